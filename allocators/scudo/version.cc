@@ -1,0 +1,23 @@
+#include "probe/version.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace zerotax {
+namespace {
+
+/// scudo carries no version; clang's folder, in the path of the running library, has it:
+/// …/lib/clang/14.0.6/lib/linux/….
+bool read(const RunningMalloc& running, char* version, std::size_t bytes) {
+  if (find_in_running(running, "__scudo_print_stats") == nullptr) return false;
+  const char* folder = std::strstr(running.path, "/lib/clang/");
+  if (folder == nullptr) return false;
+  folder += std::strlen("/lib/clang/");
+  std::snprintf(version, bytes, "%.*s", static_cast<int>(std::strcspn(folder, "/")), folder);
+  return true;
+}
+
+const VersionReader reader("scudo", read);
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,15 @@
+#include "probe/version.h"
+
+namespace zerotax {
+namespace {
+
+/// tbbmalloc exports no version; the text that TBB_VERSION=1 makes it print is in its image.
+bool read(const RunningMalloc& running, char* version, std::size_t bytes) {
+  if (find_in_running(running, "__TBB_malloc_proxy") == nullptr) return false;
+  return find_in_image("libtbbmalloc.so", "TBBmalloc: VERSION", version, bytes);
+}
+
+const VersionReader reader("tbbmalloc", read);
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,8 @@
+# The libraries that the project itself needs; an allocator's own folder looks for the allocator.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(GTest REQUIRED)

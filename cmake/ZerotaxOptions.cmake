@@ -1,0 +1,22 @@
+# Language, warnings and sanitizers, for every target of the project.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+option(ZEROTAX_WERROR "Treat warnings as errors" ON)
+set(ZEROTAX_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=; leaves the probes out, for a sanitizer brings an allocator of its own")
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast $<$<COMPILE_LANGUAGE:C>:-Wno-old-style-cast>)
+if(ZEROTAX_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(ZEROTAX_SANITIZE)
+  add_compile_options(-fsanitize=${ZEROTAX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${ZEROTAX_SANITIZE})
+endif()

@@ -1,0 +1,150 @@
+#include "analyze/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/size.h"
+
+namespace zerotax {
+namespace {
+
+constexpr std::uint64_t kSmallHeadline = 100 * kMiB;
+constexpr std::uint64_t kLargeHeadline = 1000 * kMiB;
+
+const SizeCost* cost_at(const AllocatorTax& tax, std::uint64_t size) {
+  const auto found =
+      std::find_if(tax.costs.begin(), tax.costs.end(), [&](const SizeCost& cost) { return cost.size_bytes == size; });
+  return found == tax.costs.end() ? nullptr : &*found;
+}
+
+std::string time_at(const AllocatorTax& tax, std::uint64_t size) {
+  const SizeCost* cost = cost_at(tax, size);
+  return cost != nullptr && cost->calloc_ns ? format_ns(*cost->calloc_ns) : "n/a";
+}
+
+std::string span_text(const SizeSpan& span) {
+  if (span.from == span.to) return format_size(span.from);
+  return fmt::format("{} to {}", format_size(span.from), format_size(span.to));
+}
+
+std::string spans_text(const std::vector<SizeSpan>& spans) {
+  std::string text;
+  for (const SizeSpan& span : spans) text += (text.empty() ? "" : ", ") + span_text(span);
+  return text.empty() ? "never" : text;
+}
+
+/// The dearest size at which the allocator pays.
+const SizeCost* dearest(const AllocatorTax& tax) {
+  const SizeCost* worst = nullptr;
+  for (const SizeCost& cost : tax.costs) {
+    if (!cost.redundant_bytes || 2 * *cost.redundant_bytes < cost.size_bytes || !cost.calloc_ns) continue;
+    if (worst == nullptr || *cost.calloc_ns > *worst->calloc_ns) worst = &cost;
+  }
+  return worst;
+}
+
+/// Breaks a sentence into lines of at most 78 characters, further lines indented under the first.
+std::string wrapped(const std::string& text) {
+  std::string lines;
+  std::string line = "-";
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (line.size() + 1 + word.size() > 78) {
+      lines += line + "\n";
+      line = " ";
+    }
+    line += " " + word;
+    begin = end + 1;
+  }
+  return lines + line + "\n";
+}
+
+std::string sentence(const AllocatorTax& tax) {
+  if (tax.measured == 0) return fmt::format("**{}**: not known, for no size could be audited.", tax.label);
+  std::string text;
+  const SizeCost* worst = dearest(tax);
+  if (tax.paying.empty()) {
+    text = fmt::format("**{}** never writes zeros over a block that was zero already, at any of {} sizes.", tax.label,
+                       tax.measured);
+  } else {
+    const bool always = tax.paying.size() == 1 && tax.paying[0].from == tax.costs.front().size_bytes &&
+                        tax.paying[0].to == tax.costs.back().size_bytes;
+    text = fmt::format("**{}** writes zeros over memory that is zero already, {}{}.", tax.label,
+                       always ? "at every size, " : "at ", spans_text(tax.paying));
+  }
+  if (worst != nullptr) {
+    text +=
+        fmt::format(" Dearest is {}: {} redundant bytes, {} page faults and {} for each calloc.",
+                    format_size(worst->size_bytes), format_count(*worst->redundant_bytes),
+                    worst->calloc_faults ? format_count(*worst->calloc_faults) : "n/a", format_ns(*worst->calloc_ns));
+  }
+  if (tax.paying.empty() && !tax.paying_fresh.empty()) {
+    text += fmt::format(" Its first calloc does, at {}.", spans_text(tax.paying_fresh));
+  } else if (!tax.paying.empty() && tax.paying_fresh.empty()) {
+    text += " The first calloc of a process does not.";
+  }
+  if (tax.not_measured > 0) text += fmt::format(" {} sizes could not be audited.", tax.not_measured);
+  return text;
+}
+
+std::string table(const std::vector<AllocatorTax>& taxes) {
+  std::string text =
+      fmt::format("| {:<26} | {:>15} | {:>16} | {:>9} |\n|:{:-<26}-|-{:->15}:|-{:->16}:|-{:->9}:|\n",
+                  "one calloc, then a free", "calloc(100 MiB)", "calloc(1000 MiB)", "redundant", "", "", "", "");
+  for (const AllocatorTax& tax : taxes) {
+    const SizeCost* small = cost_at(tax, kSmallHeadline);
+    std::string redundant = "n/a";
+    if (small != nullptr && small->redundant_bytes) {
+      redundant = fmt::format(
+          "{:.0f} %", 100.0 * static_cast<double>(*small->redundant_bytes) / static_cast<double>(small->size_bytes));
+    }
+    text += fmt::format("| {:<26} | {:>15} | {:>16} | {:>9} |\n", tax.label.substr(0, 26), time_at(tax, kSmallHeadline),
+                        time_at(tax, kLargeHeadline), redundant);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string format_ns(double ns) {
+  const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
+  for (const auto& [unit, name] : {std::pair{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}) {
+    if (ns >= unit * 0.9995) return fmt::format("{:.{}f} {}", ns / unit, digits(ns / unit), name);
+  }
+  return fmt::format("{:.0f} ns", ns);
+}
+
+std::string format_count(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+std::string write_summary(const std::vector<AllocatorTax>& taxes) {
+  std::string text =
+      "## Who pays for zeros that were there already\n\n"
+      "A block from calloc must be zero. Memory fresh from the kernel is, and so is\n"
+      "memory that nobody wrote to. An allocator that writes zeros there all the same\n"
+      "pays for nothing: time, page faults, and memory that is populated for it.\n"
+      "Below, a program callocs a block, touches none of it, and frees it, again and\n"
+      "again.\n\n";
+  text += table(taxes);
+  text += "\n(time of one calloc; redundant: share of the 100 MiB that was zeroed needlessly)\n\n";
+  for (const AllocatorTax& tax : taxes) text += wrapped(sentence(tax));
+  bool heading = false;
+  for (const AllocatorTax& tax : taxes) {
+    for (const std::string& problem : tax.problems) {
+      if (!heading) text += "\nPoints without a result:\n\n";
+      heading = true;
+      text += wrapped(fmt::format("{} {}", tax.label, problem));
+    }
+  }
+  return text;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace zerotax {
+
+/// Neighbouring sizes of the measured grid, both ends included, in bytes.
+struct SizeSpan {
+  std::uint64_t from;
+  std::uint64_t to;
+};
+
+/// What one size costs, in the steady state with nothing touched. Empty: not measured.
+struct SizeCost {
+  std::uint64_t size_bytes;
+  std::optional<double> calloc_ns;
+  std::optional<std::uint64_t> redundant_bytes;
+  std::optional<std::uint64_t> calloc_faults;
+};
+
+/// What redundant zeroing costs one allocator, from the points of calloc_loop with touch 0 in the main thread.
+struct AllocatorTax {
+  std::string label;                   ///< "mimalloc 2.0.9", with its configuration if it has one
+  std::vector<SizeSpan> paying;        ///< where at least half of each block is zeroed though it was zero
+  std::vector<SizeCost> costs;         ///< of every measured size, ascending
+  std::size_t measured = 0;            ///< sizes for which the redundant bytes are known
+  std::uint64_t not_measured = 0;      ///< sizes for which they are not
+  std::vector<SizeSpan> paying_fresh;  ///< the same for the process's first allocation
+  std::vector<std::string> problems;   ///< points that were skipped, crashed and so on: size and reason
+};
+
+/// One entry per allocator, in order of appearance.
+std::vector<AllocatorTax> find_taxes(const std::vector<Json>& points);
+
+/// "allocator version [KEY=VALUE …]".
+std::string allocator_label(const Json& point);
+
+}  // namespace zerotax

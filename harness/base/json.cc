@@ -1,0 +1,14 @@
+#include "base/json.h"
+
+#include <stdexcept>
+
+namespace zerotax {
+
+Json not_available(const std::string& reason) {
+  if (reason.empty()) throw std::invalid_argument("a figure that is not available needs a reason");
+  return Json{{"na", reason}};
+}
+
+bool is_not_available(const Json& figure) { return figure.is_object() && figure.contains("na"); }
+
+}  // namespace zerotax

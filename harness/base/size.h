@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace zerotax {
+
+inline constexpr std::uint64_t kKiB = 1024;
+inline constexpr std::uint64_t kMiB = 1024 * kKiB;
+inline constexpr std::uint64_t kGiB = 1024 * kMiB;
+
+/// The end of the user half of a 47-bit address space: no block can be as large.
+inline constexpr std::uint64_t kAddressSpaceBytes = std::uint64_t{1} << 47;
+
+/// Parses "104857600", "100MiB", "1.5 GiB", "100MB" into bytes. Units: B, KiB, MiB, GiB (1024) and kB, MB, GB (1000).
+/// Throws UsageError when the text is no such size, is zero, is no whole number of bytes, or is beyond the address
+/// space.
+std::uint64_t parse_size(std::string_view text);
+
+/// Writes bytes with the largest unit that keeps the number exact or to three digits: "100 MiB", "1.5 KiB", "130049 B".
+std::string format_size(std::uint64_t bytes);
+
+}  // namespace zerotax

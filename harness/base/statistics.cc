@@ -1,0 +1,40 @@
+#include "base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace zerotax {
+namespace {
+
+double sorted_quantile(const std::vector<double>& sorted, double q) {
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(std::floor(position));
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double weight = position - static_cast<double>(below);
+  return sorted[below] * (1 - weight) + sorted[above] * weight;
+}
+
+}  // namespace
+
+double quantile(std::vector<double> values, double q) {
+  if (values.empty()) throw std::invalid_argument("quantile of an empty sample");
+  std::sort(values.begin(), values.end());
+  return sorted_quantile(values, q);
+}
+
+Spread spread(const std::vector<double>& values) {
+  if (values.empty()) throw std::invalid_argument("spread of an empty sample");
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  return {sorted_quantile(sorted, 0.5), sorted_quantile(sorted, 0.05), sorted_quantile(sorted, 0.95)};
+}
+
+std::int64_t observed_median(std::vector<std::int64_t> values) {
+  if (values.empty()) throw std::invalid_argument("median of an empty sample");
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace zerotax {
+
+/// A sample in three numbers, in the unit of its values.
+struct Spread {
+  double median;
+  double p05;
+  double p95;
+};
+
+/// The q-quantile (0 <= q <= 1) of a non-empty sample, linear between order statistics (R's type 7).
+double quantile(std::vector<double> values, double q);
+
+/// Median, 5th and 95th percentile of a non-empty sample.
+Spread spread(const std::vector<double>& values);
+
+/// The lower median of a non-empty sample of counts: always a count that was observed.
+std::int64_t observed_median(std::vector<std::int64_t> values);
+
+}  // namespace zerotax

@@ -1,0 +1,29 @@
+#include <fmt/format.h>
+
+#include "cli/subcommand.h"
+#include "drive/allocators.h"
+#include "drive/probe_identity.h"
+
+namespace zerotax {
+namespace {
+
+ExitStatus list() {
+  fmt::print("allocators (--allocator NAME; any other by --allocator NAME=PATH)\n");
+  for (const BuiltinAllocator& builtin : builtin_allocators()) {
+    if (!builtin.missing.empty()) {
+      fmt::print("  {:<12} not in this build: {}\n", builtin.name, builtin.missing);
+      continue;
+    }
+    const Allocator allocator = resolve_allocators({builtin.name}, {}).front();
+    fmt::print("  {:<12} {}\n", builtin.name, allocator.version);
+  }
+  fmt::print("\ncases (--case NAME)\n");
+  for (const auto& [name, summary] : known_cases()) fmt::print("  {:<12} {}\n", name, summary);
+  return ExitStatus::kDone;
+}
+
+const Subcommand command("list", "show the allocators and cases that can be measured here", "  zerotax list\n",
+                         [](CLI::App&) -> std::function<ExitStatus()> { return list; });
+
+}  // namespace
+}  // namespace zerotax

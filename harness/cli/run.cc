@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/measure_options.h"
+#include "cli/points_table.h"
+#include "cli/subcommand.h"
+#include "drive/interrupt.h"
+#include "drive/output_file.h"
+#include "drive/session.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax run --size 100MiB --size 1000MiB\n"
+    "  zerotax run --allocator jemalloc --allocator mimalloc --size 1MiB --touch 0 --touch 1\n"
+    "  zerotax run --allocator mine=./libmine.so --size 20MiB --thread worker --json mine.json\n"
+    "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n";
+
+/// An operation that takes long is repeated less, unless the user says how often: two seconds of it, at least eight
+/// times.
+Repeats repeats_for(std::uint32_t ops) {
+  if (ops > 0) return {ops, ops, 8, 0};
+  return {50, 8, 8, 2000};
+}
+
+Session make_session(const MeasureOptions& options) {
+  if (!options.resume.empty()) return Session::resume(options.resume, Subcommand::command_line);
+  Plan plan;
+  plan.timeout_s = options.timeout_s;
+  const PlanAxes axes = options.axes();
+  plan.allocators = resolve_allocators(options.allocators, options.env);
+  add_points(plan, axes, repeats_for(options.ops));
+  return {std::move(plan), options.out.empty() ? std::nullopt : std::optional(options.out), Subcommand::command_line};
+}
+
+ExitStatus run(const MeasureOptions& options) {
+  options.check_numbers();
+  if (!options.json.empty()) check_writable(options.json);
+  Session session = make_session(options);
+  const int signal = session.run();
+  if (!options.json.empty()) write_file(options.json, session.json().dump(1) + "\n");
+  if (options.json != "-") fmt::print("{}", points_table(session.points()));
+  if (signal != 0) {
+    fmt::print(
+        stderr, "zerotax: interrupted after {} of {} points{}\n", session.points().size(), session.plan().points.size(),
+        session.folder() != nullptr ? fmt::format("; go on with: zerotax run --resume {}", session.folder()->path())
+                                    : "");
+  }
+  for (const Json& point : session.points()) {
+    if (point.at("status") != "ok" && point.at("status") != "skipped") return ExitStatus::kFinding;
+  }
+  return ExitStatus::kDone;
+}
+
+const Subcommand command("run", "measure chosen points: allocators x sizes x touched fractions", kExamples,
+                         [](CLI::App& app) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<MeasureOptions>();
+                           options->add_common(app);
+                           options->add_axes(app);
+                           return [options] { return run(*options); };
+                         });
+
+}  // namespace
+}  // namespace zerotax

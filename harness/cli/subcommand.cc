@@ -1,0 +1,39 @@
+#include "cli/subcommand.h"
+
+#include <algorithm>
+
+namespace zerotax {
+namespace {
+
+struct Entry {
+  const char* name;
+  const char* summary;
+  const char* examples;
+  Subcommand::Configure configure;
+};
+
+std::vector<Entry>& entries() {
+  static std::vector<Entry> all;
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> Subcommand::command_line;
+
+Subcommand::Subcommand(const char* name, const char* summary, const char* examples, Configure configure) {
+  entries().push_back({name, summary, examples, configure});
+}
+
+void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
+  std::sort(entries().begin(), entries().end(),
+            [](const Entry& a, const Entry& b) { return std::string_view(a.name) < b.name; });
+  for (const Entry& entry : entries()) {
+    CLI::App* command = app.add_subcommand(entry.name, entry.summary);
+    command->footer(std::string("Examples:\n") + entry.examples);
+    const auto work = entry.configure(*command);
+    command->callback([work, &status] { status = work(); });
+  }
+}
+
+}  // namespace zerotax

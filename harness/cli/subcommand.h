@@ -1,0 +1,27 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace zerotax {
+
+/// A subcommand of `zerotax`: one static object of this kind in cli/<name>.cc.
+class Subcommand {
+ public:
+  /// Adds options to `app` and returns what is to be done once they are parsed.
+  using Configure = std::function<ExitStatus()> (*)(CLI::App& app);
+  Subcommand(const char* name, const char* summary, const char* examples, Configure configure);
+
+  /// Adds every subcommand to `app`; the one that was named is run by its callback, which stores its status in
+  /// `status`.
+  static void add_all(CLI::App& app, ExitStatus& status);
+
+  /// The words of the command line, for run.json.
+  static std::vector<std::string> command_line;
+};
+
+}  // namespace zerotax

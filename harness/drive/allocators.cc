@@ -1,0 +1,173 @@
+#include "drive/allocators.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "drive/probe_identity.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> available_names() {
+  std::vector<std::string> names;
+  for (const BuiltinAllocator& builtin : builtin_allocators()) {
+    if (builtin.missing.empty()) names.push_back(builtin.name);
+  }
+  return names;
+}
+
+std::string own_remedy() {
+  return fmt::format("built in are {}; any other by its path, as in --allocator mine=/path/libmine.so",
+                     fmt::join(available_names(), ", "));
+}
+
+/// Says early what the loader would only say by ignoring the file.
+void check_library_file(const std::string& path) {
+  constexpr const char* kRemedy = "give the shared library of a malloc replacement, as in mine=/path/libmine.so";
+  std::error_code failure;
+  if (!fs::exists(path, failure)) {
+    throw UsageError(fmt::format("no library '{}'", path), kRemedy);
+  }
+  if (!fs::is_regular_file(path, failure)) {
+    throw UsageError(fmt::format("'{}' is not a file", path), kRemedy);
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(fmt::format("'{}' cannot be read", path), "check its permissions");
+  std::array<char, EI_NIDENT> identity{};
+  file.read(identity.data(), identity.size());
+  if (std::string_view(identity.data(), SELFMAG) != ELFMAG) {
+    throw UsageError(fmt::format("'{}' is not a shared library (no ELF file)", path), kRemedy);
+  }
+  if (identity[EI_CLASS] != ELFCLASS64) {
+    throw UsageError(fmt::format("'{}' is not a 64-bit library", path), kRemedy);
+  }
+  // LD_PRELOAD splits its value at blanks and colons, and there is no way to quote them.
+  if (path.find_first_of(": ") != std::string::npos) {
+    throw UsageError(fmt::format("the path '{}' has a blank or colon, which the loader cannot preload", path),
+                     "copy or link the library to a path without them");
+  }
+}
+
+/// A library that replaces a part of the family would have blocks of one allocator freed by another.
+void check_replaces_malloc(const Allocator& allocator, const std::map<std::string, std::string>& answer) {
+  for (const char* function : {"malloc", "calloc", "realloc", "free"}) {
+    std::error_code failure;
+    const auto from = answer.find(function);
+    if (from != answer.end() && fs::equivalent(from->second, *allocator.preload, failure)) continue;
+    const std::string& errors = answer.at("errors");
+    const std::string said = errors.find("cannot be preloaded") != std::string::npos
+                                 ? "; the loader: " + errors.substr(0, errors.find('\n'))
+                                 : "";
+    throw UsageError(
+        fmt::format("'{}' is no malloc replacement: it does not define {}{}", *allocator.preload, function, said),
+        "give a library that defines malloc, calloc, realloc and free");
+  }
+}
+
+Allocator parse_allocator(const std::string& word) {
+  const auto equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  if (name.empty() || name.find_first_of(":/ \t,\"") != std::string::npos) {
+    throw UsageError(fmt::format("'{}' is no name for an allocator", name), own_remedy());
+  }
+  Allocator allocator{name, {}, {}, {}, {}};
+  if (equals != std::string::npos) {
+    const std::string path = word.substr(equals + 1);
+    check_library_file(path);
+    allocator.probe = probe_folder() + "/bench-glibc";
+    allocator.preload = fs::absolute(path).string();
+    return allocator;
+  }
+  const auto& all = builtin_allocators();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
+  if (found == all.end()) throw UsageError(fmt::format("unknown allocator '{}'", name), own_remedy());
+  if (!found->missing.empty()) {
+    throw UsageError(fmt::format("this build has no {}", name), found->missing + ", then build again");
+  }
+  allocator.probe = probe_folder() + "/bench-" + name;
+  return allocator;
+}
+
+void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
+  const auto colon = word.find(':');
+  const auto equals = word.find('=', colon == std::string::npos ? 0 : colon);
+  if (colon == std::string::npos || equals == std::string::npos || equals == colon + 1) {
+    throw UsageError(fmt::format("'{}' is no configuration", word),
+                     "give NAME:KEY=VALUE, as in --env jemalloc:MALLOC_CONF=retain:false");
+  }
+  const std::string name = word.substr(0, colon);
+  for (Allocator& allocator : allocators) {
+    if (allocator.name != name) continue;
+    allocator.env[word.substr(colon + 1, equals - colon - 1)] = word.substr(equals + 1);
+    return;
+  }
+  throw UsageError(fmt::format("--env names '{}', which is not measured", name),
+                   fmt::format("add --allocator {}", name));
+}
+
+}  // namespace
+
+const std::vector<BuiltinAllocator>& builtin_allocators() {
+  static const std::vector<BuiltinAllocator> all{
+#include "builtin_allocators.inc"
+  };
+  return all;
+}
+
+std::string probe_folder() {
+  if (const char* folder = std::getenv("ZEROTAX_PROBE_DIR")) return folder;
+  std::error_code failure;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
+  return failure ? "." : self.parent_path().string();
+}
+
+std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
+                                          const std::vector<std::string>& env_words) {
+  std::vector<Allocator> allocators;
+  for (const std::string& word : words.empty() ? available_names() : words) {
+    allocators.push_back(parse_allocator(word));
+    const std::string& name = allocators.back().name;
+    for (std::size_t i = 0; i + 1 < allocators.size(); ++i) {
+      if (allocators[i].name == name) {
+        throw UsageError(fmt::format("allocator '{}' is named twice", name),
+                         "give each a name of its own, as in a=PATH b=PATH");
+      }
+    }
+  }
+  for (const std::string& word : env_words) apply_env(word, allocators);
+  for (Allocator& allocator : allocators) {
+    const auto answer = ask_probe(allocator);
+    if (allocator.preload) check_replaces_malloc(allocator, answer);
+    const auto version = answer.find("version");
+    if (version != answer.end()) allocator.version = version->second;
+  }
+  return allocators;
+}
+
+Json version_json(const Allocator& allocator) {
+  if (allocator.version.empty()) return not_available("the library states no version and has no build-id");
+  return allocator.version;
+}
+
+Json allocator_json(const Allocator& allocator) {
+  Json json;
+  json["name"] = allocator.name;
+  json["version"] = version_json(allocator);
+  json["preload"] = allocator.preload ? Json(*allocator.preload) : Json(nullptr);
+  json["env"] = Json::object();
+  for (const auto& [key, value] : allocator.env) json["env"][key] = value;
+  return json;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace zerotax {
+
+/// An allocator under test, in one configuration.
+struct Allocator {
+  std::string name;
+  std::string probe;                       ///< path of the probe program
+  std::optional<std::string> preload;      ///< path of the library preloaded into it; empty if linked
+  std::map<std::string, std::string> env;  ///< its configuration
+  std::string version;                     ///< as the running library says; may be a build-id, or empty
+};
+
+/// An allocator that has a probe of its own, or why it has none in this build.
+struct BuiltinAllocator {
+  std::string name;
+  std::string missing;  ///< empty if it is there
+};
+const std::vector<BuiltinAllocator>& builtin_allocators();
+
+/// The folder of the probes: ZEROTAX_PROBE_DIR, else the folder of this program.
+std::string probe_folder();
+
+/// Turns --allocator words (NAME or NAME=PATH) and --env words (NAME:KEY=VALUE) into allocators whose versions were
+/// read by starting each. No names: every built-in one. Throws UsageError for unknown or doubled names, and for a path
+/// that is no malloc replacement.
+std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
+                                          const std::vector<std::string>& env_words);
+
+/// {"name", "version", "preload", "env"}.
+Json allocator_json(const Allocator& allocator);
+
+/// The version as a figure: a string, or {"na": ...}.
+Json version_json(const Allocator& allocator);
+
+}  // namespace zerotax

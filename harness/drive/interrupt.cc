@@ -1,0 +1,32 @@
+#include "drive/interrupt.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+namespace zerotax {
+namespace {
+
+std::atomic<int> caught = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use no lock");
+
+void on_signal(int number) {
+  caught = number;
+  ::signal(number, SIG_DFL);
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    ::sigaction(number, &action, nullptr);
+  }
+  // A reader of our output that goes away must not take the results with it.
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+int interrupted() { return caught; }
+
+}  // namespace zerotax

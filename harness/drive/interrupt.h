@@ -1,0 +1,11 @@
+#pragma once
+
+namespace zerotax {
+
+/// From now on SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends the program at once.
+void catch_interrupts();
+
+/// The signal that asked for an end, or 0.
+int interrupted();
+
+}  // namespace zerotax

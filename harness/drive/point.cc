@@ -1,0 +1,282 @@
+#include "drive/point.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/statistics.h"
+#include "os/syscall_counter.h"
+
+namespace zerotax {
+namespace {
+
+using Figure = std::int64_t OpRecord::*;
+using Tally = SyscallTally OpRecord::*;
+constexpr std::size_t kFirstOps = 8;
+
+std::string or_else(const char* reason, const std::string& fallback) { return reason[0] != '\0' ? reason : fallback; }
+
+/// Why a pass has no figures at all.
+std::string why_not(const PassResult& pass, const char* name) {
+  if (!pass.made()) return fmt::format("no {} pass was made", name);
+  if (!pass.reason().empty()) return fmt::format("{} pass: {}", name, pass.reason());
+  return fmt::format("the {} pass finished no operation", name);
+}
+
+std::vector<std::int64_t> steady_values(const PassResult& pass, Figure figure) {
+  std::vector<std::int64_t> values;
+  for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
+    if (pass.op(i).*figure != kNotMeasured) values.push_back(pass.op(i).*figure);
+  }
+  return values;
+}
+
+/// A deterministic figure in the steady state.
+Json count(const PassResult& pass, const char* pass_name, Figure figure, const char* na) {
+  if (pass.ops() == 0) return not_available(why_not(pass, pass_name));
+  const auto values = steady_values(pass, figure);
+  if (na[0] != '\0' || values.empty()) return not_available(or_else(na, "not measured by this pass"));
+  return observed_median(values);
+}
+
+/// A time in the steady state.
+Json time_spread(const PassResult& pass, Figure figure, const char* na) {
+  if (pass.ops() == 0) return not_available(why_not(pass, "timing"));
+  const auto values = steady_values(pass, figure);
+  if (values.empty()) return not_available(na);
+  const Spread found = spread({values.begin(), values.end()});
+  return Json{{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
+}
+
+Json single(const PassResult& pass, const char* pass_name, std::size_t op, Figure figure, const char* na) {
+  if (op >= pass.ops()) return not_available(why_not(pass, pass_name));
+  const std::int64_t value = pass.op(op).*figure;
+  if (na[0] != '\0' || value == kNotMeasured) return not_available(or_else(na, "not measured by this pass"));
+  return value;
+}
+
+Json tally_json(const SyscallTally& tally) {
+  Json calls = Json::object();
+  for (std::uint32_t i = 0; i < tally.used; ++i) {
+    const SyscallCount& kind = tally.kinds[i];
+    const char* name = syscall_name(kind.number);
+    calls[name != nullptr ? name : fmt::format("syscall_{}", kind.number)] = kind.calls;
+  }
+  return calls;
+}
+
+Json syscalls_at(const PassResult& audit, std::size_t op, Tally which) {
+  if (op >= audit.ops()) return not_available(why_not(audit, "audit"));
+  const char* na = &audit.record().na_syscalls[0];
+  if (na[0] != '\0') return not_available(na);
+  const SyscallTally& tally = audit.op(op).*which;
+  if (tally.incomplete != 0)
+    return not_available("the call started a thread or process, or made too many kinds of system calls");
+  return tally_json(tally);
+}
+
+/// The tally that occurs most often in the steady state; of equals, the latest.
+Json steady_syscalls(const PassResult& audit, Tally which) {
+  if (audit.ops() == 0) return not_available(why_not(audit, "audit"));
+  std::map<std::string, std::size_t> seen;
+  Json best;
+  for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) {
+    const Json calls = syscalls_at(audit, i, which);
+    if (is_not_available(calls)) return calls;
+    const std::size_t times = ++seen[calls.dump()];
+    if (best.is_null() || times >= seen[best.dump()]) best = calls;
+  }
+  return best;
+}
+
+Json sum_of(const Json& one, const Json& other) {
+  if (is_not_available(one)) return one;
+  if (is_not_available(other)) return other;
+  Json sum = one;
+  for (const auto& [name, calls] : other.items()) sum[name] = sum.value(name, 0) + calls.get<int>();
+  return sum;
+}
+
+const char* audit_reason(const PassResult& audit, char const (Record::*reason)[kReasonBytes]) {
+  return audit.made() ? &(audit.record().*reason)[0] : "";
+}
+
+std::string method_name(std::uint32_t methods) {
+  if (methods == 0) return "none";
+  if (methods == (kByMemset | kByInline)) return "memset+inline";
+  return methods == kByMemset ? "memset" : "inline";
+}
+
+Json zeroed_method(const PassResult& audit) {
+  if (audit.ops() == 0) return not_available(why_not(audit, "audit"));
+  std::uint32_t methods = 0;
+  for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) methods |= audit.op(i).methods;
+  return method_name(methods);
+}
+
+/// zero_ns and how it was found.
+std::pair<Json, Json> zero_time(const Passes& passes) {
+  if (has_no_zeroing(passes.audit)) return {0, "nothing to time"};
+  if (has_inline_zeroing(passes.audit) && passes.differential.ops() > 0) {
+    const PassResult& pass = passes.differential;
+    std::vector<double> differences;
+    for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
+      differences.push_back(static_cast<double>(pass.op(i).calloc_ns - pass.op(i).malloc_ns));
+    }
+    return {std::max(0.0, quantile(differences, 0.5)), "calloc minus malloc"};
+  }
+  const Json figure = count(passes.zeroing, "zeroing", &OpRecord::zero_ns, "");
+  return {figure, is_not_available(figure) ? figure : Json("clock around memset")};
+}
+
+Json first_ops(const Passes& passes) {
+  Json entries = Json::array();
+  const std::size_t ops = std::min(kFirstOps, std::max(passes.timing.ops(), passes.audit.ops()));
+  const auto& audit = passes.audit;
+  const char* na_zeroed = audit_reason(audit, &Record::na_zeroed);
+  const char* na_redundant = audit_reason(audit, &Record::na_redundant);
+  const char* na_populated = audit_reason(audit, &Record::na_populated);
+  const bool nothing = has_no_zeroing(audit);
+  for (std::size_t i = 0; i < ops; ++i) {
+    Json entry;
+    entry["op"] = i + 1;
+    entry["calloc_ns"] = single(passes.timing, "timing", i, &OpRecord::calloc_ns, "");
+    entry["touch_ns"] = single(passes.timing, "timing", i, &OpRecord::touch_ns, "nothing is touched");
+    entry["free_ns"] = single(passes.timing, "timing", i, &OpRecord::free_ns, "");
+    entry["zero_ns"] = nothing ? Json(0)
+                       : has_inline_zeroing(audit)
+                           ? not_available("zeroed by inline stores: timed in the steady state only")
+                           : single(passes.zeroing, "zeroing", i, &OpRecord::zero_ns, "");
+    entry["zeroed_bytes"] = single(audit, "audit", i, &OpRecord::zeroed_bytes, na_zeroed);
+    entry["redundant_zeroed_bytes"] = single(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
+    entry["populated_bytes"] = single(audit, "audit", i, &OpRecord::populated_bytes, na_populated);
+    entry["calloc_faults"] = single(passes.timing, "timing", i, &OpRecord::calloc_faults, "");
+    entry["touch_faults"] = single(passes.timing, "timing", i, &OpRecord::touch_faults, "nothing is touched");
+    entry["free_faults"] = single(passes.timing, "timing", i, &OpRecord::free_faults, "");
+    entry["calloc_syscalls"] = syscalls_at(audit, i, &OpRecord::calloc_syscalls);
+    entry["free_syscalls"] = syscalls_at(audit, i, &OpRecord::free_syscalls);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+const char* status_word(PassResult::Status status) {
+  switch (status) {
+    case PassResult::Status::kOk:
+      return "ok";
+    case PassResult::Status::kFailed:
+      return "failed";
+    case PassResult::Status::kCrashed:
+      return "crashed";
+    case PassResult::Status::kTimeout:
+      return "timeout";
+    case PassResult::Status::kStopped:
+      break;
+  }
+  return "skipped";
+}
+
+/// Status and reason of a point: of its first pass that went wrong, then of its contents.
+void set_status(const Passes& passes, Json& json) {
+  json["status"] = "ok";
+  json["reason"] = nullptr;
+  for (const auto& [name, pass] : {std::pair{"audit", &passes.audit},
+                                   {"timing", &passes.timing},
+                                   {"zeroing", &passes.zeroing},
+                                   {"differential", &passes.differential}}) {
+    if (!pass->made() || pass->status() == PassResult::Status::kOk) continue;
+    json["status"] = status_word(pass->status());
+    json["reason"] = fmt::format("{} pass: {}", name, pass->reason());
+    return;
+  }
+  for (std::size_t i = 0; i < passes.audit.ops(); ++i) {
+    if (passes.audit.op(i).not_zero == 0) continue;
+    json["status"] = "not_zero";
+    json["reason"] = fmt::format("calloc handed out a block with a non-zero byte at offset {}, operation {}",
+                                 passes.audit.op(i).not_zero_offset, i + 1);
+    return;
+  }
+}
+
+Json header(const Plan& plan, const PointSpec& spec, std::size_t ops) {
+  const Allocator& allocator = plan.allocators[spec.allocator];
+  Json json;
+  json["allocator"] = allocator.name;
+  json["version"] = version_json(allocator);
+  json["preload"] = allocator.preload ? Json(*allocator.preload) : Json(nullptr);
+  json["env"] = allocator_json(allocator)["env"];
+  json["case"] = spec.case_name;
+  json["size_bytes"] = spec.size_bytes;
+  json["touch"] = spec.touch;
+  json["thread"] = spec.thread;
+  json["ops"] = ops;
+  return json;
+}
+
+}  // namespace
+
+std::size_t warm_up_operations(std::size_t ops) { return std::min<std::size_t>(5, ops / 2); }
+
+bool has_inline_zeroing(const PassResult& audit) {
+  for (std::size_t i = 0; i < audit.ops(); ++i) {
+    if ((audit.op(i).methods & kByInline) != 0) return true;
+  }
+  return false;
+}
+
+bool has_no_zeroing(const PassResult& audit) {
+  if (audit.ops() == 0 || audit.status() != PassResult::Status::kOk) return false;
+  if (audit.record().na_zeroed[0] != '\0' || audit.record().na_populated[0] != '\0') return false;
+  for (std::size_t i = 0; i < audit.ops(); ++i) {
+    if (audit.op(i).zeroed_bytes != 0) return false;
+  }
+  return true;
+}
+
+Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
+  Json json = header(plan, spec, passes.timing.ops());
+  set_status(passes, json);
+  const auto& [audit, timing, zeroing, differential] = passes;
+  json["calloc_ns"] = time_spread(timing, &OpRecord::calloc_ns, "not measured by this pass");
+  json["touch_ns"] = time_spread(timing, &OpRecord::touch_ns, "nothing is touched");
+  json["free_ns"] = time_spread(timing, &OpRecord::free_ns, "not measured by this pass");
+  std::tie(json["zero_ns"], json["zero_ns_method"]) = zero_time(passes);
+  json["zeroed_bytes"] = count(audit, "audit", &OpRecord::zeroed_bytes, audit_reason(audit, &Record::na_zeroed));
+  json["redundant_zeroed_bytes"] =
+      count(audit, "audit", &OpRecord::redundant_zeroed_bytes, audit_reason(audit, &Record::na_redundant));
+  json["populated_bytes"] =
+      count(audit, "audit", &OpRecord::populated_bytes, audit_reason(audit, &Record::na_populated));
+  json["zeroed_method"] = zeroed_method(audit);
+  const char* no_inline = audit_reason(audit, &Record::na_inline);
+  json["inline_stores"] = no_inline[0] != '\0' ? not_available(no_inline) : Json("watched");
+  json["calloc_faults"] = count(timing, "timing", &OpRecord::calloc_faults, "");
+  json["touch_faults"] = count(timing, "timing", &OpRecord::touch_faults, spec.touch > 0 ? "" : "nothing is touched");
+  json["free_faults"] = count(timing, "timing", &OpRecord::free_faults, "");
+  const Json in_calloc = steady_syscalls(audit, &OpRecord::calloc_syscalls);
+  const Json in_free = steady_syscalls(audit, &OpRecord::free_syscalls);
+  json["syscalls"] = sum_of(in_calloc, in_free);
+  json["calloc_syscalls"] = in_calloc;
+  json["free_syscalls"] = in_free;
+  json["first_ops"] = first_ops(passes);
+  json["violations"] = Json::array();
+  if (json["status"] == "not_zero") json["violations"].push_back("not_zero");
+  return json;
+}
+
+Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::string& reason) {
+  Json json = header(plan, spec, 0);
+  json["status"] = "skipped";
+  json["reason"] = reason;
+  for (const char* figure :
+       {"calloc_ns", "touch_ns", "free_ns", "zero_ns", "zero_ns_method", "zeroed_bytes", "redundant_zeroed_bytes",
+        "populated_bytes", "zeroed_method", "inline_stores", "calloc_faults", "touch_faults", "free_faults", "syscalls",
+        "calloc_syscalls", "free_syscalls"}) {
+    json[figure] = not_available("skipped: " + reason);
+  }
+  json["first_ops"] = Json::array();
+  json["violations"] = Json::array();
+  return json;
+}
+
+}  // namespace zerotax

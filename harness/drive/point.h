@@ -1,0 +1,34 @@
+#pragma once
+
+#include "base/json.h"
+#include "drive/plan.h"
+#include "drive/probe_process.h"
+
+namespace zerotax {
+
+/// The passes over one point.
+struct Passes {
+  PassResult audit;
+  PassResult timing;
+  PassResult zeroing;
+  PassResult differential;
+};
+
+/// How many early operations are left out of the steady state: half of them, but never more than five, for no allocator
+/// known changes its ways after its fifth call.
+std::size_t warm_up_operations(std::size_t ops);
+
+/// Whether the audit saw zeros written by no memset: then zero_ns must come from the differential pass.
+bool has_inline_zeroing(const PassResult& audit);
+
+/// Whether the audit was complete and saw no zeros written: then there is nothing to time.
+bool has_no_zeroing(const PassResult& audit);
+
+/// A point as JSON (results/schema/point.schema.json) from its passes. Every figure that no pass could measure is
+/// {"na": reason}.
+Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes);
+
+/// A point that was not measured.
+Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::string& reason);
+
+}  // namespace zerotax

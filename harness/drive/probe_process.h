@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "drive/plan.h"
+#include "meter/record.h"
+#include "os/child.h"
+
+namespace zerotax {
+
+/// What one pass over one point brought: the record as far as it was filled in, and how the process ended.
+class PassResult {
+ public:
+  enum class Status { kOk, kFailed, kCrashed, kTimeout, kStopped };
+
+  PassResult() = default;
+  PassResult(std::unique_ptr<unsigned char[]> record, Status status, std::string reason)
+      : record_(std::move(record)), status_(status), reason_(std::move(reason)) {}
+
+  /// Whether the pass was run at all.
+  [[nodiscard]] bool made() const { return record_ != nullptr; }
+  [[nodiscard]] const Record& record() const { return *reinterpret_cast<const Record*>(record_.get()); }
+  [[nodiscard]] Status status() const { return status_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+  /// Operations that were finished.
+  [[nodiscard]] std::size_t ops() const { return made() ? record().ops_done : 0; }
+  [[nodiscard]] const OpRecord& op(std::size_t i) const { return (&record().ops[0])[i]; }
+
+ private:
+  std::unique_ptr<unsigned char[]> record_;
+  Status status_ = Status::kOk;
+  std::string reason_;
+};
+
+/// Limits of one pass.
+struct PassLimits {
+  std::chrono::milliseconds timeout{60'000};
+  std::uint64_t resident_bytes = 0;  ///< 0 is none
+};
+
+/// Runs one pass of a point in a fresh process. Never throws for what the allocator does.
+PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pass, const PassLimits& limits,
+                    const std::function<bool()>& stop);
+
+}  // namespace zerotax

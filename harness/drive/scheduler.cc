@@ -1,0 +1,141 @@
+#include "drive/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/size.h"
+#include "drive/memory_guard.h"
+#include "drive/point.h"
+#include "drive/progress.h"
+#include "os/memory.h"
+
+namespace zerotax {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string key_of(const Plan& plan, const PointSpec& point) {
+  return point_key(plan.allocators[point.allocator].name, point.case_name, point.size_bytes, point.touch, point.thread);
+}
+
+bool same_group(const PointSpec& one, const PointSpec& other) {
+  return one.size_bytes == other.size_bytes && one.case_name == other.case_name;
+}
+
+/// Expected seconds of a point, good enough for an estimate of the rest: processes, and bytes written in each pass.
+double expected_seconds(const PointSpec& point) {
+  const double ops = point.repeats.min_ops + 2.0 * point.repeats.audit_ops;
+  const double share = point.touch > 0 ? 1.0 : 0.4;
+  return 0.015 + 0.45 * share * ops * static_cast<double>(point.size_bytes) / static_cast<double>(kGiB);
+}
+
+/// A point on its way through its passes.
+struct Work {
+  const PointSpec* spec;
+  Passes passes;
+  std::string skipped;                    ///< why; empty if it is measured
+  std::chrono::duration<double> used{0};  ///< of its timeout
+};
+
+class Runner {
+ public:
+  Runner(const Plan& plan, const RunHooks& hooks) : plan_(plan), hooks_(hooks) {}
+
+  bool stopped() const { return hooks_.stop && hooks_.stop(); }
+
+  void audit_all(std::vector<Work>& group, Progress& progress) {
+    std::atomic<std::size_t> next = 0;
+    std::mutex progress_lock;
+    const auto worker = [&] {
+      for (std::size_t i = next++; i < group.size() && !stopped(); i = next++) {
+        if (!group[i].skipped.empty()) continue;
+        {
+          const std::scoped_lock lock(progress_lock);
+          progress.show(describe(*group[i].spec, "audit"));
+        }
+        group[i].passes.audit = pass(group[i], Pass::kAudit);
+      }
+    };
+    std::vector<std::jthread> workers;
+    const std::size_t side_by_side = audits_side_by_side(group.empty() ? 0 : group.front().spec->size_bytes);
+    for (std::size_t i = 1; i < side_by_side; ++i) workers.emplace_back(worker);
+    worker();
+  }
+
+  void time(Work& work, Progress& progress) {
+    progress.show(describe(*work.spec, "timing"));
+    Passes& passes = work.passes;
+    if (passes.audit.status() == PassResult::Status::kTimeout) return;
+    passes.timing = pass(work, Pass::kTiming);
+    if (stopped() || has_no_zeroing(passes.audit)) return;
+    passes.zeroing = pass(work, Pass::kZeroing);
+    if (!stopped() && has_inline_zeroing(passes.audit)) passes.differential = pass(work, Pass::kDifferential);
+  }
+
+  Json result(const Work& work) const {
+    if (!work.skipped.empty()) return skipped_point_json(plan_, *work.spec, work.skipped);
+    return point_json(plan_, *work.spec, work.passes);
+  }
+
+ private:
+  PassResult pass(Work& work, Pass which) {
+    const std::chrono::duration<double> left = std::chrono::duration<double>(plan_.timeout_s) - work.used;
+    PassLimits limits;
+    limits.timeout =
+        std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left), std::chrono::milliseconds(1));
+    limits.resident_bytes = resident_limit(work.spec->size_bytes);
+    const auto start = Clock::now();
+    PassResult result =
+        run_pass(plan_.allocators[work.spec->allocator], *work.spec, which, limits, [this] { return stopped(); });
+    work.used += Clock::now() - start;
+    return result;
+  }
+
+  [[nodiscard]] std::string describe(const PointSpec& point, const char* pass) const {
+    return fmt::format("{} {} touch {:g} ({})", plan_.allocators[point.allocator].name, format_size(point.size_bytes),
+                       point.touch, pass);
+  }
+
+  const Plan& plan_;
+  const RunHooks& hooks_;
+};
+
+}  // namespace
+
+bool run_plan(const Plan& plan, const RunHooks& hooks) {
+  std::vector<const PointSpec*> todo;
+  double weight = 0;
+  for (const PointSpec& point : plan.points) {
+    if (hooks.finished.contains(key_of(plan, point))) continue;
+    todo.push_back(&point);
+    weight += expected_seconds(point);
+  }
+  Progress progress("measuring", todo.size(), weight);
+  Runner runner(plan, hooks);
+  for (std::size_t begin = 0; begin < todo.size();) {
+    std::size_t end = begin;
+    std::vector<Work> group;
+    for (; end < todo.size() && same_group(*todo[begin], *todo[end]); ++end) {
+      group.push_back({todo[end], {}, why_too_large(todo[end]->size_bytes), {}});
+    }
+    runner.audit_all(group, progress);
+    for (Work& work : group) {
+      if (runner.stopped()) return false;
+      if (work.skipped.empty()) runner.time(work, progress);
+      if (runner.stopped()) return false;
+      progress.advance(expected_seconds(*work.spec));
+      progress.clear();
+      hooks.on_point(runner.result(work));
+    }
+    begin = end;
+  }
+  return true;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,75 @@
+#include "drive/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/size.h"
+#include "drive/interrupt.h"
+#include "drive/output_file.h"
+#include "drive/scheduler.h"
+#include "os/environment.h"
+#include "os/memory.h"
+
+namespace zerotax {
+namespace {
+
+bool stop_requested() { return interrupted() != 0; }
+
+/// Touches once what the largest points will use: in a virtual machine a first touch of memory that the host has not
+/// backed yet is up to ten times slower, and would be charged to whoever comes first.
+void warm_up(const Plan& plan) {
+  std::uint64_t largest = 0;
+  for (const PointSpec& point : plan.points) largest = std::max(largest, point.size_bytes);
+  const std::uint64_t bytes = std::min(largest + largest / 4, read_memory_state().usable() / 2);
+  warm_up_memory(bytes, stop_requested);
+}
+
+}  // namespace
+
+Session::Session(Plan plan, std::optional<std::string> folder, std::vector<std::string> command)
+    : plan_(std::move(plan)) {
+  header_ = {"running", utc_now(), "", std::move(command), describe_environment()};
+  if (folder) folder_.emplace(*folder, plan_, header_);
+}
+
+Session::Session(const std::string& folder)
+    : plan_(plan_from_json(read_json_file(folder + "/plan.json"), folder + "/plan.json")), folder_(folder) {
+  const Json run = read_json_file(folder + "/run.json");
+  header_ = {"running", run.value("started", utc_now()), "", {}, describe_environment()};
+}
+
+Session Session::resume(const std::string& folder, std::vector<std::string> command) {
+  Session session(folder);
+  session.header_.command = std::move(command);
+  return session;
+}
+
+const std::vector<Json>& Session::points() const { return folder_ ? folder_->points() : points_; }
+
+int Session::run() {
+  RunHooks hooks;
+  if (folder_) hooks.finished = folder_->finished_keys();
+  hooks.stop = stop_requested;
+  hooks.on_point = [this](const Json& point) {
+    if (folder_) {
+      folder_->add(point);
+    } else {
+      points_.push_back(point);
+    }
+  };
+  if (hooks.finished.size() < plan_.points.size()) warm_up(plan_);
+  const bool complete = !stop_requested() && run_plan(plan_, hooks);
+  header_.state = complete ? "complete" : "interrupted";
+  header_.finished = utc_now();
+  if (folder_) folder_->finish(plan_, header_);
+  return complete ? 0 : interrupted();
+}
+
+Json Session::json() const {
+  Json json = run_json(header_, plan_, points().size());
+  json["points"] = points();
+  return json;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,51 @@
+#include "drive/study_plan.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/size.h"
+
+namespace zerotax {
+namespace {
+
+/// Sizes from 64 KiB to `last`, `steps` an octave at equal distances (64, 80, 96, 112, 128 KiB, …).
+std::vector<std::uint64_t> grid(std::uint64_t first, std::uint64_t last, std::uint64_t steps) {
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t octave = first; octave < last; octave *= 2) {
+    for (std::uint64_t step = 0; step < steps; ++step) sizes.push_back(octave + octave / steps * step);
+  }
+  return sizes;
+}
+
+std::vector<std::uint64_t> with_headline(std::vector<std::uint64_t> sizes, std::uint64_t last) {
+  sizes.insert(sizes.end(), {100 * kMiB, 1000 * kMiB, last});
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+}  // namespace
+
+void add_quick_study(Plan& plan) {
+  plan.study = "quick";
+  std::vector<std::uint64_t> sizes = grid(64 * kKiB, 64 * kMiB, 4);
+  const auto big = grid(64 * kMiB, kGiB, 2);
+  sizes.insert(sizes.end(), big.begin(), big.end());
+  for (const std::uint64_t size : with_headline(std::move(sizes), kGiB)) {
+    // What changes with the number of the call, changes before the sixth; big blocks are mapped anew or kept, no more.
+    const Repeats repeats = size <= 32 * kMiB   ? Repeats{20, 8, 8, 30}
+                            : size <= 96 * kMiB ? Repeats{10, 4, 4, 100}
+                                                : Repeats{3, 3, 3, 0};
+    add_points(plan, {{"calloc_loop"}, {size}, {0.0, 1.0}, {"main"}}, repeats);
+  }
+}
+
+void add_full_study(Plan& plan) {
+  plan.study = "full";
+  for (const std::uint64_t size : with_headline(grid(64 * kKiB, 2 * kGiB, 4), 2 * kGiB)) {
+    const Repeats repeats = size <= 64 * kMiB ? Repeats{50, 10, 8, 1000} : Repeats{20, 8, 8, 2000};
+    add_points(plan, {{"calloc_loop"}, {size}, {0.0, 0.01, 0.1, 1.0}, {"main", "worker"}}, repeats);
+  }
+}
+
+}  // namespace zerotax

@@ -1,0 +1,249 @@
+#include "meter/audit.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "meter/contents.h"
+#include "os/mappings.h"
+#include "os/syscall_counter.h"
+
+namespace zerotax {
+namespace {
+
+constexpr AddressRange kUserSpace{0, 0x7fff'ffff'f000};
+/// Reading the pagemap entry by entry costs 8 bytes a page: beyond this much mapped memory the pass would take minutes.
+constexpr std::size_t kReadableBytes = std::size_t{8} << 30;
+
+void tally(SyscallTally& tally) {
+  tally = {};
+  tally.incomplete = SyscallCounter::incomplete() ? 1 : 0;
+  for (std::size_t number = 0; number < SyscallCounter::kNumbers; ++number) {
+    const std::uint32_t calls = SyscallCounter::calls(number);
+    if (calls == 0) continue;
+    if (tally.used == kSyscallKinds) {
+      tally.incomplete = 1;
+      return;
+    }
+    tally.kinds[tally.used++] = {static_cast<std::uint32_t>(number), calls};
+  }
+}
+
+AddressRange pages_of(AddressRange range) { return {page_floor(range.begin), page_ceiling(range.end)}; }
+
+/// Only pages that lie wholly within: a neighbour's bytes on a shared page are not ours to watch.
+AddressRange whole_pages_of(AddressRange range) {
+  const AddressRange inner{page_ceiling(range.begin), page_floor(range.end)};
+  return inner.begin < inner.end ? inner : AddressRange{};
+}
+
+void say(char (&reason)[kReasonBytes], const char* text) { std::snprintf(&reason[0], kReasonBytes, "%s", text); }
+
+/// The populated pages of all mappings, for a kernel that must be asked page by page. False if there is too much
+/// mapped.
+bool read_whole_process(const Pagemap& pagemap, RangeList& populated) {
+  std::size_t mapped = 0;
+  bool done = true;
+  for_each_mapping([&](const Mapping& mapping) {
+    if (!mapping.readable && !mapping.writable) return;
+    mapped += mapping.range.bytes();
+    done = done && mapped <= kReadableBytes && pagemap.populated(mapping.range, populated);
+  });
+  return done;
+}
+
+}  // namespace
+
+AuditMeter::AuditMeter(Record& record) : record_(record) {
+  // A huge page would be populated whole by one store, and zeroed bytes are counted by page.
+  ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  record.got_slots = static_cast<std::uint32_t>(ZeroingHook::install());
+  if (record.got_slots == 0) say(record.na_zeroed, "no loaded object calls memset through a GOT slot");
+  if (pagemap_.method() == Pagemap::Method::kNone) {
+    say(record.na_redundant, pagemap_.reason());
+    say(record.na_populated, pagemap_.reason());
+    say(record.na_inline, pagemap_.reason());
+  } else if (!tracker_.available()) {
+    say(record.na_inline, tracker_.reason());
+  } else if (pagemap_.method() != Pagemap::Method::kScan) {
+    say(record.na_inline, "this kernel has no PAGEMAP_SCAN (Linux 6.7)");
+  }
+  if (const char* refusal = SyscallCounter::install()) {
+    say(record.na_syscalls, refusal);
+  } else {
+    count_syscalls_ = true;
+  }
+}
+
+void* AuditMeter::allocate(std::size_t bytes) {
+  store_count_ = 0;
+  op_->zeroed_bytes = 0;
+  op_->redundant_zeroed_bytes = 0;
+  look_before();
+
+  ZeroingHook::listen(this);
+  if (count_syscalls_) SyscallCounter::begin();
+  void* block = std::calloc(bytes, 1);
+  if (count_syscalls_) SyscallCounter::end();
+  ZeroingHook::listen(nullptr);
+  escape(block);
+
+  if (count_syscalls_) tally(op_->calloc_syscalls);
+  populate_requested_ = count_syscalls_ && SyscallCounter::populate_requested();
+  if (block == nullptr) {
+    tracker_.stop();
+    return nullptr;
+  }
+  record_.phase = Phase::kCheck;
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  const AddressRange range{begin, begin + bytes};
+  look_after(range);
+  const std::size_t dirty_offset = check_zero(block, bytes, pagemap_, scratch_);
+  op_->not_zero = dirty_offset < bytes ? 1 : 0;
+  op_->not_zero_offset = dirty_offset;
+  remember_block(range);
+  return block;
+}
+
+void AuditMeter::release(void* block) {
+  if (count_syscalls_) SyscallCounter::begin();
+  std::free(block);
+  if (count_syscalls_) {
+    SyscallCounter::end();
+    tally(op_->free_syscalls);
+  }
+}
+
+void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
+  // Our own system calls and faults, not the allocator's.
+  const SyscallCounter::Pause pause;
+  const auto begin = reinterpret_cast<std::uintptr_t>(target);
+  const AddressRange range{begin, begin + bytes};
+  tracker_.release(pages_of(range));
+  if (store_count_ < kStores) stores_[store_count_++] = range;
+
+  op_->zeroed_bytes += static_cast<std::int64_t>(bytes);
+  op_->methods |= kByMemset;
+  scratch_.clear();
+  if (!pagemap_.populated(pages_of(range), scratch_)) {
+    if (record_.na_redundant[0] == '\0') say(record_.na_redundant, "the kernel refused to scan the pagemap");
+    return;
+  }
+  op_->redundant_zeroed_bytes += static_cast<std::int64_t>(bytes - dirty_bytes(range, scratch_));
+}
+
+void AuditMeter::look_before() {
+  populated_before_.clear();
+  dirty_before_.clear();
+  if (record_.na_populated[0] == '\0') {
+    const bool done = pagemap_.method() == Pagemap::Method::kScan ? pagemap_.populated(kUserSpace, populated_before_)
+                                                                  : read_whole_process(pagemap_, populated_before_);
+    if (!done) {
+      say(record_.na_populated, "too much is mapped to read the pagemap page by page (Linux 6.7 can scan it)");
+      if (record_.na_inline[0] == '\0') say(record_.na_inline, record_.na_populated);
+    }
+  }
+  if (record_.na_inline[0] != '\0') return;
+
+  scratch_.clear();
+  for (std::size_t i = 0; i < block_count_; ++i) {
+    // Of a block that was freed, only what is still there may be read.
+    for_each_mapping([&](const Mapping& mapping) {
+      const AddressRange common = mapping.range.intersect(whole_pages_of(blocks_[i]));
+      if (common.bytes() > 0 && mapping.readable && mapping.zero_filled()) {
+        pagemap_.populated(common, scratch_);
+      }
+    });
+  }
+  find_dirty_pages(scratch_, dirty_before_);
+  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(whole_pages_of(blocks_[i]));
+}
+
+void AuditMeter::look_after(AddressRange block) {
+  written_.clear();
+  if (record_.na_inline[0] == '\0') tracker_.written(pagemap_, pages_of(block), written_);
+  tracker_.stop();
+
+  populated_after_.clear();
+  if (record_.na_populated[0] != '\0' || !pagemap_.populated(pages_of(block), populated_after_)) return;
+  std::size_t populated = 0;
+  for (const AddressRange& pages : populated_after_) {
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
+      if (!populated_before_.contains(page)) {
+        populated += block.intersect({page, page + kPageBytes}).bytes();
+      }
+    }
+  }
+  op_->populated_bytes = static_cast<std::int64_t>(populated);
+  // A call with more memsets than can be remembered could have its stores counted twice.
+  if (!populate_requested_ && store_count_ < kStores) count_inline(block);
+}
+
+void AuditMeter::count_inline(AddressRange block) {
+  std::size_t zeroed = 0;
+  std::size_t dirty = 0;
+  // A page that the block shares with a header or another block proves nothing by itself: somebody else may have
+  // written there. It counts when the page next to it, inside the block, was filled.
+  AddressRange head{};
+  AddressRange tail{};
+  bool first_filled = false;
+  bool last_filled = false;
+  const AddressRange whole = whole_pages_of(block);
+  for (const AddressRange& pages : populated_after_) {
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
+      const bool fresh = !populated_before_.contains(page);
+      if (!fresh && !written_.contains(page)) continue;
+      const AddressRange part = block.intersect({page, page + kPageBytes});
+      if (covered_by_memset(part) || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) {
+        continue;
+      }
+      if (part.begin < whole.begin) {
+        head = part;
+        continue;
+      }
+      if (part.end > whole.end) {
+        tail = part;
+        continue;
+      }
+      zeroed += part.bytes();
+      if (!fresh && dirty_before_.contains(page)) dirty += part.bytes();
+      first_filled = first_filled || page == whole.begin;
+      last_filled = last_filled || page + kPageBytes == whole.end;
+    }
+  }
+  if (first_filled) zeroed += head.bytes();
+  if (last_filled) zeroed += tail.bytes();
+  if (zeroed == 0) return;
+  op_->methods |= kByInline;
+  op_->zeroed_bytes += static_cast<std::int64_t>(zeroed);
+  op_->redundant_zeroed_bytes += static_cast<std::int64_t>(zeroed - dirty);
+}
+
+bool AuditMeter::covered_by_memset(AddressRange part) const {
+  return std::any_of(&stores_[0], &stores_[store_count_],
+                     [&](const AddressRange& store) { return store.intersect(part).bytes() > 0; });
+}
+
+void AuditMeter::remember_block(AddressRange block) {
+  if (block.bytes() < kPageBytes) return;
+  // Overlapping blocks become one, so that no page is watched twice.
+  for (std::size_t i = 0; i < block_count_;) {
+    if (blocks_[i].intersect(block).bytes() == 0) {
+      ++i;
+      continue;
+    }
+    block = {std::min(block.begin, blocks_[i].begin), std::max(block.end, blocks_[i].end)};
+    blocks_[i] = blocks_[--block_count_];
+  }
+  if (block_count_ == kBlocks) return;
+  // In ascending order, as RangeList wants them.
+  AddressRange* at = std::find_if(&blocks_[0], &blocks_[block_count_],
+                                  [&](const AddressRange& other) { return other.begin > block.begin; });
+  std::move_backward(at, &blocks_[block_count_], &blocks_[block_count_ + 1]);
+  *at = block;
+  ++block_count_;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+#include "meter/meter.h"
+
+namespace zerotax {
+
+/// One operation of a case is what a program repeats; the probe repeats it `ops` times in each pass.
+struct Case {
+  const char* name;     ///< as in --case
+  const char* summary;  ///< one line for `zerotax list`
+  /// Returns false when the allocator gave no memory.
+  bool (*operation)(Meter& meter, const Request& request);
+};
+
+/// Registers a case: one static object of this kind in cases/<name>/case.cc is all that a new case needs.
+class CaseRegistration {
+ public:
+  explicit CaseRegistration(const Case& registered);
+
+ private:
+  friend const Case* find_case(const char* name);
+  friend void for_each_case(void (*visit)(const Case&));
+  const Case& case_;
+  const CaseRegistration* next_;
+};
+
+/// The case of this name, or nullptr.
+const Case* find_case(const char* name);
+void for_each_case(void (*visit)(const Case&));
+
+}  // namespace zerotax

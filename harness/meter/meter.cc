@@ -1,0 +1,88 @@
+#include "meter/meter.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <initializer_list>
+
+#include "os/clock.h"
+#include "os/faults.h"
+#include "os/page.h"
+
+namespace zerotax {
+
+void Meter::touch(void* block, std::size_t bytes, double fraction) {
+  if (fraction <= 0) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  const std::size_t pages = (page_ceiling(begin + bytes) - page_floor(begin)) / kPageBytes;
+  const auto touched = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(pages)));
+  // The block's own first byte, then the first byte of each further page: a header before the block is left alone.
+  *static_cast<volatile unsigned char*>(block) = 0xa5;
+  for (std::size_t page = 1; page < touched; ++page) {
+    *reinterpret_cast<volatile unsigned char*>(page_floor(begin) + page * kPageBytes) = 0xa5;
+  }
+}
+
+void clear_operation(OpRecord& op) {
+  op = {};
+  for (std::int64_t OpRecord::*figure :
+       {&OpRecord::calloc_ns, &OpRecord::touch_ns, &OpRecord::free_ns, &OpRecord::malloc_ns, &OpRecord::zero_ns,
+        &OpRecord::zeroed_bytes, &OpRecord::redundant_zeroed_bytes, &OpRecord::populated_bytes,
+        &OpRecord::calloc_faults, &OpRecord::touch_faults, &OpRecord::free_faults}) {
+    op.*figure = kNotMeasured;
+  }
+}
+
+void TimingMeter::begin_operation(OpRecord& op) { op_ = &op; }
+
+void* TimingMeter::allocate(std::size_t bytes) {
+  const std::int64_t faults = thread_minor_faults();
+  const std::int64_t start = monotonic_ns();
+  void* block = std::calloc(bytes, 1);
+  const std::int64_t end = monotonic_ns();
+  escape(block);
+  op_->calloc_ns = end - start;
+  if (faults >= 0) op_->calloc_faults = thread_minor_faults() - faults;
+  return block;
+}
+
+void TimingMeter::touch(void* block, std::size_t bytes, double fraction) {
+  const std::int64_t faults = thread_minor_faults();
+  const std::int64_t start = monotonic_ns();
+  Meter::touch(block, bytes, fraction);
+  op_->touch_ns = monotonic_ns() - start;
+  if (faults >= 0) op_->touch_faults = thread_minor_faults() - faults;
+}
+
+void TimingMeter::release(void* block) {
+  const std::int64_t faults = thread_minor_faults();
+  const std::int64_t start = monotonic_ns();
+  std::free(block);
+  const std::int64_t end = monotonic_ns();
+  op_->free_ns = end - start;
+  if (faults >= 0) op_->free_faults = thread_minor_faults() - faults;
+}
+
+void* BareMeter::allocate(std::size_t bytes) {
+  void* block = std::calloc(bytes, 1);
+  escape(block);
+  return block;
+}
+
+void BareMeter::release(void* block) { std::free(block); }
+
+void DifferentialMeter::begin_operation(OpRecord& op) {
+  op_ = &op;
+  TimingMeter::begin_operation(op);
+}
+
+void* DifferentialMeter::allocate(std::size_t bytes) {
+  const std::int64_t start = monotonic_ns();
+  void* plain = std::malloc(bytes);
+  const std::int64_t end = monotonic_ns();
+  escape(plain);
+  op_->malloc_ns = end - start;
+  std::free(plain);
+  return TimingMeter::allocate(bytes);
+}
+
+}  // namespace zerotax

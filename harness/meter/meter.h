@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+
+#include "meter/record.h"
+
+namespace zerotax {
+
+/// What a case does its work through. A pass is a Meter; a case does not know which.
+class Meter {
+ public:
+  Meter() = default;
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+  virtual ~Meter() = default;
+
+  /// The measured calloc(bytes, 1). NULL if the allocator gave none.
+  virtual void* allocate(std::size_t bytes) = 0;
+  /// Writes one non-zero byte to each page of the first `fraction` of the block's pages (rounded up).
+  virtual void touch(void* block, std::size_t bytes, double fraction);
+  /// The measured free.
+  virtual void release(void* block) = 0;
+
+  /// Called before and after each operation of the case.
+  virtual void begin_operation(OpRecord& /*record*/) {}
+  virtual void end_operation() {}
+};
+
+/// Sets every figure of an operation to kNotMeasured.
+void clear_operation(OpRecord& op);
+
+/// Clocks around calloc, touch and free, and minor faults between them.
+class TimingMeter : public Meter {
+ public:
+  void* allocate(std::size_t bytes) override;
+  void touch(void* block, std::size_t bytes, double fraction) override;
+  void release(void* block) override;
+  void begin_operation(OpRecord& op) override;
+
+ private:
+  OpRecord* op_ = nullptr;
+};
+
+/// Nothing but the calls.
+class BareMeter : public Meter {
+ public:
+  void* allocate(std::size_t bytes) override;
+  void release(void* block) override;
+};
+
+/// A clock around malloc of the same size, then around calloc, each freed at once.
+class DifferentialMeter : public TimingMeter {
+ public:
+  void* allocate(std::size_t bytes) override;
+  void begin_operation(OpRecord& op) override;
+
+ private:
+  OpRecord* op_ = nullptr;
+};
+
+/// Keeps the compiler from removing an allocation or its contents.
+inline void escape(void* pointer) { asm volatile("" : : "g"(pointer) : "memory"); }
+
+}  // namespace zerotax

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zerotax {
+
+/// What crosses the border between the driver and a probe: plain data in a shared memory file. The driver writes the
+/// request; the probe writes the rest as it goes, so that a probe that is killed still leaves every operation it
+/// finished.
+
+inline constexpr std::uint32_t kRecordMagic = 0x5a54'0001;  // "ZT", layout 1
+inline constexpr std::size_t kMaxOps = 100'000;
+inline constexpr std::size_t kSyscallKinds = 24;
+inline constexpr std::size_t kReasonBytes = 128;
+
+/// A count or time that was not measured; its reason is in the record.
+inline constexpr std::int64_t kNotMeasured = INT64_MIN;
+
+/// One process makes one pass over a point.
+enum class Pass : std::uint32_t {
+  kTiming,        ///< clocks and fault counters, nothing else in the process
+  kZeroing,       ///< a clock around every memset to zero inside calloc
+  kAudit,         ///< what was zeroed, was it redundant, system calls, contents; times mean nothing
+  kDifferential,  ///< calloc and malloc in turn, clocks only: a second opinion on zero_ns
+  kBare,          ///< no clock but at both ends of the run: what the meter itself adds
+};
+
+/// Where the probe was when it wrote last: tells what a crash or hang interrupted.
+enum class Phase : std::uint32_t { kStart, kCalloc, kCheck, kTouch, kFree, kBetween, kDone };
+
+enum class Thread : std::uint32_t { kMain, kWorker };
+
+struct Request {
+  std::uint32_t magic;
+  Pass pass;
+  char case_name[32];
+  std::uint64_t size_bytes;
+  double touch;  ///< fraction of pages, 0 to 1
+  Thread thread;
+  std::uint32_t ops;       ///< at most
+  std::uint32_t min_ops;   ///< at least, whatever the budget
+  std::int64_t budget_ns;  ///< no further operation is begun after this time; 0 is no limit
+};
+
+struct SyscallCount {
+  std::uint32_t number;
+  std::uint32_t calls;
+};
+
+/// System calls inside one call of the allocator.
+struct SyscallTally {
+  SyscallCount kinds[kSyscallKinds];
+  std::uint32_t used;
+  std::uint32_t incomplete;  ///< 1: a thread or process was started, and nothing was counted after it
+};
+
+/// The bits of OpRecord::methods: how zeroed bytes were seen.
+inline constexpr std::uint32_t kByMemset = 1;
+inline constexpr std::uint32_t kByInline = 2;
+
+/// One operation. Times in nanoseconds, figures kNotMeasured where this pass does not measure them.
+struct OpRecord {
+  std::int64_t calloc_ns;
+  std::int64_t touch_ns;
+  std::int64_t free_ns;
+  std::int64_t malloc_ns;  ///< differential pass only
+  std::int64_t zero_ns;
+  std::int64_t zeroed_bytes;
+  std::int64_t redundant_zeroed_bytes;
+  std::int64_t populated_bytes;
+  std::int64_t calloc_faults;
+  std::int64_t touch_faults;
+  std::int64_t free_faults;
+  std::uint64_t block;  ///< the address that calloc returned
+  SyscallTally calloc_syscalls;
+  SyscallTally free_syscalls;
+  std::uint32_t methods;
+  std::uint32_t not_zero;         ///< 1: the block held something else than zeros
+  std::uint64_t not_zero_offset;  ///< of the first such byte
+};
+
+struct Record {
+  Request request;
+
+  Phase phase;
+  std::uint32_t ops_started;
+  std::uint32_t ops_done;
+  std::uint32_t returned_null;  ///< errno of a calloc that gave NULL
+  std::int64_t run_ns;          ///< bare pass: first clock to last
+  std::int64_t run_ops;         ///< bare pass: operations between them
+  std::uint32_t got_slots;      ///< GOT slots hooked
+  // Why a figure is kNotMeasured in this pass; empty if it is measured.
+  char na_zeroed[kReasonBytes];
+  char na_redundant[kReasonBytes];
+  char na_inline[kReasonBytes];  ///< stores that are no memset: over memory that was populated before
+  char na_populated[kReasonBytes];
+  char na_syscalls[kReasonBytes];
+  char na_faults[kReasonBytes];
+
+  OpRecord ops[1];  ///< request.ops of them
+
+  static constexpr std::size_t bytes(std::size_t ops) {
+    return sizeof(Record) + (ops > 0 ? ops - 1 : 0) * sizeof(OpRecord);
+  }
+};
+
+}  // namespace zerotax

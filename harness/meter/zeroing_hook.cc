@@ -1,0 +1,96 @@
+#include "meter/zeroing_hook.h"
+
+#include <dlfcn.h>
+#include <strings.h>
+
+#include <cstring>
+#include <cwchar>
+#include <type_traits>
+
+#include "os/got_hook.h"
+
+namespace zerotax {
+namespace {
+
+using Memset = void* (*)(void*, int, std::size_t);
+using MemsetChecked = void* (*)(void*, int, std::size_t, std::size_t);
+using Bzero = void (*)(void*, std::size_t);
+using BzeroChecked = void (*)(void*, std::size_t, std::size_t);
+using Wmemset = wchar_t* (*)(wchar_t*, wchar_t, std::size_t);
+
+Memset real_memset = nullptr;
+MemsetChecked real_memset_checked = nullptr;
+Bzero real_bzero = nullptr;
+Bzero real_explicit_bzero = nullptr;
+BzeroChecked real_explicit_bzero_checked = nullptr;
+Wmemset real_wmemset = nullptr;
+
+// initial-exec: a thread-local of the executable needs no allocation to be reached, not even the first time.
+[[gnu::tls_model("initial-exec")]] thread_local ZeroingHook::Listener* current = nullptr;
+
+/// Tells the listener about a store of zeros done by `store`. While it is told, nobody listens: its own work is not
+/// seen.
+template <typename Store>
+void observed(bool zeros, void* target, std::size_t bytes, Store store) {
+  ZeroingHook::Listener* listener = zeros && bytes > 0 ? current : nullptr;
+  if (listener == nullptr) {
+    store();
+    return;
+  }
+  current = nullptr;
+  listener->before_zeroing(target, bytes);
+  store();
+  listener->after_zeroing(target, bytes);
+  current = listener;
+}
+
+void* hook_memset(void* target, int value, std::size_t bytes) {
+  observed((value & 0xff) == 0, target, bytes, [&] { real_memset(target, value, bytes); });
+  return target;
+}
+
+void* hook_memset_checked(void* target, int value, std::size_t bytes, std::size_t room) {
+  observed((value & 0xff) == 0, target, bytes, [&] { real_memset_checked(target, value, bytes, room); });
+  return target;
+}
+
+void hook_bzero(void* target, std::size_t bytes) {
+  observed(true, target, bytes, [&] { real_bzero(target, bytes); });
+}
+
+void hook_explicit_bzero(void* target, std::size_t bytes) {
+  observed(true, target, bytes, [&] { real_explicit_bzero(target, bytes); });
+}
+
+void hook_explicit_bzero_checked(void* target, std::size_t bytes, std::size_t room) {
+  observed(true, target, bytes, [&] { real_explicit_bzero_checked(target, bytes, room); });
+}
+
+wchar_t* hook_wmemset(wchar_t* target, wchar_t value, std::size_t count) {
+  observed(value == 0, target, count * sizeof(wchar_t), [&] { real_wmemset(target, value, count); });
+  return target;
+}
+
+}  // namespace
+
+std::size_t ZeroingHook::install() {
+  GotReplacement replacements[6];
+  std::size_t count = 0;
+  const auto add = [&](const char* symbol, auto& real, auto hook) {
+    void* found = ::dlsym(RTLD_DEFAULT, symbol);
+    if (found == nullptr) return;
+    real = reinterpret_cast<std::remove_reference_t<decltype(real)>>(found);
+    replacements[count++] = {symbol, found, reinterpret_cast<void*>(hook)};
+  };
+  add("memset", real_memset, &hook_memset);
+  add("__memset_chk", real_memset_checked, &hook_memset_checked);
+  add("bzero", real_bzero, &hook_bzero);
+  add("explicit_bzero", real_explicit_bzero, &hook_explicit_bzero);
+  add("__explicit_bzero_chk", real_explicit_bzero_checked, &hook_explicit_bzero_checked);
+  add("wmemset", real_wmemset, &hook_wmemset);
+  return replace_got_slots(&replacements[0], count);
+}
+
+void ZeroingHook::listen(Listener* listener) { current = listener; }
+
+}  // namespace zerotax

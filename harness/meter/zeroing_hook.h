@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+
+namespace zerotax {
+
+/// Sees every call of memset and its kin that writes zeros, through the GOT slots of all loaded objects, while a
+/// listener is set. Stores that the compiler wrote in line are not seen (audit.h finds those by their pages).
+class ZeroingHook {
+ public:
+  /// Told of each store of zeros, on the listening thread only, around the real one.
+  class Listener {
+   public:
+    virtual void before_zeroing(void* target, std::size_t bytes) = 0;
+    virtual void after_zeroing(void* target, std::size_t bytes) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  /// Replaces the slots; once per process. Returns how many there were: 0 means that nothing will be seen.
+  static std::size_t install();
+
+  /// Who listens on the calling thread; nullptr is nobody.
+  static void listen(Listener* listener);
+};
+
+}  // namespace zerotax

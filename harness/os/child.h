@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zerotax {
+
+/// A program to run to its end.
+struct ChildCommand {
+  std::string program;
+  std::vector<std::string> arguments;                            ///< without argv[0]
+  std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, or replacing
+  int inherited_fd = -1;     ///< the one descriptor beyond 0-2 that the child keeps, under this very number
+  bool capture = false;      ///< collect standard output and standard error (each cut at 64 KiB)
+  bool fixed_layout = true;  ///< switch address randomisation off, where permitted
+  std::chrono::milliseconds timeout{30'000};
+  std::uint64_t resident_limit = 0;  ///< bytes; 0 is no limit
+};
+
+/// How it ended.
+struct ChildResult {
+  enum class End { kExited, kSignalled, kTimeout, kMemory, kStopped, kNotStarted };
+  End end = End::kNotStarted;
+  int code = 0;  ///< exit status, signal number, or errno of a start that failed
+  std::string output;
+  std::string errors;
+};
+
+/// Runs a command to its end. The child gets a process group of its own and is first in line for the kernel's
+/// out-of-memory killer. It is killed, with its group, at the timeout, when its resident set passes the limit (looked
+/// at every 20 ms), and when `stop` answers true. Safe to call from several threads.
+ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop);
+
+}  // namespace zerotax

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+
+namespace zerotax {
+
+/// Minor page faults of the calling thread so far (getrusage(2), RUSAGE_THREAD): faults that needed no input or output.
+/// Negative if the kernel does not say.
+std::int64_t thread_minor_faults();
+
+}  // namespace zerotax

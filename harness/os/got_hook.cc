@@ -1,0 +1,145 @@
+#include "os/got_hook.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "os/page.h"
+
+namespace zerotax {
+namespace {
+
+/// What of an object's dynamic section is needed to walk its relocations.
+struct Dynamic {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* strings = nullptr;
+  const ElfW(Rela) * rela = nullptr;
+  std::size_t rela_bytes = 0;
+  const ElfW(Rela) * plt = nullptr;
+  std::size_t plt_bytes = 0;
+};
+
+struct Search {
+  const GotReplacement* replacements;
+  std::size_t count;
+  std::size_t replaced = 0;
+};
+
+/// glibc relocates the pointers of the dynamic section in place; other loaders, and the vDSO, leave offsets.
+template <typename T>
+const T* pointer(const dl_phdr_info& object, ElfW(Addr) value) {
+  const ElfW(Addr) address = value < object.dlpi_addr ? object.dlpi_addr + value : value;
+  return reinterpret_cast<const T*>(address);
+}
+
+Dynamic read_dynamic(const dl_phdr_info& object) {
+  Dynamic dynamic;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      switch (entry->d_tag) {
+        case DT_SYMTAB:
+          dynamic.symbols = pointer<ElfW(Sym)>(object, entry->d_un.d_ptr);
+          break;
+        case DT_STRTAB:
+          dynamic.strings = pointer<char>(object, entry->d_un.d_ptr);
+          break;
+        case DT_RELA:
+          dynamic.rela = pointer<ElfW(Rela)>(object, entry->d_un.d_ptr);
+          break;
+        case DT_RELASZ:
+          dynamic.rela_bytes = entry->d_un.d_val;
+          break;
+        case DT_JMPREL:
+          dynamic.plt = pointer<ElfW(Rela)>(object, entry->d_un.d_ptr);
+          break;
+        case DT_PLTRELSZ:
+          dynamic.plt_bytes = entry->d_un.d_val;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  return dynamic;
+}
+
+bool within_relro(const dl_phdr_info& object, std::uintptr_t address) {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& header = object.dlpi_phdr[i];
+    if (header.p_type != PT_GNU_RELRO) continue;
+    const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
+    if (address >= page_floor(begin) && address < begin + header.p_memsz) return true;
+  }
+  return false;
+}
+
+bool store(const dl_phdr_info& object, void** slot, void* value) {
+  const auto address = reinterpret_cast<std::uintptr_t>(slot);
+  const bool read_only = within_relro(object, address);
+  void* page = reinterpret_cast<void*>(page_floor(address));
+  if (read_only && ::mprotect(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
+  *slot = value;
+  if (read_only) ::mprotect(page, kPageBytes, PROT_READ);
+  return true;
+}
+
+/// Whether a slot that is named `replacement.symbol` may be replaced: it is still unbound (it points into its own
+/// object's procedure linkage table), and not bound to some other function of the same name.
+bool is_unbound(const dl_phdr_info& object, const void* value) {
+  const auto address = reinterpret_cast<std::uintptr_t>(value);
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& header = object.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
+    if (address >= begin && address < begin + header.p_memsz) return true;
+  }
+  return false;
+}
+
+void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const ElfW(Rela) * table, std::size_t bytes,
+                      Search& search) {
+  for (std::size_t i = 0; table != nullptr && i < bytes / sizeof *table; ++i) {
+    const auto type = ELF64_R_TYPE(table[i].r_info);
+    const bool lazy = type == R_X86_64_JUMP_SLOT;
+    if (!lazy && type != R_X86_64_GLOB_DAT && type != R_X86_64_IRELATIVE && type != R_X86_64_64) {
+      continue;
+    }
+    auto* slot = reinterpret_cast<void**>(object.dlpi_addr + table[i].r_offset);
+    const auto symbol_index = ELF64_R_SYM(table[i].r_info);
+    const ElfW(Sym)* symbol =
+        symbol_index != 0 && dynamic.symbols != nullptr ? &dynamic.symbols[symbol_index] : nullptr;
+    for (std::size_t r = 0; r < search.count; ++r) {
+      const GotReplacement& replacement = search.replacements[r];
+      const bool resolved = *slot == replacement.original;
+      const bool named = lazy && symbol != nullptr && symbol->st_shndx == SHN_UNDEF && dynamic.strings != nullptr &&
+                         std::strcmp(dynamic.strings + symbol->st_name, replacement.symbol) == 0 &&
+                         is_unbound(object, *slot);
+      if (!resolved && !named) continue;
+      if (store(object, slot, replacement.replacement)) ++search.replaced;
+      break;
+    }
+  }
+}
+
+int visit_object(dl_phdr_info* object, std::size_t /*size*/, void* context) {
+  auto& search = *static_cast<Search*>(context);
+  const Dynamic dynamic = read_dynamic(*object);
+  replace_in_table(*object, dynamic, dynamic.rela, dynamic.rela_bytes, search);
+  replace_in_table(*object, dynamic, dynamic.plt, dynamic.plt_bytes, search);
+  return 0;
+}
+
+}  // namespace
+
+std::size_t replace_got_slots(const GotReplacement* replacements, std::size_t count) {
+  Search search{replacements, count};
+  ::dl_iterate_phdr(visit_object, &search);
+  return search.replaced;
+}
+
+}  // namespace zerotax

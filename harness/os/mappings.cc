@@ -1,0 +1,71 @@
+#include "os/mappings.h"
+
+#include <fcntl.h>
+
+#include <cstring>
+
+#include "os/unique_fd.h"
+
+namespace zerotax {
+namespace {
+
+std::uint64_t parse_number(const char*& text, const char* end, unsigned base) {
+  std::uint64_t value = 0;
+  for (; text < end; ++text) {
+    unsigned digit = 0;
+    if (*text >= '0' && *text <= '9') {
+      digit = static_cast<unsigned>(*text - '0');
+    } else if (*text >= 'a' && *text <= 'f') {
+      digit = static_cast<unsigned>(*text - 'a') + 10;
+    } else {
+      break;
+    }
+    value = value * base + digit;
+  }
+  return value;
+}
+
+void skip(const char*& text, const char* end, int fields) {
+  for (; text < end && fields > 0; ++text) fields -= *text == ' ';
+}
+
+/// "7f00-7f01 rw-p 00000000 fe:00 1234 /path": proc_pid_maps(5).
+Mapping parse_line(const char* text, const char* end) {
+  Mapping mapping{};
+  mapping.range.begin = parse_number(text, end, 16);
+  ++text;
+  mapping.range.end = parse_number(text, end, 16);
+  ++text;
+  if (end - text < 4) return mapping;
+  mapping.readable = text[0] == 'r';
+  mapping.writable = text[1] == 'w';
+  mapping.shared = text[3] == 's';
+  skip(text, end, 3);
+  mapping.inode = parse_number(text, end, 10);
+  return mapping;
+}
+
+}  // namespace
+
+bool for_each_mapping(void (*visit)(void* context, const Mapping& mapping), void* context) {
+  const UniqueFd maps(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
+  if (!maps) return false;
+  char buffer[8192];
+  std::size_t held = 0;
+  for (;;) {
+    const ssize_t got = ::read(maps.get(), &buffer[held], sizeof buffer - held);
+    if (got < 0) return false;
+    if (got == 0) return true;
+    held += static_cast<std::size_t>(got);
+    const char* line = &buffer[0];
+    const char* const end = &buffer[held];
+    while (const void* newline = std::memchr(line, '\n', static_cast<std::size_t>(end - line))) {
+      visit(context, parse_line(line, static_cast<const char*>(newline)));
+      line = static_cast<const char*>(newline) + 1;
+    }
+    held = static_cast<std::size_t>(end - line);
+    std::memmove(&buffer[0], line, held);
+  }
+}
+
+}  // namespace zerotax

@@ -1,0 +1,114 @@
+#include "os/memory.h"
+
+#include <sys/mman.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "os/page.h"
+
+namespace zerotax {
+namespace {
+
+std::optional<std::uint64_t> read_number(const std::string& path) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  if (file >> value) return value;
+  return std::nullopt;  // missing, or "max"
+}
+
+/// The number after `key` in a file of "key value" lines.
+std::optional<std::uint64_t> read_field(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    std::uint64_t value = 0;
+    if (words >> name >> value && name == key) return value;
+  }
+  return std::nullopt;
+}
+
+struct Hierarchy {
+  std::string folder;
+  const char* limit;
+  const char* used;
+};
+
+/// The memory cgroup of this process, from "0::/path" (v2) or "4:memory:/path" (v1) of /proc/self/cgroup.
+std::optional<std::pair<Hierarchy, std::string>> find_cgroup(const std::string& root) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  std::optional<std::pair<Hierarchy, std::string>> found;
+  for (std::string line; std::getline(file, line);) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string path = line.substr(second + 1);
+    if (controllers.empty() && !found) {
+      found = {{root + "/sys/fs/cgroup", "/memory.max", "/memory.current"}, path};
+    } else if (controllers == "memory") {
+      found = {{root + "/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes"}, path};
+    }
+  }
+  return found;
+}
+
+/// The tightest limit from the process's own cgroup upwards: an ancestor's counts as much as its own.
+void read_cgroup(const std::string& root, MemoryState& state) {
+  auto found = find_cgroup(root);
+  if (!found) return;
+  const auto& [hierarchy, own_path] = *found;
+  for (std::string path = own_path == "/" ? "" : own_path;;
+       path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'))) {
+    const auto limit = read_number(hierarchy.folder + path + hierarchy.limit);
+    const auto used = read_number(hierarchy.folder + path + hierarchy.used);
+    // v1 says "no limit" with a huge number.
+    if (limit && used && *limit < (std::uint64_t{1} << 60)) {
+      const std::uint64_t left = *limit > *used ? *limit - *used : 0;
+      if (!state.cgroup_limit || *limit < *state.cgroup_limit) state.cgroup_limit = limit;
+      if (!state.cgroup_available || left < *state.cgroup_available) state.cgroup_available = left;
+    }
+    if (path.empty()) break;
+  }
+}
+
+}  // namespace
+
+MemoryState read_memory_state(const std::string& root) {
+  MemoryState state;
+  const std::string meminfo = root + "/proc/meminfo";
+  const auto bytes = [&](const char* key) { return read_field(meminfo, key).value_or(0) * 1024; };
+  state.total = bytes("MemTotal:");
+  state.available = bytes("MemAvailable:");
+  state.swap = bytes("SwapTotal:");
+  read_cgroup(root, state);
+  return state;
+}
+
+std::optional<std::uint64_t> resident_bytes(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
+  std::uint64_t total = 0;
+  std::uint64_t resident = 0;
+  if (file >> total >> resident) return resident * kPageBytes;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> oom_kills() { return read_field("/proc/vmstat", "oom_kill"); }
+
+bool warm_up_memory(std::uint64_t bytes, bool (*stop)()) {
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return true;  // a warm-up left out makes times noisier, nothing else
+  bool finished = true;
+  for (std::uint64_t offset = 0; offset < bytes; offset += kPageBytes) {
+    if (offset % (std::uint64_t{16} << 20) == 0 && stop != nullptr && stop()) {
+      finished = false;
+      break;
+    }
+    static_cast<volatile char*>(memory)[offset] = 1;
+  }
+  ::munmap(memory, bytes);
+  return finished;
+}
+
+}  // namespace zerotax

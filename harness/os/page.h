@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zerotax {
+
+/// The base page of x86-64, in bytes. Huge pages are made of these in every interface used here.
+inline constexpr std::size_t kPageBytes = 4096;
+
+constexpr std::uintptr_t page_floor(std::uintptr_t address) { return address & ~(kPageBytes - 1); }
+constexpr std::uintptr_t page_ceiling(std::uintptr_t address) { return page_floor(address + kPageBytes - 1); }
+
+/// Addresses [begin, end).
+struct AddressRange {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+
+  [[nodiscard]] std::size_t bytes() const { return end > begin ? end - begin : 0; }
+  [[nodiscard]] AddressRange intersect(AddressRange other) const {
+    return {begin > other.begin ? begin : other.begin, end < other.end ? end : other.end};
+  }
+};
+
+}  // namespace zerotax

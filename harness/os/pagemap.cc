@@ -1,0 +1,142 @@
+#include "os/pagemap.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+namespace zerotax {
+namespace {
+
+// Debian 12's headers are older than the ioctl: from include/uapi/linux/fs.h of Linux 6.7.
+struct PageRegion {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t categories;
+};
+struct ScanArguments {
+  std::uint64_t size;
+  std::uint64_t flags;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t walk_end;
+  std::uint64_t vec;
+  std::uint64_t vec_len;
+  std::uint64_t max_pages;
+  std::uint64_t category_inverted;
+  std::uint64_t category_mask;
+  std::uint64_t category_anyof_mask;
+  std::uint64_t return_mask;
+};
+constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArguments);
+constexpr std::uint64_t kWritten = 1 << 1;
+constexpr std::uint64_t kPresent = 1 << 3;
+constexpr std::uint64_t kSwapped = 1 << 4;
+constexpr std::uint64_t kZeroFrame = 1 << 5;
+
+// Bits of a pagemap entry.
+constexpr std::uint64_t kEntryPresent = std::uint64_t{1} << 63;
+constexpr std::uint64_t kEntrySwapped = std::uint64_t{1} << 62;
+constexpr std::uint64_t kEntryFrame = (std::uint64_t{1} << 55) - 1;
+
+constexpr std::size_t kRegions = 256;
+
+}  // namespace
+
+Pagemap::Pagemap() {
+  const char* wanted = std::getenv("ZEROTAX_PAGEMAP");
+  if (wanted != nullptr && std::strcmp(wanted, "none") == 0) {
+    reason_ = "switched off by ZEROTAX_PAGEMAP=none";
+    return;
+  }
+  fd_ = UniqueFd(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (!fd_) {
+    reason_ = "/proc/self/pagemap cannot be opened (is /proc mounted?)";
+    return;
+  }
+  method_ = Method::kRead;
+  learn_zero_frame();
+  if (wanted != nullptr && std::strcmp(wanted, "read") == 0) return;
+  ScanArguments nothing{};
+  nothing.size = sizeof nothing;
+  if (::ioctl(fd_.get(), kPagemapScan, &nothing) == 0) method_ = Method::kScan;
+}
+
+bool Pagemap::populated(AddressRange range, RangeList& populated) const {
+  switch (method_) {
+    case Method::kScan:
+      // "May be non-zero" is (PRESENT and not the zero page) or SWAPPED. One mask cannot say that, but a zero page is
+      // never swapped: not the zero page, and any of present and swapped.
+      return scan(range, kZeroFrame, kZeroFrame, kPresent | kSwapped, populated);
+    case Method::kRead:
+      return read(range, populated);
+    case Method::kNone:
+      break;
+  }
+  return false;
+}
+
+bool Pagemap::written(AddressRange range, RangeList& written) const {
+  return method_ == Method::kScan && scan(range, 0, kWritten, 0, written);
+}
+
+bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of,
+                   RangeList& found) const {
+  PageRegion regions[kRegions];
+  ScanArguments arguments{};
+  arguments.size = sizeof arguments;
+  arguments.start = range.begin;
+  arguments.end = range.end;
+  arguments.vec = reinterpret_cast<std::uint64_t>(&regions[0]);
+  arguments.vec_len = kRegions;
+  arguments.category_inverted = inverted;
+  arguments.category_mask = all_of;
+  arguments.category_anyof_mask = any_of;
+  arguments.return_mask = kPresent;
+  // The region buffer can be too short for what is found: go on from where the walk ended.
+  while (arguments.start < range.end) {
+    const int count = ::ioctl(fd_.get(), kPagemapScan, &arguments);
+    if (count < 0) return false;
+    for (int i = 0; i < count; ++i) found.add({regions[i].start, regions[i].end});
+    if (arguments.walk_end <= arguments.start) break;
+    arguments.start = arguments.walk_end;
+  }
+  return true;
+}
+
+bool Pagemap::read(AddressRange range, RangeList& found) const {
+  std::uint64_t entries[1024];
+  for (std::uintptr_t address = range.begin; address < range.end;) {
+    const std::size_t wanted = std::min(std::size(entries), (range.end - address) / kPageBytes);
+    const ssize_t got = ::pread(fd_.get(), &entries[0], wanted * sizeof entries[0],
+                                static_cast<off_t>(address / kPageBytes * sizeof entries[0]));
+    if (got <= 0) return false;
+    const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
+    for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
+      const bool swapped = (entries[i] & kEntrySwapped) != 0;
+      const bool zero = zero_frame_ != 0 && (entries[i] & kEntryFrame) == zero_frame_;
+      const bool present = (entries[i] & kEntryPresent) != 0 && !zero;
+      if (present || swapped) found.add({address, address + kPageBytes});
+    }
+  }
+  return true;
+}
+
+void Pagemap::learn_zero_frame() {
+  void* page = ::mmap(nullptr, kPageBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  // A read of untouched anonymous memory maps the shared zero page.
+  [[maybe_unused]] const char byte = *static_cast<volatile const char*>(page);
+  std::uint64_t entry = 0;
+  const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / kPageBytes * sizeof entry);
+  if (::pread(fd_.get(), &entry, sizeof entry, offset) == sizeof entry) {
+    zero_frame_ = entry & kEntryFrame;
+  }
+  ::munmap(page, kPageBytes);
+}
+
+}  // namespace zerotax

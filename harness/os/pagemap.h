@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+
+#include "os/page.h"
+#include "os/range_list.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// Which pages of this process are populated: /proc/self/pagemap, by the PAGEMAP_SCAN ioctl where the kernel has it
+/// (Linux >= 6.7), else by reading it entry by entry. Neither needs privilege. Allocates nothing.
+class Pagemap {
+ public:
+  enum class Method { kScan, kRead, kNone };
+
+  /// Takes the best method that works here. ZEROTAX_PAGEMAP=scan|read|none in the environment limits the choice, so
+  /// that a fallback can be tested on a kernel that does not need it.
+  Pagemap();
+
+  [[nodiscard]] Method method() const { return method_; }
+  /// Why the method is kNone; empty otherwise.
+  [[nodiscard]] const char* reason() const { return reason_; }
+
+  /// Adds to `populated` the pages of `range` (page aligned) that have a physical page behind them, swapped pages
+  /// included and the shared zero page excluded. kRead sees the zero page only as root (page frame numbers are hidden
+  /// otherwise), and counts it as populated if it cannot tell. Source: Documentation/admin-guide/mm/pagemap.rst.
+  /// Returns false if the kernel refused.
+  bool populated(AddressRange range, RangeList& populated) const;
+
+  /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker (kScan only).
+  bool written(AddressRange range, RangeList& written) const;
+
+ private:
+  bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of,
+            RangeList& found) const;
+  bool read(AddressRange range, RangeList& found) const;
+  void learn_zero_frame();
+
+  UniqueFd fd_;
+  Method method_ = Method::kNone;
+  const char* reason_ = "";
+  std::uint64_t zero_frame_ = 0;
+};
+
+}  // namespace zerotax

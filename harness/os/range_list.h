@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+#include "os/page.h"
+
+namespace zerotax {
+
+/// Sorted address ranges in memory of its own (mmap), so that the allocator under test is never used to describe
+/// itself. Ranges must be added in ascending order; neighbours that touch are joined.
+class RangeList {
+ public:
+  RangeList();
+  ~RangeList();
+  RangeList(const RangeList&) = delete;
+  RangeList& operator=(const RangeList&) = delete;
+
+  void clear() { size_ = 0; }
+  void add(AddressRange range);
+
+  /// Whether an address lies in one of the ranges: O(log n).
+  [[nodiscard]] bool contains(std::uintptr_t address) const;
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] const AddressRange* begin() const { return ranges_; }
+  [[nodiscard]] const AddressRange* end() const { return ranges_ + size_; }
+
+ private:
+  AddressRange* ranges_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,123 @@
+#include "os/write_tracker.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "os/mappings.h"
+
+namespace zerotax {
+namespace {
+
+// From include/uapi/linux/userfaultfd.h of Linux 6.7; Debian 12's headers are older.
+constexpr int kUserModeOnly = 1;
+constexpr std::uint64_t kFeatureWpUnpopulated = 1 << 13;
+constexpr std::uint64_t kFeatureWpAsync = 1 << 15;
+
+}  // namespace
+
+WriteTracker::WriteTracker() {
+  fd_ = UniqueFd(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | kUserModeOnly)));
+  if (!fd_) {
+    reason_ = "userfaultfd is not permitted or not in this kernel";
+    return;
+  }
+  uffdio_api api{};
+  api.api = UFFD_API;
+  api.features = kFeatureWpAsync | kFeatureWpUnpopulated;
+  if (::ioctl(fd_.get(), UFFDIO_API, &api) != 0) {
+    reason_ = "this kernel has no asynchronous write protection (Linux 6.7)";
+    fd_.reset();
+  }
+}
+
+void WriteTracker::watch(AddressRange range) {
+  if (!available() || range.bytes() == 0) return;
+  // Part of a freed block may have been unmapped meanwhile, and the rest be in several mappings.
+  AddressRange mapped[kPieces];
+  std::size_t count = 0;
+  for_each_mapping([&](const Mapping& mapping) {
+    const AddressRange common = mapping.range.intersect(range);
+    if (common.bytes() == 0 || !mapping.zero_filled() || !mapping.writable) return;
+    if (count < kPieces) mapped[count++] = common;
+  });
+  for (std::size_t i = 0; i < count; ++i) watch_mapped(mapped[i]);
+}
+
+void WriteTracker::watch_mapped(AddressRange range) {
+  if (count_ == kPieces) return;
+  uffdio_register registration{};
+  registration.range = {range.begin, range.bytes()};
+  registration.mode = UFFDIO_REGISTER_MODE_WP;
+  if (::ioctl(fd_.get(), UFFDIO_REGISTER, &registration) != 0) return;
+  uffdio_writeprotect protection{};
+  protection.range = {range.begin, range.bytes()};
+  protection.mode = UFFDIO_WRITEPROTECT_MODE_WP;
+  if (::ioctl(fd_.get(), UFFDIO_WRITEPROTECT, &protection) != 0) {
+    unregister(range);
+    return;
+  }
+  pieces_[count_++] = range;
+}
+
+void WriteTracker::release(AddressRange range) {
+  const std::size_t before = count_;
+  for (std::size_t i = 0; i < before; ++i) {
+    const AddressRange common = pieces_[i].intersect(range);
+    if (common.bytes() == 0) continue;
+    unregister(common);
+    const AddressRange tail{common.end, pieces_[i].end};
+    pieces_[i].end = common.begin;
+    if (tail.bytes() == 0) continue;
+    if (count_ < kPieces) {
+      pieces_[count_++] = tail;
+    } else {
+      unregister(tail);
+    }
+  }
+}
+
+void WriteTracker::written(const Pagemap& pagemap, AddressRange range, RangeList& written) const {
+  // Pieces are few but not in order, and a RangeList wants order.
+  for (std::uintptr_t from = range.begin; from < range.end;) {
+    AddressRange next{range.end, range.end};
+    for (std::size_t i = 0; i < count_; ++i) {
+      const AddressRange common = pieces_[i].intersect({from, range.end});
+      if (common.bytes() > 0 && common.begin < next.begin) next = common;
+    }
+    if (next.bytes() == 0) return;
+    pagemap.written(next, written);
+    from = next.end;
+  }
+}
+
+bool WriteTracker::watches(std::uintptr_t page) const {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (page >= pieces_[i].begin && page < pieces_[i].end) return true;
+  }
+  return false;
+}
+
+void WriteTracker::stop() {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (pieces_[i].bytes() > 0) unregister(pieces_[i]);
+  }
+  count_ = 0;
+}
+
+bool WriteTracker::unregister(AddressRange range) const {
+  uffdio_range argument{range.begin, range.bytes()};
+  if (::ioctl(fd_.get(), UFFDIO_UNREGISTER, &argument) == 0) return true;
+  // The allocator may have unmapped a part of it: the rest has to go piece by piece.
+  bool done = true;
+  for_each_mapping([&](const Mapping& mapping) {
+    const AddressRange common = mapping.range.intersect(range);
+    if (common.bytes() == 0 || !mapping.zero_filled()) return;
+    uffdio_range piece{common.begin, common.bytes()};
+    done = ::ioctl(fd_.get(), UFFDIO_UNREGISTER, &piece) == 0 && done;
+  });
+  return done;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+
+#include "os/page.h"
+#include "os/pagemap.h"
+#include "os/range_list.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// Tells which pages were written, by whatever instruction: userfaultfd in asynchronous write-protect mode (Linux
+/// >= 6.7), which an unprivileged process may use for its own user-mode writes. Every write to a watched page costs a
+/// fault. Source: Documentation/admin-guide/mm/userfaultfd.rst, UFFD_FEATURE_WP_ASYNC. Allocates nothing.
+class WriteTracker {
+ public:
+  WriteTracker();
+
+  [[nodiscard]] bool available() const { return static_cast<bool>(fd_); }
+  /// Why it is not available; empty otherwise.
+  [[nodiscard]] const char* reason() const { return reason_; }
+
+  /// Begins to watch the private anonymous memory in `range` (page aligned); what is not mapped, is passed over.
+  /// May be called for several ranges, which must not overlap. Beyond 64 pieces further ones are not watched.
+  void watch(AddressRange range);
+
+  /// Stops watching the pages of `range`: their writes from now on are of no interest.
+  void release(AddressRange range);
+
+  /// Adds to `written` the watched pages of `range` (page aligned) that were written.
+  void written(const Pagemap& pagemap, AddressRange range, RangeList& written) const;
+
+  /// Whether a page address is being watched.
+  [[nodiscard]] bool watches(std::uintptr_t page) const;
+
+  /// Stops watching everything.
+  void stop();
+
+ private:
+  void watch_mapped(AddressRange range);
+  bool unregister(AddressRange range) const;
+
+  static constexpr std::size_t kPieces = 64;
+  UniqueFd fd_;
+  const char* reason_ = "";
+  AddressRange pieces_[kPieces];
+  std::size_t count_ = 0;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,27 @@
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "probe/benchmarks.h"
+#include "probe/identify.h"
+#include "probe/run_point.h"
+
+// A probe is a Google Benchmark program for people (--benchmark_filter and the rest), and the measured process for the
+// driver. In the second role nothing of Google Benchmark runs before or during the measurement.
+int main(int argc, char** argv) {
+  constexpr char kRecord[] = "--zerotax-record=";
+  if (argc == 2 && std::strncmp(argv[1], &kRecord[0], sizeof kRecord - 1) == 0) {
+    // Without the destructors and exit handlers of the allocator: what they do is not the case.
+    ::_exit(zerotax::run_point(std::atoi(argv[1] + sizeof kRecord - 1)));
+  }
+  if (argc == 2 && std::strcmp(argv[1], "--zerotax-identify") == 0) return zerotax::identify();
+
+  zerotax::register_benchmarks();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

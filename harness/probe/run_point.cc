@@ -1,0 +1,147 @@
+#include "probe/run_point.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <new>
+
+#include "meter/audit.h"
+#include "meter/case.h"
+#include "meter/meter.h"
+#include "meter/zeroing.h"
+#include "os/clock.h"
+#include "os/faults.h"
+
+namespace zerotax {
+namespace {
+
+/// Marks in the record where the process is, around another meter.
+class TracedMeter final : public Meter {
+ public:
+  TracedMeter(Meter& inner, Record& record) : inner_(inner), record_(record) {}
+
+  void* allocate(std::size_t bytes) override {
+    record_.phase = Phase::kCalloc;
+    errno = 0;
+    void* block = inner_.allocate(bytes);
+    if (block == nullptr) record_.returned_null = static_cast<std::uint32_t>(errno);
+    record_.phase = Phase::kBetween;
+    return block;
+  }
+  void touch(void* block, std::size_t bytes, double fraction) override {
+    record_.phase = Phase::kTouch;
+    inner_.touch(block, bytes, fraction);
+    record_.phase = Phase::kBetween;
+  }
+  void release(void* block) override {
+    record_.phase = Phase::kFree;
+    inner_.release(block);
+    record_.phase = Phase::kBetween;
+  }
+
+ private:
+  Meter& inner_;
+  Record& record_;
+};
+
+struct Run {
+  Record& record;
+  const Case& measured;
+};
+
+/// The meters live here, not on the heap: the allocator under test serves the case alone.
+alignas(AuditMeter) unsigned char meter_storage[sizeof(AuditMeter) + sizeof(ZeroingMeter) + sizeof(DifferentialMeter)];
+
+Meter& make_meter(Record& record) {
+  switch (record.request.pass) {
+    case Pass::kTiming:
+      return *new (&meter_storage[0]) TimingMeter;
+    case Pass::kZeroing:
+      return *new (&meter_storage[0]) ZeroingMeter(record);
+    case Pass::kAudit:
+      return *new (&meter_storage[0]) AuditMeter(record);
+    case Pass::kDifferential:
+      return *new (&meter_storage[0]) DifferentialMeter;
+    case Pass::kBare:
+      break;
+  }
+  return *new (&meter_storage[0]) BareMeter;
+}
+
+void run_recorded(Run& run, Meter& meter) {
+  Record& record = run.record;
+  TracedMeter traced(meter, record);
+  const Request& request = record.request;
+  const std::int64_t start = monotonic_ns();
+  for (std::uint32_t i = 0; i < request.ops; ++i) {
+    record.ops_started = i + 1;
+    clear_operation(record.ops[i]);
+    meter.begin_operation(record.ops[i]);
+    const bool done = run.measured.operation(traced, request);
+    meter.end_operation();
+    if (!done) return;
+    record.ops_done = i + 1;
+    if (request.budget_ns > 0 && i + 1 >= request.min_ops && monotonic_ns() - start > request.budget_ns) {
+      return;
+    }
+  }
+}
+
+/// The first half warms up; the second half lies between two clocks.
+void run_bare(Run& run, Meter& meter) {
+  Record& record = run.record;
+  const std::uint32_t warm = record.request.ops / 2;
+  std::int64_t start = 0;
+  for (std::uint32_t i = 0; i < record.request.ops; ++i) {
+    if (i == warm) start = monotonic_ns();
+    if (!run.measured.operation(meter, record.request)) return;
+  }
+  record.run_ns = monotonic_ns() - start;
+  record.run_ops = record.request.ops - warm;
+  record.ops_done = record.request.ops;
+}
+
+void* run(void* context) {
+  auto& run = *static_cast<Run*>(context);
+  // The first reading of each clock and counter may fault: not inside a measured window.
+  monotonic_ns();
+  thread_minor_faults();
+  Meter& meter = make_meter(run.record);
+  if (run.record.request.pass == Pass::kBare) {
+    run_bare(run, meter);
+  } else {
+    run_recorded(run, meter);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+int run_point(int fd) {
+  struct stat file {};
+  if (::fstat(fd, &file) != 0 || file.st_size < static_cast<off_t>(sizeof(Record))) return 2;
+  const auto bytes = static_cast<std::size_t>(file.st_size);
+  // Populated now: a fault on the record must not be counted as the allocator's.
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  if (memory == MAP_FAILED) return 2;
+  auto& record = *static_cast<Record*>(memory);
+  if (record.request.magic != kRecordMagic || bytes < Record::bytes(record.request.ops)) return 2;
+  record.request.case_name[sizeof record.request.case_name - 1] = '\0';
+  const Case* measured = find_case(&record.request.case_name[0]);
+  if (measured == nullptr) return 2;
+
+  Run context{record, *measured};
+  if (record.request.thread == Thread::kWorker) {
+    pthread_t worker{};
+    if (::pthread_create(&worker, nullptr, run, &context) != 0) return 2;
+    ::pthread_join(worker, nullptr);
+  } else {
+    run(&context);
+  }
+  record.phase = Phase::kDone;
+  return 0;
+}
+
+}  // namespace zerotax

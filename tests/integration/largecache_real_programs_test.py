@@ -1,0 +1,273 @@
+"""liblargecache.so under programs that people use: their output must be what it is without it.
+
+The library is $ZEROTAX_BUILD/lib/liblargecache.so; ZEROTAX_BUILD defaults to <repository>/build.
+"""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", REPOSITORY / "build")).resolve()
+LIBRARY = BUILD / "lib" / "liblargecache.so"
+MIB = 1 << 20
+
+pytestmark = pytest.mark.skipif(
+    not LIBRARY.exists(), reason=f"{LIBRARY} is not built; build it or set ZEROTAX_BUILD"
+)
+
+
+def run(command, preload, cwd=None, **knobs):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LARGECACHE_")}
+    environment.pop("LD_PRELOAD", None)
+    environment["LC_ALL"] = "C"
+    environment.update(knobs)
+    if preload:
+        environment["LD_PRELOAD"] = str(LIBRARY)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, timeout=300)
+
+
+# The reserve at its ends makes every cached block dirty, or madvised; few entries make evictions common; a low
+# threshold sends far more blocks through the large heap than programs usually do.
+CONFIGURATIONS = [
+    {},
+    {"LARGECACHE_RESERVE": "0"},
+    {"LARGECACHE_RESERVE": "64GiB", "LARGECACHE_ENTRIES": "64"},
+    {"LARGECACHE_THRESHOLD": "4096", "LARGECACHE_ENTRIES": "3", "LARGECACHE_RESERVE": "1MiB"},
+    {"LARGECACHE_ENTRIES": "0"},
+]
+
+
+def check_same(command, cwd=None):
+    plain = run(command, preload=False, cwd=cwd)
+    assert plain.returncode == 0, plain.stderr.decode(errors="replace")
+    assert plain.stdout, "a program that says nothing proves nothing"
+    for knobs in CONFIGURATIONS:
+        preloaded = run(command, preload=True, cwd=cwd, **knobs)
+        assert preloaded.stderr == plain.stderr, knobs
+        assert preloaded.returncode == 0, knobs
+        assert preloaded.stdout == plain.stdout, knobs
+
+
+def needs(program):
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
+
+
+PYTHON_PROGRAM = """
+import hashlib, os, threading
+
+def work(seed, out):
+    digest = hashlib.sha256()
+    kept = []
+    for i in range(60):
+        size = 100_000 + (seed * 7919 + i * 104_729) % 3_000_000
+        block = bytearray(size)              # calloc
+        assert not any(block[::4096]) and not any(block[-4096:])
+        block[::997] = bytes([seed + i & 255]) * len(block[::997])
+        block.extend(block[: size // 3])     # realloc, longer
+        del block[len(block) // 3 :]         # realloc, shorter
+        digest.update(block)
+        kept.append(block)
+        if len(kept) > 5:
+            kept.pop(i % 5)
+    out[seed] = digest.hexdigest()
+
+out = {}
+threads = [threading.Thread(target=work, args=(seed, out)) for seed in range(6)]
+for thread in threads:
+    thread.start()
+# Children are born while the threads allocate.
+for i in range(10):
+    child = os.fork()
+    if child == 0:
+        mine = {}
+        work(100 + i, mine)
+        os._exit(0 if len(mine) == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+for thread in threads:
+    thread.join()
+for seed in sorted(out):
+    print(seed, out[seed])
+"""
+
+
+def test_python_threads_and_forks_with_large_bytearrays_print_the_same():
+    check_same([sys.executable, "-W", "ignore", "-c", PYTHON_PROGRAM])
+
+
+CXX_PROGRAM = """
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+int main() {
+  std::map<std::string, std::vector<int>> found;
+  std::regex word("[a-z]+");
+  for (std::string line; std::getline(std::cin, line);) {
+    for (std::sregex_iterator it(line.begin(), line.end(), word), end; it != end; ++it)
+      found[it->str()].push_back(static_cast<int>(it->position()));
+  }
+  for (auto& [text, places] : found) {
+    std::sort(places.begin(), places.end());
+    std::cout << text << ' ' << places.size() << '\\n';
+  }
+}
+"""
+
+
+@needs("g++")
+def test_gcc_compiles_a_cxx_program_to_the_same_assembly(tmp_path):
+    source = tmp_path / "words.cc"
+    source.write_text(CXX_PROGRAM)
+    check_same(["g++", "-std=c++20", "-O1", "-S", "-o", "-", str(source)])
+
+
+@needs("git")
+def test_git_log_shows_the_same_history(tmp_path):
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    git += ["-c", "gc.auto=0"]
+    words = random.Random(116)
+    lines = [f"{words.random()}\n" for _ in range(40_000)]  # about 760 kB
+    subprocess.run(git + ["init", "-q"], cwd=tmp_path, check=True, capture_output=True)
+    for commit in range(5):
+        for _ in range(500):
+            lines[words.randrange(len(lines))] = f"{commit} {words.random()}\n"
+        (tmp_path / "numbers.txt").write_text("".join(lines))
+        subprocess.run(git + ["add", "numbers.txt"], cwd=tmp_path, check=True)
+        subprocess.run(git + ["commit", "-q", "-m", f"Change {commit}"], cwd=tmp_path, check=True)
+    check_same(git + ["--no-pager", "log", "-p", "--stat"], cwd=tmp_path)
+
+
+@needs("git")
+def test_git_log_of_this_repository_is_the_same():
+    git = ["git", "-c", f"safe.directory={REPOSITORY}", "--no-pager"]
+    if run(git + ["rev-parse", "HEAD"], preload=False, cwd=REPOSITORY).returncode != 0:
+        pytest.skip("not a git checkout with commits")
+    check_same(git + ["log", "-p", "--stat", "-n", "20"], cwd=REPOSITORY)
+
+
+@needs("sort")
+def test_sort_orders_a_large_file_the_same(tmp_path):
+    words = random.Random(116)
+    numbers = tmp_path / "numbers.txt"
+    numbers.write_text("".join(f"{words.getrandbits(64):016x}\n" for _ in range(600_000)))
+    check_same(["sort", "--parallel=4", "-S", "8M", "-T", str(tmp_path), str(numbers)])
+
+
+STATISTICS = """
+import ctypes
+class Statistics(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("hits", "misses", "evictions", "madvised", "zeroed_bytes",
+                                                     "unmapped", "cached_bytes", "reserve_bytes", "entries")]
+library = ctypes.CDLL(None)
+library.calloc.restype = ctypes.c_void_p
+library.calloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+library.free.argtypes = [ctypes.c_void_p]
+library.largecache_version.restype = ctypes.c_char_p
+def statistics():
+    now = Statistics()
+    library.largecache_statistics(ctypes.byref(now))
+    return now
+def rounds(count, size):
+    before = statistics()
+    for _ in range(count):
+        library.free(library.calloc(1, size))
+    after = statistics()
+    return [getattr(after, name) - getattr(before, name) for name in ("hits", "misses", "zeroed_bytes", "unmapped")]
+"""
+
+
+def statistics_of(program, **knobs):
+    done = run([sys.executable, "-c", STATISTICS + program], preload=True, **knobs)
+    return done
+
+
+def test_the_bug_of_2016_zeroes_100_mib_each_time_and_1000_mib_never():
+    done = statistics_of(f"print(rounds(10, {100 * MIB}), rounds(10, {1000 * MIB}))")
+    assert done.stdout.decode().strip() == f"[9, 1, {9 * 100 * MIB}, 0] [0, 10, 0, 10]"
+    assert done.stderr == b""
+
+
+def test_without_entries_nothing_is_cached_and_nothing_zeroed():
+    done = statistics_of(f"print(rounds(10, {100 * MIB}))", LARGECACHE_ENTRIES="0")
+    assert done.stdout.decode().strip() == "[0, 10, 0, 10]"
+
+
+def test_an_unusable_knob_is_named_and_the_default_kept():
+    done = statistics_of(f"print(rounds(10, {100 * MIB})[0])", LARGECACHE_ENTRIES="many")
+    assert done.stdout.decode().strip() == "9"
+    assert done.stderr.decode() == (
+        "largecache: LARGECACHE_ENTRIES=many is unusable; give a number from 0 to 64; keeping the default, 16\n"
+    )
+
+
+def test_a_double_free_stops_the_program_and_names_the_block():
+    done = statistics_of(
+        f"block = library.calloc(1, {MIB}); print(hex(block), flush=True); library.free(block); library.free(block)"
+    )
+    assert done.returncode == -6
+    block = done.stdout.decode().strip()
+    assert f"largecache: double free: block {block} has been freed before" in done.stderr.decode()
+
+
+LINKED_PROGRAM = """
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "largecache.h"
+int main(void) {
+  struct largecache_statistics statistics;
+  char* small = malloc(1000);
+  char* large = calloc(1, 1 << 20);
+  if (malloc_usable_size(small) < 1000 || malloc_usable_size(large) != 1 << 20) return 1;
+  memset(large, 1, 1 << 20);
+  free(large);
+  large = calloc(1, 1 << 20);
+  for (int i = 0; i < 1 << 20; i++) if (large[i] != 0) return 2;
+  largecache_statistics(&statistics);
+  printf("%s %llu\\n", largecache_version(), (unsigned long long)statistics.zeroed_bytes);
+  free(large);
+  free(small);
+  return 0;
+}
+"""
+
+
+@needs("gcc")
+def test_a_program_linked_against_it_needs_no_preload(tmp_path):
+    (tmp_path / "linked.c").write_text(LINKED_PROGRAM)
+    program = tmp_path / "linked"
+    subprocess.run(
+        ["gcc", "-Wall", "-Wextra", "-Werror", "-fno-builtin", "-o", program, tmp_path / "linked.c"]
+        + ["-I", REPOSITORY / "allocators" / "largecache", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"],
+        check=True,
+    )
+    done = run([str(program)], preload=False)
+    assert (done.returncode, done.stdout.decode()) == (0, f"116-emulation 0.1.0 {MIB}\n")
+
+
+@needs("readelf")
+def test_the_library_exports_the_malloc_family_calls_memset_and_needs_only_libc():
+    symbols = subprocess.run(["readelf", "-W", "--dyn-syms", LIBRARY], check=True, capture_output=True, text=True)
+    exported = {
+        line.split()[7]
+        for line in symbols.stdout.splitlines()
+        if re.search(r"\bGLOBAL\s+DEFAULT\s+\d+\s", line)
+    }
+    assert exported == {
+        *("malloc", "calloc", "realloc", "reallocarray", "free", "aligned_alloc", "posix_memalign", "memalign"),
+        *("valloc", "pvalloc", "malloc_usable_size", "largecache_version", "largecache_statistics"),
+    }
+    dynamic = subprocess.run(["readelf", "-W", "-d", "-r", LIBRARY], check=True, capture_output=True, text=True).stdout
+    assert re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic) == ["libc.so.6"]
+    # A meter hooks memset where the library would look it up.
+    assert re.search(r"(JUMP_SLOT|GLOB_DAT)\s+\S+\s+memset@", dynamic)
