@@ -87,8 +87,8 @@ struct Record {
   std::uint32_t ops_started;
   std::uint32_t ops_done;
   std::uint32_t returned_null;  ///< errno of a calloc that gave NULL
-  std::int64_t run_ns;          ///< bare pass: first clock to last
-  std::int64_t run_ops;         ///< bare pass: operations between them
+  std::int64_t run_ns;          ///< the second half of the operations, whole loop (bare pass: nothing else is measured)
+  std::int64_t run_ops;         ///< operations in it
   std::uint32_t got_slots;      ///< GOT slots hooked
   // Why a figure is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];

@@ -75,7 +75,10 @@ void run_recorded(Run& run, Meter& meter) {
   TracedMeter traced(meter, record);
   const Request& request = record.request;
   const std::int64_t start = monotonic_ns();
+  const std::uint32_t warm = request.ops / 2;
+  std::int64_t warmed_up = start;
   for (std::uint32_t i = 0; i < request.ops; ++i) {
+    if (i == warm) warmed_up = monotonic_ns();
     record.ops_started = i + 1;
     clear_operation(record.ops[i]);
     meter.begin_operation(record.ops[i]);
@@ -83,6 +86,10 @@ void run_recorded(Run& run, Meter& meter) {
     meter.end_operation();
     if (!done) return;
     record.ops_done = i + 1;
+    if (i >= warm) {
+      record.run_ns = monotonic_ns() - warmed_up;
+      record.run_ops = i + 1 - warm;
+    }
     if (request.budget_ns > 0 && i + 1 >= request.min_ops && monotonic_ns() - start > request.budget_ns) {
       return;
     }

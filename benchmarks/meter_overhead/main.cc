@@ -1,0 +1,88 @@
+// What the meter adds: calloc + free of 1 MiB on glibc as the timing pass reports it, against the same loop with no clock but
+// at both ends of the run. Processes are paired and interleaved; the bound is 2 %.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "analyze/summary.h"
+#include "base/error.h"
+#include "base/size.h"
+#include "base/statistics.h"
+#include "drive/interrupt.h"
+#include "drive/point.h"
+#include "drive/probe_process.h"
+
+namespace {
+
+using namespace zerotax;
+
+struct Pair {
+  double bare_ns;      ///< per operation, clocks at the ends only
+  double reported_ns;  ///< mean of calloc_ns + free_ns
+  double loop_ns;      ///< per operation of the metered loop, with everything that the meter does between
+};
+
+double per_operation(const PassResult& pass) {
+  return static_cast<double>(pass.record().run_ns) / static_cast<double>(pass.record().run_ops);
+}
+
+double reported(const PassResult& pass) {
+  double sum = 0;
+  const std::size_t warm = pass.ops() / 2;  // as the bare pass
+  for (std::size_t i = warm; i < pass.ops(); ++i) sum += static_cast<double>(pass.op(i).calloc_ns + pass.op(i).free_ns);
+  return sum / static_cast<double>(pass.ops() - warm);
+}
+
+int run(std::uint64_t size, bool smoke) {
+  const std::uint32_t ops = smoke ? 100 : 4000;
+  const int rounds = smoke ? 2 : 41;
+  const Allocator glibc = resolve_allocators({"glibc"}, {}).front();
+  const PointSpec point{0, "calloc_loop", size, 0.0, "main", {ops, ops, 8, 0}};
+  std::vector<double> bare_ns;
+  std::vector<double> reported_ns;
+  std::vector<double> reported_ratio;
+  std::vector<double> loop_ratio;
+  for (int round = 0; round < rounds && interrupted() == 0; ++round) {
+    // Who goes first changes from round to round: a drift of the machine must not favour one of them.
+    const bool bare_first = round % 2 == 0;
+    PassResult first = run_pass(glibc, point, bare_first ? Pass::kBare : Pass::kTiming, {}, nullptr);
+    PassResult second = run_pass(glibc, point, bare_first ? Pass::kTiming : Pass::kBare, {}, nullptr);
+    const PassResult& bare = bare_first ? first : second;
+    const PassResult& timing = bare_first ? second : first;
+    bare_ns.push_back(per_operation(bare));
+    reported_ns.push_back(reported(timing));
+    reported_ratio.push_back(reported_ns.back() / bare_ns.back());
+    loop_ratio.push_back(per_operation(timing) / bare_ns.back());
+  }
+  if (interrupted() != 0) return 128 + interrupted();
+  const double ratio = quantile(reported_ratio, 0.5);
+  fmt::print("calloc + free of {} on glibc {}, {} pairs of processes, {} operations each\n", format_size(size),
+             glibc.version, rounds, ops);
+  fmt::print("  bare loop                      {:>9} an operation\n", format_ns(quantile(bare_ns, 0.5)));
+  fmt::print("  as the timing pass reports it  {:>9}   ratio {:.4f} (quartiles {:.4f} to {:.4f})\n",
+             format_ns(quantile(reported_ns, 0.5)), ratio, quantile(reported_ratio, 0.25),
+             quantile(reported_ratio, 0.75));
+  fmt::print("  whole loop with its counters               ratio {:.4f} (outside the timed windows)\n",
+             quantile(loop_ratio, 0.5));
+  return !smoke && ratio > 1.02 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"what the meter adds to the times that it reports"};
+  bool smoke = false;
+  std::string size = "1MiB";
+  app.add_flag("--smoke", smoke, "a few operations: only to see that it works");
+  app.add_option("--size", size, "bytes of the block")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  catch_interrupts();
+  try {
+    return run(parse_size(size), smoke);
+  } catch (const Error& failure) {
+    fmt::print(stderr, "benchmark-meter-overhead: {}: {}\n", failure.what(), failure.remedy());
+    return static_cast<int>(failure.status());
+  }
+}

@@ -1,0 +1,91 @@
+#include "meter/contents.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace zerotax {
+namespace {
+
+class Pages {
+ public:
+  Pages(std::size_t pages, int flags) : bytes_(pages * kPageBytes) {
+    memory_ = static_cast<unsigned char*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0));
+    ::madvise(memory_, bytes_, MADV_NOHUGEPAGE);
+  }
+  ~Pages() { ::munmap(memory_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  unsigned char* operator()(std::size_t offset) const { return memory_ + offset; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] AddressRange range(std::size_t from, std::size_t to) const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory_);
+    return {begin + from, begin + to};
+  }
+
+ private:
+  std::size_t bytes_;
+  unsigned char* memory_;
+};
+
+TEST(Contents, FindsTheFirstNonZeroByteWhereverItIs) {
+  std::vector<unsigned char> bytes(2000, 0);
+  EXPECT_EQ(first_nonzero(bytes.data(), bytes.size()), 2000U);
+  for (const std::size_t at : {0U, 1U, 255U, 256U, 257U, 1023U, 1999U}) {
+    bytes[at] = 1;
+    EXPECT_EQ(first_nonzero(bytes.data(), bytes.size()), at);
+    EXPECT_EQ(first_nonzero(bytes.data(), at), at) << "bytes beyond the end do not count";
+    bytes[at] = 0;
+  }
+  EXPECT_TRUE(all_zero(bytes.data(), 0));
+}
+
+TEST(Contents, CountsTheBytesOfARangeInDirtyPages) {
+  const Pages pages(4, MAP_PRIVATE);
+  *pages(kPageBytes + 10) = 1;      // page 1
+  *pages(3 * kPageBytes + 100) = 1;  // page 3, beyond the range's end below
+  *pages(2 * kPageBytes) = 0;       // page 2 is populated and zero
+  const Pagemap pagemap;
+  if (pagemap.method() == Pagemap::Method::kNone) GTEST_SKIP() << pagemap.reason();
+  RangeList populated;
+  ASSERT_TRUE(pagemap.populated(pages.range(0, pages.bytes()), populated));
+  EXPECT_EQ(dirty_bytes(pages.range(0, pages.bytes()), populated), 2 * kPageBytes);
+  EXPECT_EQ(dirty_bytes(pages.range(100, 3 * kPageBytes + 50), populated), kPageBytes);
+  EXPECT_EQ(dirty_bytes(pages.range(kPageBytes + 11, pages.bytes()), populated), kPageBytes);
+  RangeList dirty;
+  find_dirty_pages(populated, dirty);
+  EXPECT_TRUE(dirty.contains(pages.range(kPageBytes, 0).begin));
+  EXPECT_FALSE(dirty.contains(pages.range(2 * kPageBytes, 0).begin));
+}
+
+TEST(Contents, ChecksABlockWithoutPopulatingIt) {
+  const Pages pages(100, MAP_PRIVATE);
+  *pages(50 * kPageBytes) = 0;
+  const Pagemap pagemap;
+  if (pagemap.method() == Pagemap::Method::kNone) GTEST_SKIP() << pagemap.reason();
+  RangeList scratch;
+  EXPECT_EQ(check_zero(pages(0), pages.bytes(), pagemap, scratch), pages.bytes());
+  RangeList after;
+  ASSERT_TRUE(pagemap.populated(pages.range(0, pages.bytes()), after));
+  ASSERT_EQ(after.size(), 1U);
+  EXPECT_EQ(after.begin()->bytes(), kPageBytes);
+  *pages(50 * kPageBytes + 7) = 3;
+  EXPECT_EQ(check_zero(pages(0), pages.bytes(), pagemap, scratch), 50 * kPageBytes + 7);
+  EXPECT_EQ(check_zero(pages(60), 50 * kPageBytes - 60, pagemap, scratch), 50 * kPageBytes - 60);
+}
+
+TEST(Contents, ReadsEveryByteOfMemoryThatMayHaveContentsUnseen) {
+  // A page of a shared mapping can be full in the page cache and yet in no page table of ours.
+  const Pages pages(16, MAP_SHARED);
+  *pages(9 * kPageBytes + 5) = 1;
+  ASSERT_EQ(::madvise(pages(0), pages.bytes(), MADV_DONTNEED), 0);
+  const Pagemap pagemap;
+  RangeList scratch;
+  EXPECT_EQ(check_zero(pages(0), pages.bytes(), pagemap, scratch), 9 * kPageBytes + 5);
+}
+
+}  // namespace
+}  // namespace zerotax

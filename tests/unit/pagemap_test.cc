@@ -1,0 +1,131 @@
+#include "os/pagemap.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace zerotax {
+namespace {
+
+/// Anonymous memory of a number of pages, without huge pages.
+class Memory {
+ public:
+  explicit Memory(std::size_t pages) : bytes_(pages * kPageBytes) {
+    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ::madvise(memory_, bytes_, MADV_NOHUGEPAGE);
+  }
+  ~Memory() { ::munmap(memory_, bytes_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  volatile char& page(std::size_t i) { return static_cast<volatile char*>(memory_)[i * kPageBytes]; }
+  [[nodiscard]] AddressRange range() const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory_);
+    return {begin, begin + bytes_};
+  }
+  /// Page numbers of a list's ranges that lie in this memory.
+  [[nodiscard]] std::vector<std::size_t> pages_in(const RangeList& list) const {
+    std::vector<std::size_t> pages;
+    for (const AddressRange& found : list) {
+      const AddressRange own = found.intersect(range());
+      for (std::uintptr_t at = own.begin; at < own.end; at += kPageBytes) pages.push_back((at - range().begin) / kPageBytes);
+    }
+    return pages;
+  }
+
+ private:
+  std::size_t bytes_;
+  void* memory_;
+};
+
+class PagemapBy : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    ::setenv("ZEROTAX_PAGEMAP", GetParam(), 1);
+    if (std::strcmp(GetParam(), "scan") == 0 && Pagemap().method() != Pagemap::Method::kScan) {
+      GTEST_SKIP() << "this kernel has no PAGEMAP_SCAN (Linux 6.7)";
+    }
+  }
+  void TearDown() override { ::unsetenv("ZEROTAX_PAGEMAP"); }
+};
+
+TEST_P(PagemapBy, FindsExactlyThePagesThatWereWritten) {
+  Memory memory(1000);
+  const std::vector<std::size_t> written{0, 1, 2, 17, 500, 998, 999};
+  for (const std::size_t page : written) memory.page(page) = 1;
+  const Pagemap pagemap;
+  RangeList found;
+  ASSERT_TRUE(pagemap.populated(memory.range(), found));
+  EXPECT_EQ(memory.pages_in(found), written);
+}
+
+TEST_P(PagemapBy, GoesOnWhereTheRegionBufferEnds) {
+  // Every other page: far more regions than one call can return.
+  Memory memory(4000);
+  std::vector<std::size_t> written;
+  for (std::size_t page = 0; page < 4000; page += 2) {
+    memory.page(page) = 1;
+    written.push_back(page);
+  }
+  const Pagemap pagemap;
+  RangeList found;
+  ASSERT_TRUE(pagemap.populated(memory.range(), found));
+  EXPECT_EQ(memory.pages_in(found), written);
+}
+
+TEST_P(PagemapBy, DoesNotTakeTheZeroPageForAPopulatedOne) {
+  if (std::strcmp(GetParam(), "read") == 0 && ::geteuid() != 0) {
+    GTEST_SKIP() << "only root sees page frame numbers";
+  }
+  Memory memory(4);
+  [[maybe_unused]] const char read = memory.page(1);
+  memory.page(2) = 1;
+  const Pagemap pagemap;
+  RangeList found;
+  ASSERT_TRUE(pagemap.populated(memory.range(), found));
+  EXPECT_EQ(memory.pages_in(found), (std::vector<std::size_t>{2}));
+}
+
+TEST_P(PagemapBy, ForgetsPurgedPages) {
+  Memory memory(4);
+  for (std::size_t page = 0; page < 4; ++page) memory.page(page) = 1;
+  ::madvise(const_cast<char*>(&memory.page(1)), 2 * kPageBytes, MADV_DONTNEED);
+  const Pagemap pagemap;
+  RangeList found;
+  ASSERT_TRUE(pagemap.populated(memory.range(), found));
+  EXPECT_EQ(memory.pages_in(found), (std::vector<std::size_t>{0, 3}));
+}
+
+INSTANTIATE_TEST_SUITE_P(EachMethod, PagemapBy, testing::Values("scan", "read"),
+                         [](const auto& method) { return std::string(method.param); });
+
+TEST(Pagemap, SaysWhyThereIsNone) {
+  ::setenv("ZEROTAX_PAGEMAP", "none", 1);
+  const Pagemap pagemap;
+  ::unsetenv("ZEROTAX_PAGEMAP");
+  EXPECT_EQ(pagemap.method(), Pagemap::Method::kNone);
+  EXPECT_STRNE(pagemap.reason(), "");
+  RangeList found;
+  EXPECT_FALSE(pagemap.populated({0, kPageBytes}, found));
+}
+
+TEST(RangeList, JoinsNeighboursAndFindsAddresses) {
+  RangeList list;
+  list.add({0x1000, 0x2000});
+  list.add({0x2000, 0x3000});
+  list.add({0x5000, 0x6000});
+  EXPECT_EQ(list.size(), 2U);
+  EXPECT_FALSE(list.contains(0xfff));
+  EXPECT_TRUE(list.contains(0x1000));
+  EXPECT_TRUE(list.contains(0x2fff));
+  EXPECT_FALSE(list.contains(0x3000));
+  EXPECT_TRUE(list.contains(0x5000));
+  EXPECT_FALSE(list.contains(0x6000));
+}
+
+}  // namespace
+}  // namespace zerotax

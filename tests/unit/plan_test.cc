@@ -1,0 +1,82 @@
+#include "drive/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "drive/study_plan.h"
+
+namespace zerotax {
+namespace {
+
+Plan plan_of_two() {
+  Plan plan;
+  plan.allocators.push_back({"one", "/p", {}, {}, "1"});
+  plan.allocators.push_back({"two", "/p", {}, {}, "2"});
+  return plan;
+}
+
+TEST(Plan, InterleavesAllocatorsWithinASize) {
+  Plan plan = plan_of_two();
+  add_points(plan, {{"calloc_loop"}, {1, 2}, {0.0, 1.0}, {"main"}}, {});
+  ASSERT_EQ(plan.points.size(), 8U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(plan.points[i].allocator, i % 2);
+    EXPECT_EQ(plan.points[i].size_bytes, i < 4 ? 1U : 2U);
+  }
+}
+
+TEST(Plan, KeysTellPointsApart) {
+  Plan plan = plan_of_two();
+  add_points(plan, {{"a", "b"}, {1, 2}, {0.0, 0.5}, {"main", "worker"}}, {});
+  std::set<std::string> keys;
+  for (const PointSpec& point : plan.points) {
+    keys.insert(point_key(plan.allocators[point.allocator].name, point.case_name, point.size_bytes, point.touch, point.thread));
+  }
+  EXPECT_EQ(keys.size(), plan.points.size());
+}
+
+TEST(Plan, OfAnotherSchemaOrDamagedIsRefused) {
+  Json json = plan_json(plan_of_two());
+  json["schema"] = "zerotax.plan/9";
+  EXPECT_THROW(plan_from_json(json, "plan.json"), UsageError);
+  EXPECT_THROW(plan_from_json(Json::array(), "plan.json"), UsageError);
+  EXPECT_THROW(plan_from_json(Json{{"schema", "zerotax.plan/1"}, {"study", 3}}, "plan.json"), UsageError);
+}
+
+TEST(StudyPlan, HasTheGridThatTheStudyPromises) {
+  Plan plan = plan_of_two();
+  add_quick_study(plan);
+  std::set<std::uint64_t> sizes;
+  std::set<double> touches;
+  for (const PointSpec& point : plan.points) {
+    sizes.insert(point.size_bytes);
+    touches.insert(point.touch);
+    EXPECT_GE(point.repeats.min_ops, 3U);
+    EXPECT_GE(point.repeats.audit_ops, 3U);
+  }
+  EXPECT_EQ(*sizes.begin(), 64 * kKiB);
+  EXPECT_EQ(*sizes.rbegin(), kGiB);
+  EXPECT_TRUE(sizes.contains(100 * kMiB));
+  EXPECT_TRUE(sizes.contains(1000 * kMiB));
+  EXPECT_EQ(touches, (std::set<double>{0.0, 1.0}));
+  for (std::uint64_t octave = 64 * kKiB; octave < kGiB; octave *= 2) {
+    const auto in_octave = std::distance(sizes.lower_bound(octave), sizes.lower_bound(2 * octave));
+    EXPECT_GE(in_octave, octave < 64 * kMiB ? 4 : 2) << octave;
+  }
+}
+
+TEST(StudyPlan, FullHasFourSizesInEveryOctave) {
+  Plan plan = plan_of_two();
+  add_full_study(plan);
+  std::set<std::uint64_t> sizes;
+  for (const PointSpec& point : plan.points) sizes.insert(point.size_bytes);
+  for (std::uint64_t octave = 64 * kKiB; octave < 2 * kGiB; octave *= 2) {
+    EXPECT_GE(std::distance(sizes.lower_bound(octave), sizes.lower_bound(2 * octave)), 4) << octave;
+  }
+}
+
+}  // namespace
+}  // namespace zerotax

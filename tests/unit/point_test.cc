@@ -1,0 +1,176 @@
+#include "drive/point.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <cstring>
+#include <functional>
+
+#include "meter/meter.h"
+
+namespace zerotax {
+namespace {
+
+/// A pass as a probe would have left it.
+PassResult make_pass(std::size_t ops, const std::function<void(Record&)>& fill,
+                     PassResult::Status status = PassResult::Status::kOk, const std::string& reason = "") {
+  auto bytes = std::make_unique<unsigned char[]>(Record::bytes(ops));
+  auto& record = *reinterpret_cast<Record*>(bytes.get());
+  record.request.ops = static_cast<std::uint32_t>(ops);
+  record.ops_done = static_cast<std::uint32_t>(ops);
+  for (std::size_t i = 0; i < ops; ++i) clear_operation((&record.ops[0])[i]);
+  fill(record);
+  return {std::move(bytes), status, reason};
+}
+
+OpRecord& op(Record& record, std::size_t i) { return (&record.ops[0])[i]; }
+
+PassResult timing_pass(std::size_t ops) {
+  return make_pass(ops, [&](Record& record) {
+    for (std::size_t i = 0; i < ops; ++i) {
+      op(record, i).calloc_ns = i < 5 ? 1'000'000 : 100 + static_cast<int>(i);
+      op(record, i).free_ns = 10;
+      op(record, i).calloc_faults = i == 0 ? 26 : 1;
+      op(record, i).free_faults = 0;
+    }
+  });
+}
+
+PassResult audit_pass(std::int64_t zeroed, std::int64_t redundant, std::uint32_t methods) {
+  return make_pass(8, [&](Record& record) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      OpRecord& entry = op(record, i);
+      entry.zeroed_bytes = i == 0 ? 0 : zeroed;
+      entry.redundant_zeroed_bytes = i == 0 ? 0 : redundant;
+      entry.populated_bytes = 4096;
+      entry.methods = i == 0 ? 0 : methods;
+      entry.calloc_syscalls.kinds[0] = {SYS_mmap, 1};
+      entry.calloc_syscalls.used = 1;
+      entry.free_syscalls.kinds[0] = {SYS_munmap, 1};
+      entry.free_syscalls.kinds[1] = {500, 2};
+      entry.free_syscalls.used = 2;
+    }
+  });
+}
+
+class PointTest : public testing::Test {
+ protected:
+  PointTest() {
+    plan.allocators.push_back({"mine", "/p", {}, {}, ""});
+    add_points(plan, {{"calloc_loop"}, {1 << 20}, {0.0}, {"main"}}, {});
+  }
+  [[nodiscard]] Json json(const Passes& passes) const { return point_json(plan, plan.points[0], passes); }
+  Plan plan;
+};
+
+TEST(WarmUp, LeavesOutHalfAndNeverMoreThanFive) {
+  EXPECT_EQ(warm_up_operations(1), 0U);
+  EXPECT_EQ(warm_up_operations(3), 1U);
+  EXPECT_EQ(warm_up_operations(8), 4U);
+  EXPECT_EQ(warm_up_operations(10), 5U);
+  EXPECT_EQ(warm_up_operations(50), 5U);
+}
+
+TEST_F(PointTest, FiguresAreOfTheSteadyStateAndFirstOpsOfEachCall) {
+  Passes passes;
+  passes.timing = timing_pass(20);
+  passes.audit = audit_pass(1 << 20, 1 << 19, kByMemset);
+  passes.zeroing = make_pass(8, [](Record& record) {
+    for (std::size_t i = 0; i < 8; ++i) op(record, i).zero_ns = i == 0 ? 0 : 77;
+  });
+  const Json point = json(passes);
+  EXPECT_EQ(point["status"], "ok");
+  EXPECT_EQ(point["ops"], 20);
+  EXPECT_EQ(point["calloc_ns"]["median"], 112.0);
+  EXPECT_EQ(point["calloc_faults"], 1);
+  EXPECT_EQ(point["zeroed_bytes"], 1 << 20);
+  EXPECT_EQ(point["redundant_zeroed_bytes"], 1 << 19);
+  EXPECT_EQ(point["zero_ns"], 77);
+  EXPECT_EQ(point["zero_ns_method"], "clock around memset");
+  EXPECT_EQ(point["zeroed_method"], "memset");
+  EXPECT_EQ(point["calloc_syscalls"], (Json{{"mmap", 1}}));
+  EXPECT_EQ(point["free_syscalls"], (Json{{"munmap", 1}, {"syscall_500", 2}}));
+  EXPECT_EQ(point["syscalls"], (Json{{"mmap", 1}, {"munmap", 1}, {"syscall_500", 2}}));
+  ASSERT_EQ(point["first_ops"].size(), 8U);
+  EXPECT_EQ(point["first_ops"][0]["calloc_faults"], 26);
+  EXPECT_EQ(point["first_ops"][0]["zeroed_bytes"], 0);
+  EXPECT_EQ(point["first_ops"][1]["zeroed_bytes"], 1 << 20);
+  EXPECT_TRUE(is_not_available(point["version"]));
+}
+
+TEST_F(PointTest, WhatWasNotMeasuredIsNeverZero) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = make_pass(0, [](Record&) {}, PassResult::Status::kCrashed, "killed by SIGSEGV in calloc, operation 1");
+  const Json point = json(passes);
+  EXPECT_EQ(point["status"], "crashed");
+  EXPECT_NE(point["reason"].get<std::string>().find("SIGSEGV"), std::string::npos);
+  for (const char* figure : {"zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zero_ns", "syscalls", "touch_ns",
+                             "touch_faults"}) {
+    EXPECT_TRUE(is_not_available(point[figure])) << figure;
+    EXPECT_FALSE(point[figure]["na"].get<std::string>().empty()) << figure;
+  }
+  EXPECT_EQ(point["calloc_faults"], 1);
+}
+
+TEST_F(PointTest, AReasonInTheRecordTakesAwayItsFigureOnly) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(100, 0, kByMemset);
+  const_cast<Record&>(passes.audit.record()).na_redundant[0] = 'x';
+  const Json point = json(passes);
+  EXPECT_EQ(point["redundant_zeroed_bytes"], (Json{{"na", "x"}}));
+  EXPECT_EQ(point["zeroed_bytes"], 100);
+}
+
+TEST_F(PointTest, NothingZeroedTakesNoTime) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(0, 0, 0);
+  EXPECT_TRUE(has_no_zeroing(passes.audit));
+  EXPECT_EQ(json(passes)["zero_ns"], 0);
+}
+
+TEST_F(PointTest, InlineZeroingIsTimedByTheDifference) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(1 << 20, 1 << 20, kByInline);
+  passes.differential = make_pass(4, [](Record& record) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      op(record, i).calloc_ns = 1000;
+      op(record, i).malloc_ns = 300;
+    }
+  });
+  const Json point = json(passes);
+  EXPECT_EQ(point["zero_ns"], 700.0);
+  EXPECT_EQ(point["zero_ns_method"], "calloc minus malloc");
+  EXPECT_EQ(point["zeroed_method"], "inline");
+}
+
+TEST_F(PointTest, ANonZeroBlockIsAViolationWithItsPlace) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(0, 0, 0);
+  auto& record = const_cast<Record&>(passes.audit.record());
+  op(record, 3).not_zero = 1;
+  op(record, 3).not_zero_offset = 12345;
+  const Json point = json(passes);
+  EXPECT_EQ(point["status"], "not_zero");
+  EXPECT_EQ(point["violations"], Json::array({"not_zero"}));
+  EXPECT_NE(point["reason"].get<std::string>().find("12345"), std::string::npos);
+  EXPECT_NE(point["reason"].get<std::string>().find("operation 4"), std::string::npos);
+}
+
+TEST_F(PointTest, ATallyThatStoppedEarlyIsNotAvailable) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(0, 0, 0);
+  for (std::size_t i = 0; i < 8; ++i) op(const_cast<Record&>(passes.audit.record()), i).calloc_syscalls.incomplete = 1;
+  const Json point = json(passes);
+  EXPECT_TRUE(is_not_available(point["calloc_syscalls"]));
+  EXPECT_TRUE(is_not_available(point["syscalls"]));
+  EXPECT_FALSE(is_not_available(point["free_syscalls"]));
+}
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,84 @@
+#include "os/write_tracker.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <vector>
+
+namespace zerotax {
+namespace {
+
+class WriteTrackerTest : public testing::Test {
+ protected:
+  static constexpr std::size_t kPages = 64;
+  void SetUp() override {
+    if (!tracker.available()) GTEST_SKIP() << tracker.reason();
+    if (pagemap.method() != Pagemap::Method::kScan) GTEST_SKIP() << "no PAGEMAP_SCAN";
+    memory = static_cast<char*>(
+        ::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ::madvise(memory, kPages * kPageBytes, MADV_NOHUGEPAGE);
+  }
+  void TearDown() override {
+    if (memory != nullptr) ::munmap(memory, kPages * kPageBytes);
+  }
+  [[nodiscard]] AddressRange pages(std::size_t from, std::size_t to) const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    return {begin + from * kPageBytes, begin + to * kPageBytes};
+  }
+  void write(std::size_t page) const { *static_cast<volatile char*>(memory + page * kPageBytes) = 0; }
+  [[nodiscard]] std::vector<std::size_t> written() {
+    RangeList list;
+    tracker.written(pagemap, pages(0, kPages), list);
+    std::vector<std::size_t> found;
+    for (const AddressRange& range : list) {
+      for (std::uintptr_t at = range.begin; at < range.end; at += kPageBytes) {
+        found.push_back((at - pages(0, 0).begin) / kPageBytes);
+      }
+    }
+    return found;
+  }
+
+  Pagemap pagemap;
+  WriteTracker tracker;
+  char* memory = nullptr;
+};
+
+TEST_F(WriteTrackerTest, SeesStoresOfTheSameValueToWarmAndToFreshPages) {
+  for (std::size_t page = 0; page < 32; ++page) write(page);  // half of them warm
+  tracker.watch(pages(0, kPages));
+  for (const std::size_t page : {3U, 10U, 40U, 63U}) write(page);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{3, 10, 40, 63}));
+}
+
+TEST_F(WriteTrackerTest, SeesNoReads) {
+  tracker.watch(pages(0, kPages));
+  [[maybe_unused]] const char read = *static_cast<volatile char*>(memory + 5 * kPageBytes);
+  EXPECT_TRUE(written().empty());
+}
+
+TEST_F(WriteTrackerTest, DoesNotReportWhatWasReleased) {
+  tracker.watch(pages(0, kPages));
+  tracker.release(pages(10, 20));
+  for (const std::size_t page : {9U, 10U, 19U, 20U}) write(page);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{9, 20}));
+  EXPECT_TRUE(tracker.watches(pages(9, 0).begin));
+  EXPECT_FALSE(tracker.watches(pages(10, 0).begin));
+}
+
+TEST_F(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
+  tracker.watch(pages(0, kPages));
+  ::munmap(memory + 8 * kPageBytes, 8 * kPageBytes);
+  write(7);
+  write(16);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{7, 16}));
+  tracker.stop();
+  tracker.watch(pages(0, kPages));  // of which a part is missing
+  write(20);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{20}));
+  tracker.stop();
+  EXPECT_FALSE(tracker.watches(pages(20, 0).begin));
+}
+
+}  // namespace
+}  // namespace zerotax

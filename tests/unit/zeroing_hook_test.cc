@@ -1,0 +1,93 @@
+#include "meter/zeroing_hook.h"
+
+#include <gtest/gtest.h>
+#include <strings.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <cwchar>
+#include <thread>
+#include <vector>
+
+namespace zerotax {
+namespace {
+
+class Listener final : public ZeroingHook::Listener {
+ public:
+  void before_zeroing(void* /*target*/, std::size_t bytes) override { before.push_back(bytes); }
+  void after_zeroing(void* /*target*/, std::size_t bytes) override { after.push_back(bytes); }
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> after;
+};
+
+/// Hides a value from the compiler, so that it cannot put stores in place of a call.
+template <typename T>
+T hidden(T value) {
+  volatile T copy = value;
+  return copy;
+}
+
+class ZeroingHookTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { slots = ZeroingHook::install(); }
+  void SetUp() override {
+    // Room at once: the listener must not cause the stores that it counts.
+    listener.before.reserve(100);
+    listener.after.reserve(100);
+  }
+  static std::size_t slots;
+  Listener listener;
+  char buffer[4096];
+};
+std::size_t ZeroingHookTest::slots = 0;
+
+TEST_F(ZeroingHookTest, FindsSlotsInThisProgramAndInTheCLibrary) { EXPECT_GE(slots, 2U); }
+
+TEST_F(ZeroingHookTest, SeesMemsetAndItsKinWhenTheyWriteZeros) {
+  ZeroingHook::listen(&listener);
+  std::memset(&buffer[0], hidden(0), hidden<std::size_t>(100));
+  std::memset(&buffer[0], hidden(1), hidden<std::size_t>(200));
+  ::bzero(&buffer[0], hidden<std::size_t>(300));
+  ::explicit_bzero(&buffer[0], hidden<std::size_t>(400));
+  std::wmemset(reinterpret_cast<wchar_t*>(&buffer[0]), hidden(L'\0'), hidden<std::size_t>(125));
+  std::memset(&buffer[0], hidden(0), hidden<std::size_t>(0));
+  ZeroingHook::listen(nullptr);
+  EXPECT_EQ(listener.before, listener.after);
+  // The compiler may spell bzero as memset: the same store either way.
+  EXPECT_EQ(listener.before, (std::vector<std::size_t>{100, 300, 400, 500}));
+}
+
+TEST_F(ZeroingHookTest, SeesTheCLibrarysOwnCalls) {
+  // glibc's calloc of a recycled heap chunk clears it with its internal memset.
+  void* block = std::malloc(hidden<std::size_t>(20'000));
+  std::memset(block, hidden(1), hidden<std::size_t>(20'000));
+  std::free(block);
+  ZeroingHook::listen(&listener);
+  void* zeroed = std::calloc(hidden<std::size_t>(20'000), 1);
+  ZeroingHook::listen(nullptr);
+  ASSERT_EQ(zeroed, block) << "the chunk was not recycled";
+  ASSERT_EQ(listener.before.size(), 1U);
+  EXPECT_GE(listener.before[0], 20'000U);
+  std::free(zeroed);
+}
+
+TEST_F(ZeroingHookTest, WritesWhatWasAsked) {
+  ZeroingHook::listen(&listener);
+  void* filled = std::memset(&buffer[0], hidden(0x7f), hidden<std::size_t>(sizeof buffer));
+  void* cleared = std::memset(&buffer[8], hidden(0x100), hidden<std::size_t>(16));
+  ZeroingHook::listen(nullptr);
+  EXPECT_EQ(filled, &buffer[0]);
+  EXPECT_EQ(cleared, &buffer[8]);
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(buffer[i], i >= 8 && i < 24 ? 0 : 0x7f) << i;
+  EXPECT_EQ(listener.before, (std::vector<std::size_t>{16})) << "memset takes the low byte of its value";
+}
+
+TEST_F(ZeroingHookTest, HearsNothingFromOtherThreads) {
+  ZeroingHook::listen(&listener);
+  std::thread([this] { std::memset(&buffer[0], hidden(0), hidden<std::size_t>(1234)); }).join();
+  ZeroingHook::listen(nullptr);
+  for (const std::size_t bytes : listener.before) EXPECT_NE(bytes, 1234U);
+}
+
+}  // namespace
+}  // namespace zerotax
