@@ -1,5 +1,5 @@
-// What the meter adds: calloc + free of 1 MiB on glibc as the timing pass reports it, against the same loop with no clock but
-// at both ends of the run. Processes are paired and interleaved; the bound is 2 %.
+// What the meter adds: calloc + free of 1 MiB on glibc as the timing pass reports it, against the same loop with no
+// clock but at both ends of the run. Processes are paired and interleaved; the bound is 2 %.
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
-// zero_ns by two independent methods in the same run: a clock around every memset inside calloc (the zeroing pass), and calloc
-// minus malloc of the same size in one process (the differential pass). They should agree within 10 % from 20 MiB on.
+// zero_ns by two independent methods in the same run: a clock around every memset inside calloc (the zeroing pass), and
+// calloc minus malloc of the same size in one process (the differential pass). They should agree within 10 % from 20
+// MiB on.
 
 #include <fmt/format.h>
 
@@ -53,7 +54,7 @@ std::vector<Comparison> compare(const Allocator& allocator, std::uint64_t size, 
   return found;
 }
 
-double median_of(const std::vector<Comparison>& found, double Comparison::* part) {
+double median_of(const std::vector<Comparison>& found, double Comparison::*part) {
   std::vector<double> values;
   for (const Comparison& entry : found) values.push_back(entry.*part);
   return quantile(values, 0.5);
@@ -67,7 +68,8 @@ int run(bool smoke) {
   int disagreements = 0;
   fmt::print("{:<26} {:>9} {:>12} {:>14} {:>7}\n", "allocator", "size", "memset clock", "calloc-malloc", "ratio");
   const auto allocators = resolve_allocators({}, {});
-  Progress progress("comparing", sizes.size() * allocators.size(), static_cast<double>(sizes.size() * allocators.size()));
+  Progress progress("comparing", sizes.size() * allocators.size(),
+                    static_cast<double>(sizes.size() * allocators.size()));
   for (const std::uint64_t size : sizes) {
     for (const Allocator& allocator : allocators) {
       progress.show(fmt::format("{} {}", allocator.name, format_size(size)));

@@ -13,7 +13,8 @@ namespace {
 class Pages {
  public:
   Pages(std::size_t pages, int flags) : bytes_(pages * kPageBytes) {
-    memory_ = static_cast<unsigned char*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0));
+    memory_ =
+        static_cast<unsigned char*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0));
     ::madvise(memory_, bytes_, MADV_NOHUGEPAGE);
   }
   ~Pages() { ::munmap(memory_, bytes_); }
@@ -45,9 +46,9 @@ TEST(Contents, FindsTheFirstNonZeroByteWhereverItIs) {
 
 TEST(Contents, CountsTheBytesOfARangeInDirtyPages) {
   const Pages pages(4, MAP_PRIVATE);
-  *pages(kPageBytes + 10) = 1;      // page 1
+  *pages(kPageBytes + 10) = 1;       // page 1
   *pages(3 * kPageBytes + 100) = 1;  // page 3, beyond the range's end below
-  *pages(2 * kPageBytes) = 0;       // page 2 is populated and zero
+  *pages(2 * kPageBytes) = 0;        // page 2 is populated and zero
   const Pagemap pagemap;
   if (pagemap.method() == Pagemap::Method::kNone) GTEST_SKIP() << pagemap.reason();
   RangeList populated;

@@ -32,7 +32,8 @@ class Memory {
     std::vector<std::size_t> pages;
     for (const AddressRange& found : list) {
       const AddressRange own = found.intersect(range());
-      for (std::uintptr_t at = own.begin; at < own.end; at += kPageBytes) pages.push_back((at - range().begin) / kPageBytes);
+      for (std::uintptr_t at = own.begin; at < own.end; at += kPageBytes)
+        pages.push_back((at - range().begin) / kPageBytes);
     }
     return pages;
   }

@@ -33,7 +33,8 @@ TEST(Plan, KeysTellPointsApart) {
   add_points(plan, {{"a", "b"}, {1, 2}, {0.0, 0.5}, {"main", "worker"}}, {});
   std::set<std::string> keys;
   for (const PointSpec& point : plan.points) {
-    keys.insert(point_key(plan.allocators[point.allocator].name, point.case_name, point.size_bytes, point.touch, point.thread));
+    keys.insert(
+        point_key(plan.allocators[point.allocator].name, point.case_name, point.size_bytes, point.touch, point.thread));
   }
   EXPECT_EQ(keys.size(), plan.points.size());
 }

@@ -101,12 +101,13 @@ TEST_F(PointTest, FiguresAreOfTheSteadyStateAndFirstOpsOfEachCall) {
 TEST_F(PointTest, WhatWasNotMeasuredIsNeverZero) {
   Passes passes;
   passes.timing = timing_pass(8);
-  passes.audit = make_pass(0, [](Record&) {}, PassResult::Status::kCrashed, "killed by SIGSEGV in calloc, operation 1");
+  passes.audit = make_pass(
+      0, [](Record&) {}, PassResult::Status::kCrashed, "killed by SIGSEGV in calloc, operation 1");
   const Json point = json(passes);
   EXPECT_EQ(point["status"], "crashed");
   EXPECT_NE(point["reason"].get<std::string>().find("SIGSEGV"), std::string::npos);
-  for (const char* figure : {"zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zero_ns", "syscalls", "touch_ns",
-                             "touch_faults"}) {
+  for (const char* figure : {"zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zero_ns", "syscalls",
+                             "touch_ns", "touch_faults"}) {
     EXPECT_TRUE(is_not_available(point[figure])) << figure;
     EXPECT_FALSE(point[figure]["na"].get<std::string>().empty()) << figure;
   }

@@ -71,7 +71,8 @@ TEST_F(SyscallCounterTest, SurvivesACallThatBlocksAllSignals) {
 TEST_F(SyscallCounterTest, SaysThatItStoppedWhenAThreadOrProcessIsStarted) {
   SyscallCounter::begin();
   pthread_t thread{};
-  const int created = ::pthread_create(&thread, nullptr, [](void* value) { return value; }, nullptr);
+  const int created = ::pthread_create(
+      &thread, nullptr, [](void* value) { return value; }, nullptr);
   SyscallCounter::end();
   ASSERT_EQ(created, 0);
   ::pthread_join(thread, nullptr);

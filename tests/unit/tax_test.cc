@@ -69,7 +69,8 @@ TEST(Summary, SaysWhoPaysFromWhereToWhereAndHowMuch) {
     points.push_back(point("never", size * kMiB, 0));
   }
   const std::string summary = write_summary(find_taxes(points));
-  EXPECT_NE(summary.find("**always 1.0** writes zeros over memory that is zero already, at every"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("**always 1.0** writes zeros over memory that is zero already, at every"), std::string::npos)
+      << summary;
   EXPECT_NE(summary.find("1,048,576,000"), std::string::npos);
   EXPECT_NE(summary.find("**cache 1.0** writes zeros over memory that is zero already, at 100 MiB."), std::string::npos)
       << summary;

@@ -1,0 +1,108 @@
+#include "largecache/config.h"
+
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "largecache/message.h"
+#include "largecache/ring.h"
+
+namespace zerotax::largecache {
+namespace {
+
+struct Knob {
+  const char* name;
+  std::size_t Policy::*field;
+  bool is_size;  // accepts a suffix
+  std::size_t least;
+  std::size_t most;
+};
+
+// No size beyond what a pointer difference can express: glibc refuses those requests too.
+constexpr std::size_t kMostBytes = PTRDIFF_MAX;
+
+constexpr Knob kKnobs[] = {
+    {"LARGECACHE_THRESHOLD", &Policy::threshold, true, 4096, kMostBytes},
+    {"LARGECACHE_ENTRIES", &Policy::entries, false, 0, Ring::kMaxEntries},
+    {"LARGECACHE_ENTRY_LIMIT", &Policy::entry_limit, true, 0, kMostBytes},
+    {"LARGECACHE_RESERVE", &Policy::reserve_limit, true, 0, kMostBytes},
+};
+
+struct Suffix {
+  std::string_view text;
+  unsigned shift;
+};
+constexpr Suffix kSuffixes[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+
+// By hand: strtoul accepts blanks, signs and a locale's digits, and sets errno.
+bool Parse(std::string_view text, const Knob& knob, std::size_t& value) {
+  unsigned shift = 0;
+  for (const Suffix& suffix : kSuffixes) {
+    if (knob.is_size && text.ends_with(suffix.text)) {
+      shift = suffix.shift;
+      text.remove_suffix(suffix.text.size());
+      break;
+    }
+  }
+  if (text.empty()) return false;
+  std::size_t number = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    if (__builtin_mul_overflow(number, std::size_t{10}, &number)) return false;
+    if (__builtin_add_overflow(number, static_cast<std::size_t>(c - '0'), &number)) return false;
+  }
+  if (__builtin_mul_overflow(number, std::size_t{1} << shift, &number)) return false;
+  if (number < knob.least || number > knob.most) return false;
+  value = number;
+  return true;
+}
+
+void Complain(const Knob& knob, const char* text, std::size_t kept) {
+  Message message;
+  message.Text(knob.name).Text("=").Text(text).Text(" is unusable; give ");
+  message.Text(knob.is_size ? "bytes, or a number with KiB, MiB or GiB, from " : "a number from ");
+  message.Number(knob.least).Text(" to ").Number(knob.most);
+  message.Text("; keeping the default, ").Number(kept).Send();
+}
+
+}  // namespace
+
+Policy ReadPolicy(Lookup lookup, std::size_t physical_memory) {
+  Policy policy;
+  policy.reserve_limit = physical_memory >> kReserveShift;
+  if (const char* name = lookup("LARGECACHE_POLICY"); name != nullptr && std::string_view(name) != kPolicyName) {
+    Message message;
+    message.Text("LARGECACHE_POLICY=").Text(name).Text(" is unusable; give ").Text(kPolicyName);
+    message.Text("; keeping the default, ").Text(kPolicyName).Send();
+  }
+  for (const Knob& knob : kKnobs) {
+    const char* text = lookup(knob.name);
+    std::size_t& value = policy.*knob.field;
+    if (text != nullptr && !Parse(text, knob, value)) Complain(knob, text, value);
+  }
+  return policy;
+}
+
+bool PolicyFromEnvironment(Policy& policy) {
+  // The dynamic linker calls malloc before libc's initialiser has set environ: getenv would find
+  // nothing then, and the user's knobs would silently be lost.
+  const bool ready = environ != nullptr;
+  policy = ReadPolicy(
+      ready ? [](const char* name) -> const char* { return std::getenv(name); }
+            : [](const char*) -> const char* { return nullptr; },
+      PhysicalMemory());
+  return ready;
+}
+
+std::size_t PhysicalMemory() {
+  // sysinfo(2), not sysconf: older C libraries read /proc/meminfo through stdio there, and stdio
+  // allocates.
+  struct sysinfo info = {};
+  if (sysinfo(&info) != 0) return 0;
+  return static_cast<std::size_t>(info.totalram) * info.mem_unit;
+}
+
+}  // namespace zerotax::largecache

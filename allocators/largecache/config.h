@@ -1,0 +1,30 @@
+// The knobs, LARGECACHE_*, read from the environment into a Policy.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_CONFIG_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_CONFIG_H_
+
+#include <cstddef>
+
+#include "largecache/policy.h"
+
+namespace zerotax::largecache {
+
+/// Returns the value of a variable, or nullptr when it is not set.
+using Lookup = const char* (*)(const char* name);
+
+/// The policy that the variables found by `lookup` ask for. A value that is unusable gets one line
+/// on standard error, naming the variable and what it accepts, and the default is kept.
+/// `physical_memory`, bytes, gives the default reserve. Allocates nothing.
+Policy ReadPolicy(Lookup lookup, std::size_t physical_memory);
+
+/// Fills `policy` from this process's environment. False when it is too early: the C library has
+/// not yet set `environ`, `policy` holds the defaults, and the caller should ask again later.
+/// Allocates nothing.
+bool PolicyFromEnvironment(Policy& policy);
+
+/// Bytes of physical memory, as sysinfo(2) has it (without what the kernel keeps for itself); 0 if
+/// unknown.
+std::size_t PhysicalMemory();
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_CONFIG_H_

@@ -1,0 +1,109 @@
+#include "largecache/family.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "largecache/pages.h"
+#include "largecache/small.h"
+
+namespace zerotax::largecache {
+namespace {
+
+void* Fail(int error) {
+  errno = error;
+  return nullptr;
+}
+
+// Not std::has_single_bit: without popcnt in the base instruction set it calls libgcc, and the
+// library would need libgcc_s.so for that.
+bool IsPowerOfTwo(std::size_t number) { return number != 0 && (number & (number - 1)) == 0; }
+
+// `alignment` is a power of two.
+void* Align(LargeHeap& heap, std::size_t alignment, std::size_t size) {
+  return heap.IsLarge(size) ? heap.Allocate(size, alignment, Contents::kAny) : small::Memalign(alignment, size);
+}
+
+}  // namespace
+
+void* Malloc(LargeHeap& heap, std::size_t size) {
+  return heap.IsLarge(size) ? heap.Allocate(size, 1, Contents::kAny) : small::Malloc(size);
+}
+
+void* Calloc(LargeHeap& heap, std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return Fail(ENOMEM);
+  return heap.IsLarge(bytes) ? heap.Allocate(bytes, 1, Contents::kZero) : small::Calloc(count, size);
+}
+
+void* Realloc(LargeHeap& heap, void* pointer, std::size_t size) {
+  if (pointer == nullptr) return Malloc(heap, size);
+  if (size == 0) {
+    Free(heap, pointer);
+    return nullptr;
+  }
+  std::size_t old_size = heap.UsableSize(pointer);
+  if (old_size != 0) {
+    if (heap.ResizeInPlace(pointer, old_size, size)) return pointer;
+  } else {
+    if (!heap.IsLarge(size)) return small::Realloc(pointer, size);
+    old_size = small::UsableSize(pointer);
+  }
+  void* const moved = Malloc(heap, size);
+  if (moved == nullptr) return nullptr;
+  // libmalloc uses vm_copy, copy-on-write, for 128 KiB or more; Linux has no such call for private
+  // memory.
+  std::memcpy(moved, pointer, std::min(old_size, size));
+  Free(heap, pointer);
+  return moved;
+}
+
+void* ReallocArray(LargeHeap& heap, void* pointer, std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return Fail(ENOMEM);
+  return Realloc(heap, pointer, bytes);
+}
+
+void Free(LargeHeap& heap, void* pointer) {
+  if (IsPageAligned(pointer) && heap.Free(pointer)) return;
+  small::Free(pointer);
+}
+
+void* AlignedAlloc(LargeHeap& heap, std::size_t alignment, std::size_t size) {
+  if (!IsPowerOfTwo(alignment)) return Fail(EINVAL);
+  return Align(heap, alignment, size);
+}
+
+int PosixMemalign(LargeHeap& heap, void** out, std::size_t alignment, std::size_t size) {
+  if (!IsPowerOfTwo(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
+  const int saved_errno = errno;
+  void* const block = Align(heap, alignment, size);
+  errno = saved_errno;
+  if (block == nullptr) return ENOMEM;
+  *out = block;
+  return 0;
+}
+
+void* Memalign(LargeHeap& heap, std::size_t alignment, std::size_t size) {
+  if (alignment > SIZE_MAX / 2 + 1) return Fail(EINVAL);  // there is no power of two above
+  return Align(heap, std::bit_ceil(alignment), size);
+}
+
+void* Valloc(LargeHeap& heap, std::size_t size) { return Align(heap, PageSize(), size); }
+
+void* Pvalloc(LargeHeap& heap, std::size_t size) {
+  const std::optional<std::size_t> rounded = RoundUpToPages(size);
+  if (!rounded) return Fail(ENOMEM);
+  return Align(heap, PageSize(), *rounded);
+}
+
+std::size_t UsableSize(LargeHeap& heap, void* pointer) {
+  if (pointer == nullptr) return 0;
+  const std::size_t size = heap.UsableSize(pointer);
+  return size != 0 ? size : small::UsableSize(pointer);
+}
+
+}  // namespace zerotax::largecache

@@ -1,0 +1,56 @@
+#include "largecache/message.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace zerotax::largecache {
+
+Message::Message() { Text("largecache: "); }
+
+void Message::Put(char c) {
+  // The last byte stays free for the newline.
+  if (length_ + 1 < text_.size()) text_[length_++] = c;
+}
+
+Message& Message::Text(const char* text) {
+  if (text == nullptr) return *this;
+  for (; *text != '\0'; ++text) Put(*text >= ' ' && *text <= '~' ? *text : '?');
+  return *this;
+}
+
+Message& Message::Number(std::uint64_t number) {
+  if (number >= 10) Number(number / 10);
+  Put(static_cast<char>('0' + number % 10));
+  return *this;
+}
+
+Message& Message::Pointer(const void* pointer) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(pointer);
+  Text("0x");
+  bool leading = true;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    const auto digit = (bits >> shift) & 0xf;
+    if (digit == 0 && leading && shift != 0) continue;
+    leading = false;
+    Put("0123456789abcdef"[digit]);
+  }
+  return *this;
+}
+
+void Message::Send() {
+  const int saved_errno = errno;
+  text_[length_++] = '\n';
+  std::size_t sent = 0;
+  while (sent < length_) {
+    const ssize_t n = write(STDERR_FILENO, text_.data() + sent, length_ - sent);
+    if (n > 0) {
+      sent += static_cast<std::size_t>(n);
+    } else if (n == 0 || errno != EINTR) {
+      break;
+    }
+  }
+  errno = saved_errno;
+}
+
+}  // namespace zerotax::largecache

@@ -1,0 +1,32 @@
+// Messages on standard error from inside an allocator: no stdio, for stdio allocates and locks.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_MESSAGE_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_MESSAGE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace zerotax::largecache {
+
+/// One line of ASCII, built in place: at most 500 bytes, what does not fit is dropped.
+class Message {
+ public:
+  /// Starts the line with "largecache: ".
+  Message();
+  /// Appends text; bytes that are not printable ASCII become '?'. nullptr appends nothing.
+  Message& Text(const char* text);
+  Message& Number(std::uint64_t number);
+  Message& Pointer(const void* pointer);
+  /// Writes the line and a newline to descriptor 2. Errors are ignored; errno is preserved.
+  void Send();
+
+ private:
+  void Put(char c);
+
+  std::array<char, 500> text_;
+  std::size_t length_ = 0;
+};
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_MESSAGE_H_

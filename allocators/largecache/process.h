@@ -1,0 +1,22 @@
+// The process's one heap: what the interposed malloc family uses.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_PROCESS_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_PROCESS_H_
+
+#include "largecache/large.h"
+
+namespace zerotax::largecache {
+
+// A variable rather than hidden in a function: every small malloc and free asks it for the threshold. Hidden: the
+// library reaches it without a detour through the GOT.
+[[gnu::visibility("hidden")]] extern constinit LargeHeap process_heap;
+
+/// The heap, configured from the environment when it is first needed. Usable before any constructor has run.
+inline LargeHeap& ProcessHeap() { return process_heap; }
+
+/// Makes fork() safe while other threads allocate. Call once; says so on standard error when it
+/// cannot.
+void InstallForkHandlers();
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_PROCESS_H_

@@ -1,0 +1,43 @@
+#include "largecache/ring.h"
+
+namespace zerotax::largecache {
+
+std::optional<CachedBlock> Ring::Push(const CachedBlock& block, std::size_t capacity) {
+  std::optional<CachedBlock> evicted;
+  if (size_ >= capacity) {
+    evicted = at(0);
+    oldest_ = Slot(1);
+    --size_;
+  }
+  slots_[Slot(size_)] = block;
+  ++size_;
+  return evicted;
+}
+
+std::optional<std::size_t> Ring::BestFit(std::size_t size, std::size_t alignment) const {
+  std::optional<std::size_t> best;
+  for (std::size_t position = size_; position-- > 0;) {  // newest to oldest
+    const CachedBlock& block = at(position);
+    if (block.size < size || (block.address & (alignment - 1)) != 0) continue;
+    if (block.size == size) return position;
+    // Strictly smaller: of equals, the newest stays.
+    if (!best || block.size < at(*best).size) best = position;
+  }
+  return best;
+}
+
+CachedBlock Ring::Remove(std::size_t position) {
+  const CachedBlock removed = at(position);
+  for (; position + 1 < size_; ++position) slots_[Slot(position)] = slots_[Slot(position + 1)];
+  --size_;
+  return removed;
+}
+
+bool Ring::Contains(std::uintptr_t address) const {
+  for (std::size_t position = 0; position < size_; ++position) {
+    if (at(position).address == address) return true;
+  }
+  return false;
+}
+
+}  // namespace zerotax::largecache

@@ -1,0 +1,62 @@
+// The cache itself ("death row" in libmalloc): freed blocks in the order of their freeing. A pure
+// data structure: no lock, no system call, no allocation.
+//
+// libmalloc-116 keeps an array of 16 with indices `newest` and `oldest`, and removes by shifting
+// either the newer entries down or, when the ring is wrapped and the entry lies above `newest`, the
+// older ones up (src/magazine_large.c, large_malloc). Which side moves is invisible: both keep the
+// order of time. Here the newer entries always move, and a count tells empty from full where
+// libmalloc looks for a zero address.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_RING_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_RING_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace zerotax::largecache {
+
+/// A freed block.
+struct CachedBlock {
+  std::uintptr_t address = 0;
+  std::size_t size = 0;  // bytes, whole pages
+  bool madvised = false;
+
+  friend constexpr bool operator==(const CachedBlock&, const CachedBlock&) = default;
+};
+
+class Ring {
+ public:
+  static constexpr std::size_t kMaxEntries = 64;
+
+  /// Number of entries, 0..kMaxEntries.
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  /// The entry at `position`, 0 being the oldest; position < size().
+  [[nodiscard]] const CachedBlock& at(std::size_t position) const { return slots_[Slot(position)]; }
+
+  /// Adds `block` as the newest; when the ring held `capacity` (1..kMaxEntries) or more entries,
+  /// removes the oldest and returns it.
+  std::optional<CachedBlock> Push(const CachedBlock& block, std::size_t capacity);
+
+  /// Position of the smallest entry of at least `size` bytes whose address is a multiple of
+  /// `alignment` (a power of two): of equals, the newest.
+  [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment) const;
+
+  /// Removes the entry at `position` < size() and returns it. The others keep their order.
+  CachedBlock Remove(std::size_t position);
+
+  /// Is a block on the ring that starts at `address`?
+  [[nodiscard]] bool Contains(std::uintptr_t address) const;
+
+ private:
+  [[nodiscard]] std::size_t Slot(std::size_t position) const { return (oldest_ + position) % kMaxEntries; }
+
+  std::array<CachedBlock, kMaxEntries> slots_{};
+  std::size_t oldest_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_RING_H_

@@ -1,0 +1,42 @@
+// glibc's allocator by its second names, which interposing malloc leaves alone (glibc,
+// malloc/malloc.c: strong_alias (__libc_malloc, malloc) and so on; all five are exported under
+// GLIBC_2.2.5).
+#include <cstring>
+
+#include "largecache/small.h"
+
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): glibc's names.
+extern "C" {
+void* __libc_malloc(std::size_t size) noexcept;
+void* __libc_calloc(std::size_t count, std::size_t size) noexcept;
+void* __libc_realloc(void* pointer, std::size_t size) noexcept;
+void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
+void __libc_free(void* pointer) noexcept;
+}
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
+
+namespace zerotax::largecache::small {
+
+void* Malloc(std::size_t size) { return __libc_malloc(size); }
+void* Calloc(std::size_t count, std::size_t size) { return __libc_calloc(count, size); }
+void* Realloc(void* pointer, std::size_t size) { return __libc_realloc(pointer, size); }
+void* Memalign(std::size_t alignment, std::size_t size) { return __libc_memalign(alignment, size); }
+void Free(void* pointer) { __libc_free(pointer); }
+
+// There is no __libc_malloc_usable_size. dlsym(RTLD_NEXT) finds another allocator's function when
+// one is loaded between us and libc, and may not be called before the dynamic linker is done; so
+// this reads the chunk header, as glibc 2.36 does (malloc/malloc.c: musable, memsize, struct
+// malloc_chunk): the word before the block is the chunk's size with flags in its low three bits; a
+// mapped chunk (IS_MMAPPED, 2) loses two words to its header, any other one, because it also owns
+// the next chunk's first word. The layout is 30 years old; the unit test
+// "Small.AgreesWithTheCLibraryOnUsableSizes" watches it.
+std::size_t UsableSize(void* pointer) {
+  constexpr std::size_t kFlags = 7;
+  constexpr std::size_t kIsMmapped = 2;
+  std::size_t header = 0;
+  std::memcpy(&header, static_cast<const char*>(pointer) - sizeof header, sizeof header);
+  const std::size_t overhead = (header & kIsMmapped) != 0 ? 2 * sizeof header : sizeof header;
+  return (header & ~kFlags) - overhead;
+}
+
+}  // namespace zerotax::largecache::small

@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "largecache/ring.h"
+
+namespace zerotax::largecache {
+namespace {
+
+constexpr std::size_t kSlots = 16;
+constexpr std::size_t kPage = 4096;
+
+// What the ring must do, without a ring: oldest first.
+class PlainList {
+ public:
+  std::optional<CachedBlock> Push(const CachedBlock& block, std::size_t capacity) {
+    std::optional<CachedBlock> evicted;
+    if (blocks.size() == capacity) {
+      evicted = blocks.front();
+      blocks.erase(blocks.begin());
+    }
+    blocks.push_back(block);
+    return evicted;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment) const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {  // oldest to newest: later ones win ties
+      if (blocks[i].size < size || blocks[i].address % alignment != 0) continue;
+      if (!best || blocks[i].size <= blocks[*best].size) best = i;
+    }
+    return best;
+  }
+
+  CachedBlock Remove(std::size_t position) {
+    const CachedBlock block = blocks[position];
+    blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(position));
+    return block;
+  }
+
+  std::vector<CachedBlock> blocks;
+};
+
+CachedBlock Block(std::uintptr_t page, std::size_t pages, bool madvised = false) {
+  return {page * kPage, pages * kPage, madvised};
+}
+
+std::vector<CachedBlock> OldestFirst(const Ring& ring) {
+  std::vector<CachedBlock> blocks;
+  for (std::size_t i = 0; i < ring.size(); ++i) blocks.push_back(ring.at(i));
+  return blocks;
+}
+
+TEST(Ring, HoldsNothingAtFirst) {
+  const Ring ring;
+  EXPECT_EQ(ring.size(), 0U);
+  EXPECT_FALSE(ring.BestFit(1, 1));
+  EXPECT_FALSE(ring.Contains(0));
+}
+
+TEST(Ring, TakesTheNewestOfTwoEntriesOfEqualSize) {
+  Ring ring;
+  ring.Push(Block(1, 50), kSlots);
+  ring.Push(Block(2, 50), kSlots);
+  ring.Push(Block(3, 90), kSlots);
+  EXPECT_EQ(ring.BestFit(50 * kPage, 1), 1U) << "exact";
+  EXPECT_EQ(ring.BestFit(49 * kPage, 1), 1U) << "inexact";
+}
+
+TEST(Ring, TakesTheSmallestEntryThatIsLargeEnough) {
+  Ring ring;
+  for (const std::size_t pages : {70U, 40U, 60U, 39U, 90U}) ring.Push(Block(pages, pages), kSlots);
+  EXPECT_EQ(ring.BestFit(40 * kPage + 1, 1), 2U);
+  EXPECT_EQ(ring.BestFit(40 * kPage, 1), 1U);
+  EXPECT_EQ(ring.BestFit(90 * kPage, 1), 4U);
+  EXPECT_FALSE(ring.BestFit(90 * kPage + 1, 1));
+}
+
+TEST(Ring, SkipsMisalignedEntriesOnlyWhenAskedForAlignment) {
+  Ring ring;
+  ring.Push(Block(512, 60), kSlots);
+  ring.Push(Block(513, 50), kSlots);
+  EXPECT_EQ(ring.BestFit(50 * kPage, std::size_t{2} << 20), 0U);
+  EXPECT_EQ(ring.BestFit(50 * kPage, 1), 1U);
+  EXPECT_EQ(ring.BestFit(50 * kPage, 4096), 1U);
+}
+
+TEST(Ring, PushesTheOldestOutOnlyWhenItIsFull) {
+  Ring ring;
+  for (std::uintptr_t i = 1; i <= kSlots; ++i) EXPECT_FALSE(ring.Push(Block(i, i), kSlots)) << i;
+  EXPECT_EQ(ring.Push(Block(17, 17, true), kSlots), Block(1, 1));
+  EXPECT_EQ(ring.Push(Block(18, 18), kSlots), Block(2, 2));
+  EXPECT_EQ(ring.size(), kSlots);
+  EXPECT_EQ(ring.at(0), Block(3, 3));
+  EXPECT_EQ(ring.at(14), Block(17, 17, true));
+}
+
+TEST(Ring, KnowsWhichAddressesItHolds) {
+  Ring ring;
+  ring.Push(Block(7, 3), kSlots);
+  EXPECT_TRUE(ring.Contains(7 * kPage));
+  EXPECT_FALSE(ring.Contains(8 * kPage)) << "inside the block, not its start";
+  ring.Remove(0);
+  EXPECT_FALSE(ring.Contains(7 * kPage));
+}
+
+// Every place where the oldest entry can lie in the array, every fill, every position removed: the entry
+// removed lies before, at and after the wrap.
+TEST(Ring, KeepsTheOrderOfTimeWhereverItIsWrapped) {
+  for (const std::size_t capacity : {std::size_t{1}, std::size_t{5}, kSlots, Ring::kMaxEntries}) {
+    for (std::size_t turned = 0; turned < Ring::kMaxEntries; ++turned) {
+      for (std::size_t fill = 1; fill <= capacity; ++fill) {
+        for (std::size_t position = 0; position < fill; ++position) {
+          Ring ring;
+          for (std::size_t i = 0; i < turned; ++i) ring.Push(Block(1000 + i, 1), 1);
+          if (turned != 0) ring.Remove(0);
+          PlainList list;
+          for (std::size_t i = 0; i < fill; ++i) {
+            ring.Push(Block(i, i + 1, i % 2 == 0), capacity);
+            list.Push(Block(i, i + 1, i % 2 == 0), capacity);
+          }
+          ASSERT_EQ(ring.Remove(position), list.Remove(position));
+          ASSERT_EQ(OldestFirst(ring), list.blocks);
+          // The next one in is the newest.
+          ASSERT_FALSE(ring.Push(Block(99, 99), capacity));
+          list.Push(Block(99, 99), capacity);
+          ASSERT_EQ(OldestFirst(ring), list.blocks) << turned << ' ' << fill << ' ' << position;
+        }
+      }
+    }
+  }
+}
+
+TEST(Ring, AgreesWithAPlainListUnderRandomOperations) {
+  std::mt19937 random(116);  // NOLINT(cert-msc51-cpp): the same operations each time
+  const auto below = [&random](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  for (const std::size_t capacity :
+       {std::size_t{1}, std::size_t{2}, std::size_t{7}, kSlots, Ring::kMaxEntries - 1, Ring::kMaxEntries}) {
+    Ring ring;
+    PlainList list;
+    for (int step = 0; step < 20'000; ++step) {
+      // Pushes win in one half of the time and removals in the other, so that it runs full and empty.
+      if (below(8) < (step / 500 % 2 == 0 ? 6U : 2U)) {
+        const CachedBlock block = Block(below(4096), 1 + below(12), below(2) == 0);
+        ASSERT_EQ(ring.Push(block, capacity), list.Push(block, capacity));
+      } else {
+        const std::size_t size = kPage * (1 + below(12));
+        const std::size_t alignment = std::size_t{1} << (11 + below(4));
+        const auto best = ring.BestFit(size, alignment);
+        ASSERT_EQ(best, list.BestFit(size, alignment));
+        if (best) {
+          ASSERT_EQ(ring.Remove(*best), list.Remove(*best));
+        }
+      }
+      ASSERT_EQ(ring.size(), list.blocks.size());
+      ASSERT_EQ(OldestFirst(ring), list.blocks);
+      const std::uintptr_t address = kPage * below(4096);
+      ASSERT_EQ(ring.Contains(address), std::ranges::any_of(list.blocks, [address](const CachedBlock& block) {
+                  return block.address == address;
+                }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerotax::largecache

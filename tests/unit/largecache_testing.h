@@ -1,0 +1,56 @@
+// What several largecache tests look at: a heap's counters, and the state of pages.
+#ifndef ZEROTAX_TESTS_UNIT_LARGECACHE_TESTING_H_
+#define ZEROTAX_TESTS_UNIT_LARGECACHE_TESTING_H_
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "largecache/large.h"
+#include "largecache/pages.h"
+
+namespace zerotax::largecache {
+
+inline constexpr std::size_t kPage = 4096;
+inline constexpr std::size_t kKiB = std::size_t{1} << 10;
+inline constexpr std::size_t kMiB = std::size_t{1} << 20;
+inline constexpr std::size_t kUnlimited = PTRDIFF_MAX;
+
+/// libmalloc-116's policy with a reserve of `reserve` bytes.
+inline Policy WithReserve(std::size_t reserve) {
+  Policy policy;
+  policy.reserve_limit = reserve;
+  return policy;
+}
+
+inline struct largecache_statistics Statistics(LargeHeap& heap) {
+  struct largecache_statistics statistics;
+  heap.Statistics(statistics);
+  return statistics;
+}
+
+/// Is every byte of the range `value`?
+inline bool AllBytes(const void* start, std::size_t size, unsigned char value) {
+  const auto* bytes = static_cast<const unsigned char*>(start);
+  return std::all_of(bytes, bytes + size, [value](unsigned char byte) { return byte == value; });
+}
+
+/// Is the page at `address` mapped? (mincore(2): ENOMEM when not.)
+inline bool IsMapped(const void* address) {
+  unsigned char resident = 0;
+  return mincore(const_cast<void*>(address), PageSize(), &resident) == 0;
+}
+
+/// Pages of the range that are resident; the range must be mapped.
+inline std::size_t ResidentPages(void* start, std::size_t size) {
+  std::vector<unsigned char> resident(size / PageSize());
+  if (mincore(start, size, resident.data()) != 0) return SIZE_MAX;
+  return static_cast<std::size_t>(std::ranges::count_if(resident, [](unsigned char page) { return (page & 1) != 0; }));
+}
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_TESTS_UNIT_LARGECACHE_TESTING_H_
