@@ -241,7 +241,9 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   json["calloc_ns"] = time_spread(timing, &OpRecord::calloc_ns, "not measured by this pass");
   json["touch_ns"] = time_spread(timing, &OpRecord::touch_ns, "nothing is touched");
   json["free_ns"] = time_spread(timing, &OpRecord::free_ns, "not measured by this pass");
-  std::tie(json["zero_ns"], json["zero_ns_method"]) = zero_time(passes);
+  const auto [zero_ns, zero_ns_method] = zero_time(passes);
+  json["zero_ns"] = zero_ns;
+  json["zero_ns_method"] = zero_ns_method;
   json["zeroed_bytes"] = count(audit, "audit", &OpRecord::zeroed_bytes, audit_reason(audit, &Record::na_zeroed));
   json["redundant_zeroed_bytes"] =
       count(audit, "audit", &OpRecord::redundant_zeroed_bytes, audit_reason(audit, &Record::na_redundant));

@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""Figure: one calloc of 100 MiB against one of 1000 MiB that nobody writes to, per allocator."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import zerotax_main
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from zerotax_axes import count_text, size_text, time_axis, time_text
+from zerotax_files import ResultsError
+from zerotax_labels import LINE, text_width, wrap
+from zerotax_page import MARGIN, WIDTH, Page, gaps
+from zerotax_panels import lines_of
+from zerotax_results import Key, Na, Point, Results
+from zerotax_style import FAINT, labels
+from zerotax_words import calloc_of, sentence
+
+FIGURE = "headline"
+SIZES = (100 << 20, 1000 << 20)
+COLOURS = {SIZES[0]: "#8CBFE0", SIZES[1]: "#0063A2"}   # one light and one dark in grey, too
+BAR = 0.38     # height of a bar, in units of the distance between allocators
+GROUP = 0.56   # that distance, in inches
+NAME_POINTS, VALUE_POINTS = 11.0, 10.5
+
+
+def chosen(results: Results) -> dict[Key, dict[int, Point]]:
+    """The points to draw for each line by size in bytes: at the lowest touch, on any thread."""
+    touch = results.touches()[0]
+    return {key: {point.size: point for point in results.of(key, touch) if point.size in SIZES}
+            for key in lines_of(results)}
+
+
+def title(times: dict[Key, dict[int, float]], names: dict[Key, str], touch: float) -> str:
+    """The fastest and the slowest calloc of the larger size that was measured."""
+    size = max(size for of in times.values() for size in of)
+    ranked = sorted((of[size], names[key]) for key, of in times.items() if size in of)
+    (fast, first), (slow, last) = ranked[0], ranked[-1]
+    rest = f", {time_text(slow)} with {last}" if len(ranked) > 1 else ""
+    return f"{sentence(calloc_of(touch, size))} takes {time_text(fast)} with {first}{rest}"
+
+
+def draw(results: Results) -> Figure:
+    """The figure: horizontal bars of times in nanoseconds on a log axis, the fastest first."""
+    points = chosen(results)
+    drawn = [point for of in points.values() for point in of.values()]
+    names = labels(list(points))
+    times: dict[Key, dict[int, float]] = {key: {} for key in points}
+    values = [[point.figure("calloc_ns", "median")] for point in drawn]
+    for point, (value,) in zip(drawn, values):
+        if not isinstance(value, Na):
+            times[point.key][point.size] = max(value, 1.0)
+    if not any(times.values()):
+        raise ResultsError("no calloc of 100 MiB or 1000 MiB has a time; run "
+                           "`zerotax run --size 100MiB --size 1000MiB --touch 0`")
+    keys = sorted((key for key in points if points[key]),
+                  key=lambda key: (times[key].get(SIZES[1], math.inf),
+                                   times[key].get(SIZES[0], math.inf), names[key]))
+    page = Page(title(times, names, results.touches()[0]), results,
+                ["Bar: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
+                 "the page faults inside that calloc.", *gaps(values)])
+    texts = [wrap(names[key], 2.9, NAME_POINTS) for key in keys]
+    height = max(GROUP, NAME_POINTS * LINE / 72 * max(map(len, texts)) + 0.06) * len(keys) + 0.1
+    figure = page.figure(0.42 + height + 0.55)
+    total = figure.get_figheight()
+    left = max(text_width(line, NAME_POINTS) for text in texts for line in text) + 0.3
+    room = 0.3 + text_width("999 ms  9,999,999 faults", VALUE_POINTS, bold=True)
+    axes = figure.add_axes((left / WIDTH, (page.foot + 0.55) / total,
+                            (WIDTH - left - MARGIN - room) / WIDTH, height / total))
+    numbers = [time for of in times.values() for time in of.values()]
+    axes.grid(True, axis="x")
+    # Room on the left, as a bar of no length shows nothing, and no empty decade on the right.
+    time_axis(axes, min(numbers) / 3, max(max(numbers) * 1.3, min(numbers) * 10), on="x")
+    for row, key in enumerate(keys):
+        for side, size in zip((-0.5, 0.5), SIZES):
+            _bar(axes, row + side * BAR, size, points[key].get(size), times[key].get(size))
+    axes.set_ylim(len(keys) - 0.5 + 0.05, -0.5 - 0.05)
+    axes.set_yticks(range(len(keys)), ["\n".join(text) for text in texts],
+                    fontsize=NAME_POINTS)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("time of one calloc (log scale)")
+    figure.legend([Patch(facecolor=COLOURS[size], edgecolor="black", linewidth=0.6)
+                   for size in SIZES], [f"calloc of {size_text(size)}" for size in SIZES],
+                  ncol=2, loc="upper left", frameon=False, borderpad=0, borderaxespad=0,
+                  bbox_to_anchor=(left / WIDTH, (total - page.head - 0.14) / total))
+    return figure
+
+
+def _bar(axes: Axes, y: float, size: int, point: Point | None, time: float | None) -> None:
+    start = axes.get_xlim()[0]
+    if point is None or time is None:
+        value = point.figure("calloc_ns", "median") if point is not None else None
+        text = value.kind if isinstance(value, Na) else "not measured"
+        axes.annotate(f"{size_text(size)}: {text}", (start, y), xytext=(5, 0),
+                      textcoords="offset points", va="center", fontsize=VALUE_POINTS, color=FAINT)
+        return
+    axes.barh(y, time - start, left=start, height=BAR, color=COLOURS[size], edgecolor="black",
+              linewidth=0.6)
+    end = time
+    low, high = point.figure("calloc_ns", "p05"), point.figure("calloc_ns", "p95")
+    if not isinstance(low, Na) and not isinstance(high, Na):
+        axes.plot([max(low, start), max(high, start)], [y, y], color="black", linewidth=1.1,
+                  marker="|", markersize=5, clip_on=False)
+        end = max(time, high)
+    faults = point.figure("calloc_faults")
+    plural = "" if faults == 1 else "s"
+    aside = "" if isinstance(faults, Na) else f"  {count_text(faults)} fault{plural}"
+    value = axes.annotate(time_text(time), (end, y), xytext=(6, 0), textcoords="offset points",
+                          va="center", fontsize=VALUE_POINTS, weight="bold",
+                          annotation_clip=False)
+    axes.annotate(aside, (1, 0.5), xycoords=value, xytext=(0, 0), textcoords="offset points",
+                  va="center", fontsize=VALUE_POINTS, color=FAINT, annotation_clip=False)
+
+
+if __name__ == "__main__":
+    sys.exit(zerotax_main.main(FIGURE, draw, __doc__))

@@ -1,0 +1,468 @@
+"""Every figure is drawn from a results folder, shows what is there and says what is not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLOTS = ROOT / "plots"
+sys.path[:0] = [str(PLOTS), str(Path(__file__).parent / "sample_results")]
+pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
+
+import all_figures  # noqa: E402
+import faults_vs_size  # noqa: E402
+import headline  # noqa: E402
+import time_vs_size  # noqa: E402
+import zeroed_vs_size  # noqa: E402
+import zerotax_axes as axes_module  # noqa: E402
+import zerotax_labels  # noqa: E402
+import zerotax_sample as sample  # noqa: E402
+import zerotax_style  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from zerotax_files import ResultsError  # noqa: E402
+from zerotax_results import Key, load  # noqa: E402
+
+MIB, GIB = 1 << 20, 1 << 30
+FIGURES = ["faults_vs_size", "headline", "time_vs_size", "zeroed_vs_size"]
+Raw = dict[str, Any]
+
+
+def script(name: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(PLOTS / f"{name}.py"), *map(str, arguments)],
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, **environment})
+
+
+def lines(figure: Figure, panel: int) -> dict[str, list[tuple[float, float]]]:
+    """The data lines of one panel by label; reference lines and label marks have none."""
+    return {line.get_label(): list(zip(*map(list, line.get_data())))
+            for line in figure.axes[panel].lines if not line.get_label().startswith("_")}
+
+
+def texts(figure: Figure) -> str:
+    """Every text of a figure, on one line."""
+    found = [text.get_text() for text in figure.texts]
+    for panel in figure.axes:
+        found += [text.get_text() for text in panel.texts]
+    for legend in figure.legends:
+        found += [text.get_text() for text in legend.get_texts()]
+    return " ".join(" ".join(found).split())
+
+
+def small(*extra: Raw) -> list[Raw]:
+    """glibc and mimalloc at three sizes, touch 0 and 1, and more."""
+    return [sample.point(name, size, touch) for name in ("glibc", "mimalloc")
+            for size in (MIB, 100 * MIB, 1000 * MIB) for touch in (0.0, 1.0)] + list(extra)
+
+
+# Files and command line
+
+def test_all_figures_finds_every_figure_script() -> None:
+    assert [name for name, _ in all_figures.figures()] == FIGURES
+
+
+def test_a_new_figure_is_found_without_being_run(tmp_path: Path) -> None:
+    (tmp_path / "new.py").write_text("import nothing_like_it\nFIGURE = 'x'\ndef draw(r): pass\n")
+    (tmp_path / "tool.py").write_text("FIGURE = 'x'\n")
+    (tmp_path / "part.py").write_text("def draw(r): pass\n")
+    assert [p.name for p in sorted(tmp_path.iterdir()) if all_figures.is_figure(p)] == ["new.py"]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_each_script_writes_a_png_and_an_svg_that_name_every_allocator(
+        name: str, tmp_path: Path) -> None:
+    folder = sample.write(tmp_path, sample.points())
+    done = script(name, folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    assert done.stdout.split() == [str(png), str(svg)]
+    head = png.read_bytes()[:24]
+    assert head.startswith(b"\x89PNG") and 1580 <= int.from_bytes(head[16:20], "big") <= 1620
+    assert ElementTree.parse(svg).getroot().tag.endswith("svg")
+    drawn = svg.read_text(encoding="utf-8")
+    for allocator in sample.VERSIONS:
+        assert f"<!-- {allocator} -->" in drawn
+
+
+def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path: Path) -> None:
+    folder = sample.write(tmp_path / "r", sample.points())
+    for seed in ("1", "2"):
+        done = script("all_figures", folder, "--out", tmp_path / seed, PYTHONHASHSEED=seed)
+        assert done.returncode == 0, done.stderr
+    for name in FIGURES:
+        for kind in ("svg", "png"):
+            one, two = (tmp_path / seed / f"{name}.{kind}" for seed in ("1", "2"))
+            assert one.read_bytes() == two.read_bytes(), f"{name}.{kind}"
+    assert not list((tmp_path / "r").glob("*.svg"))
+
+
+def test_format_chooses_the_files_and_a_json_file_will_do_for_a_folder(tmp_path: Path) -> None:
+    head = sample.run(1)
+    del head["points_file"]
+    file = sample.write(tmp_path, [], {**head, "points": small()}) / "run.json"
+    assert script("headline", file, "--format", "svg").returncode == 0
+    assert (tmp_path / "headline.svg").exists() and not (tmp_path / "headline.png").exists()
+
+
+def test_nothing_is_written_to_home(tmp_path: Path) -> None:
+    folder, home = sample.write(tmp_path / "r", small()), tmp_path / "home"
+    home.mkdir()
+    environment = {"HOME": str(home), "TMPDIR": str(tmp_path), "MPLCONFIGDIR": ""}
+    assert script("headline", folder, **environment).returncode == 0
+    assert not list(home.iterdir())
+
+
+def test_the_users_own_style_does_not_change_a_figure(tmp_path: Path) -> None:
+    folder = sample.write(tmp_path / "r", small())
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "matplotlibrc").write_text("lines.linewidth: 9\naxes.facecolor: red\n")
+    for out, config in (("a", ""), ("b", str(tmp_path / "c"))):
+        script("headline", folder, "--out", tmp_path / out, MPLCONFIGDIR=config)
+    assert (tmp_path / "a/headline.svg").read_bytes() == (tmp_path / "b/headline.svg").read_bytes()
+
+
+@pytest.mark.parametrize("break_it, said", [
+    (lambda f: (f / "run.json").unlink(), "cannot be read"),
+    (lambda f: (f / "points.jsonl").unlink(), "cannot be read"),
+    (lambda f: (f / "run.json").write_text("{"), "not JSON"),
+    (lambda f: (f / "run.json").write_text('{"schema": "zerotax.run/2"}'), "zerotax.run/2"),
+    (lambda f: (f / "run.json").write_text("[]"), "schema is None"),
+    (lambda f: (f / "points.jsonl").write_text(""), "no point of the case calloc_loop is ok"),
+    (lambda f: sample.write(f, [sample.failed("glibc", MIB, 0.0, "crashed", "signal 11")]),
+     "no point of the case calloc_loop is ok"),
+    (lambda f: (f / "points.jsonl").write_text("{}\n"), "points.jsonl:1: no usable 'allocator'"),
+    (lambda f: (f / "points.jsonl").write_text("{\n{}\n"), "points.jsonl:1: not JSON"),
+    (lambda f: (f / "points.jsonl").write_text("3\n"), "a point is a JSON object"),
+    (lambda f: sample.write(f, small(), {**sample.run(1), "allocators": ["glibc"]}), "wrong type"),
+])
+@pytest.mark.parametrize("name", ["all_figures", "time_vs_size"])
+def test_unusable_results_give_one_line_with_a_remedy_and_status_2(
+        break_it: Any, said: str, name: str, tmp_path: Path) -> None:
+    folder = sample.write(tmp_path, small())
+    break_it(folder)
+    done = script(name, folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert said in done.stderr and ";" in done.stderr
+
+
+def test_a_missing_folder_and_an_unwritable_one_give_status_2(tmp_path: Path) -> None:
+    done = script("headline", tmp_path / "none")
+    assert done.returncode == 2 and "no such results folder; run `zerotax study" in done.stderr
+    (tmp_path / "file").touch()
+    folder = sample.write(tmp_path / "r", small())
+    done = script("headline", folder, "--out", tmp_path / "file" / "x")
+    assert done.returncode == 2 and "--out" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_figure_that_cannot_be_drawn_does_not_keep_back_the_others(tmp_path: Path) -> None:
+    folder = sample.write(tmp_path, [sample.point("glibc", size) for size in (MIB, 2 * MIB)])
+    done = script("all_figures", folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: headline: no calloc of 100 MiB or 1000 MiB")
+    assert len(done.stdout.split()) == 2 * (len(FIGURES) - 1)
+
+
+# What is drawn
+
+def test_a_truncated_last_line_is_skipped_with_a_warning(tmp_path: Path, capsys: Any) -> None:
+    results = load(sample.write(tmp_path, small(), tail='{"allocator": "gli'))
+    assert len(results.points) == 12
+    assert "points.jsonl:13: the last line is cut short" in capsys.readouterr().err
+
+
+def test_a_whole_last_line_without_a_newline_counts(tmp_path: Path, capsys: Any) -> None:
+    folder = sample.write(tmp_path, small())
+    (folder / "points.jsonl").write_text((folder / "points.jsonl").read_text().rstrip("\n"))
+    assert len(load(folder).points) == 12 and capsys.readouterr().err == ""
+
+
+def test_of_points_measured_twice_the_later_counts_and_other_cases_do_not(tmp_path: Path) -> None:
+    again = sample.point("glibc", MIB, calloc_ns=sample.spread(12345))
+    other = sample.point("glibc", MIB, case="fork_snapshot", calloc_ns=sample.spread(1))
+    results = load(sample.write(tmp_path, small(again, other)))
+    assert lines(time_vs_size.draw(results), 0)["glibc"][0] == (MIB, 12345)
+
+
+def test_panels_are_calloc_above_the_whole_and_touch_0_left_of_touch_1(tmp_path: Path) -> None:
+    results = load(sample.write(tmp_path, [
+        sample.point("glibc", size, touch, calloc_ns=sample.spread(100 + touch),
+                     touch_ns=sample.spread(2000 * touch), free_ns=sample.spread(30))
+        for size in (MIB, 4 * MIB) for touch in (0.0, 1.0)]))
+    figure = time_vs_size.draw(results)
+    assert [lines(figure, n)["glibc"][0][1] for n in range(4)] == [100, 101, 130, 2131]
+    assert [panel.get_title("left")[:7] for panel in figure.axes[:2]] == ["touch 0", "touch 1"]
+    assert len({panel.get_ylim() for panel in figure.axes}) == 1
+
+
+def test_figures_that_are_not_available_are_gaps_and_are_counted(tmp_path: Path) -> None:
+    raw = [sample.point("glibc", 1 << power) for power in range(16, 24)]
+    for at, why in ((2, "no clock"), (3, "no clock"), (5, "no luck")):
+        raw[at]["calloc_ns"] = sample.na(why)
+    raw[6] = sample.failed("glibc", 1 << 22, 0.0, "crashed", "signal 11")
+    figure = time_vs_size.draw(load(sample.write(tmp_path, raw)))
+    drawn = [y == y for _, y in lines(figure, 0)["glibc"]]   # a gap is a NaN
+    assert drawn == [True, True, False, False, True, False, False, True]
+    assert "Gaps: 2 points n/a: no clock; 1 point n/a: no luck; 1 point crashed: signal 11." \
+        in texts(figure)
+
+
+def test_a_point_that_is_not_ok_is_not_drawn_even_with_figures(tmp_path: Path) -> None:
+    bad = sample.point("glibc", 2 * MIB, status="not_zero", reason="byte 7 was 1")
+    figure = faults_vs_size.draw(load(sample.write(tmp_path, small(bad))))
+    assert dict(lines(figure, 0)["glibc"])[2 * MIB] != dict(lines(figure, 0)["glibc"])[2 * MIB]
+    assert "1 point not zero: byte 7 was 1" in texts(figure)
+
+
+def test_touch_0_needs_no_time_of_writing_but_touch_1_does(tmp_path: Path) -> None:
+    raw = [sample.point("glibc", size, touch, touch_ns=sample.na("not touched"))
+           for size in (MIB, 4 * MIB) for touch in (0.0, 1.0)]
+    figure = time_vs_size.draw(load(sample.write(tmp_path, raw)))
+    assert all(y == y for _, y in lines(figure, 2)["glibc"])
+    assert all(y != y for _, y in lines(figure, 3)["glibc"])
+
+
+@pytest.mark.parametrize("module, key", [(faults_vs_size, "calloc_faults"),
+                                         (zeroed_vs_size, "zeroed_bytes")])
+def test_zeros_are_drawn_inside_the_band_of_zeros_each_at_its_own_height(
+        module: Any, key: str, tmp_path: Path) -> None:
+    names = list(sample.VERSIONS)
+    raw = [sample.point(name, size, **{key: 0 if size < GIB else size, "free_faults": 0,
+                                       "redundant_zeroed_bytes": 0})
+           for name in names for size in (MIB, 16 * MIB, GIB)]
+    figure = module.draw(load(sample.write(tmp_path, raw)))
+    panel, unit = figure.axes[0], figure.axes[0].yaxis.get_transform().linthresh
+    drawn = lines(figure, 0)
+    heights = [drawn[name][0][1] for name in names]
+    assert all(abs(height) <= axes_module.ZERO_BAND * unit for height in heights)
+    assert len(set(heights)) == len(names)
+    assert all(panel.get_ylim()[0] < height for height in heights)
+    assert {drawn[name][2][1] for name in names} == {float(GIB)}
+    assert panel.yaxis.get_major_formatter().seq[0] == "0"
+    assert panel.yaxis.get_majorticklocs()[0] == 0
+    shaded = {y for _, y in panel.patches[0].get_xy()}
+    assert shaded == {-axes_module.ZERO_BAND * unit, axes_module.ZERO_BAND * unit}
+
+
+def test_redundant_bytes_have_panels_of_their_own_below(tmp_path: Path) -> None:
+    results = load(sample.write(tmp_path, sample.points()))
+    figure = zeroed_vs_size.draw(results)
+    size = 1000 * MIB
+    at = [dict(lines(figure, panel)["tcmalloc"])[size] for panel in range(4)]
+    assert at[:3] == [size, size, size] and abs(at[3]) < 1024 * axes_module.ZERO_BAND * 64
+
+
+def test_other_touch_values_are_left_out_and_named(tmp_path: Path) -> None:
+    raw = [sample.point("glibc", MIB, touch) for touch in (0.0, 0.25, 0.5, 1.0)]
+    figure = time_vs_size.draw(load(sample.write(tmp_path, raw)))
+    assert "Measured but not drawn here: touch 0.25, 0.5." in texts(figure)
+    headings = [panel.get_title("left")[:8] for panel in figure.axes]
+    assert headings == ["touch 0:", "touch 1:", "", ""]
+
+
+def test_one_point_alone_makes_a_figure(tmp_path: Path) -> None:
+    results = load(sample.write(tmp_path, [sample.point("glibc", 100 * MIB)]))
+    for _, draw in all_figures.figures():
+        assert "glibc" in texts(draw(results)) + str(draw(results).axes[0].get_yticklabels())
+
+
+def test_figures_that_are_available_nowhere_are_an_error_with_the_reason(tmp_path: Path) -> None:
+    raw = [{**point, "zeroed_bytes": sample.na("no pagemap"),
+            "redundant_zeroed_bytes": sample.na("no pagemap")} for point in small()]
+    with pytest.raises(ResultsError, match="no pagemap.*zerotax doctor"):
+        zeroed_vs_size.draw(load(sample.write(tmp_path, raw)))
+
+
+def test_the_words_say_where_and_when_it_was_measured(tmp_path: Path) -> None:
+    head = sample.run(12)
+    head.update(state="interrupted", plan={"points_planned": 40, "points_finished": 12})
+    words = texts(time_vs_size.draw(load(sample.write(tmp_path, small(), head))))
+    for word in ("Linux 6.18.44", "AMD EPYC 7B13", "2 CPUs", "THP madvise", "2026-11-20",
+                 "mimalloc 2.0.9", "interrupted: 12 of 40 points"):
+        assert word in words
+    head["environment"] = {key: sample.na("denied") for key in head["environment"]}
+    words = texts(time_vs_size.draw(load(sample.write(tmp_path, small(), head))))
+    assert "denied" not in words and "None" not in words and "2026-11-20" in words
+
+
+def test_titles_name_who_pays(tmp_path: Path) -> None:
+    results = load(sample.write(tmp_path, sample.points()))
+    assert [draw(results).get_label() for _, draw in all_figures.figures()] == [
+        "Inside an untouched calloc of 1 GiB, mimalloc and tbbmalloc fault in every page",
+        "An untouched calloc of 1000 MiB takes 150 ns with largecache, 524 ms with mimalloc",
+        "An untouched calloc of 1 GiB takes 150 ns with largecache, 537 ms with mimalloc",
+        "In an untouched calloc of 1 GiB, mimalloc, tbbmalloc and tcmalloc write zeros over zeros",
+    ]
+
+
+def test_the_headline_writes_times_and_faults_and_what_is_missing(tmp_path: Path) -> None:
+    raw = [sample.point("mimalloc", 100 * MIB, calloc_ns=sample.spread(43e6)),
+           sample.point("mimalloc", 1000 * MIB, calloc_ns=sample.spread(563e6)),
+           sample.point("glibc", 100 * MIB, calloc_ns=sample.spread(8.5e3)),
+           sample.failed("scudo", 100 * MIB, 0.0, "timeout", "after 60 s"),
+           sample.point("scudo", 1000 * MIB, calloc_ns=sample.spread(5.7e3), calloc_faults=0)]
+    figure = headline.draw(load(sample.write(tmp_path, raw)))
+    words = texts(figure)
+    for word in ("43 ms 25,607 faults", "563 ms 256,007 faults", "8.5 µs 1 fault",
+                 "5.7 µs 0 faults", "1000 MiB: not measured", "100 MiB: timed out",
+                 "1 point timed out: after 60 s"):
+        assert word in words
+    order = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert order == ["scudo", "mimalloc", "glibc"]   # by 1000 MiB; those without it last
+
+
+# Identity of lines
+
+def test_lines_are_told_apart_by_settings_thread_and_library(tmp_path: Path) -> None:
+    raw = [sample.point("jemalloc", MIB), sample.point("jemalloc", MIB, thread="worker"),
+           sample.point("jemalloc", MIB, env={"MALLOC_CONF": "tcache:false", "A": "$x$"}),
+           sample.point("jemalloc", MIB, preload="/opt/libjemalloc-dev.so")]
+    results = load(sample.write(tmp_path, raw))
+    assert set(lines(time_vs_size.draw(results), 0)) == {
+        "jemalloc {built in}", "jemalloc (worker)", "jemalloc [A=$x$ MALLOC_CONF=tcache:false]",
+        "jemalloc {libjemalloc-dev.so}"}
+
+
+def test_hostile_names_still_make_a_valid_svg(tmp_path: Path) -> None:
+    env = {"X": "--><&\"$\\nosuch{$ " + "long" * 80}
+    folder = sample.write(tmp_path, small(sample.point("a&b<c", MIB, env=env)))
+    done = script("all_figures", folder, "--format", "svg")
+    assert done.returncode == 0, done.stderr
+    for name in FIGURES:
+        ElementTree.parse(folder / f"{name}.svg")
+
+
+def test_every_known_allocator_has_its_own_colour_marker_dash_and_lightness() -> None:
+    known = list(zerotax_style.KNOWN.values())
+    assert list(zerotax_style.KNOWN) == list(sample.VERSIONS)
+    for part in range(3):
+        assert len({str(style[part]) for style in known}) == len(known)
+
+    def lightness(colour: str) -> float:
+        channels = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4 for c in channels]
+        y = .2126 * linear[0] + .7152 * linear[1] + .0722 * linear[2]
+        return 116 * y ** (1 / 3) - 16 if y > .008856 else 903.3 * y
+    levels = sorted(lightness(style.colour) for style in known)
+    assert min(high - low for low, high in zip(levels, levels[1:])) > 6
+
+
+def test_other_allocators_get_styles_that_depend_on_names_alone() -> None:
+    names = {"snmalloc", "rpmalloc", "hoard", "musl"}
+    once, again = zerotax_style.styles(names), zerotax_style.styles({"glibc", *sorted(names)})
+    assert {name: again[name] for name in names} == once
+    assert len(set(map(str, once.values()))) == 4
+    assert not set(map(str, once.values())) & set(map(str, zerotax_style.KNOWN.values()))
+    alone = {str(zerotax_style.styles({name})[name]) for name in names}
+    assert len(alone) > 1   # not just the order in which they come
+    assert len(zerotax_style.styles({f"a{n}" for n in range(40)})) == 40
+
+
+def test_variants_of_one_allocator_share_its_colour_and_differ_in_filling() -> None:
+    keys = [Key("glibc", (), "main", ""), Key("glibc", (), "worker", "")]
+    main, worker = zerotax_style.line_styles(keys).values()
+    assert main["color"] == worker["color"] and main["fillstyle"] != worker["fillstyle"]
+
+
+# Numbers and words
+
+@pytest.mark.parametrize("nanoseconds, text", [
+    (0.5, "0.5 ns"), (1, "1 ns"), (5.71e3, "5.7 µs"), (9.6e3, "9.6 µs"),
+    (9.96e3, "10 µs"), (43.2e6, "43 ms"),
+    (563e6, "563 ms"), (999.4e3, "999 µs"), (999.7e3, "1 ms"), (1e9, "1 s"), (2.5e9, "2.5 s"),
+    (1234e9, "1234 s")])
+def test_times_are_written_to_two_digits(nanoseconds: float, text: str) -> None:
+    assert axes_module.time_text(nanoseconds) == text
+
+
+@pytest.mark.parametrize("size, text", [
+    (1, "1 B"), (1023, "1023 B"), (65536, "64 KiB"), (100 * MIB, "100 MiB"), (GIB, "1 GiB"),
+    (1000 * MIB, "1000 MiB"), (1536, "1536 B"), (MIB + MIB // 2, "1536 KiB"), (3.5, "3.5 B")])
+def test_sizes_are_written_in_their_largest_whole_unit(size: float, text: str) -> None:
+    assert axes_module.size_text(size) == text
+
+
+def test_the_size_axis_is_labelled_at_powers_of_four(tmp_path: Path) -> None:
+    panel = time_vs_size.draw(load(sample.write(tmp_path, sample.points()))).axes[2]
+    assert [text.replace("\n", " ") for text in panel.xaxis.get_major_formatter().seq] == [
+        "64 KiB", "256 KiB", "1 MiB", "4 MiB", "16 MiB", "64 MiB", "256 MiB", "1 GiB"]
+
+
+@pytest.mark.parametrize("wanted", [
+    [], [3.0], [0.0, 0.0, 0.0], [0.0, 10.0], [1.0, 1.1, 5.0, 5.0, 5.1], [10.0] * 5, [-3.0, 14.0],
+    [0.0, 0.9, 1.8, 2.7, 9.9, 10.0]])
+def test_labels_are_moved_apart_in_order_and_stay_inside(wanted: list[float]) -> None:
+    places = zerotax_labels.spread(wanted, 1.0, 0.0, 10.0)
+    assert places is not None and len(places) == len(wanted)
+    assert all(b - a >= 1.0 - 1e-6 for a, b in zip(places, places[1:]))
+    assert all(-1e-9 <= place <= 10 + 1e-9 for place in places)
+
+
+def test_labels_that_need_not_move_stay_and_a_pair_moves_evenly() -> None:
+    assert zerotax_labels.spread([1.0, 4.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 4.0, 9.0]
+    assert zerotax_labels.spread([4.9, 5.1], 1.0, 0.0, 10.0) == pytest.approx([4.5, 5.5])
+    assert zerotax_labels.spread([5.0] * 12, 1.0, 0.0, 10.0) is None
+
+
+def test_labels_at_the_ends_of_lines_do_not_overlap_and_fit_the_page(tmp_path: Path) -> None:
+    raw = sample.points() + [sample.point("glibc", size, touch, thread="worker")
+                             for size in sample.SIZES for touch in (0.0, 1.0)]
+    for draw in (time_vs_size.draw, faults_vs_size.draw, zeroed_vs_size.draw):
+        figure = draw(load(sample.write(tmp_path, raw)))
+        renderer = figure.canvas.get_renderer() if hasattr(figure.canvas, "get_renderer") else None
+        page = figure.bbox
+        boxes = [text.get_window_extent(renderer) for panel in figure.axes
+                 for text in panel.texts if text.get_transform() == panel.transAxes]
+        assert len(boxes) == 4 * 8
+        leaders = [line for panel in figure.axes for line in panel.lines
+                   if line.get_transform() == panel.transAxes and len(line.get_xdata()) == 2]
+        assert len(leaders) == len(boxes)
+        for n, box in enumerate(boxes):
+            assert page.x0 <= box.x0 and box.x1 <= page.x1
+            assert not any(box.overlaps(other) for other in boxes[n + 1:])
+        for text in figure.texts:
+            assert text.get_window_extent(renderer).x1 <= page.x1
+
+
+def test_words_are_wrapped_to_the_width_even_inside_a_long_word() -> None:
+    lines_ = zerotax_labels.wrap("two words " + "x" * 200, 2.0, 10)
+    assert "".join(lines_).replace(" ", "") == "twowords" + "x" * 200
+    assert all(zerotax_labels.text_width(line, 10) <= 2.0 for line in lines_)
+
+
+def test_a_narrow_size_axis_is_labelled_all_along(tmp_path: Path) -> None:
+    raw = [sample.point("glibc", MIB + n * 4096, touch) for n in range(40) for touch in (0.0, 1.0)]
+    panel = time_vs_size.draw(load(sample.write(tmp_path, raw))).axes[2]
+    places = panel.xaxis.get_majorticklocs()
+    assert 5 <= len(places) <= 9 and places[0] == MIB and places[-1] > MIB + 30 * 4096
+
+
+def test_faults_of_the_whole_operation_include_those_of_free(tmp_path: Path) -> None:
+    raw = [sample.point("glibc", size, touch, calloc_faults=100, touch_faults=20, free_faults=3)
+           for size in (MIB, 4 * MIB) for touch in (0.0, 1.0)]
+    figure = faults_vs_size.draw(load(sample.write(tmp_path, raw)))
+    assert [lines(figure, n)["glibc"][0][1] for n in range(4)] == [100, 100, 123, 123]
+
+
+def test_the_shaded_band_goes_from_p05_to_p95_around_calloc_only(tmp_path: Path) -> None:
+    spread = {"median": 500.0, "p05": 300.0, "p95": 900.0}
+    raw = [sample.point("glibc", size, calloc_ns=spread) for size in (MIB, 4 * MIB)]
+    panels = time_vs_size.draw(load(sample.write(tmp_path, raw))).axes
+    heights = {y for _, y in panels[0].collections[0].get_paths()[0].vertices}
+    assert heights == {300.0, 900.0} and not panels[1].collections
+
+
+def test_a_footnote_tells_four_reasons_and_counts_the_rest(tmp_path: Path) -> None:
+    raw = [sample.point("glibc", MIB << n) for n in range(8)]
+    for n in range(1, 8):
+        raw[n]["calloc_ns"] = sample.na(f"reason {min(n, 6)}")
+    words = texts(time_vs_size.draw(load(sample.write(tmp_path, raw))))
+    assert "2 points n/a: reason 6; 1 point n/a: reason 1; 1 point n/a: reason 2; " \
+           "1 point n/a: reason 3; and 2 more." in words
