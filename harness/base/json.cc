@@ -9,6 +9,11 @@ Json not_available(const std::string& reason) {
   return Json{{"na", reason}};
 }
 
+std::string text_field(const Json& object, const std::string& key, const std::string& otherwise) {
+  if (!object.is_object() || !object.contains(key) || !object.at(key).is_string()) return otherwise;
+  return object.at(key).get<std::string>();
+}
+
 bool is_not_available(const Json& figure) { return figure.is_object() && figure.contains("na"); }
 
 }  // namespace zerotax

@@ -11,6 +11,9 @@ using Json = nlohmann::ordered_json;
 /// A figure that could not be measured: {"na": reason}. `reason` must not be empty.
 Json not_available(const std::string& reason);
 
+/// The string under a key, or `otherwise` if there is none or it is no string.
+std::string text_field(const Json& object, const std::string& key, const std::string& otherwise);
+
 /// Whether a figure is {"na": ...}.
 bool is_not_available(const Json& figure);
 

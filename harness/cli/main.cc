@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   auto status = zerotax::ExitStatus::kDone;
   try {
     zerotax::Subcommand::add_all(app, status);
+    if (argc > 1 && argv[1][0] != '-') zerotax::Subcommand::check_name(argv[1]);
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help and --version

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,14 +11,15 @@
 namespace zerotax {
 
 /// The words that commands which measure have in common.
-struct MeasureOptions {
+class MeasureOptions {
+ public:
   std::vector<std::string> allocators;
   std::vector<std::string> env;
-  std::vector<std::string> cases{"calloc_loop"};
+  std::vector<std::string> cases;
   std::vector<std::string> sizes;
   std::vector<double> touches;
   std::vector<std::string> threads;
-  std::uint32_t ops = 0;  ///< 0: not given
+  std::optional<std::int64_t> ops;
   double timeout_s = 60;
   std::string out;
   std::string json;
@@ -30,8 +33,16 @@ struct MeasureOptions {
   /// The axes, checked. Throws UsageError for a case that there is not, a size that is none, a fraction outside 0 to 1,
   /// an unknown thread.
   [[nodiscard]] PlanAxes axes() const;
-  /// Throws UsageError for a number of operations or a timeout out of range.
-  void check_numbers() const;
+  /// Throws UsageError for a number of operations or a timeout out of range, and for anything that would change the
+  /// plan of a run that is resumed.
+  void check() const;
+
+ private:
+  template <typename T>
+  void repeatable(CLI::App& app, const char* name, std::vector<T>& values, const char* description);
+
+  CLI::Option* resume_ = nullptr;
+  std::vector<CLI::Option*> described_;  ///< those that say what is measured and where to
 };
 
 }  // namespace zerotax

@@ -20,8 +20,11 @@ constexpr const char* kExamples =
 
 /// An operation that takes long is repeated less, unless the user says how often: two seconds of it, at least eight
 /// times.
-Repeats repeats_for(std::uint32_t ops) {
-  if (ops > 0) return {ops, ops, 8, 0};
+Repeats repeats_for(std::optional<std::int64_t> given) {
+  if (given) {
+    const auto ops = static_cast<std::uint32_t>(*given);
+    return {ops, ops, 8, 0};
+  }
   return {50, 8, 8, 2000};
 }
 
@@ -36,7 +39,7 @@ Session make_session(const MeasureOptions& options) {
 }
 
 ExitStatus run(const MeasureOptions& options) {
-  options.check_numbers();
+  options.check();
   if (!options.json.empty()) check_writable(options.json);
   Session session = make_session(options);
   const int signal = session.run();

@@ -33,7 +33,7 @@ Session make_session(const MeasureOptions& options, bool full) {
 }
 
 ExitStatus study(const MeasureOptions& options, bool full) {
-  options.check_numbers();
+  options.check();
   Session session = make_session(options, full);
   const std::string folder = session.folder()->path();
   const int signal = session.run();

@@ -36,4 +36,13 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
   }
 }
 
+void Subcommand::check_name(const std::string& word) {
+  std::string names;
+  for (const Entry& entry : entries()) {
+    if (word == entry.name) return;
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw UsageError("unknown command '" + word + "'", "there are: " + names + " (see `zerotax --help`)");
+}
+
 }  // namespace zerotax

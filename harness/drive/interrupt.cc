@@ -1,8 +1,7 @@
 #include "drive/interrupt.h"
 
-#include <signal.h>
-
 #include <atomic>
+#include <csignal>
 
 namespace zerotax {
 namespace {

@@ -46,7 +46,11 @@ struct PlanAxes {
   std::vector<std::string> threads;
 };
 
-/// Adds every combination, sizes outermost and allocators innermost.
+/// Throws UsageError for a case that no probe has, a size outside the address space, a touched fraction outside 0 to 1,
+/// or an unknown thread.
+void check_axes(const PlanAxes& axes);
+
+/// Adds every combination that is not there yet, sizes outermost and allocators innermost.
 void add_points(Plan& plan, const PlanAxes& axes, const Repeats& repeats);
 
 /// What identifies a point within a plan: allocator, case, size, touch, thread.

@@ -32,11 +32,17 @@ std::vector<std::int64_t> steady_values(const PassResult& pass, Figure figure) {
   return values;
 }
 
-/// A deterministic figure in the steady state.
+/// Why an operation of a pass that was made lacks a figure of its own.
+std::string why_missing(const PassResult& pass) {
+  return or_else(&pass.record().na_unseen[0], "not measured by this pass");
+}
+
+/// A deterministic figure in the steady state: every operation of it must have one.
 Json count(const PassResult& pass, const char* pass_name, Figure figure, const char* na) {
   if (pass.ops() == 0) return not_available(why_not(pass, pass_name));
+  if (na[0] != '\0') return not_available(na);
   const auto values = steady_values(pass, figure);
-  if (na[0] != '\0' || values.empty()) return not_available(or_else(na, "not measured by this pass"));
+  if (values.size() < pass.ops() - warm_up_operations(pass.ops())) return not_available(why_missing(pass));
   return observed_median(values);
 }
 
@@ -52,7 +58,7 @@ Json time_spread(const PassResult& pass, Figure figure, const char* na) {
 Json single(const PassResult& pass, const char* pass_name, std::size_t op, Figure figure, const char* na) {
   if (op >= pass.ops()) return not_available(why_not(pass, pass_name));
   const std::int64_t value = pass.op(op).*figure;
-  if (na[0] != '\0' || value == kNotMeasured) return not_available(or_else(na, "not measured by this pass"));
+  if (na[0] != '\0' || value == kNotMeasured) return not_available(or_else(na, why_missing(pass)));
   return value;
 }
 
@@ -82,7 +88,7 @@ Json steady_syscalls(const PassResult& audit, Tally which) {
   std::map<std::string, std::size_t> seen;
   Json best;
   for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) {
-    const Json calls = syscalls_at(audit, i, which);
+    Json calls = syscalls_at(audit, i, which);
     if (is_not_available(calls)) return calls;
     const std::size_t times = ++seen[calls.dump()];
     if (best.is_null() || times >= seen[best.dump()]) best = calls;
@@ -108,15 +114,17 @@ std::string method_name(std::uint32_t methods) {
   return methods == kByMemset ? "memset" : "inline";
 }
 
-Json zeroed_method(const PassResult& audit) {
-  if (audit.ops() == 0) return not_available(why_not(audit, "audit"));
+Json zeroed_method(const PassResult& audit, const Json& zeroed_bytes) {
+  if (is_not_available(zeroed_bytes)) return zeroed_bytes;
   std::uint32_t methods = 0;
   for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) methods |= audit.op(i).methods;
   return method_name(methods);
 }
 
 /// zero_ns and how it was found.
-std::pair<Json, Json> zero_time(const Passes& passes) {
+std::pair<Json, Json> zero_time(const Passes& passes, const Json& zeroed_bytes) {
+  // Where stores may have gone unseen, the clock around memset is not the whole time.
+  if (passes.audit.ops() > 0 && is_not_available(zeroed_bytes)) return {zeroed_bytes, zeroed_bytes};
   if (has_no_zeroing(passes.audit)) return {0, "nothing to time"};
   if (has_inline_zeroing(passes.audit) && passes.differential.ops() > 0) {
     const PassResult& pass = passes.differential;
@@ -144,11 +152,13 @@ Json first_ops(const Passes& passes) {
     entry["calloc_ns"] = single(passes.timing, "timing", i, &OpRecord::calloc_ns, "");
     entry["touch_ns"] = single(passes.timing, "timing", i, &OpRecord::touch_ns, "nothing is touched");
     entry["free_ns"] = single(passes.timing, "timing", i, &OpRecord::free_ns, "");
-    entry["zero_ns"] = nothing ? Json(0)
+    const Json zeroed = single(audit, "audit", i, &OpRecord::zeroed_bytes, na_zeroed);
+    entry["zero_ns"] = nothing                                       ? Json(0)
+                       : i < audit.ops() && is_not_available(zeroed) ? zeroed
                        : has_inline_zeroing(audit)
                            ? not_available("zeroed by inline stores: timed in the steady state only")
                            : single(passes.zeroing, "zeroing", i, &OpRecord::zero_ns, "");
-    entry["zeroed_bytes"] = single(audit, "audit", i, &OpRecord::zeroed_bytes, na_zeroed);
+    entry["zeroed_bytes"] = zeroed;
     entry["redundant_zeroed_bytes"] = single(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
     entry["populated_bytes"] = single(audit, "audit", i, &OpRecord::populated_bytes, na_populated);
     entry["calloc_faults"] = single(passes.timing, "timing", i, &OpRecord::calloc_faults, "");
@@ -241,15 +251,16 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   json["calloc_ns"] = time_spread(timing, &OpRecord::calloc_ns, "not measured by this pass");
   json["touch_ns"] = time_spread(timing, &OpRecord::touch_ns, "nothing is touched");
   json["free_ns"] = time_spread(timing, &OpRecord::free_ns, "not measured by this pass");
-  const auto [zero_ns, zero_ns_method] = zero_time(passes);
+  const Json zeroed_bytes = count(audit, "audit", &OpRecord::zeroed_bytes, audit_reason(audit, &Record::na_zeroed));
+  const auto [zero_ns, zero_ns_method] = zero_time(passes, zeroed_bytes);
   json["zero_ns"] = zero_ns;
   json["zero_ns_method"] = zero_ns_method;
-  json["zeroed_bytes"] = count(audit, "audit", &OpRecord::zeroed_bytes, audit_reason(audit, &Record::na_zeroed));
+  json["zeroed_bytes"] = zeroed_bytes;
   json["redundant_zeroed_bytes"] =
       count(audit, "audit", &OpRecord::redundant_zeroed_bytes, audit_reason(audit, &Record::na_redundant));
   json["populated_bytes"] =
       count(audit, "audit", &OpRecord::populated_bytes, audit_reason(audit, &Record::na_populated));
-  json["zeroed_method"] = zeroed_method(audit);
+  json["zeroed_method"] = zeroed_method(audit, zeroed_bytes);
   const char* no_inline = audit_reason(audit, &Record::na_inline);
   json["inline_stores"] = no_inline[0] != '\0' ? not_available(no_inline) : Json("watched");
   json["calloc_faults"] = count(timing, "timing", &OpRecord::calloc_faults, "");

@@ -16,7 +16,7 @@ std::map<std::string, std::string> ask_probe(const Allocator& allocator) {
   command.arguments = {"--zerotax-identify"};
   command.capture = true;
   command.timeout = std::chrono::seconds(10);
-  for (const auto& entry : allocator.env) command.environment.push_back(entry);
+  for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
   const ChildResult result = run_child(command, nullptr);
   if (result.end == ChildResult::End::kNotStarted) {

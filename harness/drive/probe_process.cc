@@ -160,7 +160,7 @@ PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pas
   command.capture = true;
   command.timeout = limits.timeout;
   command.resident_limit = limits.resident_bytes;
-  for (const auto& entry : allocator.env) command.environment.push_back(entry);
+  for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
 
   const auto kills = oom_kills();

@@ -84,7 +84,7 @@ ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader
 
 ResultsFolder::ResultsFolder(std::string path) : path_(std::move(path)) {
   const Json run = read_json_file(path_ + "/run.json");
-  const std::string schema = run.is_object() ? run.value("schema", "none") : "none";
+  const std::string schema = text_field(run, "schema", "none");
   if (schema != kRunSchema) {
     throw UsageError(fmt::format("{}/run.json has schema '{}', not '{}'", path_, schema, kRunSchema),
                      "measure again into a new folder: this version resumes only folders of its own schema");

@@ -47,7 +47,7 @@ class Runner {
  public:
   Runner(const Plan& plan, const RunHooks& hooks) : plan_(plan), hooks_(hooks) {}
 
-  bool stopped() const { return hooks_.stop && hooks_.stop(); }
+  [[nodiscard]] bool stopped() const { return hooks_.stop && hooks_.stop(); }
 
   void audit_all(std::vector<Work>& group, Progress& progress) {
     std::atomic<std::size_t> next = 0;
@@ -78,7 +78,7 @@ class Runner {
     if (!stopped() && has_inline_zeroing(passes.audit)) passes.differential = pass(work, Pass::kDifferential);
   }
 
-  Json result(const Work& work) const {
+  [[nodiscard]] Json result(const Work& work) const {
     if (!work.skipped.empty()) return skipped_point_json(plan_, *work.spec, work.skipped);
     return point_json(plan_, *work.spec, work.passes);
   }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/size.h"
 #include "drive/interrupt.h"
+#include "drive/memory_guard.h"
 #include "drive/output_file.h"
 #include "drive/scheduler.h"
 #include "os/environment.h"
@@ -20,7 +22,9 @@ bool stop_requested() { return interrupted() != 0; }
 /// backed yet is up to ten times slower, and would be charged to whoever comes first.
 void warm_up(const Plan& plan) {
   std::uint64_t largest = 0;
-  for (const PointSpec& point : plan.points) largest = std::max(largest, point.size_bytes);
+  for (const PointSpec& point : plan.points) {
+    if (why_too_large(point.size_bytes).empty()) largest = std::max(largest, point.size_bytes);
+  }
   const std::uint64_t bytes = std::min(largest + largest / 4, read_memory_state().usable() / 2);
   warm_up_memory(bytes, stop_requested);
 }
@@ -36,7 +40,10 @@ Session::Session(Plan plan, std::optional<std::string> folder, std::vector<std::
 Session::Session(const std::string& folder)
     : plan_(plan_from_json(read_json_file(folder + "/plan.json"), folder + "/plan.json")), folder_(folder) {
   const Json run = read_json_file(folder + "/run.json");
-  header_ = {"running", run.value("started", utc_now()), "", {}, describe_environment()};
+  header_ = {"running", text_field(run, "started", ""), "", {}, describe_environment()};
+  if (header_.started.empty()) {
+    throw UsageError(folder + "/run.json does not say when it was started", "measure again into a new folder");
+  }
 }
 
 Session Session::resume(const std::string& folder, std::vector<std::string> command) {

@@ -147,33 +147,38 @@ void AuditMeter::look_before() {
   }
   if (record_.na_inline[0] != '\0') return;
 
-  scratch_.clear();
   for (std::size_t i = 0; i < block_count_; ++i) {
     // Of a block that was freed, only what is still there may be read.
+    scratch_.clear();
     for_each_mapping([&](const Mapping& mapping) {
-      const AddressRange common = mapping.range.intersect(whole_pages_of(blocks_[i]));
+      const AddressRange common = mapping.range.intersect(pages_of(blocks_[i]));
       if (common.bytes() > 0 && mapping.readable && mapping.zero_filled()) {
         pagemap_.populated(common, scratch_);
       }
     });
+    find_dirty_pages(blocks_[i], scratch_, dirty_before_);
   }
-  find_dirty_pages(scratch_, dirty_before_);
-  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(whole_pages_of(blocks_[i]));
+  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(pages_of(blocks_[i]));
 }
 
 void AuditMeter::look_after(AddressRange block) {
+  watched_.clear();
   written_.clear();
-  if (record_.na_inline[0] == '\0') tracker_.written(pagemap_, pages_of(block), written_);
+  if (record_.na_inline[0] == '\0') {
+    tracker_.watched(pages_of(block), watched_);
+    tracker_.written(pagemap_, pages_of(block), written_);
+  }
   tracker_.stop();
 
   populated_after_.clear();
-  if (record_.na_populated[0] != '\0' || !pagemap_.populated(pages_of(block), populated_after_)) return;
+  if (record_.na_populated[0] != '\0' || !pagemap_.populated(pages_of(block), populated_after_)) {
+    if (!covered_by_memset(block)) forget_zeroed_bytes();
+    return;
+  }
   std::size_t populated = 0;
   for (const AddressRange& pages : populated_after_) {
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      if (!populated_before_.contains(page)) {
-        populated += block.intersect({page, page + kPageBytes}).bytes();
-      }
+      if (!populated_before_.contains(page)) populated += block.intersect({page, page + kPageBytes}).bytes();
     }
   }
   op_->populated_bytes = static_cast<std::int64_t>(populated);
@@ -182,48 +187,64 @@ void AuditMeter::look_after(AddressRange block) {
 }
 
 void AuditMeter::count_inline(AddressRange block) {
-  std::size_t zeroed = 0;
-  std::size_t dirty = 0;
+  struct Filled {
+    std::size_t bytes = 0;
+    std::size_t dirty = 0;  // of them, not zero before
+  };
   // A page that the block shares with a header or another block proves nothing by itself: somebody else may have
   // written there. It counts when the page next to it, inside the block, was filled.
-  AddressRange head{};
-  AddressRange tail{};
+  Filled inside;
+  Filled head;
+  Filled tail;
   bool first_filled = false;
   bool last_filled = false;
   const AddressRange whole = whole_pages_of(block);
   for (const AddressRange& pages : populated_after_) {
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      const bool fresh = !populated_before_.contains(page);
-      if (!fresh && !written_.contains(page)) continue;
       const AddressRange part = block.intersect({page, page + kPageBytes});
-      if (covered_by_memset(part) || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) {
+      if (touched_by_memset(part) || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) continue;
+      const bool shared = part.bytes() < kPageBytes;
+      const bool fresh = !populated_before_.contains(page);
+      if (!fresh && !watched_.contains(page)) {
+        // Zero before and after, or zeroed from whatever it was: nobody can tell.
+        if (!shared) return forget_zeroed_bytes();
         continue;
       }
-      if (part.begin < whole.begin) {
-        head = part;
-        continue;
-      }
-      if (part.end > whole.end) {
-        tail = part;
-        continue;
-      }
-      zeroed += part.bytes();
-      if (!fresh && dirty_before_.contains(page)) dirty += part.bytes();
+      if (!fresh && !written_.contains(page)) continue;
+      Filled& filled = !shared ? inside : part.begin < whole.begin ? head : tail;
+      filled.bytes += part.bytes();
+      if (!fresh && dirty_before_.contains(page)) filled.dirty += part.bytes();
       first_filled = first_filled || page == whole.begin;
       last_filled = last_filled || page + kPageBytes == whole.end;
     }
   }
-  if (first_filled) zeroed += head.bytes();
-  if (last_filled) zeroed += tail.bytes();
-  if (zeroed == 0) return;
+  for (const auto& [counts, edge] : {std::pair{first_filled, head}, {last_filled, tail}}) {
+    if (!counts) continue;
+    inside.bytes += edge.bytes;
+    inside.dirty += edge.dirty;
+  }
+  if (inside.bytes == 0) return;
   op_->methods |= kByInline;
-  op_->zeroed_bytes += static_cast<std::int64_t>(zeroed);
-  op_->redundant_zeroed_bytes += static_cast<std::int64_t>(zeroed - dirty);
+  op_->zeroed_bytes += static_cast<std::int64_t>(inside.bytes);
+  op_->redundant_zeroed_bytes += static_cast<std::int64_t>(inside.bytes - inside.dirty);
 }
 
-bool AuditMeter::covered_by_memset(AddressRange part) const {
+void AuditMeter::forget_zeroed_bytes() {
+  op_->zeroed_bytes = kNotMeasured;
+  op_->redundant_zeroed_bytes = kNotMeasured;
+  if (record_.na_unseen[0] != '\0') return;
+  std::snprintf(&record_.na_unseen[0], sizeof record_.na_unseen, "stores other than memset may have gone unseen: %s",
+                record_.na_inline[0] != '\0' ? &record_.na_inline[0] : "the block had not been handed out before");
+}
+
+bool AuditMeter::touched_by_memset(AddressRange part) const {
   return std::any_of(&stores_[0], &stores_[store_count_],
                      [&](const AddressRange& store) { return store.intersect(part).bytes() > 0; });
+}
+
+bool AuditMeter::covered_by_memset(AddressRange block) const {
+  return std::any_of(&stores_[0], &stores_[store_count_],
+                     [&](const AddressRange& store) { return store.intersect(block).bytes() == block.bytes(); });
 }
 
 void AuditMeter::remember_block(AddressRange block) {

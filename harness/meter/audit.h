@@ -30,7 +30,10 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener {
   /// Bytes of the block in pages that the call filled with zeros by other stores than memset.
   void count_inline(AddressRange block);
   void remember_block(AddressRange block);
-  [[nodiscard]] bool covered_by_memset(AddressRange part) const;
+  /// What was zeroed cannot be known: some of it may have been zeroed unseen.
+  void forget_zeroed_bytes();
+  [[nodiscard]] bool touched_by_memset(AddressRange part) const;
+  [[nodiscard]] bool covered_by_memset(AddressRange block) const;
 
   Record& record_;
   OpRecord* op_ = nullptr;
@@ -41,6 +44,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener {
 
   RangeList populated_before_;
   RangeList dirty_before_;
+  RangeList watched_;
   RangeList written_;
   RangeList populated_after_;
   RangeList scratch_;

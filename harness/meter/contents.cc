@@ -23,6 +23,17 @@ bool chunk_is_zero(const unsigned char* bytes) {
 
 const void* at(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
 
+/// Calls visit(page, the range's part of it) for each populated page whose part of the range is not all zero.
+template <typename Visit>
+void for_each_dirty_page(AddressRange range, const RangeList& populated, Visit visit) {
+  for (const AddressRange& pages : populated) {
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
+      const AddressRange part = range.intersect({page, page + kPageBytes});
+      if (part.bytes() > 0 && !all_zero(at(part.begin), part.bytes())) visit(page, part);
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t first_nonzero(const void* memory, std::size_t bytes) {
@@ -37,21 +48,14 @@ bool all_zero(const void* memory, std::size_t bytes) { return first_nonzero(memo
 
 std::size_t dirty_bytes(AddressRange range, const RangeList& populated) {
   std::size_t dirty = 0;
-  for (const AddressRange& pages : populated) {
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      const AddressRange part = range.intersect({page, page + kPageBytes});
-      if (part.bytes() > 0 && !all_zero(at(part.begin), part.bytes())) dirty += part.bytes();
-    }
-  }
+  for_each_dirty_page(range, populated, [&](std::uintptr_t /*page*/, AddressRange part) { dirty += part.bytes(); });
   return dirty;
 }
 
-void find_dirty_pages(const RangeList& populated, RangeList& dirty) {
-  for (const AddressRange& pages : populated) {
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      if (!all_zero(at(page), kPageBytes)) dirty.add({page, page + kPageBytes});
-    }
-  }
+void find_dirty_pages(AddressRange range, const RangeList& populated, RangeList& dirty) {
+  for_each_dirty_page(range, populated, [&](std::uintptr_t page, AddressRange /*part*/) {
+    dirty.add({page, page + kPageBytes});
+  });
 }
 
 std::size_t check_zero(const void* block, std::size_t bytes, const Pagemap& pagemap, RangeList& scratch) {

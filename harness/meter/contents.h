@@ -18,8 +18,8 @@ std::size_t first_nonzero(const void* memory, std::size_t bytes);
 /// read.
 std::size_t dirty_bytes(AddressRange range, const RangeList& populated);
 
-/// Adds to `dirty` the populated pages that are not all zero, of `populated`.
-void find_dirty_pages(const RangeList& populated, RangeList& dirty);
+/// Adds to `dirty` the pages of `populated` whose part of the range is not all zero.
+void find_dirty_pages(AddressRange range, const RangeList& populated, RangeList& dirty);
 
 /// Looks at a block that must be zero. Pages that are not populated are not read where the kernel guarantees that they
 /// are zero (private anonymous mappings); elsewhere every byte is. Without a pagemap every byte is read. Returns the

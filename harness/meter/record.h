@@ -94,6 +94,7 @@ struct Record {
   char na_zeroed[kReasonBytes];
   char na_redundant[kReasonBytes];
   char na_inline[kReasonBytes];  ///< stores that are no memset: over memory that was populated before
+  char na_unseen[2 * kReasonBytes];  ///< why zeroed_bytes of single operations is kNotMeasured
   char na_populated[kReasonBytes];
   char na_syscalls[kReasonBytes];
   char na_faults[kReasonBytes];

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "os/memory.h"
@@ -18,7 +18,7 @@
 namespace zerotax {
 namespace {
 
-constexpr std::size_t kCaptureBytes = 64 * 1024;
+constexpr std::size_t kCaptureBytes = std::size_t{64} * 1024;
 constexpr int kWatchMs = 20;
 
 /// Everything exec needs, made before the fork: between fork and exec nothing may allocate, for another thread may have
@@ -39,7 +39,8 @@ Prepared prepare(const ChildCommand& command) {
     for (const auto& [name, value] : command.environment) replaced = replaced || name == key;
     if (!replaced) environment.emplace_back(text);
   }
-  for (const auto& [name, value] : command.environment) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : command.environment)
+    environment.push_back(std::string(name).append("=").append(value));
 
   prepared.strings.push_back(command.program);
   for (const std::string& argument : command.arguments) prepared.strings.push_back(argument);

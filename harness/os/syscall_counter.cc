@@ -1,11 +1,11 @@
 #include "os/syscall_counter.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include <csignal>
 #include <cstring>
 
 // The handler's own system calls, and its return, come from here: the one range of code that is never dispatched.

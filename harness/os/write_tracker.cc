@@ -78,7 +78,7 @@ void WriteTracker::release(AddressRange range) {
   }
 }
 
-void WriteTracker::written(const Pagemap& pagemap, AddressRange range, RangeList& written) const {
+void WriteTracker::watched(AddressRange range, RangeList& watched) const {
   // Pieces are few but not in order, and a RangeList wants order.
   for (std::uintptr_t from = range.begin; from < range.end;) {
     AddressRange next{range.end, range.end};
@@ -87,16 +87,15 @@ void WriteTracker::written(const Pagemap& pagemap, AddressRange range, RangeList
       if (common.bytes() > 0 && common.begin < next.begin) next = common;
     }
     if (next.bytes() == 0) return;
-    pagemap.written(next, written);
+    watched.add(next);
     from = next.end;
   }
 }
 
-bool WriteTracker::watches(std::uintptr_t page) const {
-  for (std::size_t i = 0; i < count_; ++i) {
-    if (page >= pieces_[i].begin && page < pieces_[i].end) return true;
-  }
-  return false;
+void WriteTracker::written(const Pagemap& pagemap, AddressRange range, RangeList& written) const {
+  RangeList pieces;
+  watched(range, pieces);
+  for (const AddressRange& piece : pieces) pagemap.written(piece, written);
 }
 
 void WriteTracker::stop() {
@@ -106,18 +105,16 @@ void WriteTracker::stop() {
   count_ = 0;
 }
 
-bool WriteTracker::unregister(AddressRange range) const {
+void WriteTracker::unregister(AddressRange range) const {
   uffdio_range argument{range.begin, range.bytes()};
-  if (::ioctl(fd_.get(), UFFDIO_UNREGISTER, &argument) == 0) return true;
+  if (::ioctl(fd_.get(), UFFDIO_UNREGISTER, &argument) == 0) return;
   // The allocator may have unmapped a part of it: the rest has to go piece by piece.
-  bool done = true;
   for_each_mapping([&](const Mapping& mapping) {
     const AddressRange common = mapping.range.intersect(range);
     if (common.bytes() == 0 || !mapping.zero_filled()) return;
     uffdio_range piece{common.begin, common.bytes()};
-    done = ::ioctl(fd_.get(), UFFDIO_UNREGISTER, &piece) == 0 && done;
+    ::ioctl(fd_.get(), UFFDIO_UNREGISTER, &piece);
   });
-  return done;
 }
 
 }  // namespace zerotax

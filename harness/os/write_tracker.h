@@ -27,18 +27,18 @@ class WriteTracker {
   /// Stops watching the pages of `range`: their writes from now on are of no interest.
   void release(AddressRange range);
 
-  /// Adds to `written` the watched pages of `range` (page aligned) that were written.
-  void written(const Pagemap& pagemap, AddressRange range, RangeList& written) const;
+  /// Adds to `watched` the pages of `range` (page aligned) that are being watched.
+  void watched(AddressRange range, RangeList& watched) const;
 
-  /// Whether a page address is being watched.
-  [[nodiscard]] bool watches(std::uintptr_t page) const;
+  /// Adds to `written` those of them that were written.
+  void written(const Pagemap& pagemap, AddressRange range, RangeList& written) const;
 
   /// Stops watching everything.
   void stop();
 
  private:
   void watch_mapped(AddressRange range);
-  bool unregister(AddressRange range) const;
+  void unregister(AddressRange range) const;
 
   static constexpr std::size_t kPieces = 64;
   UniqueFd fd_;

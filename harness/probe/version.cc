@@ -61,7 +61,7 @@ int search_build_id(dl_phdr_info* object, std::size_t /*size*/, void* context) {
       const char* name = at + sizeof note;
       const char* data = name + ((note.n_namesz + 3) & ~3U);
       if (note.n_type == NT_GNU_BUILD_ID && std::memcmp(name, "GNU", 4) == 0) {
-        std::size_t used = static_cast<std::size_t>(std::snprintf(search.text, search.bytes, "build-id "));
+        auto used = static_cast<std::size_t>(std::snprintf(search.text, search.bytes, "build-id "));
         for (unsigned b = 0; b < std::min(note.n_descsz, 8U) && used + 2 < search.bytes; ++b, used += 2) {
           std::snprintf(search.text + used, search.bytes - used, "%02x", static_cast<unsigned char>(data[b]));
         }

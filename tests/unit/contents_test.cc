@@ -57,7 +57,7 @@ TEST(Contents, CountsTheBytesOfARangeInDirtyPages) {
   EXPECT_EQ(dirty_bytes(pages.range(100, 3 * kPageBytes + 50), populated), kPageBytes);
   EXPECT_EQ(dirty_bytes(pages.range(kPageBytes + 11, pages.bytes()), populated), kPageBytes);
   RangeList dirty;
-  find_dirty_pages(populated, dirty);
+  find_dirty_pages(pages.range(0, pages.bytes()), populated, dirty);
   EXPECT_TRUE(dirty.contains(pages.range(kPageBytes, 0).begin));
   EXPECT_FALSE(dirty.contains(pages.range(2 * kPageBytes, 0).begin));
 }

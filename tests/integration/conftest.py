@@ -1,0 +1,140 @@
+"""What the integration tests share: the built command, its results read and checked against the schemas."""
+
+import csv
+import json
+import os
+import pathlib
+import subprocess
+
+import jsonschema
+import pytest
+
+SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve()
+ZEROTAX = BUILD / "bin" / "zerotax"
+PLANTED = BUILD / "tests" / "planted"
+
+KIB = 1 << 10
+MIB = 1 << 20
+PAGE = 4096
+INTERRUPTED_BY_SIGINT = 130
+INTERRUPTED_BY_SIGTERM = 143
+
+# The figures that depend on the allocator and the kernel alone, not on the clock.
+DETERMINISTIC = (
+    "zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zeroed_method",
+    "calloc_faults", "touch_faults", "free_faults", "calloc_syscalls", "free_syscalls",
+)
+
+
+def clean_environment(**changes):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("ZEROTAX_", "LARGECACHE_"))}
+    environment.pop("LD_PRELOAD", None)
+    return {**environment, "LC_ALL": "C", **changes}
+
+
+def zerotax(*arguments, prefix=(), cwd=None, timeout=300, **environment):
+    """Runs the command and returns what it said and its status."""
+    return subprocess.run(
+        [*map(str, prefix), str(ZEROTAX), *map(str, arguments)], cwd=cwd, timeout=timeout,
+        env=clean_environment(**environment), capture_output=True, text=True, check=False)
+
+
+def measure(*arguments, status=0, **how):
+    """`zerotax run` with these arguments: the checked JSON of a run that ended with `status`."""
+    done = zerotax("run", *arguments, "--json", "-", **how)
+    assert done.returncode == status, done.stderr or done.stdout[:2000]
+    run = json.loads(done.stdout)
+    check_schema(run)
+    return run
+
+
+def planted(*names):
+    """The arguments that measure these planted allocators, each under its own name."""
+    return [word for name in names for word in ("--allocator", f"{name}={PLANTED / f'lib{name}.so'}")]
+
+
+def options(name, values):
+    """--size 1 --size 2 …"""
+    return [word for value in values for word in (f"--{name}", str(value))]
+
+
+def point_of(run, allocator, **keys):
+    """The one point of this allocator with these keys."""
+    found = [
+        point for point in run["points"]
+        if point["allocator"] == allocator and all(point[key] == value for key, value in keys.items())]
+    assert len(found) == 1, f"{len(found)} points of {allocator} with {keys}"
+    return found[0]
+
+
+def same(key, one, other):
+    """Whether two figures of one early operation agree."""
+    # The kernel may take a fault or two more at any time, as when it moves a page to compact memory.
+    if key.endswith("_faults") and not is_na(one) and not is_na(other):
+        return abs(one - other) <= 8
+    return one == other
+
+
+def differences(one, other, keys=DETERMINISTIC):
+    """Where two points differ in figures that must be the same every time, their early operations included."""
+    found = [f"{key}: {one[key]} and {other[key]}" for key in keys if one[key] != other[key]]
+    if len(one["first_ops"]) != len(other["first_ops"]):
+        found.append(f"{len(one['first_ops'])} and {len(other['first_ops'])} early operations")
+    for early, late in zip(one["first_ops"], other["first_ops"]):
+        found += [
+            f"operation {early['op']}, {key}: {early[key]} and {late[key]}"
+            for key in keys if key != "zeroed_method" and not same(key, early[key], late[key])]
+    return found
+
+
+def without_progress(errors):
+    """What a command said on standard error, but for the progress that it tells of after two seconds."""
+    return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith("measuring: "))
+
+
+def is_na(figure):
+    return isinstance(figure, dict) and set(figure) == {"na"} and bool(figure["na"].strip())
+
+
+def watches_inline_stores(run):
+    """Whether this machine can see stores that are no call of memset (Linux 6.7, userfaultfd not forbidden)."""
+    tracking = run["environment"]["capabilities"]["write_tracking"]
+    return run["environment"]["pagemap_scan"] is True and tracking.startswith("userfaultfd,")
+
+
+def one_fault_brings_one_page(run):
+    return run["environment"]["thp"] != "always"
+
+
+def check_schema(document, name="run"):
+    """Fails unless the document is what results/schema promises."""
+    folder = SOURCE / "results" / "schema"
+    store = {file.name: json.loads(file.read_text()) for file in folder.glob("*.schema.json")}
+    schema = store[f"{name}.schema.json"]
+    resolver = jsonschema.RefResolver(base_uri=f"{name}.schema.json", referrer=schema, store=store)
+    errors = list(jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(document))
+    assert not errors, "\n".join(f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in errors[:5])
+
+
+def read_folder(folder):
+    """run.json and the checked points of a results folder; every line of it must be whole."""
+    run = json.loads((folder / "run.json").read_text())
+    check_schema(run)
+    text = (folder / "points.jsonl").read_text()
+    assert text == "" or text.endswith("\n"), "the last line is cut"
+    points = [json.loads(line) for line in text.splitlines()]
+    for point in points:
+        check_schema(point, "point")
+    return run, points
+
+
+def csv_rows(folder):
+    with open(folder / "points.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built_command():
+    if not ZEROTAX.exists():
+        pytest.exit(f"{ZEROTAX} is not built; build it or set ZEROTAX_BUILD", returncode=2)

@@ -1,0 +1,101 @@
+"""Who is not root measures the same; where the kernel offers less, what is missing is said and the rest is the same."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import KIB, MIB, ZEROTAX, differences, is_na, measure, options, planted, watches_inline_stores
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+PLAN = [
+    "--allocator", "glibc", "--allocator", "mimalloc", *planted("planted_memset", "planted_half"),
+    *options("size", [64 * KIB, 262_147, 3 * MIB + 1, 20 * MIB]), *options("touch", [0, 1]), "--ops", 8]
+FIGURES = ("zeroed_bytes", "redundant_zeroed_bytes")
+
+
+def pairs(one, other):
+    """The points of two runs of one plan, by what was measured."""
+    assert len(one["points"]) == len(other["points"])
+    found = {}
+    for first, second in zip(one["points"], other["points"]):
+        label = first["allocator"], first["size_bytes"], first["touch"]
+        assert label == (second["allocator"], second["size_bytes"], second["touch"])
+        found[label] = first, second
+    return found
+
+
+def check_same(one, other, *keys):
+    found = {label: differences(*points, *keys) for label, points in pairs(one, other).items()}
+    assert found == {label: [] for label in found}
+
+
+@pytest.fixture(scope="module")
+def as_we_are():
+    return measure(*PLAN)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else to compare with")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
+def test_nobody_measures_the_same_figures_as_root(as_we_are):
+    can_run = subprocess.run([*NOBODY, ZEROTAX, "--version"], capture_output=True, check=False)
+    if can_run.returncode != 0:
+        pytest.skip(f"{ZEROTAX} is not readable for everybody")
+    run = measure(*PLAN, prefix=NOBODY)
+    assert run["environment"]["capabilities"]["root"] is False
+    check_same(as_we_are, run)
+    assert watches_inline_stores(run) == watches_inline_stores(as_we_are)
+    for point in run["points"]:
+        assert (point["inline_stores"] == "watched") == watches_inline_stores(run)
+
+
+@pytest.mark.parametrize("prefix", [[], NOBODY], ids=["as we are", "as nobody"])
+def test_reading_the_pagemap_gives_the_same_zeroed_bytes_as_scanning_it(as_we_are, prefix):
+    if prefix and os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    run = measure(*PLAN, prefix=prefix, ZEROTAX_PAGEMAP="read")
+    check_same(as_we_are, run, FIGURES)
+    for point in run["points"]:
+        assert is_na(point["inline_stores"]) and "PAGEMAP_SCAN" in point["inline_stores"]["na"]
+
+
+def entries(run):
+    """Every place where a point of the run has zeroed bytes, with the point's size."""
+    for point in run["points"]:
+        for entry in [point, *point["first_ops"]]:
+            yield point["size_bytes"], entry
+
+
+def test_without_a_pagemap_memsets_are_counted_and_nothing_is_claimed_of_other_stores(as_we_are):
+    run = measure(*PLAN, ZEROTAX_PAGEMAP="none")
+    check_same(as_we_are, run, ("calloc_syscalls", "free_syscalls"))
+    known = 0
+    for (size, full), (_, entry) in zip(entries(as_we_are), entries(run), strict=True):
+        if full["zeroed_bytes"] >= size:  # a memset of the whole block leaves nothing to be unseen
+            assert entry["zeroed_bytes"] == full["zeroed_bytes"]
+            known += 1
+        elif not is_na(entry["zeroed_bytes"]):
+            assert entry["zeroed_bytes"] == full["zeroed_bytes"]
+        else:
+            assert "unseen" in entry["zeroed_bytes"]["na"]
+            assert is_na(entry["zero_ns"])
+        for figure in ("redundant_zeroed_bytes", "populated_bytes"):
+            assert is_na(entry[figure]) and "ZEROTAX_PAGEMAP=none" in entry[figure]["na"]
+    assert known > 0
+    for point in run["points"]:
+        assert is_na(point["inline_stores"])
+
+
+@pytest.mark.parametrize("method", ["read", "none"])
+def test_inline_stores_that_cannot_be_seen_are_never_called_zero(method):
+    run = measure(*planted("planted_inline"), "--size", "1MiB", "--ops", 8,
+                  ZEROTAX_PAGEMAP=method)
+    [point] = run["points"]
+    assert is_na(point["zeroed_bytes"]) and "unseen" in point["zeroed_bytes"]["na"]
+    for figure in ("zero_ns", "zeroed_method", "redundant_zeroed_bytes"):
+        assert is_na(point[figure]), figure
+    first = point["first_ops"][0]["zeroed_bytes"]
+    if method == "read":  # a fresh block shows by the pages that were populated
+        assert first == 1 << 20
+    else:
+        assert is_na(first)

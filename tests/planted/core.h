@@ -1,0 +1,94 @@
+#pragma once
+
+/// A small, correct malloc replacement whose large calloc and free are left to a policy: each planted_*.cc defines
+/// planted::large_calloc and planted::large_free, and core.cc the rest. What a test plants there, the meter must find.
+///
+/// Requests below kLarge are the C library's. A larger block has pages of its own, its header on the page before it, so
+/// that the block's pages hold nothing but the block.
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace planted {
+
+inline constexpr std::size_t kPage = 4096;
+inline constexpr std::size_t kLarge = std::size_t{32} << 10;
+
+/// The policy: calloc and free of large blocks.
+void* large_calloc(std::size_t bytes);
+void large_free(void* block);
+
+struct Header {
+  std::uintptr_t mark;
+  std::size_t asked;     ///< bytes
+  std::size_t capacity;  ///< bytes of whole pages
+  void* mapping;
+  std::size_t mapped;
+};
+
+inline std::size_t page_ceiling(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
+inline char* bytes_of(void* block) { return static_cast<char*>(block); }
+inline Header& header_of(void* block) { return *static_cast<Header*>(static_cast<void*>(bytes_of(block) - kPage)); }
+
+inline std::uintptr_t mark_of(const void* block) {
+  return reinterpret_cast<std::uintptr_t>(block) ^ std::uintptr_t{0x706c'616e'7465'6421};
+}
+
+/// The page before a page-aligned block of the C library holds that block's own size, so it may be read.
+inline bool is_large(void* block) {
+  return reinterpret_cast<std::uintptr_t>(block) % kPage == 0 && header_of(block).mark == mark_of(block);
+}
+
+/// A fresh mapping, which the kernel supplies with zero pages. nullptr and ENOMEM if there is none.
+inline void* map_block(std::size_t bytes, int flags = 0, std::size_t alignment = kPage) {
+  if (bytes > PTRDIFF_MAX - 2 * kPage - alignment) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  const std::size_t mapped = kPage + page_ceiling(bytes) + (alignment - kPage);
+  void* mapping = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(mapping) + kPage;
+  void* block = reinterpret_cast<void*>((begin + alignment - 1) & ~(alignment - 1));
+  header_of(block) = {mark_of(block), bytes, page_ceiling(bytes), mapping, mapped};
+  return block;
+}
+
+inline void unmap_block(void* block) {
+  const Header header = header_of(block);
+  ::munmap(header.mapping, header.mapped);
+}
+
+inline pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+inline void* kept = nullptr;  ///< the block freed last, if the policy keeps blocks
+
+/// Keeps a freed block for the next request of as many bytes; the one kept before is unmapped.
+inline void keep_block(void* block) {
+  ::pthread_mutex_lock(&lock);
+  void* previous = kept;
+  kept = block;
+  ::pthread_mutex_unlock(&lock);
+  if (previous != nullptr) unmap_block(previous);
+}
+
+/// The kept block, contents and all, if it was for as many bytes; nullptr otherwise.
+inline void* take_kept(std::size_t bytes) {
+  ::pthread_mutex_lock(&lock);
+  void* block = kept != nullptr && header_of(kept).asked == bytes ? kept : nullptr;
+  if (block != nullptr) kept = nullptr;
+  ::pthread_mutex_unlock(&lock);
+  return block;
+}
+
+/// The kept block, or a fresh mapping.
+inline void* take_or_map(std::size_t bytes) {
+  void* block = take_kept(bytes);
+  return block != nullptr ? block : map_block(bytes);
+}
+
+}  // namespace planted
