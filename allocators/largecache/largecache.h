@@ -22,7 +22,7 @@ struct largecache_statistics {
   uint64_t entries;       /* entries on the ring */
 };
 
-/* Name and version of the emulation, e.g. "116-emulation 0.1.0". Static storage; never NULL. */
+/* Version, and the libmalloc that it emulates, e.g. "0.1.0 (116)". Static storage; never NULL. */
 const char* largecache_version(void);
 
 /* Fills *out, consistently (under the allocator's lock). out must not be NULL. Never fails. */

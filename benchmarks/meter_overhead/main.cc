@@ -39,7 +39,7 @@ int run(std::uint64_t size, bool smoke) {
   const std::uint32_t ops = smoke ? 100 : 4000;
   const int rounds = smoke ? 2 : 41;
   const Allocator glibc = resolve_allocators({"glibc"}, {}).front();
-  const PointSpec point{0, "calloc_loop", size, 0.0, "main", {ops, ops, 8, 0}};
+  const PointSpec point{0, "calloc_loop", size, 0.0, "main", {ops, ops, 8, 8, 0}};
   std::vector<double> bare_ns;
   std::vector<double> reported_ns;
   std::vector<double> reported_ratio;

@@ -23,9 +23,9 @@ constexpr const char* kExamples =
 Repeats repeats_for(std::optional<std::int64_t> given) {
   if (given) {
     const auto ops = static_cast<std::uint32_t>(*given);
-    return {ops, ops, 8, 0};
+    return {ops, ops, 8, 8, 0};
   }
-  return {50, 8, 8, 2000};
+  return {50, 8, 8, 8, 2000};
 }
 
 Session make_session(const MeasureOptions& options) {

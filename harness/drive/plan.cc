@@ -19,6 +19,7 @@ Json repeats_json(const Repeats& repeats) {
   return Json{{"ops", repeats.ops},
               {"min_ops", repeats.min_ops},
               {"audit_ops", repeats.audit_ops},
+              {"zeroing_ops", repeats.zeroing_ops},
               {"budget_ms", repeats.budget_ms}};
 }
 
@@ -33,7 +34,7 @@ std::uint64_t number_from_json(const Json& json, const char* key, std::uint64_t 
 Repeats repeats_from_json(const Json& json) {
   const auto ops = [&](const char* key) { return static_cast<std::uint32_t>(number_from_json(json, key, 1, kMaxOps)); };
   constexpr std::uint64_t kDayMs = 86'400'000;
-  return {ops("ops"), ops("min_ops"), ops("audit_ops"),
+  return {ops("ops"), ops("min_ops"), ops("audit_ops"), ops("zeroing_ops"),
           static_cast<std::int64_t>(number_from_json(json, "budget_ms", 0, kDayMs))};
 }
 

@@ -14,9 +14,9 @@ namespace zerotax {
 struct Repeats {
   std::uint32_t ops = 50;
   std::uint32_t min_ops = 50;
-  std::uint32_t audit_ops =
-      8;                       ///< audit and zeroing passes: a fixed number, for their figures must not depend on speed
-  std::int64_t budget_ms = 0;  ///< of the timing pass; 0 is none
+  std::uint32_t audit_ops = 8;    ///< audit pass: a fixed number, for its figures must not depend on speed
+  std::uint32_t zeroing_ops = 8;  ///< zeroing pass
+  std::int64_t budget_ms = 0;     ///< of the timing pass; 0 is none
 };
 
 /// One point to measure.

@@ -21,7 +21,8 @@ std::string or_else(const char* reason, const std::string& fallback) { return re
 std::string why_not(const PassResult& pass, const char* name) {
   if (!pass.made()) return fmt::format("no {} pass was made", name);
   if (!pass.reason().empty()) return fmt::format("{} pass: {}", name, pass.reason());
-  return fmt::format("the {} pass finished no operation", name);
+  return pass.ops() == 0 ? fmt::format("the {} pass finished no operation", name)
+                         : fmt::format("the {} pass made {} operations", name, pass.ops());
 }
 
 std::vector<std::int64_t> steady_values(const PassResult& pass, Figure figure) {
@@ -226,7 +227,10 @@ Json header(const Plan& plan, const PointSpec& spec, std::size_t ops) {
 
 }  // namespace
 
-std::size_t warm_up_operations(std::size_t ops) { return std::min<std::size_t>(5, ops / 2); }
+std::size_t warm_up_operations(std::size_t ops) {
+  if (ops < 2) return 0;
+  return std::min<std::size_t>(5, (ops + 1) / 2);
+}
 
 bool has_inline_zeroing(const PassResult& audit) {
   for (std::size_t i = 0; i < audit.ops(); ++i) {

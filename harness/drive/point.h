@@ -14,8 +14,8 @@ struct Passes {
   PassResult differential;
 };
 
-/// How many early operations are left out of the steady state: half of them, but never more than five, for no allocator
-/// known changes its ways after its fifth call.
+/// How many early operations are left out of the steady state: half of them (rounded up), but never more than five, for
+/// no allocator known changes its ways after its fifth call.
 std::size_t warm_up_operations(std::size_t ops);
 
 /// Whether the audit saw zeros written by no memset: then zero_ns must come from the differential pass.

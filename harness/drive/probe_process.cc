@@ -47,6 +47,7 @@ class SharedRecord {
 std::uint32_t ops_of(Pass pass, const Repeats& repeats) {
   switch (pass) {
     case Pass::kZeroing:
+      return std::min(repeats.ops, repeats.zeroing_ops);
     case Pass::kAudit:
       return std::min(repeats.ops, repeats.audit_ops);
     case Pass::kTiming:
@@ -66,7 +67,9 @@ Request make_request(const PointSpec& point, Pass pass) {
   request.touch = point.touch;
   request.thread = point.thread == "worker" ? Thread::kWorker : Thread::kMain;
   request.ops = ops_of(pass, point.repeats);
-  if (pass == Pass::kTiming) {
+  // Not the audit: its figures must not depend on how fast the machine is. Nor the bare pass: it must not look at a
+  // clock.
+  if (pass == Pass::kTiming || pass == Pass::kZeroing || pass == Pass::kDifferential) {
     request.min_ops = point.repeats.min_ops;
     request.budget_ns = point.repeats.budget_ms * 1'000'000;
   }

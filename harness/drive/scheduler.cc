@@ -30,7 +30,7 @@ bool same_group(const PointSpec& one, const PointSpec& other) {
 
 /// Expected seconds of a point, good enough for an estimate of the rest: processes, and bytes written in each pass.
 double expected_seconds(const PointSpec& point) {
-  const double ops = point.repeats.min_ops + 2.0 * point.repeats.audit_ops;
+  const double ops = point.repeats.min_ops + point.repeats.audit_ops + point.repeats.zeroing_ops;
   const double share = point.touch > 0 ? 1.0 : 0.4;
   return 0.015 + 0.45 * share * ops * static_cast<double>(point.size_bytes) / static_cast<double>(kGiB);
 }

@@ -1,6 +1,5 @@
 #include "drive/study_plan.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "base/size.h"
@@ -17,12 +16,8 @@ std::vector<std::uint64_t> grid(std::uint64_t first, std::uint64_t last, std::ui
   return sizes;
 }
 
-std::vector<std::uint64_t> with_headline(std::vector<std::uint64_t> sizes, std::uint64_t last) {
-  sizes.insert(sizes.end(), {100 * kMiB, 1000 * kMiB, last});
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
-}
+/// The sizes of the report of 2016.
+const std::vector<std::uint64_t> kHeadline{100 * kMiB, 1000 * kMiB};
 
 }  // namespace
 
@@ -31,19 +26,25 @@ void add_quick_study(Plan& plan) {
   std::vector<std::uint64_t> sizes = grid(64 * kKiB, 64 * kMiB, 4);
   const auto big = grid(64 * kMiB, kGiB, 2);
   sizes.insert(sizes.end(), big.begin(), big.end());
-  for (const std::uint64_t size : with_headline(std::move(sizes), kGiB)) {
+  sizes.push_back(kGiB);
+  for (const std::uint64_t size : sizes) {
     // What changes with the number of the call, changes before the sixth; big blocks are mapped anew or kept, no more.
-    const Repeats repeats = size <= 32 * kMiB   ? Repeats{20, 8, 8, 30}
-                            : size <= 96 * kMiB ? Repeats{10, 4, 4, 100}
-                                                : Repeats{3, 3, 3, 0};
+    const Repeats repeats = size <= 8 * kMiB    ? Repeats{20, 8, 8, 8, 30}
+                            : size <= 32 * kMiB ? Repeats{20, 6, 6, 6, 30}
+                            : size <= 96 * kMiB ? Repeats{10, 4, 4, 4, 100}
+                                                : Repeats{3, 3, 3, 2, 0};
     add_points(plan, {{"calloc_loop"}, {size}, {0.0, 1.0}, {"main"}}, repeats);
   }
+  add_points(plan, {{"calloc_loop"}, kHeadline, {0.0}, {"main"}}, {10, 8, 3, 3, 500});
 }
 
 void add_full_study(Plan& plan) {
   plan.study = "full";
-  for (const std::uint64_t size : with_headline(grid(64 * kKiB, 2 * kGiB, 4), 2 * kGiB)) {
-    const Repeats repeats = size <= 64 * kMiB ? Repeats{50, 10, 8, 1000} : Repeats{20, 8, 8, 2000};
+  std::vector<std::uint64_t> sizes = grid(64 * kKiB, 2 * kGiB, 4);
+  sizes.insert(sizes.end(), kHeadline.begin(), kHeadline.end());
+  sizes.push_back(2 * kGiB);
+  for (const std::uint64_t size : sizes) {
+    const Repeats repeats = size <= 64 * kMiB ? Repeats{50, 10, 8, 8, 1000} : Repeats{20, 8, 8, 8, 2000};
     add_points(plan, {{"calloc_loop"}, {size}, {0.0, 0.01, 0.1, 1.0}, {"main", "worker"}}, repeats);
   }
 }

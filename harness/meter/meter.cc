@@ -70,19 +70,4 @@ void* BareMeter::allocate(std::size_t bytes) {
 
 void BareMeter::release(void* block) { std::free(block); }
 
-void DifferentialMeter::begin_operation(OpRecord& op) {
-  op_ = &op;
-  TimingMeter::begin_operation(op);
-}
-
-void* DifferentialMeter::allocate(std::size_t bytes) {
-  const std::int64_t start = monotonic_ns();
-  void* plain = std::malloc(bytes);
-  const std::int64_t end = monotonic_ns();
-  escape(plain);
-  op_->malloc_ns = end - start;
-  std::free(plain);
-  return TimingMeter::allocate(bytes);
-}
-
 }  // namespace zerotax

@@ -48,16 +48,6 @@ class BareMeter : public Meter {
   void release(void* block) override;
 };
 
-/// A clock around malloc of the same size, then around calloc, each freed at once.
-class DifferentialMeter : public TimingMeter {
- public:
-  void* allocate(std::size_t bytes) override;
-  void begin_operation(OpRecord& op) override;
-
- private:
-  OpRecord* op_ = nullptr;
-};
-
 /// Keeps the compiler from removing an allocation or its contents.
 inline void escape(void* pointer) { asm volatile("" : : "g"(pointer) : "memory"); }
 

@@ -22,7 +22,7 @@ enum class Pass : std::uint32_t {
   kTiming,        ///< clocks and fault counters, nothing else in the process
   kZeroing,       ///< a clock around every memset to zero inside calloc
   kAudit,         ///< what was zeroed, was it redundant, system calls, contents; times mean nothing
-  kDifferential,  ///< calloc and malloc in turn, clocks only: a second opinion on zero_ns
+  kDifferential,  ///< malloc and calloc in turn: a second opinion on zero_ns
   kBare,          ///< no clock but at both ends of the run: what the meter itself adds
 };
 
@@ -93,7 +93,7 @@ struct Record {
   // Why a figure is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];
   char na_redundant[kReasonBytes];
-  char na_inline[kReasonBytes];  ///< stores that are no memset: over memory that was populated before
+  char na_inline[kReasonBytes];      ///< stores that are no memset: over memory that was populated before
   char na_unseen[2 * kReasonBytes];  ///< why zeroed_bytes of single operations is kNotMeasured
   char na_populated[kReasonBytes];
   char na_syscalls[kReasonBytes];

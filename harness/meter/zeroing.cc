@@ -6,21 +6,39 @@
 
 namespace zerotax {
 
-ZeroingMeter::ZeroingMeter(Record& record) { record.got_slots = static_cast<std::uint32_t>(ZeroingHook::install()); }
+ZeroingClock::ZeroingClock(Record& record) { record.got_slots = static_cast<std::uint32_t>(ZeroingHook::install()); }
 
-void* ZeroingMeter::allocate(std::size_t bytes) {
-  op_->zero_ns = 0;
+void* ZeroingClock::timed_calloc(std::size_t bytes, OpRecord& op) {
+  sum_ = 0;
   ZeroingHook::listen(this);
   void* block = std::calloc(bytes, 1);
   ZeroingHook::listen(nullptr);
   escape(block);
+  op.zero_ns = sum_;
   return block;
 }
 
+void ZeroingClock::before_zeroing(void* /*target*/, std::size_t /*bytes*/) { started_ = monotonic_ns(); }
+
+void ZeroingClock::after_zeroing(void* /*target*/, std::size_t /*bytes*/) { sum_ += monotonic_ns() - started_; }
+
+void* ZeroingMeter::allocate(std::size_t bytes) { return clock_.timed_calloc(bytes, *op_); }
+
 void ZeroingMeter::release(void* block) { std::free(block); }
 
-void ZeroingMeter::before_zeroing(void* /*target*/, std::size_t /*bytes*/) { started_ = monotonic_ns(); }
+void* DifferentialMeter::allocate(std::size_t bytes) {
+  const std::int64_t before_malloc = monotonic_ns();
+  void* plain = std::malloc(bytes);
+  const std::int64_t after_malloc = monotonic_ns();
+  escape(plain);
+  std::free(plain);
+  const std::int64_t before_calloc = monotonic_ns();
+  void* block = clock_.timed_calloc(bytes, *op_);
+  op_->calloc_ns = monotonic_ns() - before_calloc;
+  op_->malloc_ns = after_malloc - before_malloc;
+  return block;
+}
 
-void ZeroingMeter::after_zeroing(void* /*target*/, std::size_t /*bytes*/) { op_->zero_ns += monotonic_ns() - started_; }
+void DifferentialMeter::release(void* block) { std::free(block); }
 
 }  // namespace zerotax

@@ -63,7 +63,7 @@ Meter& make_meter(Record& record) {
     case Pass::kAudit:
       return *new (&meter_storage[0]) AuditMeter(record);
     case Pass::kDifferential:
-      return *new (&meter_storage[0]) DifferentialMeter;
+      return *new (&meter_storage[0]) DifferentialMeter(record);
     case Pass::kBare:
       break;
   }

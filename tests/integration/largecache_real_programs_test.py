@@ -252,7 +252,7 @@ def test_a_program_linked_against_it_needs_no_preload(tmp_path):
         check=True,
     )
     done = run([str(program)], preload=False)
-    assert (done.returncode, done.stdout.decode()) == (0, f"116-emulation 0.1.0 {MIB}\n")
+    assert (done.returncode, done.stdout.decode()) == (0, f"0.1.0 (116) {MIB}\n")
 
 
 @needs("readelf")

@@ -65,7 +65,8 @@ class PointTest : public testing::Test {
 
 TEST(WarmUp, LeavesOutHalfAndNeverMoreThanFive) {
   EXPECT_EQ(warm_up_operations(1), 0U);
-  EXPECT_EQ(warm_up_operations(3), 1U);
+  EXPECT_EQ(warm_up_operations(2), 1U);
+  EXPECT_EQ(warm_up_operations(3), 2U);
   EXPECT_EQ(warm_up_operations(8), 4U);
   EXPECT_EQ(warm_up_operations(10), 5U);
   EXPECT_EQ(warm_up_operations(50), 5U);
