@@ -42,7 +42,10 @@ def probes_of(driver):
     """The processes that a driver has started."""
     found = []
     for task in pathlib.Path(f"/proc/{driver}/task").iterdir():
-        found += [int(pid) for pid in (task / "children").read_text().split()]
+        try:
+            found += [int(pid) for pid in (task / "children").read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # a thread of the audits that has ended meanwhile
     return found
 
 
