@@ -16,7 +16,7 @@ void run_benchmark(benchmark::State& state, const Case& measured) {
   request.size_bytes = static_cast<std::uint64_t>(state.range(0));
   request.touch = static_cast<double>(state.range(1)) / 100;
   const std::int64_t faults = thread_minor_faults();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     if (!measured.operation(meter, request)) {
       state.SkipWithError("calloc returned NULL");
       break;

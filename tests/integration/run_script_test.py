@@ -1,0 +1,62 @@
+"""./run, the front door: what it says when it cannot install, and that it does nothing twice."""
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import BUILD, SOURCE
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+def front_door(tmp_path, packages):
+    """A copy of ./run beside another list of packages."""
+    shutil.copy(SOURCE / "run", tmp_path / "run")
+    (tmp_path / "packages.txt").write_text(packages)
+    tmp_path.chmod(0o755)
+    for parent in tmp_path.parents:
+        if parent.stat().st_uid == os.getuid() and parent.name.startswith("pytest"):
+            parent.chmod(0o755)
+    return tmp_path / "run"
+
+
+def without_sudo(tmp_path):
+    """A PATH with what ./run needs but no sudo."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("sh", "dirname", "dpkg-query", "apt-get", "id", "cat", "mktemp", "cmake"):
+        found = shutil.which(tool)
+        if found:
+            (tools / tool).symlink_to(found)
+    return {"PATH": str(tools)}
+
+
+@pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="this is no Debian")
+def test_who_may_not_install_is_given_the_exact_command(tmp_path):
+    if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("setpriv is missing: install util-linux")
+    run = front_door(tmp_path, "# a comment\nno-such-package-1\nbash\nno-such-package-2  # lint\n")
+    prefix = [shutil.which("setpriv"), *NOBODY[1:]] if os.geteuid() == 0 else []
+    done = subprocess.run([*prefix, "/bin/sh", str(run), "build"], env=without_sudo(tmp_path), capture_output=True,
+                          text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2, done
+    assert "apt-get update && apt-get install -y --no-install-recommends no-such-package-1\n" in done.stderr
+    assert "no-such-package-2" not in done.stderr, "only ./run lint needs it"
+
+
+def test_an_unknown_command_is_refused_and_the_known_ones_are_shown(tmp_path):
+    done = subprocess.run(["/bin/sh", str(front_door(tmp_path, "")), "stduy"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "unknown command 'stduy'" in done.stderr
+    assert "study" in done.stderr and "test" in done.stderr
+
+
+def test_help_is_on_standard_output_with_status_0(tmp_path):
+    done = subprocess.run(["/bin/sh", str(front_door(tmp_path, "")), "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "usage: ./run" in done.stdout
+
+
+@pytest.mark.skipif(not (BUILD / "build.ninja").exists(), reason="not built by ninja")
+def test_a_second_build_does_nothing():
+    done = subprocess.run(["ninja", "-C", str(BUILD)], capture_output=True, text=True, check=False)
+    assert "no work to do" in done.stdout, done.stdout[-400:]
