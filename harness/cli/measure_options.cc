@@ -18,12 +18,15 @@ CLI::Validator not_empty() {
 
 }  // namespace
 
-void MeasureOptions::add_common(CLI::App& app) {
+void MeasureOptions::add_allocators(CLI::App& app) {
   repeatable(
       app, "--allocator", allocators,
       "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: all built in)");
   repeatable(app, "--env", env, "NAME:KEY=VALUE, an environment variable for one allocator (repeatable)");
   described_.push_back(app.add_option("--timeout", timeout_s, "seconds for one point")->capture_default_str());
+}
+
+void MeasureOptions::add_folder(CLI::App& app) {
   described_.push_back(
       app.add_option("--out", out, "folder for the results; must be new or empty")->check(not_empty()));
   resume_ =
@@ -31,12 +34,19 @@ void MeasureOptions::add_common(CLI::App& app) {
           ->check(not_empty());
 }
 
+void MeasureOptions::add_touch_and_thread(CLI::App& app, const char* touch_default, const char* thread_default) {
+  const auto touch_words = fmt::format(
+      "fraction of the pages written between calloc and free, 0 to 1 (repeatable; default {})", touch_default);
+  repeatable(app, "--touch", touches, touch_words.c_str());
+  const auto thread_words =
+      fmt::format("main or worker: the thread that allocates (repeatable; default {})", thread_default);
+  repeatable(app, "--thread", threads, thread_words.c_str());
+}
+
 void MeasureOptions::add_axes(CLI::App& app) {
   repeatable(app, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
   repeatable(app, "--size", sizes, "bytes asked of calloc, as in 100MiB (repeatable)");
-  repeatable(app, "--touch", touches,
-             "fraction of the pages written between calloc and free, 0 to 1 (repeatable; default 0)");
-  repeatable(app, "--thread", threads, "main or worker: the thread that allocates (repeatable; default main)");
+  add_touch_and_thread(app, "0", "main");
   described_.push_back(app.add_option("--ops", ops, "operations per point (default: 50, fewer where they are slow)"));
   app.add_option("--json", json, "write the whole run to this file (- is standard output)")->check(not_empty());
 }
@@ -59,7 +69,7 @@ PlanAxes MeasureOptions::axes() const {
 
 void MeasureOptions::check() const {
   for (const CLI::Option* option : described_) {
-    if (resume_->count() == 0 || option->count() == 0) continue;
+    if (resume_ == nullptr || resume_->count() == 0 || option->count() == 0) continue;
     throw UsageError(fmt::format("--resume goes on as the run was planned, so {} cannot be given", option->get_name()),
                      fmt::format("leave out {}, or begin a new run without --resume", option->get_name()));
   }

@@ -25,8 +25,12 @@ class MeasureOptions {
   std::string json;
   std::string resume;
 
-  /// --allocator, --env, --timeout, --out, --resume.
-  void add_common(CLI::App& app);
+  /// --allocator, --env, --timeout.
+  void add_allocators(CLI::App& app);
+  /// --out, --resume.
+  void add_folder(CLI::App& app);
+  /// --touch, --thread; the words say what a command takes when they are not given.
+  void add_touch_and_thread(CLI::App& app, const char* touch_default, const char* thread_default);
   /// --case, --size, --touch, --thread, --ops, --json.
   void add_axes(CLI::App& app);
 

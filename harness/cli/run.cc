@@ -60,7 +60,8 @@ ExitStatus run(const MeasureOptions& options) {
 const Subcommand command("run", "measure chosen points: allocators x sizes x touched fractions", kExamples,
                          [](CLI::App& app) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<MeasureOptions>();
-                           options->add_common(app);
+                           options->add_allocators(app);
+                           options->add_folder(app);
                            options->add_axes(app);
                            return [options] { return run(*options); };
                          });

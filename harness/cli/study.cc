@@ -55,7 +55,8 @@ const Subcommand command("study", "measure every allocator over all sizes, and s
                          [](CLI::App& app) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<MeasureOptions>();
                            const auto full = std::make_shared<bool>(false);
-                           options->add_common(app);
+                           options->add_allocators(app);
+                           options->add_folder(app);
                            app.add_flag("--full", *full, "more sizes, touched fractions and threads, more repeats");
                            return [options, full] { return study(*options, *full); };
                          });

@@ -97,6 +97,18 @@ Json steady_syscalls(const PassResult& audit, Tally which) {
   return best;
 }
 
+/// Where the block of an operation lives: in the brk heap; in a mapping that calloc or free made or removed; or in
+/// memory that the allocator has for many blocks.
+Json home_at(const PassResult& audit, std::size_t op) {
+  if (op >= audit.ops()) return not_available(why_not(audit, "audit"));
+  if (audit.op(op).in_heap != 0) return "heap";
+  const Json in_calloc = syscalls_at(audit, op, &OpRecord::calloc_syscalls);
+  const Json in_free = syscalls_at(audit, op, &OpRecord::free_syscalls);
+  if (is_not_available(in_calloc)) return in_calloc;
+  if (is_not_available(in_free)) return in_free;
+  return in_calloc.contains("mmap") || in_free.contains("munmap") ? "mapping" : "arena";
+}
+
 Json sum_of(const Json& one, const Json& other) {
   if (is_not_available(one)) return one;
   if (is_not_available(other)) return other;
@@ -167,6 +179,7 @@ Json first_ops(const Passes& passes) {
     entry["free_faults"] = single(passes.timing, "timing", i, &OpRecord::free_faults, "");
     entry["calloc_syscalls"] = syscalls_at(audit, i, &OpRecord::calloc_syscalls);
     entry["free_syscalls"] = syscalls_at(audit, i, &OpRecord::free_syscalls);
+    entry["home"] = home_at(audit, i);
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -275,6 +288,7 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   json["syscalls"] = sum_of(in_calloc, in_free);
   json["calloc_syscalls"] = in_calloc;
   json["free_syscalls"] = in_free;
+  json["home"] = home_at(audit, audit.ops() == 0 ? 0 : audit.ops() - 1);
   json["first_ops"] = first_ops(passes);
   json["violations"] = Json::array();
   if (json["status"] == "not_zero") json["violations"].push_back("not_zero");
@@ -288,7 +302,7 @@ Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::stri
   for (const char* figure :
        {"calloc_ns", "touch_ns", "free_ns", "zero_ns", "zero_ns_method", "zeroed_bytes", "redundant_zeroed_bytes",
         "populated_bytes", "zeroed_method", "inline_stores", "calloc_faults", "touch_faults", "free_faults", "syscalls",
-        "calloc_syscalls", "free_syscalls"}) {
+        "calloc_syscalls", "free_syscalls", "home"}) {
     json[figure] = not_available("skipped: " + reason);
   }
   json["first_ops"] = Json::array();

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/size.h"
 #include "drive/memory_guard.h"
 #include "drive/point.h"
 #include "drive/progress.h"
+#include "drive/side_by_side.h"
 #include "os/memory.h"
 
 namespace zerotax {
@@ -50,22 +49,16 @@ class Runner {
   [[nodiscard]] bool stopped() const { return hooks_.stop && hooks_.stop(); }
 
   void audit_all(std::vector<Work>& group, Progress& progress) {
-    std::atomic<std::size_t> next = 0;
     std::mutex progress_lock;
-    const auto worker = [&] {
-      for (std::size_t i = next++; i < group.size() && !stopped(); i = next++) {
-        if (!group[i].skipped.empty()) continue;
-        {
-          const std::scoped_lock lock(progress_lock);
-          progress.show(describe(*group[i].spec, "audit"));
-        }
-        group[i].passes.audit = pass(group[i], Pass::kAudit);
+    const std::uint64_t size = group.empty() ? 0 : group.front().spec->size_bytes;
+    run_side_by_side(group.size(), audits_side_by_side(size), [&](std::size_t i) {
+      if (stopped() || !group[i].skipped.empty()) return;
+      {
+        const std::scoped_lock lock(progress_lock);
+        progress.show(describe(*group[i].spec, "audit"));
       }
-    };
-    std::vector<std::jthread> workers;
-    const std::size_t side_by_side = audits_side_by_side(group.empty() ? 0 : group.front().spec->size_bytes);
-    for (std::size_t i = 1; i < side_by_side; ++i) workers.emplace_back(worker);
-    worker();
+      group[i].passes.audit = pass(group[i], Pass::kAudit);
+    });
   }
 
   void time(Work& work, Progress& progress) {

@@ -101,6 +101,9 @@ void* AuditMeter::allocate(std::size_t bytes) {
   const AddressRange range{begin, begin + bytes};
   look_after(range);
   const std::size_t dirty_offset = check_zero(block, bytes, pagemap_, scratch_);
+  for_each_mapping([&](const Mapping& mapping) {
+    if (mapping.heap && begin >= mapping.range.begin && begin < mapping.range.end) op_->in_heap = 1;
+  });
   op_->not_zero = dirty_offset < bytes ? 1 : 0;
   op_->not_zero_offset = dirty_offset;
   remember_block(range);

@@ -76,6 +76,7 @@ struct OpRecord {
   SyscallTally calloc_syscalls;
   SyscallTally free_syscalls;
   std::uint32_t methods;
+  std::uint32_t in_heap;          ///< 1: the block lies in memory grown by brk
   std::uint32_t not_zero;         ///< 1: the block held something else than zeros
   std::uint64_t not_zero_offset;  ///< of the first such byte
 };

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "os/unique_fd.h"
 
@@ -42,6 +43,8 @@ Mapping parse_line(const char* text, const char* end) {
   mapping.shared = text[3] == 's';
   skip(text, end, 3);
   mapping.inode = parse_number(text, end, 10);
+  constexpr std::string_view kHeap = "[heap]";
+  mapping.heap = std::string_view(text, static_cast<std::size_t>(end - text)).ends_with(kHeap);
   return mapping;
 }
 

@@ -14,6 +14,7 @@ struct Mapping {
   bool writable;
   bool shared;
   std::uint64_t inode;  ///< 0: anonymous
+  bool heap;            ///< grown by brk(2)
 
   /// Private anonymous memory: a page that is not populated reads as zero, by the kernel's word.
   [[nodiscard]] bool zero_filled() const { return inode == 0 && !shared; }

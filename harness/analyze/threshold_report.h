@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/threshold_search.h"
+#include "base/json.h"
+#include "drive/allocators.h"
+
+namespace zerotax {
+
+/// One allocator under one touch and thread, searched from the smallest size to the largest.
+struct ThresholdLane {
+  Allocator allocator;
+  double touch = 0;
+  std::string thread;  ///< "main" or "worker"
+  bool searched = false;
+  ThresholdSearch found;
+};
+
+/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json).
+Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
+                     const Json& environment);
+
+/// A table of at most 80 columns: each threshold with what changes in words. Lanes of one allocator that change at the
+/// same sizes in the same way are shown once.
+std::string thresholds_text(const std::vector<ThresholdLane>& lanes);
+
+}  // namespace zerotax

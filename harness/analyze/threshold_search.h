@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "analyze/signature.h"
+
+namespace zerotax {
+
+/// A size at which behaviour changes: `at_bytes` is the smallest that behaves as `above`; one byte less behaves as
+/// `below`.
+struct Threshold {
+  std::uint64_t at_bytes;
+  Signature below;
+  Signature above;
+};
+
+struct ThresholdSearch {
+  Signature at_from;                  ///< behaviour at the smallest size
+  std::vector<Threshold> thresholds;  ///< ascending
+  std::vector<std::uint64_t> noisy;   ///< sizes, both sides of each threshold, that behaved otherwise when probed again
+  std::size_t probes = 0;
+  std::size_t grid = 0;  ///< of them, on the coarse grid
+};
+
+/// Asks an allocator, in a fresh process, how it behaves at a size.
+using SignatureProbe = std::function<Signature(std::uint64_t size_bytes)>;
+
+/// Sizes from `from` to `to`, both included, `per_octave` to each doubling.
+std::vector<std::uint64_t> threshold_grid(std::uint64_t from, std::uint64_t to, unsigned per_octave);
+
+/// Finds every size on which the behaviour at grid neighbours depends, to the byte: where neighbours differ, by
+/// bisection; a behaviour met on the way that is neither's is followed on both sides. Each side of each threshold is
+/// probed once more at the end: who answers differently is noisy. What begins and ends between two neighbours is not
+/// found: refine the grid. `grid` must be ascending and not empty. Probes: the grid, at most log2 of the gap for each
+/// change, and the two repeats.
+ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe);
+
+}  // namespace zerotax

@@ -1,0 +1,22 @@
+#include "drive/audit_point.h"
+
+#include <chrono>
+
+#include "drive/memory_guard.h"
+#include "drive/point.h"
+#include "drive/probe_process.h"
+
+namespace zerotax {
+
+Json audit_point(const Plan& plan, const PointSpec& spec, const std::function<bool()>& stop) {
+  const std::string too_large = why_too_large(spec.size_bytes);
+  if (!too_large.empty()) return skipped_point_json(plan, spec, too_large);
+  PassLimits limits;
+  limits.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan.timeout_s));
+  limits.resident_bytes = resident_limit(spec.size_bytes);
+  Passes passes;
+  passes.audit = run_pass(plan.allocators[spec.allocator], spec, Pass::kAudit, limits, stop);
+  return point_json(plan, spec, passes);
+}
+
+}  // namespace zerotax
