@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Checks results against results/schema: one line per problem, and exit status 2 if there are any.
 
-Usage: validate.py RESULTS, a results folder or the file of `zerotax run --json`.
+Usage: validate.py RESULTS, a results folder or the file of `zerotax run --json` or
+`zerotax thresholds --json`.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from zerotax_files import ResultsError, parse_json, read_text, split_lines
 from zerotax_results import SCHEMA
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "results" / "schema"
+THRESHOLDS = "zerotax.thresholds/1"
 LONGEST = 200   # characters of a message; some quote the whole document
 
 
 def validator(name: str, folder: Path = SCHEMAS) -> Any:
-    """A jsonschema validator for "run", "point" or "plan".
+    """A jsonschema validator for "run", "point", "plan" or "thresholds".
 
     All schemas are read from the folder and found there by their $id, so nothing is fetched.
     """
@@ -63,7 +65,7 @@ def _message(error: Any) -> str:
 
 
 def check(document: Any, name: str) -> list[str]:
-    """The problems of a parsed document under the schema "run", "point" or "plan"."""
+    """The problems of a parsed document under the schema of that name."""
     return [_message(error) for error in validator(name).iter_errors(document)]
 
 
@@ -93,6 +95,10 @@ def problems_of(source: Path) -> Iterator[str]:
         yield f"{path}: not JSON ({error})"
         return
     schema = run.get("schema") if isinstance(run, dict) else None
+    if schema == THRESHOLDS and not source.is_dir():
+        for problem in check(run, "thresholds"):
+            yield f"{path}: {problem}"
+        return
     if schema != SCHEMA:
         yield f"{path}: its schema is {schema!r}, and this checks {SCHEMA!r}"
         return
@@ -105,6 +111,13 @@ def problems_of(source: Path) -> Iterator[str]:
     if source.is_dir() and plan.exists():
         for problem in check(parse_json(read_text(plan)), "plan"):
             yield f"{plan}: {problem}"
+    thresholds = path.parent / "thresholds.json"
+    if source.is_dir() and thresholds.exists():
+        try:
+            for problem in check(parse_json(read_text(thresholds)), "thresholds"):
+                yield f"{thresholds}: {problem}"
+        except ValueError as error:
+            yield f"{thresholds}: not JSON ({error})"
 
 
 def main(arguments: list[str]) -> int:

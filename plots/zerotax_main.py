@@ -21,6 +21,11 @@ from zerotax_results import Results, load
 FORMATS = ("png", "svg")
 PNG_DPI = 150
 Draw = Callable[[Results], Figure]
+Load = Callable[[Path], Results]
+
+
+class NothingToDraw(ResultsError):
+    """The results lack what a figure is of, which is no fault: not every run has every part."""
 
 
 def arguments(description: str, argv: Sequence[str] | None) -> argparse.Namespace:
@@ -60,11 +65,11 @@ def save(figure: Figure, name: str, out: Path, formats: Sequence[str]) -> list[P
 
 
 def draw_all(figures: Sequence[tuple[str, Draw]], description: str,
-             argv: Sequence[str] | None = None) -> int:
+             argv: Sequence[str] | None = None, load: Load = load) -> int:
     """Draws the figures and prints a path per file; returns the exit status.
 
     One figure that cannot be drawn does not keep the others from being drawn: it costs one line on
-    stderr, and status 2.
+    stderr, and status 2. One that has nothing to draw is left out, unless it alone was asked for.
     """
     given = arguments(description, argv)
     status = 0
@@ -78,11 +83,14 @@ def draw_all(figures: Sequence[tuple[str, Draw]], description: str,
             for path in save(draw(results), name, given.out, given.formats):
                 print(path)
         except ResultsError as error:
+            if isinstance(error, NothingToDraw) and len(figures) > 1:
+                continue
             print(f"error: {name}: {error}", file=sys.stderr)
             status = 2
     return status
 
 
-def main(name: str, draw: Draw, description: str, argv: Sequence[str] | None = None) -> int:
+def main(name: str, draw: Draw, description: str, argv: Sequence[str] | None = None,
+         load: Load = load) -> int:
     """The command line of one figure script; returns the exit status (0, or 2 for bad input)."""
-    return draw_all([(name, draw)], description, argv)
+    return draw_all([(name, draw)], description, argv, load)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/size.h"
+#include "base/wrap.h"
 
 namespace zerotax {
 namespace {
@@ -42,23 +43,6 @@ const SizeCost* dearest(const AllocatorTax& tax) {
     if (worst == nullptr || *cost.calloc_ns > *worst->calloc_ns) worst = &cost;
   }
   return worst;
-}
-
-/// Breaks a sentence into lines of at most 78 characters, further lines indented under the first.
-std::string wrapped(const std::string& text) {
-  std::string lines;
-  std::string line = "-";
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (line.size() + 1 + word.size() > 78) {
-      lines += line + "\n";
-      line = " ";
-    }
-    line += " " + word;
-    begin = end + 1;
-  }
-  return lines + line + "\n";
 }
 
 std::string sentence(const AllocatorTax& tax) {
@@ -135,13 +119,13 @@ std::string write_summary(const std::vector<AllocatorTax>& taxes) {
       "again.\n\n";
   text += table(taxes);
   text += "\n(time of one calloc; redundant: share of the 100 MiB that was zeroed needlessly)\n\n";
-  for (const AllocatorTax& tax : taxes) text += wrapped(sentence(tax));
+  for (const AllocatorTax& tax : taxes) text += wrap(sentence(tax), "- ", "  ");
   bool heading = false;
   for (const AllocatorTax& tax : taxes) {
     for (const std::string& problem : tax.problems) {
       if (!heading) text += "\nPoints without a result:\n\n";
       heading = true;
-      text += wrapped(fmt::format("{} {}", tax.label, problem));
+      text += wrap(fmt::format("{} {}", tax.label, problem), "- ", "  ");
     }
   }
   return text;

@@ -7,6 +7,7 @@
 
 #include "analyze/summary.h"
 #include "base/size.h"
+#include "base/wrap.h"
 
 namespace zerotax {
 namespace {
@@ -44,22 +45,6 @@ bool same_findings(const ThresholdLane& one, const ThresholdLane& other) {
                     });
 }
 
-/// Text in lines of at most 78 characters, indented by six.
-std::string indented(const std::string& text) {
-  std::string lines;
-  std::string line = "     ";
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    if (line.size() + 1 + end - begin > 78) {
-      lines += line + "\n";
-      line = "       ";
-    }
-    line += " " + text.substr(begin, end - begin);
-    begin = end + 1;
-  }
-  return lines + line + "\n";
-}
-
 std::string lane_text(const ThresholdLane& lane) {
   if (!lane.searched) return "    not searched: interrupted\n";
   std::string text;
@@ -72,7 +57,8 @@ std::string lane_text(const ThresholdLane& lane) {
     text +=
         fmt::format("  {:>15}  {}{}\n", format_count(threshold.at_bytes), format_size(threshold.at_bytes),
                     is_noisy(lane.found, threshold.at_bytes) ? "  (noisy: probed again, it behaved otherwise)" : "");
-    for (const std::string& change : describe_change(threshold.below, threshold.above)) text += indented(change);
+    for (const std::string& change : describe_change(threshold.below, threshold.above))
+      text += wrap(change, "      ", "        ");
   }
   if (lane.found.thresholds.empty()) text += "    no change over the whole range\n";
   return text;
@@ -81,9 +67,11 @@ std::string lane_text(const ThresholdLane& lane) {
 }  // namespace
 
 Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
-                     const Json& environment) {
+                     const std::string& started, const Json& environment) {
   Json json;
   json["schema"] = "zerotax.thresholds/1";
+  json["zerotax_version"] = ZEROTAX_VERSION;
+  json["started"] = started;
   json["environment"] = environment;
   json["thresholds"] = Json::array();
   json["lanes"] = Json::array();
@@ -122,7 +110,7 @@ std::string thresholds_text(const std::vector<ThresholdLane>& lanes) {
       shown[j] = true;
       names.push_back(lane_name(lanes[j]));
     }
-    text += fmt::format("  {}\n{}", fmt::join(names, "; "), lane_text(lanes[i]));
+    text += wrap(fmt::format("{}", fmt::join(names, "; ")), "  ", "  ") + lane_text(lanes[i]);
   }
   return text;
 }

@@ -18,9 +18,9 @@ struct ThresholdLane {
   ThresholdSearch found;
 };
 
-/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json).
+/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json); `started` as utc_now() gives it.
 Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
-                     const Json& environment);
+                     const std::string& started, const Json& environment);
 
 /// A table of at most 80 columns: each threshold with what changes in words. Lanes of one allocator that change at the
 /// same sizes in the same way are shown once.

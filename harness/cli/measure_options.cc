@@ -8,15 +8,10 @@
 
 namespace zerotax {
 
-namespace {
-
-/// An empty word is a variable that was not set: taken as it is, it would quietly mean "nothing asked".
 CLI::Validator not_empty() {
   return {[](std::string& word) { return word.empty() ? std::string("is empty: give a path") : std::string(); },
           "PATH"};
 }
-
-}  // namespace
 
 void MeasureOptions::add_allocators(CLI::App& app) {
   repeatable(

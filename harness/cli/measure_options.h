@@ -10,6 +10,9 @@
 
 namespace zerotax {
 
+/// Refuses an empty word: a variable that was not set would otherwise quietly mean "nothing asked".
+CLI::Validator not_empty();
+
 /// The words that commands which measure have in common.
 class MeasureOptions {
  public:

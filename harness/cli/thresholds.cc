@@ -13,6 +13,7 @@
 #include "drive/memory_guard.h"
 #include "drive/output_file.h"
 #include "drive/progress.h"
+#include "drive/results.h"
 #include "drive/side_by_side.h"
 #include "os/environment.h"
 
@@ -96,13 +97,14 @@ ExitStatus thresholds(const Options& options) {
   plan.timeout_s = options.measure.timeout_s;
   plan.allocators = resolve_allocators(options.measure.allocators, options.measure.env);
 
+  const std::string started = utc_now();
   std::vector<ThresholdLane> lanes = make_lanes(plan, axes);
   try {
     search(plan, threshold_grid(from, to, options.grid), lanes);
   } catch (const Interrupted&) {
     fmt::print(stderr, "zerotax: interrupted: only what was searched to its end is shown\n");
   }
-  const Json json = thresholds_json(lanes, from, to, describe_environment());
+  const Json json = thresholds_json(lanes, from, to, started, describe_environment());
   if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
   if (options.json != "-") {
     fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(lanes),
@@ -123,7 +125,8 @@ const Subcommand command("thresholds", "find every size at which an allocator ch
                                           "of them is not found")
                                ->capture_default_str();
                            app.add_option("--json", options->json,
-                                          "write the thresholds to this file (- is standard output)");
+                                          "write the thresholds to this file (- is standard output)")
+                               ->check(not_empty());
                            return [options] { return thresholds(*options); };
                          });
 

@@ -168,6 +168,10 @@ PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pas
 
   const auto kills = oom_kills();
   const ChildResult child = run_child(command, stop);
+  if (child.end == ChildResult::End::kExited && child.code == kWrongRecord && shared.record().phase == Phase::kStart) {
+    throw MachineError(fmt::format("the probe '{}' is of another build than this program", allocator.probe),
+                       "build both together with ./run build");
+  }
   const bool out_of_memory = kills && oom_kills() > kills;
   const Verdict verdict = judge(child, shared.record(), limits, out_of_memory);
   return {shared.copy(), verdict.status, verdict.reason};

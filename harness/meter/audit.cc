@@ -17,17 +17,23 @@ constexpr AddressRange kUserSpace{0, 0x7fff'ffff'f000};
 /// Reading the pagemap entry by entry costs 8 bytes a page: beyond this much mapped memory the pass would take minutes.
 constexpr std::size_t kReadableBytes = std::size_t{8} << 30;
 
+/// Adds what was counted since the last begin().
 void tally(SyscallTally& tally) {
-  tally = {};
-  tally.incomplete = SyscallCounter::incomplete() ? 1 : 0;
+  if (SyscallCounter::incomplete()) tally.incomplete = 1;
   for (std::size_t number = 0; number < SyscallCounter::kNumbers; ++number) {
     const std::uint32_t calls = SyscallCounter::calls(number);
     if (calls == 0) continue;
-    if (tally.used == kSyscallKinds) {
+    SyscallCount* kind = std::find_if(&tally.kinds[0], &tally.kinds[tally.used],
+                                      [&](const SyscallCount& known) { return known.number == number; });
+    if (kind == &tally.kinds[kSyscallKinds]) {
       tally.incomplete = 1;
       return;
     }
-    tally.kinds[tally.used++] = {static_cast<std::uint32_t>(number), calls};
+    if (kind == &tally.kinds[tally.used]) {
+      ++tally.used;
+      *kind = {static_cast<std::uint32_t>(number), 0};
+    }
+    kind->calls += calls;
   }
 }
 
@@ -77,10 +83,21 @@ AuditMeter::AuditMeter(Record& record) : record_(record) {
   }
 }
 
-void* AuditMeter::allocate(std::size_t bytes) {
-  store_count_ = 0;
+void AuditMeter::begin_operation(OpRecord& op) {
+  op_ = &op;
   op_->zeroed_bytes = 0;
   op_->redundant_zeroed_bytes = 0;
+  unseen_ = false;
+}
+
+void AuditMeter::end_operation() {
+  if (!unseen_) return;
+  op_->zeroed_bytes = kNotMeasured;
+  op_->redundant_zeroed_bytes = kNotMeasured;
+}
+
+void* AuditMeter::allocate(std::size_t bytes) {
+  store_count_ = 0;
   look_before();
 
   ZeroingHook::listen(this);
@@ -104,8 +121,10 @@ void* AuditMeter::allocate(std::size_t bytes) {
   for_each_mapping([&](const Mapping& mapping) {
     if (mapping.heap && begin >= mapping.range.begin && begin < mapping.range.end) op_->in_heap = 1;
   });
-  op_->not_zero = dirty_offset < bytes ? 1 : 0;
-  op_->not_zero_offset = dirty_offset;
+  if (dirty_offset < bytes && op_->not_zero == 0) {
+    op_->not_zero = 1;
+    op_->not_zero_offset = dirty_offset;
+  }
   remember_block(range);
   return block;
 }
@@ -184,7 +203,7 @@ void AuditMeter::look_after(AddressRange block) {
       if (!populated_before_.contains(page)) populated += block.intersect({page, page + kPageBytes}).bytes();
     }
   }
-  op_->populated_bytes = static_cast<std::int64_t>(populated);
+  add_to(op_->populated_bytes, static_cast<std::int64_t>(populated));
   // A call with more memsets than can be remembered could have its stores counted twice.
   if (!populate_requested_ && store_count_ < kStores) count_inline(block);
 }
@@ -233,8 +252,7 @@ void AuditMeter::count_inline(AddressRange block) {
 }
 
 void AuditMeter::forget_zeroed_bytes() {
-  op_->zeroed_bytes = kNotMeasured;
-  op_->redundant_zeroed_bytes = kNotMeasured;
+  unseen_ = true;
   if (record_.na_unseen[0] != '\0') return;
   std::snprintf(&record_.na_unseen[0], sizeof record_.na_unseen, "stores other than memset may have gone unseen: %s",
                 record_.na_inline[0] != '\0' ? &record_.na_inline[0] : "the block had not been handed out before");

@@ -16,7 +16,8 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener {
 
   void* allocate(std::size_t bytes) override;
   void release(void* block) override;
-  void begin_operation(OpRecord& op) override { op_ = &op; }
+  void begin_operation(OpRecord& op) override;
+  void end_operation() override;
 
  private:
   void before_zeroing(void* target, std::size_t bytes) override;
@@ -41,6 +42,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener {
   WriteTracker tracker_;
   bool count_syscalls_ = false;
   bool populate_requested_ = false;
+  bool unseen_ = false;  ///< some zeroing of this operation may have gone unseen
 
   RangeList populated_before_;
   RangeList dirty_before_;

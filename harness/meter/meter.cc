@@ -32,6 +32,8 @@ void clear_operation(OpRecord& op) {
   }
 }
 
+void add_to(std::int64_t& figure, std::int64_t more) { figure = figure == kNotMeasured ? more : figure + more; }
+
 void TimingMeter::begin_operation(OpRecord& op) { op_ = &op; }
 
 void* TimingMeter::allocate(std::size_t bytes) {
@@ -40,8 +42,8 @@ void* TimingMeter::allocate(std::size_t bytes) {
   void* block = std::calloc(bytes, 1);
   const std::int64_t end = monotonic_ns();
   escape(block);
-  op_->calloc_ns = end - start;
-  if (faults >= 0) op_->calloc_faults = thread_minor_faults() - faults;
+  add_to(op_->calloc_ns, end - start);
+  if (faults >= 0) add_to(op_->calloc_faults, thread_minor_faults() - faults);
   return block;
 }
 
@@ -49,8 +51,9 @@ void TimingMeter::touch(void* block, std::size_t bytes, double fraction) {
   const std::int64_t faults = thread_minor_faults();
   const std::int64_t start = monotonic_ns();
   Meter::touch(block, bytes, fraction);
-  op_->touch_ns = monotonic_ns() - start;
-  if (faults >= 0) op_->touch_faults = thread_minor_faults() - faults;
+  const std::int64_t end = monotonic_ns();
+  add_to(op_->touch_ns, end - start);
+  if (faults >= 0) add_to(op_->touch_faults, thread_minor_faults() - faults);
 }
 
 void TimingMeter::release(void* block) {
@@ -58,8 +61,8 @@ void TimingMeter::release(void* block) {
   const std::int64_t start = monotonic_ns();
   std::free(block);
   const std::int64_t end = monotonic_ns();
-  op_->free_ns = end - start;
-  if (faults >= 0) op_->free_faults = thread_minor_faults() - faults;
+  add_to(op_->free_ns, end - start);
+  if (faults >= 0) add_to(op_->free_faults, thread_minor_faults() - faults);
 }
 
 void* BareMeter::allocate(std::size_t bytes) {

@@ -21,13 +21,16 @@ class Meter {
   /// The measured free.
   virtual void release(void* block) = 0;
 
-  /// Called before and after each operation of the case.
+  /// Called before and after each operation of the case, which may allocate several blocks: figures are their sums.
   virtual void begin_operation(OpRecord& /*record*/) {}
   virtual void end_operation() {}
 };
 
 /// Sets every figure of an operation to kNotMeasured.
 void clear_operation(OpRecord& op);
+
+/// Adds to a figure of an operation that may not have been measured yet.
+void add_to(std::int64_t& figure, std::int64_t more);
 
 /// Clocks around calloc, touch and free, and minor faults between them.
 class TimingMeter : public Meter {

@@ -9,7 +9,6 @@ namespace zerotax {
 /// request; the probe writes the rest as it goes, so that a probe that is killed still leaves every operation it
 /// finished.
 
-inline constexpr std::uint32_t kRecordMagic = 0x5a54'0001;  // "ZT", layout 1
 inline constexpr std::size_t kMaxOps = 100'000;
 inline constexpr std::size_t kSyscallKinds = 24;
 inline constexpr std::size_t kReasonBytes = 128;
@@ -32,7 +31,7 @@ enum class Phase : std::uint32_t { kStart, kCalloc, kCheck, kTouch, kFree, kBetw
 enum class Thread : std::uint32_t { kMain, kWorker };
 
 struct Request {
-  std::uint32_t magic;
+  std::uint64_t magic;
   Pass pass;
   char case_name[32];
   std::uint64_t size_bytes;
@@ -72,7 +71,6 @@ struct OpRecord {
   std::int64_t calloc_faults;
   std::int64_t touch_faults;
   std::int64_t free_faults;
-  std::uint64_t block;  ///< the address that calloc returned
   SyscallTally calloc_syscalls;
   SyscallTally free_syscalls;
   std::uint32_t methods;
@@ -106,5 +104,13 @@ struct Record {
     return sizeof(Record) + (ops > 0 ? ops - 1 : 0) * sizeof(OpRecord);
   }
 };
+
+/// A driver and a probe of different builds must not talk to each other: "ZT", the version of the layout, and its
+/// sizes.
+inline constexpr std::uint64_t kRecordMagic =
+    0x5a54'0002'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
+
+/// Exit status of a probe that was given a record of another build, or a case it does not have.
+inline constexpr int kWrongRecord = 64;
 
 }  // namespace zerotax

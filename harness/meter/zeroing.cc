@@ -14,7 +14,7 @@ void* ZeroingClock::timed_calloc(std::size_t bytes, OpRecord& op) {
   void* block = std::calloc(bytes, 1);
   ZeroingHook::listen(nullptr);
   escape(block);
-  op.zero_ns = sum_;
+  add_to(op.zero_ns, sum_);
   return block;
 }
 
@@ -34,8 +34,8 @@ void* DifferentialMeter::allocate(std::size_t bytes) {
   std::free(plain);
   const std::int64_t before_calloc = monotonic_ns();
   void* block = clock_.timed_calloc(bytes, *op_);
-  op_->calloc_ns = monotonic_ns() - before_calloc;
-  op_->malloc_ns = after_malloc - before_malloc;
+  add_to(op_->calloc_ns, monotonic_ns() - before_calloc);
+  add_to(op_->malloc_ns, after_malloc - before_malloc);
   return block;
 }
 

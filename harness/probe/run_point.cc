@@ -128,21 +128,21 @@ void* run(void* context) {
 
 int run_point(int fd) {
   struct stat file {};
-  if (::fstat(fd, &file) != 0 || file.st_size < static_cast<off_t>(sizeof(Record))) return 2;
+  if (::fstat(fd, &file) != 0 || file.st_size < static_cast<off_t>(sizeof(Record))) return kWrongRecord;
   const auto bytes = static_cast<std::size_t>(file.st_size);
   // Populated now: a fault on the record must not be counted as the allocator's.
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-  if (memory == MAP_FAILED) return 2;
+  if (memory == MAP_FAILED) return kWrongRecord;
   auto& record = *static_cast<Record*>(memory);
-  if (record.request.magic != kRecordMagic || bytes < Record::bytes(record.request.ops)) return 2;
+  if (record.request.magic != kRecordMagic || bytes < Record::bytes(record.request.ops)) return kWrongRecord;
   record.request.case_name[sizeof record.request.case_name - 1] = '\0';
   const Case* measured = find_case(&record.request.case_name[0]);
-  if (measured == nullptr) return 2;
+  if (measured == nullptr) return kWrongRecord;
 
   Run context{record, *measured};
   if (record.request.thread == Thread::kWorker) {
     pthread_t worker{};
-    if (::pthread_create(&worker, nullptr, run, &context) != 0) return 2;
+    if (::pthread_create(&worker, nullptr, run, &context) != 0) return kWrongRecord;
     ::pthread_join(worker, nullptr);
   } else {
     run(&context);

@@ -90,7 +90,7 @@ def differences(one, other, keys=DETERMINISTIC):
 
 def without_progress(errors):
     """What a command said on standard error, but for the progress that it tells of after two seconds."""
-    return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith("measuring: "))
+    return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith(("measuring: ", "measuring pairs: ", "searching lanes: ")))
 
 
 def is_na(figure):

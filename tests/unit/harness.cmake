@@ -11,6 +11,7 @@ zerotax_unit_test(output_file_test LIBRARIES zerotax_drive)
 zerotax_unit_test(plan_test LIBRARIES zerotax_drive)
 zerotax_unit_test(point_test LIBRARIES zerotax_drive)
 zerotax_unit_test(tax_test LIBRARIES zerotax_analyze)
+zerotax_unit_test(baseline_test LIBRARIES zerotax_analyze)
 zerotax_unit_test(threshold_search_test LIBRARIES zerotax_analyze)
 # A sanitizer intercepts memset and userfaultfd's SIGSYS-free world with functions of its own: these three look at the real ones.
 if(NOT ZEROTAX_SANITIZE)

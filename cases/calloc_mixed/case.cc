@@ -1,0 +1,24 @@
+#include "meter/case.h"
+
+#include <cstddef>
+
+namespace zerotax {
+namespace {
+
+bool operation(Meter& meter, const Request& request) {
+  // The whole size; just over half of it; exactly half of it.
+  const std::size_t sizes[] = {request.size_bytes, request.size_bytes / 16 * 9, request.size_bytes / 2};
+  for (const std::size_t bytes : sizes) {
+    void* block = meter.allocate(bytes);
+    if (block == nullptr) return false;
+    if (request.touch > 0) meter.touch(block, bytes, request.touch);
+    meter.release(block);
+  }
+  return true;
+}
+
+constexpr Case kCase{"calloc_mixed", "calloc and free the size, then 9/16 of it, then half of it; again", operation};
+const CaseRegistration registration(kCase);
+
+}  // namespace
+}  // namespace zerotax

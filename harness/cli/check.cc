@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "analyze/baseline.h"
+#include "cli/measure_baseline.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "drive/baseline_plan.h"
+#include "drive/output_file.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax check --allocator mine=./libmine.so --baseline mine.json\n"
+    "  zerotax check --allocator jemalloc --baseline tests/regression/baselines\n";
+
+struct Options {
+  MeasureOptions measure;
+  std::string baseline;
+};
+
+/// A folder means the file in it that is named for the allocator and its version.
+std::string baseline_path(const std::string& given, const Allocator& allocator) {
+  return std::filesystem::is_directory(given) ? given + "/" + baseline_file_name(allocator) : given;
+}
+
+/// How the same measurement is accepted.
+std::string bless_command(const Options& options, const std::string& word, const std::string& path) {
+  std::string command = fmt::format("zerotax bless --allocator {} --baseline {}", word, path);
+  for (const std::string& env : options.measure.env) command += " --env " + env;
+  return command;
+}
+
+/// The changes that are there each time: some allocators give memory back by the clock, and a loaded machine shows it.
+std::vector<std::string> lasting_changes(const Json& before, const Allocator& allocator, double timeout_s) {
+  constexpr int kTimes = 3;
+  std::vector<std::string> lasting = compare_baselines(before, measure_baseline(allocator, timeout_s));
+  for (int again = 1; again < kTimes && !lasting.empty(); ++again) {
+    const auto lines = compare_baselines(before, measure_baseline(allocator, timeout_s));
+    std::erase_if(lasting,
+                  [&](const std::string& line) { return std::find(lines.begin(), lines.end(), line) == lines.end(); });
+  }
+  return lasting;
+}
+
+ExitStatus check(const Options& options) {
+  options.measure.check();
+  const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
+  ExitStatus status = ExitStatus::kDone;
+  for (std::size_t i = 0; i < allocators.size(); ++i) {
+    const Allocator& allocator = allocators[i];
+    const std::string word = allocator.preload ? allocator.name + "=" + *allocator.preload : allocator.name;
+    const std::string path = baseline_path(options.baseline, allocator);
+    const std::string accept = bless_command(options, word, path);
+    if (!std::filesystem::exists(path)) {
+      throw MachineError(fmt::format("no baseline for {} {} ({})", allocator.name, allocator.version, path),
+                         "make one with: " + accept);
+    }
+    const Json before = read_json_file(path);
+    check_baseline(before, path);
+    const auto lines = lasting_changes(before, allocator, options.measure.timeout_s);
+    if (lines.empty()) {
+      fmt::print("{} {}: as in {}\n", allocator.name, allocator.version, path);
+      continue;
+    }
+    status = ExitStatus::kFinding;
+    fmt::print("{} {}: {} figures changed against {}\n", allocator.name, allocator.version, lines.size(), path);
+    for (const std::string& line : lines) fmt::print("  {}\n", line);
+    fmt::print("If that is meant, accept it: {}\n", accept);
+  }
+  return status;
+}
+
+const Subcommand command("check", "hold an allocator's deterministic figures against a baseline", kExamples,
+                         [](CLI::App& app) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<Options>();
+                           options->measure.add_allocators(app);
+                           app.add_option("--baseline", options->baseline, "a baseline, or a folder of them")
+                               ->required()
+                               ->check(not_empty());
+                           return [options] { return check(*options); };
+                         });
+
+}  // namespace
+}  // namespace zerotax

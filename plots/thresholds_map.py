@@ -1,0 +1,347 @@
+#!/usr/bin/python3
+"""Figure: what each allocator does at which size, and the sizes where that changes.
+
+RESULTS is a results folder with a thresholds.json, or the file of `zerotax thresholds --json`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import zerotax_main
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from zerotax_axes import count_text, size_text
+from zerotax_files import ResultsError, parse_json, read_text
+from zerotax_labels import LINE, text_width, wrap
+from zerotax_page import MARGIN, WIDTH, Page
+from zerotax_results import ENDED, Results, load
+from zerotax_style import FAINT, INK, order
+
+FIGURE = "thresholds_map"
+FILE = "thresholds.json"
+SCHEMA = "zerotax.thresholds/1"
+REMEDY = "python3 plots/validate.py shows every problem"
+
+
+class Look(NamedTuple):
+    """How a piece of a bar is filled: lightness falls, and the hatching differs, for grey print."""
+
+    colour: str
+    hatch: str
+    ink: str   # of the hatching
+
+
+NO_ZEROS_BACK, NO_ZEROS_KEPT = "writes no zeros, gives memory back", "writes no zeros, keeps memory"
+DIRTY, NEEDLESS, UNKNOWN = "zeroes what was dirty", "zeroes needlessly", "not known"
+LOOKS = {
+    NO_ZEROS_BACK: Look("#E3F1FA", "", INK),
+    NO_ZEROS_KEPT: Look("#A9D3EE", "....", "#2F6F8F"),
+    DIRTY: Look("#F7C65B", "/////", "#9A6A00"),
+    NEEDLESS: Look("#A9371F", "", INK),
+    UNKNOWN: Look("#FFFFFF", "xxx", "#9A9A9A"),
+}
+RETURNING = {"munmap", "madvise", "brk"}   # system calls by which free gives memory back
+PITCH, BAR = 0.27, 0.185      # inches: from lane to lane, height of a bar
+GROUP_GAP = 0.13              # inches between allocators
+BELOW, ABOVE = 0.72, 0.62     # inches: the axis' labels, the legend
+LABEL, NAME = 8.0, 10.5       # points
+MOST_NAME = 1.7               # inches for the name of an allocator
+
+
+class Tick(NamedTuple):
+    """A threshold in a lane. `steady` is whether later callocs change, too, or the first alone."""
+
+    at: int
+    steady: bool
+    noisy: bool
+
+
+class Lane(NamedTuple):
+    """One bar: `pieces` are (first size, first size beyond, behaviour)."""
+
+    allocator: str
+    name: str
+    touch: float
+    thread: str
+    pieces: list[tuple[int, int, str]]
+    ticks: list[Tick]
+
+    def label(self) -> str:
+        """The name of the lane beside that of its allocator."""
+        return f"touch {self.touch:g}" + (" (worker)" if self.thread == "worker" else "")
+
+
+def behaviour(signature: dict[str, Any]) -> str:
+    """What later callocs do, in the words of the legend."""
+    reuse = signature.get("reuse")
+    if signature["status"] != "ok" or reuse is None or reuse["zeroed"] == "n/a":
+        return UNKNOWN
+    if reuse["zeroed"] == "none":
+        if reuse["free_syscalls"] == ["n/a"]:
+            return UNKNOWN
+        return NO_ZEROS_BACK if RETURNING & set(reuse["free_syscalls"]) else NO_ZEROS_KEPT
+    if reuse["redundant"] == "n/a":
+        return UNKNOWN
+    return DIRTY if reuse["redundant"] == "none" else NEEDLESS
+
+
+def _lane(raw: dict[str, Any], thresholds: list[dict[str, Any]]) -> Lane:
+    own = sorted((entry for entry in thresholds if all(
+        entry[key] == raw[key] for key in ("allocator", "touch", "thread"))),
+        key=lambda entry: entry["at_bytes"])
+    edges = [raw["from_bytes"], *[entry["at_bytes"] for entry in own], raw["to_bytes"] + 1]
+    states = [raw["at_from"], *[entry["above"] for entry in own]]
+    pieces: list[tuple[int, int, str]] = []
+    for low, high, state in zip(edges, edges[1:], states):
+        if pieces and pieces[-1][2] == behaviour(state):
+            pieces[-1] = (pieces[-1][0], high, pieces[-1][2])
+        else:
+            pieces.append((low, high, behaviour(state)))
+    ticks = [Tick(entry["at_bytes"], entry["below"].get("reuse") != entry["above"].get("reuse"),
+                  entry["noisy"]) for entry in own]
+    settings = " ".join(f"{key}={value}" for key, value in sorted(raw["env"].items()))
+    name = raw["allocator"] + (f" [{settings}]" if settings else "")
+    return Lane(raw["allocator"], name, float(raw["touch"]), raw["thread"], pieces, ticks)
+
+
+def lanes_of(document: dict[str, Any]) -> list[Lane]:
+    """The lanes to draw: of the worker thread only those that differ from the main thread's.
+
+    Known allocators come first, and each one's lanes by touch.
+    """
+    every = [_lane(raw, document["thresholds"]) for raw in document["lanes"]]
+    main = {(lane.allocator, lane.touch): lane for lane in every if lane.thread == "main"}
+
+    def is_news(lane: Lane) -> bool:
+        like = main.get((lane.allocator, lane.touch))
+        return lane is like or like is None \
+            or (lane.pieces, lane.ticks) != (like.pieces, like.ticks)
+
+    return sorted(filter(is_news, every),
+                  key=lambda lane: (order(lane.allocator), lane.touch, lane.thread))
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The object of a thresholds file; raises ResultsError when it cannot be drawn."""
+    try:
+        document = parse_json(read_text(path))
+    except ValueError as error:
+        raise ResultsError(f"{path}: not JSON ({error}); search again") from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != SCHEMA:
+        raise ResultsError(f"{path}: its schema is {schema!r} and this figure reads {SCHEMA!r}; "
+                           "draw it with the plots of the zerotax version that wrote it")
+    return document
+
+
+def load_thresholds(source: Path) -> Results:
+    """What `load` gives for a folder; for the file of `zerotax thresholds --json`, its head."""
+    if source.is_dir() or not source.exists():
+        return load(source)
+    return Results(source, read(source), [])
+
+
+def _head(document: dict[str, Any], results: Results) -> Results:
+    """What the subtitle is taken from."""
+    names: dict[str, dict[str, Any]] = {
+        lane["allocator"]: {"name": lane["allocator"], "version": lane["version"]}
+        for lane in document["lanes"]}
+    run = {key: document[key] for key in ("started", "zerotax_version") if key in document}
+    run["environment"] = document["environment"]
+    run["allocators"] = [names[name] for name in sorted(names, key=order)]
+    return Results(results.source, run, [])
+
+
+def title(lanes: list[Lane]) -> str:
+    """How many allocators change their ways at how many sizes."""
+    names = {lane.allocator for lane in lanes}
+    who = next(iter(names)) if len(names) == 1 else f"{len(names)} allocators"
+    sizes = {(lane.allocator, tick.at) for lane in lanes for tick in lane.ticks}
+    if not sizes:
+        return f"What calloc does, by size: {who} never change{'s' * (len(names) == 1)}"
+    return f"What calloc does, by size: {who} change{'s' * (len(names) == 1)} at " \
+           f"{len(sizes)} size{'s' * (len(sizes) != 1)}, each found to the byte"
+
+
+def _endings(document: dict[str, Any]) -> list[str]:
+    """How the points ended that have no behaviour: crashed, timeout, …."""
+    seen = [lane["at_from"] for lane in document["lanes"]] \
+        + [entry["above"] for entry in document["thresholds"]]
+    return sorted({signature["status"] for signature in seen} - {"ok"})
+
+
+def notes_of(lanes: list[Lane], endings: list[str]) -> list[str]:
+    """Footnotes: what the parts of a bar mean, and what is not to be relied on."""
+    notes = ["Colour: what calloc does once a block of that size was freed before. Long mark: the "
+             "size from which on this, its system calls or the place of the block change; short "
+             "mark: only the first calloc of a process changes."]
+    if any(lane.thread == "worker" for lane in lanes):
+        notes.append("Worker threads have a bar of their own only where they differ from the main "
+                     "thread.")
+    noisy = [tick for lane in lanes for tick in lane.ticks if tick.noisy]
+    if noisy:
+        notes.append(f"Dashed: {len(noisy)} mark{'s' * (len(noisy) != 1)} beside which a second "
+                     "look saw another behaviour.")
+    if endings:
+        told = ", ".join(ENDED.get(ending, ending) for ending in endings)
+        notes.append(f"Not known where the points ended as: {told}.")
+    return notes
+
+
+def draw(results: Results) -> Figure:
+    """The figure: a bar for each allocator and touch over size in bytes, on a log axis."""
+    path = results.source
+    if results.run.get("schema") != SCHEMA:
+        path = path.parent / FILE
+        if not path.exists():
+            raise zerotax_main.NothingToDraw(
+                f"{path}: no such file; run `zerotax thresholds --json {path}`")
+    document = read(path)
+    try:
+        lanes = lanes_of(document)
+        head, endings = _head(document, results), _endings(document)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ResultsError(f"{path}: not as its schema says ({error}); {REMEDY}") from error
+    if not lanes:
+        raise ResultsError(f"{path}: no lane was searched to its end; search again")
+    return _draw(lanes, Page(title(lanes), head, notes_of(lanes, endings)))
+
+
+def _places(lanes: list[Lane], names: dict[str, list[str]]) -> tuple[list[float], float]:
+    """Inches from the top to the middle of each lane, and the height of them all.
+
+    An allocator whose name takes more lines than it has lanes gets the room for them.
+    """
+    places: list[float] = []
+    top = GROUP_GAP / 2
+    for allocator, group in groupby(lanes, key=lambda lane: lane.allocator):
+        count = len(list(group))
+        places += [top + (n + 0.5) * PITCH for n in range(count)]
+        top += max(count * PITCH, len(names[allocator]) * NAME * LINE / 72) + GROUP_GAP
+    return places, top - GROUP_GAP / 2
+
+
+def _draw(lanes: list[Lane], page: Page) -> Figure:
+    names = {lane.allocator: wrap(lane.name, MOST_NAME, NAME, bold=True) for lane in lanes}
+    places, height = _places(lanes, names)
+    figure = page.figure(ABOVE + height + BELOW)
+    total = figure.get_figheight()
+    name_room = max(text_width(line, NAME, bold=True) for lines in names.values() for line in lines)
+    lane_room = max(text_width(lane.label(), LABEL + 1) for lane in lanes)
+    left = MARGIN + name_room + 0.2 + lane_room + 0.12
+    width = WIDTH - left - MARGIN - 0.2
+    axes = figure.add_axes((left / WIDTH, (page.foot + BELOW) / total, width / WIDTH,
+                            height / total))
+    _size_axis(axes, lanes)
+    axes.set_ylim(height, 0)
+    axes.set_yticks(places, [lane.label() for lane in lanes], fontsize=LABEL + 1)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    before = None
+    for lane, place in zip(lanes, places):
+        if lane.allocator != before:
+            axes.text((MARGIN - left) / width, place, "\n".join(names[lane.allocator]),
+                      transform=axes.get_yaxis_transform(), fontsize=NAME, weight="bold",
+                      va="top" if len(names[lane.allocator]) > 1 else "center_baseline")
+            if before is not None:
+                axes.plot([(MARGIN - left) / width, 1], [place - (PITCH + GROUP_GAP) / 2] * 2,
+                          transform=axes.get_yaxis_transform(), color="#BBBBBB", linewidth=0.6,
+                          clip_on=False, zorder=1)
+        before = lane.allocator
+        _bar(axes, lane, place, width)
+    _legend(figure, lanes, total - page.head - 0.08)
+    return figure
+
+
+def _size_axis(axes: Axes, lanes: list[Lane]) -> None:
+    """A log2 axis from the smallest size searched to the largest, every octave named."""
+    low = min(lane.pieces[0][0] for lane in lanes)
+    high = max(lane.pieces[-1][1] - 1 for lane in lanes)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(low, max(high, low + 1))
+    octaves = [1 << n for n in range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)]
+    octaves = octaves[::math.ceil(len(octaves) / 20) if octaves else 1]
+    octaves = octaves if len(octaves) > 1 else sorted({low, max(high, low + 1)})
+    axes.xaxis.set_major_locator(FixedLocator(octaves))
+    axes.xaxis.set_major_formatter(FixedFormatter([size_text(size, "\n") for size in octaves]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(True, axis="x")
+    axes.set_xlabel("size asked of calloc")
+
+
+def _bar(axes: Axes, lane: Lane, y: float, width: float) -> None:
+    top, bottom = y - BAR / 2, y + BAR / 2
+    for low, high, kind in lane.pieces:
+        look = LOOKS[kind]
+        axes.barh(y, high - low, left=low, height=BAR, facecolor=look.colour, edgecolor=look.ink,
+                  hatch=look.hatch, linewidth=0, zorder=2)
+    first, last = lane.pieces[0][0], lane.pieces[-1][1]
+    axes.plot([first, last, last, first, first], [top, top, bottom, bottom, top], color="#666666",
+              linewidth=0.6, zorder=3, clip_on=False, solid_joinstyle="miter")
+    for tick in lane.ticks:
+        reach = 0.038 if tick.steady else -BAR * 0.55
+        axes.plot([tick.at, tick.at], [top - reach, bottom + 0.038], color=INK,
+                  linewidth=1.4 if tick.steady else 0.9,
+                  linestyle=(0, (2, 1)) if tick.noisy else "-", zorder=5, solid_capstyle="butt")
+    for tick, text, side in _labels(axes, lane, width):
+        axes.annotate(text, (tick.at, y), xytext=(3.2 * side, 0), textcoords="offset points",
+                      ha="left" if side > 0 else "right", va="center_baseline", fontsize=LABEL,
+                      zorder=6, bbox={"boxstyle": "square,pad=0.12", "facecolor": "white",
+                                      "edgecolor": "none"})
+
+
+def _labels(axes: Axes, lane: Lane, width: float) -> list[tuple[Tick, str, int]]:
+    """The marks whose size has room beside them, what is written, and on which side (1: right).
+
+    A mark that changes every calloc chooses first. In bytes if that fits, else rounded.
+    """
+    low, high = (math.log2(limit) for limit in axes.get_xlim())
+
+    def inches(size: float) -> float:
+        return (math.log2(size) - low) / (high - low) * width
+
+    taken = [(-1.0, inches(lane.pieces[0][0])), (inches(lane.pieces[-1][1]), width + 1.0)]
+    taken += [(inches(tick.at),) * 2 for tick in lane.ticks]
+    found = []
+    for tick in sorted(lane.ticks, key=lambda tick: (not tick.steady, tick.at)):
+        at = inches(tick.at)
+        choices = [(text, side) for text in (count_text(tick.at), size_text(tick.at))
+                   for side in (1, -1)]
+        for text, side in choices:
+            need = text_width(text, LABEL) + 0.1
+            begin, end = (at + 0.005, at + need) if side > 0 else (at - need, at - 0.005)
+            if all(end <= a or b <= begin for a, b in taken):
+                taken.append((begin, end))
+                found.append((tick, text, side))
+                break
+    return found
+
+
+def _legend(figure: Figure, lanes: list[Lane], top: float) -> None:
+    used = {kind for lane in lanes for _, _, kind in lane.pieces}
+    handles: list[Any] = [Patch(facecolor=look.colour, edgecolor=look.ink, hatch=look.hatch,
+                                linewidth=0.6, label=kind)
+                          for kind, look in LOOKS.items() if kind in used]
+    marks = {tick.steady for lane in lanes for tick in lane.ticks}
+    for steady, text in ((True, "changes here"), (False, "first calloc alone changes")):
+        if steady in marks:
+            handles.append(Line2D([], [], color=INK, marker="|", linestyle="none", label=text,
+                                  markersize=12 if steady else 6,
+                                  markeredgewidth=1.4 if steady else 0.9))
+    figure.legend(handles=handles, ncol=4, loc="upper left", frameon=False, borderpad=0,
+                  borderaxespad=0, fontsize=9.5, handlelength=2.4, handleheight=1.1,
+                  columnspacing=1.4, labelcolor=INK,
+                  bbox_to_anchor=(MARGIN / WIDTH, top / figure.get_figheight()))
+
+
+if __name__ == "__main__":
+    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load_thresholds))

@@ -1,0 +1,150 @@
+"""`zerotax crossover`: what it writes, what it refuses, and crossings that are there by construction, not by speed."""
+
+import json
+
+import pytest
+from bad_input_test import refused
+from conftest import BUILD, MIB, PLANTED, check_schema, zerotax
+
+LARGECACHE = BUILD / "lib" / "liblargecache.so"
+# Clears every block below 64 MiB and maps larger ones anew; and the other way round (glibc maps what is above 32 MiB).
+BELOW = ("below=" + str(LARGECACHE), "below:LARGECACHE_ENTRY_LIMIT=64MiB")
+ABOVE = ("above=" + str(LARGECACHE), "above:LARGECACHE_THRESHOLD=64MiB", "above:LARGECACHE_ENTRY_LIMIT=1GiB")
+CRASH = f"crash={PLANTED / 'libplanted_crash.so'}"
+FEW = ("--processes", 3, "--grid", 1)
+
+
+def words(one, other):
+    """The arguments that compare two configurations."""
+    return [one[0], other[0], *[word for setting in (*one[1:], *other[1:]) for word in ("--env", setting)]]
+
+
+def compare(*arguments, status=0):
+    done = zerotax("crossover", *arguments, "--json", "-")
+    assert done.returncode == status, done.stderr or done.stdout[:2000]
+    found = json.loads(done.stdout)
+    check_schema(found, "crossover")
+    assert len(found["stretches"]) == (len(found["crossings"]) + 1 if found["stretches"] else 0)
+    for crossing in found["crossings"]:
+        assert crossing["low"] <= crossing["at"] <= crossing["high"]
+        assert crossing["cheaper_below"] != crossing["cheaper_above"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def cliff():
+    return compare(*words(BELOW, ABOVE), "--from", "40MiB", "--to", "100MiB", *FEW)
+
+
+def test_a_cliff_is_bracketed_where_it_was_built(cliff):
+    # One of the two clears 64 MiB or so where the other maps: a factor of a thousand, whatever the machine.
+    assert cliff["verdict"] == "crossings"
+    crossing, = cliff["crossings"]
+    assert crossing["certain"] and crossing["jump"] and crossing["share"] == 1
+    assert (crossing["cheaper_below"], crossing["cheaper_above"]) == ("above", "below")
+    assert crossing["low"] <= 64 * MIB + MIB / 16 and crossing["high"] >= 64 * MIB - MIB / 16
+    assert crossing["bracket"]["ratio_from"] > 10 and crossing["bracket"]["ratio_to"] < 0.1
+
+
+def test_refining_narrows_the_gap(cliff):
+    crossing, = cliff["crossings"]
+    # 40 to 80 MiB, twice quartered.
+    assert crossing["high"] / crossing["low"] < 2 ** (1 / 15)
+    assert {point["pass"] for point in cliff["points"]} == {0, 1, 2}
+
+
+def test_every_place_has_its_pairs_and_who_is_first_alternates(cliff):
+    sizes = [point["size_bytes"] for point in cliff["points"]]
+    assert sizes == sorted(set(sizes)) and sizes[0] == 40 * MIB and sizes[-1] == 100 * MIB
+    for point in cliff["points"]:
+        assert point["left_out"] is None and point["touch"] == 0
+        firsts = [pair["first"] for pair in point["pairs"]]
+        assert firsts in (["a", "b", "a"], ["b", "a", "b"])
+
+
+def test_the_other_way_round_it_is_the_same_cliff():
+    crossing, = compare(*words(ABOVE, BELOW), "--from", "40MiB", "--to", "100MiB", *FEW)["crossings"]
+    assert (crossing["cheaper_below"], crossing["cheaper_above"]) == ("above", "below")
+
+
+def test_one_that_is_cheaper_everywhere():
+    # The one clears what the other maps anew.
+    found = compare(*words(ABOVE, ("glibc",)), "--from", "80MiB", "--to", "160MiB", *FEW)
+    assert (found["verdict"], found["crossings"]) == ("none in range", [])
+    stretch, = found["stretches"]
+    assert stretch["cheaper"] == "glibc" and stretch["clear"] and stretch["ratio_min"] > 10
+
+
+def test_the_text_fits_a_terminal_and_the_file_is_the_same_finding(tmp_path):
+    done = zerotax("crossover", "glibc", "largecache", "--from", "64MiB", "--to", "256MiB", *FEW, "--json",
+                   tmp_path / "crossover.json")
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80, done.stdout
+    found = json.loads((tmp_path / "crossover.json").read_text())
+    check_schema(found, "crossover")
+    assert ("crossing at " if found["crossings"] else "none in range") in done.stdout
+    # Below 128 MiB largecache clears what glibc maps anew.
+    assert found["stretches"][0]["cheaper"] == "glibc" and found["points"][0]["ratio"]["median"] < 0.1
+
+
+def test_by_touched_fraction():
+    found = compare("glibc", f"never={PLANTED / 'libplanted_never.so'}", "--by", "touch", "--size", "64KiB",
+                    "--processes", 3, "--cost", "calloc", "--thread", "worker")
+    assert (found["by"], found["size_bytes"], found["touch"]) == ("touch", 64 << 10, None)
+    assert (found["cost"], found["thread"], found["pairs_per_point"]) == ("calloc", "worker", 3)
+    fractions = [point["touch"] for point in found["points"]]
+    assert fractions[0] == 0 and fractions[-1] == 1
+    # Of 16 pages 0.001 to 0.03 are all one: measured once.
+    assert sum(0 < fraction <= 1 / 16 for fraction in fractions) == 1
+
+
+def test_a_place_whose_probe_crashes_is_left_out_with_its_reason():
+    found = compare("glibc", CRASH, "--from", "1MiB", "--to", "4MiB", *FEW, status=1)
+    assert found["verdict"] == "not measured"
+    for point in found["points"]:
+        assert point["left_out"] == "crash: killed by SIGSEGV in calloc, operation 3"
+        assert point["ratio"] == {"na": point["left_out"]} and point["pairs"] == []
+
+
+def test_places_that_are_left_out_are_said_so():
+    done = zerotax("crossover", "glibc", CRASH, "--from", "1MiB", "--to", "2MiB", *FEW)
+    assert done.returncode == 1
+    assert "1 MiB is left out: crash: killed by SIGSEGV" in done.stdout
+    assert "not measured" in done.stdout
+
+
+SENSELESS = [
+    (["glibc", "glibc"], ["'glibc'", "twice"]),
+    (["glibc", "glibd"], ["'glibd'", "built in are"]),
+    (["glibc"], ["B", "--help"]),
+    (["glibc", ""], ["no name"]),
+    (["glibc", "largecache", "jemalloc"], ["jemalloc", "--help"]),
+    (["glibc", "largecache", "--by", "colour"], ["--by colour", "size or touch"]),
+    (["glibc", "largecache", "--cost", "free"], ["--cost free", "calloc or total"]),
+    (["glibc", "largecache", "--processes", "2"], ["--processes 2", "3 to 1000"]),
+    (["glibc", "largecache", "--processes", "-1"], ["-1"]),
+    (["glibc", "largecache", "--processes", "nine"], ["nine"]),
+    (["glibc", "largecache", "--grid", "0"], ["--grid 0"]),
+    (["glibc", "largecache", "--from", "2MiB", "--to", "1MiB"], ["--from 2MiB", "--to 1MiB"]),
+    (["glibc", "largecache", "--from", "1MiB", "--to", "1MiB"], ["--from 1MiB"]),
+    (["glibc", "largecache", "--from", "1Mib"], ["'1Mib'", "MiB"]),
+    (["glibc", "largecache", "--to", "200000GiB"], ["address space"]),
+    (["glibc", "largecache", "--touch", "2"], ["--touch 2", "0 to 1"]),
+    (["glibc", "largecache", "--touch", "nan"], ["--touch nan", "0 to 1"]),
+    (["glibc", "largecache", "--thread", "x"], ["'x'", "main or worker"]),
+    (["glibc", "largecache", "--timeout", "0"], ["--timeout 0"]),
+    (["glibc", "largecache", "--by", "touch"], ["size", "--size 1MiB"]),
+    (["glibc", "largecache", "--by", "touch", "--size", "0"], ["'0'"]),
+    (["glibc", "largecache", "--by", "touch", "--size", "1MiB", "--from", "1MiB"], ["--from", "--by size"]),
+    (["glibc", "largecache", "--by", "touch", "--size", "1MiB", "--touch", "0.5"], ["--touch", "--by size"]),
+    (["glibc", "largecache", "--size", "1MiB"], ["--size", "--by touch"]),
+    (["glibc", "largecache", "--env", "jemalloc:A=b"], ["'jemalloc'", "one of the two"]),
+    (["glibc", "largecache", "--env", "glibc:A"], ["'glibc:A'", "NAME:KEY=VALUE"]),
+    (["glibc", "largecache", "--json", "/no/such/folder/x.json"], ["/no/such/folder", "write"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), SENSELESS, ids=[" ".join(each) for each, _ in SENSELESS])
+def test_an_argument_that_makes_no_sense_is_refused(tmp_path, arguments, expected):
+    refused(zerotax("crossover", *arguments, cwd=tmp_path), *expected)
+    assert not list(tmp_path.iterdir())

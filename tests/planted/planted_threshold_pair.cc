@@ -1,0 +1,20 @@
+// Changes its ways at two sizes 30 bytes apart: up to the first, blocks are fresh mappings; between the two, they are
+// kept and zeroed; from the second on, fresh mappings that are zeroed for nothing.
+#include "core.h"
+
+namespace {
+constexpr std::size_t kFirstZeroed = 1'000'003;
+constexpr std::size_t kFirstNotKept = 1'000'033;
+
+bool is_kept(std::size_t bytes) { return bytes >= kFirstZeroed && bytes < kFirstNotKept; }
+}  // namespace
+
+void* planted::large_calloc(std::size_t bytes) {
+  void* block = is_kept(bytes) ? take_or_map(bytes) : map_block(bytes);
+  return block != nullptr && bytes >= kFirstZeroed ? memset(block, 0, bytes) : block;
+}
+
+void planted::large_free(void* block) {
+  if (!is_kept(header_of(block).asked)) return unmap_block(block);
+  keep_block(block);
+}

@@ -1,0 +1,1 @@
+zerotax_unit_test(crossover_test LIBRARIES zerotax_analyze)
