@@ -53,7 +53,8 @@ bool read_whole_process(const Pagemap& pagemap, RangeList& populated) {
   std::size_t mapped = 0;
   bool done = true;
   for_each_mapping([&](const Mapping& mapping) {
-    if (!mapping.readable && !mapping.writable) return;
+    // [vsyscall] lies beyond user space, and has no pagemap entry to read.
+    if ((!mapping.readable && !mapping.writable) || mapping.range.begin >= kUserSpace.end) return;
     mapped += mapping.range.bytes();
     done = done && mapped <= kReadableBytes && pagemap.populated(mapping.range, populated);
   });
@@ -227,7 +228,10 @@ void AuditMeter::count_inline(AddressRange block) {
       if (touched_by_memset(part) || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) continue;
       const bool shared = part.bytes() < kPageBytes;
       const bool fresh = !populated_before_.contains(page);
-      if (!fresh && !watched_.contains(page)) {
+      // A page that is new and zero was written to, unless it may only have been read, or the kernel may have populated
+      // it.
+      const bool proves_nothing = fresh ? !pagemap_.knows_zero_page() || !count_syscalls_ : !watched_.contains(page);
+      if (proves_nothing) {
         // Zero before and after, or zeroed from whatever it was: nobody can tell.
         if (!shared) return forget_zeroed_bytes();
         continue;
@@ -245,6 +249,8 @@ void AuditMeter::count_inline(AddressRange block) {
     inside.bytes += edge.bytes;
     inside.dirty += edge.dirty;
   }
+  // A block without a page of its own: what it shares its pages with may have been written, or the block itself.
+  if (whole.bytes() == 0 && head.bytes + tail.bytes + inside.bytes > 0) return forget_zeroed_bytes();
   if (inside.bytes == 0) return;
   op_->methods |= kByInline;
   op_->zeroed_bytes += static_cast<std::int64_t>(inside.bytes);
@@ -255,7 +261,7 @@ void AuditMeter::forget_zeroed_bytes() {
   unseen_ = true;
   if (record_.na_unseen[0] != '\0') return;
   std::snprintf(&record_.na_unseen[0], sizeof record_.na_unseen, "stores other than memset may have gone unseen: %s",
-                record_.na_inline[0] != '\0' ? &record_.na_inline[0] : "the block had not been handed out before");
+                record_.na_inline[0] != '\0' ? &record_.na_inline[0] : "nothing tells who wrote to these pages");
 }
 
 bool AuditMeter::touched_by_memset(AddressRange part) const {

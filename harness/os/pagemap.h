@@ -28,6 +28,9 @@ class Pagemap {
   /// Returns false if the kernel refused.
   bool populated(AddressRange range, RangeList& populated) const;
 
+  /// Whether the shared zero page, which reading maps, can be told from a page that was written.
+  [[nodiscard]] bool knows_zero_page() const { return method_ == Method::kScan || zero_frame_ != 0; }
+
   /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker (kScan only).
   bool written(AddressRange range, RangeList& written) const;
 

@@ -46,7 +46,8 @@ CRASHED = {"status": "crashed"}
 
 def document(*lanes: tuple[str, float, str, list[Any]]) -> Raw:
     """A thresholds file of lanes: allocator, touch, thread, and behaviours with sizes between."""
-    made: Raw = {"schema": "zerotax.thresholds/1", "environment": sample.run(0)["environment"],
+    made: Raw = {"schema": "zerotax.thresholds/1", "zerotax_version": "0.1.0",
+                 "started": "2026-11-20T05:10:00Z", "environment": sample.run(0)["environment"],
                  "thresholds": [], "lanes": [], "probes": 50 * len(lanes)}
     for allocator, touch, thread, chain in lanes:
         made["lanes"].append({
