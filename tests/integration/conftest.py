@@ -26,6 +26,10 @@ DETERMINISTIC = (
     "calloc_faults", "touch_faults", "free_faults", "calloc_syscalls", "free_syscalls",
 )
 
+# mimalloc gives memory back a while after it was freed (25 ms): on a slow machine other calls of a run meet it. So that
+# two runs can be compared, it shall not within them.
+UNHURRIED_MIMALLOC = "MIMALLOC_DECOMMIT_DELAY=100000"
+
 
 def clean_environment(**changes):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("ZEROTAX_", "LARGECACHE_"))}

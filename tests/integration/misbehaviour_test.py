@@ -28,6 +28,13 @@ def test_a_crash_says_where_and_keeps_the_calls_before_it(run):
     assert point["first_ops"][0]["calloc_syscalls"] == {"mmap": 1}
 
 
+@pytest.mark.parametrize(("name", "place"), [
+    ("planted_crash_in_free", "in free, operation 2"), ("planted_read_only", "while the block was written to, operation 1")])
+def test_a_crash_outside_calloc_says_where_too(name, place):
+    point, = measure(*planted(name), "--size", SIZE, "--touch", 1, "--ops", 8, status=1)["points"]
+    assert (point["status"], point["reason"]) == ("crashed", f"audit pass: killed by SIGSEGV {place}")
+
+
 def test_a_calloc_that_gives_null_says_so_with_its_errno(run):
     point = point_of(run, "planted_null")
     assert point["reason"] == "audit pass: calloc returned NULL (Cannot allocate memory), operation 2"

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 from conftest import (
-    BUILD, KIB, MIB, clean_environment, differences, measure, one_fault_brings_one_page, options,
+    BUILD, KIB, MIB, UNHURRIED_MIMALLOC, clean_environment, differences, measure, one_fault_brings_one_page, options,
     point_of, zerotax)
 
 OPS = 8
@@ -103,7 +103,8 @@ def test_largecache_zeroes_nothing_of_1000_mib_for_it_keeps_no_such_block():
 def test_an_allocator_measures_the_same_linked_and_preloaded(name):
     sizes = [64 * KIB, MIB, 3 * MIB + 1, 20 * MIB, 100 * MIB]
     run = measure(
-        "--allocator", name, "--allocator", f"preloaded={library_of(name)}", *options("size", sizes),
+        "--allocator", name, "--allocator", f"preloaded={library_of(name)}",
+        *options("env", [f"{each}:{UNHURRIED_MIMALLOC}" for each in (name, "preloaded")]), *options("size", sizes),
         *options("touch", TOUCHES), "--ops", OPS)
     found = {}
     for size in sizes:

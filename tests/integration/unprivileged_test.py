@@ -5,11 +5,13 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import KIB, MIB, ZEROTAX, differences, is_na, measure, options, planted, watches_inline_stores
+from conftest import (
+    KIB, MIB, UNHURRIED_MIMALLOC, ZEROTAX, differences, is_na, measure, options, planted, watches_inline_stores)
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 PLAN = [
-    "--allocator", "glibc", "--allocator", "mimalloc", *planted("planted_memset", "planted_half"),
+    "--allocator", "glibc", "--allocator", "mimalloc", "--env", f"mimalloc:{UNHURRIED_MIMALLOC}",
+    *planted("planted_memset", "planted_half"),
     *options("size", [64 * KIB, 262_147, 3 * MIB + 1, 20 * MIB]), *options("touch", [0, 1]), "--ops", 8]
 FIGURES = ("zeroed_bytes", "redundant_zeroed_bytes")
 
@@ -107,3 +109,10 @@ def test_inline_stores_that_cannot_be_seen_are_never_called_zero(method):
         assert first == 1 << 20
     else:
         assert is_na(first)
+
+
+def test_a_memset_of_half_a_block_proves_nothing_of_the_other_half_without_a_pagemap():
+    run = measure(*planted("planted_half", "planted_memset"), "--size", "1MiB", "--ops", 8, ZEROTAX_PAGEMAP="none")
+    half, whole = run["points"]
+    assert all(is_na(entry["zeroed_bytes"]) for entry in [half, *half["first_ops"]])
+    assert all(entry["zeroed_bytes"] == 1 << 20 for entry in [whole, *whole["first_ops"]])

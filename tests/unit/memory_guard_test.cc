@@ -16,6 +16,11 @@ MemoryState machine_with(std::uint64_t available) {
 
 TEST(MemoryGuard, LetsThroughWhatFits) { EXPECT_EQ(why_too_large(kGiB, machine_with(2 * kGiB)), ""); }
 
+TEST(MemoryGuard, CountsAnEighthAndAProcessBesideTheBlock) {
+  EXPECT_EQ(why_too_large(kGiB, machine_with(kGiB + kGiB / 8 + 64 * kMiB)), "");
+  EXPECT_NE(why_too_large(kGiB, machine_with(kGiB + kGiB / 8 + 64 * kMiB - 1)), "");
+}
+
 TEST(MemoryGuard, SaysWhatIsNeededAndWhatThereIs) {
   const std::string reason = why_too_large(8 * kGiB, machine_with(4 * kGiB));
   EXPECT_NE(reason.find("9.06 GiB"), std::string::npos) << reason;

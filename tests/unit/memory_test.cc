@@ -57,6 +57,32 @@ TEST(Memory, TakesTheTightestLimitFromTheCgroupUpwards) {
   EXPECT_EQ(state.usable(), kGiB / 2);
 }
 
+TEST(Memory, IsNotWidenedByAnAncestorThatAllowsMore) {
+  const Root root;
+  root.file("proc/meminfo", kMeminfo);
+  root.file("proc/self/cgroup", "0::/user/session\n");
+  root.file("sys/fs/cgroup/user/session/memory.max", "1073741824\n");
+  root.file("sys/fs/cgroup/user/session/memory.current", "536870912\n");
+  root.file("sys/fs/cgroup/user/memory.max", "2147483648\n");
+  root.file("sys/fs/cgroup/user/memory.current", "805306368\n");
+  const MemoryState state = read_memory_state(root.path());
+  EXPECT_EQ(state.cgroup_limit, kGiB);
+  EXPECT_EQ(state.cgroup_available, kGiB / 2);
+}
+
+TEST(Memory, IsShortWhereAWiderAncestorIsNearlyFull) {
+  const Root root;
+  root.file("proc/meminfo", kMeminfo);
+  root.file("proc/self/cgroup", "0::/user/session\n");
+  root.file("sys/fs/cgroup/user/session/memory.max", "1073741824\n");
+  root.file("sys/fs/cgroup/user/session/memory.current", "536870912\n");
+  root.file("sys/fs/cgroup/user/memory.max", "2147483648\n");
+  root.file("sys/fs/cgroup/user/memory.current", "2146435072\n");
+  const MemoryState state = read_memory_state(root.path());
+  EXPECT_EQ(state.cgroup_limit, kGiB);
+  EXPECT_EQ(state.cgroup_available, kMiB);
+}
+
 TEST(Memory, KnowsTheFirstVersionOfCgroups) {
   const Root root;
   root.file("proc/meminfo", kMeminfo);
@@ -68,6 +94,17 @@ TEST(Memory, KnowsTheFirstVersionOfCgroups) {
   const MemoryState state = read_memory_state(root.path());
   EXPECT_EQ(state.cgroup_limit, 2 * kGiB);
   EXPECT_EQ(state.cgroup_available, 0U);
+}
+
+TEST(Memory, TakesTheHugeNumberOfTheFirstVersionForNoLimit) {
+  const Root root;
+  root.file("proc/meminfo", kMeminfo);
+  root.file("proc/self/cgroup", "4:memory:/\n");
+  root.file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  root.file("sys/fs/cgroup/memory/memory.usage_in_bytes", "5\n");
+  const MemoryState state = read_memory_state(root.path());
+  EXPECT_FALSE(state.cgroup_limit);
+  EXPECT_FALSE(state.cgroup_available);
 }
 
 TEST(Memory, OfThisMachineIsPlausible) {

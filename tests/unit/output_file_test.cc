@@ -1,8 +1,10 @@
 #include "drive/output_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -48,6 +50,20 @@ TEST_F(OutputFile, OnAFullDiskNamesItAndTheRemedy) {
     EXPECT_NE(std::string(failure.what()).find("No space left"), std::string::npos) << failure.what();
     EXPECT_NE(failure.remedy().find("space"), std::string::npos);
   }
+}
+
+TEST_F(OutputFile, ThatCannotBeFinishedLeavesTheOldOneAndNothingBeside) {
+  write_file(path("a"), "old");
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{2, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(write_file(path("a"), "too long"), UsageError);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_EQ(read(path("a")), "old");
+  EXPECT_EQ(files(), 1U);
 }
 
 TEST_F(OutputFile, ThatCannotBeWrittenIsFoundBeforeTheWork) {

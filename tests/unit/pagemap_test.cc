@@ -101,6 +101,20 @@ TEST_P(PagemapBy, ForgetsPurgedPages) {
   EXPECT_EQ(memory.pages_in(found), (std::vector<std::size_t>{0, 3}));
 }
 
+TEST_P(PagemapBy, CountsAPageThatIsNotPresentButHasAnEntry) {
+  // As a swapped page has. There may be no swap here: a guard page's entry is of the same kind.
+  constexpr int kGuardInstall = 102;  // MADV_GUARD_INSTALL of Linux 6.13
+  Memory memory(4);
+  memory.page(0) = 1;
+  if (::madvise(const_cast<char*>(&memory.page(2)), kPageBytes, kGuardInstall) != 0) {
+    GTEST_SKIP() << "this kernel has no guard pages (Linux 6.13)";
+  }
+  const Pagemap pagemap;
+  RangeList found;
+  ASSERT_TRUE(pagemap.populated(memory.range(), found));
+  EXPECT_EQ(memory.pages_in(found), (std::vector<std::size_t>{0, 2}));
+}
+
 INSTANTIATE_TEST_SUITE_P(EachMethod, PagemapBy, testing::Values("scan", "read"),
                          [](const auto& method) { return std::string(method.param); });
 

@@ -36,8 +36,9 @@ PassResult timing_pass(std::size_t ops) {
   });
 }
 
-PassResult audit_pass(std::int64_t zeroed, std::int64_t redundant, std::uint32_t methods) {
-  return make_pass(8, [&](Record& record) {
+PassResult audit_pass(std::int64_t zeroed, std::int64_t redundant, std::uint32_t methods,
+                      PassResult::Status status = PassResult::Status::kOk, const std::string& reason = "") {
+  const auto fill = [&](Record& record) {
     for (std::size_t i = 0; i < 8; ++i) {
       OpRecord& entry = op(record, i);
       entry.zeroed_bytes = i == 0 ? 0 : zeroed;
@@ -50,7 +51,8 @@ PassResult audit_pass(std::int64_t zeroed, std::int64_t redundant, std::uint32_t
       entry.free_syscalls.kinds[1] = {500, 2};
       entry.free_syscalls.used = 2;
     }
-  });
+  };
+  return make_pass(8, fill, status, reason);
 }
 
 class PointTest : public testing::Test {
@@ -172,6 +174,106 @@ TEST_F(PointTest, ATallyThatStoppedEarlyIsNotAvailable) {
   EXPECT_TRUE(is_not_available(point["calloc_syscalls"]));
   EXPECT_TRUE(is_not_available(point["syscalls"]));
   EXPECT_FALSE(is_not_available(point["free_syscalls"]));
+}
+
+TEST_F(PointTest, ThePassThatWentWrongFirstIsTheReasonAndOutranksContents) {
+  Passes passes;
+  passes.audit = audit_pass(0, 0, 0, PassResult::Status::kTimeout, "not done");
+  passes.timing = make_pass(
+      0, [](Record&) {}, PassResult::Status::kCrashed, "killed");
+  op(const_cast<Record&>(passes.audit.record()), 3).not_zero = 1;
+  const Json point = json(passes);
+  EXPECT_EQ(point["status"], "timeout");
+  EXPECT_EQ(point["reason"], "audit pass: not done");
+  EXPECT_EQ(point["violations"], Json::array());
+}
+
+TEST_F(PointTest, ACountIsNotAvailableIfOneSteadyOperationLacksIt) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(1 << 20, 1 << 20, kByMemset);
+  auto& record = const_cast<Record&>(passes.audit.record());
+  op(record, 6).zeroed_bytes = kNotMeasured;
+  std::strcpy(&record.na_unseen[0], "unseen");
+  const Json point = json(passes);
+  EXPECT_EQ(point["zeroed_bytes"], (Json{{"na", "unseen"}}));
+  EXPECT_EQ(point["zero_ns"], (Json{{"na", "unseen"}}));
+  EXPECT_EQ(point["zeroed_method"], (Json{{"na", "unseen"}}));
+  EXPECT_EQ(point["first_ops"][5]["zeroed_bytes"], 1 << 20);
+  EXPECT_EQ(point["first_ops"][6]["zeroed_bytes"], (Json{{"na", "unseen"}}));
+}
+
+TEST_F(PointTest, AReasonInTheRecordTakesTheFigureFromEachEarlyOperationToo) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(100, 7, kByMemset);
+  std::strcpy(&const_cast<Record&>(passes.audit.record()).na_redundant[0], "refused");
+  const Json point = json(passes);
+  ASSERT_EQ(point["first_ops"].size(), 8U);
+  for (const Json& entry : point["first_ops"]) {
+    EXPECT_EQ(entry["redundant_zeroed_bytes"], (Json{{"na", "refused"}}));
+  }
+}
+
+TEST_F(PointTest, NoZeroingIsClaimedOnlyOfAWholeAuditThatCouldSeeIt) {
+  EXPECT_FALSE(has_no_zeroing(audit_pass(0, 0, 0, PassResult::Status::kCrashed, "killed")));
+  EXPECT_FALSE(has_no_zeroing(audit_pass(100, 0, kByMemset)));
+  for (auto reason : {&Record::na_zeroed, &Record::na_populated}) {
+    Passes passes;
+    passes.timing = timing_pass(8);
+    passes.audit = audit_pass(0, 0, 0);
+    std::strcpy(&(const_cast<Record&>(passes.audit.record()).*reason)[0], "blind");
+    EXPECT_FALSE(has_no_zeroing(passes.audit));
+    EXPECT_TRUE(is_not_available(json(passes)["zero_ns"]));
+  }
+}
+
+TEST_F(PointTest, ZeroingNeverTakesLessThanNoTime) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(1 << 20, 1 << 20, kByInline);
+  passes.differential = make_pass(4, [](Record& record) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      // The first two are warm-up.
+      op(record, i).calloc_ns = i < 2 ? 9000 : 200;
+      op(record, i).malloc_ns = 300;
+    }
+  });
+  EXPECT_EQ(json(passes)["zero_ns"], 0.0);
+}
+
+TEST_F(PointTest, TheMethodIsThatOfTheSteadyState) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(1 << 20, 1 << 20, kByMemset);
+  op(const_cast<Record&>(passes.audit.record()), 0).methods = kByInline;
+  EXPECT_EQ(json(passes)["zeroed_method"], "memset");
+  op(const_cast<Record&>(passes.audit.record()), 7).methods = kByInline;
+  EXPECT_EQ(json(passes)["zeroed_method"], "memset+inline");
+}
+
+TEST_F(PointTest, SteadySystemCallsAreTheMostFrequentAndOfEqualsTheLatest) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(0, 0, 0);
+  auto& record = const_cast<Record&>(passes.audit.record());
+  const auto calls = [&](std::initializer_list<std::uint32_t> of_the_last_four) {
+    std::size_t i = 4;
+    for (const std::uint32_t number : of_the_last_four) op(record, i++).calloc_syscalls.kinds[0].calls = number;
+    return json(passes)["calloc_syscalls"]["mmap"];
+  };
+  EXPECT_EQ(calls({2, 2, 2, 3}), 2);
+  EXPECT_EQ(calls({2, 2, 3, 3}), 3);
+  EXPECT_EQ(calls({2, 3, 2, 3}), 3);
+}
+
+TEST_F(PointTest, ATimeWithoutValuesSaysSo) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(0, 0, 0);
+  const Json point = json(passes);
+  EXPECT_EQ(point["touch_ns"], (Json{{"na", "nothing is touched"}}));
+  EXPECT_EQ(point["first_ops"][0]["touch_ns"], (Json{{"na", "nothing is touched"}}));
 }
 
 }  // namespace

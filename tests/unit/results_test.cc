@@ -96,5 +96,28 @@ TEST_F(Results, AsCsvHaveARowAPointAndQuoteWhatNeedsIt) {
   EXPECT_EQ(read_json_file(folder + "/run.json").at("plan").at("points_finished"), 4);
 }
 
+TEST_F(Results, AsCsvHaveNoTextForWhatIsNotAvailable) {
+  const std::string csv = points_csv({point(0)});
+  EXPECT_EQ(csv.find("\"\"na\"\""), std::string::npos) << csv;
+  // From the reason on: nine times and ten figures, of which none was measured.
+  EXPECT_TRUE(csv.ends_with(",skipped,a test,,,,,,,,,,,,,,,,,,,\n")) << csv;
+}
+
+TEST_F(Results, AsCsvHaveThePercentilesUnderTheirNames) {
+  Json measured = point(0);
+  measured["calloc_ns"] = {{"median", 20.0}, {"p05", 10.0}, {"p95", 30.0}};
+  const std::string csv = points_csv({measured});
+  EXPECT_NE(csv.find(",calloc_ns_median,calloc_ns_p05,calloc_ns_p95,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",a test,20.0,10.0,30.0,"), std::string::npos) << csv;
+}
+
+TEST_F(Results, AsCsvQuoteAQuoteOrALineBreakThatStandsAlone) {
+  Json quoted = point(0);
+  quoted["reason"] = "a \"b\"";
+  EXPECT_NE(points_csv({quoted}).find(",\"a \"\"b\"\"\","), std::string::npos);
+  quoted["reason"] = "a\nb";
+  EXPECT_NE(points_csv({quoted}).find(",\"a\nb\","), std::string::npos);
+}
+
 }  // namespace
 }  // namespace zerotax

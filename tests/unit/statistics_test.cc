@@ -25,6 +25,13 @@ TEST(Statistics, SpreadOfOneValueIsThatValue) {
   EXPECT_EQ(one.p95, 7);
 }
 
+TEST(Statistics, SpreadIsTheMedianAndTheFifthAndNinetyFifthPercentile) {
+  const Spread found = spread({50, 15, 40, 20, 35});
+  EXPECT_DOUBLE_EQ(found.median, 35);
+  EXPECT_DOUBLE_EQ(found.p05, 16);
+  EXPECT_DOUBLE_EQ(found.p95, 48);
+}
+
 TEST(Statistics, TheMedianOfCountsWasAlwaysObserved) {
   EXPECT_EQ(observed_median({4, 1, 3, 2}), 2);
   EXPECT_EQ(observed_median({0, 25600}), 0);

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
+#include <utility>
 
 namespace zerotax {
 namespace {
@@ -105,6 +107,30 @@ TEST_F(SyscallCounterTest, NoticesThatTheKernelWasAskedToPopulate) {
   void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   SyscallCounter::end();
   EXPECT_TRUE(SyscallCounter::populate_requested());
+  ::munmap(memory, 4096);
+}
+
+TEST_F(SyscallCounterTest, NoticesEveryOtherWayToAskForPagesAndForgetsItWithTheNextCall) {
+  const auto map = [] { return ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); };
+  void* memory = map();
+  constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ of Linux 5.14
+  const std::pair<const char*, std::function<void()>> ways[] = {
+      {"MADV_POPULATE_READ", [&] { ::madvise(memory, 4096, kPopulateRead); }},
+      {"MADV_POPULATE_WRITE", [&] { ::madvise(memory, 4096, kPopulateRead + 1); }},
+      {"mlock", [&] { ::mlock(memory, 4096); }},
+      {"mlock2", [&] { ::syscall(SYS_mlock2, memory, 4096, 0); }},
+      {"MAP_LOCKED",
+       [&] { ::mmap(memory, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_LOCKED, -1, 0); }}};
+  for (const auto& [name, ask] : ways) {
+    SyscallCounter::begin();
+    ask();
+    SyscallCounter::end();
+    EXPECT_TRUE(SyscallCounter::populate_requested()) << name;
+    SyscallCounter::begin();
+    ::madvise(memory, 4096, MADV_NOHUGEPAGE);
+    SyscallCounter::end();
+    EXPECT_FALSE(SyscallCounter::populate_requested()) << "after " << name;
+  }
   ::munmap(memory, 4096);
 }
 

@@ -61,6 +61,41 @@ TEST(Tax, PointsThatFailedAreListedWithTheirReason) {
   EXPECT_NE(summary.find("1 MiB touch 0: crashed: killed by SIGSEGV"), std::string::npos) << summary;
 }
 
+TEST(Tax, IsOfUntouchedBlocksInTheMainThread) {
+  Json touched = point("a", kMiB, kMiB);
+  touched["touch"] = 1.0;
+  Json in_worker = point("a", kMiB, kMiB);
+  in_worker["thread"] = "worker";
+  Json other_case = point("a", kMiB, kMiB);
+  other_case["case"] = "other";
+  const auto taxes = find_taxes({touched, in_worker, other_case, point("a", kMiB, 0)});
+  ASSERT_EQ(taxes.size(), 1U);
+  EXPECT_EQ(taxes[0].measured, 1U);
+  EXPECT_TRUE(taxes[0].paying.empty());
+}
+
+TEST(Tax, IsToldByConfiguration) {
+  Json configured = point("a", kMiB, kMiB);
+  configured["env"]["KEY"] = "value";
+  const auto taxes = find_taxes({point("a", kMiB, 0), configured});
+  ASSERT_EQ(taxes.size(), 2U);
+  EXPECT_EQ(taxes[0].label, "a 1.0");
+  EXPECT_EQ(taxes[1].label, "a 1.0 [KEY=value]");
+}
+
+TEST(Summary, TellsAFirstCallThatDiffersFromTheLaterOnes) {
+  const std::string only_first = write_summary(find_taxes({point("a", kMiB, 0, kMiB)}));
+  EXPECT_NE(only_first.find("Its first calloc does, at 1 MiB."), std::string::npos) << only_first;
+  const std::string only_later = write_summary(find_taxes({point("a", kMiB, kMiB, 0)}));
+  EXPECT_NE(only_later.find("The first calloc of a process does not."), std::string::npos) << only_later;
+}
+
+TEST(Summary, HasTheRedundantShareOf100MiB) {
+  const std::string summary = write_summary(find_taxes({point("a", 100 * kMiB, 75 * kMiB), point("b", kMiB, kMiB)}));
+  EXPECT_NE(summary.find(" 75 % |"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("n/a |\n"), std::string::npos) << summary;
+}
+
 TEST(Summary, SaysWhoPaysFromWhereToWhereAndHowMuch) {
   std::vector<Json> points;
   for (const std::uint64_t size : {1U, 100U, 1000U}) {

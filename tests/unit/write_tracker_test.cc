@@ -86,5 +86,40 @@ TEST_F(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
   EXPECT_EQ(watched.size(), 0U);
 }
 
+TEST_F(WriteTrackerTest, TellsWhatIsWatchedInOrderHoweverOftenPartsAreReleased) {
+  tracker.watch(pages(0, kPages));
+  tracker.release(pages(30, 40));
+  tracker.release(pages(10, 20));
+  RangeList watched;
+  tracker.watched(pages(0, kPages), watched);
+  ASSERT_EQ(watched.size(), 3U);
+  for (const std::size_t page : {0U, 9U, 20U, 29U, 40U, 63U})
+    EXPECT_TRUE(watched.contains(pages(page, 0).begin)) << page;
+  for (const std::size_t page : {10U, 19U, 30U, 39U}) EXPECT_FALSE(watched.contains(pages(page, 0).begin)) << page;
+  for (const std::size_t page : {9U, 10U, 29U, 39U, 63U}) write(page);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{9, 29, 63}));
+}
+
+TEST_F(WriteTrackerTest, LeavesNoMarkBehindWhenItStops) {
+  // The mark of a protected page that is not populated looks like a swapped page.
+  write(1);
+  tracker.watch(pages(0, kPages));
+  tracker.stop();
+  RangeList populated;
+  ASSERT_TRUE(pagemap.populated(pages(0, kPages), populated));
+  ASSERT_EQ(populated.size(), 1U);
+  EXPECT_EQ(populated.begin()->begin, pages(1, 0).begin);
+  EXPECT_EQ(populated.begin()->bytes(), kPageBytes);
+}
+
+TEST_F(WriteTrackerTest, LeavesNoMarkBehindInMemoryThatIsUnmappedInPart) {
+  tracker.watch(pages(0, kPages));
+  ::munmap(memory + 8 * kPageBytes, 8 * kPageBytes);
+  tracker.stop();
+  RangeList populated;
+  ASSERT_TRUE(pagemap.populated(pages(0, kPages), populated));
+  EXPECT_EQ(populated.size(), 0U);
+}
+
 }  // namespace
 }  // namespace zerotax

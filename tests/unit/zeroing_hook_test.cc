@@ -9,6 +9,13 @@
 #include <thread>
 #include <vector>
 
+// Under names that the compiler does not know, so that it calls what is written here.
+extern "C" {
+void call_bzero(void* target, std::size_t bytes) __asm__("bzero");
+void* call_memset_checked(void* target, int value, std::size_t bytes, std::size_t room) __asm__("__memset_chk");
+void call_explicit_bzero_checked(void* target, std::size_t bytes, std::size_t room) __asm__("__explicit_bzero_chk");
+}
+
 namespace zerotax {
 namespace {
 
@@ -19,6 +26,9 @@ class Listener final : public ZeroingHook::Listener {
   std::vector<std::size_t> before;
   std::vector<std::size_t> after;
 };
+
+/// A pointer that the loader fills in.
+void* (*volatile in_data)(void*, int, std::size_t) = &std::memset;
 
 /// Hides a value from the compiler, so that it cannot put stores in place of a call.
 template <typename T>
@@ -55,6 +65,27 @@ TEST_F(ZeroingHookTest, SeesMemsetAndItsKinWhenTheyWriteZeros) {
   EXPECT_EQ(listener.before, listener.after);
   // The compiler may spell bzero as memset: the same store either way.
   EXPECT_EQ(listener.before, (std::vector<std::size_t>{100, 300, 400, 500}));
+}
+
+TEST_F(ZeroingHookTest, SeesTheCallsThatACompilerWouldReplace) {
+  ZeroingHook::listen(&listener);
+  call_bzero(&buffer[0], hidden<std::size_t>(100));
+  call_memset_checked(&buffer[0], hidden(0), hidden<std::size_t>(200), sizeof buffer);
+  call_memset_checked(&buffer[0], hidden(1), hidden<std::size_t>(250), sizeof buffer);
+  call_explicit_bzero_checked(&buffer[0], hidden<std::size_t>(300), sizeof buffer);
+  ZeroingHook::listen(nullptr);
+  EXPECT_EQ(listener.before, (std::vector<std::size_t>{100, 200, 300}));
+  EXPECT_EQ(listener.before, listener.after);
+  for (std::size_t i = 0; i < 300; ++i) EXPECT_EQ(buffer[i], 0) << i;
+}
+
+TEST_F(ZeroingHookTest, SeesCallsThroughEveryKindOfSlot) {
+  void* (*volatile in_table)(void*, int, std::size_t) = &std::memset;
+  ZeroingHook::listen(&listener);
+  in_table(&buffer[0], 0, 100);  // as a library that is built with -fno-plt calls it
+  in_data(&buffer[0], 0, 200);
+  ZeroingHook::listen(nullptr);
+  EXPECT_EQ(listener.before, (std::vector<std::size_t>{100, 200}));
 }
 
 TEST_F(ZeroingHookTest, SeesTheCLibrarysOwnCalls) {

@@ -1,0 +1,240 @@
+#include "meter/audit.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+
+#include "meter/meter.h"
+
+// The allocator of this program is planted: what a large calloc does and returns, each test says.
+namespace {
+
+std::function<void*()> planted_calloc;
+char* arena = nullptr;
+constexpr std::size_t kArenaPages = 4096;
+
+bool in_arena(const void* block) {
+  const char* at = static_cast<const char*>(block);
+  return arena != nullptr && at >= arena && at < arena + kArenaPages * zerotax::kPageBytes;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* __libc_calloc(std::size_t count, std::size_t bytes);
+void __libc_free(void* block);
+
+void* calloc(std::size_t count, std::size_t bytes) noexcept {
+  return planted_calloc ? planted_calloc() : __libc_calloc(count, bytes);
+}
+
+void free(void* block) noexcept {
+  if (!in_arena(block)) __libc_free(block);
+}
+
+}  // extern "C"
+
+namespace zerotax {
+namespace {
+
+/// Zeros by no call that a slot could tell of.
+void store_zeros(void* target, std::size_t bytes) {
+  asm volatile("rep stosb" : "+D"(target), "+c"(bytes) : "a"(0) : "memory");
+}
+
+void call_memset(void* target, std::size_t bytes) {
+  volatile std::size_t hidden = bytes;
+  std::memset(target, 0, hidden);
+}
+
+/// One meter for all tests, for the hooks are put in place once in a process. Each test has blocks of its own.
+class Audit : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    void* memory =
+        ::mmap(nullptr, kArenaPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    ::madvise(memory, kArenaPages * kPageBytes, MADV_NOHUGEPAGE);
+    arena = static_cast<char*>(memory);
+    record = std::make_unique<Record>();
+    meter = std::make_unique<AuditMeter>(*record);
+  }
+  void SetUp() override {
+    if (record->na_inline[0] != '\0') GTEST_SKIP() << &record->na_inline[0];
+    if (record->na_syscalls[0] != '\0') GTEST_SKIP() << &record->na_syscalls[0];
+  }
+
+  /// Pages that no other test uses.
+  static char* fresh(std::size_t pages) {
+    char* block = arena + used * kPageBytes;
+    used += pages + 1;
+    return block;
+  }
+  /// The figures of one calloc of `bytes` that does this and returns `block`.
+  static OpRecord audit(char* block, std::size_t bytes, const std::function<void()>& act) {
+    OpRecord op{};
+    clear_operation(op);
+    meter->begin_operation(op);
+    planted_calloc = [&] {
+      act();
+      return static_cast<void*>(block);
+    };
+    void* given = meter->allocate(bytes);
+    planted_calloc = nullptr;
+    EXPECT_EQ(given, block);
+    meter->release(given);
+    meter->end_operation();
+    return op;
+  }
+  static void dirty(char* block, std::size_t pages) {
+    for (std::size_t page = 0; page < pages; ++page) block[page * kPageBytes] = 1;
+  }
+
+  static std::unique_ptr<Record> record;
+  static std::unique_ptr<AuditMeter> meter;
+  static std::size_t used;
+};
+std::unique_ptr<Record> Audit::record;
+std::unique_ptr<AuditMeter> Audit::meter;
+std::size_t Audit::used = 1;
+
+TEST_F(Audit, KnowsWhatWasDirtyInBlocksThatCameInAnyOrder) {
+  constexpr std::size_t kBytes = 8 * kPageBytes;
+  char* low = fresh(8);
+  char* high = fresh(8);
+  for (char* block : {high, low}) {
+    audit(block, kBytes, [] {});
+    dirty(block, 8);
+  }
+  for (char* block : {high, low}) {
+    const OpRecord op = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
+    EXPECT_EQ(op.zeroed_bytes, kBytes);
+    EXPECT_EQ(op.redundant_zeroed_bytes, 0);
+    EXPECT_EQ(op.methods, kByInline);
+    const OpRecord again = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
+    EXPECT_EQ(again.redundant_zeroed_bytes, kBytes);
+  }
+}
+
+TEST_F(Audit, RemembersBlocksThatOverlapAsOne) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(100);
+  for (std::size_t i = 0; i < 90; ++i) audit(block + i * kPageBytes, kBytes, [] {});
+  char* other = fresh(4);
+  audit(other, kBytes, [] {});
+  dirty(other, 4);
+  EXPECT_EQ(audit(other, kBytes, [&] { store_zeros(other, kBytes); }).zeroed_bytes, kBytes);
+}
+
+TEST_F(Audit, CountsManySmallMemsetsOnce) {
+  constexpr std::size_t kPiece = 64;
+  constexpr std::size_t kBytes = 32 * kPageBytes;
+  char* block = fresh(32);
+  const auto zero_by_pieces = [&] {
+    for (std::size_t at = 0; at < kBytes; at += kPiece) call_memset(block + at, kPiece);
+  };
+  for (int i = 0; i < 2; ++i) {
+    const OpRecord op = audit(block, kBytes, zero_by_pieces);
+    EXPECT_EQ(op.zeroed_bytes, kBytes);
+    EXPECT_EQ(op.redundant_zeroed_bytes, kBytes);
+    EXPECT_EQ(op.methods, kByMemset);
+  }
+}
+
+TEST_F(Audit, CountsAPageSharedWithNeighboursOnlyIfThePageNextToItWasFilled) {
+  char* memory = fresh(8);
+  char* block = memory + 100;
+  constexpr std::size_t kBytes = 5 * kPageBytes;  // 100 bytes on the sixth page
+  // Headers on the first and last page, which are populated for them.
+  const OpRecord headers = audit(block, kBytes, [&] {
+    memory[0] = 1;
+    memory[5 * kPageBytes + 200] = 1;
+  });
+  EXPECT_EQ(headers.populated_bytes, kPageBytes - 100 + 100);
+  EXPECT_EQ(headers.zeroed_bytes, 0);
+  EXPECT_EQ(headers.methods, 0U);
+  const OpRecord whole = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
+  EXPECT_EQ(whole.zeroed_bytes, kBytes);
+  // All but the second page and its neighbour, the first.
+  const OpRecord end = audit(block, kBytes, [&] {
+    memory[0] = 2;
+    store_zeros(memory + 2 * kPageBytes, 3 * kPageBytes + 100);
+  });
+  EXPECT_EQ(end.zeroed_bytes, 3 * kPageBytes + 100);
+  EXPECT_EQ(end.redundant_zeroed_bytes, 3 * kPageBytes + 100);
+  const OpRecord start = audit(block, kBytes, [&] {
+    store_zeros(block, 2 * kPageBytes - 100);
+    memory[5 * kPageBytes + 200] = 2;
+  });
+  EXPECT_EQ(start.zeroed_bytes, 2 * kPageBytes - 100);
+}
+
+TEST_F(Audit, AddsStoresOfBothKinds) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  audit(block, kBytes, [] {});
+  dirty(block, 4);
+  const OpRecord op = audit(block, kBytes, [&] {
+    call_memset(block, kPageBytes + 10);
+    store_zeros(block + 2 * kPageBytes, 2 * kPageBytes);
+    block[kPageBytes] = 0;
+  });
+  EXPECT_EQ(op.zeroed_bytes, 3 * kPageBytes + 10);
+  EXPECT_EQ(op.redundant_zeroed_bytes, 0);
+  EXPECT_EQ(op.methods, kByMemset | kByInline);
+  EXPECT_EQ(op.not_zero, 0U);
+}
+
+TEST_F(Audit, SaysThatATallyIsIncompleteIfItHasNoRoomForEveryKindOfCall) {
+  char* block = fresh(1);
+  const auto many = [](std::size_t kinds) {
+    const long harmless[] = {SYS_getpid,    SYS_getppid,   SYS_getuid,          SYS_geteuid,     SYS_getgid,
+                             SYS_getegid,   SYS_gettid,    SYS_umask,           SYS_sched_yield, SYS_getpgrp,
+                             SYS_getpgid,   SYS_getsid,    SYS_times,           SYS_uname,       SYS_getpriority,
+                             SYS_alarm,     SYS_getrlimit, SYS_getrusage,       SYS_sysinfo,     SYS_getcwd,
+                             SYS_getitimer, SYS_time,      SYS_sync_file_range, SYS_lseek,       SYS_close};
+    for (std::size_t i = 0; i < kinds; ++i) ::syscall(harmless[i], -1, 0, 0, 0);
+  };
+  const OpRecord most = audit(block, kPageBytes, [&] { many(kSyscallKinds); });
+  EXPECT_EQ(most.calloc_syscalls.used, kSyscallKinds);
+  EXPECT_EQ(most.calloc_syscalls.incomplete, 0U);
+  EXPECT_EQ(audit(block, kPageBytes, [&] { many(kSyscallKinds + 1); }).calloc_syscalls.incomplete, 1U);
+}
+
+TEST_F(Audit, CountsNoSystemCallOfItsOwn) {
+  char* block = fresh(4);
+  const OpRecord op = audit(block, 4 * kPageBytes, [&] {
+    call_memset(block, 4 * kPageBytes);
+    ::syscall(SYS_getppid);
+  });
+  ASSERT_EQ(op.calloc_syscalls.used, 1U);
+  EXPECT_EQ(op.calloc_syscalls.kinds[0].number, static_cast<std::uint32_t>(SYS_getppid));
+  EXPECT_EQ(op.calloc_syscalls.kinds[0].calls, 1U);
+  EXPECT_EQ(op.free_syscalls.used, 0U);
+}
+
+TEST_F(Audit, ClaimsNoStoreWhereTheKernelWasAskedToPopulate) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  const OpRecord op = audit(block, kBytes, [&] { ::mlock(block, kBytes); });
+  ::munlock(block, kBytes);
+  EXPECT_EQ(op.populated_bytes, kBytes);
+  EXPECT_EQ(op.zeroed_bytes, 0);
+}
+
+TEST_F(Audit, FindsTheByteThatIsNotZero) {
+  char* block = fresh(4);
+  const OpRecord op = audit(block, 4 * kPageBytes, [&] { block[3 * kPageBytes + 7] = 1; });
+  EXPECT_EQ(op.not_zero, 1U);
+  EXPECT_EQ(op.not_zero_offset, 3 * kPageBytes + 7);
+  EXPECT_EQ(op.zeroed_bytes, 0);
+}
+
+}  // namespace
+}  // namespace zerotax

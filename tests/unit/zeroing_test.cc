@@ -1,0 +1,142 @@
+#include "meter/zeroing.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <cstring>
+#include <memory>
+
+#include "meter/record.h"
+#include "os/page.h"
+
+// The clock and the allocator of this program are planted: time passes only where a test says so, and one nanosecond
+// with each look at it.
+namespace {
+
+bool planted = false;
+long now = 0;
+alignas(16) unsigned char block[4096];
+int memsets = 0;
+char* fresh = nullptr;  // pages that nobody has touched
+int pages_in_calloc = 0;
+int pages_in_free = 0;
+
+void take_faults(int pages) {
+  for (int i = 0; i < pages; ++i, fresh += zerotax::kPageBytes) *static_cast<volatile char*>(fresh) = 1;
+}
+
+constexpr long kMalloc = 1000;
+constexpr long kCalloc = 50'000;
+constexpr long kFree = 300;
+
+}  // namespace
+
+extern "C" {
+
+void* __libc_malloc(std::size_t bytes);
+void* __libc_calloc(std::size_t count, std::size_t bytes);
+void __libc_free(void* pointer);
+
+int clock_gettime(clockid_t id, timespec* time) noexcept {
+  static const auto real = reinterpret_cast<int (*)(clockid_t, timespec*)>(::dlsym(RTLD_NEXT, "clock_gettime"));
+  if (!planted) return real(id, time);
+  *time = {0, ++now};
+  return 0;
+}
+
+void* malloc(std::size_t bytes) noexcept {
+  if (!planted) return __libc_malloc(bytes);
+  now += kMalloc;
+  return &block[0];
+}
+
+void* calloc(std::size_t count, std::size_t bytes) noexcept {
+  if (!planted) return __libc_calloc(count, bytes);
+  now += kCalloc;
+  take_faults(pages_in_calloc);
+  volatile std::size_t hidden = bytes;
+  for (int i = 0; i < memsets; ++i) std::memset(&block[0], 0, hidden);
+  return &block[0];
+}
+
+void free(void* pointer) noexcept {
+  if (!planted) return __libc_free(pointer);
+  now += kFree;
+  take_faults(pages_in_free);
+}
+
+}  // extern "C"
+
+namespace zerotax {
+namespace {
+
+class Zeroing : public testing::Test {
+ protected:
+  void TearDown() override { planted = false; }
+  /// One operation in which calloc calls memset so many times.
+  void operate(Meter& meter, int calls) {
+    memsets = calls;
+    clear_operation(op);
+    meter.begin_operation(op);
+    planted = true;
+    meter.release(meter.allocate(1000));
+    planted = false;
+    meter.end_operation();
+  }
+  Record record{};
+  OpRecord op{};
+};
+
+TEST_F(Zeroing, TimeIsThatOfEveryMemsetInOneCalloc) {
+  ZeroingMeter meter(record);
+  EXPECT_GT(record.got_slots, 0U);
+  operate(meter, 1);
+  EXPECT_EQ(op.zero_ns, 1);
+  operate(meter, 3);
+  EXPECT_EQ(op.zero_ns, 3);
+  operate(meter, 0);
+  EXPECT_EQ(op.zero_ns, 0) << "what an earlier call zeroed does not count";
+}
+
+TEST_F(Zeroing, DifferenceIsOfMallocAloneAndCallocAlone) {
+  DifferentialMeter meter(record);
+  operate(meter, 2);
+  EXPECT_EQ(op.malloc_ns, kMalloc + 1);
+  EXPECT_EQ(op.zero_ns, 2);
+  EXPECT_EQ(op.calloc_ns, kCalloc + 2 * 2 + 1) << "two looks at the clock for each memset, and the last";
+}
+
+TEST_F(Zeroing, TimesOfTheTimingPassAreOfTheCallAlone) {
+  TimingMeter meter;
+  operate(meter, 1);
+  EXPECT_EQ(op.calloc_ns, kCalloc + 1);
+  EXPECT_EQ(op.free_ns, kFree + 1);
+  EXPECT_EQ(op.touch_ns, kNotMeasured);
+  EXPECT_EQ(op.touch_faults, kNotMeasured);
+  EXPECT_EQ(op.zero_ns, kNotMeasured);
+}
+
+TEST_F(Zeroing, FaultsOfTheTimingPassAreOfTheCallAlone) {
+  constexpr std::size_t kBytes = 1000 * kPageBytes;
+  void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  ::madvise(memory, kBytes, MADV_NOHUGEPAGE);
+  fresh = static_cast<char*>(memory);
+  pages_in_calloc = 300;
+  pages_in_free = 500;
+  TimingMeter meter;
+  operate(meter, 0);
+  pages_in_calloc = 0;
+  pages_in_free = 0;
+  ::munmap(memory, kBytes);
+  // The kernel may take a fault or two more at any time.
+  EXPECT_GE(op.calloc_faults, 300);
+  EXPECT_LE(op.calloc_faults, 310);
+  EXPECT_GE(op.free_faults, 500);
+  EXPECT_LE(op.free_faults, 510);
+}
+
+}  // namespace
+}  // namespace zerotax
