@@ -107,7 +107,7 @@ def _lane(raw: dict[str, Any], thresholds: list[dict[str, Any]]) -> Lane:
         else:
             pieces.append((low, high, behaviour(state)))
     ticks = [Tick(entry["at_bytes"], entry["below"].get("reuse") != entry["above"].get("reuse"),
-                  entry["noisy"]) for entry in own]
+                  entry["noisy"] or not entry["exact"]) for entry in own]
     settings = " ".join(f"{key}={value}" for key, value in sorted(raw["env"].items()))
     name = raw["allocator"] + (f" [{settings}]" if settings else "")
     return Lane(raw["allocator"], name, float(raw["touch"]), raw["thread"], pieces, ticks)
@@ -189,8 +189,8 @@ def notes_of(lanes: list[Lane], endings: list[str]) -> list[str]:
                      "thread.")
     noisy = [tick for lane in lanes for tick in lane.ticks if tick.noisy]
     if noisy:
-        notes.append(f"Dashed: {len(noisy)} mark{'s' * (len(noisy) != 1)} beside which a second "
-                     "look saw another behaviour.")
+        notes.append(f"Dashed: {len(noisy)} mark{'s' * (len(noisy) != 1)} not to be relied on: a "
+                     "second look saw another behaviour, or it changes to and fro.")
     if endings:
         told = ", ".join(ENDED.get(ending, ending) for ending in endings)
         notes.append(f"Not known where the points ended as: {told}.")

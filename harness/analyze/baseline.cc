@@ -96,6 +96,7 @@ Json baseline_json(const Allocator& allocator, const std::vector<Json>& points, 
   for (const Json& point : points) json["points"].push_back(point_baseline(point));
   json["thresholds"] = Json::array();
   for (const Threshold& threshold : thresholds.thresholds) {
+    if (!threshold.exact()) continue;
     json["thresholds"].push_back(
         {{"at_bytes", threshold.at_bytes}, {"changes", describe_change(threshold.below, threshold.above)}});
   }

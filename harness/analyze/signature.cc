@@ -23,6 +23,13 @@ std::set<std::string> names(const Json& calls) {
   return found;
 }
 
+/// An aligned mapping is mapped larger and cut, or not, by where the kernel put it: that is rounding, not behaviour.
+std::set<std::string> names_in_calloc(const Json& calls) {
+  std::set<std::string> found = names(calls);
+  if (found.contains("mmap")) found.erase("munmap");
+  return found;
+}
+
 Behaviour behaviour_of(const Json& figures, std::uint64_t size) {
   const Json& zeroed = figures.at("zeroed_bytes");
   // Rounding up to a size class zeroes bytes that nobody asked for; they were not touched, so they are all redundant.
@@ -33,7 +40,7 @@ Behaviour behaviour_of(const Json& figures, std::uint64_t size) {
   behaviour.zeroed = share(zeroed, beyond, size);
   behaviour.redundant = share(figures.at("redundant_zeroed_bytes"), beyond, size);
   behaviour.populated = share(figures.at("populated_bytes"), 0, size);
-  behaviour.calloc_syscalls = names(figures.at("calloc_syscalls"));
+  behaviour.calloc_syscalls = names_in_calloc(figures.at("calloc_syscalls"));
   behaviour.free_syscalls = names(figures.at("free_syscalls"));
   return behaviour;
 }
@@ -96,6 +103,11 @@ Json behaviour_json(const Behaviour& behaviour) {
               {"free_syscalls", behaviour.free_syscalls}};
 }
 
+Behaviour behaviour_from_json(const Json& json) {
+  return {json.at("home"),      json.at("zeroed"),          json.at("redundant"),
+          json.at("populated"), json.at("calloc_syscalls"), json.at("free_syscalls")};
+}
+
 }  // namespace
 
 std::string share_of(std::uint64_t bytes, std::uint64_t size) {
@@ -143,6 +155,15 @@ Json signature_json(const Signature& signature) {
     json["reuse"] = behaviour_json(signature.reuse);
   }
   return json;
+}
+
+Signature signature_from_json(const Json& json) {
+  Signature signature;
+  signature.status = json.at("status");
+  if (signature.status != "ok") return signature;
+  signature.fresh = behaviour_from_json(json.at("fresh"));
+  signature.reuse = behaviour_from_json(json.at("reuse"));
+  return signature;
 }
 
 }  // namespace zerotax

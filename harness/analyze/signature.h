@@ -15,7 +15,7 @@ struct Behaviour {
   std::string zeroed;                     ///< share of the block that calloc zeroed: "none", "part", "all", or "n/a"
   std::string redundant;                  ///< share of the block that was zeroed though it was zero
   std::string populated;                  ///< share of the block that calloc populated
-  std::set<std::string> calloc_syscalls;  ///< names; {"n/a"} if they are not known
+  std::set<std::string> calloc_syscalls;  ///< names, without the munmap that cuts a mapping; {"n/a"} if not known
   std::set<std::string> free_syscalls;
 
   bool operator==(const Behaviour&) const = default;
@@ -40,8 +40,9 @@ Signature signature_of(const Json& point);
 /// What changes from one to the other, in plain words: "later callocs zero the whole block, needlessly", ….
 std::vector<std::string> describe_change(const Signature& below, const Signature& above);
 
-/// {"status", "fresh": {…}, "reuse": {…}}.
+/// {"status", "fresh": {…}, "reuse": {…}}, and back. signature_from_json throws a Json exception if it is none.
 Json signature_json(const Signature& signature);
+Signature signature_from_json(const Json& json);
 
 /// One phrase for the map and the table: "zeroes, needlessly", "zeroes", "leaves zero pages alone", ….
 std::string summarise(const Behaviour& behaviour);

@@ -6,11 +6,14 @@
 #include <algorithm>
 
 #include "analyze/summary.h"
+#include "base/error.h"
 #include "base/size.h"
 #include "base/wrap.h"
 
 namespace zerotax {
 namespace {
+
+constexpr const char* kSchema = "zerotax.thresholds/1";
 
 Json lane_json(const ThresholdLane& lane, std::uint64_t from, std::uint64_t to) {
   Json json;
@@ -28,9 +31,9 @@ Json lane_json(const ThresholdLane& lane, std::uint64_t from, std::uint64_t to) 
   return json;
 }
 
-bool is_noisy(const ThresholdSearch& found, std::uint64_t at) {
+bool is_noisy(const ThresholdSearch& found, const Threshold& threshold) {
   return std::any_of(found.noisy.begin(), found.noisy.end(),
-                     [&](std::uint64_t size) { return size == at || size + 1 == at; });
+                     [&](std::uint64_t size) { return size >= threshold.after_bytes && size <= threshold.at_bytes; });
 }
 
 std::string lane_name(const ThresholdLane& lane) {
@@ -41,7 +44,8 @@ bool same_findings(const ThresholdLane& one, const ThresholdLane& other) {
   return one.searched == other.searched && one.found.at_from == other.found.at_from &&
          std::equal(one.found.thresholds.begin(), one.found.thresholds.end(), other.found.thresholds.begin(),
                     other.found.thresholds.end(), [](const Threshold& a, const Threshold& b) {
-                      return a.at_bytes == b.at_bytes && a.below == b.below && a.above == b.above;
+                      return a.after_bytes == b.after_bytes && a.at_bytes == b.at_bytes && a.below == b.below &&
+                             a.above == b.above;
                     });
 }
 
@@ -54,9 +58,14 @@ std::string lane_text(const ThresholdLane& lane) {
     text += fmt::format("    from the start: {}\n", lane.found.at_from.status);
   }
   for (const Threshold& threshold : lane.found.thresholds) {
-    text +=
-        fmt::format("  {:>15}  {}{}\n", format_count(threshold.at_bytes), format_size(threshold.at_bytes),
-                    is_noisy(lane.found, threshold.at_bytes) ? "  (noisy: probed again, it behaved otherwise)" : "");
+    if (!threshold.exact()) {
+      text += wrap(fmt::format("somewhere from {} to {}, with what is noise or too many changes between",
+                               format_count(threshold.after_bytes + 1), format_count(threshold.at_bytes)),
+                   "  ", "    ");
+    } else {
+      text += fmt::format("  {:>15}  {}{}\n", format_count(threshold.at_bytes), format_size(threshold.at_bytes),
+                          is_noisy(lane.found, threshold) ? "  (noisy: probed again, it behaved otherwise)" : "");
+    }
     for (const std::string& change : describe_change(threshold.below, threshold.above))
       text += wrap(change, "      ", "        ");
   }
@@ -69,7 +78,7 @@ std::string lane_text(const ThresholdLane& lane) {
 Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
                      const std::string& started, const Json& environment) {
   Json json;
-  json["schema"] = "zerotax.thresholds/1";
+  json["schema"] = kSchema;
   json["zerotax_version"] = ZEROTAX_VERSION;
   json["started"] = started;
   json["environment"] = environment;
@@ -84,15 +93,50 @@ Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from
       json["thresholds"].push_back({{"allocator", lane.allocator.name},
                                     {"touch", lane.touch},
                                     {"thread", lane.thread},
+                                    {"after_bytes", threshold.after_bytes},
                                     {"at_bytes", threshold.at_bytes},
+                                    {"exact", threshold.exact()},
                                     {"below", signature_json(threshold.below)},
                                     {"above", signature_json(threshold.above)},
                                     {"changes", describe_change(threshold.below, threshold.above)},
-                                    {"noisy", is_noisy(lane.found, threshold.at_bytes)}});
+                                    {"noisy", is_noisy(lane.found, threshold)}});
     }
   }
   json["probes"] = probes;
   return json;
+}
+
+std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane, std::uint64_t from,
+                                              std::uint64_t to, const std::string& file) {
+  const std::string remedy = "delete it: it is then searched anew";
+  const std::string schema = earlier.is_object() ? text_field(earlier, "schema", "none") : "none";
+  if (schema != kSchema) {
+    throw UsageError(fmt::format("{} has the schema '{}', not '{}'", file, schema, kSchema), remedy);
+  }
+  const Json wanted = lane_json(lane, from, to);
+  const auto same = [&](const Json& entry, std::initializer_list<const char*> keys) {
+    return std::all_of(keys.begin(), keys.end(), [&](const char* key) { return entry.at(key) == wanted.at(key); });
+  };
+  try {
+    for (const Json& entry : earlier.at("lanes")) {
+      if (!same(entry, {"allocator", "version", "env", "touch", "thread", "from_bytes", "to_bytes"})) continue;
+      ThresholdSearch found;
+      found.at_from = signature_from_json(entry.at("at_from"));
+      found.noisy = entry.at("noisy_bytes").get<std::vector<std::uint64_t>>();
+      found.probes = entry.at("probes");
+      found.grid = entry.at("grid");
+      for (const Json& threshold : earlier.at("thresholds")) {
+        if (!same(threshold, {"allocator", "touch", "thread"})) continue;
+        found.thresholds.push_back({threshold.at("after_bytes"), threshold.at("at_bytes"),
+                                    signature_from_json(threshold.at("below")),
+                                    signature_from_json(threshold.at("above"))});
+      }
+      return found;
+    }
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("{} is damaged ({})", file, error.what()), remedy);
+  }
+  return std::nullopt;
 }
 
 std::string thresholds_text(const std::vector<ThresholdLane>& lanes) {

@@ -6,6 +6,11 @@
 namespace zerotax {
 namespace {
 
+struct Probed {
+  std::uint64_t size;
+  Signature signature;
+};
+
 class Search {
  public:
   explicit Search(const SignatureProbe& probe) : probe_(probe) {}
@@ -15,22 +20,16 @@ class Search {
     return probe_(size);
   }
 
-  /// Everything that changes in (low, high]; the two ends are known.
-  void bisect(std::uint64_t low, const Signature& at_low, std::uint64_t high, const Signature& at_high) {
-    if (at_low == at_high) return;
-    if (high - low == 1) {
-      result.thresholds.push_back({high, at_low, at_high});
-      return;
-    }
-    const std::uint64_t middle = low + (high - low) / 2;
-    const Signature at_middle = ask(middle);
-    bisect(low, at_low, middle, at_middle);
-    bisect(middle, at_middle, high, at_high);
+  /// Everything that changes in (low, high], two neighbours of the grid.
+  void search_gap(const Probed& low, const Probed& high) {
+    more_changes_ = kMostChangesInGap - 1;
+    bisect(low, high);
   }
 
   void repeat_edges() {
     for (const Threshold& threshold : result.thresholds) {
-      if (ask(threshold.at_bytes - 1) != threshold.below) result.noisy.push_back(threshold.at_bytes - 1);
+      if (!threshold.exact()) continue;
+      if (ask(threshold.after_bytes) != threshold.below) result.noisy.push_back(threshold.after_bytes);
       if (ask(threshold.at_bytes) != threshold.above) result.noisy.push_back(threshold.at_bytes);
     }
   }
@@ -38,7 +37,27 @@ class Search {
   ThresholdSearch result;
 
  private:
+  void bisect(const Probed& low, const Probed& high) {
+    if (low.signature == high.signature) return;
+    if (high.size - low.size == 1) return found(low, high);
+    Probed middle{low.size + (high.size - low.size) / 2, {}};
+    middle.signature = ask(middle.size);
+    if (middle.signature != low.signature && middle.signature != high.signature) {
+      const bool noisy = ask(middle.size) != middle.signature;
+      if (noisy) result.noisy.push_back(middle.size);
+      if (noisy || more_changes_ == 0) return found(low, high);
+      --more_changes_;
+    }
+    bisect(low, middle);
+    bisect(middle, high);
+  }
+
+  void found(const Probed& low, const Probed& high) {
+    result.thresholds.push_back({low.size, high.size, low.signature, high.signature});
+  }
+
   const SignatureProbe& probe_;
+  std::size_t more_changes_ = 0;
 };
 
 }  // namespace
@@ -58,11 +77,11 @@ std::vector<std::uint64_t> threshold_grid(std::uint64_t from, std::uint64_t to, 
 
 ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe) {
   Search search(probe);
-  std::vector<Signature> seen;
-  for (const std::uint64_t size : grid) seen.push_back(search.ask(size));
+  std::vector<Probed> seen;
+  for (const std::uint64_t size : grid) seen.push_back({size, search.ask(size)});
   search.result.grid = grid.size();
-  search.result.at_from = seen.front();
-  for (std::size_t i = 1; i < grid.size(); ++i) search.bisect(grid[i - 1], seen[i - 1], grid[i], seen[i]);
+  search.result.at_from = seen.front().signature;
+  for (std::size_t i = 1; i < grid.size(); ++i) search.search_gap(seen[i - 1], seen[i]);
   search.repeat_edges();
   return std::move(search.result);
 }

@@ -9,17 +9,20 @@
 namespace zerotax {
 
 /// A size at which behaviour changes: `at_bytes` is the smallest that behaves as `above`; one byte less behaves as
-/// `below`.
+/// `below`. Where that could not be told to the byte, `after_bytes` is the largest size known to behave as `below`.
 struct Threshold {
+  std::uint64_t after_bytes;
   std::uint64_t at_bytes;
   Signature below;
   Signature above;
+
+  [[nodiscard]] bool exact() const { return at_bytes - after_bytes == 1; }
 };
 
 struct ThresholdSearch {
   Signature at_from;                  ///< behaviour at the smallest size
   std::vector<Threshold> thresholds;  ///< ascending
-  std::vector<std::uint64_t> noisy;   ///< sizes, both sides of each threshold, that behaved otherwise when probed again
+  std::vector<std::uint64_t> noisy;   ///< sizes that behaved otherwise when they were probed again
   std::size_t probes = 0;
   std::size_t grid = 0;  ///< of them, on the coarse grid
 };
@@ -30,11 +33,15 @@ using SignatureProbe = std::function<Signature(std::uint64_t size_bytes)>;
 /// Sizes from `from` to `to`, both included, `per_octave` to each doubling.
 std::vector<std::uint64_t> threshold_grid(std::uint64_t from, std::uint64_t to, unsigned per_octave);
 
+/// Changes that are followed between two neighbours of the grid; what is beyond them is told as one that is not exact.
+inline constexpr std::size_t kMostChangesInGap = 4;
+
 /// Finds every size on which the behaviour at grid neighbours depends, to the byte: where neighbours differ, by
-/// bisection; a behaviour met on the way that is neither's is followed on both sides. Each side of each threshold is
-/// probed once more at the end: who answers differently is noisy. What begins and ends between two neighbours is not
-/// found: refine the grid. `grid` must be ascending and not empty. Probes: the grid, at most log2 of the gap for each
-/// change, and the two repeats.
+/// bisection; a behaviour met on the way that is neither's is asked for again, and if it is there again, followed on
+/// both sides. If it is not, the size is noisy, and the gap around it is one threshold that is not exact: bisecting
+/// noise would never end. Each side of each exact threshold is probed once more at the end: who answers differently is
+/// noisy, too. What begins and ends between two neighbours is not found: refine the grid. `grid` must be ascending and
+/// not empty. Probes: the grid, at most log2 of the gap for each change, and the repeats.
 ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe);
 
 }  // namespace zerotax

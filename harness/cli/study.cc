@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "analyze/summary.h"
 #include "analyze/tax.h"
+#include "base/size.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
+#include "cli/threshold_session.h"
 #include "drive/figures.h"
+#include "drive/output_file.h"
 #include "drive/session.h"
 #include "drive/study_plan.h"
 
@@ -32,20 +36,44 @@ Session make_session(const MeasureOptions& options, bool full) {
   return {std::move(plan), options.out.empty() ? default_results_path() : options.out, Subcommand::command_line};
 }
 
+/// Quick: where memory need not be populated by the GiB, and as a program with one thread sees it.
+ThresholdAxes threshold_axes(const Plan& plan) {
+  if (plan.study == "full") return {16 * kKiB, 2 * kGiB, 2, {0, 0.01, 1}, {"main", "worker"}};
+  return {64 * kKiB, 256 * kMiB, 2, {0, 1}, {"main"}};
+}
+
+/// Searches what is not in the folder's thresholds.json yet, and keeps it there lane by lane. Returns the number of the
+/// signal that ended it early, or 0.
+int search_thresholds(const Plan& plan, const std::string& folder) {
+  ThresholdSession session(plan, threshold_axes(plan));
+  const std::string file = folder + "/thresholds.json";
+  if (std::filesystem::exists(file)) session.resume(read_json_file(file), file);
+  return session.run([&] { write_file(file, session.json().dump(1) + "\n"); });
+}
+
+/// The plan of a folder to go on with must be a study's: a run of chosen points has no thresholds and no summary.
+void check_study(const Plan& plan, const std::string& folder) {
+  if (!plan.study.empty()) return;
+  throw UsageError(fmt::format("{} is no study but a run of chosen points", folder),
+                   fmt::format("go on with it by: zerotax run --resume {}", folder));
+}
+
 ExitStatus study(const MeasureOptions& options, bool full) {
   options.check();
   Session session = make_session(options, full);
   const std::string folder = session.folder()->path();
-  const int signal = session.run();
+  check_study(session.plan(), folder);
+  int signal = session.run();
   const std::string summary = write_summary(find_taxes(session.points()));
   session.folder()->write("summary.md", summary);
+  if (signal == 0) signal = search_thresholds(session.plan(), folder);
   if (signal != 0) {
     fmt::print(stderr, "zerotax: interrupted after {} of {} points; go on with: zerotax study --resume {}\n",
                session.points().size(), session.plan().points.size(), folder);
     return ExitStatus::kDone;
   }
   const std::string no_figures = draw_figures(folder);
-  fmt::print("{}\nResults: {} (run.json, points.jsonl, points.csv, summary.md{})\n", summary, folder,
+  fmt::print("{}\nResults: {} (run.json, points.jsonl, points.csv, thresholds.json, summary.md{})\n", summary, folder,
              no_figures.empty() ? ", figures" : "");
   if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
   return ExitStatus::kDone;

@@ -1,21 +1,13 @@
 #include <fmt/format.h>
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "analyze/threshold_report.h"
 #include "base/size.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
-#include "drive/audit_point.h"
-#include "drive/interrupt.h"
-#include "drive/memory_guard.h"
+#include "cli/threshold_session.h"
 #include "drive/output_file.h"
-#include "drive/progress.h"
-#include "drive/results.h"
-#include "drive/side_by_side.h"
-#include "os/environment.h"
 
 namespace zerotax {
 namespace {
@@ -32,52 +24,6 @@ struct Options {
   unsigned grid = 2;
   std::string json;
 };
-
-/// Thrown out of a search that is to end.
-struct Interrupted {};
-
-/// Behaviour can change up to the fifth call; where a call takes long, blocks are mapped anew or kept, and four show
-/// which.
-Repeats repeats_for(std::uint64_t size) {
-  const std::uint32_t ops = size <= 4 * kMiB ? 8 : size <= 64 * kMiB ? 6 : 4;
-  return {ops, ops, ops, ops, 0};
-}
-
-std::vector<ThresholdLane> make_lanes(const Plan& plan, const PlanAxes& axes) {
-  std::vector<ThresholdLane> lanes;
-  for (const Allocator& allocator : plan.allocators) {
-    for (const double touch : axes.touches) {
-      for (const std::string& thread : axes.threads) lanes.push_back({allocator, touch, thread, false, {}});
-    }
-  }
-  return lanes;
-}
-
-void search(const Plan& plan, const std::vector<std::uint64_t>& grid, std::vector<ThresholdLane>& lanes) {
-  const auto stop = [] { return interrupted() != 0; };
-  Progress progress("searching lanes", lanes.size(), static_cast<double>(lanes.size()));
-  std::mutex progress_lock;
-  const std::size_t workers = audits_side_by_side(grid.back());
-  run_side_by_side(lanes.size(), workers, [&](std::size_t i) {
-    ThresholdLane& lane = lanes[i];
-    std::size_t index = 0;
-    while (plan.allocators[index].name != lane.allocator.name) ++index;
-    const auto probe = [&](std::uint64_t size) {
-      {
-        const std::scoped_lock lock(progress_lock);
-        progress.show(fmt::format("{} touch {:g} {} at {} B", lane.allocator.name, lane.touch, lane.thread, size));
-      }
-      const PointSpec spec{index, "calloc_loop", size, lane.touch, lane.thread, repeats_for(size)};
-      const Json point = audit_point(plan, spec, stop);
-      if (stop()) throw Interrupted{};
-      return signature_of(point);
-    };
-    lane.found = find_thresholds(grid, probe);
-    lane.searched = true;
-    const std::scoped_lock lock(progress_lock);
-    progress.advance(1);
-  });
-}
 
 ExitStatus thresholds(const Options& options) {
   options.measure.check();
@@ -97,17 +43,12 @@ ExitStatus thresholds(const Options& options) {
   plan.timeout_s = options.measure.timeout_s;
   plan.allocators = resolve_allocators(options.measure.allocators, options.measure.env);
 
-  const std::string started = utc_now();
-  std::vector<ThresholdLane> lanes = make_lanes(plan, axes);
-  try {
-    search(plan, threshold_grid(from, to, options.grid), lanes);
-  } catch (const Interrupted&) {
-    fmt::print(stderr, "zerotax: interrupted: only what was searched to its end is shown\n");
-  }
-  const Json json = thresholds_json(lanes, from, to, started, describe_environment());
+  ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads});
+  if (session.run() != 0) fmt::print(stderr, "zerotax: interrupted: only what was searched to its end is shown\n");
+  const Json json = session.json();
   if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
   if (options.json != "-") {
-    fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(lanes),
+    fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(session.lanes()),
                json["probes"].get<std::size_t>());
   }
   return ExitStatus::kDone;

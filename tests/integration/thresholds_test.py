@@ -42,9 +42,10 @@ def check_sense(found):
         size, behaviour = lane["from_bytes"], lane["at_from"]
         noisy = set(lane["noisy_bytes"])
         for entry in (entry for entry in found["thresholds"] if lane_key(entry) == lane_key(lane)):
-            assert size < entry["at_bytes"] <= lane["to_bytes"]
+            assert size <= entry["after_bytes"] < entry["at_bytes"] <= lane["to_bytes"]
+            assert entry["exact"] == (entry["at_bytes"] - entry["after_bytes"] == 1)
             assert entry["below"] == behaviour != entry["above"]
-            assert entry["noisy"] == bool(noisy & {entry["at_bytes"] - 1, entry["at_bytes"]})
+            assert entry["noisy"] == any(entry["after_bytes"] <= at <= entry["at_bytes"] for at in noisy)
             size, behaviour = entry["at_bytes"], entry["above"]
 
 
@@ -73,6 +74,7 @@ def check_planted(found, expected, per_octave=GRID):
     assert thresholds_of(found) == expected
     assert {lane["at_from"]["status"] for lane in found["lanes"]} == {"ok"}
     assert not any(lane["noisy_bytes"] for lane in found["lanes"])
+    assert all(entry["exact"] for entry in found["thresholds"])
     for lane in found["lanes"]:
         assert lane["probes"] < most_probes(lane, expected[lane["touch"], lane["thread"]], per_octave)
 

@@ -23,11 +23,21 @@ Json point(std::uint64_t zeroed, const Json& calls) {
 
 Json baseline(std::uint64_t zeroed, const Json& calls, std::uint64_t threshold) {
   ThresholdSearch search;
-  Threshold found{threshold, {}, {}};
+  Threshold found{threshold - 1, threshold, {}, {}};
   found.above.status = "ok";
   search.thresholds = {found};
   const Allocator allocator{"mine", "/p", {}, {}, "1"};
   return baseline_json(allocator, {point(zeroed, calls)}, search, Json{{"kernel", "k"}, {"cpu", "c"}, {"thp", "t"}});
+}
+
+TEST(Baseline, LeavesOutAThresholdThatIsNotExact) {
+  ThresholdSearch search;
+  Threshold found{90, 100, {}, {}};
+  found.above.status = "ok";
+  search.thresholds = {found};
+  const Allocator allocator{"mine", "/p", {}, {}, "1"};
+  const Json made = baseline_json(allocator, {}, search, Json{{"kernel", "k"}, {"cpu", "c"}, {"thp", "t"}});
+  EXPECT_EQ(made.at("thresholds"), Json::array());
 }
 
 TEST(Baseline, ThatIsTheSameHasNoDifferences) {

@@ -90,6 +90,47 @@ TEST(ThresholdSearch, NamesSizesThatAnswerDifferentlyTheSecondTime) {
   EXPECT_EQ(search.noisy, (std::vector<std::uint64_t>{100'003}));
 }
 
+TEST(ThresholdSearch, FindsAsManyInOneGapAsItSays) {
+  const std::map<std::uint64_t, int> four{{0, 1}, {70'001, 2}, {80'021, 3}, {90'001, 4}, {100'003, 5}};
+  const auto search = find_thresholds({64 * kKiB, 128 * kKiB}, Planted(four));
+  EXPECT_EQ(sizes_of(search), (std::vector<std::uint64_t>{70'001, 80'021, 90'001, 100'003}));
+  for (const Threshold& threshold : search.thresholds) EXPECT_TRUE(threshold.exact());
+}
+
+TEST(ThresholdSearch, TellsWhereItGaveUpOnTooManyChanges) {
+  // Another behaviour every 16 bytes.
+  const auto search = find_thresholds({64 * kKiB, 128 * kKiB}, [](std::uint64_t size) {
+    return Planted(std::map<std::uint64_t, int>{{0, static_cast<int>(size / 16)}})(size);
+  });
+  EXPECT_LT(search.probes, 2 + 2 * 16 * kMostChangesInGap + 2 * kMostChangesInGap);
+  ASSERT_EQ(search.thresholds.size(), kMostChangesInGap);
+  EXPECT_TRUE(search.noisy.empty());
+  // From end to end, without a hole.
+  EXPECT_EQ(search.thresholds.front().after_bytes, 64 * kKiB);
+  EXPECT_EQ(search.thresholds.back().at_bytes, 128 * kKiB);
+  for (std::size_t i = 1; i < search.thresholds.size(); ++i) {
+    EXPECT_EQ(search.thresholds[i - 1].at_bytes, search.thresholds[i].after_bytes);
+    EXPECT_EQ(search.thresholds[i - 1].above, search.thresholds[i].below);
+    EXPECT_FALSE(search.thresholds[i].exact());
+  }
+}
+
+TEST(ThresholdSearch, DoesNotBisectNoise) {
+  std::mt19937_64 random(20261120);
+  const auto grid = threshold_grid(16 * kKiB, 2 * kGiB, 2);
+  const auto search = find_thresholds(grid, [&](std::uint64_t size) {
+    // Above 1 GiB an answer is worth nothing.
+    return Planted(std::map<std::uint64_t, int>{{0, size > kGiB ? static_cast<int>(random() % 1000) : 7}})(size);
+  });
+  EXPECT_LT(search.probes, 2 * grid.size());
+  ASSERT_FALSE(search.thresholds.empty());
+  EXPECT_FALSE(search.noisy.empty());
+  for (const Threshold& threshold : search.thresholds) {
+    EXPECT_FALSE(threshold.exact());
+    EXPECT_GE(threshold.after_bytes, kGiB);
+  }
+}
+
 TEST(ThresholdSearch, FindsRandomThresholdsOneToAGap) {
   std::mt19937_64 random(20161205);
   const auto grid = threshold_grid(16 * kKiB, 2 * kGiB, 2);
@@ -105,6 +146,26 @@ TEST(ThresholdSearch, FindsRandomThresholdsOneToAGap) {
     }
     EXPECT_EQ(sizes_of(find_thresholds(grid, Planted(behaviour))), expected);
   }
+}
+
+TEST(Signature, AMappingThatIsCutToItsAlignmentIsAMapping) {
+  // Whether an aligned mapping needs its ends cut off depends on where the kernel put it.
+  const auto calls = [](const Json& in_calloc, const Json& in_free) {
+    const Json figures{{"zeroed_bytes", 0}, {"redundant_zeroed_bytes", 0},  {"populated_bytes", 0},
+                       {"home", "mapping"}, {"calloc_syscalls", in_calloc}, {"free_syscalls", in_free}};
+    Json point = figures;
+    point["status"] = "ok";
+    point["size_bytes"] = 1 << 20;
+    point["first_ops"] = {figures};
+    return signature_of(point).reuse;
+  };
+  const std::set<std::string> map{"mmap"};
+  EXPECT_EQ(calls({{"mmap", 2}, {"munmap", 3}}, Json::object()).calloc_syscalls, map);
+  EXPECT_EQ(calls({{"mmap", 1}}, Json::object()).calloc_syscalls, map);
+  // Only in calloc, and only beside a mapping.
+  EXPECT_EQ(calls({{"munmap", 1}}, {{"mmap", 1}, {"munmap", 1}}).calloc_syscalls, (std::set<std::string>{"munmap"}));
+  EXPECT_EQ(calls(Json::object(), {{"mmap", 1}, {"munmap", 1}}).free_syscalls,
+            (std::set<std::string>{"mmap", "munmap"}));
 }
 
 TEST(Signature, SharesAreCoarse) {

@@ -56,7 +56,7 @@ def document(*lanes: tuple[str, float, str, list[Any]]) -> Raw:
             "to_bytes": 2 * GIB, "at_from": chain[0], "probes": 50, "grid": 35,
             "noisy_bytes": []})
         made["thresholds"] += [
-            {"allocator": allocator, "touch": touch, "thread": thread, "at_bytes": at,
+            {"allocator": allocator, "touch": touch, "thread": thread, "after_bytes": at - 1, "at_bytes": at, "exact": True,
              "below": below, "above": above, "changes": ["something"], "noisy": False}
             for below, at, above in zip(chain[::2], chain[1::2], chain[2::2])]
     return made
@@ -162,7 +162,7 @@ def test_one_allocator_that_never_changes(tmp_path: Path) -> None:
 def test_noise_is_told(tmp_path: Path) -> None:
     made = full()
     made["thresholds"][0]["noisy"] = True
-    assert "Dashed: 1 mark beside which a second look" in texts(drawn(tmp_path, made))
+    assert "Dashed: 1 mark not to be relied on" in texts(drawn(tmp_path, made))
 
 
 def test_marks_that_are_close_share_no_room(tmp_path: Path) -> None:
