@@ -1,14 +1,16 @@
-# zerotax_allocator(NAME [LIBRARIES target-or-path ...])
+# zerotax_allocator(NAME [LIBRARIES target-or-path ...] [REGRESSION_ENV KEY=VALUE ...])
 #
 # Builds build/bin/bench-NAME: the probe, linked against the allocator so that its malloc comes before the C library's.
 # Without LIBRARIES the probe is plain: it uses the C library's malloc, or whatever is preloaded into it.
+# REGRESSION_ENV configures it for `ctest -L regression`: what it would otherwise take from the machine (its memory, its
+# CPUs), so that its baseline holds on every machine.
 # An allocator whose library was not found calls zerotax_allocator_missing(NAME REASON) instead.
 
 set_property(GLOBAL PROPERTY ZEROTAX_ALLOCATORS "")
 set_property(GLOBAL PROPERTY ZEROTAX_MISSING "")
 
 function(zerotax_allocator name)
-  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LIBRARIES;REGRESSION_ENV" ${ARGN})
   if(ZEROTAX_SANITIZE)
     return()
   endif()
@@ -16,6 +18,7 @@ function(zerotax_allocator name)
   # --no-as-needed: the probe names no symbol of the allocator but malloc and its kin, which libc has too.
   target_link_libraries(bench-${name} PRIVATE -Wl,--no-as-needed ${ARG_LIBRARIES} -Wl,--as-needed zerotax_probe_link)
   set_property(GLOBAL APPEND PROPERTY ZEROTAX_ALLOCATORS ${name})
+  set_property(GLOBAL PROPERTY ZEROTAX_REGRESSION_ENV_${name} ${ARG_REGRESSION_ENV})
 endfunction()
 
 function(zerotax_allocator_missing name reason)

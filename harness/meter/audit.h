@@ -38,7 +38,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener {
 
   Record& record_;
   OpRecord* op_ = nullptr;
-  Pagemap pagemap_;
+  Pagemap pagemap_{Pagemap::Sharing::kNever};
   WriteTracker tracker_;
   bool count_syscalls_ = false;
   bool populate_requested_ = false;

@@ -41,13 +41,15 @@ constexpr std::uint64_t kZeroFrame = 1 << 5;
 // Bits of a pagemap entry.
 constexpr std::uint64_t kEntryPresent = std::uint64_t{1} << 63;
 constexpr std::uint64_t kEntrySwapped = std::uint64_t{1} << 62;
+constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;
+constexpr std::uint64_t kEntryExclusive = std::uint64_t{1} << 56;
 constexpr std::uint64_t kEntryFrame = (std::uint64_t{1} << 55) - 1;
 
 constexpr std::size_t kRegions = 256;
 
 }  // namespace
 
-Pagemap::Pagemap() {
+Pagemap::Pagemap(Sharing sharing) {
   const char* wanted = std::getenv("ZEROTAX_PAGEMAP");
   if (wanted != nullptr && std::strcmp(wanted, "none") == 0) {
     reason_ = "switched off by ZEROTAX_PAGEMAP=none";
@@ -59,7 +61,7 @@ Pagemap::Pagemap() {
     return;
   }
   method_ = Method::kRead;
-  learn_zero_frame();
+  learn_zero_page(sharing);
   if (wanted != nullptr && std::strcmp(wanted, "read") == 0) return;
   ScanArguments nothing{};
   nothing.size = sizeof nothing;
@@ -118,24 +120,33 @@ bool Pagemap::read(AddressRange range, RangeList& found) const {
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
     for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
       const bool swapped = (entries[i] & kEntrySwapped) != 0;
-      const bool zero = zero_frame_ != 0 && (entries[i] & kEntryFrame) == zero_frame_;
-      const bool present = (entries[i] & kEntryPresent) != 0 && !zero;
+      const bool present = (entries[i] & kEntryPresent) != 0 && !is_zero_page(entries[i]);
       if (present || swapped) found.add({address, address + kPageBytes});
     }
   }
   return true;
 }
 
-void Pagemap::learn_zero_frame() {
-  void* page = ::mmap(nullptr, kPageBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+bool Pagemap::is_zero_page(std::uint64_t entry) const {
+  if (zero_frame_ != 0) return (entry & kEntryFrame) == zero_frame_;
+  return exclusive_tells_ && (entry & (kEntryPresent | kEntryFile | kEntryExclusive)) == kEntryPresent;
+}
+
+void Pagemap::learn_zero_page(Sharing sharing) {
+  void* page = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
+  const auto entry = [&] {
+    std::uint64_t value = 0;
+    const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / kPageBytes * sizeof value);
+    return ::pread(fd_.get(), &value, sizeof value, offset) == sizeof value ? value : 0;
+  };
   // A read of untouched anonymous memory maps the shared zero page.
   [[maybe_unused]] const char byte = *static_cast<volatile const char*>(page);
-  std::uint64_t entry = 0;
-  const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / kPageBytes * sizeof entry);
-  if (::pread(fd_.get(), &entry, sizeof entry, offset) == sizeof entry) {
-    zero_frame_ = entry & kEntryFrame;
-  }
+  const std::uint64_t zero = entry();
+  zero_frame_ = zero & kEntryFrame;
+  *static_cast<volatile char*>(page) = 1;
+  exclusive_tells_ = sharing == Sharing::kNever && (zero & (kEntryPresent | kEntryExclusive)) == kEntryPresent &&
+                     (entry() & kEntryExclusive) != 0;
   ::munmap(page, kPageBytes);
 }
 

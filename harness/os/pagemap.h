@@ -14,22 +14,29 @@ class Pagemap {
  public:
   enum class Method { kScan, kRead, kNone };
 
+  /// Whether pages of this process may be shared with another one that it forked, or that forked it.
+  enum class Sharing { kPossible, kNever };
+
   /// Takes the best method that works here. ZEROTAX_PAGEMAP=scan|read|none in the environment limits the choice, so
   /// that a fallback can be tested on a kernel that does not need it.
-  Pagemap();
+  explicit Pagemap(Sharing sharing = Sharing::kPossible);
 
   [[nodiscard]] Method method() const { return method_; }
   /// Why the method is kNone; empty otherwise.
   [[nodiscard]] const char* reason() const { return reason_; }
 
   /// Adds to `populated` the pages of `range` (page aligned) that have a physical page behind them, swapped pages
-  /// included and the shared zero page excluded. kRead sees the zero page only as root (page frame numbers are hidden
-  /// otherwise), and counts it as populated if it cannot tell. Source: Documentation/admin-guide/mm/pagemap.rst.
+  /// included and the shared zero page excluded. kRead knows the zero page by its frame number as root; the number is
+  /// hidden from others, but where nothing is shared by fork, the zero page is the only anonymous page that is not
+  /// exclusively mapped (bit 56). If neither tells, it counts as populated. Source:
+  /// Documentation/admin-guide/mm/pagemap.rst.
   /// Returns false if the kernel refused.
   bool populated(AddressRange range, RangeList& populated) const;
 
   /// Whether the shared zero page, which reading maps, can be told from a page that was written.
-  [[nodiscard]] bool knows_zero_page() const { return method_ == Method::kScan || zero_frame_ != 0; }
+  [[nodiscard]] bool knows_zero_page() const {
+    return method_ == Method::kScan || zero_frame_ != 0 || exclusive_tells_;
+  }
 
   /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker (kScan only).
   bool written(AddressRange range, RangeList& written) const;
@@ -38,12 +45,14 @@ class Pagemap {
   bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of,
             RangeList& found) const;
   bool read(AddressRange range, RangeList& found) const;
-  void learn_zero_frame();
+  void learn_zero_page(Sharing sharing);
+  [[nodiscard]] bool is_zero_page(std::uint64_t entry) const;
 
   UniqueFd fd_;
   Method method_ = Method::kNone;
   const char* reason_ = "";
-  std::uint64_t zero_frame_ = 0;
+  std::uint64_t zero_frame_ = 0;  ///< 0: not known
+  bool exclusive_tells_ = false;  ///< whether an anonymous page that is not exclusively mapped is the zero page
 };
 
 }  // namespace zerotax

@@ -1,10 +1,14 @@
 """`zerotax crossover`: what it writes, what it refuses, and crossings that are there by construction, not by speed."""
 
 import json
+import signal
+import subprocess
+import time
 
 import pytest
 from bad_input_test import refused
-from conftest import BUILD, MIB, PLANTED, check_schema, zerotax
+from conftest import (
+    BUILD, INTERRUPTED_BY_SIGINT, MIB, PLANTED, ZEROTAX, check_schema, clean_environment, zerotax)
 
 LARGECACHE = BUILD / "lib" / "liblargecache.so"
 # Clears every block below 64 MiB and maps larger ones anew; and the other way round (glibc maps what is above 32 MiB).
@@ -148,3 +152,22 @@ SENSELESS = [
 def test_an_argument_that_makes_no_sense_is_refused(tmp_path, arguments, expected):
     refused(zerotax("crossover", *arguments, cwd=tmp_path), *expected)
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):
+    file = tmp_path / "crossover.json"
+    # So many pairs that it does not end before it is interrupted.
+    arguments = ["glibc", "jemalloc", "--from", "64KiB", "--to", "1MiB", "--processes", "1000", "--json", str(file)]
+    with subprocess.Popen([ZEROTAX, "crossover", *arguments], env=clean_environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as run:
+        time.sleep(3)
+        assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        text, errors = run.communicate(timeout=20)
+    assert run.returncode == INTERRUPTED_BY_SIGINT
+    assert "interrupted" in errors.splitlines()[-1]
+    found = json.loads(file.read_text())
+    check_schema(found, "crossover")
+    assert found["state"] == "interrupted"
+    assert sum(len(point["pairs"]) for point in found["points"]) > 0
+    assert max(map(len, text.splitlines())) <= 80

@@ -116,3 +116,23 @@ def test_a_memset_of_half_a_block_proves_nothing_of_the_other_half_without_a_pag
     half, whole = run["points"]
     assert all(is_na(entry["zeroed_bytes"]) for entry in [half, *half["first_ops"]])
     assert all(entry["zeroed_bytes"] == 1 << 20 for entry in [whole, *whole["first_ops"]])
+
+
+@pytest.mark.parametrize("prefix", [[], NOBODY], ids=["as we are", "as nobody"])
+@pytest.mark.parametrize("method", ["scan", "read", "none"])
+def test_pages_that_were_only_read_are_never_called_zeroed(method, prefix):
+    if prefix and os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    if prefix:
+        skip_if_unreadable()
+    run = measure(*planted("planted_reads"), "--size", "1MiB", "--ops", 8, prefix=prefix, ZEROTAX_PAGEMAP=method)
+    point, = run["points"]
+    # Every page was faulted in, so that the test is not about nothing.
+    assert point["calloc_faults"] >= 256
+    # Without a pagemap nothing is known; the zero page is known with and without its frame number.
+    expected = {"populated_bytes": method == "none", "zeroed_bytes": method == "none"}
+    if method == "scan" and not watches_inline_stores(run):
+        expected = dict.fromkeys(expected, False)
+    for entry in [point, *point["first_ops"]]:
+        for figure, unknown in expected.items():
+            assert is_na(entry[figure]) if unknown else entry[figure] == 0, (figure, entry[figure])

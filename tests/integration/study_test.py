@@ -1,0 +1,102 @@
+"""`zerotax study`: points, thresholds, summary and figures in one folder, whatever interrupts it."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import (
+    INTERRUPTED_BY_SIGINT, ZEROTAX, check_schema, clean_environment, planted, read_folder, without_progress, zerotax)
+
+FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "summary.md"}
+LANES = [("glibc", 0, "main"), ("glibc", 1, "main"), ("planted_never", 0, "main"), ("planted_never", 1, "main")]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A quick study of two allocators: its folder, and what it printed."""
+    folder = tmp_path_factory.mktemp("study") / "out"
+    done = zerotax("study", "--allocator", "glibc", *planted("planted_never"), "--out", folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def thresholds_in(folder):
+    found = json.loads((folder / "thresholds.json").read_text())
+    check_schema(found, "thresholds")
+    return found
+
+
+def lanes_in(found):
+    return sorted((lane["allocator"], lane["touch"], lane["thread"]) for lane in found["lanes"])
+
+
+def test_everything_is_in_the_folder(study):
+    folder, said = study
+    run, points = read_folder(folder)
+    assert (run["state"], run["plan"]["study"]) == ("complete", "quick")
+    assert {path.name for path in folder.iterdir()} >= FILES
+    assert {point["status"] for point in points} == {"ok"}
+    found = thresholds_in(folder)
+    assert lanes_in(found) == LANES
+    assert {(lane["from_bytes"], lane["to_bytes"]) for lane in found["lanes"]} == {(64 << 10, 256 << 20)}
+    assert str(folder) in said and "thresholds.json" in said
+    assert (folder / "summary.md").read_text() in said
+    if "figures)" in said:
+        assert (folder / "thresholds_map.svg").exists() and (folder / "headline.png").exists()
+
+
+def begin(*arguments):
+    return subprocess.Popen([ZEROTAX, "study", *map(str, arguments)], env=clean_environment(), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_lanes_that_were_searched_are_kept(study, tmp_path, number):
+    folder = tmp_path / "out"
+    shutil.copytree(study[0], folder)
+    (folder / "thresholds.json").unlink()
+    with begin("--resume", folder) as run:
+        deadline = time.monotonic() + 60
+        while not (folder / "thresholds.json").exists() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        run.send_signal(number)
+        _, errors = run.communicate(timeout=20)
+    assert run.returncode == (INTERRUPTED_BY_SIGINT if number == signal.SIGINT else -number)
+    if number == signal.SIGINT:
+        assert f"zerotax study --resume {folder}" in without_progress(errors)
+    before = thresholds_in(folder)
+    assert 1 <= len(before["lanes"]) < len(LANES)
+
+    # A mark that a second search could not make shows that none was made.
+    before["lanes"][0]["probes"] += 1_000_000
+    (folder / "thresholds.json").write_text(json.dumps(before))
+    done = zerotax("study", "--resume", folder)
+    assert done.returncode == 0, done.stderr
+    after = thresholds_in(folder)
+    assert lanes_in(after) == LANES
+    assert after["probes"] > 1_000_000
+    key = [(entry["allocator"], entry["touch"], entry["at_bytes"]) for entry in after["thresholds"]]
+    assert key == [(entry["allocator"], entry["touch"], entry["at_bytes"]) for entry in thresholds_in(study[0])["thresholds"]]
+
+
+@pytest.mark.parametrize("damage", ["[]", "{", '{"schema": "zerotax.thresholds/1"}', '{"schema": "x", "lanes": []}'])
+def test_damaged_thresholds_are_refused_and_stay(study, tmp_path, damage):
+    folder = tmp_path / "out"
+    shutil.copytree(study[0], folder)
+    (folder / "thresholds.json").write_text(damage)
+    done = zerotax("study", "--resume", folder)
+    assert done.returncode == 2
+    assert "thresholds.json" in done.stderr
+    assert (folder / "thresholds.json").read_text() == damage
+
+
+def test_a_run_of_chosen_points_is_no_study(tmp_path):
+    folder = tmp_path / "out"
+    assert zerotax("run", "--allocator", "glibc", "--size", "64KiB", "--ops", 2, "--out", folder).returncode == 0
+    done = zerotax("study", "--resume", folder)
+    assert done.returncode == 2
+    assert f"zerotax run --resume {folder}" in done.stderr
+    assert not (folder / "summary.md").exists()

@@ -1,0 +1,14 @@
+// Reads every page of a fresh block before it hands it out: the kernel maps its zero page there, and nothing is
+// populated.
+#include "core.h"
+
+void* planted::large_calloc(std::size_t bytes) {
+  void* block = map_block(bytes);
+  if (block == nullptr) return nullptr;
+  ::madvise(block, page_ceiling(bytes), MADV_NOHUGEPAGE);
+  for (std::size_t at = 0; at < bytes; at += kPage)
+    static_cast<void>(*static_cast<volatile char*>(bytes_of(block) + at));
+  return block;
+}
+
+void planted::large_free(void* block) { unmap_block(block); }
