@@ -1,6 +1,7 @@
 #include "os/memory.h"
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include <fstream>
 #include <sstream>
@@ -73,6 +74,15 @@ void read_cgroup(const std::string& root, MemoryState& state) {
   }
 }
 
+/// Where /proc is not mounted: sysinfo(2), which knows less of what can be reclaimed.
+void ask_sysinfo(MemoryState& state) {
+  struct sysinfo info {};
+  if (::sysinfo(&info) != 0) return;
+  state.total = std::uint64_t{info.totalram} * info.mem_unit;
+  state.available = (std::uint64_t{info.freeram} + info.bufferram) * info.mem_unit;
+  state.swap = std::uint64_t{info.totalswap} * info.mem_unit;
+}
+
 }  // namespace
 
 MemoryState read_memory_state(const std::string& root) {
@@ -82,6 +92,7 @@ MemoryState read_memory_state(const std::string& root) {
   state.total = bytes("MemTotal:");
   state.available = bytes("MemAvailable:");
   state.swap = bytes("SwapTotal:");
+  if (state.total == 0) ask_sysinfo(state);
   read_cgroup(root, state);
   return state;
 }

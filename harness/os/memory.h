@@ -23,7 +23,8 @@ struct MemoryState {
   }
 };
 
-/// Reads /proc/meminfo and the cgroup (v2, and v1's memory controller). `root` replaces "/" in tests.
+/// Reads /proc/meminfo (or asks sysinfo(2) where /proc is not mounted) and the cgroup (v2, and v1's memory controller).
+/// `root` replaces "/" in tests.
 MemoryState read_memory_state(const std::string& root = "");
 
 /// Resident set of a process in bytes (/proc/PID/statm), or empty if it is gone.

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -57,7 +58,9 @@ Pagemap::Pagemap(Sharing sharing) {
   }
   fd_ = UniqueFd(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (!fd_) {
-    reason_ = "/proc/self/pagemap cannot be opened (is /proc mounted?)";
+    // The kernel gives the /proc files of a process to root if its user may not read its executable.
+    reason_ = errno == EACCES ? "/proc/self/pagemap is not permitted (is the measured program readable for its user?)"
+                              : "/proc/self/pagemap cannot be opened (is /proc mounted?)";
     return;
   }
   method_ = Method::kRead;

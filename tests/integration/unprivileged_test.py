@@ -1,12 +1,14 @@
 """Who is not root measures the same; where the kernel offers less, what is missing is said and the rest is the same."""
 
 import os
+import pathlib
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 from conftest import (
-    KIB, MIB, UNHURRIED_MIMALLOC, ZEROTAX, differences, is_na, measure, options, planted, watches_inline_stores)
+    BUILD, KIB, MIB, UNHURRIED_MIMALLOC, ZEROTAX, differences, is_na, measure, options, planted, watches_inline_stores)
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 PLAN = [
@@ -136,3 +138,17 @@ def test_pages_that_were_only_read_are_never_called_zeroed(method, prefix):
     for entry in [point, *point["first_ops"]]:
         for figure, unknown in expected.items():
             assert is_na(entry[figure]) if unknown else entry[figure] == 0, (figure, entry[figure])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_probe_that_may_be_run_but_not_read_says_what_is_missing():
+    skip_if_unreadable()
+    # Not pytest's tmp_path, which nobody may enter.
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        probe = pathlib.Path(folder) / "bench-glibc"
+        shutil.copy(BUILD / "bin" / "bench-glibc", probe)
+        probe.chmod(0o711)
+        point, = measure("--allocator", "glibc", "--size", "1MiB", "--ops", 2, prefix=NOBODY,
+                         ZEROTAX_PROBE_DIR=folder)["points"]
+    assert "readable" in point["populated_bytes"]["na"]

@@ -107,6 +107,16 @@ TEST(Memory, TakesTheHugeNumberOfTheFirstVersionForNoLimit) {
   EXPECT_FALSE(state.cgroup_available);
 }
 
+TEST(Memory, IsKnownWithoutProc) {
+  const Root nothing;
+  const MemoryState asked = read_memory_state(nothing.path());
+  const MemoryState read = read_memory_state();
+  EXPECT_EQ(asked.total, read.total);
+  EXPECT_GT(asked.available, 0U);
+  EXPECT_LE(asked.available, asked.total);
+  EXPECT_EQ(asked.swap, read.swap);
+}
+
 TEST(Memory, OfThisMachineIsPlausible) {
   const MemoryState state = read_memory_state();
   EXPECT_GT(state.total, 256 * kMiB);
