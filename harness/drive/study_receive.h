@@ -1,0 +1,12 @@
+#pragma once
+
+#include "drive/plan.h"
+
+namespace zerotax {
+
+/// Adds to a study what a program meets that receives into buffers larger than what it gets (cases/recv_buffer): quick,
+/// a size on each side of what an allocator caches; full, every octave from 16 KiB to 1 GiB, with and without TLS.
+/// Nothing where this build has no server for the case.
+void add_receive_points(Plan& plan, bool full);
+
+}  // namespace zerotax
