@@ -11,19 +11,16 @@ namespace {
 
 constexpr std::uint64_t kMB = 1'000'000;
 
-/// Few of them: an allocator that zeroes takes seconds for one operation of a gigabyte, and a loop without meters
-/// follows anyway.
-Repeats repeats_for(std::uint64_t size) {
-  return size <= 16 * kMiB    ? Repeats{8, 8, 8, 8, 0}
-         : size <= 256 * kMiB ? Repeats{3, 3, 3, 1, 0}
-                              : Repeats{2, 2, 2, 1, 0};
-}
-
 void add(Plan& plan, const std::vector<std::string>& cases, const std::vector<std::uint64_t>& sizes) {
-  for (const std::uint64_t size : sizes) add_points(plan, {cases, {size}, {0.0}, {"main"}}, repeats_for(size));
+  for (const std::uint64_t size : sizes) add_points(plan, {cases, {size}, {0.0}, {"main"}}, receive_repeats(size));
 }
 
 }  // namespace
+
+Repeats receive_repeats(std::uint64_t size_bytes) {
+  if (size_bytes <= 16 * kMiB) return {8, 8, 8, 8, 0};
+  return size_bytes <= 256 * kMiB ? Repeats{3, 3, 3, 1, 0} : Repeats{2, 2, 2, 1, 0};
+}
 
 void add_receive_points(Plan& plan, bool full) {
   std::error_code failure;

@@ -9,4 +9,8 @@ namespace zerotax {
 /// Nothing where this build has no server for the case.
 void add_receive_points(Plan& plan, bool full);
 
+/// Few operations: an allocator that zeroes takes seconds for one of a gigabyte, and a loop without meters follows
+/// anyway.
+Repeats receive_repeats(std::uint64_t size_bytes);
+
 }  // namespace zerotax
