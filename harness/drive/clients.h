@@ -50,6 +50,7 @@ class ClientRunner {
   std::function<bool()> stop_;
   std::string server_;
   std::string scripts_;
+  std::optional<std::string> python_;  ///< one that has the modules of every client, if there is one
 };
 
 }  // namespace zerotax
