@@ -14,13 +14,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "results" / "reference"
 
 
-def machine(run: dict) -> str:
-    """One line on what was measured, when and on which machine."""
+def machine(run: dict, up: str = "") -> str:
+    """One line on what was measured, when and on which machine; `up` leads from the page to the top folder."""
     environment = run["environment"]
     gib = environment["memory_bytes"] / 2**30
     return (f"Measured {run['started'][:10]} on Linux {environment['kernel']}, {environment['cpu']}, "
             f"{environment['cpus']} CPUs, {gib:.0f} GiB, huge pages `{environment['thp']}`; "
-            f"all of it is in [results/reference](results/reference).")
+            f"all of it is in [results/reference]({up}results/reference).")
 
 
 def summary_block() -> str:
@@ -71,7 +71,7 @@ def case_block() -> str:
              rate(transfer[name, SIZES[2]]["cpu_s_per_gb"]), rate(transfer[name, SIZES[2]]["zeroed_per_received_byte"])]
             for name in of_allocators(run["points"])]
     head = ["MB/s received by TLS", *map(size_text, SIZES), "CPU s/GB", "zeroed"]
-    return f"{table(head, rows)}\n\n(CPU s/GB, zeroed: for 100 MB; zeroed: bytes for each byte received)\n\n{machine(run)}"
+    return f"{table(head, rows)}\n\n(CPU s/GB, zeroed: for 100 MB; zeroed: bytes for each byte received)\n\n{machine(run, '../')}"
 
 
 def clients_block() -> str:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "analyze/summary.h"
@@ -16,7 +17,7 @@ constexpr std::size_t kLabel = 16;
 std::string rate(const Json& figure) {
   if (!figure.is_number()) return "n/a";
   const double value = figure.get<double>();
-  return value < 1000 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(value + 0.5));
+  return value < 1000 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
 }
 
 std::string label(const Json& entry) {

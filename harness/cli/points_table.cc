@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "analyze/summary.h"
 #include "analyze/tax.h"
 #include "base/size.h"
@@ -26,7 +28,7 @@ std::string three_digits(const Json& figure) {
   if (!figure.is_number()) return "n/a";
   const double value = figure.get<double>();
   if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
-  return value < 1000 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(value + 0.5));
+  return value < 1000 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
 }
 
 /// What was received, for the points of cases that receive; empty if there is none.

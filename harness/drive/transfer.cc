@@ -37,7 +37,7 @@ std::optional<Json> transfer_json(const Passes& passes, const Json& zeroed_bytes
   const Json none = not_available(timing.reason().empty() ? "the timing pass made no loop without meters"
                                                           : "timing pass: " + timing.reason());
   const auto per = [&](std::int64_t amount, double unit, std::int64_t of, double of_unit) -> Json {
-    if (found.ops == 0 || of == 0 || amount == kNotMeasured) return none;
+    if (found.ops == 0 || of == 0 || amount == kNotMeasured) return Json(none);
     return (static_cast<double>(amount) / unit) / (static_cast<double>(of) / of_unit);
   };
   Json json;
