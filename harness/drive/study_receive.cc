@@ -28,8 +28,8 @@ void add_receive_points(Plan& plan, bool full) {
   const std::filesystem::path folder = probe_folder();
   if (!std::filesystem::exists(folder / "recv-server", failure)) return;
   if (!full) {
-    // 100 MB is the report of 2016; 160 MiB is beyond what largecache keeps, and quick to zero beside a gigabyte.
-    add(plan, {"recv_buffer"}, {100 * kMB, 160 * kMiB});
+    // 100 MB is the report of 2016; 128 MiB is beyond what largecache keeps, and quick to zero beside a gigabyte.
+    add(plan, {"recv_buffer"}, {100 * kMB, 128 * kMiB});
     return;
   }
   std::vector<std::uint64_t> sizes{100 * kMB, 1000 * kMiB};

@@ -34,10 +34,12 @@ std::optional<Json> transfer_json(const Passes& passes, const Json& zeroed_bytes
   if (!receives(timing) && !receives(passes.audit)) return std::nullopt;
   const Transfer found = timing.made() ? timing.record().transfer : Transfer{};
   const std::int64_t received = std::max(received_by_operation(timing), received_by_operation(passes.audit));
-  const Json none = not_available(timing.reason().empty() ? "the timing pass made no loop without meters"
-                                                          : "timing pass: " + timing.reason());
+  const auto none = [&] {
+    return not_available(timing.reason().empty() ? "the timing pass made no loop without meters"
+                                                 : "timing pass: " + timing.reason());
+  };
   const auto per = [&](std::int64_t amount, double unit, std::int64_t of, double of_unit) -> Json {
-    if (found.ops == 0 || of == 0 || amount == kNotMeasured) return Json(none);
+    if (found.ops == 0 || of == 0 || amount == kNotMeasured) return none();
     return (static_cast<double>(amount) / unit) / (static_cast<double>(of) / of_unit);
   };
   Json json;

@@ -52,7 +52,8 @@ const char* HelperProcess::start(const char* program, const char* argument) {
   if (const int failure = spawn(pid_, program, argument, input.get(), output.get())) {
     pid_ = -1;
     lifeline_.reset();
-    return failure == ENOENT ? "its server is not there: build it with ./run build" : "its server could not be started";
+    return failure == ENOENT ? "its server is not there: install libssl-dev, then build again"
+                             : "its server could not be started";
   }
   output.reset();
   const char* why = read_greeting(greeting.get());

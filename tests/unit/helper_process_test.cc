@@ -76,7 +76,7 @@ TEST(HelperProcess, IsGoneWhenItsParentIsKilled) {
 TEST(HelperProcess, ThatEndsAtOnceOrIsNotThereSaysSo) {
   HelperProcess helper;
   EXPECT_STREQ(helper.start("/bin/true", "x"), "its server ended before it was ready");
-  EXPECT_STREQ(helper.start("/no/such/server", "x"), "its server is not there: build it with ./run build");
+  EXPECT_STREQ(helper.start("/no/such/server", "x"), "its server is not there: install libssl-dev, then build again");
   EXPECT_LT(helper.pid(), 0);
 }
 
