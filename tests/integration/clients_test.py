@@ -2,12 +2,13 @@
 
 import json
 import pathlib
+import signal
 import subprocess
 
 import pytest
-from conftest import BUILD, ZEROTAX, check_schema, clean_environment, zerotax
+from conftest import BUILD, INTERRUPTED_BY_SIGINT, ZEROTAX, check_schema, clean_environment, zerotax
 from real_allocators_test import available, library_of, only_version
-from recv_buffer_test import servers_of
+from recv_buffer_test import servers_of, wait_for
 
 MB100 = 100_000_000
 RECORD = 16_384
@@ -138,6 +139,35 @@ def test_a_client_that_crashes_or_hangs_says_so_and_leaves_no_server(tmp_path):
     [found] = json.loads(out)["results"]
     assert (found["status"], found["reason"]) == ("timeout", "not done after 3 s")
     assert not servers_of(running.pid)
+
+
+def runs(session, script):
+    """Whether a process of a session has this script on its command line."""
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if int((folder / "stat").read_text().rsplit(") ", 1)[1].split()[3]) == session \
+                    and script in (folder / "cmdline").read_text():
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def test_when_interrupted_it_writes_what_was_finished_and_leaves_nothing_running(tmp_path):
+    hang = "import time\n__version__ = '0'\ndef FFI():\n    time.sleep(1000)\n"
+    running = subprocess.Popen(
+        [ZEROTAX, "clients", "--allocator", "glibc", *options("client", ["requests_chunks", "cffi_new"]), "--size",
+         "1MiB", "--json", tmp_path / "clients.json"],
+        env=clean_environment(**with_cffi(tmp_path, hang)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True)
+    assert wait_for(lambda: runs(running.pid, "cffi_new.py"))
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == INTERRUPTED_BY_SIGINT and "interrupted" in err
+    document = json.loads((tmp_path / "clients.json").read_text())
+    check_schema(document, "clients")
+    assert (document["state"], [r["client"] for r in document["results"]]) == ("interrupted", ["requests_chunks"])
+    assert not servers_of(running.pid) and not runs(running.pid, "cffi_new.py")
 
 
 def test_nothing_is_written_beside_the_scripts(receiving):
