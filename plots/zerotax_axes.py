@@ -78,6 +78,20 @@ def time_axis(axes: Axes, low: float, high: float, on: str = "y") -> None:
     _ticks(axis, places, [time_text(place) for place in places])
 
 
+def rate_text(rate: float) -> str:
+    """A rate in MB/s with three digits at most: 0.036 MB/s, 2.81 MB/s, 1,930 MB/s."""
+    digits = max(0, 2 - math.floor(math.log10(rate))) if rate > 0 else 0
+    return f"{rate:,.{min(digits, 3)}f} MB/s" if rate < 1000 else f"{float(f'{rate:.3g}'):,.0f} MB/s"
+
+
+def rate_axis(axes: Axes, low: float, high: float) -> None:
+    """Makes y a log axis for rates in MB/s from low to high."""
+    axes.set_yscale("log")
+    low, high = axes.set_ylim(low, high)
+    places = _powers(low, high, 10, 10)
+    _ticks(axes.yaxis, places, [f"{place:,.10g} MB/s" for place in places])
+
+
 def threshold(values: list[float], base: int) -> float:
     """The smallest power of `base` that no value but 0 is below; 1 at least."""
     least = min((value for value in values if value > 0), default=1)

@@ -60,6 +60,17 @@ def heading(touch: float) -> str:
     return f"touch {touch:g}: the program writes {share}"
 
 
+def legend_shape(entries: list[str]) -> tuple[int, int]:
+    """(columns, lines) of a legend as wide as the page: as few lines as the width allows."""
+    texts = [entry.split("\n") for entry in entries]
+    widths = [max(text_width(line, LABEL_POINTS) for line in text) + HANDLE for text in texts]
+    for lines in range(1, len(widths)):   # a legend is filled column by column
+        columns = [widths[i:i + lines] for i in range(0, len(widths), lines)]
+        if max(map(len, texts)) == 1 and sum(map(max, columns)) <= WIDTH - 2 * MARGIN:
+            return len(columns), lines
+    return 1, sum(map(len, texts))
+
+
 class LineFigure:
     """A figure of lines over size. `base` is None for times, 10 for counts and 2 for bytes."""
 
@@ -82,7 +93,7 @@ class LineFigure:
     def draw(self, title: str, height: float) -> Figure:
         """The figure, with panels `height` inches high."""
         page = Page(title, self.results, self.notes)
-        per_line, legend_lines = self._legend_shape()
+        per_line, legend_lines = legend_shape([self._legend_text(key) for key in self.keys])
         legend = LEGEND_LINE * legend_lines + 0.06
         rows = len(self.rows)
         body = HEADING + rows * height + (rows - 1) * BETWEEN_ROWS + BELOW + legend
@@ -112,16 +123,6 @@ class LineFigure:
                       frameon=False, fontsize=LABEL_POINTS, handlelength=3.3, borderpad=0,
                       borderaxespad=0, columnspacing=1.1, labelspacing=0.45)
         return figure
-
-    def _legend_shape(self) -> tuple[int, int]:
-        """(columns, lines) of the legend: as few lines as the width allows."""
-        texts = [self._legend_text(key).split("\n") for key in self.keys]
-        widths = [max(text_width(line, LABEL_POINTS) for line in text) + HANDLE for text in texts]
-        for lines in range(1, len(widths)):   # a legend is filled column by column
-            columns = [widths[i:i + lines] for i in range(0, len(widths), lines)]
-            if max(map(len, texts)) == 1 and sum(map(max, columns)) <= WIDTH - 2 * MARGIN:
-                return len(columns), lines
-        return 1, sum(map(len, texts))
 
     def _legend_text(self, key: Key) -> str:
         return "\n".join(wrap(self.names[key], WIDTH - 2 * MARGIN - HANDLE, LABEL_POINTS))

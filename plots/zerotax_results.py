@@ -6,7 +6,7 @@ Only what drawing needs is checked here; `validate.py` checks a file against the
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +72,11 @@ class Results:
     source: Path
     run: dict[str, Any]
     points: list[Point]
+    cases: dict[str, list[Point]] = field(default_factory=dict)   # the points of every case
+
+    def of_case(self, case: str) -> Results:
+        """The same run with the points of another case; there may be none."""
+        return Results(self.source, self.run, self.cases.get(case, []), self.cases)
 
     def environment(self, name: str) -> Any:
         """A field of the environment, or None when it was not available."""
@@ -145,11 +150,11 @@ def _check_head(run: dict[str, Any], path: Path) -> None:
         raise ResultsError(f"{path}: environment, plan or allocators has a wrong type; {REMEDY}")
 
 
-def load(source: str | Path) -> Results:
+def load(source: str | Path, case: str = CASE) -> Results:
     """Loads a results folder or a `--json` file; raises ResultsError when it is unusable.
 
-    Of points measured twice the later one counts. Points of cases other than calloc_loop are left
-    out: their calls do other work, so their times do not belong on the same line.
+    Of points measured twice the later one counts. The points are those of one case: calls of the
+    others do other work, so their times do not belong on the same line.
     """
     path = Path(source)
     if not path.exists():
@@ -164,12 +169,12 @@ def load(source: str | Path) -> Results:
         raise ResultsError(f"{path}: its schema is {schema!r} and these plots read {SCHEMA!r}; "
                            "draw it with the plots of the zerotax version that wrote it")
     _check_head(run, path)
-    latest: dict[tuple[Key, int, float], Point] = {}
+    latest: dict[str, dict[tuple[Key, int, float], Point]] = {}
     for where, raw in _raw_points(path, run):
         point = _point(raw, where)
-        if raw["case"] == CASE:
-            latest[point.key, point.size, point.touch] = point
-    if not any(point.status == "ok" for point in latest.values()):
-        raise ResultsError(f"{path}: no point of the case {CASE} is ok, so there is nothing to "
-                           f"draw; run `zerotax run --case {CASE} --size 100MiB`")
-    return Results(path, run, list(latest.values()))
+        latest.setdefault(raw["case"], {})[point.key, point.size, point.touch] = point
+    cases = {name: list(points.values()) for name, points in latest.items()}
+    if not any(point.status == "ok" for point in cases.get(case, [])):
+        raise ResultsError(f"{path}: no point of the case {case} is ok, so there is nothing to "
+                           f"draw; run `zerotax run --case {case} --size 100MiB`")
+    return Results(path, run, cases[case], cases)

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "analyze/summary.h"
 #include "analyze/tax.h"
 #include "base/size.h"
@@ -21,6 +23,33 @@ std::string time(const Json& figure) { return is_not_available(figure) ? "n/a" :
 
 std::string thread_mark(const Json& point) { return point.at("thread") == "worker" ? " (worker)" : ""; }
 
+/// A rate or ratio to three digits, in six places.
+std::string three_digits(const Json& figure) {
+  if (!figure.is_number()) return "n/a";
+  const double value = figure.get<double>();
+  if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
+  return value < 1000 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
+}
+
+/// What was received, for the points of cases that receive; empty if there is none.
+std::string transfers_table(const std::vector<Json>& points) {
+  std::string text;
+  for (const Json& point : points) {
+    const auto found = point.find("transfer");
+    if (found == point.end()) continue;
+    if (text.empty()) {
+      text = fmt::format("\n{:<22} {:<15} {:>9} {:>6} {:>8} {:>8} {:>6}\n", "allocator", "receiving by", "size", "MB/s",
+                         "CPU s/GB", "zeroed/B", "flt/MB");
+    }
+    const std::string label = allocator_label(point).substr(0, 22) + thread_mark(point);
+    text += fmt::format("{:<22} {:<15} {:>9} {:>6} {:>8} {:>8} {:>6}\n", label.substr(0, 22),
+                        point.at("case").get<std::string>(), format_size(point.at("size_bytes")),
+                        three_digits(found->at("mb_per_s")), three_digits(found->at("cpu_s_per_gb")),
+                        three_digits(found->at("zeroed_per_received_byte")), three_digits(found->at("faults_per_mb")));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string points_table(const std::vector<Json>& points) {
@@ -39,6 +68,7 @@ std::string points_table(const std::vector<Json>& points) {
                         bytes(point.at("zeroed_bytes")), bytes(point.at("redundant_zeroed_bytes")),
                         status == "ok" ? "" : " !");
   }
+  text += transfers_table(points);
   for (const Json& point : points) {
     if (point.at("status") == "ok") continue;
     text += fmt::format("{} {}, touch {:g}: {}: {}\n", point.at("allocator").get<std::string>(),

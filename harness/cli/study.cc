@@ -13,6 +13,7 @@
 #include "drive/output_file.h"
 #include "drive/session.h"
 #include "drive/study_plan.h"
+#include "drive/study_receive.h"
 
 namespace zerotax {
 namespace {
@@ -33,6 +34,7 @@ Session make_session(const MeasureOptions& options, bool full) {
   } else {
     add_quick_study(plan);
   }
+  add_receive_points(plan, full);
   return {std::move(plan), options.out.empty() ? default_results_path() : options.out, Subcommand::command_line};
 }
 

@@ -24,10 +24,15 @@ std::string points_csv(const std::vector<Json>& points) {
   static const std::vector<std::string> figures = {
       "zero_ns",      "zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zeroed_method", "calloc_faults",
       "touch_faults", "free_faults",  "calloc_syscalls",        "free_syscalls"};
+  // Of cases that receive; empty for the others.
+  static const std::vector<std::string> transfers = {
+      "received_bytes", "mb_per_s", "cpu_s_per_gb", "zeroed_per_received_byte", "redundant_per_received_byte",
+      "faults_per_mb"};
   std::string text;
   for (const std::string& name : plain) text += name + ",";
   for (const std::string& name : spreads) text += fmt::format("{0}_median,{0}_p05,{0}_p95,", name);
-  for (const std::string& name : figures) text += name + (name == figures.back() ? "\n" : ",");
+  for (const std::string& name : figures) text += name + ",";
+  for (const std::string& name : transfers) text += name + (name == transfers.back() ? "\n" : ",");
   for (const Json& point : points) {
     for (const std::string& name : plain) text += field(point.at(name)) + ",";
     for (const std::string& name : spreads) {
@@ -36,7 +41,11 @@ std::string points_csv(const std::vector<Json>& points) {
         text += (is_not_available(spread) ? "" : field(spread.at(part))) + ",";
       }
     }
-    for (const std::string& name : figures) text += field(point.at(name)) + (name == figures.back() ? "\n" : ",");
+    for (const std::string& name : figures) text += field(point.at(name)) + ",";
+    for (const std::string& name : transfers) {
+      text += (point.contains("transfer") ? field(point.at("transfer").at(name)) : "") +
+              (name == transfers.back() ? "\n" : ",");
+    }
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/statistics.h"
+#include "drive/transfer.h"
 #include "os/syscall_counter.h"
 
 namespace zerotax {
@@ -81,6 +82,12 @@ Json syscalls_at(const PassResult& audit, std::size_t op, Tally which) {
   if (tally.incomplete != 0)
     return not_available("the call started a thread or process, or made too many kinds of system calls");
   return tally_json(tally);
+}
+
+/// A figure of touching, with the reason why a pass that was made has none.
+Json touched(Json figure, const PassResult& timing) {
+  const bool nothing = timing.ops() > 0 && timing.op(0).touch_ns == kNotMeasured;
+  return nothing ? not_available("nothing is touched") : std::move(figure);
 }
 
 /// The tally that occurs most often in the steady state; of equals, the latest.
@@ -163,7 +170,7 @@ Json first_ops(const Passes& passes) {
     Json entry;
     entry["op"] = i + 1;
     entry["calloc_ns"] = single(passes.timing, "timing", i, &OpRecord::calloc_ns, "");
-    entry["touch_ns"] = single(passes.timing, "timing", i, &OpRecord::touch_ns, "nothing is touched");
+    entry["touch_ns"] = touched(single(passes.timing, "timing", i, &OpRecord::touch_ns, ""), passes.timing);
     entry["free_ns"] = single(passes.timing, "timing", i, &OpRecord::free_ns, "");
     const Json zeroed = single(audit, "audit", i, &OpRecord::zeroed_bytes, na_zeroed);
     entry["zero_ns"] = nothing                                       ? Json(0)
@@ -175,7 +182,7 @@ Json first_ops(const Passes& passes) {
     entry["redundant_zeroed_bytes"] = single(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
     entry["populated_bytes"] = single(audit, "audit", i, &OpRecord::populated_bytes, na_populated);
     entry["calloc_faults"] = single(passes.timing, "timing", i, &OpRecord::calloc_faults, "");
-    entry["touch_faults"] = single(passes.timing, "timing", i, &OpRecord::touch_faults, "nothing is touched");
+    entry["touch_faults"] = touched(single(passes.timing, "timing", i, &OpRecord::touch_faults, ""), passes.timing);
     entry["free_faults"] = single(passes.timing, "timing", i, &OpRecord::free_faults, "");
     entry["calloc_syscalls"] = syscalls_at(audit, i, &OpRecord::calloc_syscalls);
     entry["free_syscalls"] = syscalls_at(audit, i, &OpRecord::free_syscalls);
@@ -281,7 +288,7 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   const char* no_inline = audit_reason(audit, &Record::na_inline);
   json["inline_stores"] = no_inline[0] != '\0' ? not_available(no_inline) : Json("watched");
   json["calloc_faults"] = count(timing, "timing", &OpRecord::calloc_faults, "");
-  json["touch_faults"] = count(timing, "timing", &OpRecord::touch_faults, spec.touch > 0 ? "" : "nothing is touched");
+  json["touch_faults"] = touched(count(timing, "timing", &OpRecord::touch_faults, ""), timing);
   json["free_faults"] = count(timing, "timing", &OpRecord::free_faults, "");
   const Json in_calloc = steady_syscalls(audit, &OpRecord::calloc_syscalls);
   const Json in_free = steady_syscalls(audit, &OpRecord::free_syscalls);
@@ -289,6 +296,9 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   json["calloc_syscalls"] = in_calloc;
   json["free_syscalls"] = in_free;
   json["home"] = home_at(audit, audit.ops() == 0 ? 0 : audit.ops() - 1);
+  if (auto transfer = transfer_json(passes, zeroed_bytes, json["redundant_zeroed_bytes"])) {
+    json["transfer"] = std::move(*transfer);
+  }
   json["first_ops"] = first_ops(passes);
   json["violations"] = Json::array();
   if (json["status"] == "not_zero") json["violations"].push_back("not_zero");

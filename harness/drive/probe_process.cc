@@ -82,6 +82,8 @@ std::string place(const Record& record) {
   switch (record.phase) {
     case Phase::kStart:
       return where;
+    case Phase::kSetUp:
+      return "while the case was set up";
     case Phase::kCalloc:
       where = "in calloc";
       break;
@@ -91,9 +93,14 @@ std::string place(const Record& record) {
     case Phase::kTouch:
       where = "while the block was written to";
       break;
+    case Phase::kReceive:
+      where = "while data was received";
+      break;
     case Phase::kFree:
       where = "in free";
       break;
+    case Phase::kTransfer:
+      return "in the loop without meters";
     case Phase::kBetween:
       where = "between two calls";
       break;
@@ -118,6 +125,9 @@ Verdict judge(const ChildResult& child, const Record& record, const PassLimits& 
   const std::string where = place(record);
   switch (child.end) {
     case ChildResult::End::kExited:
+      if (child.code == kCaseFailed && record.failure[0] != '\0') {
+        return {Status::kFailed, fmt::format("{} {}{}", &record.failure[0], where, first_line(child.errors))};
+      }
       if (child.code != 0) {
         return {Status::kCrashed,
                 fmt::format("exited with status {} {}{}", child.code, where, first_line(child.errors))};

@@ -10,8 +10,16 @@ namespace zerotax {
 struct Case {
   const char* name;     ///< as in --case
   const char* summary;  ///< one line for `zerotax list`
-  /// Returns false when the allocator gave no memory.
+  /// Returns false when the allocator gave no memory, or after Meter::fail.
   bool (*operation)(Meter& meter, const Request& request);
+  /// What must be there before the first operation, as a connection: on the thread of the operations, before any meter
+  /// is made. Returns nullptr, or why it failed: a text that stays. May allocate, but no large block: the first one of
+  /// the process is operation 1.
+  const char* (*begin)(const Request& request) = nullptr;
+  /// After the last operation, if `begin` succeeded.
+  void (*end)() = nullptr;
+  /// Whether operations call Meter::end_receive: then bytes received are a figure of the point.
+  bool receives = false;
 };
 
 /// Registers a case: one static object of this kind in cases/<name>/case.cc is all that a new case needs.

@@ -22,12 +22,20 @@ void Meter::touch(void* block, std::size_t bytes, double fraction) {
   }
 }
 
+void Meter::end_receive(std::size_t bytes) { add_to(received_, static_cast<std::int64_t>(bytes)); }
+
+std::int64_t Meter::take_received() {
+  const std::int64_t received = received_;
+  if (received != kNotMeasured) received_ = 0;
+  return received;
+}
+
 void clear_operation(OpRecord& op) {
   op = {};
   for (std::int64_t OpRecord::*figure :
        {&OpRecord::calloc_ns, &OpRecord::touch_ns, &OpRecord::free_ns, &OpRecord::malloc_ns, &OpRecord::zero_ns,
         &OpRecord::zeroed_bytes, &OpRecord::redundant_zeroed_bytes, &OpRecord::populated_bytes,
-        &OpRecord::calloc_faults, &OpRecord::touch_faults, &OpRecord::free_faults}) {
+        &OpRecord::calloc_faults, &OpRecord::touch_faults, &OpRecord::free_faults, &OpRecord::received_bytes}) {
     op.*figure = kNotMeasured;
   }
 }
@@ -54,6 +62,17 @@ void TimingMeter::touch(void* block, std::size_t bytes, double fraction) {
   const std::int64_t end = monotonic_ns();
   add_to(op_->touch_ns, end - start);
   if (faults >= 0) add_to(op_->touch_faults, thread_minor_faults() - faults);
+}
+
+void TimingMeter::begin_receive() {
+  receive_faults_ = thread_minor_faults();
+  receive_start_ = monotonic_ns();
+}
+
+void TimingMeter::end_receive(std::size_t bytes) {
+  add_to(op_->touch_ns, monotonic_ns() - receive_start_);
+  if (receive_faults_ >= 0) add_to(op_->touch_faults, thread_minor_faults() - receive_faults_);
+  Meter::end_receive(bytes);
 }
 
 void TimingMeter::release(void* block) {

@@ -18,12 +18,27 @@ class Meter {
   virtual void* allocate(std::size_t bytes) = 0;
   /// Writes one non-zero byte to each page of the first `fraction` of the block's pages (rounded up).
   virtual void touch(void* block, std::size_t bytes, double fraction);
+  /// Around the writes to a block that are no touch(), as those of a receive. They are timed and counted as touching;
+  /// `bytes`: how many were received.
+  virtual void begin_receive() {}
+  virtual void end_receive(std::size_t bytes);
   /// The measured free.
   virtual void release(void* block) = 0;
 
   /// Called before and after each operation of the case, which may allocate several blocks: figures are their sums.
   virtual void begin_operation(OpRecord& /*record*/) {}
   virtual void end_operation() {}
+
+  /// Why the operation cannot go on, for a cause other than the allocator: a text that stays.
+  void fail(const char* why) { failure_ = why; }
+  [[nodiscard]] const char* failure() const { return failure_; }
+
+  /// Bytes received since the last call of this, or kNotMeasured if nothing was ever received.
+  std::int64_t take_received();
+
+ private:
+  const char* failure_ = nullptr;
+  std::int64_t received_ = kNotMeasured;
 };
 
 /// Sets every figure of an operation to kNotMeasured.
@@ -37,11 +52,15 @@ class TimingMeter : public Meter {
  public:
   void* allocate(std::size_t bytes) override;
   void touch(void* block, std::size_t bytes, double fraction) override;
+  void begin_receive() override;
+  void end_receive(std::size_t bytes) override;
   void release(void* block) override;
   void begin_operation(OpRecord& op) override;
 
  private:
   OpRecord* op_ = nullptr;
+  std::int64_t receive_faults_ = 0;
+  std::int64_t receive_start_ = 0;
 };
 
 /// Nothing but the calls.

@@ -26,7 +26,18 @@ enum class Pass : std::uint32_t {
 };
 
 /// Where the probe was when it wrote last: tells what a crash or hang interrupted.
-enum class Phase : std::uint32_t { kStart, kCalloc, kCheck, kTouch, kFree, kBetween, kDone };
+enum class Phase : std::uint32_t {
+  kStart,
+  kSetUp,
+  kCalloc,
+  kCheck,
+  kTouch,
+  kReceive,
+  kFree,
+  kBetween,
+  kTransfer,
+  kDone
+};
 
 enum class Thread : std::uint32_t { kMain, kWorker };
 
@@ -71,6 +82,7 @@ struct OpRecord {
   std::int64_t calloc_faults;
   std::int64_t touch_faults;
   std::int64_t free_faults;
+  std::int64_t received_bytes;  ///< by a case that receives
   SyscallTally calloc_syscalls;
   SyscallTally free_syscalls;
   std::uint32_t methods;
@@ -78,6 +90,19 @@ struct OpRecord {
   std::uint32_t not_zero;         ///< 1: the block held something else than zeros
   std::uint64_t not_zero_offset;  ///< of the first such byte
 };
+
+/// The timing pass of a case that receives ends with a loop of operations without any meter, between two readings of
+/// each clock and counter.
+struct Transfer {
+  std::int64_t ops;  ///< 0: there was no such loop
+  std::int64_t received_bytes;
+  std::int64_t wall_ns;
+  std::int64_t cpu_ns;  ///< of the thread
+  std::int64_t faults;  ///< minor faults of the thread, or kNotMeasured
+};
+
+/// How long that loop takes at least: 100 ms, in which a record of 16 KiB is received some ten thousand times.
+inline constexpr std::int64_t kTransferNs = 100'000'000;
 
 struct Record {
   Request request;
@@ -89,6 +114,9 @@ struct Record {
   std::int64_t run_ns;          ///< the second half of the operations, whole loop (bare pass: nothing else is measured)
   std::int64_t run_ops;         ///< operations in it
   std::uint32_t got_slots;      ///< GOT slots hooked
+  std::uint32_t receives;       ///< 1: the case receives
+  Transfer transfer;
+  char failure[kReasonBytes];  ///< why the case could not be set up, or go on; empty if it could
   // Why a figure is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];
   char na_redundant[kReasonBytes];
@@ -108,9 +136,12 @@ struct Record {
 /// A driver and a probe of different builds must not talk to each other: "ZT", the version of the layout, and its
 /// sizes.
 inline constexpr std::uint64_t kRecordMagic =
-    0x5a54'0002'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
+    0x5a54'0003'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
 
 /// Exit status of a probe that was given a record of another build, or a case it does not have.
 inline constexpr int kWrongRecord = 64;
+
+/// Exit status of a probe whose case could not be set up, or go on; Record::failure says why.
+inline constexpr int kCaseFailed = 65;
 
 }  // namespace zerotax

@@ -110,8 +110,11 @@ void reap(pid_t pid, ChildResult& result) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  // What it left running in its group goes too.
+  // What it left running in its group goes too. We are its reaper (run_child), so that nothing stays, not even a zombie
+  // where process 1 of a container reaps none.
   ::kill(-pid, SIGKILL);
+  while (::waitpid(-pid, nullptr, 0) > 0 || errno == EINTR) {
+  }
   if (result.end != ChildResult::End::kNotStarted) return;  // we killed it, and know why
   if (WIFSIGNALED(status)) {
     result.end = ChildResult::End::kSignalled;
@@ -159,6 +162,7 @@ void watch(pid_t pid, const ChildCommand& command, const std::function<bool()>& 
 }  // namespace
 
 ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Prepared prepared = prepare(command);
   Pipe failure = make_pipe();
   Pipe out = command.capture ? make_pipe() : Pipe{};

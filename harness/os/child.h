@@ -34,7 +34,8 @@ struct ChildResult {
 
 /// Runs a command to its end. The child gets a process group of its own and is first in line for the kernel's
 /// out-of-memory killer. It is killed, with its group, at the timeout, when its resident set passes the limit (looked
-/// at every 20 ms), and when `stop` answers true. Safe to call from several threads.
+/// at every 20 ms), and when `stop` answers true. What is left of its group when it has ended is killed and waited for.
+/// Safe to call from several threads.
 ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop);
 
 }  // namespace zerotax

@@ -15,10 +15,16 @@ void run_benchmark(benchmark::State& state, const Case& measured) {
   Request request{};
   request.size_bytes = static_cast<std::uint64_t>(state.range(0));
   request.touch = static_cast<double>(state.range(1)) / 100;
+  if (measured.begin != nullptr) {
+    if (const char* why = measured.begin(request)) {
+      state.SkipWithError(why);
+      return;
+    }
+  }
   const std::int64_t faults = thread_minor_faults();
   for ([[maybe_unused]] auto _ : state) {
     if (!measured.operation(meter, request)) {
-      state.SkipWithError("calloc returned NULL");
+      state.SkipWithError(meter.failure() != nullptr ? meter.failure() : "calloc returned NULL");
       break;
     }
   }
@@ -27,7 +33,10 @@ void run_benchmark(benchmark::State& state, const Case& measured) {
     state.counters["faults"] =
         benchmark::Counter(static_cast<double>(thread_minor_faults() - faults), benchmark::Counter::kAvgIterations);
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * state.range(0));
+  const std::int64_t received = meter.take_received();
+  state.SetBytesProcessed(received != kNotMeasured ? received
+                                                   : static_cast<std::int64_t>(state.iterations()) * state.range(0));
+  if (measured.end != nullptr) measured.end();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <new>
 
 #include "meter/audit.h"
@@ -35,6 +36,15 @@ class TracedMeter final : public Meter {
     inner_.touch(block, bytes, fraction);
     record_.phase = Phase::kBetween;
   }
+  void begin_receive() override {
+    record_.phase = Phase::kReceive;
+    inner_.begin_receive();
+  }
+  void end_receive(std::size_t bytes) override {
+    inner_.end_receive(bytes);
+    Meter::end_receive(bytes);
+    record_.phase = Phase::kBetween;
+  }
   void release(void* block) override {
     record_.phase = Phase::kFree;
     inner_.release(block);
@@ -49,7 +59,13 @@ class TracedMeter final : public Meter {
 struct Run {
   Record& record;
   const Case& measured;
+  bool case_failed = false;  ///< record.failure says why
 };
+
+void set_failure(Run& run, const char* why) {
+  std::snprintf(&run.record.failure[0], sizeof run.record.failure, "%s", why);
+  run.case_failed = true;
+}
 
 /// The meters live here, not on the heap: the allocator under test serves the case alone.
 alignas(AuditMeter) unsigned char meter_storage[sizeof(AuditMeter) + sizeof(ZeroingMeter) + sizeof(DifferentialMeter)];
@@ -84,7 +100,11 @@ void run_recorded(Run& run, Meter& meter) {
     meter.begin_operation(record.ops[i]);
     const bool done = run.measured.operation(traced, request);
     meter.end_operation();
-    if (!done) return;
+    record.ops[i].received_bytes = traced.take_received();
+    if (!done) {
+      if (traced.failure() != nullptr) set_failure(run, traced.failure());
+      return;
+    }
     record.ops_done = i + 1;
     if (i >= warm) {
       record.run_ns = monotonic_ns() - warmed_up;
@@ -96,6 +116,29 @@ void run_recorded(Run& run, Meter& meter) {
   }
 }
 
+/// The case again, without any meter, for as long as kTransferNs and at least once.
+void run_transfer(Run& run) {
+  Record& record = run.record;
+  record.phase = Phase::kTransfer;
+  BareMeter meter;
+  Transfer transfer{};
+  const std::int64_t faults = thread_minor_faults();
+  const std::int64_t cpu = thread_cpu_ns();
+  const std::int64_t start = monotonic_ns();
+  while (transfer.wall_ns < kTransferNs) {
+    if (!run.measured.operation(meter, record.request)) {
+      set_failure(run, meter.failure() != nullptr ? meter.failure() : "calloc returned NULL");
+      return;
+    }
+    ++transfer.ops;
+    transfer.wall_ns = monotonic_ns() - start;
+  }
+  transfer.cpu_ns = thread_cpu_ns() - cpu;
+  transfer.faults = faults < 0 ? kNotMeasured : thread_minor_faults() - faults;
+  transfer.received_bytes = meter.take_received();
+  record.transfer = transfer;
+}
+
 /// The first half warms up; the second half lies between two clocks.
 void run_bare(Run& run, Meter& meter) {
   Record& record = run.record;
@@ -103,7 +146,10 @@ void run_bare(Run& run, Meter& meter) {
   std::int64_t start = 0;
   for (std::uint32_t i = 0; i < record.request.ops; ++i) {
     if (i == warm) start = monotonic_ns();
-    if (!run.measured.operation(meter, record.request)) return;
+    if (!run.measured.operation(meter, record.request)) {
+      if (meter.failure() != nullptr) set_failure(run, meter.failure());
+      return;
+    }
   }
   record.run_ns = monotonic_ns() - start;
   record.run_ops = record.request.ops - warm;
@@ -115,12 +161,25 @@ void* run(void* context) {
   // The first reading of each clock and counter may fault: not inside a measured window.
   monotonic_ns();
   thread_minor_faults();
-  Meter& meter = make_meter(run.record);
-  if (run.record.request.pass == Pass::kBare) {
+  thread_cpu_ns();
+  Record& record = run.record;
+  record.receives = run.measured.receives ? 1 : 0;
+  if (run.measured.begin != nullptr) {
+    record.phase = Phase::kSetUp;
+    if (const char* why = run.measured.begin(record.request)) {
+      set_failure(run, why);
+      return nullptr;
+    }
+  }
+  Meter& meter = make_meter(record);
+  if (record.request.pass == Pass::kBare) {
     run_bare(run, meter);
   } else {
     run_recorded(run, meter);
+    const bool complete = record.ops_done == record.ops_started;
+    if (record.request.pass == Pass::kTiming && run.measured.receives && complete) run_transfer(run);
   }
+  if (run.measured.end != nullptr) run.measured.end();
   return nullptr;
 }
 
@@ -147,6 +206,8 @@ int run_point(int fd) {
   } else {
     run(&context);
   }
+  // The phase stays: it says what failed.
+  if (context.case_failed) return kCaseFailed;
   record.phase = Phase::kDone;
   return 0;
 }

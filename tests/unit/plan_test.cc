@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "base/error.h"
 #include "base/size.h"
 #include "drive/study_plan.h"
+#include "drive/study_receive.h"
 
 namespace zerotax {
 namespace {
@@ -87,6 +91,46 @@ TEST(StudyPlan, FullHasFourSizesInEveryOctave) {
   for (std::uint64_t octave = 64 * kKiB; octave < 2 * kGiB; octave *= 2) {
     EXPECT_GE(std::distance(sizes.lower_bound(octave), sizes.lower_bound(2 * octave)), 4) << octave;
   }
+}
+
+class ReceivePoints : public testing::Test {
+ protected:
+  ReceivePoints() : folder(testing::TempDir() + "receive_points") {
+    std::filesystem::create_directories(folder);
+    ::setenv("ZEROTAX_PROBE_DIR", folder.c_str(), 1);
+  }
+  ~ReceivePoints() override {
+    ::unsetenv("ZEROTAX_PROBE_DIR");
+    std::filesystem::remove_all(folder);
+  }
+  void build_server() const { std::ofstream(folder + "/recv-server") << "#"; }
+  std::string folder;
+  Plan plan = plan_of_two();
+};
+
+TEST_F(ReceivePoints, AreLeftOutWhereThereIsNoServer) {
+  add_receive_points(plan, true);
+  EXPECT_TRUE(plan.points.empty());
+}
+
+TEST_F(ReceivePoints, OfAQuickStudyAreFewAndOnEachSideOfTheCache) {
+  build_server();
+  add_receive_points(plan, false);
+  ASSERT_EQ(plan.points.size(), 4U);
+  EXPECT_EQ(plan.points.front().case_name, "recv_buffer");
+  EXPECT_LT(plan.points.front().size_bytes, 125 * kMiB);
+  EXPECT_GE(plan.points.back().size_bytes, 128 * kMiB);
+}
+
+TEST_F(ReceivePoints, OfAFullStudyHaveEachOctaveWithAndWithoutTls) {
+  build_server();
+  add_receive_points(plan, true);
+  std::set<std::pair<std::string, std::uint64_t>> found;
+  for (const PointSpec& point : plan.points) found.emplace(point.case_name, point.size_bytes);
+  for (const char* name : {"recv_buffer", "recv_buffer_tcp"}) {
+    for (std::uint64_t size = 16 * kKiB; size <= kGiB; size *= 2) EXPECT_TRUE(found.contains({name, size})) << size;
+  }
+  for (const PointSpec& point : plan.points) EXPECT_GE(point.repeats.min_ops, 5U);
 }
 
 }  // namespace

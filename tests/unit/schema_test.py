@@ -93,6 +93,10 @@ def test_each_schema_is_valid_itself_and_describes_every_property(name: str) -> 
     changed(a_point(), put("status", "not_zero"), put("reason", "byte 17 was 0x2a"),
             put("violations", ["not_zero"])),
     changed(a_point(), put("zeroed_method", "memset+inline"), put("calloc_ns.median", 0)),
+    sample.receiving("largecache", 100_000_000),
+    sample.receiving("glibc", 1 << 20, ops=0, **{key: NA for key in (
+        "received_bytes", "mb_per_s", "cpu_s_per_gb", "zeroed_per_received_byte",
+        "redundant_per_received_byte", "faults_per_mb")}),
 ])
 def test_a_good_point_passes(point: dict[str, Any]) -> None:
     assert validate.check(point, "point") == []
@@ -138,6 +142,15 @@ BAD_POINTS = {
     "violation that is no string": put("violations", [1]),
     "empty allocator": put("allocator", ""),
     "schema key": put("schema", "zerotax.point/1"),
+    "transfer without a rate": put("transfer", {
+        key: value for key, value in sample.receiving("glibc", 1 << 20)["transfer"].items()
+        if key != "mb_per_s"}),
+    "transfer with a negative rate": put(
+        "transfer", sample.receiving("glibc", 1 << 20, mb_per_s=-1)["transfer"]),
+    "transfer with an unknown key": put(
+        "transfer", sample.receiving("glibc", 1 << 20, gb_per_s=1)["transfer"]),
+    "transfer of a fraction of a byte": put(
+        "transfer", sample.receiving("glibc", 1 << 20, received_bytes=0.5)["transfer"]),
 }
 
 

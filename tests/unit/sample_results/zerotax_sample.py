@@ -79,6 +79,19 @@ def point(name: str, size: int, touch: float = 0.0, **changes: Any) -> dict[str,
             **figures, "first_ops": first, "violations": [], **changes}
 
 
+def receiving(name: str, size: int, case: str = "recv_buffer", **changes: Any) -> dict[str, Any]:
+    """A point of a case that receives; `changes` replace keys of its transfer."""
+    raw = point(name, size, case=case)
+    zeroed = raw["zeroed_bytes"]
+    us = 25 + raw["calloc_ns"]["median"] / 1000
+    raw["transfer"] = {
+        "ops": 1000, "received_bytes": 16384, "mb_per_s": round(16384 / us, 6),
+        "cpu_s_per_gb": round(us / 16.384, 6), "zeroed_per_received_byte": zeroed / 16384,
+        "redundant_per_received_byte": raw["redundant_zeroed_bytes"] / 16384,
+        "faults_per_mb": (raw["calloc_faults"] + 4) / 0.016384, **changes}
+    return raw
+
+
 def failed(name: str, size: int, touch: float, status: str, reason: str) -> dict[str, Any]:
     """A point whose process did not finish: no figure of it is known."""
     raw = point(name, size, touch, status=status, reason=reason, first_ops=[], ops=0)

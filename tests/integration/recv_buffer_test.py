@@ -1,0 +1,222 @@
+"""A receive buffer: what is zeroed for each record that is received, and a server that never outlives its client."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import (
+    BUILD, MIB, ZEROTAX, clean_environment, csv_rows, measure, point_of, read_folder, zerotax)
+from real_allocators_test import available, library_of, only_version
+
+MB100 = 100_000_000
+RECORD = 16_384
+OPS = 6
+SERVER = BUILD / "bin" / "recv-server"
+pytestmark = pytest.mark.skipif(not SERVER.exists(), reason="this build has no recv-server: install libssl-dev")
+
+
+def pages(size):
+    return -(-size // 4096) * 4096
+
+
+def received(name, size, case="recv_buffer"):
+    run = measure("--allocator", name, "--case", case, "--size", size, "--ops", OPS)
+    return point_of(run, name, size_bytes=size)
+
+
+def servers_of(session):
+    """The recv-servers of a session (setsid) that still run, by process id."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            name, rest = (folder / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
+        except (OSError, IndexError):
+            continue
+        state, _, _, its_session = rest.split()[:4]
+        if name == "recv-server" and state != "Z" and int(its_session) == session:
+            found.append(int(folder.name))
+    return found
+
+
+def busy_servers(session):
+    """Those that have used 0.1 s of CPU time: longer than a handshake or an audit needs."""
+    def ticks(pid):
+        try:
+            return sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[11:13]))
+        except OSError:
+            return 0
+    return [pid for pid in servers_of(session) if ticks(pid) >= 0.1 * os.sysconf("SC_CLK_TCK")]
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def endless(*arguments):
+    """A run in a session of its own that is receiving when this returns, and the server that has sent for a while."""
+    running = subprocess.Popen(
+        [ZEROTAX, "run", "--case", "recv_buffer", "--size", "1000MiB", "--ops", "100000", *arguments],
+        env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert wait_for(lambda: busy_servers(running.pid)), "no server was started"
+    return running, busy_servers(running.pid)[0]
+
+
+@pytest.mark.parametrize("case", ["recv_buffer", "recv_buffer_tcp"])
+@pytest.mark.parametrize("size", [MB100, 1000 * MIB])
+def test_glibc_zeroes_nothing_of_a_large_buffer_and_populates_what_is_received(case, size):
+    point = received("glibc", size, case)
+    transfer = point["transfer"]
+    assert (point["zeroed_bytes"], transfer["received_bytes"]) == (0, RECORD)
+    assert (transfer["zeroed_per_received_byte"], transfer["redundant_per_received_byte"]) == (0, 0)
+    # Four pages of data; one more for the chunk's header, inside calloc, makes the first shared.
+    assert point["touch_faults"] == 4
+    assert transfer["ops"] >= 1
+
+
+@available("largecache")
+@pytest.mark.parametrize("case", ["recv_buffer", "recv_buffer_tcp"])
+def test_largecache_zeroes_the_whole_100_mb_for_each_record(case):
+    point = received("largecache", MB100, case)
+    transfer = point["transfer"]
+    assert point["zeroed_bytes"] == pages(MB100)
+    # What was received is the only part that was not zero already.
+    assert point["redundant_zeroed_bytes"] == pages(MB100) - RECORD
+    assert transfer["zeroed_per_received_byte"] == pages(MB100) / RECORD
+    assert transfer["redundant_per_received_byte"] == (pages(MB100) - RECORD) / RECORD
+    # The handshake is over before the first operation, which is the first large calloc of the process.
+    assert [entry["zeroed_bytes"] for entry in point["first_ops"]] == [0] + [pages(MB100)] * (OPS - 1)
+
+
+@available("largecache")
+def test_largecache_zeroes_nothing_of_1000_mib():
+    point = received("largecache", 1000 * MIB)
+    assert (point["zeroed_bytes"], point["transfer"]["zeroed_per_received_byte"]) == (0, 0)
+
+
+@only_version("mimalloc", "2.0.9")
+@pytest.mark.parametrize("size", [MB100, 1000 * MIB])
+def test_mimalloc_zeroes_all_of_either(size):
+    point = received("mimalloc", size)
+    assert point["zeroed_bytes"] == point["redundant_zeroed_bytes"] >= size
+    assert point["transfer"]["redundant_per_received_byte"] == point["zeroed_bytes"] / RECORD
+
+
+@pytest.mark.parametrize("case", ["recv_buffer", "recv_buffer_tcp"])
+def test_a_buffer_smaller_than_a_record_receives_what_fits(case):
+    assert received("glibc", 1000, case)["transfer"]["received_bytes"] == 1000
+
+
+def test_a_worker_receives_as_the_main_thread_does():
+    point = received("glibc", MB100)["transfer"]
+    run = measure("--allocator", "glibc", "--case", "recv_buffer", "--size", MB100, "--ops", OPS, "--thread", "worker")
+    assert point_of(run, "glibc")["transfer"]["received_bytes"] == point["received_bytes"]
+
+
+def test_other_cases_have_no_transfer_and_the_table_and_csv_show_it_where_there_is_one(tmp_path):
+    out = tmp_path / "out"
+    done = zerotax(
+        "run", "--allocator", "glibc", "--case", "calloc_loop", "--case", "recv_buffer", "--size", "1MiB", "--ops",
+        OPS, "--out", out)
+    assert done.returncode == 0, done.stderr
+    _, points = read_folder(out)
+    assert ["transfer" in point for point in points] == [False, True]
+    assert [bool(row["mb_per_s"]) for row in csv_rows(out)] == [False, True]
+    assert csv_rows(out)[1]["received_bytes"] == str(RECORD)
+    assert "MB/s" in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert "MB/s" not in zerotax("run", "--allocator", "glibc", "--size", "1MiB", "--ops", OPS).stdout
+
+
+def test_the_probe_is_still_a_benchmark_program():
+    done = subprocess.run(
+        [BUILD / "bin" / "bench-glibc", "--benchmark_filter=^recv_buffer/1048576/touch:0$", "--benchmark_format=json",
+         "--benchmark_min_time=0.01"], env=clean_environment(), capture_output=True, text=True, check=True)
+    [row] = json.loads(done.stdout)["benchmarks"]
+    assert row["bytes_per_second"] > 0 and "error_occurred" not in row
+
+
+def test_a_killed_server_is_a_failed_point_that_says_so():
+    running, server = endless("--allocator", "glibc", "--json", "-")
+    os.kill(server, signal.SIGKILL)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 1, err
+    [point] = json.loads(out)["points"]
+    assert point["status"] == "failed"
+    assert "the server sent no more" in point["reason"] and "operation" in point["reason"]
+    assert not servers_of(running.pid)
+
+
+@available("largecache")
+def test_the_server_has_neither_the_preloaded_allocator_nor_any_environment():
+    running, server = endless(
+        "--allocator", f"mine={library_of('largecache')}", "--env", "mine:LARGECACHE_ENTRIES=4")
+    proc = pathlib.Path("/proc") / str(server)
+    assert (proc / "environ").read_text() == ""
+    assert "largecache" not in (proc / "maps").read_text()
+    descriptors = {os.readlink(entry) for entry in (proc / "fd").iterdir()}
+    assert not any("zerotax-record" in name for name in descriptors)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    assert not servers_of(running.pid)
+
+
+def test_a_point_that_times_out_leaves_no_server():
+    done = subprocess.Popen(
+        [ZEROTAX, "run", "--case", "recv_buffer", "--size", "100MB", "--ops", "100000", "--allocator", "glibc",
+         "--timeout", "0.5", "--json", "-"],
+        env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    out, _ = done.communicate(timeout=60)
+    assert json.loads(out)["points"][0]["status"] == "timeout"
+    assert not servers_of(done.pid)
+
+
+def test_a_run_that_is_killed_leaves_no_server():
+    running, _ = endless("--allocator", "glibc")
+    running.kill()
+    running.communicate(timeout=60)
+    assert wait_for(lambda: not servers_of(running.pid))
+
+
+@pytest.mark.parametrize(("server", "reason"), [
+    (None, "its server is not there"),
+    ("#!/bin/sh\nexit 3\n", "its server ended before it was ready"),
+    ("#!/bin/sh\necho port=1\necho\nread line\n", "no connection to the server"),
+    ("#!/bin/sh\necho hello\necho\nread line\n", "the server named no port"),
+])
+def test_a_server_that_does_not_serve_is_a_failed_point_with_the_reason(tmp_path, server, reason):
+    shutil.copy(BUILD / "bin" / "bench-glibc", tmp_path)
+    if server is not None:
+        (tmp_path / "recv-server").write_text(server)
+        (tmp_path / "recv-server").chmod(0o755)
+    run = measure(
+        "--allocator", "glibc", "--case", "recv_buffer", "--size", "1MiB", status=1, ZEROTAX_PROBE_DIR=str(tmp_path))
+    [point] = run["points"]
+    assert point["status"] == "failed" and point["ops"] == 0
+    assert reason in point["reason"] and "while the case was set up" in point["reason"]
+    assert "na" in point["transfer"]["mb_per_s"] and "na" in point["zeroed_bytes"]
+
+
+def test_tls_is_not_spoken_with_a_server_whose_certificate_is_not_its_own(tmp_path):
+    """Two servers: the greeting of one, the port of the other."""
+    shutil.copy(BUILD / "bin" / "bench-glibc", tmp_path)
+    shutil.copy(BUILD / "bin" / "recv-tls.so", tmp_path)
+    (tmp_path / "recv-server").write_text(f"""#!/bin/sh
+mkfifo {tmp_path}/hold {tmp_path}/other
+{SERVER} tls <{tmp_path}/hold >{tmp_path}/other &
+exec 3>{tmp_path}/hold 4<{tmp_path}/other
+read port <&4
+{SERVER} tls </dev/stdin | sed -u "s/^port=.*/$port/"
+""")
+    (tmp_path / "recv-server").chmod(0o755)
+    run = measure(
+        "--allocator", "glibc", "--case", "recv_buffer", "--size", "1MiB", status=1, ZEROTAX_PROBE_DIR=str(tmp_path))
+    assert "the TLS handshake failed" in run["points"][0]["reason"]
+
