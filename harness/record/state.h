@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "record/arena.h"
+
+namespace zerotax::record {
+
+/// Where a thread is: whose stores of zeros a memset's are.
+enum class Inside : std::uint32_t { kProgram, kCalloc, kOther, kOwn };
+
+/// The large stores of zeros inside the call that is going on.
+struct StoreFigures {
+  std::uint64_t zeroed_bytes;
+  std::uint64_t examined_bytes;
+  std::uint64_t redundant_bytes;
+  std::uint64_t ns;
+  std::uint64_t faults;
+};
+
+struct ThreadState {
+  ThreadBlock* block;
+  Inside inside;
+  std::uint32_t request_class;  ///< of the calloc that is going on
+  std::uintptr_t last_begin;    ///< the block that malloc or realloc gave last, until a memset or free
+  std::size_t last_bytes;
+  std::int64_t until_sample;    ///< small zeroed bytes until one store is looked at
+  std::uint64_t pending_bytes;  ///< zeroed by small stores since the last sample
+  std::uint64_t sampled_bytes;  ///< of the store that was looked at; 0: no sample is to be taken
+  std::uint64_t sampled_redundant_bytes;
+  StoreFigures call;
+};
+
+// initial-exec: no allocation to reach it, not even the first time; a preloaded library may have it.
+extern constinit thread_local ThreadState state [[gnu::tls_model("initial-exec")]];
+
+/// Class of a size: its number of binary digits.
+inline std::uint32_t class_of(std::size_t bytes) {
+  const auto digits = bytes == 0 ? 0U : 64U - static_cast<std::uint32_t>(__builtin_clzll(bytes));
+  return digits < kClasses ? digits : static_cast<std::uint32_t>(kClasses - 1);
+}
+
+/// Keeps errno and marks the thread as busy with the recorder's own work, so that nothing it calls is recorded.
+class OwnWork {
+ public:
+  OwnWork();
+  ~OwnWork();
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
+
+ private:
+  Inside inside_;
+  int errno_;
+};
+
+}  // namespace zerotax::record
