@@ -16,7 +16,9 @@ namespace {
 
 using namespace record;
 
-Json share(std::uint64_t part, std::int64_t whole) {
+Json share(const RecordFigures& totals, std::int64_t whole) {
+  const std::uint64_t part = totals.zero_ns();
+  if (part == 0 && totals.zeroed_bytes() != 0) return not_available("no store of zeros was large enough to be timed");
   if (whole <= 0) return not_available("the run took no time that the kernel counts");
   return static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -53,18 +55,22 @@ Json thread_json(const ThreadBlock& block) {
   return json;
 }
 
-/// What is known of how a process ended. An exec leaves the same process, later, as another program.
-std::string ending(const ProcessSlot& slot, const std::vector<const ProcessSlot*>& all, const ForegroundResult& run) {
-  if (slot.ended != 0) return "exit";
+/// What is known of how a process ended. An exec leaves the same process, as another program, followed or not.
+std::string ending(const ProcessSlot& slot, const std::vector<const ProcessSlot*>& all, const RecordArena& arena,
+                   const ForegroundResult& run) {
   for (const ProcessSlot* later : all) {
     if (later->pid == slot.pid && later->started_ns > slot.started_ns) return "exec";
   }
-  if (slot.pid == run.pid && run.signal != 0) return fmt::format("signal {}", run.signal);
+  for (const ExecEntry* entry : arena.execs()) {
+    if (entry->pid == slot.pid && entry->failed == 0 && entry->at_ns > slot.started_ns) return "exec";
+  }
+  if (slot.pid == run.pid) return run.signal != 0 ? fmt::format("SIG{}", sigabbrev_np(run.signal)) : "exit";
+  if (slot.ended != 0) return "exit";
   return is_running(slot.pid) ? "running" : "unknown";
 }
 
-Json process_json(const ProcessSlot& slot, const std::vector<const ProcessSlot*>& all, const ForegroundResult& run,
-                  RecordFigures& totals) {
+Json process_json(const ProcessSlot& slot, const std::vector<const ProcessSlot*>& all, const RecordArena& arena,
+                  const ForegroundResult& run, RecordFigures& totals) {
   RecordFigures sum;
   std::vector<const ThreadBlock*> threads;
   for (const ThreadBlock& block : slot.threads) {
@@ -81,8 +87,8 @@ Json process_json(const ProcessSlot& slot, const std::vector<const ProcessSlot*>
   json["allocator"] = &slot.allocator[0];
   json["began"] = slot.forked != 0 ? "fork" : "exec";
   json["started_ns"] = slot.started_ns - run.started_ns;
-  json["ended"] = ending(slot, all, run);
-  const Json no_end = not_available("it did not end by exit");
+  json["ended"] = ending(slot, all, arena, run);
+  const Json no_end = not_available("it did not end by exit(3)");
   json["wall_ns"] = slot.ended != 0 ? Json(slot.ended_ns - slot.started_ns) : no_end;
   json["user_ns"] = slot.ended != 0 ? Json(slot.user_ns) : no_end;
   json["system_ns"] = slot.ended != 0 ? Json(slot.system_ns) : no_end;
@@ -134,14 +140,15 @@ Json record_json(const RecordTarget& target, const ForegroundResult& run, Record
   record["command"] = target.words;
   record["allocator"] = target.allocator ? allocator_json(*target.allocator) : Json(nullptr);
   record["run"] = run_json(run);
-  record["rule"] = {{"large_bytes", kLargeBytes}, {"sample_bytes", kSampleBytes}};
+  record["rule"] = {
+      {"large_bytes", kLargeBytes}, {"first_sample_bytes", kFirstSampleBytes}, {"last_sample_bytes", kLastSampleBytes}};
   record["totals"] = nullptr;
   RecordFigures totals;
   Json rows = Json::array();
-  for (const ProcessSlot* slot : processes) rows.push_back(process_json(*slot, processes, run, totals));
+  for (const ProcessSlot* slot : processes) rows.push_back(process_json(*slot, processes, arena, run, totals));
   record["totals"] = totals.json();
-  record["totals"]["share_of_wall"] = share(totals.zero_ns(), run.wall_ns);
-  record["totals"]["share_of_cpu"] = share(totals.zero_ns(), run.user_ns + run.system_ns);
+  record["totals"]["share_of_wall"] = share(totals, run.wall_ns);
+  record["totals"]["share_of_cpu"] = share(totals, run.user_ns + run.system_ns);
   record["histogram"] = totals.histogram();
   record["sites"] = record_sites(processes);
   record["processes"] = rows;

@@ -38,6 +38,8 @@ std::string count(const Json& figure) { return figure.is_number() ? format_count
 
 std::string ns(const Json& figure) { return figure.is_number() ? format_ns(figure.get<double>()) : "n/a"; }
 
+std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
 std::string percent(const Json& figure) {
   return figure.is_number() ? fmt::format("{:.1f} %", 100 * figure.get<double>()) : "n/a";
 }
@@ -67,11 +69,13 @@ std::string totals(const Json& record) {
 std::string remarks(const Json& record) {
   const Json& sum = record.at("totals");
   std::string text = "\n";
-  text += wrap(fmt::format("Zeroing took {} of the run's wall time and {} of its CPU time. Time, faults and "
-                           "redundancy are of stores of {} and more.",
-                           percent(sum.at("share_of_wall")), percent(sum.at("share_of_cpu")),
-                           format_size(record.at("rule").at("large_bytes"))),
-               "", "");
+  const std::string large = format_size(record.at("rule").at("large_bytes"));
+  const std::string shares =
+      sum.at("share_of_wall").is_number()
+          ? fmt::format("Zeroing took {} of the run's wall time and {} of its CPU time.",
+                        percent(sum.at("share_of_wall")), percent(sum.at("share_of_cpu")))
+          : "What zeroing took is not known: " + sum.at("share_of_wall").at("na").get<std::string>() + ".";
+  text += wrap(shares + fmt::format(" Time, faults and redundancy are of stores of {} and more.", large), "", "");
   const Json& samples = sum.at("small_samples");
   const auto sampled = samples.at("bytes").get<double>();
   if (sampled > 0) {
@@ -166,8 +170,7 @@ std::string processes(const Json& record) {
   std::string text = fmt::format("\n{:<9} {:<24} {:>10} {:>10} {:>11} {:>10}\n", "pid", "command", "callocs", "zeroed",
                                  "redundant", "time");
   for (const Json* process : heaviest(all, kTopProcesses)) {
-    const std::string executable = process->at("executable");
-    std::string name = executable.substr(executable.find_last_of('/') + 1);
+    std::string name = base_name(process->at("executable"));
     if (process->at("began") == "fork") name += " (fork)";
     text += row(std::to_string(process->at("pid").get<int>()), name, process->at("figures"));
     const Json& threads = process->at("threads");
@@ -192,7 +195,7 @@ std::string warnings(const Json& record) {
   for (const Json& process : record.at("processes")) {
     const std::string executable = process.at("executable");
     for (const Json& gap : process.at("gaps")) {
-      add(fmt::format("{}: {}.", executable.substr(executable.find_last_of('/') + 1), gap.get<std::string>()));
+      add(fmt::format("{}: {}.", base_name(executable), gap.get<std::string>()));
     }
     if (process.at("ended") == "running") {
       add(fmt::format("process {} still runs: its figures are of now.", process.at("pid").get<int>()));

@@ -16,8 +16,10 @@ inline constexpr const char* kArenaVariable = "ZEROTAX_RECORD";
 /// From this size on every call is looked at closely: pages, contents, clock, faults, call stack. Below, calls and
 /// bytes are counted and samples are taken.
 inline constexpr std::size_t kLargeBytes = std::size_t{64} << 10;
-/// One small store of zeros is looked at for so many bytes that a thread zeroed by small stores.
-inline constexpr std::int64_t kSampleBytes = std::int64_t{1} << 20;
+/// One small store of zeros is looked at for so many bytes that a thread zeroed by small stores: at first one in 256
+/// KiB, then twice as many each time, for a look costs as much as the zeroing of some hundred KiB.
+inline constexpr std::int64_t kFirstSampleBytes = std::int64_t{256} << 10;
+inline constexpr std::int64_t kLastSampleBytes = std::int64_t{64} << 20;
 
 inline constexpr std::size_t kClasses = 48;  ///< class k: sizes of k binary digits, 2^(k-1) to 2^k - 1; class 0: size 0
 inline constexpr std::size_t kThreads = 512;

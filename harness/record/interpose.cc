@@ -17,9 +17,9 @@ namespace zerotax::record {
 namespace {
 
 /// Counts a call; returns its class of sizes.
-inline std::uint32_t count_call(ThreadState& thread, CallKind kind, std::size_t bytes) {
+inline std::uint32_t count_call(ThreadBlock& block, CallKind kind, std::size_t bytes) {
   const std::uint32_t size_class = class_of(bytes);
-  CallRow& row = thread.block->calls[kind][size_class];
+  CallRow& row = block.calls[kind][size_class];
   ++row.calls;
   row.bytes += bytes;
   return size_class;
@@ -28,14 +28,20 @@ inline std::uint32_t count_call(ThreadState& thread, CallKind kind, std::size_t 
 /// What the program gets now is what a memset of zeros right after would be over.
 inline void remember(ThreadState& thread, const void* block, std::size_t bytes) {
   thread.last_begin = reinterpret_cast<std::uintptr_t>(block);
-  thread.last_bytes = block != nullptr ? bytes : 0;
-}
-
-inline void forget(ThreadState& thread, const void* block) {
-  if (reinterpret_cast<std::uintptr_t>(block) == thread.last_begin) thread.last_bytes = 0;
+  thread.last_bytes = bytes;
 }
 
 inline bool may_count(ThreadState& thread) { return ready(thread) || prepare(thread); }
+
+/// Calls the allocator: what it stores meanwhile is its own.
+template <typename Allocate>
+inline void* call(ThreadState& thread, ThreadBlock* armed, Inside inside, std::uint32_t size_class, Allocate allocate) {
+  thread.now = {inside, size_class};
+  thread.armed = nullptr;
+  void* block = allocate();
+  thread.armed = armed;
+  return block;
+}
 
 /// A block of the allocator by `allocate`, counted as malloc.
 template <typename Allocate>
@@ -43,13 +49,9 @@ inline void* counted(std::size_t bytes, Allocate allocate) {
   ThreadState& thread = state;
   if (!may_count(thread)) [[unlikely]]
     return allocate();
-  thread.request_class = count_call(thread, kMalloc, bytes);
-  thread.inside = Inside::kOther;
-  void* block = allocate();
-  thread.inside = Inside::kProgram;
+  ThreadBlock* const armed = thread.armed;
+  void* block = call(thread, armed, Inside::kOther, count_call(*armed, kMalloc, bytes), allocate);
   remember(thread, block, bytes);
-  if (thread.sampled_bytes != 0) [[unlikely]]
-    note_sample(SiteKind::kOther);
   return block;
 }
 
@@ -69,9 +71,8 @@ void look_for_unseen_stores(ThreadState& thread, const void* block, std::size_t 
 
 [[gnu::noinline]] void* large_calloc(ThreadState& thread, std::size_t count, std::size_t size, std::size_t bytes) {
   thread.call = {};
-  thread.inside = Inside::kCalloc;
-  void* block = real.calloc(count, size);
-  thread.inside = Inside::kProgram;
+  ThreadBlock* const armed = thread.armed;
+  void* block = call(thread, armed, Inside::kCalloc, class_of(bytes), [&] { return real.calloc(count, size); });
   look_for_unseen_stores(thread, block, bytes);
   note_site(SiteKind::kCalloc, bytes, thread.call);
   if (thread.sampled_bytes != 0) note_sample(SiteKind::kCalloc);
@@ -91,14 +92,13 @@ ZEROTAX_EXPORT void* calloc(std::size_t count, std::size_t size) {
   ThreadState& thread = state;
   if (!may_count(thread)) [[unlikely]]
     return real.calloc(count, size);
+  ThreadBlock* const armed = thread.armed;
   std::size_t bytes = 0;
   // What cannot be had was called for all the same.
   if (__builtin_mul_overflow(count, size, &bytes)) bytes = 0;
-  thread.request_class = count_call(thread, kCalloc, bytes);
+  const std::uint32_t size_class = count_call(*armed, kCalloc, bytes);
   if (bytes >= kLargeBytes) return large_calloc(thread, count, size, bytes);
-  thread.inside = Inside::kCalloc;
-  void* block = real.calloc(count, size);
-  thread.inside = Inside::kProgram;
+  void* block = call(thread, armed, Inside::kCalloc, size_class, [&] { return real.calloc(count, size); });
   if (thread.sampled_bytes != 0) [[unlikely]]
     note_sample(SiteKind::kCalloc);
   return block;
@@ -106,27 +106,16 @@ ZEROTAX_EXPORT void* calloc(std::size_t count, std::size_t size) {
 
 ZEROTAX_EXPORT void* realloc(void* old, std::size_t bytes) {
   ThreadState& thread = state;
-  if (!may_count(thread) || is_early_block(old)) [[unlikely]]
+  if (!may_count(thread)) [[unlikely]]
     return real.realloc(old, bytes);
-  thread.request_class = count_call(thread, kRealloc, bytes);
-  forget(thread, old);
-  thread.call = {};
-  thread.inside = Inside::kOther;
-  void* block = real.realloc(old, bytes);
-  thread.inside = Inside::kProgram;
+  ThreadBlock* const armed = thread.armed;
+  thread.call.zeroed_bytes = 0;
+  void* block = call(thread, armed, Inside::kOther, count_call(*armed, kRealloc, bytes),
+                     [&] { return real.realloc(old, bytes); });
   remember(thread, block, bytes);
   if (thread.call.zeroed_bytes != 0) [[unlikely]]
     note_site(SiteKind::kRealloc, bytes, thread.call);
-  if (thread.sampled_bytes != 0) [[unlikely]]
-    note_sample(SiteKind::kRealloc);
   return block;
-}
-
-ZEROTAX_EXPORT void free(void* block) {
-  forget(state, block);
-  if (is_early_block(block)) [[unlikely]]
-    return;
-  real.free(block);
 }
 
 ZEROTAX_EXPORT int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {

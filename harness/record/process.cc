@@ -32,10 +32,14 @@ Guard guard{};
 Arena* arena = nullptr;
 ProcessSlot* process = nullptr;
 
-OwnWork::OwnWork() : inside_(state.inside), errno_(errno) { state.inside = Inside::kOwn; }
+OwnWork::OwnWork() : armed_(state.armed), inside_(state.now.inside), errno_(errno) {
+  state.armed = nullptr;
+  state.now.inside = Inside::kOwn;
+}
 
 OwnWork::~OwnWork() {
-  state.inside = inside_;
+  state.armed = armed_;
+  state.now.inside = inside_;
   errno = errno_;
 }
 
@@ -197,14 +201,18 @@ ThreadBlock* claim_block() {
   return block;
 }
 
+void begin_samples(ThreadState& thread) {
+  thread.sample_every = kFirstSampleBytes;
+  thread.until_sample = kFirstSampleBytes;
+  thread.pending_bytes = 0;
+}
+
 void after_fork_in_child() {
   guard = {};
-  state.inside = Inside::kProgram;  // fork may be called by an allocator's own thread, never inside a call
   prepare(state);
 }
 
-/// Before the constructors of the program and of most libraries, after those of the C library.
-[[gnu::constructor]] void begin() {
+void begin_process() {
   const OwnWork own;
   resolve_real();
   ::madvise(&guard, sizeof guard, MADV_WIPEONFORK);
@@ -222,8 +230,8 @@ void after_fork_in_child() {
     Dl_info ours{};
     Dl_info found{};
     void* first = ::dlsym(RTLD_DEFAULT, "calloc");
-    if (::dladdr(reinterpret_cast<void*>(&begin), &ours) != 0 && first != nullptr && ::dladdr(first, &found) != 0 &&
-        ours.dli_fbase != found.dli_fbase) {
+    if (::dladdr(reinterpret_cast<void*>(&begin_process), &ours) != 0 && first != nullptr &&
+        ::dladdr(first, &found) != 0 && ours.dli_fbase != found.dli_fbase) {
       slot->gaps |= kOwnCalloc;
       std::strncpy(&slot->allocator[0], found.dli_fname, kPathBytes - 1);
     }
@@ -233,9 +241,15 @@ void after_fork_in_child() {
   }
   guard.alive = 1;
   state.block = claim_block();
-  state.until_sample = kSampleBytes;
+  begin_samples(state);
   add_block(*state.block, early_block);
   state.block->merged = 0;
+}
+
+/// Before the constructors of the program and of most libraries, after those of the C library.
+[[gnu::constructor]] void begin() {
+  begin_process();
+  state.armed = state.block;
 }
 
 [[gnu::destructor]] void end() {
@@ -266,19 +280,23 @@ void note_gap(Gap gap) {
 }
 
 bool prepare(ThreadState& thread) {
-  if (thread.inside != Inside::kProgram) return false;
-  const OwnWork own;
+  const bool inside_call = thread.armed == nullptr && (thread.block != nullptr || thread.now.inside == Inside::kOwn);
+  if (inside_call) return false;
   {
+    const OwnWork own;
     const GuardLock lock;
     if (guard.alive == 0) {
       if (process != nullptr) open_after_fork();
       guard.alive = 1;
     }
   }
-  // Before our constructor, and where there is no arena at all.
-  thread.block = arena == nullptr ? &early_block : claim_block();
-  thread.until_sample = kSampleBytes;
-  thread.pending_bytes = 0;
+  {
+    const OwnWork own;
+    // Before our constructor, and where there is no arena at all.
+    thread.block = arena == nullptr ? &early_block : claim_block();
+    begin_samples(thread);
+  }
+  thread.armed = thread.block;
   return true;
 }
 

@@ -22,8 +22,7 @@ extern ProcessSlot* process;
 
 /// Whether the thread may count: it has a block, this is not a new child of fork, and it is in no call of ours.
 inline bool ready(const ThreadState& thread) {
-  return thread.block != nullptr && thread.inside == Inside::kProgram &&
-         *const_cast<volatile std::uint32_t*>(&guard.alive) != 0;
+  return thread.armed != nullptr && *const_cast<volatile std::uint32_t*>(&guard.alive) != 0;
 }
 
 /// Gives the thread a block to count in, in a slot of this process, or one that nobody reads. Returns whether the

@@ -14,6 +14,8 @@ alignas(16) unsigned char early[kEarlyBytes];
 std::size_t early_used = 0;
 bool resolving = false;
 bool resolved = false;
+std::uintptr_t allocator_begin = 0;
+std::uintptr_t allocator_end = 0;
 
 /// Zeroed, as nothing is ever given back.
 void* early_block(std::size_t bytes) {
@@ -41,12 +43,6 @@ void* first_realloc(void* block, std::size_t bytes) {
   if (resolving) return block == nullptr ? early_block(bytes) : nullptr;
   resolve_real();
   return real.realloc(block, bytes);
-}
-
-void first_free(void* block) {
-  if (resolving) return;
-  resolve_real();
-  real.free(block);
 }
 
 int first_posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
@@ -89,13 +85,22 @@ wchar_t* first_wmemset(wchar_t* target, wchar_t value, std::size_t count) {
 
 }  // namespace
 
-constinit Real real{first_malloc,         first_calloc,        first_realloc,  first_free,
-                    first_posix_memalign, first_aligned_alloc, first_memalign, first_memset,
-                    first_memset_checked, first_bzero,         first_bzero,    first_explicit_bzero_checked,
+constinit Real real{first_malloc,
+                    first_calloc,
+                    first_realloc,
+                    first_posix_memalign,
+                    first_aligned_alloc,
+                    first_memalign,
+                    first_memset,
+                    first_memset_checked,
+                    first_bzero,
+                    first_bzero,
+                    first_explicit_bzero_checked,
                     first_wmemset};
 
-bool is_early_block(const void* block) {
-  return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(&early[0]) < kEarlyBytes;
+bool is_of_allocator(const void* address) {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  return place >= allocator_begin && place < allocator_end;
 }
 
 void resolve_real() {
@@ -111,7 +116,6 @@ void resolve_real() {
   find("malloc", found.malloc);
   find("calloc", found.calloc);
   find("realloc", found.realloc);
-  find("free", found.free);
   find("posix_memalign", found.posix_memalign);
   find("aligned_alloc", found.aligned_alloc);
   find("memalign", found.memalign);
@@ -121,6 +125,14 @@ void resolve_real() {
   find("explicit_bzero", found.explicit_bzero);
   find("__explicit_bzero_chk", found.explicit_bzero_checked);
   find("wmemset", found.wmemset);
+  dl_find_object allocator{};
+  dl_find_object libc{};
+  if (::_dl_find_object(reinterpret_cast<void*>(found.calloc), &allocator) == 0 &&
+      ::_dl_find_object(reinterpret_cast<void*>(found.memset), &libc) == 0 &&
+      allocator.dlfo_map_start != libc.dlfo_map_start) {
+    allocator_begin = reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_start);
+    allocator_end = reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_end);
+  }
   real = found;
   resolved = true;
   resolving = false;

@@ -6,12 +6,12 @@
 namespace zerotax::record {
 
 /// The functions that come after ours. Until they are looked up they stand for themselves: the first call looks all of
-/// them up, and what that asks for comes from a small arena that is never given back.
+/// them up, and what that asks for comes from a small arena that is never given back (glibc 2.34 and later ask for
+/// nothing).
 struct Real {
   void* (*malloc)(std::size_t);
   void* (*calloc)(std::size_t, std::size_t);
   void* (*realloc)(void*, std::size_t);
-  void (*free)(void*);
   int (*posix_memalign)(void**, std::size_t, std::size_t);
   void* (*aligned_alloc)(std::size_t, std::size_t);
   void* (*memalign)(std::size_t, std::size_t);
@@ -27,7 +27,8 @@ extern Real real;
 /// Looks all of them up, once; safe to call again.
 void resolve_real();
 
-/// Whether a block is of the small arena.
-bool is_early_block(const void* block);
+/// Whether an address lies in the allocator's library; never for the C library's own allocator, whose other functions
+/// lie there too.
+bool is_of_allocator(const void* address);
 
 }  // namespace zerotax::record

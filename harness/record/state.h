@@ -19,17 +19,24 @@ struct StoreFigures {
   std::uint64_t faults;
 };
 
-struct ThreadState {
-  ThreadBlock* block;
+/// A call of the allocator that is going on, or went on last.
+struct Call {
   Inside inside;
-  std::uint32_t request_class;  ///< of the calloc that is going on
-  std::uintptr_t last_begin;    ///< the block that malloc or realloc gave last, until a memset or free
+  std::uint32_t size_class;  ///< of what was asked for
+};
+
+struct ThreadState {
+  ThreadBlock* armed;  ///< where to count, in the program's own code; nullptr inside a call, and before the first
+  ThreadBlock* block;  ///< where to count inside a call
+  Call now;
+  std::uintptr_t last_begin;  ///< the block that malloc or realloc gave last, until the next memset of zeros
   std::size_t last_bytes;
   std::int64_t until_sample;    ///< small zeroed bytes until one store is looked at
+  std::int64_t sample_every;    ///< the interval that is going on
   std::uint64_t pending_bytes;  ///< zeroed by small stores since the last sample
   std::uint64_t sampled_bytes;  ///< of the store that was looked at; 0: no sample is to be taken
   std::uint64_t sampled_redundant_bytes;
-  StoreFigures call;
+  StoreFigures call;  ///< of the large call that is going on
 };
 
 // initial-exec: no allocation to reach it, not even the first time; a preloaded library may have it.
@@ -50,6 +57,7 @@ class OwnWork {
   OwnWork& operator=(const OwnWork&) = delete;
 
  private:
+  ThreadBlock* armed_;
   Inside inside_;
   int errno_;
 };

@@ -24,15 +24,20 @@ using Store = void (*)(void* target, std::size_t bytes);
 
 void store_zeros(void* target, std::size_t bytes) { real.memset(target, 0, bytes); }
 
-/// Counts a small store; one in kSampleBytes is looked at before it is done.
-void count_small(ThreadState& thread, ZeroRow& row, const void* target, std::size_t bytes) {
+void count_small(ZeroRow& row, std::size_t bytes) {
   ++row.stores;
   row.bytes += bytes;
+}
+
+/// Counts a small store; one now and then is looked at before it is done.
+void count_small_and_sample(ThreadState& thread, ZeroRow& row, const void* target, std::size_t bytes) {
+  count_small(row, bytes);
   thread.pending_bytes += bytes;
   thread.until_sample -= static_cast<std::int64_t>(bytes);
   if (thread.until_sample >= 0) return;
   const OwnWork own;
-  thread.until_sample = kSampleBytes;
+  if (thread.sample_every < kLastSampleBytes) thread.sample_every *= 2;
+  thread.until_sample = thread.sample_every;
   thread.sampled_bytes = bytes;
   thread.sampled_redundant_bytes = redundant_bytes_by_contents(target, bytes);
   ++thread.block->sampled_stores;
@@ -73,12 +78,17 @@ void store_large(ThreadState& thread, ZeroKind kind, std::uint32_t size_class, v
 
 /// A store of zeros inside a call of the allocator.
 void store_inside(ThreadState& thread, void* target, std::size_t bytes, Store store) {
-  const ZeroKind kind = thread.inside == Inside::kCalloc ? kInCalloc : kInOther;
+  const ZeroKind kind = thread.now.inside == Inside::kCalloc ? kInCalloc : kInOther;
   if (bytes >= kLargeBytes) {
-    store_large(thread, kind, thread.request_class, target, bytes, store);
+    store_large(thread, kind, thread.now.size_class, target, bytes, store);
     return;
   }
-  count_small(thread, thread.block->zeroed[kind][thread.request_class], target, bytes);
+  ZeroRow& row = thread.block->zeroed[kind][thread.now.size_class];
+  if (kind == kInCalloc) {
+    count_small_and_sample(thread, row, target, bytes);
+  } else {
+    count_small(row, bytes);
+  }
   store(target, bytes);
 }
 
@@ -91,25 +101,26 @@ void store_by_hand(ThreadState& thread, void* target, std::size_t bytes, Store s
     note_site(SiteKind::kByHand, bytes, thread.call);
     return;
   }
-  count_small(thread, thread.block->zeroed[kByHand][class_of(bytes)], target, bytes);
+  count_small_and_sample(thread, thread.block->zeroed[kByHand][class_of(bytes)], target, bytes);
   if (thread.sampled_bytes != 0) note_sample(SiteKind::kByHand);
   store(target, bytes);
 }
 
-/// Whether somebody wants to know of a store of zeros; then it has been done by `store`.
-inline bool noticed(void* target, std::size_t bytes, Store store) {
+/// Whether somebody wants to know of a store of zeros, which `caller` asked for; then it has been done by `store`.
+inline bool noticed(void* target, std::size_t bytes, Store store, const void* caller) {
   ThreadState& thread = state;
-  if (thread.inside == Inside::kProgram) {
+  if (thread.armed != nullptr) {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(target) - thread.last_begin;
     const bool within = offset < thread.last_bytes && bytes <= thread.last_bytes - offset && bytes > 0;
-    if (!within || !ready(thread)) {
-      thread.last_bytes = 0;  // a store elsewhere: the next one over the block is not right after malloc
+    // A store elsewhere, or by the allocator in free: the next one over the block is not right after malloc.
+    if (!within || is_of_allocator(caller) || !ready(thread)) {
+      thread.last_bytes = 0;
       return false;
     }
     store_by_hand(thread, target, bytes, store);
     return true;
   }
-  if (thread.inside == Inside::kOwn || thread.block == nullptr || bytes == 0) return false;
+  if (thread.now.inside == Inside::kOwn || thread.block == nullptr || bytes == 0) return false;
   store_inside(thread, target, bytes, store);
   return true;
 }
@@ -122,30 +133,32 @@ using zerotax::record::real;
 using zerotax::record::store_zeros;
 
 ZEROTAX_EXPORT void* memset(void* target, int value, std::size_t bytes) {
-  if ((value & 0xff) == 0 && noticed(target, bytes, store_zeros)) return target;
+  if ((value & 0xff) == 0 && noticed(target, bytes, store_zeros, __builtin_return_address(0))) return target;
   return real.memset(target, value, bytes);
 }
 
 ZEROTAX_EXPORT void* __memset_chk(void* target, int value, std::size_t bytes, std::size_t room) {
-  if ((value & 0xff) == 0 && bytes <= room && noticed(target, bytes, store_zeros)) return target;
+  if ((value & 0xff) == 0 && bytes <= room && noticed(target, bytes, store_zeros, __builtin_return_address(0)))
+    return target;
   return real.memset_checked(target, value, bytes, room);
 }
 
 ZEROTAX_EXPORT void bzero(void* target, std::size_t bytes) noexcept {
-  if (!noticed(target, bytes, store_zeros)) real.bzero(target, bytes);
+  if (!noticed(target, bytes, store_zeros, __builtin_return_address(0))) real.bzero(target, bytes);
 }
 
 // Not through store_zeros: that these are not optimised away is the library's promise, not ours.
 ZEROTAX_EXPORT void explicit_bzero(void* target, std::size_t bytes) noexcept {
-  if (!noticed(target, bytes, real.explicit_bzero)) real.explicit_bzero(target, bytes);
+  if (!noticed(target, bytes, real.explicit_bzero, __builtin_return_address(0))) real.explicit_bzero(target, bytes);
 }
 
 ZEROTAX_EXPORT void __explicit_bzero_chk(void* target, std::size_t bytes, std::size_t room) {
-  if (bytes > room || !noticed(target, bytes, real.explicit_bzero)) real.explicit_bzero_checked(target, bytes, room);
+  if (bytes > room || !noticed(target, bytes, real.explicit_bzero, __builtin_return_address(0)))
+    real.explicit_bzero_checked(target, bytes, room);
 }
 
 ZEROTAX_EXPORT wchar_t* wmemset(wchar_t* target, wchar_t value, std::size_t count) noexcept {
-  if (value == 0 && noticed(target, count * sizeof(wchar_t), store_zeros)) return target;
+  if (value == 0 && noticed(target, count * sizeof(wchar_t), store_zeros, __builtin_return_address(0))) return target;
   return real.wmemset(target, value, count);
 }
 
