@@ -135,8 +135,8 @@ const Frame& Unwinder::name(std::uint64_t address) {
   if (symbol != nullptr) {
     frame.function = demangled(symbol);
   } else if (module != nullptr && mapping != mappings_.end()) {
-    const std::string known = libc_function(mapping->name, code_start(module, address));
-    if (!known.empty()) frame.function = known;
+    const std::string own = libc_function(mapping->name, code_start(module, address));
+    if (!own.empty()) frame.function = own;
   }
   return names_.emplace(address, std::move(frame)).first->second;
 }
