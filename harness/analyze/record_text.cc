@@ -79,8 +79,9 @@ std::string remarks(const Json& record) {
   const Json& samples = sum.at("small_samples");
   const auto sampled = samples.at("bytes").get<double>();
   if (sampled > 0) {
-    text += wrap(fmt::format("Of the smaller stores {} were looked at: {:.0f} % of their bytes were redundant.",
-                             count(samples.at("stores")), 100 * samples.at("redundant_bytes").get<double>() / sampled),
+    text += wrap(fmt::format("Of the smaller stores {} {} looked at: {:.0f} % of the bytes were redundant.",
+                             count(samples.at("stores")), samples.at("stores") == 1 ? "was" : "were",
+                             100 * samples.at("redundant_bytes").get<double>() / sampled),
                  "", "");
   }
   const Json& unseen = sum.at("unseen");
@@ -170,7 +171,9 @@ std::string processes(const Json& record) {
   std::string text = fmt::format("\n{:<9} {:<24} {:>10} {:>10} {:>11} {:>10}\n", "pid", "command", "callocs", "zeroed",
                                  "redundant", "time");
   for (const Json* process : heaviest(all, kTopProcesses)) {
-    std::string name = base_name(process->at("executable"));
+    const std::string command = process->at("command");
+    std::string name = base_name(command.empty() ? process->at("executable").get<std::string>()
+                                                 : command.substr(0, command.find(' ')));
     if (process->at("began") == "fork") name += " (fork)";
     text += row(std::to_string(process->at("pid").get<int>()), name, process->at("figures"));
     const Json& threads = process->at("threads");
@@ -218,12 +221,11 @@ std::string record_text(const Json& record) {
   const std::string end = run.at("signal").is_string()
                               ? "was killed by " + run.at("signal").get<std::string>()
                               : fmt::format("exited with {}", run.at("exit_status").get<int>());
-  std::string text =
-      wrap(fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.",
-                       record.at("command").at(0).get<std::string>(), end, ns(run.at("wall_ns")),
-                       ns(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
-                       record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
-           "", "");
+  std::string text = wrap(
+      fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.", base_name(record.at("command").at(0)), end,
+                  ns(run.at("wall_ns")), ns(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
+                  record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
+      "", "");
   if (record.at("processes").empty()) {
     return text + wrap("Nothing was recorded: the program did not load the recorder, or did not get as far.", "", "") +
            warnings(record);
