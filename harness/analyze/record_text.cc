@@ -142,7 +142,8 @@ std::string histogram(const Json& record) {
 
 std::uint64_t weight(const Json& entry) {
   const Json& figures = entry.at("figures");
-  return figures.at("zeroed_bytes").get<std::uint64_t>() +
+  const Json& zeroed = figures.at("zeroed_bytes");
+  return (zeroed.is_number() ? zeroed.get<std::uint64_t>() : 0) +
          figures.at("by_hand").at("zeroed_bytes").get<std::uint64_t>();
 }
 

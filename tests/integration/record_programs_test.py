@@ -112,6 +112,33 @@ def test_folded_stacks_and_flame_graph_weigh_what_the_report_says(tmp_path):
         assert any(t.startswith("calloc_and_free(int, unsigned long): ") for t in titles)
 
 
+def test_a_program_with_an_allocator_of_its_own_is_told_of():
+    found = record(PROGRAMS / "own")
+    assert (found.status, found.out) == (0, "own\n")
+    [process] = found.json["processes"]
+    assert any("calloc of its own" in gap for gap in process["gaps"]) and process["allocator"].endswith("/own")
+    for figures in (found.totals, process["figures"]):
+        for key in ("calloc_calls", "requested_bytes", "zeroed_bytes", "redundant_zeroed_bytes", "zero_ns"):
+            assert is_na(figures[key]), key
+    assert is_na(found.totals["share_of_wall"]) and "! own:" in found.text
+
+
+@pytest.mark.skipif(shutil.which("musl-gcc") is None, reason="musl-gcc is missing: install musl-tools")
+def test_under_another_c_library_calls_are_counted_and_its_own_stores_are_not_claimed(tmp_path):
+    source = tmp_path / "musl.c"
+    source.write_text("#include <stdlib.h>\n#include <string.h>\nint main(void) {\n"
+                      "for (int i = 0; i < 3; i++) { char *volatile p = calloc(1, 1000000); free(p); }\n"
+                      "char *volatile q = malloc(300000); memset(q, 0, 300000); return 5; }\n")
+    subprocess.run(["musl-gcc", "-O0", "-fno-builtin", source, "-o", tmp_path / "musl"], check=True)
+    found = record("sh", "-c", f"{tmp_path}/musl; exec {tmp_path}/musl")
+    assert found.status == 5
+    for process in found.processes("musl"):
+        assert any("not glibc" in gap for gap in process["gaps"])
+        assert process["figures"]["calloc_calls"] == 3 and is_na(process["figures"]["zeroed_bytes"])
+        assert process["figures"]["by_hand"]["zeroed_bytes"] == 300_000
+    assert len(found.processes("musl")) == 2
+
+
 def test_an_unknown_weight_is_refused():
     done = subprocess.run([ZEROTAX, "record", "--weight", "calls", "--", KNOWN], env=clean_environment(), capture_output=True,
                           text=True, check=False)
