@@ -28,9 +28,13 @@ std::string bytes(const Json& figure) {
 std::string about(const Json& figure) {
   if (!figure.is_number()) return "n/a";
   const auto count = figure.get<double>();
-  if (count >= kGiB) return fmt::format("{:.3g} GiB", count / kGiB);
-  if (count >= kMiB) return fmt::format("{:.3g} MiB", count / kMiB);
-  if (count >= kKiB) return fmt::format("{:.3g} KiB", count / kKiB);
+  const auto in = [&](double unit, const char* name) {
+    const double amount = count / unit;
+    return amount < 100 ? fmt::format("{:.3g} {}", amount, name) : fmt::format("{:.0f} {}", amount, name);
+  };
+  if (count >= kGiB) return in(kGiB, "GiB");
+  if (count >= kMiB) return in(kMiB, "MiB");
+  if (count >= kKiB) return in(kKiB, "KiB");
   return fmt::format("{:.0f}", count);
 }
 
@@ -70,12 +74,16 @@ std::string remarks(const Json& record) {
   const Json& sum = record.at("totals");
   std::string text = "\n";
   const std::string large = format_size(record.at("rule").at("large_bytes"));
-  const std::string shares =
-      sum.at("share_of_wall").is_number()
-          ? fmt::format("Zeroing took {} of the run's wall time and {} of its CPU time.",
-                        percent(sum.at("share_of_wall")), percent(sum.at("share_of_cpu")))
-          : "What zeroing took is not known: " + sum.at("share_of_wall").at("na").get<std::string>() + ".";
-  text += wrap(shares + fmt::format(" Time, faults and redundancy are of stores of {} and more.", large), "", "");
+  if (sum.at("share_of_wall").is_number()) {
+    text += wrap(fmt::format("Stores of zeros of {} and more took {} of the run's wall time and {} of its CPU time. "
+                             "Smaller ones are counted, but not timed.",
+                             large, percent(sum.at("share_of_wall")), percent(sum.at("share_of_cpu"))),
+                 "", "");
+  } else {
+    text +=
+        wrap(fmt::format("The share of zeroing is not known: {}.", sum.at("share_of_wall").at("na").get<std::string>()),
+             "", "");
+  }
   const Json& samples = sum.at("small_samples");
   const auto sampled = samples.at("bytes").get<double>();
   if (sampled > 0) {

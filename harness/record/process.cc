@@ -216,7 +216,8 @@ void begin_samples(ThreadState& thread) {
 }
 
 void after_fork_in_child() {
-  guard = {};
+  guard.alive = 0;
+  guard.lock = 0;
   prepare(state);
 }
 

@@ -12,13 +12,13 @@ using namespace record;
 /// 3 callocs of 100 bytes, 2 of 1 MiB of which half was zeroed, a quarter redundantly; one block cleared by hand.
 std::unique_ptr<ThreadBlock> some_thread() {
   auto block = std::make_unique<ThreadBlock>();
-  block->calls[kCalloc][7] = {3, 300};
-  block->zeroed[kInCalloc][7] = {3, 300, 0, 0};
-  block->calls[kCalloc][21] = {2, 2 << 20};
-  block->zeroed[kInCalloc][21] = {2, 1 << 20, 1 << 20, 1 << 18};
+  block->calls[kCalloc][6] = {3, 300};
+  block->zeroed[kInCalloc][6] = {3, 300, 0, 0};
+  block->calls[kCalloc][20] = {2, 2 << 20};
+  block->zeroed[kInCalloc][20] = {2, 1 << 20, 1 << 20, 1 << 18};
   block->cost[kInCalloc] = {1 << 20, 5000, 17};
-  block->calls[kMalloc][20] = {1, 600'000};
-  block->zeroed[kByHand][20] = {1, 600'000, 600'000, 600'000};
+  block->calls[kMalloc][19] = {1, 600'000};
+  block->zeroed[kByHand][19] = {1, 600'000, 600'000, 600'000};
   block->cost[kByHand] = {600'000, 2000, 3};
   block->own_ns = 11;
   return block;
@@ -57,8 +57,8 @@ TEST(RecordFigures, AddsUpTheSameEitherWay) {
 
 TEST(RecordFigures, WhatWasNotTimedIsNotAvailable) {
   auto block = std::make_unique<ThreadBlock>();
-  block->calls[kCalloc][7] = {3, 300};
-  block->zeroed[kInCalloc][7] = {3, 300, 0, 0};
+  block->calls[kCalloc][6] = {3, 300};
+  block->zeroed[kInCalloc][6] = {3, 300, 0, 0};
   RecordFigures figures;
   figures.add(*block);
   const Json json = figures.json();
@@ -70,7 +70,7 @@ TEST(RecordFigures, WhatWasNotTimedIsNotAvailable) {
 
 TEST(RecordFigures, LargeStoresWhosePagesWereNotSeenAreTimedButNotJudged) {
   auto block = std::make_unique<ThreadBlock>();
-  block->zeroed[kInCalloc][21] = {1, 1 << 20, 0, 0};
+  block->zeroed[kInCalloc][20] = {1, 1 << 20, 0, 0};
   block->cost[kInCalloc] = {1 << 20, 5000, 17};
   RecordFigures figures;
   figures.add(*block);
