@@ -53,7 +53,11 @@ void put_zeroed(Json& json, const ZeroRow& row, const ZeroCost& cost) {
   json["timed_zeroed_bytes"] = cost.bytes;
 }
 
-std::uint64_t smallest_of(std::size_t size_class) { return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1); }
+/// Of class k = kClasses: what no size reaches.
+std::uint64_t smallest_of(std::size_t size_class) {
+  if (size_class == 0) return 0;
+  return size_class < kClasses ? std::uint64_t{1} << size_class : ~std::uint64_t{0};
+}
 
 }  // namespace
 

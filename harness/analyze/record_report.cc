@@ -29,7 +29,8 @@ struct GapWords {
 };
 constexpr GapWords kGaps[] = {
     {kOwnCalloc, "the program brings a calloc of its own, which was called in place of ours: its calls were not seen"},
-    {kNoLibcSlots, "the C library's own calls of memset were not found: what its calloc zeroed was not seen"},
+    {kNoLibcSlots,
+     "the C library's own calls of memset were not found (it is not glibc): what its calloc zeroed was not seen"},
     {kNoPagemap, "pages could not be looked at: redundant bytes are not known"},
     {kThreadsShared, "more than 511 threads at once: the counts of the last ones may fall short"},
     {kSitesLost, "more call stacks than there is room for: some sites are missing"},
@@ -44,7 +45,22 @@ Json gaps(const ProcessSlot& slot) {
   return words;
 }
 
-Json thread_json(const ThreadBlock& block) {
+/// What a process's gaps leave unmeasured is n/a, not 0.
+void withhold(Json& figures, std::uint32_t gaps) {
+  constexpr const char* kCalls[] = {"calloc_calls", "requested_bytes", "malloc_calls",
+                                    "malloc_bytes", "realloc_calls",   "realloc_bytes"};
+  constexpr const char* kZeroed[] = {"zeroing_stores", "zeroed_bytes", "redundant_zeroed_bytes", "zero_ns",
+                                     "zero_faults"};
+  if ((gaps & kOwnCalloc) != 0) {
+    for (const char* key : kCalls)
+      figures[key] = not_available("the program's own allocator was called in place of ours");
+  }
+  if ((gaps & (kOwnCalloc | kNoLibcSlots)) != 0 && figures.at("zeroed_bytes") == 0) {
+    for (const char* key : kZeroed) figures[key] = not_available("the allocator's calls of memset could not be seen");
+  }
+}
+
+Json thread_json(const ThreadBlock& block, std::uint32_t process_gaps) {
   RecordFigures figures;
   figures.add(block);
   Json json;
@@ -52,6 +68,7 @@ Json thread_json(const ThreadBlock& block) {
   json["name"] = std::string(&block.name[0], ::strnlen(&block.name[0], sizeof block.name));
   json["threads"] = block.merged + 1;
   json["figures"] = figures.json();
+  withhold(json["figures"], process_gaps);
   return json;
 }
 
@@ -94,8 +111,9 @@ Json process_json(const ProcessSlot& slot, const std::vector<const ProcessSlot*>
   json["system_ns"] = slot.ended != 0 ? Json(slot.system_ns) : no_end;
   json["gaps"] = gaps(slot);
   json["figures"] = sum.json();
+  withhold(json["figures"], slot.gaps);
   json["threads"] = Json::array();
-  for (const ThreadBlock* block : threads) json["threads"].push_back(thread_json(*block));
+  for (const ThreadBlock* block : threads) json["threads"].push_back(thread_json(*block, slot.gaps));
   return json;
 }
 
@@ -147,8 +165,14 @@ Json record_json(const RecordTarget& target, const ForegroundResult& run, Record
   Json rows = Json::array();
   for (const ProcessSlot* slot : processes) rows.push_back(process_json(*slot, processes, arena, run, totals));
   record["totals"] = totals.json();
-  record["totals"]["share_of_wall"] = share(totals, run.wall_ns);
-  record["totals"]["share_of_cpu"] = share(totals, run.user_ns + run.system_ns);
+  // Sums of what was seen; n/a only where no process could be seen.
+  std::uint32_t common = processes.empty() ? 0 : ~std::uint32_t{0};
+  for (const ProcessSlot* slot : processes) common &= slot->gaps;
+  withhold(record["totals"], common);
+  const bool seen = record["totals"].at("zeroed_bytes").is_number();
+  const Json unseen = not_available("the allocator's calls of memset could not be seen");
+  record["totals"]["share_of_wall"] = seen ? share(totals, run.wall_ns) : unseen;
+  record["totals"]["share_of_cpu"] = seen ? share(totals, run.user_ns + run.system_ns) : unseen;
   record["histogram"] = totals.histogram();
   record["sites"] = record_sites(processes);
   record["processes"] = rows;

@@ -28,9 +28,13 @@ std::string bytes(const Json& figure) {
 std::string about(const Json& figure) {
   if (!figure.is_number()) return "n/a";
   const auto count = figure.get<double>();
-  if (count >= kGiB) return fmt::format("{:.3g} GiB", count / kGiB);
-  if (count >= kMiB) return fmt::format("{:.3g} MiB", count / kMiB);
-  if (count >= kKiB) return fmt::format("{:.3g} KiB", count / kKiB);
+  const auto in = [&](double unit, const char* name) {
+    const double amount = count / unit;
+    return amount < 100 ? fmt::format("{:.3g} {}", amount, name) : fmt::format("{:.0f} {}", amount, name);
+  };
+  if (count >= kGiB) return in(kGiB, "GiB");
+  if (count >= kMiB) return in(kMiB, "MiB");
+  if (count >= kKiB) return in(kKiB, "KiB");
   return fmt::format("{:.0f}", count);
 }
 
@@ -70,17 +74,22 @@ std::string remarks(const Json& record) {
   const Json& sum = record.at("totals");
   std::string text = "\n";
   const std::string large = format_size(record.at("rule").at("large_bytes"));
-  const std::string shares =
-      sum.at("share_of_wall").is_number()
-          ? fmt::format("Zeroing took {} of the run's wall time and {} of its CPU time.",
-                        percent(sum.at("share_of_wall")), percent(sum.at("share_of_cpu")))
-          : "What zeroing took is not known: " + sum.at("share_of_wall").at("na").get<std::string>() + ".";
-  text += wrap(shares + fmt::format(" Time, faults and redundancy are of stores of {} and more.", large), "", "");
+  if (sum.at("share_of_wall").is_number()) {
+    text += wrap(fmt::format("Stores of zeros of {} and more took {} of the run's wall time and {} of its CPU time. "
+                             "Smaller ones are counted, but not timed.",
+                             large, percent(sum.at("share_of_wall")), percent(sum.at("share_of_cpu"))),
+                 "", "");
+  } else {
+    text +=
+        wrap(fmt::format("The share of zeroing is not known: {}.", sum.at("share_of_wall").at("na").get<std::string>()),
+             "", "");
+  }
   const Json& samples = sum.at("small_samples");
   const auto sampled = samples.at("bytes").get<double>();
   if (sampled > 0) {
-    text += wrap(fmt::format("Of the smaller stores {} were looked at: {:.0f} % of their bytes were redundant.",
-                             count(samples.at("stores")), 100 * samples.at("redundant_bytes").get<double>() / sampled),
+    text += wrap(fmt::format("Of the smaller stores {} {} looked at: {:.0f} % of the bytes were redundant.",
+                             count(samples.at("stores")), samples.at("stores") == 1 ? "was" : "were",
+                             100 * samples.at("redundant_bytes").get<double>() / sampled),
                  "", "");
   }
   const Json& unseen = sum.at("unseen");
@@ -141,7 +150,8 @@ std::string histogram(const Json& record) {
 
 std::uint64_t weight(const Json& entry) {
   const Json& figures = entry.at("figures");
-  return figures.at("zeroed_bytes").get<std::uint64_t>() +
+  const Json& zeroed = figures.at("zeroed_bytes");
+  return (zeroed.is_number() ? zeroed.get<std::uint64_t>() : 0) +
          figures.at("by_hand").at("zeroed_bytes").get<std::uint64_t>();
 }
 
@@ -170,7 +180,9 @@ std::string processes(const Json& record) {
   std::string text = fmt::format("\n{:<9} {:<24} {:>10} {:>10} {:>11} {:>10}\n", "pid", "command", "callocs", "zeroed",
                                  "redundant", "time");
   for (const Json* process : heaviest(all, kTopProcesses)) {
-    std::string name = base_name(process->at("executable"));
+    const std::string command = process->at("command");
+    std::string name = base_name(command.empty() ? process->at("executable").get<std::string>()
+                                                 : command.substr(0, command.find(' ')));
     if (process->at("began") == "fork") name += " (fork)";
     text += row(std::to_string(process->at("pid").get<int>()), name, process->at("figures"));
     const Json& threads = process->at("threads");
@@ -218,12 +230,11 @@ std::string record_text(const Json& record) {
   const std::string end = run.at("signal").is_string()
                               ? "was killed by " + run.at("signal").get<std::string>()
                               : fmt::format("exited with {}", run.at("exit_status").get<int>());
-  std::string text =
-      wrap(fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.",
-                       record.at("command").at(0).get<std::string>(), end, ns(run.at("wall_ns")),
-                       ns(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
-                       record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
-           "", "");
+  std::string text = wrap(
+      fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.", base_name(record.at("command").at(0)), end,
+                  ns(run.at("wall_ns")), ns(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
+                  record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
+      "", "");
   if (record.at("processes").empty()) {
     return text + wrap("Nothing was recorded: the program did not load the recorder, or did not get as far.", "", "") +
            warnings(record);

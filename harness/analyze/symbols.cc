@@ -14,7 +14,9 @@ namespace {
 std::string demangled(const char* name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? text.get() : name;
+  if (status == 0 && text) return text.get();
+  const std::string plain = name;
+  return plain.substr(0, plain.find('@'));  // "main@@VERSION"
 }
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }

@@ -59,7 +59,9 @@ RecordArena::RecordArena() {
     errno = reason;
     cannot(path_);
   }
-  arena_ = static_cast<record::Arena*>(map(0, record::kSlotsOffset));
+  void* memory = ::mmap(nullptr, record::kSlotsOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+  if (memory == MAP_FAILED) cannot("a mapping of " + path_);
+  arena_ = static_cast<record::Arena*>(memory);
   arena_->magic = record::kArenaMagic;
 }
 
@@ -70,9 +72,22 @@ RecordArena::~RecordArena() {
   ::rmdir(folder_.c_str());
 }
 
-void* RecordArena::map(std::size_t offset, std::size_t bytes) const {
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), static_cast<off_t>(offset));
-  if (memory == MAP_FAILED) cannot("a mapping of " + path_);
+void* RecordArena::copy(std::size_t offset, std::size_t bytes) const {
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) cannot("a copy of " + path_);
+  // Only what was written: a slot is mostly a hole, and a read of a shared mapping would fill it with pages.
+  const auto begin = static_cast<off_t>(offset);
+  const off_t end = begin + static_cast<off_t>(bytes);
+  for (off_t data = ::lseek(fd_.get(), begin, SEEK_DATA); data >= 0 && data < end;) {
+    const off_t hole = std::min(::lseek(fd_.get(), data, SEEK_HOLE), end);
+    while (data < hole) {
+      const ssize_t got =
+          ::pread(fd_.get(), static_cast<char*>(memory) + (data - begin), static_cast<std::size_t>(hole - data), data);
+      if (got <= 0) cannot("a copy of " + path_);
+      data += got;
+    }
+    data = ::lseek(fd_.get(), data, SEEK_DATA);
+  }
   return memory;
 }
 
@@ -80,7 +95,7 @@ std::vector<const record::ProcessSlot*> RecordArena::processes() {
   const std::size_t used = std::min<std::size_t>(arena_->slots_used, record::kProcesses);
   while (slots_.size() < used) {
     slots_.push_back(static_cast<record::ProcessSlot*>(
-        map(record::kSlotsOffset + slots_.size() * record::kSlotBytes, record::kSlotBytes)));
+        copy(record::kSlotsOffset + slots_.size() * record::kSlotBytes, record::kSlotBytes)));
   }
   std::vector<const record::ProcessSlot*> found;
   for (const record::ProcessSlot* slot : slots_) {

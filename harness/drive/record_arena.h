@@ -22,14 +22,16 @@ class RecordArena {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// What is there now; processes that still run go on writing into it.
+  /// Copies of what is there now; processes that still run go on writing into the file. Each call copies what is new
+  /// since the last.
   [[nodiscard]] std::vector<const record::ProcessSlot*> processes();
   [[nodiscard]] std::vector<const record::ExecEntry*> execs() const;
   /// Processes that found no slot.
   [[nodiscard]] std::size_t lost_processes() const;
 
  private:
-  [[nodiscard]] void* map(std::size_t offset, std::size_t bytes) const;
+  /// The bytes of the file at an offset, in memory of our own.
+  [[nodiscard]] void* copy(std::size_t offset, std::size_t bytes) const;
 
   std::string folder_;
   std::string path_;

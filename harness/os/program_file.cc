@@ -52,8 +52,8 @@ std::string why_not_elf(const std::string& path, std::ifstream& file, const Elf6
     file.seekg(static_cast<std::streamoff>(segment.p_offset));
     file.read(loader.data(), static_cast<std::streamsize>(loader.size()));
     loader.resize(std::strlen(loader.c_str()));
-    if (loader.find("ld-linux") == std::string::npos) {
-      return "is for another C library than glibc (its loader is " + loader + ")";
+    if (loader.find("/ld-linux") == std::string::npos && loader.find("/ld-musl") == std::string::npos) {
+      return "is for an unknown C library (its loader is " + loader + ")";
     }
     const std::string secure = why_secure(path);
     return secure.empty() ? "" : secure + ", so that nothing can be preloaded into it";

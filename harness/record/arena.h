@@ -21,7 +21,7 @@ inline constexpr std::size_t kLargeBytes = std::size_t{64} << 10;
 inline constexpr std::int64_t kFirstSampleBytes = std::int64_t{256} << 10;
 inline constexpr std::int64_t kLastSampleBytes = std::int64_t{64} << 20;
 
-inline constexpr std::size_t kClasses = 48;  ///< class k: sizes of k binary digits, 2^(k-1) to 2^k - 1; class 0: size 0
+inline constexpr std::size_t kClasses = 64;  ///< class k: sizes 2^k to 2^(k+1) - 1; size 0 is with size 1
 inline constexpr std::size_t kThreads = 512;
 inline constexpr std::size_t kSites = 2048;
 inline constexpr std::size_t kFrames = 32;
@@ -172,7 +172,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0001'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0002'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -25,6 +25,13 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+// What pthread_atfork calls in glibc. Weak: another C library's loader, which our preload may meet in a child, must
+// find nothing missing. Without it the guard page tells of a fork.
+extern "C" {
+extern void* __dso_handle;
+[[gnu::weak]] int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
+}
+
 namespace zerotax::record {
 
 constinit thread_local ThreadState state [[gnu::tls_model("initial-exec")]]{};
@@ -154,14 +161,15 @@ void add_block(ThreadBlock& to, const ThreadBlock& from) {
 /// All blocks are taken: adds those of threads that have ended to the first such, and returns one that is free again.
 ThreadBlock* recycle() {
   const GuardLock lock;
+  for (ThreadBlock& block : process->threads) {
+    if (block.state != BlockState::kFree || &block == &process->threads[kThreads - 1]) continue;
+    block.state = BlockState::kUsed;
+    return &block;
+  }
   ThreadBlock* sum = nullptr;
   ThreadBlock* freed = nullptr;
   for (ThreadBlock& block : process->threads) {
     if (&block == &process->threads[kThreads - 1]) break;  // the one that is shared at need
-    if (block.state == BlockState::kFree) {
-      freed = &block;
-      continue;
-    }
     if (block.state == BlockState::kUsed) {
       // Only this process's own threads can be asked whether they live.
       if (block.pid != ::getpid() || ::syscall(SYS_tgkill, block.pid, block.tid, 0) == 0 || errno != ESRCH) continue;
@@ -208,7 +216,8 @@ void begin_samples(ThreadState& thread) {
 }
 
 void after_fork_in_child() {
-  guard = {};
+  guard.alive = 0;
+  guard.lock = 0;
   prepare(state);
 }
 
@@ -237,7 +246,7 @@ void begin_process() {
     }
     process = slot;
     slot->ready = 1;
-    ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    if (&__register_atfork != nullptr) __register_atfork(nullptr, nullptr, after_fork_in_child, &__dso_handle);
   }
   guard.alive = 1;
   state.block = claim_block();

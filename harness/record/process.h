@@ -11,7 +11,7 @@ namespace zerotax::record {
 /// A page that the kernel clears in every child of fork, however it was forked (MADV_WIPEONFORK, Linux 4.14): the child
 /// must count in a slot of its own.
 struct alignas(kPageBytes) Guard {
-  std::uint32_t alive;
+  volatile std::uint32_t alive;
   std::uint32_t lock;
 };
 extern Guard guard;
@@ -21,9 +21,7 @@ extern Arena* arena;
 extern ProcessSlot* process;
 
 /// Whether the thread may count: it has a block, this is not a new child of fork, and it is in no call of ours.
-inline bool ready(const ThreadState& thread) {
-  return thread.armed != nullptr && *const_cast<volatile std::uint32_t*>(&guard.alive) != 0;
-}
+inline bool ready(const ThreadState& thread) { return thread.armed != nullptr && guard.alive != 0; }
 
 /// Gives the thread a block to count in, in a slot of this process, or one that nobody reads. Returns whether the
 /// thread may count now: false inside another call.

@@ -96,7 +96,8 @@ constinit Real real{first_malloc,
                     first_bzero,
                     first_bzero,
                     first_explicit_bzero_checked,
-                    first_wmemset};
+                    first_wmemset,
+                    nullptr};
 
 bool is_of_allocator(const void* address) {
   const auto place = reinterpret_cast<std::uintptr_t>(address);
@@ -125,6 +126,9 @@ void resolve_real() {
   find("explicit_bzero", found.explicit_bzero);
   find("__explicit_bzero_chk", found.explicit_bzero_checked);
   find("wmemset", found.wmemset);
+  // From here on objects can be found.
+  find("_dl_find_object", real.find_object);
+  found.find_object = real.find_object;
   dl_find_object allocator{};
   dl_find_object libc{};
   if (::_dl_find_object(reinterpret_cast<void*>(found.calloc), &allocator) == 0 &&

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstddef>
 #include <cwchar>
 
@@ -21,6 +23,7 @@ struct Real {
   void (*explicit_bzero)(void*, std::size_t);
   void (*explicit_bzero_checked)(void*, std::size_t, std::size_t);
   wchar_t* (*wmemset)(wchar_t*, wchar_t, std::size_t);
+  int (*find_object)(void*, dl_find_object*);  ///< nullptr before glibc 2.35
 };
 extern Real real;
 

@@ -7,6 +7,7 @@
 #include "os/clock.h"
 #include "record/modules.h"
 #include "record/process.h"
+#include "record/real.h"
 
 // The borders of this library, which the linker knows.
 extern "C" {
@@ -74,7 +75,8 @@ Site* current_site(SiteKind kind) {
   if (process == nullptr) return nullptr;
   Stack stack;
   stack.depth = 0;
-  ::_Unwind_Backtrace(add_frame, &stack);
+  // Without it the unwinder finds nothing, and aborts for want of its own frame.
+  if (real.find_object != nullptr) ::_Unwind_Backtrace(add_frame, &stack);
   Site* site = find(stack, kind);
   if (site == nullptr) {
     note_gap(kSitesLost);

@@ -42,10 +42,9 @@ struct ThreadState {
 // initial-exec: no allocation to reach it, not even the first time; a preloaded library may have it.
 extern constinit thread_local ThreadState state [[gnu::tls_model("initial-exec")]];
 
-/// Class of a size: its number of binary digits.
+/// Class of a size: the place of its highest binary digit.
 inline std::uint32_t class_of(std::size_t bytes) {
-  const auto digits = bytes == 0 ? 0U : 64U - static_cast<std::uint32_t>(__builtin_clzll(bytes));
-  return digits < kClasses ? digits : static_cast<std::uint32_t>(kClasses - 1);
+  return 63U - static_cast<std::uint32_t>(__builtin_clzll(bytes | 1));
 }
 
 /// Keeps errno and marks the thread as busy with the recorder's own work, so that nothing it calls is recorded.
