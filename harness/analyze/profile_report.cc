@@ -264,18 +264,14 @@ std::string profile_text(const Json& profile, std::size_t columns, double least)
   return text;
 }
 
-std::string folded_stacks(const ProfileData& data) {
-  std::string text;
+FoldedStacks folded_stacks(const ProfileData& data, std::uint64_t weight) {
+  FoldedStacks folded;
   for (const auto& [stack, count] : data.stacks) {
     std::vector<std::string> names;
-    for (const Frame& frame : stack) {
-      std::string name = frame.function + (frame.module == kKernel ? "_[k]" : "");
-      std::replace(name.begin(), name.end(), ';', ':');
-      names.push_back(std::move(name));
-    }
-    text += fmt::format("{} {}\n", fmt::join(names, ";"), count);
+    for (const Frame& frame : stack) names.push_back(frame.function + (frame.module == kKernel ? "_[k]" : ""));
+    folded[names] += count * weight;
   }
-  return text;
+  return folded;
 }
 
 }  // namespace zerotax

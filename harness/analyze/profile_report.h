@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/folded.h"
 #include "base/json.h"
 #include "trace/profile_recorder.h"
 
@@ -30,7 +31,7 @@ Json profile_json(const ProfileSubject& subject, const ProfileData& data, const 
 /// wide; branches of the tree under `least` (a share, 0 to 1) are left out.
 std::string profile_text(const Json& profile, std::size_t columns = 80, double least = 0.01);
 
-/// One line a stack, "outer;inner 12": what flame graph tools read.
-std::string folded_stacks(const ProfileData& data);
+/// The stacks as flame graphs take them, weighted by `weight` for each sample; the kernel's functions end in "_[k]".
+FoldedStacks folded_stacks(const ProfileData& data, std::uint64_t weight = 1);
 
 }  // namespace zerotax

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
+#include "analyze/flame_graph.h"
 #include "analyze/profile_report.h"
 #include "base/size.h"
 #include "cli/measure_options.h"
@@ -35,6 +37,7 @@ struct Options {
   std::string out;
   std::string json;
   std::string folded;
+  std::string svg;
   std::vector<const CLI::Option*> of_case;
 };
 
@@ -49,7 +52,7 @@ void check(const Options& options) {
   if (!(options.least >= 0) || options.least > 100) {
     throw UsageError(fmt::format("--least {:g} is no share", options.least), "give a percentage, 0 to 100");
   }
-  for (const std::string* file : {&options.out, &options.json, &options.folded}) {
+  for (const std::string* file : {&options.out, &options.json, &options.folded, &options.svg}) {
     if (!file->empty()) check_writable(*file);
   }
 }
@@ -83,6 +86,11 @@ ProfiledRun profile_case(const Options& options, ProfileSubject& subject) {
   return profile_point(allocator, point, options.seconds, options.hz);
 }
 
+std::string flame_graph(const ProfileSubject& subject, const ProfileData& data) {
+  const FlameGraphWords words{fmt::format("{}", fmt::join(subject.command, " ")), "CPU time by sampling", true};
+  return flame_graph_svg(folded_stacks(data, 1'000'000'000 / subject.hz), words);
+}
+
 ExitStatus profile(const Options& options) {
   check(options);
   ProfileSubject subject;
@@ -96,7 +104,8 @@ ExitStatus profile(const Options& options) {
   subject.exit_status = run.exit_status;
   const Json json = profile_json(subject, run.data, describe_environment());
   if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
-  if (!options.folded.empty()) write_file(options.folded, folded_stacks(run.data));
+  if (!options.folded.empty()) write_file(options.folded, folded_text(folded_stacks(run.data)));
+  if (!options.svg.empty()) write_file(options.svg, flame_graph(subject, run.data));
   const std::string text = profile_text(json, 80, options.least / 100);
   if (!options.out.empty()) {
     write_file(options.out, text);
@@ -128,6 +137,7 @@ std::function<ExitStatus()> configure(CLI::App& app) {
       ->check(not_empty());
   app.add_option("--json", options->json, "write everything to this file (- is standard output)")->check(not_empty());
   app.add_option("--folded", options->folded, "write the stacks as flame graph tools read them")->check(not_empty());
+  app.add_option("--svg", options->svg, "draw a flame graph of CPU time to this file")->check(not_empty());
   return [options] { return profile(*options); };
 }
 

@@ -22,8 +22,8 @@ class KernelSymbolsTest : public testing::Test {
 };
 
 TEST_F(KernelSymbolsTest, AnAddressBelongsToTheFunctionThatBeginsBeforeIt) {
-  const KernelSymbols symbols =
-      of("ffffffff81000000 T _stext\nffffffff81000100 t do_fault\nffffffff81000200 D data\nffffffffc0000000 T mod\t[m]\n");
+  const KernelSymbols symbols = of(
+      "ffffffff81000000 T _stext\nffffffff81000100 t do_fault\nffffffff81000200 D data\nffffffffc0000000 T mod\t[m]\n");
   ASSERT_TRUE(symbols.known());
   EXPECT_EQ(symbols.name(0xffffffff81000100), "do_fault");
   EXPECT_EQ(symbols.name(0xffffffff810001ff), "do_fault");

@@ -116,8 +116,9 @@ TEST(ProfileText, SaysThatThereWasNothing) {
 
 TEST(FoldedStacks, AreOneLineEachWithKernelFramesMarked) {
   ProfileData made;
-  made.stacks = {{{kProgram, {"a;b", "prog"}, kFault}, 3}};
-  EXPECT_EQ(folded_stacks(made), "prog;a:b;asm_exc_page_fault_[k] 3\n");
+  made.stacks = {{{kProgram, {"f", "prog"}, kFault}, 3}};
+  EXPECT_EQ(folded_text(folded_stacks(made)), "prog;f;asm_exc_page_fault_[k] 3\n");
+  EXPECT_EQ(folded_text(folded_stacks(made, 10)), "prog;f;asm_exc_page_fault_[k] 30\n");
 }
 
 }  // namespace

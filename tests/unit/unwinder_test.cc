@@ -22,7 +22,8 @@ __attribute__((noinline)) PerfEvent look(std::size_t stack_bytes) {
   std::uint64_t bp = 0;
   std::uint64_t bx = 0;
   std::uint64_t kept[4];
-  asm volatile("mov %%rsp, %0\n lea 0(%%rip), %1\n mov %%rbp, %2\n mov %%rbx, %3" : "=r"(sp), "=r"(ip), "=r"(bp), "=r"(bx));
+  asm volatile("mov %%rsp, %0\n lea 0(%%rip), %1\n mov %%rbp, %2\n mov %%rbx, %3"
+               : "=r"(sp), "=r"(ip), "=r"(bp), "=r"(bx));
   asm volatile("mov %%r12, %0\n mov %%r13, %1\n mov %%r14, %2\n mov %%r15, %3"
                : "=m"(kept[0]), "=m"(kept[1]), "=m"(kept[2]), "=m"(kept[3]));
   sample.registers[3] = bx;
