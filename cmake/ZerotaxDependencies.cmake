@@ -6,3 +6,5 @@ find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(GTest REQUIRED)
+# Names of functions and lines in program files (elfutils).
+pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)

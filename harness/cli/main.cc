@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
   try {
     zerotax::Subcommand::add_all(app, status);
     if (argc > 1 && argv[1][0] != '-') zerotax::Subcommand::check_name(argv[1]);
-    app.parse(argc, argv);
+    // A program's own words are not for our parser, which would change some of them.
+    app.parse(zerotax::Subcommand::own_words(), argv);
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help and --version
   } catch (const CLI::ParseError& failure) {

@@ -45,4 +45,14 @@ void Subcommand::check_name(const std::string& word) {
   throw UsageError("unknown command '" + word + "'", "there are: " + names + " (see `zerotax --help`)");
 }
 
+int Subcommand::own_words() {
+  return static_cast<int>(std::find(command_line.begin(), command_line.end(), "--") - command_line.begin());
+}
+
+std::vector<std::string> Subcommand::program_words() {
+  const auto mark = std::find(command_line.begin(), command_line.end(), "--");
+  return mark == command_line.end() ? std::vector<std::string>{}
+                                    : std::vector<std::string>{mark + 1, command_line.end()};
+}
+
 }  // namespace zerotax

@@ -25,6 +25,11 @@ class Subcommand {
 
   /// The words of the command line, for run.json.
   static std::vector<std::string> command_line;
+
+  /// How many of them are ours to parse: all before the first "--".
+  static int own_words();
+  /// Those behind it, as they are: a program to run and its arguments.
+  static std::vector<std::string> program_words();
 };
 
 }  // namespace zerotax

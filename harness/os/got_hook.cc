@@ -25,6 +25,7 @@ struct Dynamic {
 struct Search {
   const GotReplacement* replacements;
   std::size_t count;
+  const void* within;
   std::size_t replaced = 0;
 };
 
@@ -88,9 +89,8 @@ bool store(const dl_phdr_info& object, void** slot, void* value) {
   return true;
 }
 
-/// Whether a slot that is named `replacement.symbol` may be replaced: it is still unbound (it points into its own
-/// object's procedure linkage table), and not bound to some other function of the same name.
-bool is_unbound(const dl_phdr_info& object, const void* value) {
+/// Whether an address lies in one of the object's loaded segments.
+bool holds(const dl_phdr_info& object, const void* value) {
   const auto address = reinterpret_cast<std::uintptr_t>(value);
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const auto& header = object.dlpi_phdr[i];
@@ -116,9 +116,11 @@ void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const 
     for (std::size_t r = 0; r < search.count; ++r) {
       const GotReplacement& replacement = search.replacements[r];
       const bool resolved = *slot == replacement.original;
+      // A slot of the name may be replaced while it is unbound (it points into its own object's procedure linkage
+      // table), not when it is bound to some other function of that name.
       const bool named = lazy && symbol != nullptr && symbol->st_shndx == SHN_UNDEF && dynamic.strings != nullptr &&
                          std::strcmp(dynamic.strings + symbol->st_name, replacement.symbol) == 0 &&
-                         is_unbound(object, *slot);
+                         holds(object, *slot);
       if (!resolved && !named) continue;
       if (store(object, slot, replacement.replacement)) ++search.replaced;
       break;
@@ -128,6 +130,7 @@ void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const 
 
 int visit_object(dl_phdr_info* object, std::size_t /*size*/, void* context) {
   auto& search = *static_cast<Search*>(context);
+  if (search.within != nullptr && !holds(*object, search.within)) return 0;
   const Dynamic dynamic = read_dynamic(*object);
   replace_in_table(*object, dynamic, dynamic.rela, dynamic.rela_bytes, search);
   replace_in_table(*object, dynamic, dynamic.plt, dynamic.plt_bytes, search);
@@ -136,8 +139,8 @@ int visit_object(dl_phdr_info* object, std::size_t /*size*/, void* context) {
 
 }  // namespace
 
-std::size_t replace_got_slots(const GotReplacement* replacements, std::size_t count) {
-  Search search{replacements, count};
+std::size_t replace_got_slots(const GotReplacement* replacements, std::size_t count, const void* within) {
+  Search search{replacements, count, within};
   ::dl_iterate_phdr(visit_object, &search);
   return search.replaced;
 }

@@ -48,6 +48,8 @@ constexpr std::uint64_t kEntryFrame = (std::uint64_t{1} << 55) - 1;
 
 constexpr std::size_t kRegions = 256;
 
+void add_to_list(void* list, AddressRange pages) { static_cast<RangeList*>(list)->add(pages); }
+
 }  // namespace
 
 Pagemap::Pagemap(Sharing sharing) {
@@ -71,14 +73,26 @@ Pagemap::Pagemap(Sharing sharing) {
   if (::ioctl(fd_.get(), kPagemapScan, &nothing) == 0) method_ = Method::kScan;
 }
 
+Pagemap::Pagemap(Method known) : method_(known) {
+  if (known == Method::kNone) return;
+  fd_ = UniqueFd(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (fd_) return;
+  method_ = Method::kNone;
+  reason_ = "/proc/self/pagemap cannot be opened any more";
+}
+
 bool Pagemap::populated(AddressRange range, RangeList& populated) const {
+  return for_each_populated(range, add_to_list, &populated);
+}
+
+bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context) const {
   switch (method_) {
     case Method::kScan:
       // "May be non-zero" is (PRESENT and not the zero page) or SWAPPED. One mask cannot say that, but a zero page is
       // never swapped: not the zero page, and any of present and swapped.
-      return scan(range, kZeroFrame, kZeroFrame, kPresent | kSwapped, populated);
+      return scan(range, kZeroFrame, kZeroFrame, kPresent | kSwapped, visit, context);
     case Method::kRead:
-      return read(range, populated);
+      return read(range, visit, context);
     case Method::kNone:
       break;
   }
@@ -86,11 +100,11 @@ bool Pagemap::populated(AddressRange range, RangeList& populated) const {
 }
 
 bool Pagemap::written(AddressRange range, RangeList& written) const {
-  return method_ == Method::kScan && scan(range, 0, kWritten, 0, written);
+  return method_ == Method::kScan && scan(range, 0, kWritten, 0, add_to_list, &written);
 }
 
-bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of,
-                   RangeList& found) const {
+bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
+                   void* context) const {
   PageRegion regions[kRegions];
   ScanArguments arguments{};
   arguments.size = sizeof arguments;
@@ -106,14 +120,14 @@ bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all
   while (arguments.start < range.end) {
     const int count = ::ioctl(fd_.get(), kPagemapScan, &arguments);
     if (count < 0) return false;
-    for (int i = 0; i < count; ++i) found.add({regions[i].start, regions[i].end});
+    for (int i = 0; i < count; ++i) visit(context, {regions[i].start, regions[i].end});
     if (arguments.walk_end <= arguments.start) break;
     arguments.start = arguments.walk_end;
   }
   return true;
 }
 
-bool Pagemap::read(AddressRange range, RangeList& found) const {
+bool Pagemap::read(AddressRange range, Visit visit, void* context) const {
   std::uint64_t entries[1024];
   for (std::uintptr_t address = range.begin; address < range.end;) {
     const std::size_t wanted = std::min(std::size(entries), (range.end - address) / kPageBytes);
@@ -124,7 +138,7 @@ bool Pagemap::read(AddressRange range, RangeList& found) const {
     for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
       const bool swapped = (entries[i] & kEntrySwapped) != 0;
       const bool present = (entries[i] & kEntryPresent) != 0 && !is_zero_page(entries[i]);
-      if (present || swapped) found.add({address, address + kPageBytes});
+      if (present || swapped) visit(context, {address, address + kPageBytes});
     }
   }
   return true;

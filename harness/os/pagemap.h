@@ -13,6 +13,7 @@ namespace zerotax {
 class Pagemap {
  public:
   enum class Method { kScan, kRead, kNone };
+  using Visit = void (*)(void* context, AddressRange pages);
 
   /// Whether pages of this process may be shared with another one that it forked, or that forked it.
   enum class Sharing { kPossible, kNever };
@@ -20,6 +21,10 @@ class Pagemap {
   /// Takes the best method that works here. ZEROTAX_PAGEMAP=scan|read|none in the environment limits the choice, so
   /// that a fallback can be tested on a kernel that does not need it.
   explicit Pagemap(Sharing sharing = Sharing::kPossible);
+
+  /// Opens it with a method that was found before in this program, and learns nothing anew: the shared zero page counts
+  /// as populated with kRead. kNone where /proc is out of reach by now.
+  explicit Pagemap(Method known);
 
   [[nodiscard]] Method method() const { return method_; }
   /// Why the method is kNone; empty otherwise.
@@ -33,6 +38,9 @@ class Pagemap {
   /// Returns false if the kernel refused.
   bool populated(AddressRange range, RangeList& populated) const;
 
+  /// The same, told range by range in ascending order (neighbours may touch); nothing is kept.
+  bool for_each_populated(AddressRange range, Visit visit, void* context) const;
+
   /// Whether the shared zero page, which reading maps, can be told from a page that was written.
   [[nodiscard]] bool knows_zero_page() const {
     return method_ == Method::kScan || zero_frame_ != 0 || exclusive_tells_;
@@ -42,9 +50,9 @@ class Pagemap {
   bool written(AddressRange range, RangeList& written) const;
 
  private:
-  bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of,
-            RangeList& found) const;
-  bool read(AddressRange range, RangeList& found) const;
+  bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
+            void* context) const;
+  bool read(AddressRange range, Visit visit, void* context) const;
   void learn_zero_page(Sharing sharing);
   [[nodiscard]] bool is_zero_page(std::uint64_t entry) const;
 

@@ -1,0 +1,130 @@
+// What zerotax record adds to the wall time of programs whose blocks are under 64 KiB: each is run recorded and as it
+// is, in turn, and the ratio of each pair is taken. Expected: under 3 %.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/bootstrap.h"
+#include "base/error.h"
+#include "drive/interrupt.h"
+#include "drive/record_launch.h"
+#include "os/program_file.h"
+
+namespace {
+
+using namespace zerotax;
+
+constexpr double kExpected = 1.03;
+
+/// Work of a kind that many programs do: words into a map and a vector, strings of many sizes, and out again.
+int do_work(int rounds) {
+  std::size_t sum = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::map<std::string, std::vector<std::string>> index;
+    for (int i = 0; i < 20'000; ++i) {
+      index[fmt::format("the word that is number {} of them", i % 4'000)].push_back(
+          std::string(static_cast<std::size_t>(16 + i % 300), static_cast<char>('a' + i % 26)));
+    }
+    for (const auto& [key, values] : index) sum += key.size() + values.size();
+  }
+  return sum == 0 ? 1 : 0;
+}
+
+struct Program {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+std::vector<Program> programs(const std::string& self, const std::string& source, int rounds) {
+  std::vector<Program> all{{"maps and strings (C++)", {self, "--work", std::to_string(rounds)}}};
+  if (!find_program("/usr/bin/python3").empty()) {
+    const auto code = fmt::format(
+        "import json\nfor i in range({}):\n d={{str(k): [k, str(k), {{'x': k}}] for k in range(600)}}\n "
+        "json.loads(json.dumps(d))",
+        5 * rounds);
+    // Small enough that its dictionaries and strings stay under 64 KiB.
+    all.push_back({"json (python3)", {"/usr/bin/python3", "-c", code}});
+  }
+  if (!find_program("g++").empty()) {
+    all.push_back({"g++ -O1 of one file", {"g++", "-O1", "-std=c++17", "-x", "c++", "-c", source, "-o", "/dev/null"}});
+  }
+  return all;
+}
+
+double seconds(const Program& program, bool recorded) {
+  RecordTarget target{program.words, find_program(program.words.front()), "", {}};
+  if (!recorded) {
+    const ForegroundResult result = run_foreground({target.program, target.words, {}, restore_interrupts});
+    if (result.exit_status != 0) throw MachineError(program.name + " failed", "run it by hand");
+    return static_cast<double>(result.wall_ns) * 1e-9;
+  }
+  target = resolve_record_target(program.words, "", {});
+  RecordArena arena;
+  const ForegroundResult result = run_recorded(target, arena);
+  if (result.exit_status != 0 || arena.processes().empty()) {
+    throw MachineError(program.name + " failed when it was recorded", "run it by hand: zerotax record -- COMMAND");
+  }
+  return static_cast<double>(result.wall_ns) * 1e-9;
+}
+
+int run(const std::string& self, bool smoke, int pairs) {
+  const std::string source = fmt::format("/tmp/zerotax-record-overhead-{}.cc", ::getpid());
+  std::ofstream(source) << "#include <map>\n#include <string>\n#include <vector>\n"
+                           "std::map<std::string, std::vector<int>> m;\nvoid f() { m[\"a\"].push_back(1); }\n";
+  fmt::print("{:<24} {:>6} {:>11} {:>7} {:>16}\n", "program", "pairs", "as it is", "ratio", "95 % interval");
+  int over = 0;
+  for (const Program& program : programs(self, source, smoke ? 2 : 40)) {
+    std::vector<double> ratios;
+    std::vector<double> plain;
+    for (int pair = 0; pair < pairs && interrupted() == 0; ++pair) {
+      // Whoever is second finds warmer caches: they take turns.
+      const bool recorded_first = pair % 2 == 1;
+      const double first = seconds(program, recorded_first);
+      const double second = seconds(program, !recorded_first);
+      plain.push_back(recorded_first ? second : first);
+      ratios.push_back(recorded_first ? first / second : second / first);
+    }
+    if (interrupted() != 0) break;
+    std::vector<double> estimates;
+    for (const auto& medians : resampled_medians({ratios}, 2000, 1)) estimates.push_back(medians.front());
+    const Interval interval = percentile_interval(estimates, 0.95);
+    const double ratio = median(ratios);
+    if (ratio > kExpected) ++over;
+    fmt::print("{:<24} {:>6} {:>9.1f} ms {:>7.3f}   {:.3f} to {:.3f}{}\n", program.name, pairs, median(plain) * 1e3,
+               ratio, interval.low, interval.high, ratio > kExpected ? "  over" : "");
+    std::fflush(stdout);
+  }
+  ::unlink(source.c_str());
+  fmt::print("{} rows are over {:.2f}\n", over, kExpected);
+  if (interrupted() != 0) return 128 + interrupted();
+  // Times fail no test: the smoke run only shows that it works.
+  return !smoke && over > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"what zerotax record adds to the wall time of programs with small blocks"};
+  bool smoke = false;
+  int work = 0;
+  int pairs = 21;
+  app.add_flag("--smoke", smoke, "one pair, little work: only to see that it works");
+  app.add_option("--work", work, "do the work that is measured, so many rounds")->group("");
+  app.add_option("--pairs", pairs, "runs of each kind")->capture_default_str()->check(CLI::Range(1, 1000));
+  CLI11_PARSE(app, argc, argv);
+  if (work > 0) return do_work(work);
+  catch_interrupts();
+  try {
+    return run(argv[0], smoke, smoke ? 1 : pairs);
+  } catch (const Error& failure) {
+    fmt::print(stderr, "benchmark-record-overhead: {}: {}\n", failure.what(), failure.remedy());
+    return static_cast<int>(failure.status());
+  }
+}

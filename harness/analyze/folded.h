@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace zerotax {
+
+/// What a call stack is weighted by.
+enum class StackWeight { kRedundant, kZeroed, kTime };
+
+/// The weight of a name: redundant, zeroed, ns. Throws UsageError for another.
+StackWeight parse_stack_weight(const std::string& name);
+
+/// Call stacks with a weight each, outermost function first.
+using FoldedStacks = std::map<std::vector<std::string>, std::uint64_t>;
+
+/// The stacks of a recording's `sites`, functions without their lines; bytes (small stores as sampled) or nanoseconds
+/// (large stores only). Stacks of weight 0 are left out.
+FoldedStacks fold_sites(const Json& sites, StackWeight weight);
+
+/// The format that flame graph programs read: "main;f;calloc 4096", a stack a line.
+std::string folded_text(const FoldedStacks& stacks);
+
+}  // namespace zerotax

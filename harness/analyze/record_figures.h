@@ -1,0 +1,41 @@
+#pragma once
+
+#include "base/json.h"
+#include "record/arena.h"
+
+namespace zerotax {
+
+/// Sums of what threads did.
+class RecordFigures {
+ public:
+  void add(const record::ThreadBlock& block);
+  void add(const RecordFigures& other);
+
+  /// The object `figures` of results/schema/record.schema.json. Small stores are neither timed nor looked at: where
+  /// there were no others, time and redundancy are n/a.
+  [[nodiscard]] Json json() const;
+  /// The histogram: a row for each power of two that was called for.
+  [[nodiscard]] Json histogram() const;
+
+  /// Nanoseconds of the large stores of zeros, the program's own included.
+  [[nodiscard]] std::uint64_t zero_ns() const;
+  /// Bytes zeroed, for an order of importance.
+  [[nodiscard]] std::uint64_t zeroed_bytes() const;
+  [[nodiscard]] std::uint64_t calls() const;
+
+ private:
+  [[nodiscard]] record::ZeroRow zeroed(record::ZeroKind kind) const;
+  [[nodiscard]] record::CallRow called(record::CallKind kind) const;
+
+  record::CallRow calls_[record::kCallKinds][record::kClasses]{};
+  record::ZeroRow zeroed_[record::kZeroKinds][record::kClasses]{};
+  record::ZeroCost cost_[record::kZeroKinds]{};
+  std::uint64_t sampled_stores_ = 0;
+  std::uint64_t sampled_bytes_ = 0;
+  std::uint64_t sampled_redundant_bytes_ = 0;
+  std::uint64_t unseen_calls_ = 0;
+  std::uint64_t unseen_bytes_ = 0;
+  std::uint64_t own_ns_ = 0;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,105 @@
+#include "drive/profile_run.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+#include "drive/interrupt.h"
+#include "drive/memory_guard.h"
+#include "drive/probe_process.h"
+#include "drive/progress.h"
+#include "os/clock.h"
+#include "os/foreground.h"
+#include "os/program_file.h"
+
+namespace zerotax {
+namespace {
+
+constexpr double kNs = 1e9;
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std::uint32_t ops) {
+  point.repeats = {ops, ops, ops, ops, 0};
+  PassLimits limits;
+  limits.timeout = std::chrono::minutes(10);
+  limits.resident_bytes = resident_limit(point.size_bytes);
+  PassResult result = run_pass(allocator, point, pass, limits, [] { return interrupted() != 0; });
+  const bool ended = result.status() == PassResult::Status::kOk || result.status() == PassResult::Status::kStopped;
+  if (!ended) {
+    throw UsageError(fmt::format("{} does not get through it: {}", allocator.name, result.reason()),
+                     "zerotax run shows how far it comes");
+  }
+  return result;
+}
+
+}  // namespace
+
+ProfiledRun profile_command(const std::vector<std::string>& words, const Allocator* allocator, unsigned hz) {
+  ForegroundCommand command;
+  command.program = find_program(words.front());
+  if (command.program.empty()) {
+    throw UsageError(fmt::format("no command '{}' that may be executed", words.front()),
+                     "give a program of PATH, or its path with a slash");
+  }
+  command.words = words;
+  command.before_exec = restore_interrupts;
+  if (allocator != nullptr) {
+    for (const auto& entry : allocator->env) command.environment.emplace_back(entry);
+    if (allocator->preload) {
+      const char* before = std::getenv("LD_PRELOAD");
+      command.environment.emplace_back(
+          "LD_PRELOAD", *allocator->preload + (before != nullptr && *before != '\0' ? std::string(":") + before : ""));
+    }
+  }
+  ProfileRecorder recorder(hz);
+  const ForegroundResult result = run_foreground(command);
+  if (result.not_started != 0) {
+    throw UsageError(fmt::format("'{}' cannot be started: {}", command.program, std::strerror(result.not_started)),
+                     "try it without zerotax profile --");
+  }
+  const auto in_s = [](std::int64_t ns) { return static_cast<double>(ns) / kNs; };
+  return {recorder.finish(), in_s(result.wall_ns), in_s(result.user_ns), in_s(result.system_ns), result.exit_status};
+}
+
+ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double for_seconds, unsigned hz) {
+  const std::string too_large = why_too_large(point.size_bytes);
+  if (!too_large.empty()) throw MachineError(too_large, "give a smaller --size");
+  // How long one operation takes, in a process that is not profiled.
+  const PassResult timing = one_pass(allocator, point, Pass::kTiming, 8);
+  const Record& record = timing.record();
+  const double op_ns = std::max(
+      1.0, static_cast<double>(record.run_ns) / static_cast<double>(std::max<std::int64_t>(record.run_ops, 1)));
+  const double wanted = std::max(2.0, for_seconds * kNs / op_ns);
+  const auto ops = static_cast<std::uint32_t>(std::min(wanted, static_cast<double>(kMaxOps)));
+  // Short operations do not fill the time with the most that one process may make.
+  const auto processes = static_cast<std::size_t>(std::clamp(wanted / ops, 1.0, 100.0));
+
+  rusage before{};
+  ::getrusage(RUSAGE_CHILDREN, &before);
+  const std::int64_t start = monotonic_ns();
+  ProfileRecorder recorder(hz);
+  Progress progress("profiling", processes, static_cast<double>(processes));
+  for (std::size_t i = 0; i < processes && interrupted() == 0; ++i) {
+    progress.show(allocator.name);
+    one_pass(allocator, point, Pass::kBare, ops);
+    progress.advance(1);
+  }
+  progress.clear();
+  ProfiledRun run;
+  run.data = recorder.finish();
+  run.wall_s = static_cast<double>(monotonic_ns() - start) / kNs;
+  rusage after{};
+  ::getrusage(RUSAGE_CHILDREN, &after);
+  run.user_s = seconds(after.ru_utime) - seconds(before.ru_utime);
+  run.system_s = seconds(after.ru_stime) - seconds(before.ru_stime);
+  return run;
+}
+
+}  // namespace zerotax

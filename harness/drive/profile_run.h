@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "drive/plan.h"
+#include "trace/profile_recorder.h"
+
+namespace zerotax {
+
+/// What was run under the profiler, by the kernel's own account.
+struct ProfiledRun {
+  ProfileData data;
+  double wall_s = 0;
+  double user_s = 0;
+  double system_s = 0;
+  int exit_status = 0;  ///< as a shell tells it
+};
+
+/// Runs a program in the foreground, with `allocator` preloaded if one is given. Throws UsageError if it cannot be
+/// started, MachineError if nothing can be sampled.
+ProfiledRun profile_command(const std::vector<std::string>& words, const Allocator* allocator, unsigned hz);
+
+/// Repeats the operation of a point, without any meter, for about `seconds`. `point.repeats` is not looked at. Throws
+/// UsageError if the allocator does not get through it, and says where it ended.
+ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double seconds, unsigned hz);
+
+}  // namespace zerotax

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "os/unique_fd.h"
+#include "record/arena.h"
+
+namespace zerotax {
+
+/// The file that recorded programs write into: sparse, in a private folder of /dev/shm or the temporary folder, removed
+/// at the end of this object. Root's may be written by everybody who knows its name, so that a program which gives up
+/// its rights can still be followed.
+class RecordArena {
+ public:
+  /// Throws MachineError if no such file can be made.
+  RecordArena();
+  ~RecordArena();
+  RecordArena(const RecordArena&) = delete;
+  RecordArena& operator=(const RecordArena&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Copies of what is there now; processes that still run go on writing into the file. Each call copies what is new
+  /// since the last.
+  [[nodiscard]] std::vector<const record::ProcessSlot*> processes();
+  [[nodiscard]] std::vector<const record::ExecEntry*> execs() const;
+  /// Processes that found no slot.
+  [[nodiscard]] std::size_t lost_processes() const;
+
+ private:
+  /// The bytes of the file at an offset, in memory of our own.
+  [[nodiscard]] void* copy(std::size_t offset, std::size_t bytes) const;
+
+  std::string folder_;
+  std::string path_;
+  UniqueFd fd_;
+  record::Arena* arena_ = nullptr;
+  std::vector<record::ProcessSlot*> slots_;
+};
+
+/// Whether a process is there and has not ended (a zombie has).
+bool is_running(std::int32_t pid);
+
+}  // namespace zerotax

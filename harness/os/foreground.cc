@@ -1,0 +1,129 @@
+#include "os/foreground.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "os/clock.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+namespace {
+
+constexpr int kPassedOn[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+constexpr int kFromTerminal[] = {SIGINT, SIGQUIT};
+
+volatile sig_atomic_t child_pid = 0;
+
+void pass_on(int number) {
+  const int saved = errno;
+  if (child_pid > 0) ::kill(static_cast<pid_t>(child_pid), number);
+  errno = saved;
+}
+
+/// Keeps the dispositions of the signals that we treat otherwise while the program runs.
+class Dispositions {
+ public:
+  Dispositions() {
+    for (const int number : kPassedOn) change(number, pass_on);
+    for (const int number : kFromTerminal) change(number, SIG_IGN);
+  }
+  ~Dispositions() { restore(); }
+  Dispositions(const Dispositions&) = delete;
+  Dispositions& operator=(const Dispositions&) = delete;
+
+  void restore() const {
+    for (int i = 0; i < used_; ++i) ::sigaction(numbers_[i], &before_[i], nullptr);
+  }
+
+ private:
+  void change(int number, void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    numbers_[used_] = number;
+    ::sigaction(number, &action, &before_[used_++]);
+  }
+
+  int used_ = 0;
+  int numbers_[8]{};
+  struct sigaction before_[8]{};
+};
+
+/// The environment with the changes, in memory that outlives it.
+std::vector<std::string> merged_environment(const ForegroundCommand& command) {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    bool replaced = false;
+    for (const auto& [name, value] : command.environment) replaced = replaced || text.substr(0, text.find('=')) == name;
+    if (!replaced) entries.emplace_back(text);
+  }
+  for (const auto& [name, value] : command.environment) entries.push_back(std::string(name).append("=").append(value));
+  return entries;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+std::int64_t ns(const timeval& time) { return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; }
+
+}  // namespace
+
+ForegroundResult run_foreground(const ForegroundCommand& command) {
+  std::vector<std::string> words = command.words;
+  std::vector<std::string> entries = merged_environment(command);
+  const std::vector<char*> argv = pointers(words);
+  const std::vector<char*> envp = pointers(entries);
+  int ends[2];
+  ForegroundResult result;
+  if (::pipe2(&ends[0], O_CLOEXEC) != 0) {
+    result.not_started = errno;
+    return result;
+  }
+  const UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+
+  const Dispositions dispositions;
+  result.started_ns = monotonic_ns();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    dispositions.restore();
+    if (command.before_exec != nullptr) command.before_exec();
+    ::execve(command.program.c_str(), argv.data(), envp.data());
+    const int reason = errno;
+    [[maybe_unused]] const ssize_t written = ::write(write_end.get(), &reason, sizeof reason);
+    ::_exit(127);
+  }
+  if (pid < 0) {
+    result.not_started = errno;
+    return result;
+  }
+  child_pid = pid;
+  result.pid = pid;
+  write_end.reset();
+  // Returns at the exec, which closes the other end.
+  while (::read(read_end.get(), &result.not_started, sizeof result.not_started) < 0 && errno == EINTR) {
+  }
+  int status = 0;
+  rusage usage{};
+  while (::wait4(pid, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  child_pid = 0;
+  result.wall_ns = monotonic_ns() - result.started_ns;
+  result.user_ns = ns(usage.ru_utime);
+  result.system_ns = ns(usage.ru_stime);
+  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  result.exit_status = result.signal != 0 ? 128 + result.signal : WEXITSTATUS(status);
+  return result;
+}
+
+}  // namespace zerotax

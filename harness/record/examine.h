@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "os/pagemap.h"
+
+namespace zerotax::record {
+
+/// How pages can be looked at here, as Pagemap::Method; once per program.
+std::uint32_t find_pagemap_method();
+
+/// Bytes of [target, target + bytes) that are zero already: those in pages that are not populated (of private anonymous
+/// memory, by the kernel's word), or whose part of the range is all zero. Only populated pages are read. Returns false
+/// if pages cannot be looked at.
+bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redundant);
+
+/// Bytes of the pages within a block that are populated. Returns false if pages cannot be looked at.
+bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& populated);
+
+/// The same as redundant_bytes by contents alone, page by page: for small ranges, which it may populate.
+std::uint64_t redundant_bytes_by_contents(const void* target, std::size_t bytes);
+
+}  // namespace zerotax::record

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cwchar>
+
+namespace zerotax::record {
+
+/// The functions that come after ours. Until they are looked up they stand for themselves: the first call looks all of
+/// them up, and what that asks for comes from a small arena that is never given back (glibc 2.34 and later ask for
+/// nothing).
+struct Real {
+  void* (*malloc)(std::size_t);
+  void* (*calloc)(std::size_t, std::size_t);
+  void* (*realloc)(void*, std::size_t);
+  int (*posix_memalign)(void**, std::size_t, std::size_t);
+  void* (*aligned_alloc)(std::size_t, std::size_t);
+  void* (*memalign)(std::size_t, std::size_t);
+  void* (*memset)(void*, int, std::size_t);
+  void* (*memset_checked)(void*, int, std::size_t, std::size_t);
+  void (*bzero)(void*, std::size_t);
+  void (*explicit_bzero)(void*, std::size_t);
+  void (*explicit_bzero_checked)(void*, std::size_t, std::size_t);
+  wchar_t* (*wmemset)(wchar_t*, wchar_t, std::size_t);
+  int (*find_object)(void*, dl_find_object*);  ///< nullptr before glibc 2.35
+};
+extern Real real;
+
+/// Looks all of them up, once; safe to call again.
+void resolve_real();
+
+/// Whether an address lies in the allocator's library; never for the C library's own allocator, whose other functions
+/// lie there too.
+bool is_of_allocator(const void* address);
+
+}  // namespace zerotax::record

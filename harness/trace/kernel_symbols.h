@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace zerotax {
+
+/// Names of the kernel's functions, from /proc/kallsyms. Where the kernel hides its addresses (kptr_restrict), each is
+/// "kernel function".
+class KernelSymbols {
+ public:
+  explicit KernelSymbols(const std::string& path = "/proc/kallsyms");
+
+  /// Whether there are names.
+  [[nodiscard]] bool known() const { return !by_address_.empty(); }
+  [[nodiscard]] std::string name(std::uint64_t address) const;
+
+ private:
+  std::map<std::uint64_t, std::string> by_address_;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace zerotax {
+
+/// The name of a C library's memory function (memset, memcpy, …) whose code begins at an address of the library's file,
+/// or
+/// "". A stripped library has no symbols for the variants that it picks by the CPU (IFUNC); but this program uses the
+/// same file on the same CPU, and knows where its own calls go. Empty for any other file.
+std::string libc_function(const std::string& path, std::uint64_t file_address);
+
+}  // namespace zerotax

@@ -1,0 +1,87 @@
+#include "trace/profile_recorder.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace zerotax {
+namespace {
+
+constexpr std::uint32_t kStackBytes = 16 << 10;
+constexpr std::chrono::milliseconds kPause{10};
+
+}  // namespace
+
+ProfileRecorder::ProfileRecorder(unsigned hz) : sampler_(hz, kStackBytes), thread_([this] { work(); }) {}
+
+ProfileRecorder::~ProfileRecorder() {
+  done_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+ProfileData ProfileRecorder::finish() {
+  done_ = true;
+  thread_.join();
+  data_.lost = sampler_.lost();
+  data_.sees_kernel = sampler_.sees_kernel();
+  data_.knows_kernel_names = kernel_.known();
+  return std::move(data_);
+}
+
+void ProfileRecorder::work() {
+  std::uint64_t newest = 0;
+  while (!done_) {
+    sampler_.read(pending_);
+    // Each CPU has a buffer of its own, and they are read one after the other: what is older than all that the reading
+    // before this one saw is complete.
+    process(newest);
+    for (const PerfEvent& event : pending_) newest = std::max(newest, event.time_ns);
+    std::this_thread::sleep_for(kPause);
+  }
+  sampler_.read(pending_);
+  process(UINT64_MAX);
+}
+
+void ProfileRecorder::process(std::uint64_t before_ns) {
+  std::stable_sort(pending_.begin(), pending_.end(),
+                   [](const PerfEvent& one, const PerfEvent& other) { return one.time_ns < other.time_ns; });
+  const auto end = std::find_if(pending_.begin(), pending_.end(),
+                                [&](const PerfEvent& event) { return event.time_ns >= before_ns; });
+  std::for_each(pending_.begin(), end, [&](PerfEvent& event) { apply(event); });
+  pending_.erase(pending_.begin(), end);
+}
+
+Unwinder& ProfileRecorder::unwinder(std::uint32_t pid) {
+  auto& process = processes_[pid];
+  if (!process) process = std::make_unique<Unwinder>(pid);
+  return *process;
+}
+
+void ProfileRecorder::apply(PerfEvent& event) {
+  switch (event.kind) {
+    case PerfEvent::Kind::kExec:
+      processes_.erase(event.pid);
+      names_[event.pid] = event.name;
+      return;
+    case PerfEvent::Kind::kFork: {
+      names_[event.pid] = names_[event.parent];
+      const std::vector<Unwinder::Mapping> inherited = unwinder(event.parent).mappings();
+      processes_.erase(event.pid);
+      for (const Unwinder::Mapping& mapping : inherited) unwinder(event.pid).map(mapping);
+      return;
+    }
+    case PerfEvent::Kind::kMap:
+      unwinder(event.pid).map({event.begin, event.end, event.file_offset, event.name});
+      return;
+    case PerfEvent::Kind::kSample:
+      break;
+  }
+  Stack stack{{names_[event.pid], ""}};
+  for (Frame& frame : unwinder(event.pid).frames(event)) stack.push_back(std::move(frame));
+  for (auto address = event.kernel.rbegin(); address != event.kernel.rend(); ++address) {
+    stack.push_back({kernel_.name(*address), "kernel"});
+  }
+  ++data_.stacks[stack];
+  ++data_.samples;
+}
+
+}  // namespace zerotax

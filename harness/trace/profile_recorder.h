@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "os/perf_sampler.h"
+#include "trace/frame.h"
+#include "trace/kernel_symbols.h"
+#include "trace/unwinder.h"
+
+namespace zerotax {
+
+/// Stacks that were sampled, and how often each.
+struct ProfileData {
+  std::map<Stack, std::uint64_t> stacks;  ///< outermost frame first: the program's short name, without a module
+  std::uint64_t samples = 0;
+  std::uint64_t lost = 0;
+  bool sees_kernel = false;
+  bool knows_kernel_names = false;
+};
+
+/// Takes and unwinds samples, in a thread of its own, of what the calling thread starts between construction and
+/// finish().
+class ProfileRecorder {
+ public:
+  /// `hz`: samples a second of CPU time. Throws MachineError if nothing can be sampled.
+  explicit ProfileRecorder(unsigned hz);
+  ~ProfileRecorder();
+  ProfileRecorder(const ProfileRecorder&) = delete;
+  ProfileRecorder& operator=(const ProfileRecorder&) = delete;
+
+  /// Ends sampling. Once.
+  ProfileData finish();
+
+ private:
+  void work();
+  void process(std::uint64_t before_ns);
+  void apply(PerfEvent& event);
+  Unwinder& unwinder(std::uint32_t pid);
+
+  PerfSampler sampler_;
+  KernelSymbols kernel_;
+  ProfileData data_;
+  std::vector<PerfEvent> pending_;
+  std::map<std::uint32_t, std::unique_ptr<Unwinder>> processes_;
+  std::map<std::uint32_t, std::string> names_;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace zerotax

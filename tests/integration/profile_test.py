@@ -1,0 +1,133 @@
+"""zerotax profile finds where a program is known to spend its time, and changes nothing about the program."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import BUILD, ZEROTAX, check_schema, clean_environment, zerotax
+
+BUSY = BUILD / "tests" / "recorded" / "busy"
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+def permitted():
+    """Whether this kernel lets anything be sampled."""
+    done = zerotax("profile", "--json", "-", "--", "/bin/true")
+    return done.returncode != 3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needs_sampling():
+    if not permitted():
+        pytest.skip("this kernel permits no sampling")
+
+
+def profile(tmp_path, *words, status=0, prefix=()):
+    """The checked JSON of `zerotax profile`, and what was written."""
+    file = tmp_path / "profile.json"
+    done = subprocess.run([*prefix, ZEROTAX, "profile", "--json", str(file), *map(str, words)], capture_output=True, text=True,
+                          check=False, env=clean_environment())
+    assert done.returncode == status, done.stderr
+    found = json.loads(file.read_text())
+    check_schema(found, "profile")
+    samples = found["samples"]
+    assert sum(entry["samples"] for entry in found["top_of_stack"]) == samples
+    assert sum(entry["samples"] for entry in found["tree"]) == samples
+    assert sum(e["samples"] for e in found["categories"] if isinstance(e["samples"], int)) == samples
+    return found, done
+
+
+def chains(tree, before=()):
+    """Every path of the tree, as names."""
+    for call in tree:
+        path = (*before, call["function"])
+        yield path
+        yield from chains(call["children"], path)
+
+
+@pytest.mark.parametrize("words", [[], ["fork"], ["exec"]])
+def test_a_known_chain_of_calls_is_found(tmp_path, words):
+    found, done = profile(tmp_path, "--", BUSY, *words, status=5)
+    assert done.stdout == "done\n"
+    assert any(path[0] == "busy" and path[-3:] == ("main", "outer_loop", "inner_loop") for path in chains(found["tree"]))
+    assert found["exit_status"] == 5
+    assert "Sort by top of stack" in done.stderr and "inner_loop (in busy)" in done.stderr
+    assert max(map(len, done.stderr.splitlines())) <= 80
+    # A second method: the samples are as many as the CPU time says, within what a clock of 997 Hz can tell.
+    cpu = found["user_s"] + found["system_s"]
+    assert 0.5 * cpu * 997 < found["samples"] < 1.5 * cpu * 997 + 20
+
+
+def test_the_zeroing_of_a_case_is_found_and_its_kernel_part(tmp_path):
+    found, done = profile(tmp_path, "--allocator", "largecache", "--size", "100MiB", "--seconds", 1)
+    assert done.stdout.startswith("calloc_loop largecache 100 MiB touch 0 main\n")
+    zeroing, = [e["samples"] for e in found["categories"] if e["category"] == "zeroing"]
+    assert zeroing > 0
+    assert any("memset" in path[-1] and any("largecache::" in name for name in path) for path in chains(found["tree"]))
+    if found["method"]["kernel"] == "sampled" and found["method"]["kernel_names"] == "from /proc/kallsyms":
+        assert any("madvise" in path[-1] for path in chains(found["tree"])), "the reserve is passed, and free madvises"
+
+
+def test_another_allocator_is_preloaded(tmp_path):
+    found, _ = profile(tmp_path, "--allocator", "largecache", "--", BUSY, status=5)
+    assert found["samples"] > 0
+    _, done = profile(tmp_path, "--allocator", "largecache", "--", "/bin/sh", "-c", "echo $LD_PRELOAD")
+    assert "liblargecache" in done.stdout
+
+
+def test_folded_stacks_add_up(tmp_path):
+    folded = tmp_path / "folded"
+    found, _ = profile(tmp_path, "--folded", folded, "--", BUSY, status=5)
+    lines = folded.read_text().splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == found["samples"]
+    assert any(line.startswith("busy;") and ";outer_loop;inner_loop" in line for line in lines)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
+def test_nobody_is_told_what_is_missing(tmp_path):
+    if subprocess.run([*NOBODY, ZEROTAX, "list"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("nobody cannot start zerotax here")
+    done = subprocess.run([*NOBODY, ZEROTAX, "profile", "--json", "-", "--out", "/dev/null", "--", BUSY, "quiet"],
+                          capture_output=True, text=True, check=False, env=clean_environment())
+    assert done.returncode in (3, 5), done.stderr
+    if done.returncode == 3:
+        assert "perf_event_paranoid" in done.stderr
+        return
+    found = json.loads(done.stdout[done.stdout.index("{"):])
+    check_schema(found, "profile")
+    assert any(path[-2:] == ("outer_loop", "inner_loop") for path in chains(found["tree"]))
+    paranoid = int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read())
+    if paranoid > 1:
+        hidden = [e for e in found["categories"] if e["category"] in ("page faults", "mapping calls", "other kernel")]
+        assert len(hidden) == 3 and all("na" in e["samples"] for e in hidden)
+
+
+def test_a_program_that_is_killed_ends_as_it_does_without_us(tmp_path):
+    _, done = profile(tmp_path, "--", "/bin/sh", "-c", "kill -TERM $$", status=128 + 15)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["--hz", "0"], ["--hz 0"]),
+    (["--hz", "1000000"], ["--hz 1000000"]),
+    (["--seconds", "0"], ["--seconds 0"]),
+    (["--seconds", "nan"], ["--seconds nan"]),
+    (["--size", "1MiBB"], ["'1MiBB'"]),
+    (["--case", "none"], ["'none'"]),
+    (["--touch", "2"], ["--touch 2"]),
+    (["--allocator", "none"], ["none"]),
+    (["--size", "1MiB", "--", "/bin/true"], ["--size", "command"]),
+    (["--env", "glibc:A=b", "--", "/bin/true"], ["--env", "--allocator"]),
+    (["--", "/no/such/program"], ["/no/such/program"]),
+    (["--json", "/no/such/folder/x", "--", "/bin/true"], ["/no/such/folder"]),
+], ids=" ".join)
+def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, arguments, words):
+    done = zerotax("profile", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith("zerotax: ") and done.stderr.count("\n") == 1
+    for word in words:
+        assert word in done.stderr
+    assert not list(tmp_path.iterdir())

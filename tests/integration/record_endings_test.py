@@ -1,0 +1,235 @@
+"""However a recorded program ends, or whatever it becomes, what was seen of it is reported, and it ends as it would have."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import pytest
+from conftest import MIB, ZEROTAX, clean_environment, zerotax
+from recording import ENDING, KNOWN, NOBODY, PROGRAMS, record
+
+root_only = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
+
+
+def large_callocs(process):
+    """How many callocs of 1 MiB a process made: no other large ones are in the program."""
+    figures = process["figures"]
+    return figures["requested_bytes"] // MIB
+
+
+@pytest.mark.parametrize("how, status, ended", [
+    ("crash", 128 + signal.SIGSEGV, "SIGSEGV"), ("kill", 128 + signal.SIGKILL, "SIGKILL"),
+    ("abort", 128 + signal.SIGABRT, "SIGABRT"), ("_exit", 7, "exit"), ("return", 7, "exit")])
+def test_a_program_that_ends_early_leaves_what_it_did(how, status, ended):
+    found = record(ENDING, how)
+    [process] = found.json["processes"]
+    assert found.status == found.json["run"]["exit_status"] == status
+    assert large_callocs(process) == process["figures"]["calloc_calls"] == 5
+    assert process["ended"] == ended
+
+
+def test_closing_every_descriptor_loses_nothing():
+    found = record(ENDING, "close-all")
+    assert found.status == 7
+    [process] = found.json["processes"]
+    assert large_callocs(process) == 8
+
+
+@pytest.mark.parametrize("how", ["exec", "execl"])
+def test_exec_is_followed(how):
+    found = record(ENDING, how, ENDING, "_exit")
+    assert found.status == 7
+    first, second = found.processes("ending")
+    assert first["pid"] == second["pid"]
+    assert (first["ended"], second["ended"]) == ("exec", "exit")
+    assert (large_callocs(first), large_callocs(second)) == (5, 5)
+    assert found.json["not_followed"] == []
+
+
+def test_an_exec_that_fails_changes_nothing():
+    found = record(ENDING, "exec-missing")
+    assert found.status == 7 and found.json["not_followed"] == []
+    [process] = found.json["processes"]
+    assert process["ended"] == "exit"
+
+
+@pytest.mark.parametrize("how, program, why", [
+    ("exec-clean", ENDING, "an environment without LD_PRELOAD"), ("exec", PROGRAMS / "static", "statically linked")])
+def test_what_cannot_be_followed_is_named(how, program, why):
+    found = record(ENDING, how, program, "_exit")
+    [process] = found.json["processes"]
+    assert process["ended"] == "exec" and large_callocs(process) == 5
+    [missed] = found.json["not_followed"]
+    assert missed["program"] == str(program) and why in missed["reason"]
+    assert "not followed" in found.text
+
+
+@pytest.mark.parametrize("how", ["fork-thread", "raw-fork"])
+def test_a_child_counts_for_itself(how):
+    found = record(ENDING, how)
+    assert found.status == 7
+    parent, child = found.json["processes"]
+    assert (parent["began"], child["began"]) == ("exec", "fork")
+    assert child["parent_pid"] == parent["pid"]
+    assert (large_callocs(parent), large_callocs(child)) == (5, 3)
+
+
+@root_only
+def test_who_gave_up_root_and_its_files_is_still_counted():
+    found = record(ENDING, "nobody")
+    assert found.status == 7
+    [process] = found.json["processes"]
+    assert large_callocs(process) == 10
+    assert any("children of fork" in gap for gap in process["gaps"])
+
+
+def test_more_threads_than_there_is_room_for_are_summed_up():
+    found = record(ENDING, "many-threads")
+    [process] = found.json["processes"]
+    assert process["gaps"] == []
+    row = found.size_class(70_000)
+    assert (row["calloc_calls"], row["requested_bytes"]) == (700, 700 * 70_000)
+    assert sum(t["threads"] for t in process["threads"]) == 701
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_program_and_not_the_report(number, tmp_path):
+    text = tmp_path / "report.txt"
+    with subprocess.Popen([ZEROTAX, "record", "--out", text, "--", ENDING, "signal"], stdout=subprocess.PIPE,
+                          env=clean_environment(), start_new_session=True) as run:
+        assert run.stdout.readline() == b"ready\n"
+        if number == signal.SIGINT:  # as the terminal does: to the whole foreground group
+            os.killpg(run.pid, number)
+        else:
+            run.send_signal(number)
+        assert run.wait(timeout=30) == 128 + number
+    assert f"was killed by {signal.Signals(number).name}" in " ".join(text.read_text().split())
+
+
+def test_a_signal_that_was_ignored_stays_ignored():
+    done = subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {ZEROTAX} record --out /dev/null -- sh -c 'kill -HUP $$; kill -PIPE $$; echo lives'"],
+                          env=clean_environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "lives\n")
+
+
+def test_sigpipe_still_ends_who_would_be_ended_by_it():
+    done = zerotax("record", "--out", "/dev/null", "--", "bash", "-c", "kill -PIPE $$; echo lives")
+    assert (done.returncode, done.stdout) == (128 + signal.SIGPIPE, "")
+
+
+def test_standard_streams_and_words_are_untouched():
+    words = ["[a,b]", "", "--", "--json", "{}", "%d", "a b"]
+    found = record("/usr/bin/python3", "-c", "import sys; print(sys.argv[1:], sys.stdin.read(), end=''); sys.exit(41)",
+                   *words, stdin="some\ninput")
+    assert found.out == f"{words} some\ninput" and found.err == "" and found.status == 41
+
+
+def test_the_report_goes_to_standard_error_and_nothing_is_left_behind():
+    done = zerotax("record", "--", "sh", "-c", 'test -e "$ZEROTAX_RECORD" && echo "$ZEROTAX_RECORD"; exit 3')
+    assert done.returncode == 3
+    assert done.stderr.startswith("zerotax record: ") and "exited with 3" in done.stderr
+    arena = pathlib.Path(done.stdout.strip())
+    assert arena.is_absolute() and not arena.exists() and not arena.parent.exists()
+
+
+@pytest.mark.parametrize("name", ["glibc", "jemalloc", "largecache", "tcmalloc"])
+def test_threads_that_count_and_fork_at_once_lose_nothing(name):
+    found = record(PROGRAMS / "threads", options=["--allocator", name])
+    assert found.status == 0
+    parent, *children = found.json["processes"]
+    assert len(children) == 8 and {c["began"] for c in children} == {"fork"}
+    row = found.size_class(100_000)
+    assert (row["calloc_calls"], row["requested_bytes"]) == (8 * 500, 8 * 500 * 100_000)
+    assert found.size_class(70_000)["by_hand_zeroed_bytes"] == 8 * 200 * 70_000
+    assert found.size_class(200)["requested_bytes"] >= 8 * 20_000 * 200
+    for child in children:
+        assert child["figures"]["requested_bytes"] >= 3 * 2_000_000 and len(child["threads"]) == 1
+    workers = [t for t in parent["threads"] if t["figures"]["calloc_calls"] >= 20_500]
+    assert len(workers) == 8
+    by_kind = {kind: sum(s["calls"] for s in found.json["sites"] if s["kind"] == kind) for kind in ("calloc", "by_hand")}
+    assert by_kind == {"calloc": 8 * 500 + 8 * 3, "by_hand": 8 * 200}
+
+
+def test_what_is_left_running_is_reported_as_it_is_now():
+    # Not before it has become what it is: the report may come first otherwise.
+    found = record("sh", "-c", "sleep 20 >/dev/null 2>&1 & echo $!; "
+                   "until grep -q sleep /proc/$!/comm && grep -q arena /proc/$!/maps; do :; done; sleep 0.3")
+    pid = int(found.out)
+    try:
+        assert os.kill(pid, 0) is None
+        [left] = [p for p in found.json["processes"] if p["pid"] == pid and p["ended"] == "running"]
+        assert left["executable"].endswith("sleep") or left["began"] == "fork"
+        assert f"process {pid} still runs" in found.text
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+@root_only
+def test_nobody_gets_the_same_counts():
+    found = record(KNOWN, prefix=NOBODY)
+    assert found.status == 3
+    assert found.totals["calloc_calls"] == 1015 and found.totals["by_hand"]["zeroed_bytes"] == 6_800_000
+
+
+REFUSED = [
+    ([PROGRAMS / "static"], ["statically linked"]),
+    (["/no/such/program"], ["no command '/no/such/program'"]),
+    (["no-such-program"], ["no command 'no-such-program'"]),
+    (["/etc/passwd"], ["no command"]),
+    ([""], ["no command ''"]),
+    ([], ["no command is given", "--"]),
+]
+
+
+@pytest.mark.parametrize("command, words", REFUSED)
+def test_what_cannot_be_recorded_is_refused_in_one_line(command, words):
+    check_refused(zerotax("record", "--", *command), words)
+
+
+def check_refused(done, words):
+    assert done.returncode == 2, (done.returncode, done.stderr)
+    assert done.stdout == "" and done.stderr.count("\n") == 1 and done.stderr.startswith("zerotax: ")
+    for word in words:
+        assert word in done.stderr
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--allocator", "glibd", "--", "true"], ["unknown allocator 'glibd'"]),
+    (["--env", "x:A=1", "--", "true"], ["--env is given without --allocator"]),
+    (["--json", "/no/such/folder/x", "--", "true"], ["cannot write"]),
+    (["--out", "", "--", "true"], ["--out"]), (["--such", "--", "true"], ["--such"]), (["true"], ["true"])])
+def test_unusable_options_are_refused_before_the_program_runs(arguments, words):
+    check_refused(zerotax("record", *arguments), words)
+
+
+def program(folder, content):
+    path = folder / "program"
+    path.write_bytes(content)
+    path.chmod(0o755)
+    return path
+
+
+def test_what_is_no_program_is_refused(tmp_path):
+    check_refused(zerotax("record", "--", program(tmp_path, b"echo hello\n")), ["neither an ELF program nor a script"])
+    check_refused(zerotax("record", "--", program(tmp_path, b"\x7fELF\x02")), ["broken"])
+    other = bytearray(KNOWN.read_bytes())
+    other[18:20] = b"\xb7\x00"  # EM_AARCH64
+    check_refused(zerotax("record", "--", program(tmp_path, bytes(other))), ["another kind of processor"])
+    check_refused(zerotax("record", "--", program(tmp_path, b"#!/no/such/interpreter\n")), ["/no/such/interpreter"])
+    static = program(tmp_path, f"#!{PROGRAMS / 'static'}\n".encode())
+    check_refused(zerotax("record", "--", static), ["is run by", "statically linked"])
+
+
+def test_a_script_is_recorded_through_its_interpreter(tmp_path):
+    found = record(program(tmp_path, b"#!/bin/sh\necho from a script\nexit 4\n"))
+    assert (found.status, found.out) == (4, "from a script\n")
+
+
+@root_only
+def test_a_setuid_program_is_refused_to_who_is_not_its_owner():
+    su = shutil.which("su")
+    if su is None or not os.stat(su).st_mode & 0o4000:
+        pytest.skip("no setuid program at hand")
+    check_refused(zerotax("record", "--", su, prefix=NOBODY), ["setuid"])

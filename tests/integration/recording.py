@@ -1,0 +1,87 @@
+"""What the tests of `zerotax record` share: the programs, and a run of the command with its report checked."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from conftest import BUILD, ZEROTAX, check_schema, clean_environment, is_na
+
+PROGRAMS = BUILD / "tests" / "recorded"
+KNOWN = PROGRAMS / "known"
+ENDING = PROGRAMS / "ending"
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+class Recorded:
+    """A program that was run under the command: what it said, and the report."""
+
+    def __init__(self, done, report, text):
+        self.status = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr
+        self.json = report
+        self.text = text
+
+    @property
+    def totals(self):
+        return self.json["totals"]
+
+    def processes(self, name):
+        """Those whose executable has this name, in the order of their beginning."""
+        return [p for p in self.json["processes"] if pathlib.Path(p["executable"]).name == name]
+
+    def size_class(self, size):
+        """The histogram's row for requests of this size."""
+        [row] = [r for r in self.json["histogram"] if r["from_bytes"] <= size < r["below_bytes"]]
+        return row
+
+
+def record(*command, options=(), prefix=(), stdin=None, timeout=120, **environment):
+    """Runs `zerotax record options -- command`; its JSON is held against the schema."""
+    # Whoever runs it must be able to write there.
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        report, text = pathlib.Path(folder, "record.json"), pathlib.Path(folder, "record.txt")
+        done = subprocess.run(
+            [*prefix, str(ZEROTAX), "record", "--json", str(report), "--out", str(text), *map(str, options), "--",
+             *map(str, command)], input=stdin, timeout=timeout, env=clean_environment(**environment),
+            capture_output=True, text=True, check=False)
+        assert report.exists(), done.stderr
+        found = Recorded(done, json.loads(report.read_text()), text.read_text())
+    check_schema(found.json, "record")
+    assert max(map(len, found.text.splitlines())) <= 80 or any(len(w) > 70 for w in found.text.split()), found.text
+    check_sums(found.json)
+    return found
+
+
+def check_sums(report):
+    """The totals are the sums of the processes, and those of their threads; the histogram adds up to them."""
+    def add(parts, *path):
+        found = []
+        for part in parts:
+            for key in path:
+                part = part[key]
+            found.append(0 if is_na(part) else part)
+        return sum(found)
+
+    for path in (("calloc_calls",), ("requested_bytes",), ("malloc_calls",), ("realloc_calls",), ("zeroed_bytes",),
+                 ("examined_zeroed_bytes",), ("by_hand", "zeroed_bytes"), ("by_hand", "zeroing_stores")):
+        whole = report["totals"]
+        for key in path:
+            whole = whole[key]
+        processes = report["processes"]
+        assert add(processes, "figures", *path) == (0 if is_na(whole) else whole), path
+        for process in processes:
+            part = process["figures"]
+            for key in path:
+                part = part[key]
+            assert add(process["threads"], "figures", *path) == (0 if is_na(part) else part), path
+    for total, row in (("calloc_calls", "calloc_calls"), ("requested_bytes", "requested_bytes"),
+                       ("zeroed_bytes", "zeroed_bytes")):
+        if not is_na(report["totals"][total]):
+            assert sum(r[row] for r in report["histogram"]) == report["totals"][total]
+    for figures in [report["totals"], report["totals"]["by_hand"]]:
+        redundant = figures["redundant_zeroed_bytes"]
+        assert is_na(redundant) or redundant <= figures["examined_zeroed_bytes"] <= figures["zeroed_bytes"]

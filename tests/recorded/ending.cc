@@ -1,0 +1,112 @@
+// Five callocs of 1 MiB, then the end that the first argument names; some go on behind it.
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "block.h"
+
+namespace {
+
+constexpr std::size_t kBytes = std::size_t{1} << 20;
+
+int wait_for(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+void* fork_here(void* result) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    calloc_and_free(3, kBytes);
+    ::_exit(7);
+  }
+  *static_cast<int*>(result) = wait_for(child);
+  return nullptr;
+}
+
+/// A child that neither the C library nor its fork handlers know of.
+int raw_fork() {
+  const auto child = static_cast<pid_t>(::syscall(SYS_fork));
+  if (child == 0) {
+    calloc_and_free(3, kBytes);
+    ::_exit(7);
+  }
+  return wait_for(child);
+}
+
+int fork_in_thread() {
+  pthread_t thread{};
+  int result = 1;
+  ::pthread_create(&thread, nullptr, fork_here, &result);
+  ::pthread_join(thread, nullptr);
+  return result;
+}
+
+int close_all() {
+  for (int fd = 0; fd < 1024; ++fd) ::close(fd);
+  calloc_and_free(3, kBytes);
+  return 7;
+}
+
+int become_nobody() {
+  // As a server does: rights and root are given up, then it forks.
+  if (::chroot("/proc/self/fdinfo") != 0 || ::chdir("/") != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0) return 1;
+  calloc_and_free(3, kBytes);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    calloc_and_free(2, kBytes);
+    ::_exit(7);
+  }
+  return wait_for(child);
+}
+
+int many_threads() {
+  for (int i = 0; i < 700; ++i) {
+    pthread_t thread{};
+    ::pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          calloc_and_free(1, 70'000);
+          return nullptr;
+        },
+        nullptr);
+    ::pthread_join(thread, nullptr);
+  }
+  return 7;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  calloc_and_free(5, kBytes);
+  const auto is = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
+  if (is("crash")) ::raise(SIGSEGV);
+  if (is("kill")) ::kill(::getpid(), SIGKILL);
+  if (is("_exit")) ::_exit(7);
+  if (is("abort")) std::abort();
+  if (is("exec")) return ::execv(argv[2], argv + 2);
+  if (is("exec-clean")) {
+    char* nothing[] = {nullptr};
+    return ::execve(argv[2], argv + 2, &nothing[0]);
+  }
+  if (is("execl")) return ::execl(argv[2], argv[2], argv[3], static_cast<char*>(nullptr));
+  if (is("exec-missing")) ::execlp("no-such-program", "no-such-program", static_cast<char*>(nullptr));
+  if (is("fork-thread")) return fork_in_thread();
+  if (is("raw-fork")) return raw_fork();
+  if (is("close-all")) return close_all();
+  if (is("nobody")) return become_nobody();
+  if (is("many-threads")) return many_threads();
+  if (is("signal")) {
+    std::puts("ready");
+    std::fflush(stdout);
+    ::pause();
+  }
+  return 7;
+}

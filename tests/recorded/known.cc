@@ -1,0 +1,63 @@
+// Known numbers of calls of known sizes, each size in a power of two of its own. record_known_test.py has the same
+// numbers.
+#include <pthread.h>
+
+#include <cstdio>
+
+#include "block.h"
+
+namespace {
+
+/// malloc, and a memset of zeros over all of it: the tax paid by hand.
+void malloc_and_clear(int calls, std::size_t bytes) {
+  for (int i = 0; i < calls; ++i) {
+    void* block = std::malloc(bytes);
+    escape(block);
+    std::memset(block, 0, bytes);
+    escape(block);
+    std::free(block);
+  }
+}
+
+/// Zeros that are nobody's tax: over a part that had something else written to it first.
+void clear_later(std::size_t bytes) {
+  char elsewhere[64];
+  void* block = std::malloc(bytes);
+  escape(block);
+  std::memset(&elsewhere[0], 0, sizeof elsewhere);
+  escape(&elsewhere[0]);
+  std::memset(block, 0, bytes);
+  escape(block);
+  std::free(block);
+}
+
+/// Grown to ten times its size, and the new part cleared by hand.
+void realloc_and_clear(std::size_t bytes) {
+  auto* block = static_cast<char*>(std::malloc(bytes));
+  escape(block);
+  auto* grown = static_cast<char*>(std::realloc(block, 10 * bytes));
+  escape(grown);
+  std::memset(grown + bytes, 0, 9 * bytes);
+  escape(grown);
+  std::free(grown);
+}
+
+void* work(void* /*unused*/) {
+  calloc_and_free(4, std::size_t{2} << 20);
+  return nullptr;
+}
+
+}  // namespace
+
+int main() {
+  calloc_and_free(10, std::size_t{1} << 20);
+  malloc_and_clear(7, 200'000);
+  clear_later(400'000);
+  realloc_and_clear(600'000);
+  calloc_and_free(1000, 100);
+  pthread_t thread{};
+  if (::pthread_create(&thread, nullptr, work, nullptr) != 0) return 1;
+  ::pthread_join(thread, nullptr);
+  std::puts("known");
+  return 3;
+}

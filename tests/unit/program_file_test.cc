@@ -1,0 +1,103 @@
+#include "os/program_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace zerotax {
+namespace {
+
+class ProgramFile : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(::mkdtemp(folder_.data()), nullptr); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string make(const std::string& name, const std::string& content, mode_t mode = 0755) {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << content;
+    ::chmod(path.c_str(), mode);
+    return path;
+  }
+
+  static std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::string folder_ = ::testing::TempDir() + "program_file_XXXXXX";
+};
+
+TEST_F(ProgramFile, ADynamicProgramCanBePreloadedInto) {
+  EXPECT_EQ(why_not_preloadable("/proc/self/exe"), "");
+  EXPECT_EQ(why_not_preloadable("/bin/sh"), "");
+}
+
+TEST_F(ProgramFile, AScriptIsJudgedByItsInterpreter) {
+  EXPECT_EQ(why_not_preloadable(make("good", "#!/bin/sh\n")), "");
+  EXPECT_EQ(why_not_preloadable(make("spaced", "#! \t/bin/sh -e\n")), "");
+  EXPECT_EQ(why_not_preloadable(make("nested", "#!" + folder_ + "/good\n")), "");
+  EXPECT_NE(why_not_preloadable(make("missing", "#!/no/such\n")).find("'/no/such'"), std::string::npos);
+  EXPECT_NE(why_not_preloadable(make("empty", "#!\n")), "");
+}
+
+TEST_F(ProgramFile, AScriptThatInterpretsItselfEnds) {
+  const std::string path = folder_ + "/loop";
+  make("loop", "#!" + path + "\n");
+  EXPECT_NE(why_not_preloadable(path), "");
+}
+
+TEST_F(ProgramFile, WhatIsNoProgramIsNamed) {
+  EXPECT_NE(why_not_preloadable(make("text", "echo\n")).find("neither"), std::string::npos);
+  EXPECT_NE(why_not_preloadable(make("nothing", "")).find("neither"), std::string::npos);
+  EXPECT_NE(why_not_preloadable(make("cut",
+                                     "\x7f"
+                                     "ELF\x02\x01"))
+                .find("broken"),
+            std::string::npos);
+}
+
+TEST_F(ProgramFile, EveryCutOfAProgramIsSurvived) {
+  const std::string whole = read("/proc/self/exe");
+  for (std::size_t bytes = 1; bytes < 2000; bytes += 37) why_not_preloadable(make("part", whole.substr(0, bytes)));
+  EXPECT_NE(why_not_preloadable(make("part", whole.substr(0, 200))), "");
+}
+
+TEST_F(ProgramFile, AnotherProcessorIsNamed) {
+  std::string other = read("/proc/self/exe");
+  other[18] = '\xb7';  // e_machine: EM_AARCH64
+  EXPECT_NE(why_not_preloadable(make("arm", other)).find("another kind of processor"), std::string::npos);
+  other = read("/proc/self/exe");
+  other[4] = 1;  // ELFCLASS32
+  EXPECT_NE(why_not_preloadable(make("narrow", other)).find("another kind of processor"), std::string::npos);
+}
+
+TEST_F(ProgramFile, SetuidCountsOnlyForWhoIsNotItsOwner) {
+  const std::string path = make("setuid", read("/proc/self/exe"), 04755);
+  EXPECT_EQ(why_not_preloadable(path), "") << "it is our own";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(::chown(path.c_str(), 65534, 65534), 0);
+  ::chmod(path.c_str(), 04755);  // chown takes the bit away
+  EXPECT_NE(why_not_preloadable(path).find("setuid"), std::string::npos);
+}
+
+TEST_F(ProgramFile, ProgramsAreFoundAsExecvpFindsThem) {
+  const std::string program = make("mine", "#!/bin/sh\n");
+  make("plain", "#!/bin/sh\n", 0644);
+  std::filesystem::create_directory(folder_ + "/folder");
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", ("/no/such:" + folder_).c_str(), 1);
+  EXPECT_EQ(find_program("mine"), program);
+  EXPECT_EQ(find_program("plain"), "") << "it may not be executed";
+  EXPECT_EQ(find_program("folder"), "");
+  EXPECT_EQ(find_program(""), "");
+  EXPECT_EQ(find_program(program), program);
+  EXPECT_EQ(find_program("./mine"), "");
+  ::setenv("PATH", before.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace zerotax
