@@ -222,6 +222,16 @@ def test_what_is_no_program_is_refused(tmp_path):
     check_refused(zerotax("record", "--", static), ["is run by", "statically linked"])
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_a_program_with_a_sanitizer_is_refused(tmp_path):
+    (tmp_path / "a.cc").write_text("int main() { return 0; }\n")
+    built = subprocess.run(["g++", "-fsanitize=address", tmp_path / "a.cc", "-o", tmp_path / "a"], capture_output=True,
+                           check=False)
+    if built.returncode != 0:
+        pytest.skip("g++ has no AddressSanitizer here")
+    check_refused(zerotax("record", "--", tmp_path / "a"), ["sanitizer", "libasan.so"])
+
+
 def test_a_script_is_recorded_through_its_interpreter(tmp_path):
     found = record(program(tmp_path, b"#!/bin/sh\necho from a script\nexit 4\n"))
     assert (found.status, found.out) == (4, "from a script\n")
