@@ -95,7 +95,7 @@ class Drawing {
     return static_cast<double>(node.weight) >= kSmallest * static_cast<double>(root_.weight);
   }
 
-  std::size_t depth_of(const Node& node, std::size_t depth) const {
+  [[nodiscard]] std::size_t depth_of(const Node& node, std::size_t depth) const {
     std::size_t deepest = depth;
     for (const auto& [name, callee] : node.callees) {
       if (is_shown(*callee)) deepest = std::max(deepest, depth_of(*callee, depth + 1));
@@ -116,12 +116,11 @@ class Drawing {
     // Cut names end in dots; what has no room for three letters has none.
     const std::string label = name.size() <= room ? name : room < 5 ? "" : name.substr(0, room - 2) + "..";
     boxes_ += fmt::format(
-        "<g><title>{}: {}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" rx=\"2\" "
-        "fill=\"{}\" "
-        "stroke=\"#ffffff\" stroke-width=\"0.8\"/>",
+        R"(<g><title>{}: {}</title><rect x="{:.2f}" y="{:.0f}" width="{:.2f}" height="{:.0f}" rx="2" )"
+        R"(fill="{}" stroke="#ffffff" stroke-width="0.8"/>)",
         escaped(name), escaped(figure(node.weight)), x, y, width, kRow - 1, colour(name, node.callees.empty()));
     if (!label.empty()) {
-      boxes_ += fmt::format("<text x=\"{:.2f}\" y=\"{:.0f}\" fill=\"{}\">{}</text>", x + 4, y + 13,
+      boxes_ += fmt::format(R"(<text x="{:.2f}" y="{:.0f}" fill="{}">{}</text>)", x + 4, y + 13,
                             node.callees.empty() ? "#ffffff" : "#000000", escaped(label));
     }
     boxes_ += "</g>\n";

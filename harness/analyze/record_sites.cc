@@ -16,14 +16,14 @@ struct Place {
   std::vector<unsigned char> build_id;
   std::uint64_t address;
 
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): its own comparison with 0
 };
 
 struct StackKey {
   SiteKind kind;
   std::vector<Place> frames;
 
-  auto operator<=>(const StackKey&) const = default;
+  auto operator<=>(const StackKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct Sums {
@@ -103,6 +103,7 @@ Json record_sites(const std::vector<const ProcessSlot*>& processes) {
   }
   Symbols symbols;
   std::vector<Json> rows;
+  rows.reserve(stacks.size());
   for (const auto& [key, sums] : stacks) rows.push_back(site_json(key, sums, symbols));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Json& a, const Json& b) { return site_zeroed_bytes(a) > site_zeroed_bytes(b); });

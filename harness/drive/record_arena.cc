@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "os/pagemap.h"
 
 namespace zerotax {
 namespace {
@@ -62,6 +63,7 @@ RecordArena::RecordArena() {
   void* memory = ::mmap(nullptr, record::kSlotsOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
   if (memory == MAP_FAILED) cannot("a mapping of " + path_);
   arena_ = static_cast<record::Arena*>(memory);
+  arena_->pagemap_method = static_cast<std::uint32_t>(Pagemap().method());
   arena_->magic = record::kArenaMagic;
 }
 

@@ -5,9 +5,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
 #include <vector>
 
@@ -36,6 +38,48 @@ std::string why_secure(const std::string& path) {
   return "";
 }
 
+/// Bytes of the file, fewer at its end.
+std::string read_at(std::ifstream& file, std::uint64_t offset, std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = std::uint64_t{64} << 20;  // a broken file may claim anything
+  std::string content(std::min(bytes, kMost), '\0');
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  content.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return content;
+}
+
+/// The sanitizer's library that a program needs, or empty: each wants to be the first that is loaded, and ends the
+/// program where another is before it.
+std::string needed_sanitizer(std::ifstream& file, const std::vector<Elf64_Phdr>& segments) {
+  std::string dynamic;
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type == PT_DYNAMIC) dynamic = read_at(file, segment.p_offset, segment.p_filesz);
+  }
+  std::vector<Elf64_Dyn> entries(dynamic.size() / sizeof(Elf64_Dyn));
+  if (!entries.empty()) std::memcpy(entries.data(), dynamic.data(), entries.size() * sizeof(Elf64_Dyn));
+  std::uint64_t names_at = 0;
+  std::uint64_t names_bytes = 0;
+  for (const Elf64_Dyn& entry : entries) {
+    if (entry.d_tag == DT_STRTAB) names_at = entry.d_un.d_ptr;
+    if (entry.d_tag == DT_STRSZ) names_bytes = entry.d_un.d_val;
+  }
+  std::string names;
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type != PT_LOAD || names_at < segment.p_vaddr || names_at - segment.p_vaddr >= segment.p_filesz)
+      continue;
+    names = read_at(file, names_at - segment.p_vaddr + segment.p_offset, names_bytes);
+  }
+  for (const Elf64_Dyn& entry : entries) {
+    if (entry.d_tag != DT_NEEDED || entry.d_un.d_val >= names.size()) continue;
+    std::string library = &names[entry.d_un.d_val];
+    for (const char* sanitizer : {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so"}) {
+      if (library.starts_with(sanitizer)) return library;
+    }
+  }
+  return "";
+}
+
 std::string why_not_elf(const std::string& path, std::ifstream& file, const Elf64_Ehdr& header) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
     return "is a program for another kind of processor (only x86-64 can be recorded)";
@@ -55,6 +99,9 @@ std::string why_not_elf(const std::string& path, std::ifstream& file, const Elf6
     if (loader.find("/ld-linux") == std::string::npos && loader.find("/ld-musl") == std::string::npos) {
       return "is for an unknown C library (its loader is " + loader + ")";
     }
+    const std::string sanitizer = needed_sanitizer(file, segments);
+    if (!sanitizer.empty())
+      return "is built with a sanitizer, whose " + sanitizer + " must be loaded before anything else";
     const std::string secure = why_secure(path);
     return secure.empty() ? "" : secure + ", so that nothing can be preloaded into it";
   }
@@ -94,7 +141,7 @@ std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/bin:/usr/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
     if (is_executable_file(candidate)) return candidate;
   }
   return "";

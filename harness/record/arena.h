@@ -161,6 +161,7 @@ struct ExecEntry {
 
 struct Arena {
   std::uint64_t magic;
+  std::uint32_t pagemap_method;           ///< how pages can be looked at here, as Pagemap::Method; found by the driver
   std::atomic<std::uint32_t> slots_used;  ///< may pass kProcesses: then some were not recorded
   std::atomic<std::uint32_t> execs_used;
   ExecEntry execs[kExecs];
@@ -172,7 +173,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0002'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0003'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "meter/contents.h"
+#include "os/pagemap.h"
 #include "record/process.h"
 
 namespace zerotax::record {
@@ -34,8 +35,6 @@ void for_each_page(AddressRange range, AddressRange pages, Visit visit) {
 bool is_zero(AddressRange part) { return all_zero(reinterpret_cast<const void*>(part.begin), part.bytes()); }
 
 }  // namespace
-
-std::uint32_t find_pagemap_method() { return static_cast<std::uint32_t>(Pagemap().method()); }
 
 bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redundant) {
   // Opened for each look: a program may close every descriptor, and after fork it would be of the parent's memory.

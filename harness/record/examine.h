@@ -3,12 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "os/pagemap.h"
-
 namespace zerotax::record {
-
-/// How pages can be looked at here, as Pagemap::Method; once per program.
-std::uint32_t find_pagemap_method();
 
 /// Bytes of [target, target + bytes) that are zero already: those in pages that are not populated (of private anonymous
 /// memory, by the kernel's word), or whose part of the range is all zero. Only populated pages are read. Returns false

@@ -37,13 +37,17 @@ void copy_build_id(const dl_find_object& object, Module& module) {
   }
 }
 
+/// The program itself has no name there.
+const char* path_of(const dl_find_object& object, const ProcessSlot& slot) {
+  const char* name = object.dlfo_link_map->l_name;
+  return name[0] != '\0' ? name : &slot.executable[0];
+}
+
 /// Index of the module, noted if it is new; 0 if there is no room. Two threads may note one module twice: harmless.
 std::uint32_t index_of(const dl_find_object& object) {
   const auto begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
   const auto end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
-  const char* name = object.dlfo_link_map->l_name;
-  // The program itself has no name there; what is unnamed otherwise is the vDSO.
-  const char* path = name[0] != '\0' ? name : &process->executable[0];
+  const char* path = path_of(object, *process);
   const std::uint32_t used = std::min<std::uint32_t>(process->modules_used, kModules);
   for (std::uint32_t i = 1; i < used; ++i) {
     const Module& module = process->modules[i];
@@ -66,6 +70,18 @@ std::uint32_t index_of(const dl_find_object& object) {
 }
 
 }  // namespace
+
+void object_path(const void* address, const ProcessSlot& slot, char* path) {
+  dl_find_object object{};
+  Dl_info info{};
+  const char* found = "";
+  if (::_dl_find_object(const_cast<void*>(address), &object) == 0) {
+    found = path_of(object, slot);
+  } else if (::dladdr(address, &info) != 0) {
+    found = info.dli_fname;
+  }
+  std::strncpy(path, found, kPathBytes - 1);
+}
 
 std::uint64_t place(std::uint64_t address) {
   dl_find_object object{};

@@ -2,10 +2,15 @@
 
 #include <cstdint>
 
+#include "record/arena.h"
+
 namespace zerotax::record {
 
 /// An address as the arena keeps it: index of its module (noted if it is new) in the upper 16 bits, address in the
 /// file's own numbering below; module 0 if it lies in no loaded object. No lock, no allocation.
 std::uint64_t place(std::uint64_t address);
+
+/// Writes the path of the loaded object that holds an address (kPathBytes); empty if none does.
+void object_path(const void* address, const ProcessSlot& slot, char* path);
 
 }  // namespace zerotax::record

@@ -16,8 +16,9 @@
 #include <cstring>
 
 #include "os/clock.h"
+#include "os/pagemap.h"
 #include "os/unique_fd.h"
-#include "record/examine.h"
+#include "record/modules.h"
 #include "record/real.h"
 #include "record/stores.h"
 
@@ -221,6 +222,13 @@ void after_fork_in_child() {
   prepare(state);
 }
 
+/// Writes down whose calloc is called: the next after ours, or the program's own, which comes before it.
+void name_allocator(ProcessSlot& slot) {
+  void* const first = ::dlsym(RTLD_DEFAULT, "calloc");
+  if (first != nullptr && first != reinterpret_cast<void*>(&::calloc)) slot.gaps |= kOwnCalloc;
+  object_path((slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(real.calloc), slot, &slot.allocator[0]);
+}
+
 void begin_process() {
   const OwnWork own;
   resolve_real();
@@ -228,22 +236,11 @@ void begin_process() {
   ProcessSlot* const slot = map_slot();
   if (slot != nullptr) {
     describe(*slot, false);
-    slot->pagemap_method = find_pagemap_method();
+    slot->pagemap_method = arena->pagemap_method;
     slot->libc_slots = static_cast<std::uint32_t>(hook_libc_stores());
     if (slot->pagemap_method == static_cast<std::uint32_t>(Pagemap::Method::kNone)) slot->gaps |= kNoPagemap;
     if (slot->libc_slots == 0) slot->gaps |= kNoLibcSlots;
-    Dl_info info{};
-    if (::dladdr(reinterpret_cast<void*>(real.calloc), &info) != 0) {
-      std::strncpy(&slot->allocator[0], info.dli_fname, kPathBytes - 1);
-    }
-    Dl_info ours{};
-    Dl_info found{};
-    void* first = ::dlsym(RTLD_DEFAULT, "calloc");
-    if (::dladdr(reinterpret_cast<void*>(&begin_process), &ours) != 0 && first != nullptr &&
-        ::dladdr(first, &found) != 0 && ours.dli_fbase != found.dli_fbase) {
-      slot->gaps |= kOwnCalloc;
-      std::strncpy(&slot->allocator[0], found.dli_fname, kPathBytes - 1);
-    }
+    name_allocator(*slot);
     process = slot;
     slot->ready = 1;
     if (&__register_atfork != nullptr) __register_atfork(nullptr, nullptr, after_fork_in_child, &__dso_handle);

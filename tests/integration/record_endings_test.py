@@ -170,7 +170,7 @@ def test_what_is_left_running_is_reported_as_it_is_now():
 def test_nobody_gets_the_same_counts():
     found = record(KNOWN, prefix=NOBODY)
     assert found.status == 3
-    assert found.totals["calloc_calls"] == 1015 and found.totals["by_hand"]["zeroed_bytes"] == 6_800_000
+    assert found.totals["calloc_calls"] == 1015 and found.totals["by_hand"]["zeroed_bytes"] == 7_100_000
 
 
 REFUSED = [
@@ -220,6 +220,16 @@ def test_what_is_no_program_is_refused(tmp_path):
     check_refused(zerotax("record", "--", program(tmp_path, b"#!/no/such/interpreter\n")), ["/no/such/interpreter"])
     static = program(tmp_path, f"#!{PROGRAMS / 'static'}\n".encode())
     check_refused(zerotax("record", "--", static), ["is run by", "statically linked"])
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_a_program_with_a_sanitizer_is_refused(tmp_path):
+    (tmp_path / "a.cc").write_text("int main() { return 0; }\n")
+    built = subprocess.run(["g++", "-fsanitize=address", tmp_path / "a.cc", "-o", tmp_path / "a"], capture_output=True,
+                           check=False)
+    if built.returncode != 0:
+        pytest.skip("g++ has no AddressSanitizer here")
+    check_refused(zerotax("record", "--", tmp_path / "a"), ["sanitizer", "libasan.so"])
 
 
 def test_a_script_is_recorded_through_its_interpreter(tmp_path):

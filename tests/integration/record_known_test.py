@@ -7,7 +7,7 @@ from recording import KNOWN, PROGRAMS, record
 ALLOCATORS = ["glibc", "jemalloc", "mimalloc", "largecache", "tcmalloc", "tbbmalloc", "scudo"]
 # What tests/recorded/known.cc does.
 SMALL, LARGE, WORKERS = 100, MIB, 2 * MIB
-BY_HAND = 7 * 200_000 + 9 * 600_000
+BY_HAND = 7 * 200_000 + 300_000 + 9 * 600_000
 
 
 def check_calls(found):
@@ -19,7 +19,7 @@ def check_calls(found):
     assert found.totals["calloc_calls"] == 1015
     assert found.size_class(200_000)["malloc_calls"] == 7
     assert found.size_class(6_000_000)["realloc_calls"] == found.totals["realloc_calls"] == 1
-    assert found.totals["by_hand"]["zeroing_stores"] == 8
+    assert found.totals["by_hand"]["zeroing_stores"] == 9
     assert found.totals["by_hand"]["zeroed_bytes"] == BY_HAND
     [process] = found.json["processes"]
     assert process["ended"] == "exit" and process["gaps"] == []
@@ -93,12 +93,26 @@ def test_sites_name_function_file_and_line():
     worker = [s for (kind, function, _), s in sites.items() if (kind, function) == ("calloc", inner) and s is not main_site]
     assert [s["zeroed_bytes"] for s in worker] == [4 * WORKERS]
     by_hand = [s for s in found.json["sites"] if s["kind"] == "by_hand"]
-    assert sorted(s["zeroed_bytes"] for s in by_hand) == [7 * 200_000, 9 * 600_000]
+    assert sorted(s["zeroed_bytes"] for s in by_hand) == [300_000, 7 * 200_000, 9 * 600_000]
     source = (KNOWN.parents[3] / "tests/recorded/known.cc")
     if source.exists():
         for site in by_hand:
             line = source.read_text().splitlines()[site["frames"][0]["line"] - 1]
             assert "memset(" in line, line
+
+
+def test_sites_of_several_processes_are_joined():
+    once, twice = record(KNOWN), record("sh", "-c", f"{KNOWN}; {KNOWN}")
+    assert len(twice.processes("known")) == 2
+    for key in ("calls", "requested_bytes", "zeroed_bytes", "redundant_zeroed_bytes", "zero_faults"):
+        for kind in ("calloc", "by_hand"):
+            def add(found):
+                return sum(s[key] for s in found.json["sites"] if s["kind"] == kind)
+            if key in ("calls", "requested_bytes"):
+                assert add(twice) == 2 * add(once)
+            else:  # where the kernel puts a mapping decides about a page or two
+                assert add(twice) == pytest.approx(2 * add(once), rel=0.02)
+    assert len(twice.json["sites"]) == len(once.json["sites"])
 
 
 def test_small_stores_are_counted_and_sampled():

@@ -31,6 +31,24 @@ void clear_later(std::size_t bytes) {
   std::free(block);
 }
 
+/// Only the first of two is over memory that the program has not used yet.
+void clear_twice(std::size_t bytes) {
+  void* block = std::malloc(bytes);
+  escape(block);
+  std::memset(block, 0, bytes);
+  escape(block);
+  std::memset(block, 0, bytes);
+  escape(block);
+  std::free(block);
+}
+
+/// What the allocator stores in free is not by hand, though the program got the block last.
+void malloc_and_free(std::size_t bytes) {
+  void* block = std::malloc(bytes);
+  escape(block);
+  std::free(block);
+}
+
 /// Grown to ten times its size, and the new part cleared by hand.
 void realloc_and_clear(std::size_t bytes) {
   auto* block = static_cast<char*>(std::malloc(bytes));
@@ -53,6 +71,8 @@ int main() {
   calloc_and_free(10, std::size_t{1} << 20);
   malloc_and_clear(7, 200'000);
   clear_later(400'000);
+  clear_twice(300'000);
+  malloc_and_free(1'500'000);
   realloc_and_clear(600'000);
   calloc_and_free(1000, 100);
   pthread_t thread{};

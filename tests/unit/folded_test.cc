@@ -12,7 +12,8 @@ Json frame(const std::string& function) {
   return {{"module", "/bin/x"}, {"address", 16}, {"function", function}, {"file", "/src/x.cc"}, {"line", 3}};
 }
 
-Json site(const std::string& kind, std::vector<std::string> innermost_first, int zeroed, int redundant, int sampled) {
+Json site(const std::string& kind, const std::vector<std::string>& innermost_first, int zeroed, int redundant,
+          int sampled) {
   Json json{{"kind", kind},
             {"zeroed_bytes", zeroed},
             {"redundant_zeroed_bytes", redundant},

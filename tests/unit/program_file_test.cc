@@ -17,7 +17,7 @@ class ProgramFile : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string make(const std::string& name, const std::string& content, mode_t mode = 0755) {
-    const std::string path = folder_ + "/" + name;
+    std::string path = folder_ + "/" + name;
     std::ofstream(path, std::ios::binary) << content;
     ::chmod(path.c_str(), mode);
     return path;
@@ -88,7 +88,8 @@ TEST_F(ProgramFile, ProgramsAreFoundAsExecvpFindsThem) {
   const std::string program = make("mine", "#!/bin/sh\n");
   make("plain", "#!/bin/sh\n", 0644);
   std::filesystem::create_directory(folder_ + "/folder");
-  const std::string before = std::getenv("PATH");
+  const char* path = std::getenv("PATH");
+  const std::string before = path != nullptr ? path : "";
   ::setenv("PATH", ("/no/such:" + folder_).c_str(), 1);
   EXPECT_EQ(find_program("mine"), program);
   EXPECT_EQ(find_program("plain"), "") << "it may not be executed";
