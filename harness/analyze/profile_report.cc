@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "analyze/summary.h"
@@ -52,19 +53,19 @@ std::string kernel_category(const Stack& stack) {
   if (stack.empty() || stack.back().module != kKernel) return "";
   static constexpr const char* kMapping[] = {"sys_mmap",   "sys_munmap",   "sys_madvise",    "sys_brk",
                                              "sys_mremap", "sys_mprotect", "ksys_mmap_pgoff"};
-  for (auto frame = stack.rbegin(); frame != stack.rend() && frame->module == kKernel; ++frame) {
-    if (contains(frame->function, "exc_page_fault") || contains(frame->function, "handle_mm_fault"))
-      return "page faults";
+  for (const Frame& frame : std::views::reverse(stack)) {
+    if (frame.module != kKernel) break;
+    if (contains(frame.function, "exc_page_fault") || contains(frame.function, "handle_mm_fault")) return "page faults";
     for (const char* call : kMapping) {
-      if (contains(frame->function, call)) return "mapping calls";
+      if (contains(frame.function, call)) return "mapping calls";
     }
   }
   return "other kernel";
 }
 
 const Frame* innermost_user_frame(const Stack& stack) {
-  for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
-    if (frame->module != kKernel) return &*frame;
+  for (const Frame& frame : std::views::reverse(stack)) {
+    if (frame.module != kKernel) return &frame;
   }
   return nullptr;
 }

@@ -48,7 +48,7 @@ Behaviour behaviour_of(const Json& figures, std::uint64_t size) {
 std::string zeroing_words(const Behaviour& behaviour) {
   if (behaviour.zeroed == kUnknown) return "zero nobody knows how much";
   if (behaviour.zeroed == "none") return "write no zeros";
-  const std::string what = behaviour.zeroed == "all" ? "zero the whole block" : "zero part of the block";
+  std::string what = behaviour.zeroed == "all" ? "zero the whole block" : "zero part of the block";
   if (behaviour.redundant == kUnknown) return what;
   if (behaviour.redundant == "none") return what + ", which was dirty";
   return what + (behaviour.redundant == "all" ? ", needlessly" : ", partly needlessly");

@@ -78,6 +78,7 @@ std::vector<std::uint64_t> threshold_grid(std::uint64_t from, std::uint64_t to, 
 ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe) {
   Search search(probe);
   std::vector<Probed> seen;
+  seen.reserve(grid.size());
   for (const std::uint64_t size : grid) seen.push_back({size, search.ask(size)});
   search.result.grid = grid.size();
   search.result.at_from = seen.front().signature;

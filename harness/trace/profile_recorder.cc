@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 
 namespace zerotax {
 namespace {
@@ -77,8 +78,8 @@ void ProfileRecorder::apply(PerfEvent& event) {
   }
   Stack stack{{names_[event.pid], ""}};
   for (Frame& frame : unwinder(event.pid).frames(event)) stack.push_back(std::move(frame));
-  for (auto address = event.kernel.rbegin(); address != event.kernel.rend(); ++address) {
-    stack.push_back({kernel_.name(*address), "kernel"});
+  for (const std::uint64_t address : std::views::reverse(event.kernel)) {
+    stack.push_back({kernel_.name(address), "kernel"});
   }
   ++data_.stacks[stack];
   ++data_.samples;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <ranges>
 
 #include "trace/libc_functions.h"
 
@@ -149,7 +150,7 @@ Stack Unwinder::frames(const PerfEvent& sample) {
     ::dwfl_getthread_frames(session_->dwfl, static_cast<pid_t>(pid_), Session::on_frame, session_.get());
   if (session_->addresses.empty()) session_->addresses.push_back(sample.registers[kProgramCounter]);
   Stack stack;
-  for (auto at = session_->addresses.rbegin(); at != session_->addresses.rend(); ++at) stack.push_back(name(*at));
+  for (const std::uint64_t address : std::views::reverse(session_->addresses)) stack.push_back(name(address));
   return stack;
 }
 
