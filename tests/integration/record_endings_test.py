@@ -199,7 +199,8 @@ def check_refused(done, words):
     (["--allocator", "glibd", "--", "true"], ["unknown allocator 'glibd'"]),
     (["--env", "x:A=1", "--", "true"], ["--env is given without --allocator"]),
     (["--json", "/no/such/folder/x", "--", "true"], ["cannot write"]),
-    (["--out", "", "--", "true"], ["--out"]), (["--such", "--", "true"], ["--such"]), (["true"], ["true"])])
+    (["--out", "", "--", "true"], ["--out"]), (["--such", "--", "true"], ["'--such' is no option", "--"]),
+    (["true", "-x"], ["'true' is no option", "behind it"]), (["--json"], ["--json"])])
 def test_unusable_options_are_refused_before_the_program_runs(arguments, words):
     check_refused(zerotax("record", *arguments), words)
 
