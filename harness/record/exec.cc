@@ -12,6 +12,7 @@
 
 #include "os/clock.h"
 #include "record/process.h"
+#include "record/text.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -70,7 +71,7 @@ ExecEntry* announce(const char* path, Environment environment, std::int64_t at_n
   entry.pid = pid;
   entry.at_ns = at_ns;
   entry.cleaned = preloads_us(environment) ? 0 : 1;
-  std::strncpy(&entry.path[0], path, kPathBytes - 1);
+  copy_text(entry.path, path);
   entry.ready = 1;
   return &entry;
 }

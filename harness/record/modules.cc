@@ -9,6 +9,7 @@
 
 #include "record/arena.h"
 #include "record/process.h"
+#include "record/text.h"
 
 namespace zerotax::record {
 namespace {
@@ -63,7 +64,7 @@ std::uint32_t index_of(const dl_find_object& object) {
   module.begin = begin;
   module.end = end;
   module.bias = object.dlfo_link_map->l_addr;
-  std::strncpy(&module.path[0], path, kPathBytes - 1);
+  copy_text(module.path, path);
   copy_build_id(object, module);
   module.ready = 1;
   return index;
@@ -71,16 +72,11 @@ std::uint32_t index_of(const dl_find_object& object) {
 
 }  // namespace
 
-void object_path(const void* address, const ProcessSlot& slot, char* path) {
+const char* object_path(const void* address, const ProcessSlot& slot) {
   dl_find_object object{};
   Dl_info info{};
-  const char* found = "";
-  if (::_dl_find_object(const_cast<void*>(address), &object) == 0) {
-    found = path_of(object, slot);
-  } else if (::dladdr(address, &info) != 0) {
-    found = info.dli_fname;
-  }
-  std::strncpy(path, found, kPathBytes - 1);
+  if (::_dl_find_object(const_cast<void*>(address), &object) == 0) return path_of(object, slot);
+  return ::dladdr(address, &info) != 0 ? info.dli_fname : "";
 }
 
 std::uint64_t place(std::uint64_t address) {

@@ -21,6 +21,7 @@
 #include "record/modules.h"
 #include "record/real.h"
 #include "record/stores.h"
+#include "record/text.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -226,7 +227,8 @@ void after_fork_in_child() {
 void name_allocator(ProcessSlot& slot) {
   void* const first = ::dlsym(RTLD_DEFAULT, "calloc");
   if (first != nullptr && first != reinterpret_cast<void*>(&::calloc)) slot.gaps |= kOwnCalloc;
-  object_path((slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(real.calloc), slot, &slot.allocator[0]);
+  const void* const called = (slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(real.calloc);
+  copy_text(slot.allocator, object_path(called, slot));
 }
 
 void begin_process() {
