@@ -58,8 +58,8 @@ std::uint32_t index_of(const dl_find_object& object) {
       return i;
     }
   }
-  const std::uint32_t index = process->modules_used.fetch_add(1);
-  if (index >= kModules || !have_pages(&process->modules[index], sizeof(Module))) return 0;
+  const std::uint32_t index = take_entry(process->modules_used, &process->modules[0], kModules);
+  if (index == kModules) return 0;
   Module& module = process->modules[index];
   module.begin = begin;
   module.end = end;
