@@ -32,7 +32,7 @@ constexpr GapWords kGaps[] = {
     {kNoLibcSlots,
      "the C library's own calls of memset were not found (it is not glibc): what its calloc zeroed was not seen"},
     {kNoPagemap, "pages could not be looked at: redundant bytes are not known"},
-    {kThreadsShared, "more than 511 threads at once: the counts of the last ones may fall short"},
+    {kThreadsShared, "more than 511 threads at once, or no room for them: the counts of the last ones may fall short"},
     {kSitesLost, "more call stacks than there is room for: some sites are missing"},
     {kHoldsChildren, "children of fork that could not open the recording count in their parent's figures"},
 };

@@ -79,6 +79,8 @@ const Subcommand command(
     "record", "run a program (record [OPTIONS] -- COMMAND ...) and say what zeroing costs it", kExamples,
     [](CLI::App& app) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<RecordOptions>();
+      // What is left over is refused by us, with a better word than the parser's.
+      app.allow_extras();
       app.add_option("--allocator", options->allocator,
                      "run it with this allocator: NAME of a built-in one, or NAME=PATH of any "
                      "malloc replacement (default: its own)");
@@ -90,7 +92,13 @@ const Subcommand command(
           ->check(not_empty());
       app.add_option("--svg", options->svg, "draw them as a flame graph")->check(not_empty());
       app.add_option("--weight", options->weight, "of both: redundant or zeroed (bytes), or ns")->capture_default_str();
-      return [options] { return run(*options); };
+      return [options, &app] {
+        if (const auto left = app.remaining(); !left.empty()) {
+          throw UsageError(fmt::format("'{}' is no option of zerotax record", left.front()),
+                           "options stand before --, the program and its arguments behind it");
+        }
+        return run(*options);
+      };
     });
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "os/clock.h"
 #include "record/process.h"
+#include "record/text.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -63,14 +64,13 @@ bool preloads_us(Environment environment) {
 
 ExecEntry* announce(const char* path, Environment environment, std::int64_t at_ns, pid_t pid) {
   if (arena == nullptr || path == nullptr) return nullptr;
-  const std::uint32_t index = arena->execs_used.fetch_add(1);
-  if (index >= kExecs) return nullptr;
+  const std::uint32_t index = take_entry(arena->execs_used, &arena->execs[0], kExecs);
+  if (index == kExecs) return nullptr;
   ExecEntry& entry = arena->execs[index];
-  if (!have_pages(&entry, sizeof entry)) return nullptr;
   entry.pid = pid;
   entry.at_ns = at_ns;
   entry.cleaned = preloads_us(environment) ? 0 : 1;
-  std::strncpy(&entry.path[0], path, kPathBytes - 1);
+  copy_text(entry.path, path);
   entry.ready = 1;
   return &entry;
 }

@@ -9,6 +9,7 @@
 
 #include "record/arena.h"
 #include "record/process.h"
+#include "record/text.h"
 
 namespace zerotax::record {
 namespace {
@@ -57,13 +58,13 @@ std::uint32_t index_of(const dl_find_object& object) {
       return i;
     }
   }
-  const std::uint32_t index = process->modules_used.fetch_add(1);
-  if (index >= kModules || !have_pages(&process->modules[index], sizeof(Module))) return 0;
+  const std::uint32_t index = take_entry(process->modules_used, &process->modules[0], kModules);
+  if (index == kModules) return 0;
   Module& module = process->modules[index];
   module.begin = begin;
   module.end = end;
   module.bias = object.dlfo_link_map->l_addr;
-  std::strncpy(&module.path[0], path, kPathBytes - 1);
+  copy_text(module.path, path);
   copy_build_id(object, module);
   module.ready = 1;
   return index;
@@ -71,16 +72,11 @@ std::uint32_t index_of(const dl_find_object& object) {
 
 }  // namespace
 
-void object_path(const void* address, const ProcessSlot& slot, char* path) {
+const char* object_path(const void* address, const ProcessSlot& slot) {
   dl_find_object object{};
   Dl_info info{};
-  const char* found = "";
-  if (::_dl_find_object(const_cast<void*>(address), &object) == 0) {
-    found = path_of(object, slot);
-  } else if (::dladdr(address, &info) != 0) {
-    found = info.dli_fname;
-  }
-  std::strncpy(path, found, kPathBytes - 1);
+  if (::_dl_find_object(const_cast<void*>(address), &object) == 0) return path_of(object, slot);
+  return ::dladdr(address, &info) != 0 ? info.dli_fname : "";
 }
 
 std::uint64_t place(std::uint64_t address) {

@@ -10,7 +10,7 @@ namespace zerotax::record {
 /// file's own numbering below; module 0 if it lies in no loaded object. No lock, no allocation.
 std::uint64_t place(std::uint64_t address);
 
-/// Writes the path of the loaded object that holds an address (kPathBytes); empty if none does.
-void object_path(const void* address, const ProcessSlot& slot, char* path);
+/// The path of the loaded object that holds an address; empty if none does.
+const char* object_path(const void* address, const ProcessSlot& slot);
 
 }  // namespace zerotax::record

@@ -21,6 +21,7 @@
 #include "record/modules.h"
 #include "record/real.h"
 #include "record/stores.h"
+#include "record/text.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -190,18 +191,14 @@ ThreadBlock* recycle() {
 
 ThreadBlock* claim_block() {
   if (process == nullptr) return &nowhere_block;
-  const std::uint32_t index = process->threads_used.fetch_add(1);
-  ThreadBlock* block = nullptr;
-  if (index < kThreads - 1) {
-    block = &process->threads[index];
+  constexpr std::uint32_t kOwn = kThreads - 1;  // the last one is shared at need
+  const std::uint32_t index = take_entry(process->threads_used, &process->threads[0], kOwn);
+  ThreadBlock* block = index < kOwn ? &process->threads[index] : nullptr;
+  if (block == nullptr && process->threads_used == kOwn) block = recycle();
+  if (block == nullptr) {
+    note_gap(kThreadsShared);
+    block = &process->threads[kOwn];
     if (!have_pages(block, sizeof *block)) return &nowhere_block;
-  } else {
-    process->threads_used = kThreads;
-    block = recycle();
-    if (block == nullptr) {
-      note_gap(kThreadsShared);
-      block = &process->threads[kThreads - 1];
-    }
   }
   block->pid = ::getpid();
   block->tid = static_cast<std::int32_t>(::syscall(SYS_gettid));
@@ -226,7 +223,8 @@ void after_fork_in_child() {
 void name_allocator(ProcessSlot& slot) {
   void* const first = ::dlsym(RTLD_DEFAULT, "calloc");
   if (first != nullptr && first != reinterpret_cast<void*>(&::calloc)) slot.gaps |= kOwnCalloc;
-  object_path((slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(real.calloc), slot, &slot.allocator[0]);
+  const void* const called = (slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(real.calloc);
+  copy_text(slot.allocator, object_path(called, slot));
 }
 
 void begin_process() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "os/page.h"
@@ -30,6 +31,17 @@ bool prepare(ThreadState& thread);
 /// Has the kernel supply pages of the arena before they are written to: a full file system is found out here, and not
 /// by a signal. Returns false if they cannot be had.
 bool have_pages(const void* begin, std::size_t bytes);
+
+/// Takes the next entry of a table in the arena whose `used` entries are all backed by pages, and backs it. Returns its
+/// index, or `capacity` if there is none, or no page for it.
+template <typename Entry>
+std::uint32_t take_entry(std::atomic<std::uint32_t>& used, const Entry* table, std::uint32_t capacity) {
+  std::uint32_t index = used;
+  do {
+    if (index >= capacity || !have_pages(&table[index], sizeof(Entry))) return capacity;
+  } while (!used.compare_exchange_weak(index, index + 1));
+  return index;
+}
 
 /// Sets a bit of `gaps`.
 void note_gap(Gap gap);

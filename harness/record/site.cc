@@ -54,10 +54,11 @@ Site* find(const Stack& stack, SiteKind kind) {
   for (std::size_t probe = 0; probe < kProbes; ++probe) {
     // The low bits of the product depend on few bits of the addresses.
     Site& site = process->sites[((key >> 32) + probe) % kSites];
+    // Even to read from a full file system is a signal.
+    if (!have_pages(&site, sizeof site)) return nullptr;
     std::uint64_t found = site.key;
     if (found == key) return &site;
     if (found != 0) continue;
-    if (!have_pages(&site, sizeof site)) return nullptr;
     if (!site.key.compare_exchange_strong(found, key)) {
       if (found == key) return &site;
       continue;

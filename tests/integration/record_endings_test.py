@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import MIB, ZEROTAX, clean_environment, zerotax
+from conftest import BUILD, MIB, ZEROTAX, clean_environment, zerotax
 from recording import ENDING, KNOWN, NOBODY, PROGRAMS, record
 
 root_only = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
@@ -166,6 +166,23 @@ def test_what_is_left_running_is_reported_as_it_is_now():
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare")
+def test_a_full_file_system_ends_the_recording_and_not_the_program(tmp_path):
+    # The arena is never begun where there is no room: a copy of an empty one is put on a small file system.
+    library = BUILD / "lib" / "libzerotax-record.so"
+    script = (f"mount -t tmpfs -o size=200k none {tmp_path} || exit 77\n"
+              f"{ZEROTAX} record --out /dev/null -- sh -c 'cp --sparse=always $ZEROTAX_RECORD {tmp_path}/arena' || exit 78\n"
+              f"export ZEROTAX_RECORD={tmp_path}/arena LD_PRELOAD={library}\n"
+              f"for i in 1 2 3 4 5; do {PROGRAMS}/threads || exit 79; {KNOWN} >/dev/null; [ $? = 3 ] || exit 80; done\n"
+              f"LD_PRELOAD= df --output=avail {tmp_path}")
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script], env=clean_environment(), capture_output=True, text=True,
+                          check=False)
+    if done.returncode == 77:
+        pytest.skip("a tmpfs cannot be mounted here")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "0", "it is full by now"
+
+
 @root_only
 def test_nobody_gets_the_same_counts():
     found = record(KNOWN, prefix=NOBODY)
@@ -199,7 +216,8 @@ def check_refused(done, words):
     (["--allocator", "glibd", "--", "true"], ["unknown allocator 'glibd'"]),
     (["--env", "x:A=1", "--", "true"], ["--env is given without --allocator"]),
     (["--json", "/no/such/folder/x", "--", "true"], ["cannot write"]),
-    (["--out", "", "--", "true"], ["--out"]), (["--such", "--", "true"], ["--such"]), (["true"], ["true"])])
+    (["--out", "", "--", "true"], ["--out"]), (["--such", "--", "true"], ["'--such' is no option", "--"]),
+    (["true", "-x"], ["'true' is no option", "behind it"]), (["--json"], ["--json"])])
 def test_unusable_options_are_refused_before_the_program_runs(arguments, words):
     check_refused(zerotax("record", *arguments), words)
 
