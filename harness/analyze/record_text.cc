@@ -7,6 +7,7 @@
 #include "analyze/record_sites.h"
 #include "analyze/summary.h"
 #include "analyze/symbols.h"
+#include "base/names.h"
 #include "base/size.h"
 #include "base/wrap.h"
 
@@ -41,8 +42,6 @@ std::string about(const Json& figure) {
 std::string count(const Json& figure) { return figure.is_number() ? format_count(figure.get<std::uint64_t>()) : "n/a"; }
 
 std::string ns(const Json& figure) { return figure.is_number() ? format_ns(figure.get<double>()) : "n/a"; }
-
-std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 std::string percent(const Json& figure) {
   return figure.is_number() ? fmt::format("{:.1f} %", 100 * figure.get<double>()) : "n/a";
@@ -181,7 +180,7 @@ std::string processes(const Json& record) {
                                  "redundant", "time");
   for (const Json* process : heaviest(all, kTopProcesses)) {
     const std::string command = process->at("command");
-    std::string name = base_name(command.empty() ? process->at("executable").get<std::string>()
+    std::string name = file_name(command.empty() ? process->at("executable").get<std::string>()
                                                  : command.substr(0, command.find(' ')));
     if (process->at("began") == "fork") name += " (fork)";
     text += row(std::to_string(process->at("pid").get<int>()), name, process->at("figures"));
@@ -207,7 +206,7 @@ std::string warnings(const Json& record) {
   for (const Json& process : record.at("processes")) {
     const std::string executable = process.at("executable");
     for (const Json& gap : process.at("gaps")) {
-      add(fmt::format("{}: {}.", base_name(executable), gap.get<std::string>()));
+      add(fmt::format("{}: {}.", file_name(executable), gap.get<std::string>()));
     }
     if (process.at("ended") == "running") {
       add(fmt::format("process {} still runs: its figures are of now.", process.at("pid").get<int>()));
@@ -231,7 +230,7 @@ std::string record_text(const Json& record) {
                               ? "was killed by " + run.at("signal").get<std::string>()
                               : fmt::format("exited with {}", run.at("exit_status").get<int>());
   std::string text = wrap(
-      fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.", base_name(record.at("command").at(0)), end,
+      fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.", file_name(record.at("command").at(0)), end,
                   ns(run.at("wall_ns")), ns(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
                   record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
       "", "");

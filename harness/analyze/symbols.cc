@@ -1,6 +1,5 @@
 #include "analyze/symbols.h"
 
-#include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 
@@ -8,18 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/names.h"
+
 namespace zerotax {
 namespace {
-
-std::string demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
-  if (status == 0 && text) return text.get();
-  const std::string plain = name;
-  return plain.substr(0, plain.find('@'));  // "main@@VERSION"
-}
-
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 char* debug_path = nullptr;  // elfutils' own: beside the file, in .debug, under /usr/lib/debug
 

@@ -1,6 +1,7 @@
 #include "os/foreground.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,6 +96,8 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
 
   const Dispositions dispositions;
   result.started_ns = monotonic_ns();
+  // What it leaves behind goes to init as ever, not to us (os/child.cc wants that for probes).
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   const pid_t pid = ::fork();
   if (pid == 0) {
     dispositions.restore();

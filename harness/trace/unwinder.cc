@@ -1,6 +1,5 @@
 #include "trace/unwinder.h"
 
-#include <cxxabi.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <ranges>
 
+#include "base/names.h"
 #include "trace/libc_functions.h"
 
 namespace zerotax {
@@ -19,14 +19,6 @@ namespace {
 constexpr std::size_t kMostFrames = 192;
 constexpr std::size_t kStackPointer = 7;
 constexpr std::size_t kProgramCounter = 16;
-
-std::string demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? text.get() : name;
-}
-
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 char* debug_path = nullptr;  // elfutils' own: beside the file, in .debug, under /usr/lib/debug
 

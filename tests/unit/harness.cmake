@@ -1,3 +1,4 @@
+zerotax_unit_test(names_test LIBRARIES zerotax_base)
 zerotax_unit_test(size_test LIBRARIES zerotax_base)
 zerotax_unit_test(statistics_test LIBRARIES zerotax_base)
 zerotax_unit_test(json_test LIBRARIES zerotax_base)
