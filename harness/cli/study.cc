@@ -41,7 +41,7 @@ Session make_session(const MeasureOptions& options, bool full) {
 /// Quick: where memory need not be populated by the GiB, and as a program with one thread sees it.
 ThresholdAxes threshold_axes(const Plan& plan) {
   if (plan.study == "full") return {16 * kKiB, 2 * kGiB, 2, {0, 0.01, 1}, {"main", "worker"}};
-  return {64 * kKiB, 256 * kMiB, 2, {0, 1}, {"main"}};
+  return {64 * kKiB, 160 * kMiB, 2, {0, 1}, {"main"}};
 }
 
 /// Searches what is not in the folder's thresholds.json yet, and keeps it there lane by lane. Returns the number of the

@@ -24,9 +24,9 @@ const std::vector<std::uint64_t> kHeadline{100 * kMiB, 1000 * kMiB};
 void add_quick_study(Plan& plan) {
   plan.study = "quick";
   std::vector<std::uint64_t> sizes = grid(64 * kKiB, 64 * kMiB, 4);
-  const auto big = grid(64 * kMiB, 256 * kMiB, 2);
+  const auto big = grid(64 * kMiB, 128 * kMiB, 2);
   sizes.insert(sizes.end(), big.begin(), big.end());
-  const auto biggest = grid(256 * kMiB, kGiB, 1);
+  const auto biggest = grid(128 * kMiB, kGiB, 1);
   sizes.insert(sizes.end(), biggest.begin(), biggest.end());
   sizes.push_back(kGiB);
   for (const std::uint64_t size : sizes) {

@@ -5,7 +5,7 @@
 namespace zerotax {
 
 /// Fills a plan with the study's points: the 100 MiB against 1000 MiB of the 2016 report, and curves from 64 KiB to 1
-/// GiB, nothing touched and everything touched. Quick: 4 sizes an octave up to 64 MiB, 2 up to 256 MiB, 1 above, big
+/// GiB, nothing touched and everything touched. Quick: 4 sizes an octave up to 64 MiB, 2 up to 128 MiB, 1 above, big
 /// blocks repeated less.
 void add_quick_study(Plan& plan);
 

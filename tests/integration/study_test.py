@@ -41,7 +41,7 @@ def test_everything_is_in_the_folder(study):
     assert {point["status"] for point in points} == {"ok"}
     found = thresholds_in(folder)
     assert lanes_in(found) == LANES
-    assert {(lane["from_bytes"], lane["to_bytes"]) for lane in found["lanes"]} == {(64 << 10, 256 << 20)}
+    assert {(lane["from_bytes"], lane["to_bytes"]) for lane in found["lanes"]} == {(64 << 10, 160 << 20)}
     assert str(folder) in said and "thresholds.json" in said
     assert (folder / "summary.md").read_text() in said
     if "figures)" in said:

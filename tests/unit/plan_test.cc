@@ -79,7 +79,7 @@ TEST(StudyPlan, HasTheGridThatTheStudyPromises) {
   EXPECT_EQ(touches, (std::set<double>{0.0, 1.0}));
   for (std::uint64_t octave = 64 * kKiB; octave < kGiB; octave *= 2) {
     const auto in_octave = std::distance(sizes.lower_bound(octave), sizes.lower_bound(2 * octave));
-    EXPECT_GE(in_octave, octave < 64 * kMiB ? 4 : octave < 256 * kMiB ? 2 : 1) << octave;
+    EXPECT_GE(in_octave, octave < 64 * kMiB ? 4 : octave < 128 * kMiB ? 2 : 1) << octave;
   }
 }
 

@@ -64,7 +64,7 @@ def point(name: str, size: int, touch: float = 0.0, **changes: Any) -> dict[str,
                "redundant_zeroed_bytes": zeroed if fresh or not touch else 0,
                "populated_bytes": zeroed if fresh else 0, "calloc_faults": calloc_faults,
                "touch_faults": touch_faults, "free_faults": 0,
-               "calloc_syscalls": calls, "free_syscalls": free_calls}
+               "calloc_syscalls": calls, "free_syscalls": free_calls, "home": "mapping"}
     first = [{"op": op, "calloc_ns": round(calloc_total * (1 + 1 / op), 1),
               "touch_ns": round(touch_ns, 1), "free_ns": free_ns, **figures}
              for op in range(1, 9)]
@@ -96,7 +96,7 @@ def failed(name: str, size: int, touch: float, status: str, reason: str) -> dict
     """A point whose process did not finish: no figure of it is known."""
     raw = point(name, size, touch, status=status, reason=reason, first_ops=[], ops=0)
     for key in raw:
-        if key.endswith(("_ns", "_bytes", "_faults", "syscalls", "_method", "_stores")) \
+        if key.endswith(("_ns", "_bytes", "_faults", "syscalls", "_method", "_stores", "home")) \
                 and key != "size_bytes":
             raw[key] = na(status)
     return raw
