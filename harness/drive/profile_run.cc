@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -76,24 +77,26 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
   const Record& record = timing.record();
   const double op_ns = std::max(
       1.0, static_cast<double>(record.run_ns) / static_cast<double>(std::max<std::int64_t>(record.run_ops, 1)));
+  // A process for each second, so that there is progress to be told; a short operation may not be made often enough to
+  // fill one.
   const double wanted = std::max(2.0, for_seconds * kNs / op_ns);
-  const auto ops = static_cast<std::uint32_t>(std::min(wanted, static_cast<double>(kMaxOps)));
-  // Short operations do not fill the time with the most that one process may make.
-  const auto processes = static_cast<std::size_t>(std::clamp(wanted / ops, 1.0, 100.0));
+  const auto ops =
+      static_cast<std::uint32_t>(std::min({wanted, std::max(2.0, kNs / op_ns), static_cast<double>(kMaxOps)}));
+  const auto processes = static_cast<std::size_t>(std::clamp(std::ceil(wanted / ops), 1.0, 4000.0));
 
   rusage before{};
   ::getrusage(RUSAGE_CHILDREN, &before);
   const std::int64_t start = monotonic_ns();
-  ProfileRecorder recorder(hz);
+  ProfiledRun run;
   Progress progress("profiling", processes, static_cast<double>(processes));
   for (std::size_t i = 0; i < processes && interrupted() == 0; ++i) {
     progress.show(allocator.name);
+    ProfileRecorder recorder(hz);
     one_pass(allocator, point, Pass::kBare, ops);
+    run.data.add(recorder.finish());
     progress.advance(1);
   }
   progress.clear();
-  ProfiledRun run;
-  run.data = recorder.finish();
   run.wall_s = static_cast<double>(monotonic_ns() - start) / kNs;
   rusage after{};
   ::getrusage(RUSAGE_CHILDREN, &after);

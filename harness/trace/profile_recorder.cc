@@ -10,9 +10,23 @@ namespace {
 constexpr std::uint32_t kStackBytes = 16 << 10;
 constexpr std::chrono::milliseconds kPause{10};
 
+const KernelSymbols& kernel_symbols() {
+  static const KernelSymbols symbols;
+  return symbols;
+}
+
 }  // namespace
 
-ProfileRecorder::ProfileRecorder(unsigned hz) : sampler_(hz, kStackBytes), thread_([this] { work(); }) {}
+void ProfileData::add(const ProfileData& other) {
+  for (const auto& [stack, count] : other.stacks) stacks[stack] += count;
+  samples += other.samples;
+  lost += other.lost;
+  sees_kernel = other.sees_kernel;
+  knows_kernel_names = other.knows_kernel_names;
+}
+
+ProfileRecorder::ProfileRecorder(unsigned hz)
+    : sampler_(hz, kStackBytes), kernel_(kernel_symbols()), thread_([this] { work(); }) {}
 
 ProfileRecorder::~ProfileRecorder() {
   done_ = true;

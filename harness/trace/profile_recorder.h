@@ -22,10 +22,14 @@ struct ProfileData {
   std::uint64_t lost = 0;
   bool sees_kernel = false;
   bool knows_kernel_names = false;
+
+  /// Adds what was sampled of another process.
+  void add(const ProfileData& other);
 };
 
-/// Takes and unwinds samples, in a thread of its own, of what the calling thread starts between construction and
-/// finish().
+/// Takes and unwinds samples, in a thread of its own, of the program that the calling thread starts between
+/// construction and finish(): one, and what that starts. (Of a second one the kernel may take none: between two threads
+/// that share inherited events it exchanges them, and "enabled by exec" is true of an event once.)
 class ProfileRecorder {
  public:
   /// `hz`: samples a second of CPU time. Throws MachineError if nothing can be sampled.
@@ -44,7 +48,7 @@ class ProfileRecorder {
   Unwinder& unwinder(std::uint32_t pid);
 
   PerfSampler sampler_;
-  KernelSymbols kernel_;
+  const KernelSymbols& kernel_;
   ProfileData data_;
   std::vector<PerfEvent> pending_;
   std::map<std::uint32_t, std::unique_ptr<Unwinder>> processes_;

@@ -61,8 +61,11 @@ def test_a_known_chain_of_calls_is_found(tmp_path, words):
 
 
 def test_the_zeroing_of_a_case_is_found_and_its_kernel_part(tmp_path):
-    found, done = profile(tmp_path, "--allocator", "largecache", "--size", "100MiB", "--seconds", 1)
+    found, done = profile(tmp_path, "--allocator", "largecache", "--size", "100MiB", "--seconds", 3)
     assert done.stdout.startswith("calloc_loop largecache 100 MiB touch 0 main\n")
+    # Each of the processes that the case is repeated in was sampled.
+    cpu = found["user_s"] + found["system_s"]
+    assert 0.5 * cpu * 997 < found["samples"] < 1.5 * cpu * 997 + 20
     zeroing, = [e["samples"] for e in found["categories"] if e["category"] == "zeroing"]
     assert zeroing > 0
     assert any("memset" in path[-1] and any("largecache::" in name for name in path) for path in chains(found["tree"]))
