@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <set>
 
 #include "analyze/summary.h"
@@ -53,8 +52,8 @@ std::string kernel_category(const Stack& stack) {
   if (stack.empty() || stack.back().module != kKernel) return "";
   static constexpr const char* kMapping[] = {"sys_mmap",   "sys_munmap",   "sys_madvise",    "sys_brk",
                                              "sys_mremap", "sys_mprotect", "ksys_mmap_pgoff"};
-  for (const Frame& frame : std::views::reverse(stack)) {
-    if (frame.module != kKernel) break;
+  for (std::size_t i = stack.size(); i-- > 0 && stack[i].module == kKernel;) {
+    const Frame& frame = stack[i];
     if (contains(frame.function, "exc_page_fault") || contains(frame.function, "handle_mm_fault")) return "page faults";
     for (const char* call : kMapping) {
       if (contains(frame.function, call)) return "mapping calls";
@@ -64,8 +63,8 @@ std::string kernel_category(const Stack& stack) {
 }
 
 const Frame* innermost_user_frame(const Stack& stack) {
-  for (const Frame& frame : std::views::reverse(stack)) {
-    if (frame.module != kKernel) return &frame;
+  for (std::size_t i = stack.size(); i-- > 0;) {
+    if (stack[i].module != kKernel) return &stack[i];
   }
   return nullptr;
 }

@@ -190,14 +190,15 @@ ThreadBlock* recycle() {
 }
 
 ThreadBlock* claim_block() {
-  if (process == nullptr) return &nowhere_block;
+  auto* const table = process;
+  if (table == nullptr) return &nowhere_block;
   constexpr std::uint32_t kOwn = kThreads - 1;  // the last one is shared at need
-  const std::uint32_t index = take_entry(process->threads_used, &process->threads[0], kOwn);
-  ThreadBlock* block = index < kOwn ? &process->threads[index] : nullptr;
-  if (block == nullptr && process->threads_used == kOwn) block = recycle();
+  const std::uint32_t index = take_entry(table->threads_used, &table->threads[0], kOwn);
+  ThreadBlock* block = index < kOwn ? &table->threads[index] : nullptr;
+  if (block == nullptr && table->threads_used == kOwn) block = recycle();
   if (block == nullptr) {
     note_gap(kThreadsShared);
-    block = &process->threads[kOwn];
+    block = &table->threads[kOwn];
     if (!have_pages(block, sizeof *block)) return &nowhere_block;
   }
   block->pid = ::getpid();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ranges>
 
 namespace zerotax {
 namespace {
@@ -92,9 +91,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
   }
   Stack stack{{names_[event.pid], ""}};
   for (Frame& frame : unwinder(event.pid).frames(event)) stack.push_back(std::move(frame));
-  for (const std::uint64_t address : std::views::reverse(event.kernel)) {
-    stack.push_back({kernel_.name(address), "kernel"});
-  }
+  for (std::size_t i = event.kernel.size(); i-- > 0;) stack.push_back({kernel_.name(event.kernel[i]), "kernel"});
   ++data_.stacks[stack];
   ++data_.samples;
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <ranges>
 
 #include "base/names.h"
 #include "trace/libc_functions.h"
@@ -142,7 +141,8 @@ Stack Unwinder::frames(const PerfEvent& sample) {
     ::dwfl_getthread_frames(session_->dwfl, static_cast<pid_t>(pid_), Session::on_frame, session_.get());
   if (session_->addresses.empty()) session_->addresses.push_back(sample.registers[kProgramCounter]);
   Stack stack;
-  for (const std::uint64_t address : std::views::reverse(session_->addresses)) stack.push_back(name(address));
+  const auto& addresses = session_->addresses;
+  for (std::size_t i = addresses.size(); i-- > 0;) stack.push_back(name(addresses[i]));
   return stack;
 }
 
