@@ -7,8 +7,8 @@ import signal
 import subprocess
 
 import pytest
-from conftest import BUILD, MIB, ZEROTAX, clean_environment, zerotax
-from recording import ENDING, KNOWN, NOBODY, PROGRAMS, record
+from conftest import BUILD, MIB, NOBODY, ZEROTAX, clean_environment, skip_if_unreadable, zerotax
+from recording import ENDING, KNOWN, PROGRAMS, record
 
 root_only = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
 
@@ -185,6 +185,7 @@ def test_a_full_file_system_ends_the_recording_and_not_the_program(tmp_path):
 
 @root_only
 def test_nobody_gets_the_same_counts():
+    skip_if_unreadable()
     found = record(KNOWN, prefix=NOBODY)
     assert found.status == 3
     assert found.totals["calloc_calls"] == 1015 and found.totals["by_hand"]["zeroed_bytes"] == 7_100_000

@@ -11,7 +11,6 @@ from conftest import BUILD, ZEROTAX, check_schema, clean_environment, is_na
 PROGRAMS = BUILD / "tests" / "recorded"
 KNOWN = PROGRAMS / "known"
 ENDING = PROGRAMS / "ending"
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 class Recorded:

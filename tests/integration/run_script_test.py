@@ -4,9 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import BUILD, SOURCE
-
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+from conftest import BUILD, NOBODY, SOURCE
 
 
 def front_door(tmp_path, packages):

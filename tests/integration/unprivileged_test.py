@@ -8,9 +8,9 @@ import tempfile
 
 import pytest
 from conftest import (
-    BUILD, KIB, MIB, UNHURRIED_MIMALLOC, ZEROTAX, differences, is_na, measure, options, planted, watches_inline_stores)
+    BUILD, KIB, MIB, NOBODY, UNHURRIED_MIMALLOC, differences, is_na, measure, options, planted, skip_if_unreadable,
+    watches_inline_stores)
 
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 PLAN = [
     "--allocator", "glibc", "--allocator", "mimalloc", "--env", f"mimalloc:{UNHURRIED_MIMALLOC}",
     *planted("planted_memset", "planted_half"),
@@ -32,14 +32,6 @@ def pairs(one, other):
 def check_same(one, other, *keys):
     found = {label: differences(*points, *keys) for label, points in pairs(one, other).items()}
     assert found == {label: [] for label in found}
-
-
-def skip_if_unreadable():
-    """Nobody must be able to start the probes: not so where the tree is below /root, say."""
-    # setpriv itself may still start the command; what that starts, it may not.
-    can_run = subprocess.run([*NOBODY, ZEROTAX, "list"], capture_output=True, check=False)
-    if can_run.returncode != 0:
-        pytest.skip(f"{ZEROTAX} and its probes are not readable for everybody")
 
 
 @pytest.fixture(scope="module")

@@ -102,7 +102,7 @@ TEST(ThresholdSearch, TellsWhereItGaveUpOnTooManyChanges) {
   const auto search = find_thresholds({64 * kKiB, 128 * kKiB}, [](std::uint64_t size) {
     return Planted(std::map<std::uint64_t, int>{{0, static_cast<int>(size / 16)}})(size);
   });
-  EXPECT_LT(search.probes, 2 + 2 * 16 * kMostChangesInGap + 2 * kMostChangesInGap);
+  EXPECT_LT(search.probes, 2 + 34 * kMostChangesInGap);
   ASSERT_EQ(search.thresholds.size(), kMostChangesInGap);
   EXPECT_TRUE(search.noisy.empty());
   // From end to end, without a hole.
