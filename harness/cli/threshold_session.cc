@@ -23,10 +23,10 @@ struct Interrupted {};
 
 bool stop() { return interrupted() != 0; }
 
-/// Behaviour can change up to the fifth call; where a call takes long, blocks are mapped anew or kept, and four show
+/// Behaviour can change up to the fifth call; where a call takes long, blocks are mapped anew or kept, and a few show
 /// which.
 Repeats repeats_for(std::uint64_t size) {
-  const std::uint32_t ops = size <= 4 * kMiB ? 8 : size <= 64 * kMiB ? 6 : 4;
+  const std::uint32_t ops = size <= 4 * kMiB ? 8 : size <= 64 * kMiB ? 6 : size <= 256 * kMiB ? 4 : 3;
   return {ops, ops, ops, ops, 0};
 }
 
