@@ -29,7 +29,11 @@ struct Side {
   }
 };
 
-std::string line(const std::string& first, const Side& side, bool bar) {
+std::string cut(const std::string& text, std::size_t columns) {
+  return (columns > 0 ? text.substr(0, columns) : text) + "\n";
+}
+
+std::string line(const std::string& first, const Side& side, bool bar, std::size_t columns) {
   const auto memory = [&](std::optional<std::uint64_t> bytes) {
     return side.alive > 0 && bytes ? format_size(*bytes) : "-";
   };
@@ -38,17 +42,18 @@ std::string line(const std::string& first, const Side& side, bool bar) {
                   side.counts.reuses, side.counts.zero_fills, side.counts.file_faults,
                   format_size(side.counts.copied_bytes), memory(side.rss), memory(side.pss), memory(side.vsz));
   if (bar && side.counts.copies > 0) text += "  " + std::string(std::min(side.counts.copies, kLongestBar), '@');
-  return text + "\n";
+  return cut(text, columns);
 }
 
 }  // namespace
 
-std::string cow_heading() {
-  return fmt::format("{:<12} {:>7} {:>7} {:>10} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", "time", "copies", "reuses",
-                     "zero-fills", "file", "copied", "RSS", "PSS", "VSZ", "copies");
+std::string cow_heading(std::size_t columns) {
+  return cut(fmt::format("{:<12} {:>7} {:>7} {:>10} {:>6} {:>9} {:>9} {:>9} {:>9}  {}", "time", "copies", "reuses",
+                         "zero-fills", "file", "copied", "RSS", "PSS", "VSZ", "copies"),
+             columns);
 }
 
-std::string cow_lines(const FaultInterval& interval) {
+std::string cow_lines(const FaultInterval& interval, std::size_t columns) {
   Side all;
   Side parent;
   Side children;
@@ -58,10 +63,10 @@ std::string cow_lines(const FaultInterval& interval) {
     (process.child ? children : parent).add(process);
     any_child = any_child || process.child;
   }
-  std::string text = line(fmt::format("{:.2f} s", interval.to_s), all, true);
+  std::string text = line(fmt::format("{:.2f} s", interval.to_s), all, true, columns);
   if (!any_child) return text;
-  text += line("  parent", parent, false);
-  return text + line(fmt::format("  children {}", children.alive), children, false);
+  text += line("  parent", parent, false, columns);
+  return text + line(fmt::format("  children {}", children.alive), children, false, columns);
 }
 
 }  // namespace zerotax

@@ -6,12 +6,12 @@
 
 namespace zerotax {
 
-/// The heading of the live lines, with its line break.
-std::string cow_heading();
+/// The heading of the live lines, with its line break. Lines are cut at `columns`, unless it is 0.
+std::string cow_heading(std::size_t columns = 0);
 
 /// One interval in live lines, each with its line break: all that was watched, with a bar of a "@" for each copy (64 at
 /// most); where there are children, also the parent and they apart, with the number that
 /// lives.
-std::string cow_lines(const FaultInterval& interval);
+std::string cow_lines(const FaultInterval& interval, std::size_t columns = 0);
 
 }  // namespace zerotax

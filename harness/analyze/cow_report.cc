@@ -3,16 +3,20 @@
 namespace zerotax {
 namespace {
 
-Json counts_json(const FaultCounts& counts) {
+/// What a method that sees only some figures cannot tell.
+constexpr const char* kNotSeen = "seen as root only";
+
+Json counts_json(const FaultCounts& counts, bool every_fault) {
+  const auto figure = [&](std::uint64_t value) { return every_fault ? Json(value) : not_available(kNotSeen); };
   return {{"copies", counts.copies},
           {"reuses", counts.reuses},
           {"zero_fills", counts.zero_fills},
           {"file_faults", counts.file_faults},
           {"other", counts.other},
-          {"kernel", counts.kernel},
+          {"kernel", figure(counts.kernel)},
           {"copied_bytes", counts.copied_bytes},
-          {"zeroed_bytes", counts.zeroed_bytes},
-          {"copy_ns", counts.copy_ns}};
+          {"zeroed_bytes", figure(counts.zeroed_bytes)},
+          {"copy_ns", figure(counts.copy_ns)}};
 }
 
 Json memory_figure(const std::optional<std::uint64_t>& bytes, const char* why) {
@@ -35,10 +39,10 @@ const char* kind_of(const MappingFaults& mapping) {
   return mapping.end == 0 ? "unknown" : "special";
 }
 
-Json process_json(const TracedProcess& process, FaultCounts& totals) {
+Json process_json(const TracedProcess& process, FaultCounts& totals, bool every_fault) {
   totals.add(process.counts);
   Json json = {{"pid", process.pid}, {"parent", process.parent}, {"name", process.name}};
-  json["counts"] = counts_json(process.counts);
+  json["counts"] = counts_json(process.counts, every_fault);
   add_memory(json, process.memory);
   json["mappings"] = Json::array();
   for (const MappingFaults& mapping : process.mappings) {
@@ -46,23 +50,23 @@ Json process_json(const TracedProcess& process, FaultCounts& totals) {
                                 {"end", mapping.end},
                                 {"kind", kind_of(mapping)},
                                 {"name", mapping.name},
-                                {"counts", counts_json(mapping.counts)}});
+                                {"counts", counts_json(mapping.counts, every_fault)}});
   }
   return json;
 }
 
-Json interval_json(const FaultInterval& interval) {
+Json interval_json(const FaultInterval& interval, bool every_fault) {
   FaultCounts totals;
   Json processes = Json::array();
   for (const auto& [pid, process] : interval.processes) {
     totals.add(process.counts);
-    Json entry = {{"pid", pid}, {"child", process.child}, {"counts", counts_json(process.counts)}};
+    Json entry = {{"pid", pid}, {"child", process.child}, {"counts", counts_json(process.counts, every_fault)}};
     add_memory(entry, process.memory);
     processes.push_back(std::move(entry));
   }
   return {{"from_s", interval.from_s},
           {"to_s", interval.to_s},
-          {"counts", counts_json(totals)},
+          {"counts", counts_json(totals, every_fault)},
           {"processes", std::move(processes)}};
 }
 
@@ -77,22 +81,25 @@ Json cow_json(const CowSubject& subject, const FaultData& data, const Json& envi
   json["command"] = subject.command;
   json["pid"] = subject.pid;
   json["exit_status"] = subject.exit_status;
-  json["method"] = "tracepoints";
+  json["method"] = data.every_fault ? "tracepoints" : "software";
   json["counted"] = subject.counted;
   json["interval_s"] = subject.interval_s;
   json["wall_s"] = subject.wall_s;
   FaultCounts totals;
   Json processes = Json::array();
-  for (const TracedProcess& process : data.processes) processes.push_back(process_json(process, totals));
-  json["totals"] = counts_json(totals);
+  for (const TracedProcess& process : data.processes)
+    processes.push_back(process_json(process, totals, data.every_fault));
+  json["totals"] = counts_json(totals, data.every_fault);
   json["totals"]["lost"] = data.lost;
   json["processes"] = std::move(processes);
   json["intervals"] = Json::array();
-  for (const FaultInterval& interval : data.intervals) json["intervals"].push_back(interval_json(interval));
+  for (const FaultInterval& interval : data.intervals)
+    json["intervals"].push_back(interval_json(interval, data.every_fault));
   json["code"] = Json::array();
   for (const CodeFaults& code : data.code) {
-    json["code"].push_back(
-        {{"function", code.frame.function}, {"module", code.frame.module}, {"counts", counts_json(code.counts)}});
+    json["code"].push_back({{"function", code.frame.function},
+                            {"module", code.frame.module},
+                            {"counts", counts_json(code.counts, data.every_fault)}});
   }
   return json;
 }

@@ -22,7 +22,7 @@ struct CowSubject {
 /// The object of "zerotax.cow/1" (results/schema/cow.schema.json).
 Json cow_json(const CowSubject& subject, const FaultData& data, const Json& environment);
 
-/// For people, from that object: totals, processes, the mappings and the code that copied most. At most 80 columns.
+/// For people, from that object: totals, processes, the mappings and the code that copied most.
 std::string cow_text(const Json& cow);
 
 }  // namespace zerotax

@@ -64,12 +64,16 @@ std::string cow_text(const Json& cow) {
   std::string text = wrap(command.empty() ? fmt::format("process {}", cow.at("pid").get<int>())
                                           : fmt::format("{}", fmt::join(command, " ")),
                           "", "  ");
-  text += wrap(fmt::format("{} pages copied ({}), {} reused, {} zero-filled, {} file faults, in {:.3g} s; counted: {}; "
-                           "by tracepoints, every fault",
-                           number(totals, "copies"), format_size(number(totals, "copied_bytes")),
-                           number(totals, "reuses"), number(totals, "zero_fills"), number(totals, "file_faults"),
-                           cow.at("wall_s").get<double>(), cow.at("counted").get<std::string>()),
-               "", "  ");
+  text +=
+      wrap(fmt::format("{} pages copied ({}), {} reused, {} zero-filled, {} file faults, in {:.3g} s; counted: {}; {}",
+                       number(totals, "copies"), format_size(number(totals, "copied_bytes")), number(totals, "reuses"),
+                       number(totals, "zero_fills"), number(totals, "file_faults"), cow.at("wall_s").get<double>(),
+                       cow.at("counted").get<std::string>(),
+                       cow.at("method") == "tracepoints"
+                           ? "by tracepoints, every fault"
+                           : "by software events, as an ordinary user: faults in user mode, told apart by what is "
+                             "known of who shares each page"),
+           "", "  ");
   if (number(totals, "lost") > 0) {
     text += wrap(fmt::format("! {} events were lost: the figures are too low", number(totals, "lost")), "", "  ");
   }

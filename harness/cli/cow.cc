@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ constexpr const char* kExamples =
     "  zerotax cow -- ./snapshotting-server\n"
     "  zerotax cow --pid 4711 --interval 0.5\n"
     "  zerotax cow --first-child --json cow.json -- ruby bigarray.rb\n"
-    "It needs root. With a command, the exit status is the program's own (128 + N if signal N ended it).\n";
+    "As root it sees every fault, else those in user mode of your own programs. With a command, the exit status is the "
+    "program's own (128 + N if signal N ended it).\n";
 
 struct Options {
   pid_t pid = 0;
@@ -41,10 +43,13 @@ class LiveLines {
 
   [[nodiscard]] bool terminal() const { return terminal_; }
   void show(const FaultInterval& interval, bool complete) {
-    std::string text = lines_++ == 0 ? cow_heading() : "";
+    // A line that the terminal wraps would not be drawn over.
+    winsize window{};
+    const std::size_t columns = terminal_ && ::ioctl(::fileno(to_), TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+    std::string text = lines_++ == 0 ? cow_heading(columns) : "";
     // Up by what was drawn last, and all below is wiped (ECMA-48: CUU, ED).
     if (drawn_ > 0) text += fmt::format("\x1b[{}A\x1b[J", drawn_);
-    const std::string rows = cow_lines(interval);
+    const std::string rows = cow_lines(interval, columns);
     drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
     fmt::print(to_, "{}", text + rows);
     std::fflush(to_);

@@ -45,7 +45,8 @@ std::vector<ProcessMapping> process_mappings(pid_t pid) {
     int name = 0;
     if (std::sscanf(line.c_str(), "%llx-%llx %4s %llx %*s %*s %n", &begin, &end, &flags[0], &offset, &name) != 4)
       continue;
-    mappings.push_back({begin, end, offset, flags[3] == 's', line.substr(static_cast<std::size_t>(name))});
+    mappings.push_back(
+        {begin, end, offset, flags[1] == 'w', flags[3] == 's', line.substr(static_cast<std::size_t>(name))});
   }
   return mappings;
 }

@@ -26,6 +26,7 @@ struct ProcessMapping {
   std::uint64_t begin;
   std::uint64_t end;
   std::uint64_t file_offset;
+  bool writable;
   bool shared;
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
 };

@@ -14,6 +14,7 @@ struct Region {
   bool shared = false;
   bool hugetlb = false;
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
+  bool writable = true;
 
   /// Its pages are a file's, or those of shared memory, until a private one is written.
   [[nodiscard]] bool of_file() const;
@@ -26,6 +27,7 @@ class AddressSpace {
   void map(Region region);
   /// Nothing: null.
   [[nodiscard]] const Region* find(std::uint64_t address) const;
+  [[nodiscard]] const std::map<std::uint64_t, Region>& regions() const { return regions_; }
 
  private:
   std::map<std::uint64_t, Region> regions_;  ///< by begin; they do not overlap

@@ -52,6 +52,7 @@ struct FaultData {
   std::vector<FaultInterval> intervals;
   std::vector<CodeFaults> code;  ///< most copies first
   std::uint64_t lost = 0;        ///< events
+  bool every_fault = true;       ///< false: those in user mode, told apart by their addresses (PageSharing)
 };
 
 }  // namespace zerotax

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "os/clock.h"
+#include "os/page.h"
 
 namespace zerotax {
 namespace {
@@ -15,6 +16,8 @@ constexpr std::uint64_t kRedrawNs = 250'000'000;
 constexpr std::uint64_t kMemoryShare = 100;
 /// How often the mappings of a process are read anew because a fault lies in none that is known.
 constexpr std::uint64_t kSpaceAgeNs = 100'000'000;
+/// Larger mappings are reserved, not used; only what faults tell of them is known.
+constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
 constexpr const char* kKernel = "kernel";
 
 std::uint64_t now_ns() { return static_cast<std::uint64_t>(monotonic_ns()); }
@@ -68,6 +71,7 @@ FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid) : options_(std::
     Process& process = start(each, each == pid ? 0 : pid);
     process.told.name = process_name(each);
     read_space(process);
+    if (events_->method() == FaultEvents::Method::kSoftware) look(each, process.told.parent, false);
   }
   thread_ = std::thread([this] { work(); });
 }
@@ -175,8 +179,8 @@ FaultTracer::Process& FaultTracer::start(pid_t pid, pid_t parent) {
 void FaultTracer::read_space(Process& process) {
   process.space_read_ns = now_ns();
   for (ProcessMapping& mapping : process_mappings(process.told.pid)) {
-    process.space.map(
-        {mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, std::move(mapping.name)});
+    process.space.map({mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, std::move(mapping.name),
+                       mapping.writable});
   }
 }
 
@@ -201,6 +205,8 @@ void FaultTracer::apply(const FaultEvent& event) {
       Process& process = known != processes_.end() ? known->second : start(event.pid, 0);
       process.told.name = event.name;
       process.space = {};
+      sharing_.end(event.pid);
+      pagemaps_.forget(event.pid);
       return;
     }
     case FaultEvent::Kind::kFork: {
@@ -212,27 +218,50 @@ void FaultTracer::apply(const FaultEvent& event) {
       Process& process = start(event.pid, event.parent);
       process.told.name = std::move(name);
       process.space = std::move(space);
+      if (events_->method() == FaultEvents::Method::kSoftware) {
+        sharing_.fork(event.parent, event.pid);
+        look(event.parent, event.pid, true);
+      }
       return;
     }
     default:
       break;
   }
-  if (const auto fault = pairing_.apply(event)) count(*fault);
+  if (event.kind == FaultEvent::Kind::kFault) {
+    Fault fault;
+    fault.begin_ns = event.time_ns;
+    fault.end_ns = event.time_ns;
+    fault.pid = event.pid;
+    fault.tid = event.tid;
+    fault.address = event.address;
+    fault.instruction = event.instruction;
+    fault.error_code = 7;  // a write to a page that was there, by its size in bytes: one page
+    count(fault);
+  } else if (const auto paired = pairing_.apply(event)) {
+    count(*paired);
+  }
   const auto known = processes_.find(event.pid);
   if (known == processes_.end()) return;
   if (event.kind == FaultEvent::Kind::kName) known->second.told.name = event.name;
-  if (event.kind == FaultEvent::Kind::kExit) known->second.alive = false;
+  if (event.kind == FaultEvent::Kind::kExit) {
+    known->second.alive = false;
+    sharing_.end(event.pid);
+    pagemaps_.forget(event.pid);
+  }
   if (event.kind == FaultEvent::Kind::kMap) {
-    known->second.space.map({event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name});
+    known->second.space.map(
+        {event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name, event.writable});
   }
 }
 
 void FaultTracer::count(const Fault& fault) {
   const auto known = processes_.find(fault.pid);
-  if (known == processes_.end() || !counted(known->second)) return;
+  if (known == processes_.end()) return;
   Process& process = known->second;
   const Region* region = find(process, fault.address);
-  const FaultClass kind = classify(fault, region);
+  const FaultClass kind =
+      events_->method() == FaultEvents::Method::kTracepoints ? classify(fault, region) : guess(fault, region);
+  if (!counted(process)) return;
   process.told.counts.add(fault, kind);
   FaultInterval::Process& in_interval = interval_.processes[fault.pid];
   in_interval.counts.add(fault, kind);
@@ -244,6 +273,33 @@ void FaultTracer::count(const Fault& fault) {
   mapping.name = where.name;
   mapping.counts.add(fault, kind);
   count_code(process, fault, kind);
+}
+
+FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
+  if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
+  const std::uint64_t page = fault.address / kPageBytes;
+  if (!region->of_file()) return sharing_.anonymous_fault(fault.pid, page, fault.begin_ns);
+  if (region->shared || !region->writable) return FaultClass::kFile;
+  const auto now = pagemaps_.entry(fault.pid, page);
+  return sharing_.file_fault(fault.pid, page, fault.begin_ns, now && now->populated() && !now->of_file());
+}
+
+/// Learns of the private pages that a process has though no fault told of them. Those of one that has just `forked`
+/// are taken for shared with its child, `with`; otherwise the kernel says whether they are shared, and `with` is the
+/// parent.
+void FaultTracer::look(pid_t pid, pid_t with, bool forked) {
+  const std::uint64_t now = now_ns();
+  for (const auto& [begin, region] : processes_.at(pid).space.regions()) {
+    if (region.shared || !region.writable || region.end - region.begin > kLargestLook) continue;
+    pagemaps_.for_each(pid, {region.begin, region.end}, [&](std::uint64_t page, PagemapEntry entry) {
+      if (entry.of_file()) return;
+      if (!forked) {
+        sharing_.found(pid, page, now, !entry.exclusive(), with);
+      } else if (sharing_.found(pid, page, now, false, 0)) {
+        sharing_.found(with, page, now, true, pid);
+      }
+    });
+  }
 }
 
 void FaultTracer::count_code(Process& process, const Fault& fault, FaultClass kind) {
@@ -300,6 +356,7 @@ FaultData FaultTracer::finish() {
   data.intervals = std::move(intervals_);
   data.code = resolve_code();
   data.lost = events_->lost();
+  data.every_fault = events_->method() == FaultEvents::Method::kTracepoints;
   return data;
 }
 

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "os/fault_events.h"
+#include "os/process_pagemap.h"
 #include "trace/fault_data.h"
 #include "trace/kernel_symbols.h"
+#include "trace/page_sharing.h"
 #include "trace/unwinder.h"
 
 namespace zerotax {
@@ -59,6 +61,8 @@ class FaultTracer {
   void process(std::uint64_t before_ns);
   void apply(const FaultEvent& event);
   void count(const Fault& fault);
+  FaultClass guess(const Fault& fault, const Region* region);
+  void look(pid_t pid, pid_t with, bool forked);
   void count_code(Process& process, const Fault& fault, FaultClass kind);
   void close_intervals(std::uint64_t now_ns);
   void measure_memory(FaultInterval& interval);
@@ -73,6 +77,11 @@ class FaultTracer {
   std::unique_ptr<FaultEvents> events_;
   std::vector<FaultEvent> pending_;
   FaultPairing pairing_;
+  ProcessPagemaps pagemaps_;
+  PageSharing sharing_{[this](pid_t pid, std::uint64_t page) {
+    const auto entry = pagemaps_.entry(pid, page);
+    return !entry || entry->populated();  // of one that is gone its end will tell, at the right time
+  }};
   std::map<pid_t, Process> processes_;
   std::vector<pid_t> order_;
   std::vector<TracedProcess> past_;  ///< whose number was given to another one

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -13,14 +14,15 @@ import pytest
 from conftest import BUILD, PAGE, ZEROTAX, check_schema, clean_environment, is_na
 
 FORKS = BUILD / "tests" / "recorded" / "forks"
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 RANGE_BEGIN = 0x100000000000
 CLASSES = ("copies", "reuses", "zero_fills", "file_faults", "other")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
 
 
-def run(*arguments, prefix=(), **how):
-    return subprocess.run([*prefix, str(ZEROTAX), "cow", *map(str, arguments)], timeout=120, env=clean_environment(),
-                          capture_output=True, text=True, check=False, **how)
+def run(*arguments, prefix=(), **environment):
+    return subprocess.run([*prefix, str(ZEROTAX), "cow", *map(str, arguments)], timeout=120,
+                          env=clean_environment(**environment), capture_output=True, text=True, check=False)
 
 
 def checked(report):
@@ -36,11 +38,12 @@ def checked(report):
     return report
 
 
-def watch(*arguments, options=()):
+def watch(*arguments, options=(), **how):
     """The command's report on a program, and what it said."""
     with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
         file = pathlib.Path(folder, "cow.json")
-        done = run("--json", file, *options, "--", *arguments)
+        done = run("--json", file, *options, "--", *arguments, **how)
         assert done.returncode == 0, done.stderr
         return checked(json.loads(file.read_text())), done
 
@@ -48,6 +51,8 @@ def watch(*arguments, options=()):
 def on_range(process, pages):
     """Faults on the program's own pages: exact, for nothing else lies there."""
     found = [m for m in process["mappings"] if m["begin"] == RANGE_BEGIN]
+    if not found:
+        return faults()  # a mapping without any is not told of
     assert len(found) == 1 and found[0]["end"] == RANGE_BEGIN + pages * PAGE and found[0]["kind"] == "anonymous"
     return {key: found[0]["counts"][key] for key in CLASSES}
 
@@ -56,8 +61,11 @@ def faults(**counts):
     return {**dict.fromkeys(CLASSES, 0), **counts}
 
 
+MIXES = [(2000, 500, 300, 400), (64, 0, 1, 0), (9000, 4000, 3000, 1500)]
+
+
 @as_root
-@pytest.mark.parametrize("pages, child, both, after", [(2000, 500, 300, 400), (64, 0, 1, 0), (9000, 4000, 3000, 1500)])
+@pytest.mark.parametrize("pages, child, both, after", MIXES)
 def test_every_fault_on_known_pages_is_told_right(pages, child, both, after):
     report, done = watch(FORKS, pages, child, both, after)
     assert report["method"] == "tracepoints" and done.stdout == ""
@@ -70,6 +78,36 @@ def test_every_fault_on_known_pages_is_told_right(pages, child, both, after):
     assert own["counts"]["kernel"] == 1 and own["counts"]["copied_bytes"] == (child + 1) * PAGE
     if child + both > 100:
         assert "write_pages" in report["code"][0]["function"] and report["code"][0]["module"] == "forks"
+
+
+def check_as_ordinary_user(report, pages, child, both, after):
+    assert report["method"] == "software"
+    parent, forked = report["processes"]
+    # What the kernel wrote for read(2) is not seen.
+    assert on_range(forked, pages) == faults(copies=child)
+    assert on_range(parent, pages) == faults(zero_fills=pages, copies=both, reuses=after + child)
+    for figure in ("kernel", "zeroed_bytes", "copy_ns"):
+        assert is_na(report["totals"][figure])
+    assert report["totals"]["copied_bytes"] == report["totals"]["copies"] * PAGE
+
+
+@pytest.mark.parametrize("pages, child, both, after", MIXES)
+def test_without_tracepoints_the_same_is_told_by_who_shares_each_page(pages, child, both, after):
+    report, done = watch(FORKS, pages, child, both, after, ZEROTAX_FAULTS="software")
+    assert "as an ordinary user" in " ".join(done.stderr.split())
+    check_as_ordinary_user(report, pages, child, both, after)
+
+
+@as_root
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
+def test_an_ordinary_user_is_told_by_who_shares_each_page():
+    if subprocess.run([*NOBODY, ZEROTAX, "--version"], capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"{ZEROTAX} is not readable for everybody")
+    check_as_ordinary_user(watch(FORKS, *MIXES[0], prefix=NOBODY)[0], *MIXES[0])
+    with subprocess.Popen(["/bin/sleep", "20"]) as foreign:
+        done = run("--pid", foreign.pid, prefix=NOBODY)
+        foreign.kill()
+    assert done.returncode == 3 and len(done.stderr.splitlines()) == 1 and "root" in done.stderr
 
 
 @as_root
@@ -97,7 +135,7 @@ def test_one_page_a_second_is_one_copy_a_second():
              for interval in report["intervals"][1:3]]
     assert later == [[1], [1]]
     lines = [line for line in done.stderr.splitlines() if line.startswith(("2.00 s", "3.00 s"))]
-    assert len(lines) == 2 and all(line.endswith("  @") for line in lines)
+    assert len(lines) >= 2 and all(line.endswith("  @") for line in lines[:2])
     assert "\x1b" not in done.stderr
     live = report["intervals"][1]["processes"]
     assert len(live) == 2
@@ -106,17 +144,18 @@ def test_one_page_a_second_is_one_copy_a_second():
         assert is_na(process["pss_bytes"]) or 0 < process["pss_bytes"] <= process["rss_bytes"]
 
 
-@as_root
-def test_a_running_process_is_joined_until_it_ends():
+@pytest.mark.parametrize("method, by_the_kernel", [pytest.param("tracepoints", 1, marks=as_root), ("software", 0)])
+def test_a_running_process_is_joined_until_it_ends(method, by_the_kernel):
     with subprocess.Popen([FORKS, "200", "5", "5", "5", "3"]) as program:
         time.sleep(0.5)
-        done = run("--pid", program.pid, "--json", "-", "--interval", "0.5")
+        done = run("--pid", program.pid, "--json", "-", "--interval", "0.5", ZEROTAX_FAULTS=method)
         assert program.wait() == 0
     assert done.returncode == 0, done.stderr
     report = checked(json.loads(done.stdout))
     parent, child = report["processes"]
     # It was joined after the fork: the child's three pages and the kernel's one are left, and the parent's.
-    assert on_range(child, 200) == faults(copies=4)
+    assert report["method"] == method
+    assert on_range(child, 200) == faults(copies=3 + by_the_kernel)
     assert on_range(parent, 200) == faults(copies=5, reuses=5 + 5)
 
 
