@@ -35,11 +35,11 @@ class Unwinder {
   /// The user part of a sample's stack, outermost first. It is cut where the copied stack ends, or a function cannot be
   /// unwound; what can always be told is the innermost.
   Stack frames(const PerfEvent& sample);
+  /// The function at an address.
+  const Frame& name(std::uint64_t address);
 
  private:
   struct Session;
-
-  const Frame& name(std::uint64_t address);
 
   std::uint32_t pid_;
   std::vector<Mapping> mappings_;

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "analyze/cow_lines.h"
+#include "analyze/cow_report.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "drive/cow_run.h"
+#include "drive/output_file.h"
+#include "drive/results.h"
+#include "os/environment.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax cow -- ./snapshotting-server\n"
+    "  zerotax cow --pid 4711 --interval 0.5\n"
+    "  zerotax cow --first-child --json cow.json -- ruby bigarray.rb\n"
+    "As root it sees every fault, else those in user mode of your own programs. With a command, the exit status is the "
+    "program's own (128 + N if signal N ended it).\n";
+
+struct Options {
+  pid_t pid = 0;
+  double interval = 1;
+  bool first_child = false;
+  std::string name;
+  std::string json;
+  bool has_pid = false;
+  bool has_name = false;
+};
+
+/// Live lines: on a terminal the interval that runs is drawn over until it is complete.
+class LiveLines {
+ public:
+  explicit LiveLines(std::FILE* to) : to_(to), terminal_(::isatty(::fileno(to)) != 0) {}
+
+  [[nodiscard]] bool terminal() const { return terminal_; }
+  void show(const FaultInterval& interval, bool complete) {
+    // A line that the terminal wraps would not be drawn over.
+    winsize window{};
+    const std::size_t columns = terminal_ && ::ioctl(::fileno(to_), TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+    std::string text = lines_++ == 0 ? cow_heading(columns) : "";
+    // Up by what was drawn last, and all below is wiped (ECMA-48: CUU, ED).
+    if (drawn_ > 0) text += fmt::format("\x1b[{}A\x1b[J", drawn_);
+    const std::string rows = cow_lines(interval, columns);
+    drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
+    fmt::print(to_, "{}", text + rows);
+    std::fflush(to_);
+  }
+
+ private:
+  std::FILE* to_;
+  bool terminal_;
+  std::size_t lines_ = 0;
+  std::ptrdiff_t drawn_ = 0;
+};
+
+void check(const Options& options, const std::vector<std::string>& words) {
+  if (options.has_pid == !words.empty()) {
+    throw UsageError(words.empty() ? "neither a process nor a command is given" : "a process and a command are given",
+                     "give --pid PID, or a command behind --, as in zerotax cow -- ./server");
+  }
+  if (options.has_pid && options.pid <= 0) {
+    throw UsageError(fmt::format("--pid {} is no process", options.pid), "give the number that ps shows");
+  }
+  if (options.has_pid && options.pid == ::getpid()) {
+    throw UsageError("that process is zerotax itself", "give the number of another one");
+  }
+  if (!(options.interval >= 0.05) || options.interval > 3600) {
+    throw UsageError(fmt::format("--interval {:g} is no usable time", options.interval), "give 0.05 to 3600 seconds");
+  }
+  if (options.first_child && options.has_name) {
+    throw UsageError("--first-child and --comm both say what is counted", "leave one of the two out");
+  }
+  if (!options.json.empty()) check_writable(options.json);
+}
+
+ExitStatus cow(const Options& options) {
+  const std::vector<std::string> words = Subcommand::program_words();
+  check(options, words);
+  CowSubject subject;
+  subject.command = words;
+  subject.counted = options.first_child ? "first child" : options.has_name ? "name " + options.name : "all";
+  subject.interval_s = options.interval;
+  subject.started = utc_now();
+  // Standard output is the program's, or that of --json -.
+  std::FILE* to = words.empty() && options.json != "-" ? stdout : stderr;
+  LiveLines live(to);
+  FaultTracerOptions how;
+  how.interval_s = options.interval;
+  how.first_child = options.first_child;
+  how.name_prefix = options.name;
+  how.while_running = live.terminal();
+  how.tell = [&](const FaultInterval& interval, bool complete) { live.show(interval, complete); };
+  const CowRun run = words.empty() ? cow_process(options.pid, how) : cow_command(words, how);
+  subject.pid = run.pid;
+  subject.wall_s = run.wall_s;
+  subject.exit_status = run.exit_status;
+  const Json json = cow_json(subject, run.data, describe_environment());
+  if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
+  fmt::print(to, "\n{}", cow_text(json));
+  return static_cast<ExitStatus>(run.exit_status);
+}
+
+const Subcommand command(
+    "cow", "watch copy-on-write as it happens (cow -- COMMAND ..., cow --pid PID): who copies which page", kExamples,
+    [](CLI::App& app) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      const auto* pid = app.add_option("-p,--pid", options->pid, "watch this process and its descendants");
+      app.add_option("--interval", options->interval, "seconds between two lines")->capture_default_str();
+      app.add_flag("--first-child", options->first_child, "count the first process that is forked, and no other");
+      const auto* name =
+          app.add_option("--comm", options->name, "count processes whose short name begins so")->check(not_empty());
+      app.add_option("--json", options->json, "write everything to this file (- is standard output)")
+          ->check(not_empty());
+      return [options, pid, name] {
+        options->has_pid = pid->count() > 0;
+        options->has_name = name->count() > 0;
+        return cow(*options);
+      };
+    });
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,307 @@
+#include "os/fault_events.h"
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "base/error.h"
+#include "os/page.h"
+
+namespace zerotax {
+namespace {
+
+/// Two programs that do nothing but fault write 113 MB/s: 8 MiB last 70 ms, and are read every 10.
+constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
+/// What an ordinary user may lock for perf is 516 KiB a CPU (perf_event_mlock_kb).
+constexpr std::size_t kSmallBufferBytes = std::size_t{512} << 10;
+/// __GFP_ZERO: no part of the kernel's interface, but the same from Linux 4.x to 6.18 (include/linux/gfp_types.h).
+constexpr std::uint64_t kGfpZero = 0x100;
+/// migratetype of pages of programs and files (MIGRATE_MOVABLE); page tables are 0.
+constexpr std::uint64_t kMovable = 1;
+
+/// Reads a record's fields one after the other; past its end, zeros.
+class Reader {
+ public:
+  Reader(const unsigned char* data, std::size_t bytes) : at_(data), end_(data + bytes) {}
+
+  template <typename T>
+  T take() {
+    T value{};
+    if (left() < sizeof value) {
+      at_ = end_;
+      return value;
+    }
+    std::memcpy(&value, at_, sizeof value);
+    at_ += sizeof value;
+    return value;
+  }
+  void skip(std::size_t bytes) { at_ += std::min(bytes, left()); }
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  [[nodiscard]] const unsigned char* at() const { return at_; }
+  [[nodiscard]] std::string text() const {
+    const auto* start = reinterpret_cast<const char*>(at_);
+    return {start, ::strnlen(start, left())};
+  }
+
+ private:
+  const unsigned char* at_;
+  const unsigned char* end_;
+};
+
+}  // namespace
+
+FaultEvents::FaultEvents() {
+  prepare();
+  open_thread(0, true);
+}
+
+FaultEvents::FaultEvents(const std::vector<pid_t>& threads) {
+  prepare();
+  // A descriptor for each thread, CPU and event.
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+  bool any = false;
+  for (const pid_t thread : threads) any = open_thread(thread, false) || any;
+  if (any) return;
+  throw UsageError("the process ended before it could be watched", "give --pid of a process that runs");
+}
+
+FaultEvents::~FaultEvents() { close(); }
+
+void FaultEvents::close() {
+  for (const Buffer& buffer : buffers_) ::munmap(buffer.memory, kPageBytes + buffer_bytes());
+  buffers_.clear();
+  fds_.clear();
+}
+
+/// Takes the best method that is permitted. ZEROTAX_FAULTS=software in the environment takes the other one, so that it
+/// can be tested as root.
+bool FaultEvents::prepare() {
+  const char* chosen = std::getenv("ZEROTAX_FAULTS");
+  if (chosen == nullptr || std::string(chosen) != "software") {
+    const auto user = read_trace_event("exceptions/page_fault_user");
+    const auto kernel = read_trace_event("exceptions/page_fault_kernel");
+    const auto allocation = read_trace_event("kmem/mm_page_alloc");
+    if (user && kernel && allocation) {
+      user_ = *user;
+      kernel_ = *kernel;
+      allocation_ = *allocation;
+      return true;
+    }
+  }
+  method_ = Method::kSoftware;
+  return false;
+}
+
+std::size_t FaultEvents::buffer_bytes() const {
+  return method_ == Method::kTracepoints ? kBufferBytes : kSmallBufferBytes;
+}
+
+/// False if there is no such thread any more.
+bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
+  const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
+  bool any = false;
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    try {
+      // The first one tells of mappings, too; the ends come before the beginnings, so that no fault is left without.
+      for (const Source source :
+           {Source::kMinor, Source::kMajor, Source::kAllocation, Source::kUser, Source::kKernel}) {
+        const bool software = source == Source::kMinor || source == Source::kMajor;
+        if (software || method_ == Method::kTracepoints) open(thread, at_exec, cpu, source);
+      }
+      any = true;
+    } catch (const int error) {
+      if (error == ENODEV) continue;  // a CPU that is switched off
+      if (error == ESRCH) return false;
+      close();
+      throw MachineError(fmt::format("the kernel permits no watching of page faults ({})", std::strerror(error)),
+                         error == EMFILE ? "raise the limit of open files (ulimit -n)"
+                                         : "watch a program of your own, with kernel.perf_event_paranoid up to 2, or "
+                                           "run it as root");
+    }
+  }
+  return any;
+}
+
+void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  switch (source) {
+    case Source::kMinor:
+    case Source::kMajor:
+      attributes.type = PERF_TYPE_SOFTWARE;
+      attributes.config = source == Source::kMinor ? PERF_COUNT_SW_PAGE_FAULTS_MIN : PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+      break;
+    case Source::kUser:
+    case Source::kKernel:
+    case Source::kAllocation:
+      attributes.type = PERF_TYPE_TRACEPOINT;
+      attributes.config = (source == Source::kUser ? user_ : source == Source::kKernel ? kernel_ : allocation_).id;
+      break;
+  }
+  attributes.sample_period = 1;
+  attributes.sample_type =
+      PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+  if (method_ == Method::kTracepoints) attributes.sample_type |= PERF_SAMPLE_RAW;
+  attributes.exclude_kernel = method_ == Method::kTracepoints ? 0 : 1;
+  attributes.sample_id_all = 1;
+  attributes.use_clockid = 1;
+  attributes.clockid = CLOCK_MONOTONIC;
+  attributes.inherit = 1;
+  attributes.disabled = at_exec ? 1 : 0;
+  attributes.enable_on_exec = at_exec ? 1 : 0;
+  if (source == Source::kMinor) {
+    attributes.mmap = 1;
+    attributes.mmap_data = 1;
+    attributes.mmap2 = 1;
+    attributes.comm = 1;
+    attributes.comm_exec = 1;
+    attributes.task = 1;
+  }
+  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!fd) throw errno;
+  const auto known = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
+  if (known != buffers_.end()) {
+    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, known->fd) != 0) throw errno;
+  } else {
+    void* memory = ::mmap(nullptr, kPageBytes + buffer_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    if (memory == MAP_FAILED) throw errno;
+    buffers_.push_back({cpu, fd.get(), memory});
+  }
+  std::uint64_t id = 0;
+  if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw errno;
+  opened_.push_back({id, source});
+  fds_.push_back(std::move(fd));
+}
+
+void FaultEvents::read(std::vector<FaultEvent>& events) {
+  std::vector<unsigned char> record;
+  for (const Buffer& buffer : buffers_) {
+    auto* page = static_cast<perf_event_mmap_page*>(buffer.memory);
+    const unsigned char* data = static_cast<const unsigned char*>(buffer.memory) + kPageBytes;
+    const std::uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    std::uint64_t tail = page->data_tail;
+    while (tail < head) {
+      const auto copy = [&](void* target, std::size_t bytes) {
+        const std::size_t start = tail % buffer_bytes();
+        const std::size_t first = std::min(bytes, buffer_bytes() - start);
+        std::memcpy(target, data + start, first);
+        std::memcpy(static_cast<unsigned char*>(target) + first, data, bytes - first);
+      };
+      perf_event_header header{};
+      copy(&header, sizeof header);
+      if (header.size < sizeof header) break;
+      record.resize(header.size);
+      copy(record.data(), header.size);
+      parse(record.data(), record.size(), events);
+      tail += header.size;
+    }
+    __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+  }
+}
+
+void FaultEvents::parse_sample(const unsigned char* data, std::size_t bytes, std::vector<FaultEvent>& events) {
+  Reader reader(data, bytes);
+  const auto id = reader.take<std::uint64_t>();
+  FaultEvent event;
+  event.instruction = reader.take<std::uint64_t>();
+  event.pid = reader.take<pid_t>();
+  event.tid = reader.take<pid_t>();
+  event.time_ns = reader.take<std::uint64_t>();
+  event.address = reader.take<std::uint64_t>();
+  const auto raw_bytes = std::min<std::size_t>(reader.take<std::uint32_t>(), reader.left());
+  const unsigned char* raw = reader.at();
+  const auto source = std::find_if(opened_.begin(), opened_.end(), [&](const Opened& o) { return o.id == id; });
+  if (source == opened_.end()) return;
+  switch (source->source) {
+    case Source::kMinor:
+    case Source::kMajor:
+      event.kind = method_ == Method::kTracepoints ? FaultEvent::Kind::kEnd : FaultEvent::Kind::kFault;
+      break;
+    case Source::kUser:
+    case Source::kKernel: {
+      const TraceEvent& format = source->source == Source::kUser ? user_ : kernel_;
+      event.kind = FaultEvent::Kind::kBegin;
+      event.address = format.value("address", raw, raw_bytes);
+      event.instruction = format.value("ip", raw, raw_bytes);
+      event.error_code = format.value("error_code", raw, raw_bytes);
+      break;
+    }
+    case Source::kAllocation:
+      if (allocation_.value("migratetype", raw, raw_bytes) != kMovable) return;
+      event.kind = FaultEvent::Kind::kAllocation;
+      event.order = static_cast<unsigned>(allocation_.value("order", raw, raw_bytes));
+      event.zeroed = (allocation_.value("gfp_flags", raw, raw_bytes) & kGfpZero) != 0;
+      break;
+  }
+  events.push_back(std::move(event));
+}
+
+void FaultEvents::parse(const unsigned char* record, std::size_t bytes, std::vector<FaultEvent>& events) {
+  perf_event_header header{};
+  std::memcpy(&header, record, sizeof header);
+  if (header.type == PERF_RECORD_SAMPLE) {
+    parse_sample(record + sizeof header, bytes - sizeof header, events);
+    return;
+  }
+  Reader reader(record + sizeof header, bytes - sizeof header);
+  if (header.type == PERF_RECORD_LOST) {
+    reader.take<std::uint64_t>();
+    lost_ += reader.take<std::uint64_t>();
+    return;
+  }
+  if (bytes < sizeof header + 24) return;
+  // What every record but a sample ends with: pid, tid, time, identifier.
+  Reader last(record + bytes - 24, 24);
+  FaultEvent event;
+  last.take<std::uint64_t>();
+  event.time_ns = last.take<std::uint64_t>();
+  event.pid = reader.take<pid_t>();
+  switch (header.type) {
+    case PERF_RECORD_MMAP2: {
+      event.kind = FaultEvent::Kind::kMap;
+      event.tid = reader.take<pid_t>();
+      event.begin = reader.take<std::uint64_t>();
+      event.end = event.begin + reader.take<std::uint64_t>();
+      event.file_offset = reader.take<std::uint64_t>();
+      reader.skip(24);  // device, inode, generation
+      event.writable = (reader.take<std::uint32_t>() & PROT_WRITE) != 0;
+      const auto flags = reader.take<std::uint32_t>();
+      event.shared = (flags & MAP_SHARED) != 0;
+      event.hugetlb = (flags & MAP_HUGETLB) != 0;
+      event.name = reader.text();
+      break;
+    }
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+      event.kind = header.type == PERF_RECORD_FORK ? FaultEvent::Kind::kFork : FaultEvent::Kind::kExit;
+      event.parent = reader.take<pid_t>();
+      event.tid = reader.take<pid_t>();
+      if (event.pid != event.tid) return;  // a thread
+      break;
+    case PERF_RECORD_COMM:
+      event.kind = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0 ? FaultEvent::Kind::kExec : FaultEvent::Kind::kName;
+      event.tid = reader.take<pid_t>();
+      if (event.pid != event.tid) return;
+      event.name = reader.text();
+      break;
+    default:
+      return;
+  }
+  events.push_back(std::move(event));
+}
+
+}  // namespace zerotax

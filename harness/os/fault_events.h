@@ -1,0 +1,100 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "os/trace_event.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// Something that the kernel did for a process whose page faults are watched.
+struct FaultEvent {
+  enum class Kind {
+    kBegin,       ///< a fault was taken
+    kAllocation,  ///< the thread allocated pages that can be moved: pages of a program, or of a file
+    kEnd,         ///< a fault was handled
+    kFault,       ///< a fault in user mode was handled, and its address is all that is known
+    kMap,         ///< memory was mapped, or a mapping grew or changed
+    kFork,        ///< `pid` was forked from `parent`
+    kExec,        ///< another program: all mappings are new
+    kName,        ///< the process changed its name
+    kExit,
+  };
+  Kind kind = Kind::kBegin;
+  std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC
+  pid_t pid = 0;
+  pid_t tid = 0;
+  pid_t parent = 0;  ///< kFork
+
+  std::uint64_t address = 0;      ///< kBegin, kEnd, kFault: that faulted
+  std::uint64_t instruction = 0;  ///< kBegin, kFault: that took the fault
+  std::uint64_t error_code = 0;   ///< kBegin: of the CPU: 1 the page was there, 2 a write, 4 in user mode
+  unsigned order = 0;             ///< kAllocation: 2^order pages
+  bool zeroed = false;            ///< kAllocation: asked to be zeroed
+
+  // kMap
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t file_offset = 0;
+  bool writable = false;
+  bool shared = false;
+  bool hugetlb = false;
+  std::string name;  ///< path, [heap], [stack], //anon; kExec, kName: the program's short name
+};
+
+/// Page faults of some threads and of all that they start, by perf events (perf_event_open(2)). With CAP_SYS_ADMIN,
+/// every one: three tracepoints (exceptions:page_fault_user, page_fault_kernel; kmem:mm_page_alloc) and two software
+/// events (minor, major faults). Without, those in user mode: the two software events, with the address.
+class FaultEvents {
+ public:
+  enum class Method { kTracepoints, kSoftware };
+
+  /// Watches the program that the calling thread execs next (as a child). Throws MachineError with the reason.
+  FaultEvents();
+  /// Watches threads that run, from now on. Throws MachineError; UsageError if none of them is there any more.
+  explicit FaultEvents(const std::vector<pid_t>& threads);
+  ~FaultEvents();
+  FaultEvents(const FaultEvents&) = delete;
+  FaultEvents& operator=(const FaultEvents&) = delete;
+
+  /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
+  void read(std::vector<FaultEvent>& events);
+  [[nodiscard]] Method method() const { return method_; }
+  /// Events that were lost because nobody read them in time.
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+
+ private:
+  enum class Source { kUser, kKernel, kAllocation, kMinor, kMajor };
+  struct Buffer {
+    int cpu;
+    int fd;  ///< that the others' output is sent to
+    void* memory;
+  };
+  struct Opened {
+    std::uint64_t id;
+    Source source;
+  };
+
+  bool prepare();
+  [[nodiscard]] std::size_t buffer_bytes() const;
+  bool open_thread(pid_t thread, bool at_exec);
+  void open(pid_t thread, bool at_exec, int cpu, Source source);
+  void close();
+  void parse(const unsigned char* record, std::size_t bytes, std::vector<FaultEvent>& events);
+  void parse_sample(const unsigned char* data, std::size_t bytes, std::vector<FaultEvent>& events);
+
+  Method method_ = Method::kTracepoints;
+  TraceEvent user_;
+  TraceEvent kernel_;
+  TraceEvent allocation_;
+  std::vector<UniqueFd> fds_;
+  std::vector<Buffer> buffers_;
+  std::vector<Opened> opened_;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,50 @@
+#include "os/process_pagemap.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace zerotax {
+
+int ProcessPagemaps::open(pid_t pid) {
+  constexpr std::size_t kMostOpen = 128;
+  const auto known = open_.find(pid);
+  if (known != open_.end()) return known->second.get();
+  if (open_.size() >= kMostOpen) open_.clear();
+  UniqueFd fd(::open(fmt::format("/proc/{}/pagemap", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const int number = fd.get();
+  if (fd) open_[pid] = std::move(fd);
+  return number;
+}
+
+std::optional<PagemapEntry> ProcessPagemaps::entry(pid_t pid, std::uint64_t page) {
+  std::uint64_t bits = 0;
+  const int fd = open(pid);
+  if (fd < 0 || ::pread(fd, &bits, sizeof bits, static_cast<off_t>(page * sizeof bits)) != sizeof bits) {
+    return std::nullopt;
+  }
+  return PagemapEntry(bits);
+}
+
+void ProcessPagemaps::for_each(pid_t pid, AddressRange range,
+                               const std::function<void(std::uint64_t page, PagemapEntry)>& visit) {
+  const int fd = open(pid);
+  if (fd < 0) return;
+  std::vector<std::uint64_t> bits(8192);
+  std::uint64_t page = range.begin / kPageBytes;
+  const std::uint64_t end = range.end / kPageBytes;
+  while (page < end) {
+    const std::size_t wanted = std::min<std::uint64_t>(bits.size(), end - page) * sizeof bits[0];
+    const ssize_t got = ::pread(fd, bits.data(), wanted, static_cast<off_t>(page * sizeof bits[0]));
+    if (got <= 0) return;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof bits[0]; ++i, ++page) {
+      const PagemapEntry found(bits[i]);
+      if (found.populated()) visit(page, found);
+    }
+  }
+}
+
+}  // namespace zerotax

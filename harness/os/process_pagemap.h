@@ -1,0 +1,47 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "os/page.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// One entry of /proc/PID/pagemap. No privilege is needed for one's own processes.
+/// Source: Documentation/admin-guide/mm/pagemap.rst.
+class PagemapEntry {
+ public:
+  explicit PagemapEntry(std::uint64_t bits) : bits_(bits) {}
+  /// In memory or swapped.
+  [[nodiscard]] bool populated() const { return (bits_ >> 63 & 1) != 0 || (bits_ >> 62 & 1) != 0; }
+  /// A file's page, or one of shared memory.
+  [[nodiscard]] bool of_file() const { return (bits_ >> 61 & 1) != 0; }
+  /// Mapped by this process alone.
+  [[nodiscard]] bool exclusive() const { return (bits_ >> 56 & 1) != 0; }
+
+ private:
+  std::uint64_t bits_;
+};
+
+/// The pagemaps of other processes, kept open.
+class ProcessPagemaps {
+ public:
+  /// The entry of a page (address / 4096); nothing if the process is gone or may not be looked at.
+  std::optional<PagemapEntry> entry(pid_t pid, std::uint64_t page);
+  /// Visits the populated pages of a range.
+  void for_each(pid_t pid, AddressRange range, const std::function<void(std::uint64_t page, PagemapEntry)>& visit);
+  /// To be called when it ended or runs another program.
+  void forget(pid_t pid) { open_.erase(pid); }
+
+ private:
+  int open(pid_t pid);
+
+  std::map<pid_t, UniqueFd> open_;
+};
+
+}  // namespace zerotax

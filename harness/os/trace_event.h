@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace zerotax {
+
+/// A tracepoint of the running kernel: its number, and where its fields lie in the raw data of a perf sample.
+struct TraceEvent {
+  struct Field {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+  };
+  std::uint64_t id = 0;
+  std::map<std::string, Field> fields;
+
+  /// The value of an unsigned field of 4 or 8 bytes; 0 if there is none of this name, or the data is cut.
+  [[nodiscard]] std::uint64_t value(const char* field, const unsigned char* data, std::size_t bytes) const;
+};
+
+/// From the text of a file "format" (Documentation/trace/events.rst). Nothing if it is none.
+std::optional<TraceEvent> parse_trace_event(const std::string& format);
+
+/// "exceptions/page_fault_user": read from tracefs, through a mount of our own that nobody else sees (fsmount(2), Linux
+/// 5.2), so that tracefs need not be mounted anywhere. Needs CAP_SYS_ADMIN; nothing where that or the event is missing.
+std::optional<TraceEvent> read_trace_event(const std::string& name);
+
+}  // namespace zerotax

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace zerotax {
+
+/// What lies at an address of a process.
+struct Region {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t file_offset = 0;
+  bool shared = false;
+  bool hugetlb = false;
+  std::string name;  ///< path, [heap], [stack]; empty: anonymous
+  bool writable = true;
+
+  /// Its pages are a file's, or those of shared memory, until a private one is written.
+  [[nodiscard]] bool of_file() const;
+};
+
+/// The mappings of one process, as the kernel tells of them one by one. It does not tell of those that are removed:
+/// what is mapped over them replaces them.
+class AddressSpace {
+ public:
+  void map(Region region);
+  /// Nothing: null.
+  [[nodiscard]] const Region* find(std::uint64_t address) const;
+  [[nodiscard]] const std::map<std::uint64_t, Region>& regions() const { return regions_; }
+
+ private:
+  std::map<std::uint64_t, Region> regions_;  ///< by begin; they do not overlap
+};
+
+}  // namespace zerotax

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "os/fault_events.h"
+#include "os/process_pagemap.h"
+#include "trace/fault_data.h"
+#include "trace/kernel_symbols.h"
+#include "trace/page_sharing.h"
+#include "trace/unwinder.h"
+
+namespace zerotax {
+
+/// Which faults are counted, and when they are told of.
+struct FaultTracerOptions {
+  double interval_s = 1;
+  bool first_child = false;  ///< only those of the first process that is forked
+  std::string name_prefix;   ///< only those of processes whose short name begins so
+  /// Called in the tracer's thread for each interval: with `complete` once at its end, and before that a few times a
+  /// second if `while_running`.
+  std::function<void(const FaultInterval&, bool complete)> tell;
+  bool while_running = false;
+};
+
+/// Follows the page faults of a process and of all that it starts, in a thread of its own.
+class FaultTracer {
+ public:
+  /// Of the program that the calling thread starts next, from its exec on. Throws MachineError.
+  explicit FaultTracer(FaultTracerOptions options);
+  /// Of a process that runs, and its descendants. Throws MachineError, UsageError.
+  FaultTracer(FaultTracerOptions options, pid_t pid);
+  ~FaultTracer();
+  FaultTracer(const FaultTracer&) = delete;
+  FaultTracer& operator=(const FaultTracer&) = delete;
+
+  /// Ends tracing. Once.
+  FaultData finish();
+
+ private:
+  struct Process {
+    TracedProcess told;
+    AddressSpace space;
+    std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< by name and begin
+    bool alive = true;
+    std::uint64_t space_read_ns = 0;
+  };
+  struct Site {
+    std::string file;
+    std::uint64_t offset;
+    auto operator<=>(const Site&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
+
+  void work();
+  void process(std::uint64_t before_ns);
+  void apply(const FaultEvent& event);
+  void count(const Fault& fault);
+  FaultClass guess(const Fault& fault, const Region* region);
+  void look(pid_t pid, pid_t with, bool forked);
+  void count_code(Process& process, const Fault& fault, FaultClass kind);
+  void close_intervals(std::uint64_t now_ns);
+  void measure_memory(FaultInterval& interval);
+  const Region* find(Process& process, std::uint64_t address);
+  Process& start(pid_t pid, pid_t parent);
+  void read_space(Process& process);
+  [[nodiscard]] bool counted(const Process& process) const;
+  [[nodiscard]] FaultInterval current(std::uint64_t now_ns) const;
+  std::vector<CodeFaults> resolve_code();
+
+  FaultTracerOptions options_;
+  std::unique_ptr<FaultEvents> events_;
+  std::vector<FaultEvent> pending_;
+  FaultPairing pairing_;
+  ProcessPagemaps pagemaps_;
+  PageSharing sharing_{[this](pid_t pid, std::uint64_t page) {
+    const auto entry = pagemaps_.entry(pid, page);
+    return !entry || entry->populated();  // of one that is gone its end will tell, at the right time
+  }};
+  std::map<pid_t, Process> processes_;
+  std::vector<pid_t> order_;
+  std::vector<TracedProcess> past_;  ///< whose number was given to another one
+  pid_t root_ = 0;
+  pid_t first_child_ = 0;
+  std::uint64_t start_ns_ = 0;
+  std::uint64_t interval_ns_ = 0;
+  FaultInterval interval_;
+  std::vector<FaultInterval> intervals_;
+  std::uint64_t memory_due_ns_ = 0;
+  std::map<Site, FaultCounts> sites_;
+  std::map<std::string, Unwinder::Mapping> files_;  ///< one executable mapping of each
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace zerotax
