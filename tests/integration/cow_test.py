@@ -98,6 +98,33 @@ def test_without_tracepoints_the_same_is_told_by_who_shares_each_page(pages, chi
     check_as_ordinary_user(report, pages, child, both, after)
 
 
+def at_random(seed, give_back, method):
+    """Of a program that knows what each of its faults did: that, and what was reported, for each process."""
+    report, done = watch(
+        BUILD / "tests" / "recorded" / "forks_at_random", 2000, 12, seed, give_back, ZEROTAX_FAULTS=method)
+    truth = {int(pid): counts for pid, *counts in (map(int, line.split()) for line in done.stdout.splitlines())}
+    told = {p["pid"]: [on_range(p, 2000)[key] for key in ("copies", "reuses", "zero_fills")] for p in report["processes"]}
+    assert told.keys() == truth.keys() and len(truth) == 25
+    assert sum(map(sum, truth.values())) > 50_000
+    return [(truth[pid], told[pid]) for pid in truth]
+
+
+@as_root
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_one_of_fifty_thousand_random_faults_is_told_right(seed):
+    for truth, told in at_random(seed, 1, "tracepoints"):
+        assert (told[0], told[2]) == (truth[0], truth[2])
+        # Another fault may fall between the two looks at the count, and then is taken for one of the page.
+        assert truth[1] - 2 <= told[1] <= truth[1]
+
+
+@as_root
+def test_an_ordinary_user_is_told_nearly_all_random_faults_right():
+    pairs = at_random(1, 0, "software")
+    wrong = sum(max(t - g, 0) for truth, told in pairs for t, g in zip(truth, told))
+    assert wrong <= 0.05 * sum(sum(truth) for truth, _ in pairs)
+
+
 @as_root
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
 def test_an_ordinary_user_is_told_by_who_shares_each_page():
