@@ -137,6 +137,29 @@ def test_an_ordinary_user_is_told_by_who_shares_each_page():
     assert done.returncode == 3 and len(done.stderr.splitlines()) == 1 and "root" in done.stderr
 
 
+HELD = BUILD / "tests" / "recorded" / "held"
+
+
+@as_root
+@pytest.mark.parametrize("how, pages, expected", [
+    ("none", 16, faults(zero_fills=16, reuses=16)),
+    ("pipe", 16, faults(zero_fills=16, copies=16)),
+    ("base", 512, faults(zero_fills=512, copies=1, reuses=511)),
+])
+def test_what_a_child_gave_up_is_reused_unless_something_else_holds_it(how, pages, expected):
+    report, _ = watch(HELD, how)
+    assert on_range(report["processes"][0], pages) == expected
+
+
+@as_root
+def test_a_huge_page_that_the_child_keeps_a_part_of_is_copied_whole():
+    report, _ = watch(HELD, "huge")
+    found = on_range(report["processes"][0], 512)
+    if found["zero_fills"] != 1:
+        pytest.skip("there was no huge page to be had")
+    assert found == faults(zero_fills=1, copies=512)
+
+
 @as_root
 def test_the_first_child_alone_is_counted():
     report, _ = watch(FORKS, 300, 100, 50, 50, options=["--first-child"])
