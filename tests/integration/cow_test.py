@@ -231,6 +231,16 @@ def test_many_short_children_are_each_counted():
     assert all(process["counts"]["copies"] > 0 for process in report["processes"])
 
 
+def test_events_that_nobody_read_in_time_are_counted_and_said(tmp_path):
+    script = f"kill -STOP $PPID; {FORKS} 30000 5 5 5; kill -CONT $PPID"
+    done = run("--json", tmp_path / "cow.json", "--", "/bin/sh", "-c", script, ZEROTAX_FAULTS="software")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "cow.json").read_text())
+    check_schema(report, "cow")
+    assert report["totals"]["lost"] > 0
+    assert f"! {report['totals']['lost']} events were lost" in done.stderr
+
+
 @as_root
 def test_the_programs_output_and_status_are_its_own():
     done = run("--", "/bin/sh", "-c", "echo out; exit 7")
