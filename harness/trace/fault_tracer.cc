@@ -352,6 +352,7 @@ std::vector<CodeFaults> FaultTracer::resolve_code() {
     by_frame[frame].add(counts);
   }
   std::vector<CodeFaults> code;
+  code.reserve(by_frame.size());
   for (const auto& [frame, counts] : by_frame) code.push_back({frame, counts});
   std::stable_sort(code.begin(), code.end(), [](const CodeFaults& one, const CodeFaults& other) {
     return one.counts.copies > other.counts.copies;
