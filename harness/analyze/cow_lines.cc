@@ -66,7 +66,8 @@ std::string cow_lines(const FaultInterval& interval, std::size_t columns) {
   std::string text = line(fmt::format("{:.2f} s", interval.to_s), all, true, columns);
   if (!any_child) return text;
   text += line("  parent", parent, false, columns);
-  return text + line(fmt::format("  children {}", children.alive), children, false, columns);
+  return text + line(children.alive > 0 ? fmt::format("  children {}", children.alive) : "  children", children, false,
+                     columns);
 }
 
 }  // namespace zerotax

@@ -171,7 +171,16 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
     attributes.comm_exec = 1;
     attributes.task = 1;
   }
-  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  const auto opened = [&] {
+    return UniqueFd(
+        static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  };
+  attributes.read_format = PERF_FORMAT_LOST;
+  UniqueFd fd = opened();
+  if (!fd && errno == EINVAL) {  // before Linux 6.0
+    attributes.read_format = 0;
+    fd = opened();
+  }
   if (!fd) throw errno;
   const auto known = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
   if (known != buffers_.end()) {
@@ -185,6 +194,16 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
   if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw errno;
   opened_.push_back({id, source});
   fds_.push_back(std::move(fd));
+}
+
+std::uint64_t FaultEvents::lost() const {
+  // A buffer tells of what it lost when there is something new to tell; what it lost at the end, the event itself does.
+  std::uint64_t lost = 0;
+  for (const UniqueFd& fd : fds_) {
+    std::uint64_t values[2]{};  // the count, and what was lost of it
+    if (::read(fd.get(), &values[0], sizeof values) == sizeof values) lost += values[1];
+  }
+  return std::max(lost, lost_);
 }
 
 void FaultEvents::read(std::vector<FaultEvent>& events) {

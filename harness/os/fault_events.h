@@ -65,7 +65,7 @@ class FaultEvents {
   void read(std::vector<FaultEvent>& events);
   [[nodiscard]] Method method() const { return method_; }
   /// Events that were lost because nobody read them in time.
-  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] std::uint64_t lost() const;
 
  private:
   enum class Source { kUser, kKernel, kAllocation, kMinor, kMajor };
@@ -94,7 +94,7 @@ class FaultEvents {
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;
   std::vector<Opened> opened_;
-  std::uint64_t lost_ = 0;
+  std::uint64_t lost_ = 0;  ///< as the buffers told
 };
 
 }  // namespace zerotax

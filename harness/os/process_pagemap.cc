@@ -29,22 +29,23 @@ std::optional<PagemapEntry> ProcessPagemaps::entry(pid_t pid, std::uint64_t page
   return PagemapEntry(bits);
 }
 
-void ProcessPagemaps::for_each(pid_t pid, AddressRange range,
+bool ProcessPagemaps::for_each(pid_t pid, AddressRange range,
                                const std::function<void(std::uint64_t page, PagemapEntry)>& visit) {
   const int fd = open(pid);
-  if (fd < 0) return;
+  if (fd < 0) return false;
   std::vector<std::uint64_t> bits(8192);
   std::uint64_t page = range.begin / kPageBytes;
   const std::uint64_t end = range.end / kPageBytes;
   while (page < end) {
     const std::size_t wanted = std::min<std::uint64_t>(bits.size(), end - page) * sizeof bits[0];
     const ssize_t got = ::pread(fd, bits.data(), wanted, static_cast<off_t>(page * sizeof bits[0]));
-    if (got <= 0) return;
+    if (got <= 0) return false;
     for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof bits[0]; ++i, ++page) {
       const PagemapEntry found(bits[i]);
       if (found.populated()) visit(page, found);
     }
   }
+  return true;
 }
 
 }  // namespace zerotax

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "os/clock.h"
@@ -71,7 +72,7 @@ FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid) : options_(std::
     Process& process = start(each, each == pid ? 0 : pid);
     process.told.name = process_name(each);
     read_space(process);
-    if (events_->method() == FaultEvents::Method::kSoftware) look(each, process.told.parent, false);
+    if (events_->method() == FaultEvents::Method::kSoftware) look(each, true);
   }
   thread_ = std::thread([this] { work(); });
 }
@@ -142,7 +143,9 @@ void FaultTracer::measure_memory(FaultInterval& interval) {
   const std::uint64_t begin = now_ns();
   const bool pss = begin >= memory_due_ns_;
   for (auto& [pid, process] : processes_) {
-    if (!process.alive || !counted(process)) continue;
+    if (!process.alive) continue;
+    if (pss && events_->method() == FaultEvents::Method::kSoftware) look(pid, false);
+    if (!counted(process)) continue;
     const ProcessMemory memory = process_memory(pid, pss);
     if (!memory.rss) continue;
     FaultInterval::Process& entry = interval.processes[pid];
@@ -195,6 +198,7 @@ const Region* FaultTracer::find(Process& process, std::uint64_t address) {
 }
 
 void FaultTracer::apply(const FaultEvent& event) {
+  applied_ns_ = event.time_ns;
   switch (event.kind) {
     case FaultEvent::Kind::kExec: {
       if (root_ == 0) {
@@ -219,8 +223,8 @@ void FaultTracer::apply(const FaultEvent& event) {
       process.told.name = std::move(name);
       process.space = std::move(space);
       if (events_->method() == FaultEvents::Method::kSoftware) {
+        look(event.parent, false);
         sharing_.fork(event.parent, event.pid);
-        look(event.parent, event.pid, true);
       }
       return;
     }
@@ -284,22 +288,35 @@ FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   return sharing_.file_fault(fault.pid, page, fault.begin_ns, now && now->populated() && !now->of_file());
 }
 
-/// Learns of the private pages that a process has though no fault told of them. Those of one that has just `forked`
-/// are taken for shared with its child, `with`; otherwise the kernel says whether they are shared, and `with` is the
-/// parent.
-void FaultTracer::look(pid_t pid, pid_t with, bool forked) {
+/// Learns of the private pages that a process has though no fault told of them, and that it gave back. Of a
+/// process that has just been `joined` the kernel says which are shared: with its parent, or one that is not watched.
+void FaultTracer::look(pid_t pid, bool joined) {
   const std::uint64_t now = now_ns();
-  for (const auto& [begin, region] : processes_.at(pid).space.regions()) {
-    if (region.shared || !region.writable || region.end - region.begin > kLargestLook) continue;
-    pagemaps_.for_each(pid, {region.begin, region.end}, [&](std::uint64_t page, PagemapEntry entry) {
-      if (entry.of_file()) return;
-      if (!forked) {
-        sharing_.found(pid, page, now, !entry.exclusive(), with);
-      } else if (sharing_.found(pid, page, now, false, 0)) {
-        sharing_.found(with, page, now, true, pid);
-      }
-    });
+  // Those whose fault is told of, but not yet counted, come by that.
+  std::unordered_set<std::uint64_t> to_come;
+  for (const FaultEvent& event : pending_) {
+    if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && event.time_ns >= applied_ns_) {
+      to_come.insert(event.address / kPageBytes);
+    }
   }
+  std::unordered_set<std::uint64_t> populated;
+  bool complete = true;
+  std::vector<std::pair<std::uint64_t, bool>> pages;
+  for (const auto& [begin, region] : processes_.at(pid).space.regions()) {
+    if (region.shared || !region.writable) continue;
+    if (region.end - region.begin > kLargestLook) {
+      complete = false;
+      continue;
+    }
+    complete = pagemaps_.for_each(pid, {region.begin, region.end}, [&](std::uint64_t page, PagemapEntry entry) {
+      if (entry.of_file()) return;
+      populated.insert(page);
+      if (!to_come.contains(page)) pages.emplace_back(page, joined && !entry.exclusive());
+    }) && complete;
+  }
+  if (complete) sharing_.keep_only(pid, populated);
+  const pid_t parent = processes_.at(pid).told.parent;
+  for (const auto& [page, shared] : pages) sharing_.found(pid, page, now, shared, parent);
 }
 
 void FaultTracer::count_code(Process& process, const Fault& fault, FaultClass kind) {
@@ -335,6 +352,7 @@ std::vector<CodeFaults> FaultTracer::resolve_code() {
     by_frame[frame].add(counts);
   }
   std::vector<CodeFaults> code;
+  code.reserve(by_frame.size());
   for (const auto& [frame, counts] : by_frame) code.push_back({frame, counts});
   std::stable_sort(code.begin(), code.end(), [](const CodeFaults& one, const CodeFaults& other) {
     return one.counts.copies > other.counts.copies;

@@ -62,7 +62,7 @@ class FaultTracer {
   void apply(const FaultEvent& event);
   void count(const Fault& fault);
   FaultClass guess(const Fault& fault, const Region* region);
-  void look(pid_t pid, pid_t with, bool forked);
+  void look(pid_t pid, bool joined);
   void count_code(Process& process, const Fault& fault, FaultClass kind);
   void close_intervals(std::uint64_t now_ns);
   void measure_memory(FaultInterval& interval);
@@ -85,6 +85,7 @@ class FaultTracer {
   std::map<pid_t, Process> processes_;
   std::vector<pid_t> order_;
   std::vector<TracedProcess> past_;  ///< whose number was given to another one
+  std::uint64_t applied_ns_ = 0;     ///< time of the event that was applied last
   pid_t root_ = 0;
   pid_t first_child_ = 0;
   std::uint64_t start_ns_ = 0;

@@ -63,6 +63,14 @@ bool PageSharing::found(pid_t pid, std::uint64_t number, std::uint64_t time_ns, 
   return true;
 }
 
+void PageSharing::keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& pages) {
+  std::erase_if(processes_[pid], [&](const auto& entry) {
+    if (pages.contains(entry.first)) return false;
+    release(entry.second.frame, pid);
+    return true;
+  });
+}
+
 FaultClass PageSharing::write_fault(pid_t pid, std::uint64_t number, Page& page) {
   page.write_protected = false;
   std::vector<pid_t>& owners = frames_[page.frame];

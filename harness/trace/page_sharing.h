@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "trace/fault.h"
@@ -28,6 +29,8 @@ class PageSharing {
   /// The process has a page at some time, though no fault told of it: it was there before us, or populated by the
   /// kernel. `shared`: with another one, which may be `with` (0: one that is not watched). False if it was known.
   bool found(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool shared, pid_t with);
+  /// The process has these pages now, and of those that were known no other: what is given back tells nobody.
+  void keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& pages);
   /// A fault in private anonymous memory.
   FaultClass anonymous_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns);
   /// A fault in a private mapping of a file. `is_copy` says whether the page is the process's own copy by now.

@@ -98,6 +98,33 @@ def test_without_tracepoints_the_same_is_told_by_who_shares_each_page(pages, chi
     check_as_ordinary_user(report, pages, child, both, after)
 
 
+def at_random(seed, give_back, method):
+    """Of a program that knows what each of its faults did: that, and what was reported, for each process."""
+    report, done = watch(
+        BUILD / "tests" / "recorded" / "forks_at_random", 2000, 12, seed, give_back, ZEROTAX_FAULTS=method)
+    truth = {int(pid): counts for pid, *counts in (map(int, line.split()) for line in done.stdout.splitlines())}
+    told = {p["pid"]: [on_range(p, 2000)[key] for key in ("copies", "reuses", "zero_fills")] for p in report["processes"]}
+    assert told.keys() == truth.keys() and len(truth) == 25
+    assert sum(map(sum, truth.values())) > 50_000
+    return [(truth[pid], told[pid]) for pid in truth]
+
+
+@as_root
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_one_of_fifty_thousand_random_faults_is_told_right(seed):
+    for truth, told in at_random(seed, 1, "tracepoints"):
+        assert (told[0], told[2]) == (truth[0], truth[2])
+        # Another fault may fall between the two looks at the count, and then is taken for one of the page.
+        assert truth[1] - 2 <= told[1] <= truth[1]
+
+
+@as_root
+def test_an_ordinary_user_is_told_nearly_all_random_faults_right():
+    pairs = at_random(1, 0, "software")
+    wrong = sum(max(t - g, 0) for truth, told in pairs for t, g in zip(truth, told))
+    assert wrong <= 0.05 * sum(sum(truth) for truth, _ in pairs)
+
+
 @as_root
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
 def test_an_ordinary_user_is_told_by_who_shares_each_page():
@@ -108,6 +135,29 @@ def test_an_ordinary_user_is_told_by_who_shares_each_page():
         done = run("--pid", foreign.pid, prefix=NOBODY)
         foreign.kill()
     assert done.returncode == 3 and len(done.stderr.splitlines()) == 1 and "root" in done.stderr
+
+
+HELD = BUILD / "tests" / "recorded" / "held"
+
+
+@as_root
+@pytest.mark.parametrize("how, pages, expected", [
+    ("none", 16, faults(zero_fills=16, reuses=16)),
+    ("pipe", 16, faults(zero_fills=16, copies=16)),
+    ("base", 512, faults(zero_fills=512, copies=1, reuses=511)),
+])
+def test_what_a_child_gave_up_is_reused_unless_something_else_holds_it(how, pages, expected):
+    report, _ = watch(HELD, how)
+    assert on_range(report["processes"][0], pages) == expected
+
+
+@as_root
+def test_a_huge_page_that_the_child_keeps_a_part_of_is_copied_whole():
+    report, _ = watch(HELD, "huge")
+    found = on_range(report["processes"][0], 512)
+    if found["zero_fills"] != 1:
+        pytest.skip("there was no huge page to be had")
+    assert found == faults(zero_fills=1, copies=512)
 
 
 @as_root
@@ -179,6 +229,16 @@ def test_many_short_children_are_each_counted():
     report, _ = watch("/usr/bin/python3", "-c", script)
     assert len(report["processes"]) == 301
     assert all(process["counts"]["copies"] > 0 for process in report["processes"])
+
+
+def test_events_that_nobody_read_in_time_are_counted_and_said(tmp_path):
+    script = f"kill -STOP $PPID; {FORKS} 30000 5 5 5; kill -CONT $PPID"
+    done = run("--json", tmp_path / "cow.json", "--", "/bin/sh", "-c", script, ZEROTAX_FAULTS="software")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "cow.json").read_text())
+    check_schema(report, "cow")
+    assert report["totals"]["lost"] > 0
+    assert f"! {report['totals']['lost']} events were lost" in done.stderr
 
 
 @as_root

@@ -82,6 +82,16 @@ TEST_F(PageSharingTest, PagesThatWereThereBeforeAreKnownByTheKernelsWord) {
   EXPECT_EQ(fault(kChild, 3), FaultClass::kReuse);
 }
 
+TEST_F(PageSharingTest, WhatWasGivenBackIsFilledAnew) {
+  fault(kParent, 1);
+  fault(kParent, 2);
+  sharing_.fork(kParent, kChild);
+  sharing_.end(kChild);
+  sharing_.keep_only(kParent, {2});
+  EXPECT_EQ(fault(kParent, 1), FaultClass::kZeroFill);
+  EXPECT_EQ(fault(kParent, 2), FaultClass::kReuse);
+}
+
 TEST_F(PageSharingTest, AFaultBeforeAPageWasFoundIsWhatBroughtIt) {
   sharing_.found(kParent, 1, 100, false, 0);
   EXPECT_EQ(fault(kParent, 1), FaultClass::kZeroFill);
