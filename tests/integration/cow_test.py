@@ -11,10 +11,9 @@ import time
 
 import pytest
 
-from conftest import BUILD, PAGE, ZEROTAX, check_schema, clean_environment, is_na
+from conftest import BUILD, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable
 
 FORKS = BUILD / "tests" / "recorded" / "forks"
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 RANGE_BEGIN = 0x100000000000
 CLASSES = ("copies", "reuses", "zero_fills", "file_faults", "other")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
@@ -128,8 +127,7 @@ def test_an_ordinary_user_is_told_nearly_all_random_faults_right():
 @as_root
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
 def test_an_ordinary_user_is_told_by_who_shares_each_page():
-    if subprocess.run([*NOBODY, ZEROTAX, "--version"], capture_output=True, check=False).returncode != 0:
-        pytest.skip(f"{ZEROTAX} is not readable for everybody")
+    skip_if_unreadable()
     check_as_ordinary_user(watch(FORKS, *MIXES[0], prefix=NOBODY)[0], *MIXES[0])
     with subprocess.Popen(["/bin/sleep", "20"]) as foreign:
         done = run("--pid", foreign.pid, prefix=NOBODY)
