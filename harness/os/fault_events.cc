@@ -15,48 +15,16 @@
 #include <ctime>
 
 #include "base/error.h"
-#include "os/page.h"
 
 namespace zerotax {
 namespace {
 
 /// Two programs that do nothing but fault write 113 MB/s: 8 MiB last 70 ms, and are read every 10.
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
-/// What an ordinary user may lock for perf is 516 KiB a CPU (perf_event_mlock_kb).
-constexpr std::size_t kSmallBufferBytes = std::size_t{512} << 10;
 /// __GFP_ZERO: no part of the kernel's interface, but the same from Linux 4.x to 6.18 (include/linux/gfp_types.h).
 constexpr std::uint64_t kGfpZero = 0x100;
 /// migratetype of pages of programs and files (MIGRATE_MOVABLE); page tables are 0.
 constexpr std::uint64_t kMovable = 1;
-
-/// Reads a record's fields one after the other; past its end, zeros.
-class Reader {
- public:
-  Reader(const unsigned char* data, std::size_t bytes) : at_(data), end_(data + bytes) {}
-
-  template <typename T>
-  T take() {
-    T value{};
-    if (left() < sizeof value) {
-      at_ = end_;
-      return value;
-    }
-    std::memcpy(&value, at_, sizeof value);
-    at_ += sizeof value;
-    return value;
-  }
-  void skip(std::size_t bytes) { at_ += std::min(bytes, left()); }
-  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
-  [[nodiscard]] const unsigned char* at() const { return at_; }
-  [[nodiscard]] std::string text() const {
-    const auto* start = reinterpret_cast<const char*>(at_);
-    return {start, ::strnlen(start, left())};
-  }
-
- private:
-  const unsigned char* at_;
-  const unsigned char* end_;
-};
 
 }  // namespace
 
@@ -79,14 +47,6 @@ FaultEvents::FaultEvents(const std::vector<pid_t>& threads) {
   throw UsageError("the process ended before it could be watched", "give --pid of a process that runs");
 }
 
-FaultEvents::~FaultEvents() { close(); }
-
-void FaultEvents::close() {
-  for (const Buffer& buffer : buffers_) ::munmap(buffer.memory, kPageBytes + buffer_bytes());
-  buffers_.clear();
-  fds_.clear();
-}
-
 /// Takes the best method that is permitted. ZEROTAX_FAULTS=software in the environment takes the other one, so that it
 /// can be tested as root.
 bool FaultEvents::prepare() {
@@ -107,7 +67,7 @@ bool FaultEvents::prepare() {
 }
 
 std::size_t FaultEvents::buffer_bytes() const {
-  return method_ == Method::kTracepoints ? kBufferBytes : kSmallBufferBytes;
+  return method_ == Method::kTracepoints ? kBufferBytes : kUserPerfBufferBytes;
 }
 
 /// False if there is no such thread any more.
@@ -126,7 +86,6 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
     } catch (const int error) {
       if (error == ENODEV) continue;  // a CPU that is switched off
       if (error == ESRCH) return false;
-      close();
       throw MachineError(fmt::format("the kernel permits no watching of page faults ({})", std::strerror(error)),
                          error == EMFILE ? "raise the limit of open files (ulimit -n)"
                                          : "watch a program of your own, with kernel.perf_event_paranoid up to 2, or "
@@ -186,9 +145,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
   if (known != buffers_.end()) {
     if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, known->fd) != 0) throw errno;
   } else {
-    void* memory = ::mmap(nullptr, kPageBytes + buffer_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    if (memory == MAP_FAILED) throw errno;
-    buffers_.push_back({cpu, fd.get(), memory});
+    buffers_.push_back({cpu, fd.get(), PerfBuffer(fd.get(), buffer_bytes())});
   }
   std::uint64_t id = 0;
   if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw errno;
@@ -207,33 +164,13 @@ std::uint64_t FaultEvents::lost() const {
 }
 
 void FaultEvents::read(std::vector<FaultEvent>& events) {
-  std::vector<unsigned char> record;
-  for (const Buffer& buffer : buffers_) {
-    auto* page = static_cast<perf_event_mmap_page*>(buffer.memory);
-    const unsigned char* data = static_cast<const unsigned char*>(buffer.memory) + kPageBytes;
-    const std::uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-    std::uint64_t tail = page->data_tail;
-    while (tail < head) {
-      const auto copy = [&](void* target, std::size_t bytes) {
-        const std::size_t start = tail % buffer_bytes();
-        const std::size_t first = std::min(bytes, buffer_bytes() - start);
-        std::memcpy(target, data + start, first);
-        std::memcpy(static_cast<unsigned char*>(target) + first, data, bytes - first);
-      };
-      perf_event_header header{};
-      copy(&header, sizeof header);
-      if (header.size < sizeof header) break;
-      record.resize(header.size);
-      copy(record.data(), header.size);
-      parse(record.data(), record.size(), events);
-      tail += header.size;
-    }
-    __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+  for (Buffer& buffer : buffers_) {
+    buffer.events.read(
+        [&](const perf_event_header& header, PerfRecordReader reader) { parse(header, reader, events); });
   }
 }
 
-void FaultEvents::parse_sample(const unsigned char* data, std::size_t bytes, std::vector<FaultEvent>& events) {
-  Reader reader(data, bytes);
+void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events) {
   const auto id = reader.take<std::uint64_t>();
   FaultEvent event;
   event.instruction = reader.take<std::uint64_t>();
@@ -269,22 +206,20 @@ void FaultEvents::parse_sample(const unsigned char* data, std::size_t bytes, std
   events.push_back(std::move(event));
 }
 
-void FaultEvents::parse(const unsigned char* record, std::size_t bytes, std::vector<FaultEvent>& events) {
-  perf_event_header header{};
-  std::memcpy(&header, record, sizeof header);
+void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events) {
   if (header.type == PERF_RECORD_SAMPLE) {
-    parse_sample(record + sizeof header, bytes - sizeof header, events);
+    parse_sample(reader, events);
     return;
   }
-  Reader reader(record + sizeof header, bytes - sizeof header);
   if (header.type == PERF_RECORD_LOST) {
     reader.take<std::uint64_t>();
     lost_ += reader.take<std::uint64_t>();
     return;
   }
-  if (bytes < sizeof header + 24) return;
+  if (reader.left() < 24) return;
   // What every record but a sample ends with: pid, tid, time, identifier.
-  Reader last(record + bytes - 24, 24);
+  PerfRecordReader last = reader;
+  last.skip(reader.left() - 24);
   FaultEvent event;
   last.take<std::uint64_t>();
   event.time_ns = last.take<std::uint64_t>();

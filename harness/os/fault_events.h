@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "os/perf_buffer.h"
 #include "os/trace_event.h"
 #include "os/unique_fd.h"
 
@@ -57,7 +58,6 @@ class FaultEvents {
   FaultEvents();
   /// Watches threads that run, from now on. Throws MachineError; UsageError if none of them is there any more.
   explicit FaultEvents(const std::vector<pid_t>& threads);
-  ~FaultEvents();
   FaultEvents(const FaultEvents&) = delete;
   FaultEvents& operator=(const FaultEvents&) = delete;
 
@@ -72,7 +72,7 @@ class FaultEvents {
   struct Buffer {
     int cpu;
     int fd;  ///< that the others' output is sent to
-    void* memory;
+    PerfBuffer events;
   };
   struct Opened {
     std::uint64_t id;
@@ -83,9 +83,8 @@ class FaultEvents {
   [[nodiscard]] std::size_t buffer_bytes() const;
   bool open_thread(pid_t thread, bool at_exec);
   void open(pid_t thread, bool at_exec, int cpu, Source source);
-  void close();
-  void parse(const unsigned char* record, std::size_t bytes, std::vector<FaultEvent>& events);
-  void parse_sample(const unsigned char* data, std::size_t bytes, std::vector<FaultEvent>& events);
+  void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events);
+  void parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events);
 
   Method method_ = Method::kTracepoints;
   TraceEvent user_;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,13 +10,9 @@
 #include <iterator>
 
 #include "base/error.h"
-#include "os/page.h"
 
 namespace zerotax {
 namespace {
-
-/// What an ordinary user may lock for perf is 516 KiB a CPU (perf_event_mlock_kb).
-constexpr std::size_t kBufferBytes = std::size_t{512} << 10;
 
 // Bits of sample_regs_user, from arch/x86/include/uapi/asm/perf_regs.h, in DWARF's order of registers (System V ABI,
 // AMD64 supplement, figure 3.36).
@@ -29,42 +24,7 @@ constexpr std::uint64_t register_mask() {
   return mask;
 }
 
-/// Reads a record's fields one after the other; past its end, zeros.
-class Reader {
- public:
-  Reader(const unsigned char* data, std::size_t bytes) : at_(data), end_(data + bytes) {}
-
-  template <typename T>
-  T take() {
-    T value{};
-    if (static_cast<std::size_t>(end_ - at_) < sizeof value) {
-      at_ = end_;
-      return value;
-    }
-    std::memcpy(&value, at_, sizeof value);
-    at_ += sizeof value;
-    return value;
-  }
-  const unsigned char* take_bytes(std::size_t bytes) {
-    if (static_cast<std::size_t>(end_ - at_) < bytes) bytes = static_cast<std::size_t>(end_ - at_);
-    const unsigned char* start = at_;
-    at_ += bytes;
-    return start;
-  }
-  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
-  std::string take_text() {
-    const std::size_t length = ::strnlen(reinterpret_cast<const char*>(at_), left());
-    std::string text(reinterpret_cast<const char*>(at_), length);
-    take_bytes((length + 8) & ~std::size_t{7});  // padded to 8 with its terminator
-    return text;
-  }
-
- private:
-  const unsigned char* at_;
-  const unsigned char* end_;
-};
-
-void parse_sample(Reader reader, PerfEvent& event) {
+void parse_sample(PerfRecordReader reader, PerfEvent& event) {
   reader.take<std::uint64_t>();  // the address: the first of a chain, too
   event.pid = reader.take<std::uint32_t>();
   event.tid = reader.take<std::uint32_t>();
@@ -82,7 +42,8 @@ void parse_sample(Reader reader, PerfEvent& event) {
   }
   for (std::size_t i = 0; i < std::size(kRegisterBits); ++i) event.registers[i] = by_bit[kRegisterBits[i]];
   const auto room = reader.take<std::uint64_t>();
-  const unsigned char* stack = reader.take_bytes(room);
+  const unsigned char* stack = reader.at();
+  reader.skip(room);
   const auto used = room > 0 ? reader.take<std::uint64_t>() : 0;
   if (used <= room) event.stack.assign(stack, stack + used);
   event.has_user = true;
@@ -94,7 +55,6 @@ PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes) {
   int error = 0;
   sees_kernel_ = open(hz, stack_bytes, true, error);
   if (sees_kernel_ || open(hz, stack_bytes, false, error)) return;
-  close();
   if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
     throw MachineError("this kernel has no perf events", "use one that is built with CONFIG_PERF_EVENTS");
   }
@@ -102,15 +62,8 @@ PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes) {
                      "have root run: sysctl kernel.perf_event_paranoid=2 (1 shows the kernel's part, too)");
 }
 
-PerfSampler::~PerfSampler() { close(); }
-
-void PerfSampler::close() {
-  for (const Buffer& buffer : buffers_) ::munmap(buffer.memory, kPageBytes + kBufferBytes);
-  buffers_.clear();
-}
-
 bool PerfSampler::open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int& error) {
-  close();
+  buffers_.clear();
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
@@ -144,49 +97,30 @@ bool PerfSampler::open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int&
       error = errno;
       return false;
     }
-    void* memory = ::mmap(nullptr, kPageBytes + kBufferBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    if (memory == MAP_FAILED) {
-      error = errno;
+    try {
+      PerfBuffer events(fd.get(), kUserPerfBufferBytes);
+      buffers_.push_back({std::move(fd), std::move(events)});
+    } catch (const int refusal) {
+      error = refusal;
       return false;
     }
-    buffers_.push_back({std::move(fd), memory});
   }
   return !buffers_.empty();
 }
 
 void PerfSampler::read(std::vector<PerfEvent>& events) {
-  std::vector<unsigned char> record;
-  for (const Buffer& buffer : buffers_) {
-    auto* page = static_cast<perf_event_mmap_page*>(buffer.memory);
-    const unsigned char* data = static_cast<const unsigned char*>(buffer.memory) + kPageBytes;
-    const std::uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-    std::uint64_t tail = page->data_tail;
-    while (tail < head) {
-      const auto copy = [&](void* target, std::uint64_t from, std::size_t bytes) {
-        const std::size_t start = from % kBufferBytes;
-        const std::size_t first = std::min(bytes, kBufferBytes - start);
-        std::memcpy(target, data + start, first);
-        std::memcpy(static_cast<unsigned char*>(target) + first, data, bytes - first);
-      };
-      perf_event_header header{};
-      copy(&header, tail, sizeof header);
-      if (header.size < sizeof header) break;
-      record.resize(header.size);
-      copy(record.data(), tail, header.size);
-      parse(record.data(), record.size(), events);
-      tail += header.size;
-    }
-    __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+  for (Buffer& buffer : buffers_) {
+    buffer.events.read(
+        [&](const perf_event_header& header, PerfRecordReader reader) { parse(header, reader, events); });
   }
 }
 
-void PerfSampler::parse(const unsigned char* record, std::size_t bytes, std::vector<PerfEvent>& events) {
-  perf_event_header header{};
-  std::memcpy(&header, record, sizeof header);
-  Reader reader(record + sizeof header, bytes - sizeof header);
+void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events) {
+  if (reader.left() < 16) return;
   PerfEvent event;
   // What every record but a sample ends with: pid, tid, time.
-  Reader last(record + bytes - 16, 16);
+  PerfRecordReader last = reader;
+  last.skip(reader.left() - 16);
   last.take<std::uint64_t>();
   event.time_ns = last.take<std::uint64_t>();
   switch (header.type) {
@@ -200,9 +134,9 @@ void PerfSampler::parse(const unsigned char* record, std::size_t bytes, std::vec
       event.begin = reader.take<std::uint64_t>();
       event.end = event.begin + reader.take<std::uint64_t>();
       event.file_offset = reader.take<std::uint64_t>();
-      reader.take_bytes(24);  // device, inode, generation
-      reader.take_bytes(8);   // protection, flags
-      event.name = reader.take_text();
+      reader.skip(24);  // device, inode, generation
+      reader.skip(8);   // protection, flags
+      event.name = reader.text();
       break;
     case PERF_RECORD_FORK:
       event.kind = PerfEvent::Kind::kFork;
@@ -216,7 +150,7 @@ void PerfSampler::parse(const unsigned char* record, std::size_t bytes, std::vec
       event.kind = PerfEvent::Kind::kExec;
       event.pid = reader.take<std::uint32_t>();
       event.tid = reader.take<std::uint32_t>();
-      event.name = reader.take_text();
+      event.name = reader.text();
       break;
     case PERF_RECORD_LOST:
       reader.take<std::uint64_t>();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "os/perf_buffer.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -45,7 +46,6 @@ class PerfSampler {
   /// `stack_bytes`: copied of the user's stack with each sample; a multiple of 8, below 64 KiB. Throws MachineError if
   /// the kernel offers or permits no sampling.
   PerfSampler(unsigned hz, std::uint32_t stack_bytes);
-  ~PerfSampler();
   PerfSampler(const PerfSampler&) = delete;
   PerfSampler& operator=(const PerfSampler&) = delete;
 
@@ -59,12 +59,11 @@ class PerfSampler {
  private:
   struct Buffer {
     UniqueFd fd;
-    void* memory;
+    PerfBuffer events;
   };
 
   bool open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int& error);
-  void close();
-  void parse(const unsigned char* record, std::size_t bytes, std::vector<PerfEvent>& events);
+  void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events);
 
   std::vector<Buffer> buffers_;
   bool sees_kernel_ = false;

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zerotax {
+
+/// What an ordinary user may lock for perf is 516 KiB a CPU (perf_event_mlock_kb).
+inline constexpr std::size_t kUserPerfBufferBytes = std::size_t{512} << 10;
+
+/// Reads a perf record's fields one after the other; past its end, zeros.
+class PerfRecordReader {
+ public:
+  PerfRecordReader(const unsigned char* data, std::size_t bytes) : at_(data), end_(data + bytes) {}
+
+  template <typename T>
+  T take() {
+    T value{};
+    if (left() < sizeof value) {
+      at_ = end_;
+      return value;
+    }
+    std::memcpy(&value, at_, sizeof value);
+    at_ += sizeof value;
+    return value;
+  }
+  void skip(std::size_t bytes) { at_ += bytes < left() ? bytes : left(); }
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  [[nodiscard]] const unsigned char* at() const { return at_; }
+  /// The text that begins here.
+  [[nodiscard]] std::string text() const {
+    const auto* start = reinterpret_cast<const char*>(at_);
+    return {start, ::strnlen(start, left())};
+  }
+
+ private:
+  const unsigned char* at_;
+  const unsigned char* end_;
+};
+
+/// The ring buffer of a perf event, mapped here. Source: perf_event_open(2), "MMAP layout".
+class PerfBuffer {
+ public:
+  /// `bytes`: a power of two of pages. Throws errno (an int) if it cannot be had.
+  PerfBuffer(int fd, std::size_t bytes);
+  ~PerfBuffer();
+  PerfBuffer(PerfBuffer&& other) noexcept
+      : page_(std::exchange(other.page_, nullptr)), bytes_(other.bytes_), record_(std::move(other.record_)) {}
+  PerfBuffer& operator=(PerfBuffer&&) = delete;
+  PerfBuffer(const PerfBuffer&) = delete;
+  PerfBuffer& operator=(const PerfBuffer&) = delete;
+
+  /// Calls visit(header, body of the record as a PerfRecordReader) for each record since the last call, and makes room.
+  template <typename Visit>
+  void read(Visit visit) {
+    const std::uint64_t head = __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
+    std::uint64_t tail = page_->data_tail;
+    while (tail < head) {
+      perf_event_header header{};
+      copy(&header, tail, sizeof header);
+      if (header.size < sizeof header) break;
+      record_.resize(header.size);
+      copy(record_.data(), tail, header.size);
+      visit(header, PerfRecordReader(record_.data() + sizeof header, record_.size() - sizeof header));
+      tail += header.size;
+    }
+    __atomic_store_n(&page_->data_tail, tail, __ATOMIC_RELEASE);
+  }
+
+ private:
+  void copy(void* target, std::uint64_t from, std::size_t bytes) const;
+
+  perf_event_mmap_page* page_;
+  std::size_t bytes_;
+  std::vector<unsigned char> record_;
+};
+
+}  // namespace zerotax
