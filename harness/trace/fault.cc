@@ -5,6 +5,18 @@ namespace {
 
 constexpr std::uint64_t kPresent = 1;  // bits of the CPU's error code (Intel SDM, volume 3, 4.7)
 constexpr std::uint64_t kWrite = 2;
+constexpr std::uint64_t kUser = 4;
+
+Fault begun(const FaultEvent& event) {
+  Fault fault;
+  fault.begin_ns = event.time_ns;
+  fault.pid = event.pid;
+  fault.tid = event.tid;
+  fault.address = event.address;
+  fault.instruction = event.instruction;
+  fault.error_code = event.error_code;
+  return fault;
+}
 
 }  // namespace
 
@@ -14,14 +26,7 @@ std::optional<Fault> FaultPairing::apply(const FaultEvent& event) {
     case FaultEvent::Kind::kBegin: {
       std::optional<Fault> unfinished;
       if (open != open_.end()) unfinished = open->second;
-      Fault fault;
-      fault.begin_ns = event.time_ns;
-      fault.pid = event.pid;
-      fault.tid = event.tid;
-      fault.address = event.address;
-      fault.instruction = event.instruction;
-      fault.error_code = event.error_code;
-      open_[event.tid] = fault;
+      open_[event.tid] = begun(event);
       return unfinished;
     }
     case FaultEvent::Kind::kAllocation:
@@ -36,6 +41,12 @@ std::optional<Fault> FaultPairing::apply(const FaultEvent& event) {
       Fault fault = open->second;
       fault.end_ns = event.time_ns;
       open_.erase(open);
+      return fault;
+    }
+    case FaultEvent::Kind::kFault: {
+      Fault fault = begun(event);
+      fault.end_ns = event.time_ns;
+      fault.error_code = kPresent | kWrite | kUser;  // for its size in bytes: one page
       return fault;
     }
     default:

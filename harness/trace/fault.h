@@ -30,7 +30,8 @@ struct Fault {
   [[nodiscard]] std::uint64_t bytes() const { return std::uint64_t{4096} << order; }
 };
 
-/// Makes faults of the events of their threads, which must come in the order of their time.
+/// Makes faults of the events of their threads, which must come in the order of their time. One that is told of by
+/// kFault is whole, and counts as a write to a page that was there.
 class FaultPairing {
  public:
   /// The fault that this event ends, if it ends one.

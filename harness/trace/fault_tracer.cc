@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "os/clock.h"
 #include "os/page.h"
+#include "trace/time_order.h"
 
 namespace zerotax {
 namespace {
@@ -19,7 +20,6 @@ constexpr std::uint64_t kMemoryShare = 100;
 constexpr std::uint64_t kSpaceAgeNs = 100'000'000;
 /// Larger mappings are reserved, not used; only what faults tell of them is known.
 constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
-constexpr const char* kKernel = "kernel";
 
 std::uint64_t now_ns() { return static_cast<std::uint64_t>(monotonic_ns()); }
 
@@ -27,6 +27,8 @@ void with_descendants(pid_t pid, std::vector<pid_t>& all) {
   all.push_back(pid);
   for (const pid_t child : process_children(pid)) with_descendants(child, all);
 }
+
+std::uint64_t nanoseconds(double s) { return static_cast<std::uint64_t>(s * 1e9); }
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -52,13 +54,14 @@ std::vector<MappingFaults> joined(std::vector<MappingFaults> parts) {
 }  // namespace
 
 FaultTracer::FaultTracer(FaultTracerOptions options)
-    : options_(std::move(options)), events_(std::make_unique<FaultEvents>()) {
-  interval_ns_ = static_cast<std::uint64_t>(options_.interval_s * 1e9);
+    : options_(std::move(options)),
+      interval_ns_(nanoseconds(options_.interval_s)),
+      events_(std::make_unique<FaultEvents>()) {
   thread_ = std::thread([this] { work(); });
 }
 
-FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid) : options_(std::move(options)) {
-  interval_ns_ = static_cast<std::uint64_t>(options_.interval_s * 1e9);
+FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
+    : options_(std::move(options)), interval_ns_(nanoseconds(options_.interval_s)) {
   std::vector<pid_t> pids;
   with_descendants(pid, pids);
   std::vector<pid_t> threads;
@@ -88,8 +91,6 @@ void FaultTracer::work() {
   while (!done_) {
     const std::uint64_t now = now_ns();
     events_->read(pending_);
-    // Each CPU has a buffer of its own, and they are read one after the other: what is older than the reading before
-    // this one is complete.
     process(before);
     close_intervals(before);
     if (options_.while_running && options_.tell && root_ != 0 && now - drawn >= kRedrawNs) {
@@ -110,15 +111,10 @@ void FaultTracer::work() {
 }
 
 void FaultTracer::process(std::uint64_t before_ns) {
-  std::stable_sort(pending_.begin(), pending_.end(),
-                   [](const FaultEvent& one, const FaultEvent& other) { return one.time_ns < other.time_ns; });
-  const auto end =
-      std::find_if(pending_.begin(), pending_.end(), [&](const FaultEvent& e) { return e.time_ns >= before_ns; });
-  std::for_each(pending_.begin(), end, [&](const FaultEvent& event) {
+  apply_in_order(pending_, before_ns, [&](const FaultEvent& event) {
     if (root_ != 0) close_intervals(event.time_ns);
     apply(event);
   });
-  pending_.erase(pending_.begin(), end);
 }
 
 FaultInterval FaultTracer::current(std::uint64_t now) const {
@@ -231,19 +227,7 @@ void FaultTracer::apply(const FaultEvent& event) {
     default:
       break;
   }
-  if (event.kind == FaultEvent::Kind::kFault) {
-    Fault fault;
-    fault.begin_ns = event.time_ns;
-    fault.end_ns = event.time_ns;
-    fault.pid = event.pid;
-    fault.tid = event.tid;
-    fault.address = event.address;
-    fault.instruction = event.instruction;
-    fault.error_code = 7;  // a write to a page that was there, by its size in bytes: one page
-    count(fault);
-  } else if (const auto paired = pairing_.apply(event)) {
-    count(*paired);
-  }
+  if (const auto fault = pairing_.apply(event)) count(*fault);
   const auto known = processes_.find(event.pid);
   if (known == processes_.end()) return;
   if (event.kind == FaultEvent::Kind::kName) known->second.told.name = event.name;
@@ -276,7 +260,7 @@ void FaultTracer::count(const Fault& fault) {
   mapping.end = std::max(mapping.end, where.end);
   mapping.name = where.name;
   mapping.counts.add(fault, kind);
-  count_code(process, fault, kind);
+  sites_.add(fault, kind, fault.in_kernel() ? nullptr : find(process, fault.instruction));
 }
 
 FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
@@ -319,47 +303,6 @@ void FaultTracer::look(pid_t pid, bool joined) {
   for (const auto& [page, shared] : pages) sharing_.found(pid, page, now, shared, parent);
 }
 
-void FaultTracer::count_code(Process& process, const Fault& fault, FaultClass kind) {
-  if (fault.in_kernel()) {
-    sites_[{kKernel, fault.instruction}].add(fault, kind);
-    return;
-  }
-  const Region* code = find(process, fault.instruction);
-  if (code == nullptr || code->name.empty()) {
-    sites_[{"", fault.instruction}].add(fault, kind);
-    return;
-  }
-  // An offset, for each process has the file elsewhere.
-  files_.try_emplace(code->name, Unwinder::Mapping{code->begin, code->end, code->file_offset, code->name});
-  sites_[{code->name, fault.instruction - code->begin + code->file_offset}].add(fault, kind);
-}
-
-std::vector<CodeFaults> FaultTracer::resolve_code() {
-  const KernelSymbols kernel;
-  std::map<std::string, Unwinder> unwinders;
-  std::map<Frame, FaultCounts> by_frame;
-  for (const auto& [site, counts] : sites_) {
-    Frame frame;
-    if (site.file == kKernel) {
-      frame = {kernel.name(site.offset), kKernel};
-    } else if (const auto file = files_.find(site.file); file != files_.end()) {
-      const auto [unwinder, is_new] = unwinders.try_emplace(site.file, static_cast<std::uint32_t>(root_));
-      if (is_new) unwinder->second.map(file->second);
-      frame = unwinder->second.name(file->second.begin + site.offset - file->second.file_offset);
-    } else {
-      frame = {"code that no file holds", ""};
-    }
-    by_frame[frame].add(counts);
-  }
-  std::vector<CodeFaults> code;
-  code.reserve(by_frame.size());
-  for (const auto& [frame, counts] : by_frame) code.push_back({frame, counts});
-  std::stable_sort(code.begin(), code.end(), [](const CodeFaults& one, const CodeFaults& other) {
-    return one.counts.copies > other.counts.copies;
-  });
-  return code;
-}
-
 FaultData FaultTracer::finish() {
   done_ = true;
   thread_.join();
@@ -372,7 +315,7 @@ FaultData FaultTracer::finish() {
   }
   for (TracedProcess& process : data.processes) process.mappings = joined(std::move(process.mappings));
   data.intervals = std::move(intervals_);
-  data.code = resolve_code();
+  data.code = sites_.by_function(static_cast<std::uint32_t>(root_));
   data.lost = events_->lost();
   data.every_fault = events_->method() == FaultEvents::Method::kTracepoints;
   return data;

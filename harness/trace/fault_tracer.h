@@ -12,9 +12,8 @@
 #include "os/fault_events.h"
 #include "os/process_pagemap.h"
 #include "trace/fault_data.h"
-#include "trace/kernel_symbols.h"
+#include "trace/fault_sites.h"
 #include "trace/page_sharing.h"
-#include "trace/unwinder.h"
 
 namespace zerotax {
 
@@ -51,11 +50,6 @@ class FaultTracer {
     bool alive = true;
     std::uint64_t space_read_ns = 0;
   };
-  struct Site {
-    std::string file;
-    std::uint64_t offset;
-    auto operator<=>(const Site&) const = default;  // NOLINT(modernize-use-nullptr)
-  };
 
   void work();
   void process(std::uint64_t before_ns);
@@ -63,7 +57,6 @@ class FaultTracer {
   void count(const Fault& fault);
   FaultClass guess(const Fault& fault, const Region* region);
   void look(pid_t pid, bool joined);
-  void count_code(Process& process, const Fault& fault, FaultClass kind);
   void close_intervals(std::uint64_t now_ns);
   void measure_memory(FaultInterval& interval);
   const Region* find(Process& process, std::uint64_t address);
@@ -71,9 +64,9 @@ class FaultTracer {
   void read_space(Process& process);
   [[nodiscard]] bool counted(const Process& process) const;
   [[nodiscard]] FaultInterval current(std::uint64_t now_ns) const;
-  std::vector<CodeFaults> resolve_code();
 
   FaultTracerOptions options_;
+  std::uint64_t interval_ns_;
   std::unique_ptr<FaultEvents> events_;
   std::vector<FaultEvent> pending_;
   FaultPairing pairing_;
@@ -89,12 +82,10 @@ class FaultTracer {
   pid_t root_ = 0;
   pid_t first_child_ = 0;
   std::uint64_t start_ns_ = 0;
-  std::uint64_t interval_ns_ = 0;
   FaultInterval interval_;
   std::vector<FaultInterval> intervals_;
   std::uint64_t memory_due_ns_ = 0;
-  std::map<Site, FaultCounts> sites_;
-  std::map<std::string, Unwinder::Mapping> files_;  ///< one executable mapping of each
+  FaultSites sites_;
   std::atomic<bool> done_ = false;
   std::thread thread_;
 };

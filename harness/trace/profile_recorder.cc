@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "trace/time_order.h"
+
 namespace zerotax {
 namespace {
 
@@ -45,8 +47,6 @@ void ProfileRecorder::work() {
   std::uint64_t newest = 0;
   while (!done_) {
     sampler_.read(pending_);
-    // Each CPU has a buffer of its own, and they are read one after the other: what is older than all that the reading
-    // before this one saw is complete.
     process(newest);
     for (const PerfEvent& event : pending_) newest = std::max(newest, event.time_ns);
     std::this_thread::sleep_for(kPause);
@@ -56,12 +56,7 @@ void ProfileRecorder::work() {
 }
 
 void ProfileRecorder::process(std::uint64_t before_ns) {
-  std::stable_sort(pending_.begin(), pending_.end(),
-                   [](const PerfEvent& one, const PerfEvent& other) { return one.time_ns < other.time_ns; });
-  const auto end = std::find_if(pending_.begin(), pending_.end(),
-                                [&](const PerfEvent& event) { return event.time_ns >= before_ns; });
-  std::for_each(pending_.begin(), end, [&](PerfEvent& event) { apply(event); });
-  pending_.erase(pending_.begin(), end);
+  apply_in_order(pending_, before_ns, [&](PerfEvent& event) { apply(event); });
 }
 
 Unwinder& ProfileRecorder::unwinder(std::uint32_t pid) {
