@@ -10,7 +10,7 @@
 #include "cli/subcommand.h"
 #include "drive/output_file.h"
 #include "drive/profile_run.h"
-#include "drive/record_launch.h"
+#include "drive/program_launch.h"
 #include "drive/results.h"
 #include "os/environment.h"
 
@@ -64,15 +64,7 @@ ProfiledRun profile_program(const Options& options, const std::vector<std::strin
                      "leave one of the two out");
   }
   subject.command = words;
-  if (options.allocator.empty()) {
-    if (!options.env.empty()) {
-      throw UsageError("--env is given without --allocator",
-                       "add --allocator NAME, or set the variable for zerotax itself");
-    }
-    return profile_command(words, nullptr, options.hz);
-  }
-  const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
-  return profile_command(words, &*target.allocator, options.hz);
+  return profile_command(words, resolve_program_allocator(options.allocator, options.env), options.hz);
 }
 
 ProfiledRun profile_case(const Options& options, ProfileSubject& subject) {

@@ -52,11 +52,7 @@ void check_library_file(const std::string& path) {
   if (identity[EI_CLASS] != ELFCLASS64) {
     throw UsageError(fmt::format("'{}' is not a 64-bit library", path), kRemedy);
   }
-  // LD_PRELOAD splits its value at blanks and colons, and there is no way to quote them.
-  if (path.find_first_of(": ") != std::string::npos) {
-    throw UsageError(fmt::format("the path '{}' has a blank or colon, which the loader cannot preload", path),
-                     "copy or link the library to a path without them");
-  }
+  check_preload_path(path, "copy or link the library to a path without them");
 }
 
 /// A library that replaces a part of the family would have blocks of one allocator freed by another.
@@ -123,6 +119,12 @@ const std::vector<BuiltinAllocator>& builtin_allocators() {
 #include "builtin_allocators.inc"
   };
   return all;
+}
+
+void check_preload_path(const std::string& path, const std::string& remedy) {
+  // It splits its value at blanks and colons, and there is no way to quote them.
+  if (path.find_first_of(": ") == std::string::npos) return;
+  throw UsageError(fmt::format("the path '{}' has a blank or colon, which the loader cannot preload", path), remedy);
 }
 
 std::string probe_folder() {

@@ -28,6 +28,9 @@ const std::vector<BuiltinAllocator>& builtin_allocators();
 /// The folder of the probes: ZEROTAX_PROBE_DIR, else the folder of this program.
 std::string probe_folder();
 
+/// Throws UsageError for a path that LD_PRELOAD cannot hold.
+void check_preload_path(const std::string& path, const std::string& remedy);
+
 /// Turns --allocator words (NAME or NAME=PATH) and --env words (NAME:KEY=VALUE) into allocators whose versions were
 /// read by starting each. No names: every built-in one. Throws UsageError for unknown or doubled names, and for a path
 /// that is no malloc replacement.

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "base/error.h"
 #include "drive/interrupt.h"
+#include "drive/program_launch.h"
 #include "os/clock.h"
-#include "os/foreground.h"
-#include "os/program_file.h"
 
 namespace zerotax {
 namespace {
@@ -25,20 +23,9 @@ bool runs(pid_t pid) { return process_memory(pid, false).vsz.has_value(); }
 }  // namespace
 
 CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions options) {
-  ForegroundCommand command;
-  command.program = find_program(words.front());
-  if (command.program.empty()) {
-    throw UsageError(fmt::format("no command '{}' that may be executed", words.front()),
-                     "give a program of PATH, or its path with a slash");
-  }
-  command.words = words;
-  command.before_exec = restore_interrupts;
+  const ForegroundCommand command = foreground_command(resolve_program(words.front()), words, "", {});
   FaultTracer tracer(std::move(options));
-  const ForegroundResult result = run_foreground(command);
-  if (result.not_started != 0) {
-    throw UsageError(fmt::format("'{}' cannot be started: {}", command.program, std::strerror(result.not_started)),
-                     "try it without zerotax cow --");
-  }
+  const ForegroundResult result = run_program(command, "cow");
   return {tracer.finish(), result.pid, seconds(result.wall_ns), result.exit_status};
 }
 

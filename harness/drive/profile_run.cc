@@ -5,17 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 
 #include "base/error.h"
 #include "drive/interrupt.h"
 #include "drive/memory_guard.h"
 #include "drive/probe_process.h"
+#include "drive/program_launch.h"
 #include "drive/progress.h"
 #include "os/clock.h"
-#include "os/foreground.h"
-#include "os/program_file.h"
 
 namespace zerotax {
 namespace {
@@ -42,29 +39,13 @@ PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std:
 
 }  // namespace
 
-ProfiledRun profile_command(const std::vector<std::string>& words, const Allocator* allocator, unsigned hz) {
-  ForegroundCommand command;
-  command.program = find_program(words.front());
-  if (command.program.empty()) {
-    throw UsageError(fmt::format("no command '{}' that may be executed", words.front()),
-                     "give a program of PATH, or its path with a slash");
-  }
-  command.words = words;
-  command.before_exec = restore_interrupts;
-  if (allocator != nullptr) {
-    for (const auto& entry : allocator->env) command.environment.emplace_back(entry);
-    if (allocator->preload) {
-      const char* before = std::getenv("LD_PRELOAD");
-      command.environment.emplace_back(
-          "LD_PRELOAD", *allocator->preload + (before != nullptr && *before != '\0' ? std::string(":") + before : ""));
-    }
-  }
+ProfiledRun profile_command(const std::vector<std::string>& words, const std::optional<Allocator>& allocator,
+                            unsigned hz) {
+  const std::string program = resolve_program(words.front());
+  if (allocator) check_takes_preload(program, "be given another allocator");
+  const ForegroundCommand command = foreground_command(program, words, "", allocator);
   ProfileRecorder recorder(hz);
-  const ForegroundResult result = run_foreground(command);
-  if (result.not_started != 0) {
-    throw UsageError(fmt::format("'{}' cannot be started: {}", command.program, std::strerror(result.not_started)),
-                     "try it without zerotax profile --");
-  }
+  const ForegroundResult result = run_program(command, "profile");
   const auto in_s = [](std::int64_t ns) { return static_cast<double>(ns) / kNs; };
   return {recorder.finish(), in_s(result.wall_ns), in_s(result.user_ns), in_s(result.system_ns), result.exit_status};
 }

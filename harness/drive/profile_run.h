@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ struct ProfiledRun {
   int exit_status = 0;  ///< as a shell tells it
 };
 
-/// Runs a program in the foreground, with `allocator` preloaded if one is given. Throws UsageError if it cannot be
-/// started, MachineError if nothing can be sampled.
-ProfiledRun profile_command(const std::vector<std::string>& words, const Allocator* allocator, unsigned hz);
+/// Runs a program in the foreground, with `allocator` (its `preload` set) if one is given. Throws UsageError if it
+/// cannot be started, MachineError if nothing can be sampled.
+ProfiledRun profile_command(const std::vector<std::string>& words, const std::optional<Allocator>& allocator,
+                            unsigned hz);
 
 /// Repeats the operation of a point, without any meter, for about `seconds`. `point.repeats` is not looked at. Throws
 /// UsageError if the allocator does not get through it, and says where it ended.
