@@ -8,8 +8,8 @@ namespace zerotax {
 /// Sums of what threads did.
 class RecordFigures {
  public:
-  void add(const record::ThreadBlock& block);
-  void add(const RecordFigures& other);
+  void add(const record::Tally& tally) { sum_.add(tally); }
+  void add(const RecordFigures& other) { sum_.add(other.sum_); }
 
   /// The object `figures` of results/schema/record.schema.json. Small stores are neither timed nor looked at: where
   /// there were no others, time and redundancy are n/a.
@@ -27,15 +27,7 @@ class RecordFigures {
   [[nodiscard]] record::ZeroRow zeroed(record::ZeroKind kind) const;
   [[nodiscard]] record::CallRow called(record::CallKind kind) const;
 
-  record::CallRow calls_[record::kCallKinds][record::kClasses]{};
-  record::ZeroRow zeroed_[record::kZeroKinds][record::kClasses]{};
-  record::ZeroCost cost_[record::kZeroKinds]{};
-  std::uint64_t sampled_stores_ = 0;
-  std::uint64_t sampled_bytes_ = 0;
-  std::uint64_t sampled_redundant_bytes_ = 0;
-  std::uint64_t unseen_calls_ = 0;
-  std::uint64_t unseen_bytes_ = 0;
-  std::uint64_t own_ns_ = 0;
+  record::Tally sum_{};
 };
 
 }  // namespace zerotax

@@ -41,6 +41,11 @@ enum ZeroKind : std::uint32_t { kInCalloc, kInOther, kByHand, kZeroKinds };
 struct CallRow {
   std::uint64_t calls;
   std::uint64_t bytes;  ///< asked for
+
+  void add(const CallRow& more) {
+    calls += more.calls;
+    bytes += more.bytes;
+  }
 };
 
 /// Stores of zeros by memset and its kin.
@@ -49,6 +54,13 @@ struct ZeroRow {
   std::uint64_t bytes;
   std::uint64_t examined_bytes;   ///< of large stores, whose pages and contents were looked at
   std::uint64_t redundant_bytes;  ///< of those: were zero already
+
+  void add(const ZeroRow& more) {
+    stores += more.stores;
+    bytes += more.bytes;
+    examined_bytes += more.examined_bytes;
+    redundant_bytes += more.redundant_bytes;
+  }
 };
 
 /// Cost of the large stores.
@@ -56,17 +68,16 @@ struct ZeroCost {
   std::uint64_t bytes;
   std::uint64_t ns;
   std::uint64_t faults;
+
+  void add(const ZeroCost& more) {
+    bytes += more.bytes;
+    ns += more.ns;
+    faults += more.faults;
+  }
 };
 
-enum class BlockState : std::uint32_t { kFree, kUsed, kEnded };
-
-/// What one thread did.
-struct ThreadBlock {
-  std::atomic<BlockState> state;
-  std::uint32_t merged;  ///< threads that ended and whose figures were added to this block
-  std::int32_t pid;
-  std::int32_t tid;
-  char name[16];
+/// What is counted.
+struct Tally {
   CallRow calls[kCallKinds][kClasses];
   ZeroRow zeroed[kZeroKinds][kClasses];  ///< by the size that calloc was asked for; by hand: of the store
   ZeroCost cost[kZeroKinds];
@@ -76,6 +87,33 @@ struct ThreadBlock {
   std::uint64_t unseen_calls;  ///< large callocs that came back populated with no memset seen
   std::uint64_t unseen_bytes;  ///< populated bytes of those
   std::uint64_t own_ns;        ///< spent by the recorder on looking closely
+
+  void add(const Tally& more) {
+    for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+      for (std::size_t i = 0; i < kClasses; ++i) calls[kind][i].add(more.calls[kind][i]);
+    }
+    for (std::size_t kind = 0; kind < kZeroKinds; ++kind) {
+      for (std::size_t i = 0; i < kClasses; ++i) zeroed[kind][i].add(more.zeroed[kind][i]);
+      cost[kind].add(more.cost[kind]);
+    }
+    sampled_stores += more.sampled_stores;
+    sampled_bytes += more.sampled_bytes;
+    sampled_redundant_bytes += more.sampled_redundant_bytes;
+    unseen_calls += more.unseen_calls;
+    unseen_bytes += more.unseen_bytes;
+    own_ns += more.own_ns;
+  }
+};
+
+enum class BlockState : std::uint32_t { kFree, kUsed, kEnded };
+
+/// What one thread did.
+struct ThreadBlock : Tally {
+  std::atomic<BlockState> state;
+  std::uint32_t merged;  ///< threads that ended and whose figures were added to this block
+  std::int32_t pid;
+  std::int32_t tid;
+  char name[16];
 };
 
 enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther };
@@ -173,7 +211,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0003'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0004'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

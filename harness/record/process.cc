@@ -133,30 +133,7 @@ void open_after_fork() {
 }
 
 void add_block(ThreadBlock& to, const ThreadBlock& from) {
-  const auto add = [](auto& sum, std::uint64_t value) { sum += value; };
-  for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
-    for (std::size_t i = 0; i < kClasses; ++i) {
-      add(to.calls[kind][i].calls, from.calls[kind][i].calls);
-      add(to.calls[kind][i].bytes, from.calls[kind][i].bytes);
-    }
-  }
-  for (std::size_t kind = 0; kind < kZeroKinds; ++kind) {
-    for (std::size_t i = 0; i < kClasses; ++i) {
-      add(to.zeroed[kind][i].stores, from.zeroed[kind][i].stores);
-      add(to.zeroed[kind][i].bytes, from.zeroed[kind][i].bytes);
-      add(to.zeroed[kind][i].examined_bytes, from.zeroed[kind][i].examined_bytes);
-      add(to.zeroed[kind][i].redundant_bytes, from.zeroed[kind][i].redundant_bytes);
-    }
-    add(to.cost[kind].bytes, from.cost[kind].bytes);
-    add(to.cost[kind].ns, from.cost[kind].ns);
-    add(to.cost[kind].faults, from.cost[kind].faults);
-  }
-  add(to.sampled_stores, from.sampled_stores);
-  add(to.sampled_bytes, from.sampled_bytes);
-  add(to.sampled_redundant_bytes, from.sampled_redundant_bytes);
-  add(to.unseen_calls, from.unseen_calls);
-  add(to.unseen_bytes, from.unseen_bytes);
-  add(to.own_ns, from.own_ns);
+  to.add(from);
   to.merged += from.merged + 1;
 }
 
