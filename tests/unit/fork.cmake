@@ -2,3 +2,4 @@
 if(NOT ZEROTAX_SANITIZE)
   zerotax_unit_test(fork_writes_test LIBRARIES zerotax_meter)
 endif()
+zerotax_unit_test(fork_model_test LIBRARIES zerotax_analyze)
