@@ -130,14 +130,16 @@ std::string ways_of(const Json& fork) {
 std::string sharing_of(const Json& fork) {
   const Json& sharing = fork.at("shared_page_tables");
   if (is_not_available(sharing)) return "";
-  std::string text = "with page tables shared until a write, as the paper proposed, by the model:\n";
+  std::string text = "if page tables were shared until a write, as the paper proposed, by the model:\n";
+  text += fmt::format("  {:>10} {:>12} {:>14} {:>8} {:>24}\n", "populated", "fork now", "tables shared", "saved",
+                      "then, by 2 MiB written");
   for (const Json& row : sharing) {
-    text += fmt::format("  {:>8} populated: {:>9} instead of {:>9}, {} less; then {} for the first write\n",
+    text += fmt::format("  {:>10} {:>12} {:>14} {:>8} {:>24}\n",
                         row.at("populated_bytes") == 0 ? "nothing" : format_size(row.at("populated_bytes")),
-                        format_ns(row.at("shared_ns")), format_ns(row.at("fork_ns")), percent(row.at("saved")),
+                        format_ns(row.at("fork_ns")), format_ns(row.at("shared_ns")), percent(row.at("saved")),
                         format_ns(row.at("first_write_ns")));
   }
-  return text + "  to each 2 MiB, which copies the entries that fork did not.\n";
+  return text + "\n";
 }
 
 }  // namespace
