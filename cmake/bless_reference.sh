@@ -21,6 +21,8 @@ for size in 256KiB 1MiB 4MiB 16MiB 64MiB 256MiB 1GiB; do sizes="$sizes --size $s
 build/bin/zerotax run --case fork_after_calloc --case fork_after_calloc_huge --ops 4 --touch 0 --touch 1 $sizes \
   --json "$new/fork_after_calloc.json" >/dev/null
 /usr/bin/python3 plots/fork_after_calloc.py "$new/fork_after_calloc.json" >/dev/null
+build/bin/zerotax fork --json "$new/fork.json" >/dev/null
+/usr/bin/python3 plots/fork.py "$new/fork.json" >/dev/null
 build/bin/zerotax profile --allocator largecache --size 100MiB --least 2 --out "$new/profile-largecache.txt"
 build/bin/zerotax clients --json "$new/clients.json" >/dev/null
 rm -rf results/reference

@@ -21,7 +21,7 @@ const std::vector<ForkSection>& fork_sections();
 /// the outermost function with a section of its own that says; what is inlined into another is found by what it calls.
 std::size_t section_of(const std::vector<std::string>& stack);
 
-/// The paper's Table I (Barkley and Schimmel, 1990): milliseconds on an AT&T 3B2/310, smallest process.
+/// The paper's Table I (Barkley and Schimmel, 1989): milliseconds on an AT&T 3B2/310, smallest process.
 struct CasperRow {
   const char* name;
   double ms;

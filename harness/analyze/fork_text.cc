@@ -18,7 +18,7 @@ std::string table_of(const Json& fork) {
     if (!is_not_available(process.at("samples"))) processes.push_back(&process);
   }
   if (processes.empty()) return "";
-  std::string text = fmt::format("{:<22} {:<14}", "where fork's time goes", "CASPER, 1990");
+  std::string text = fmt::format("{:<22} {:<14}", "where fork's time goes", "CASPER, 1989");
   for (const Json* process : processes) text += fmt::format(" {:>18}", process->at("name").get<std::string>());
   text += "\n";
   std::map<std::string, std::string> casper;

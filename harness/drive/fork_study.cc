@@ -120,7 +120,7 @@ class Study {
                         {"CLONE_FILES", CLONE_FILES, {}},
                         {"CLONE_FS", CLONE_FS, {}},
                         {"CLONE_VM", CLONE_VM, {}},
-                        {"CLONE_VM|CLONE_SIGHAND", CLONE_VM | CLONE_SIGHAND, {}},
+                        {"CLONE_VM, CLONE_SIGHAND", CLONE_VM | CLONE_SIGHAND, {}},
                         {"all of these", CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_SIGHAND, {}}};
     const std::uint32_t forks = forks_for(0.1, one_ns);
     for (unsigned round = 0; round < std::max(data_.plan.rounds, 5U); ++round) {
