@@ -17,7 +17,7 @@ namespace zerotax {
 namespace {
 
 constexpr std::size_t kEnough = std::size_t{64} << 10;  ///< worth a write
-constexpr std::size_t kMost = std::size_t{1} << 20;
+constexpr std::size_t kMost = std::size_t{16} << 20;
 /// What a pipe takes without waiting, if it takes anything (PIPE_BUF, pipe(7)).
 constexpr std::size_t kAtOnce = 4096;
 constexpr int kPatienceMs = 1000;
@@ -95,7 +95,12 @@ void FaultLog::add(const Fault& fault, FaultClass kind, std::uint64_t start_ns, 
   if (waiting_.size() >= kEnough) drain(0);
 }
 
-void FaultLog::drain(int wait_ms) {
+void FaultLog::flush(std::chrono::steady_clock::time_point until) {
+  while (!drain(1) && std::chrono::steady_clock::now() < until) continue;
+}
+
+/// Writes until nothing is left, or nothing was taken for so long. Whether nothing is left.
+bool FaultLog::drain(int wait_ms) {
   std::size_t done = 0;
   while (!failed_ && done < waiting_.size()) {
     std::size_t bytes = waiting_.size() - done;
@@ -121,9 +126,11 @@ void FaultLog::drain(int wait_ms) {
     bytes_written_ += static_cast<std::uint64_t>(taken);
     done += static_cast<std::size_t>(taken);
   }
-  if (failed_) return;
-  std::memmove(waiting_.data(), waiting_.data() + done, waiting_.size() - done);
-  waiting_.resize(waiting_.size() - done);
+  if (done > 0 && !failed_) {
+    std::memmove(waiting_.data(), waiting_.data() + done, waiting_.size() - done);
+    waiting_.resize(waiting_.size() - done);
+  }
+  return waiting_.size() == 0;
 }
 
 void FaultLog::fail(int reason) {

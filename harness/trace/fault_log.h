@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -22,7 +23,7 @@ struct FaultLogResult {
 };
 
 /// Writes each fault as a line of JSON (results/schema/fault.schema.json) while the program runs. Never waits for a
-/// reader while faults are coming: 1 MiB is kept for one that is slow, what comes on top of that is counted and left
+/// reader while faults are coming: 16 MiB are kept for one that is slow, what comes on top of that is counted and left
 /// out. A file that cannot be written on ends with its last whole line.
 class FaultLog {
  public:
@@ -32,14 +33,14 @@ class FaultLog {
 
   /// `where` and `code` are where the address and the instruction lie; null: not known.
   void add(const Fault& fault, FaultClass kind, std::uint64_t start_ns, const Region* where, const Region* code);
-  /// Hands on what there is, as far as it is taken at once.
-  void flush() { drain(0); }
+  /// Hands on what there is, as far as it is taken until then.
+  void flush(std::chrono::steady_clock::time_point until);
   /// Writes the rest; gives up on a reader that takes nothing for a second. Once.
   FaultLogResult finish();
 
  private:
   const std::string& quoted(const std::string& name);
-  void drain(int wait_ms);
+  bool drain(int wait_ms);
   void fail(int reason);
 
   UniqueFd fd_;

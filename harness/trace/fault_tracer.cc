@@ -70,13 +70,14 @@ void FaultTracer::work() {
     events_->read(pending_);
     process(before);
     close_intervals(before);
-    if (log_) log_->flush();
     if (options_.while_running && options_.tell && root_ != 0 && now - drawn >= kRedrawNs) {
       drawn = now;
       options_.tell(current(before), false);
     }
     before = now;
-    std::this_thread::sleep_for(options_.pause);
+    const auto next = std::chrono::steady_clock::now() + options_.pause;
+    if (log_) log_->flush(next);
+    std::this_thread::sleep_until(next);
   }
   const std::uint64_t end = now_ns();
   events_->read(pending_);

@@ -45,7 +45,7 @@ void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_
     const bool within = event.address >= all.begin && event.address < all.end;
     if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && within) return;
   }
-  for (std::uint64_t each = first; each < first + kHugePages; ++each) sharing_.found(pid, each, time_ns, false, 0);
+  sharing_.found_huge(pid, first, kHugePages, time_ns);
 }
 
 /// Learns of the private pages that a process has though no fault told of them, and that it gave back. Of a
