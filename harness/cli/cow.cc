@@ -14,6 +14,7 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/cow_run.h"
+#include "drive/figures.h"
 #include "drive/output_file.h"
 #include "drive/results.h"
 #include "os/environment.h"
@@ -36,6 +37,7 @@ struct Options {
   std::string name;
   std::string json;
   std::string faults;
+  std::string svg;
   std::string buffer;
   bool has_pid = false;
   bool has_name = false;
@@ -84,7 +86,10 @@ void check(const Options& options, const std::vector<std::string>& words) {
   if (options.first_child && options.has_name) {
     throw UsageError("--first-child and --comm both say what is counted", "leave one of the two out");
   }
-  if (!options.json.empty()) check_writable(options.json);
+  for (const std::string* file : {&options.json, &options.svg}) {
+    if (!file->empty()) check_writable(*file);
+  }
+  if (!options.svg.empty()) draw_svg("cow", "");
   if (options.faults.empty()) return;
   if (options.faults == options.json) {
     throw UsageError("--faults and --json both write " + options.faults, "give each a file of its own");
@@ -138,6 +143,7 @@ ExitStatus cow(const Options& options) {
   const Json json = cow_json(subject, run.data, describe_environment());
   if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
   fmt::print(to, "\n{}", cow_text(json));
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json.dump()));
   check_log(run.data);
   return static_cast<ExitStatus>(run.exit_status);
 }
@@ -154,6 +160,8 @@ const Subcommand command(
       app.add_option("--json", options->json, "write everything to this file (- is standard output)")
           ->check(not_empty());
       app.add_option("--faults", options->faults, "write each fault to this file as it happens, a line of JSON each")
+          ->check(not_empty());
+      app.add_option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file")
           ->check(not_empty());
       app.add_option("--buffer", options->buffer,
                      "memory of the kernel for events, for each CPU (8MiB as root, else 512KiB)")

@@ -188,3 +188,11 @@ def test_a_script_that_fills_a_list_copies_until_its_heap_has_grown_past_what_it
     assert of_child[-1][0]["vsz_bytes"] > of_child[0][0]["vsz_bytes"]
     [parent] = {p["rss_bytes"] for i in report["intervals"][1:-1] for p in i["processes"] if not p["child"]}
     assert sizes[0] < parent < sizes[-1]
+
+
+@as_root
+def test_the_figure_over_time_is_drawn_where_it_was_asked_for(tmp_path):
+    pytest.importorskip("matplotlib", reason="install python3-matplotlib")
+    _, done = watch(FORKS, 300, 100, 50, 50, options=["--svg", tmp_path / "over time.svg", "--interval", "0.05"])
+    assert "<svg" in (tmp_path / "over time.svg").read_text() and list(tmp_path.iterdir()) == [tmp_path / "over time.svg"]
+    assert "pages copied" in done.stderr
