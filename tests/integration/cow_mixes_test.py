@@ -2,25 +2,10 @@
 
 import pytest
 
-from conftest import PAGE
-from watching import CLASSES, RECORDED, as_root, faults, on_range, watch
+from watching import CLASSES, RANGE_BEGIN, RECORDED, as_root, faults, known, on_range, watch
 
-HUGE_PAGE = 2 << 20
 ONE_CPU = 4
 BASE, HUGE = ("2000", "12", "0"), ("1000", "8", "4")   # pages, rounds, huge pages
-
-
-def known(process):
-    """Copies, reuses and zero-fills of the program's own pages, and how many of these brought a huge page."""
-    found = [m["counts"] for m in process["mappings"] if m["begin"] == 0x100000000000]
-    assert len(found) == 1
-    counts = [found[0][key] for key in ("copies", "reuses", "zero_fills")]
-    zeroed = found[0]["zeroed_bytes"]
-    if isinstance(zeroed, dict):
-        return counts
-    huge, rest = divmod(zeroed - counts[2] * PAGE, HUGE_PAGE - PAGE)
-    assert rest == 0
-    return [*counts, huge]
 
 
 def at_random(size, seed, give_back, method):
@@ -83,6 +68,6 @@ def test_pages_that_another_cpu_wrote_last_are_copied_though_nobody_shares_them(
     assert done.returncode == 0, done.stderr
     zero_fills, copies, reuses = map(int, done.stdout.split())
     assert copies > 0, "no page was held in any of the program's attempts"
-    [found] = [m for m in report["processes"][0]["mappings"] if m["begin"] == 0x100000000000]
+    [found] = [m for m in report["processes"][0]["mappings"] if m["begin"] == RANGE_BEGIN]
     assert {key: found["counts"][key] for key in CLASSES} == faults(
         zero_fills=zero_fills, copies=copies, reuses=reuses)

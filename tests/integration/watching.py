@@ -13,6 +13,7 @@ from conftest import BUILD, PAGE, ZEROTAX, check_schema, clean_environment
 RECORDED = BUILD / "tests" / "recorded"
 FORKS = RECORDED / "forks"
 RANGE_BEGIN = 0x100000000000
+HUGE_PAGE = 2 << 20
 CLASSES = ("copies", "reuses", "zero_fills", "file_faults", "other")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
 
@@ -56,3 +57,16 @@ def on_range(process, pages):
 
 def faults(**counts):
     return {**dict.fromkeys(CLASSES, 0), **counts}
+
+
+def known(process):
+    """Copies, reuses and zero-fills of the program's own pages, and how many of these brought a huge page."""
+    found = [m["counts"] for m in process["mappings"] if m["begin"] == RANGE_BEGIN]
+    assert len(found) == 1
+    counts = [found[0][key] for key in ("copies", "reuses", "zero_fills")]
+    zeroed = found[0]["zeroed_bytes"]
+    if isinstance(zeroed, dict):
+        return counts
+    huge, rest = divmod(zeroed - counts[2] * PAGE, HUGE_PAGE - PAGE)
+    assert rest == 0
+    return [*counts, huge]
