@@ -141,9 +141,9 @@ ExitStatus cow(const Options& options) {
   subject.wall_s = run.wall_s;
   subject.exit_status = run.exit_status;
   const Json json = cow_json(subject, run.data, describe_environment());
-  if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(json));
   fmt::print(to, "\n{}", cow_text(json));
-  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json.dump()));
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json_text(json)));
   check_log(run.data);
   return static_cast<ExitStatus>(run.exit_status);
 }

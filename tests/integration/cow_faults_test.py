@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -82,6 +83,16 @@ def test_an_ordinary_users_faults_lack_what_is_not_seen():
     assert (on_pages(each, parent), on_pages(each, child)) == expected(0)
     for figure in ("write", "zeroed_bytes", "duration_ns"):
         assert all(is_na(f[figure]) for f in each)
+
+
+def test_a_program_whose_name_is_no_text_is_told_all_the_same(tmp_path):
+    odd = os.fsencode(tmp_path) + b"/odd \xff\xfe"
+    shutil.copy(FORKS, odd)
+    os.chmod(odd, 0o755)
+    report, each = watch_each(odd.decode(errors="surrogateescape"), *KNOWN)
+    check_sums(report, each)
+    assert report["command"][0].endswith("/odd \ufffd\ufffd")
+    assert f"{tmp_path}/odd \ufffd\ufffd" in {f["code"] for f in each}
 
 
 @as_root

@@ -193,6 +193,7 @@ def test_a_script_that_fills_a_list_copies_until_its_heap_has_grown_past_what_it
 @as_root
 def test_the_figure_over_time_is_drawn_where_it_was_asked_for(tmp_path):
     pytest.importorskip("matplotlib", reason="install python3-matplotlib")
-    _, done = watch(FORKS, 300, 100, 50, 50, options=["--svg", tmp_path / "over time.svg", "--interval", "0.05"])
-    assert "<svg" in (tmp_path / "over time.svg").read_text() and list(tmp_path.iterdir()) == [tmp_path / "over time.svg"]
+    file = tmp_path / "over time.svg"
+    _, done = watch(FORKS, 300, 100, 50, 50, options=["--svg", file, "--interval", "0.05"])
+    assert "<svg" in file.read_text() and list(tmp_path.iterdir()) == [file]
     assert "pages copied" in done.stderr

@@ -20,7 +20,8 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
 
 def run(*arguments, prefix=(), **environment):
     return subprocess.run([*prefix, str(ZEROTAX), "cow", *map(str, arguments)], timeout=120,
-                          env=clean_environment(**environment), capture_output=True, text=True, check=False)
+                          env=clean_environment(**environment), capture_output=True, text=True, errors="replace",
+                          check=False)
 
 
 def checked(report):

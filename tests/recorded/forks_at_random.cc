@@ -113,6 +113,7 @@ int main(int count, char** words) {
   std::mt19937 random(static_cast<unsigned>(std::strtoul(words[3], nullptr, 10)));
   const std::size_t huge = std::strtoul(words[5], nullptr, 10);
   const std::size_t pages = huge * kHuge + base;
+  if (pages == 0) return 2;
   void* fixed = reinterpret_cast<void*>(0x100000000000);
   memory = static_cast<char*>(
       mmap(fixed, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
