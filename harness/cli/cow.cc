@@ -164,7 +164,7 @@ const Subcommand command(
       app.add_option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file")
           ->check(not_empty());
       app.add_option("--buffer", options->buffer,
-                     "memory of the kernel for events, for each CPU (8MiB as root, else 512KiB)")
+                     "memory of the kernel for events, for each CPU (8MiB as root, else up to 2MiB)")
           ->check(not_empty());
       return [options, pid, name] {
         options->has_pid = pid->count() > 0;

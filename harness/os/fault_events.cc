@@ -21,12 +21,22 @@ namespace {
 
 /// Two programs that do nothing but fault write 113 MB/s: 8 MiB last 70 ms, and are read every 10.
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
+/// As an ordinary user, where it is permitted. Two such programs write 15 MB/s.
+constexpr std::size_t kLargeUserBytes = std::size_t{2} << 20;
 /// Less would lose much of what any program does.
 constexpr std::size_t kLeastBufferBytes = std::size_t{16} << 10;
 /// __GFP_ZERO: no part of the kernel's interface, but the same from Linux 4.x to 6.18 (include/linux/gfp_types.h).
 constexpr std::uint64_t kGfpZero = 0x100;
 /// migratetype of pages of programs and files (MIGRATE_MOVABLE); page tables are 0.
 constexpr std::uint64_t kMovable = 1;
+
+/// What is above perf_event_mlock_kb counts as memory that the user locks (8 MiB may be, in Debian).
+std::size_t user_buffer_bytes() {
+  rlimit locked{};
+  const auto cpus = static_cast<rlim_t>(::sysconf(_SC_NPROCESSORS_CONF));
+  const bool enough = ::getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur / cpus >= kLargeUserBytes;
+  return enough ? kLargeUserBytes : kUserPerfBufferBytes;
+}
 
 }  // namespace
 
@@ -66,7 +76,7 @@ void FaultEvents::prepare() {
       method_ = Method::kTracepoints;
     }
   }
-  if (!fixed_size_) buffer_bytes_ = method_ == Method::kTracepoints ? kBufferBytes : kUserPerfBufferBytes;
+  if (!fixed_size_) buffer_bytes_ = method_ == Method::kTracepoints ? kBufferBytes : user_buffer_bytes();
 }
 
 /// An ordinary user may lock so much memory for perf in all (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK): what other
