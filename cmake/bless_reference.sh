@@ -15,6 +15,12 @@ for size in 16KiB 64KiB 256KiB 1MiB 4MiB 16MiB 64MiB 100MB 128MiB 256MiB 1000MiB
 # shellcheck disable=SC2086  # the words are meant to be split
 build/bin/zerotax run --case recv_buffer --case recv_buffer_tcp --ops 6 $sizes --json "$new/recv_buffer.json" >/dev/null
 /usr/bin/python3 plots/recv_buffer.py "$new/recv_buffer.json" >/dev/null
+sizes=
+for size in 256KiB 1MiB 4MiB 16MiB 64MiB 256MiB 1GiB; do sizes="$sizes --size $size"; done
+# shellcheck disable=SC2086
+build/bin/zerotax run --case fork_after_calloc --case fork_after_calloc_huge --ops 4 --touch 0 --touch 1 $sizes \
+  --json "$new/fork_after_calloc.json" >/dev/null
+/usr/bin/python3 plots/fork_after_calloc.py "$new/fork_after_calloc.json" >/dev/null
 build/bin/zerotax profile --allocator largecache --size 100MiB --least 2 --out "$new/profile-largecache.txt"
 build/bin/zerotax clients --json "$new/clients.json" >/dev/null
 rm -rf results/reference

@@ -15,6 +15,7 @@
 #include "base/statistics.h"
 #include "drive/interrupt.h"
 #include "drive/point.h"
+#include "drive/steady_state.h"
 #include "drive/probe_process.h"
 #include "drive/progress.h"
 #include "os/memory.h"

@@ -18,7 +18,7 @@ ExitStatus list() {
     fmt::print("  {:<12} {}\n", builtin.name, allocator.version);
   }
   fmt::print("\ncases (--case NAME)\n");
-  for (const auto& [name, summary] : known_cases()) fmt::print("  {:<15} {}\n", name, summary);
+  for (const auto& [name, known] : known_cases()) fmt::print("  {:<22} {}\n", name, known.summary);
   return ExitStatus::kDone;
 }
 

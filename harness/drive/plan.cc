@@ -81,8 +81,14 @@ std::vector<Allocator> allocators_from_json(const Json& json, const std::string&
 
 }  // namespace
 
+std::uint64_t memory_needed(const PointSpec& point) {
+  const auto known = known_cases().find(point.case_name);
+  const double blocks = known != known_cases().end() ? known->second.memory : 1;
+  return static_cast<std::uint64_t>(static_cast<double>(point.size_bytes) * blocks);
+}
+
 void check_axes(const PlanAxes& axes) {
-  const auto known = known_cases();
+  const auto& known = known_cases();
   for (const std::string& name : axes.cases) {
     if (known.contains(name)) continue;
     std::vector<std::string> names;
