@@ -2,6 +2,7 @@
 
 #include "cli/subcommand.h"
 #include "drive/allocators.h"
+#include "drive/own_commands.h"
 #include "drive/probe_identity.h"
 
 namespace zerotax {
@@ -19,6 +20,10 @@ ExitStatus list() {
   }
   fmt::print("\ncases (--case NAME)\n");
   for (const auto& [name, summary] : known_cases()) fmt::print("  {:<15} {}\n", name, summary);
+  fmt::print("\ncases with a command of their own\n");
+  for (const OwnCommand& own : own_commands()) {
+    fmt::print("  {:<15} {} (zerotax {})\n", own.name, own.summary, own.command);
+  }
   return ExitStatus::kDone;
 }
 

@@ -26,6 +26,8 @@ struct FaultTracerOptions {
   /// second if `while_running`.
   std::function<void(const FaultInterval&, bool complete)> tell;
   bool while_running = false;
+  /// Called in the tracer's thread for each fault that is counted.
+  std::function<void(const Fault&, FaultClass)> each;
 };
 
 /// Follows the page faults of a process and of all that it starts, in a thread of its own.

@@ -24,8 +24,8 @@ const std::vector<Registered>& all_alternatives() {
 }
 
 std::unique_ptr<Alternative> make_alternative(const std::string& name) {
-  const auto found = std::find_if(entries().begin(), entries().end(),
-                                  [&](const Registered& entry) { return entry.name == name; });
+  const auto found =
+      std::find_if(entries().begin(), entries().end(), [&](const Registered& entry) { return entry.name == name; });
   return found == entries().end() ? nullptr : found->make();
 }
 

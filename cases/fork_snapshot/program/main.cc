@@ -56,7 +56,8 @@ void run(Alternative& alternative, const Parameters& parameters) {
   Job job;
   job.parameters = parameters;
   SharedMemory shared_control("zerotax-control", sizeof(Control));
-  job.control = new (reinterpret_cast<void*>(shared_control.range().begin)) Control;  // NOLINT(performance-no-int-to-ptr)
+  job.control =
+      new (reinterpret_cast<void*>(shared_control.range().begin)) Control;  // NOLINT(performance-no-int-to-ptr)
   SharedMemory copy("zerotax-snapshot", parameters.array_bytes);
   job.copy = reinterpret_cast<unsigned char*>(copy.range().begin);  // NOLINT(performance-no-int-to-ptr)
   SharedMemory shared_array;
@@ -131,9 +132,8 @@ void run(Alternative& alternative, const Parameters& parameters) {
 
 int list() {
   for (const Registered& entry : all_alternatives()) {
-    if (entry.kind == Registration::Kind::kPublic) {
-      std::printf("%s\t%s\n", entry.name.c_str(), entry.summary.c_str());
-    }
+    const char* kind = entry.kind == Registration::Kind::kPublic ? "public" : "planted";
+    std::printf("%s\t%s\t%s\n", entry.name.c_str(), kind, entry.summary.c_str());
   }
   return 0;
 }

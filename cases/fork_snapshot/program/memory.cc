@@ -15,8 +15,7 @@ constexpr std::uint64_t kStatBlock = 512;  // unit of st_blocks, stat(2)
 
 }  // namespace
 
-SharedMemory::SharedMemory(const char* name, std::size_t bytes)
-    : fd_(::memfd_create(name, MFD_CLOEXEC)) {
+SharedMemory::SharedMemory(const char* name, std::size_t bytes) : fd_(::memfd_create(name, MFD_CLOEXEC)) {
   if (!fd_ || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) {
     throw std::runtime_error("no shared memory (memfd_create)");
   }

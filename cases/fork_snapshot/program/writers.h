@@ -49,7 +49,7 @@ class Writers {
   std::atomic<bool> stop_wanted_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  unsigned ready_ = 0;    // these are guarded by the mutex
+  unsigned ready_ = 0;  // these are guarded by the mutex
   unsigned stopped_ = 0;
   bool started_ = false;
   bool released_ = false;

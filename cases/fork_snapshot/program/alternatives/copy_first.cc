@@ -8,8 +8,8 @@
 namespace snapshot {
 namespace {
 
-/// Copy-on-write by the program itself, batch by batch: a writer that comes to a batch which is not copied yet copies it
-/// first. No fork, no page fault; each write has to ask.
+/// Copy-on-write by the program itself, batch by batch: a writer that comes to a batch which is not copied yet copies
+/// it first. No fork, no page fault; each write has to ask.
 class CopyFirst final : public Alternative {
  public:
   [[nodiscard]] bool wants_shared_array() const override { return true; }

@@ -1,7 +1,7 @@
 // Alternatives that go wrong, to see that it is found. They are not listed.
 #include <csignal>
-#include <thread>
 #include <optional>
+#include <thread>
 
 #include "alternative.h"
 #include "checkpointers.h"
@@ -54,11 +54,16 @@ class PlantedSkipped final : public Alternative {
 };
 
 constexpr auto kPlanted = Registration::Kind::kPlanted;
-const Registration late("planted_late", "wrong", [] { return std::make_unique<PlantedLate>(); }, kPlanted);
-const Registration torn("planted_torn", "wrong", [] { return std::make_unique<PlantedTorn>(); }, kPlanted);
-const Registration crash("planted_crash", "crashes", [] { return std::make_unique<PlantedCrash>(); }, kPlanted);
-const Registration hang("planted_hang", "hangs", [] { return std::make_unique<PlantedHang>(); }, kPlanted);
-const Registration skipped("planted_skipped", "cannot", [] { return std::make_unique<PlantedSkipped>(); }, kPlanted);
+const Registration late(
+    "planted_late", "wrong", [] { return std::make_unique<PlantedLate>(); }, kPlanted);
+const Registration torn(
+    "planted_torn", "wrong", [] { return std::make_unique<PlantedTorn>(); }, kPlanted);
+const Registration crash(
+    "planted_crash", "crashes", [] { return std::make_unique<PlantedCrash>(); }, kPlanted);
+const Registration hang(
+    "planted_hang", "hangs", [] { return std::make_unique<PlantedHang>(); }, kPlanted);
+const Registration skipped(
+    "planted_skipped", "cannot", [] { return std::make_unique<PlantedSkipped>(); }, kPlanted);
 
 }  // namespace
 }  // namespace snapshot
