@@ -15,7 +15,6 @@ struct Rule {
 // arch/x86/lib and mm). A function that is inlined is seen as the one around it.
 constexpr std::array kRules = {
     Rule{"copy", "copy_mc"},
-    Rule{"copy", "copy_page"},
     Rule{"copy", "copy_user_highpage"},
     Rule{"copy", "__wp_page_copy_user"},
     Rule{"copy", "copy_subpage"},
@@ -72,13 +71,14 @@ constexpr std::array kRules = {
     Rule{"fault", "do_user_addr_fault"},
 };
 
-/// copy_page_range is a part of fork, and copies no page.
+/// copy_page_range is a part of fork, and copies no page; others of the like copy for system calls.
 constexpr std::string_view kForkCopies[] = {"copy_page_range", "copy_pte_range", "copy_p4d_range"};
 
 std::string_view section_of(std::string_view function) {
   for (const std::string_view name : kForkCopies) {
     if (function.starts_with(name)) return "fork";
   }
+  if (function == "copy_page" || function == "copy_page_regs") return "copy";
   for (const Rule& rule : kRules) {
     if (function.starts_with(rule.prefix)) return rule.section;
   }

@@ -61,34 +61,53 @@ std::string is_it_copying(const Json& result) {
   const Json& cpu = result.at("cpu");
   if (!is_not_available(cpu)) {
     const std::string time = kernel_time(cpu.at("before_end"));
-    if (!time.empty()) text += fmt::format("Until then the parent spent {}. ", time);
-  }
-  const Json& held = result.at("faults_held");
-  if (!is_not_available(held)) {
-    const Json& after = held.at("after_end");
-    text += fmt::format("If the writers go on only when the child has ended: {}: {}. ", faults_of(after),
-                        number(after, "copies") == 0 ? "it is not copying, each fault only makes a page writable again"
-                                                     : "these copies are of pages that something else still held");
-    if (!is_not_available(held.at("exclusive_pages"))) {
-      text += fmt::format("By the pagemap {} of the array's {} pages were the parent's alone then. ",
-                          format_count(number(held, "exclusive_pages")), format_count(number(held, "pages")));
-    }
-  }
-  const Json& held_cpu = result.at("cpu_held");
-  if (!is_not_available(held_cpu)) {
-    const std::string time = kernel_time(held_cpu.at("after_end"));
-    if (!time.empty()) text += fmt::format("That costs {}.", time);
+    if (!time.empty()) text += fmt::format("Until the end the parent spent {}. ", time);
   }
   return text.empty() ? "" : sentence(text);
 }
 
+/// The same with writers that go on only when the child has ended: the clean answer.
+std::string is_it_copying_held(const Json& result) {
+  const Json& held = result.at("faults_held");
+  if (is_not_available(held)) return "";
+  const auto name = result.at("alternative").get<std::string>();
+  const Json& after = held.at("after_end");
+  std::string text =
+      fmt::format("{}, if the writers go on only when the child has ended: {}: {}. ", name, faults_of(after),
+                  number(after, "copies") == 0 ? "it is not copying, each fault only makes a page writable again"
+                                               : "what it copies is pages that something else still held");
+  if (!is_not_available(held.at("exclusive_pages"))) {
+    text += fmt::format("By the pagemap {} of the array's {} pages were the parent's alone then. ",
+                        format_count(number(held, "exclusive_pages")), format_count(number(held, "pages")));
+  }
+  const Json& cpu = result.at("cpu_held");
+  const std::string time = is_not_available(cpu) ? "" : kernel_time(cpu.at("after_end"));
+  if (!time.empty()) text += fmt::format("That costs {}.", time);
+  return sentence(text);
+}
+
+/// Of an alternative that is not the first with a child: the counts alone.
+std::string in_brief(const Json& result) {
+  const Json& faults = result.at("faults");
+  if (is_not_available(faults)) return "";
+  const auto counts = [](const Json& part) {
+    return fmt::format("{} copies and {} reuses", format_count(number(part, "copies")),
+                       format_count(number(part, "reuses")));
+  };
+  std::string text =
+      fmt::format("{}: {} until the child's end, {} after it", result.at("alternative").get<std::string>(),
+                  counts(faults.at("before_end")), counts(faults.at("after_end")));
+  const Json& held = result.at("faults_held");
+  if (!is_not_available(held)) text += fmt::format("; {} if all come after it", counts(held.at("after_end")));
+  return sentence(text + ".");
+}
+
 std::string described(const Json& result) {
-  const Json& memory = result.at("memory");
   const Json& slowdown = result.at("slowdown");
   std::string text = fmt::format("{} (", result.at("alternative").get<std::string>());
   if (!is_not_available(slowdown)) text += fmt::format("{:.2f} times the time without, ", slowdown.get<double>());
   text += fmt::format("stopped for {}", format_ns(result.at("stopped_ns").at("median")));
-  if (!is_not_available(memory)) text += fmt::format(", at most {}", format_size(memory.at("peak_bytes")));
+  if (!is_not_available(result.at("memory"))) text += ", +" + format_size(added_bytes(result));
   return text + ")";
 }
 
@@ -101,23 +120,17 @@ const Json& least(const std::vector<Json>& results, const std::function<double(c
 double median_of(const Json& result, const char* figure) { return result.at(figure).at("median").get<double>(); }
 
 std::string how_to_avoid(const std::vector<Json>& snapshots) {
-  std::string text = sentence(
-      "Least time for the writers: " +
-      described(least(snapshots, [](const Json& result) { return median_of(result, "writers_wall_ns"); })) + ".");
-  text +=
-      sentence("Shortest stop: " +
-               described(least(snapshots, [](const Json& result) { return median_of(result, "stopped_ns"); })) + ".");
-  std::vector<Json> known;
-  for (const Json& result : snapshots) {
-    if (!is_not_available(result.at("memory"))) known.push_back(result);
+  std::vector<std::pair<const char*, const Json*>> best{
+      {"least time for the writers",
+       &least(snapshots, [](const Json& result) { return median_of(result, "writers_wall_ns"); })},
+      {"shortest stop", &least(snapshots, [](const Json& result) { return median_of(result, "stopped_ns"); })}};
+  if (std::none_of(snapshots.begin(), snapshots.end(),
+                   [](const Json& result) { return is_not_available(result.at("memory")); })) {
+    best.emplace_back("least memory",
+                      &least(snapshots, [](const Json& result) { return static_cast<double>(added_bytes(result)); }));
   }
-  if (!known.empty()) {
-    text += sentence(
-        "Least memory: " +
-        described(least(
-            known, [](const Json& result) { return static_cast<double>(number(result.at("memory"), "peak_bytes")); })) +
-        ".");
-  }
+  std::string text;
+  for (const auto& [praise, result] : best) text += sentence(fmt::format("{}: {}", praise, described(*result)));
   std::string copies;
   for (const Json& result : snapshots) {
     const Json& faults = result.at("faults");
@@ -144,7 +157,9 @@ std::string snapshot_answers(const Json& snapshot) {
     std::vector<Json> snapshots;
     for (const Json& result : snapshot.at("results")) {
       if (result.at("allocator") != allocator || result.at("status") != "ok") continue;
-      copying += is_it_copying(result);
+      if (result.at("has_child").get<bool>()) {
+        copying += copying.empty() ? is_it_copying_held(result) + is_it_copying(result) : in_brief(result);
+      }
       if (!is_not_available(result.at("checked_elements"))) snapshots.push_back(result);
     }
     const std::string under = allocators.size() > 1 ? fmt::format(" ({})", allocator) : "";

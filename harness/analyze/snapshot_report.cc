@@ -49,14 +49,20 @@ Json part_of(const SnapshotStep& step, const SnapshotRun& run) {
 }
 
 Json without_figures(Json json, const std::string& why) {
-  for (const char* figure : {"writers_wall_ns", "slowdown", "writers_user_ns", "writers_system_ns", "stopped_ns",
-                             "snapshot_ns", "checked_elements", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
+  for (const char* figure :
+       {"has_child", "writers_wall_ns", "slowdown", "writers_user_ns", "writers_system_ns", "stopped_ns", "snapshot_ns",
+        "checked_elements", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
     json[figure] = not_available(why);
   }
   return json;
 }
 
 }  // namespace
+
+std::uint64_t added_bytes(const Json& result) {
+  const Json& memory = result.at("memory");
+  return memory.at("peak_bytes").get<std::uint64_t>() - memory.at("before_bytes").get<std::uint64_t>();
+}
 
 SnapshotReport::SnapshotReport(SnapshotPlan plan)
     : plan_(std::move(plan)), results_(plan_.allocators.size() * plan_.alternatives.size()) {
@@ -112,6 +118,7 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   if (json["status"] != "ok")
     return without_figures(json, fmt::format("{}: {}", json["status"].get<std::string>(), reason));
   const auto figure = [](const char* name) { return [name](const SnapshotRun& run) { return run.figure(name); }; };
+  json["has_child"] = result.has_child;
   json["writers_wall_ns"] = spread_json(result.timing, wall_ns);
   json["slowdown"] = not_available("the alternative none was not measured beside it");
   for (std::size_t i = 0; i < plan_.alternatives.size(); ++i) {

@@ -38,6 +38,9 @@ class SnapshotReport {
   std::vector<Result> results_;
 };
 
+/// What a result needed of memory beyond what there was before the snapshot. Its "memory" must be available.
+std::uint64_t added_bytes(const Json& result);
+
 /// For people, from that object: a row an alternative, at most 80 columns, and what was not ok.
 std::string snapshot_table(const Json& snapshot);
 

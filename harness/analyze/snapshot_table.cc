@@ -8,7 +8,7 @@
 namespace zerotax {
 namespace {
 
-constexpr const char* kRow = "{:<13}{:>10}{:>6}{:>10}{:>9}{:>9}{:>9}{:>7}{:>7}\n";
+constexpr const char* kRow = "{:<13}{:>9}{:>6}{:>9}{:>9}{:>9}{:>10}{:>7}{:>7}\n";
 
 std::string time(const Json& figure) { return is_not_available(figure) ? "n/a" : format_ns(figure.at("median")); }
 
@@ -26,8 +26,8 @@ std::string row(const Json& result) {
                      is_not_available(slowdown) ? "n/a" : fmt::format("{:.2f}", slowdown.get<double>()),
                      time(result.at("writers_system_ns")), time(result.at("stopped_ns")),
                      is_not_available(result.at("snapshot_ns")) ? "-" : time(result.at("snapshot_ns")),
-                     is_not_available(memory) ? "n/a" : format_size(memory.at("peak_bytes")), faults(result, "copies"),
-                     faults(result, "reuses"));
+                     is_not_available(memory) ? "n/a" : "+" + format_size(added_bytes(result)),
+                     faults(result, "copies"), faults(result, "reuses"));
 }
 
 std::string allocator_of(const Json& result) {
@@ -54,8 +54,8 @@ std::string snapshot_table(const Json& snapshot) {
     if (allocator != allocator_of(result)) {
       allocator = allocator_of(result);
       text += fmt::format("\n{}\n", allocator);
-      text += fmt::format(kRow, "", "writers", "", "kernel", "stopped", "complete", "memory", "faults", "faults");
-      text += fmt::format(kRow, "alternative", "need", "times", "CPU", "for", "after", "at most", "copy", "reuse");
+      text += fmt::format(kRow, "", "writers", "", "kernel", "stopped", "complete", "memory", "pages", "pages");
+      text += fmt::format(kRow, "alternative", "need", "times", "CPU", "for", "after", "at most", "copied", "reused");
     }
     text += row(result);
   }

@@ -1,5 +1,6 @@
 #include "forked_child.h"
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,11 @@
 #include <stdexcept>
 
 namespace snapshot {
+namespace {
+
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, include/uapi/asm-generic/mman-common.h
+
+}  // namespace
 
 void ForkedChild::begin(Job& job) {
   const pid_t pid = ::fork();
@@ -22,6 +28,9 @@ void ForkedChild::be_child(const Job& job) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "checkpointer");
   Checkpointers(job, [&](Batch batch) {
+    // The pages are there, but not in the child's page tables: in one call rather than by a fault each (Linux 5.14;
+    // where there is no such call, by a fault each).
+    ::madvise(job.copy + batch.offset, batch.bytes, kPopulateWrite);
     copy_bytes(job, batch);
     after_batch(job, batch);
   }).join();

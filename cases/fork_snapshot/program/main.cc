@@ -55,13 +55,13 @@ std::uint64_t exclusive_pages(const Job& job) {
 void run(Alternative& alternative, const Parameters& parameters) {
   Job job;
   job.parameters = parameters;
-  SharedMemory shared_control("zerotax-control", sizeof(Control));
+  SharedMemory shared_control("zerotax-control", sizeof(Control), true);
   job.control =
       new (reinterpret_cast<void*>(shared_control.range().begin)) Control;  // NOLINT(performance-no-int-to-ptr)
-  SharedMemory copy("zerotax-snapshot", parameters.array_bytes);
+  SharedMemory copy("zerotax-snapshot", parameters.array_bytes, true);
   job.copy = reinterpret_cast<unsigned char*>(copy.range().begin);  // NOLINT(performance-no-int-to-ptr)
   SharedMemory shared_array;
-  if (alternative.wants_shared_array()) shared_array = SharedMemory("zerotax-array", parameters.array_bytes);
+  if (alternative.wants_shared_array()) shared_array = SharedMemory("zerotax-array", parameters.array_bytes, false);
   job.array = alternative.wants_shared_array() ? shared_array.range() : private_array(parameters.array_bytes);
   alternative.prepare(job);
   fill(job);

@@ -15,11 +15,13 @@ constexpr std::uint64_t kStatBlock = 512;  // unit of st_blocks, stat(2)
 
 }  // namespace
 
-SharedMemory::SharedMemory(const char* name, std::size_t bytes) : fd_(::memfd_create(name, MFD_CLOEXEC)) {
+SharedMemory::SharedMemory(const char* name, std::size_t bytes, bool populate)
+    : fd_(::memfd_create(name, MFD_CLOEXEC)) {
   if (!fd_ || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) {
     throw std::runtime_error("no shared memory (memfd_create)");
   }
-  void* begin = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+  void* begin =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (populate ? MAP_POPULATE : 0), fd_.get(), 0);
   if (begin == MAP_FAILED) throw std::runtime_error("no shared memory (mmap)");
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
   range_ = {address, address + bytes};

@@ -12,7 +12,8 @@ namespace snapshot {
 class SharedMemory {
  public:
   SharedMemory() = default;
-  SharedMemory(const char* name, std::size_t bytes);
+  /// `populate`: all of it now, so that nobody finds a page missing later.
+  SharedMemory(const char* name, std::size_t bytes, bool populate);
 
   [[nodiscard]] zerotax::AddressRange range() const { return range_; }
   [[nodiscard]] std::uint64_t populated_bytes() const;
