@@ -113,6 +113,7 @@ void run(Alternative& alternative, const Parameters& parameters) {
   print("end_ns", writers.end_ns());
   print("writers_user_ns", writers.user_ns());
   print("writers_system_ns", writers.system_ns());
+  print("told_by_sharing", std::int64_t{alternative.told_by_sharing() ? 1 : 0});
   print("window_begin_ns", before.at_ns);
   print("window_end_ns", after.at_ns);
   print("window_faults", after.faults - before.faults);

@@ -17,6 +17,8 @@ class ForkHuge final : public ForkedChild {
     if (!std::getline(file, setting)) return "this kernel has no transparent huge pages";
     return setting.find("[never]") == std::string::npos ? "" : "transparent huge pages are set to never";
   }
+  // One fault brings 512 pages.
+  [[nodiscard]] bool told_by_sharing() const override { return false; }
   void prepare(Job& job) override {
     if (::madvise(job.at(0), job.array.bytes(), MADV_HUGEPAGE) != 0) throw std::runtime_error("MADV_HUGEPAGE failed");
   }

@@ -14,6 +14,8 @@ namespace {
 class UffdWp final : public Alternative {
  public:
   [[nodiscard]] std::string why_not() const override { return protection_.why_not(); }
+  // A page that waits is nobody else's.
+  [[nodiscard]] bool told_by_sharing() const override { return false; }
 
   void begin(Job& job) override {
     job_ = &job;
