@@ -67,7 +67,7 @@ def small(*extra: Raw) -> list[Raw]:
 # Files and command line
 
 def test_all_figures_finds_every_figure_script() -> None:
-    assert [name for name, _ in all_figures.figures()] == sorted([*FIGURES, "recv_buffer", "thresholds_map"])
+    assert [name for name, _ in all_figures.figures()] == sorted([*FIGURES, "fork_snapshot", "recv_buffer", "thresholds_map"])
 
 
 def test_a_new_figure_is_found_without_being_run(tmp_path: Path) -> None:
