@@ -17,6 +17,8 @@ build/bin/zerotax run --case recv_buffer --case recv_buffer_tcp --ops 6 $sizes -
 /usr/bin/python3 plots/recv_buffer.py "$new/recv_buffer.json" >/dev/null
 build/bin/zerotax profile --allocator largecache --size 100MiB --least 2 --out "$new/profile-largecache.txt"
 build/bin/zerotax clients --json "$new/clients.json" >/dev/null
+build/bin/zerotax snapshot --json "$new/snapshot.json" >"$new/snapshot.txt"
+/usr/bin/python3 plots/fork_snapshot.py "$new/snapshot.json" >/dev/null
 rm -rf results/reference
 mv "$new" results/reference
 exec python3 results/update_readme.py

@@ -95,10 +95,14 @@ def test_a_snapshot_that_is_wrong_is_found(name):
 
 
 def test_one_that_crashes_hangs_or_cannot_is_a_row_with_its_reason():
-    names = ["planted_crash", "planted_hang", "planted_skipped", "none"]
+    names = ["planted_crash", "planted_hang", "planted_skipped", "planted_failing", "planted_killed", "none"]
     document = small(*options("alternative", names), "--timeout", 3, status=1)
     assert [(result["status"], result["reason"]) for result in document["results"]] == [
-        ("crashed", "killed by SIGSEGV"), ("timeout", "not done after 3 s"), ("skipped", "it never can"), ("ok", None)]
+        ("crashed", "killed by SIGSEGV"), ("timeout", "not done after 3 s"), ("skipped", "it never can"),
+        ("failed", "exited with status 3: fork-snapshot: it had to fail"),
+        ("failed", "exited with status 3: fork-snapshot: the child was killed by SIGKILL"), ("ok", None)]
+    [killed] = small("--alternative", "planted_killed", "--hold", 0.5, status=1)["results"]
+    assert killed["status"] == "failed" and "SIGKILL" in killed["reason"], "nobody waits for a child that is gone"
     done = zerotax("snapshot", "--array", "1MiB", "--batch", "1MiB", "--alternative", "planted_skipped")
     assert done.returncode == 0 and "planted_skipped under glibc: skipped: it never can" in done.stdout
 

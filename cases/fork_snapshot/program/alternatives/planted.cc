@@ -1,10 +1,12 @@
 // Alternatives that go wrong, to see that it is found. They are not listed.
 #include <csignal>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "alternative.h"
 #include "checkpointers.h"
+#include "forked_child.h"
 
 namespace snapshot {
 namespace {
@@ -48,6 +50,17 @@ class PlantedHang final : public Alternative {
   }
 };
 
+/// What an alternative needs may fail at any time, as fork may.
+class PlantedFailing final : public Alternative {
+ public:
+  void begin(Job&) override { throw std::runtime_error("it had to fail"); }
+};
+
+/// The child does not live to see its half.
+class PlantedKilled final : public ForkedChild {
+  void after_batch(const Job&, Batch) override { ::raise(SIGKILL); }
+};
+
 class PlantedSkipped final : public Alternative {
  public:
   [[nodiscard]] std::string why_not() const override { return "it never can"; }
@@ -62,6 +75,10 @@ const Registration crash(
     "planted_crash", "crashes", [] { return std::make_unique<PlantedCrash>(); }, kPlanted);
 const Registration hang(
     "planted_hang", "hangs", [] { return std::make_unique<PlantedHang>(); }, kPlanted);
+const Registration failing(
+    "planted_failing", "fails", [] { return std::make_unique<PlantedFailing>(); }, kPlanted);
+const Registration killed(
+    "planted_killed", "its child is killed", [] { return std::make_unique<PlantedKilled>(); }, kPlanted);
 const Registration skipped(
     "planted_skipped", "cannot", [] { return std::make_unique<PlantedSkipped>(); }, kPlanted);
 
