@@ -29,8 +29,8 @@ SCHEMA = "zerotax.snapshot/1"
 NAMES = ["none", "fork", "fork_munmap", "fork_dontneed", "fork_huge", "shared_stop", "copy_first", "uffd_wp"]
 LOOKS = dict(zip(NAMES, [*KNOWN.values(), *OTHERS]))
 KINDS = {"copies": ("copied", "#A9371F", ""), "reuses": ("reused", "#A9D3EE", "///"),
-         "others": ("other faults", "#DDDDDD", "")}
-LEFT, GAP, HEADING, HEIGHT, BELOW, LEGEND = 0.86, 1.0, 0.36, 2.35, 0.62, 0.55   # inches
+         "others": ("other", "#DDDDDD", "")}
+LEFT, GAP, HEADING, HEIGHT, BELOW, LEGEND = 0.92, 1.0, 0.36, 2.35, 0.62, 0.55   # inches
 SLOWDOWNS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
 
 
@@ -225,7 +225,7 @@ def draw(results: Results) -> Figure:
                   borderpad=0, borderaxespad=0, columnspacing=1.4,
                   bbox_to_anchor=(MARGIN / WIDTH, (page.foot + BELOW + HEIGHT + HEADING + LEGEND) / total))
     before, after = panel(1, 0), panel(1, 1)
-    faults(before, fork, "faults", "fork: the parent's faults on the array")
+    faults(before, fork, "faults", "fork: the parent's faults")
     faults(after, fork, "faults_held", "the same, if the writers wait for the child's end")
     handles, names = before.get_legend_handles_labels()
     if handles:

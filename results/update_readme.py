@@ -139,7 +139,8 @@ def snapshot_block() -> str:
         parts.append([what, *(number(counts.get(kind, {})) for kind in ("copies", "reuses")), time(kernel), time(copying)])
     return (f"{table(head, rows)}\n\n({size_text(given['array_bytes'])}, {given['writers']} writers, {given['checkpointers']} "
             f"thread to copy, batches of {size_text(given['batch_bytes'])}; medians of {given['repeat']} runs)\n\n"
-            f"{table(['fork: the parent', 'copied', 'reused', 'in the kernel', 'copying'], parts)}\n\n{machine(run, '../')}")
+            f"{table(['fork: the parent', 'copied', 'reused', 'in the kernel', 'copying'], parts)}\n\n"
+            f"(faults, and the kernel's time and how much of it is copying, are of two runs)\n\n{machine(run, '../')}")
 
 
 def with_block(page: str, marker: str, block: str) -> str:

@@ -39,7 +39,7 @@ std::string kernel_time(const Json& part) {
   std::string text = fmt::format("{} in the kernel, {} of it copying pages", format_ns(static_cast<double>(kernel)),
                                  format_ns(static_cast<double>(number(part.at("sections_ns"), "copy"))));
   for (std::size_t i = 0, told = 0; i < sections.size() && told < 3 && kernel > 0; ++i) {
-    if (std::string_view(sections[i].second) == "copying pages" || sections[i].first == 0) continue;
+    if (std::string_view(sections[i].second) == "copying pages" || 200 * sections[i].first < kernel) continue;
     text += fmt::format(", {:.0f} % {}", 100.0 * static_cast<double>(sections[i].first) / static_cast<double>(kernel),
                         sections[i].second);
     ++told;
@@ -130,7 +130,19 @@ std::string how_to_avoid(const std::vector<Json>& snapshots) {
                       &least(snapshots, [](const Json& result) { return static_cast<double>(added_bytes(result)); }));
   }
   std::string text;
-  for (const auto& [praise, result] : best) text += sentence(fmt::format("{}: {}", praise, described(*result)));
+  // One that is the best in several ways is told of once.
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    std::string praises = best[i].first;
+    for (std::size_t j = i + 1; j < best.size();) {
+      if (best[j].second != best[i].second) {
+        ++j;
+        continue;
+      }
+      praises += fmt::format(", {}", best[j].first);
+      best.erase(best.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+    text += sentence(fmt::format("{}: {}", praises, described(*best[i].second)));
+  }
   std::string copies;
   for (const Json& result : snapshots) {
     const Json& faults = result.at("faults");

@@ -88,7 +88,8 @@ std::function<ExitStatus()> configure(CLI::App& app) {
                  "the writers go on when this share of the array is copied, and the rest is copied after their end "
                  "(1: they go on after the child's end): counts are exact then, and times mean nothing")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--alternative", options->alternatives, "a way of taking the snapshot (repeatable; default: all)")
+  app.add_option("--alternative", options->alternatives,
+                 "a way of taking the snapshot (repeatable; default: all; an unknown name lists them)")
       ->allow_extra_args(false);
   app.add_option("--repeat", options->plan.repeat, "timing runs of each alternative")
       ->check(CLI::Range(1, 1000))
