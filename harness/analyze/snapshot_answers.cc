@@ -143,6 +143,15 @@ std::string how_to_avoid(const std::vector<Json>& snapshots) {
     }
     text += sentence(fmt::format("{}: {}", praises, described(*best[i].second)));
   }
+  // Of most use to who cannot change the writers.
+  std::vector<Json> with_child;
+  for (const Json& result : snapshots) {
+    if (result.at("has_child").get<bool>()) with_child.push_back(result);
+  }
+  if (with_child.size() > 1 && with_child.size() < snapshots.size()) {
+    const Json& best_child = least(with_child, [](const Json& result) { return median_of(result, "writers_wall_ns"); });
+    text += sentence("least time for the writers with a forked child: " + described(best_child));
+  }
   std::string copies;
   for (const Json& result : snapshots) {
     const Json& faults = result.at("faults");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/kernel_sections.h"
 #include "analyze/snapshot_faults.h"
 #include "base/statistics.h"
@@ -11,20 +13,23 @@ namespace {
 
 const std::string kNotRun = "interrupted before it was run";
 
-Json spread_json(const std::vector<SnapshotRun>& runs, const std::function<std::int64_t(const SnapshotRun&)>& figure) {
-  std::vector<double> values;
-  for (const SnapshotRun& run : runs) values.push_back(static_cast<double>(figure(run)));
-  const Spread found = spread(values);
+using Figure = std::function<std::int64_t(const SnapshotRun&)>;
+
+std::vector<double> values_of(const std::vector<SnapshotRun>& runs, const Figure& figure) {
+  std::vector<double> values(runs.size());
+  std::transform(runs.begin(), runs.end(), values.begin(),
+                 [&](const SnapshotRun& run) { return static_cast<double>(figure(run)); });
+  return values;
+}
+
+Json spread_json(const std::vector<SnapshotRun>& runs, const Figure& figure) {
+  const Spread found = spread(values_of(runs, figure));
   return {{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
 }
 
 std::int64_t wall_ns(const SnapshotRun& run) { return run.figure("end_ns") - run.figure("begin_ns"); }
 
-double median_wall(const std::vector<SnapshotRun>& runs) {
-  std::vector<double> values;
-  for (const SnapshotRun& run : runs) values.push_back(static_cast<double>(wall_ns(run)));
-  return quantile(values, 0.5);
-}
+double median_wall(const std::vector<SnapshotRun>& runs) { return quantile(values_of(runs, wall_ns), 0.5); }
 
 Json memory_json(const SnapshotRun& run) {
   // Without Pss_Anon (Linux 5.4) nothing but shared memory would be seen.

@@ -55,7 +55,7 @@ std::string draw_snapshot(const std::string& snapshot, const std::string& file) 
   if (folder.path().empty()) return "no temporary folder can be made: set TMPDIR to one that can be written";
   const std::string data = folder.path() + "/snapshot.json";
   write_file(data, snapshot);
-  const std::string failed = draw("fork_snapshot.py", {data, "--out", folder.path(), "--format", "svg"});
+  std::string failed = draw("fork_snapshot.py", {data, "--out", folder.path(), "--format", "svg"});
   if (!failed.empty()) return failed;
   std::ostringstream text;
   text << std::ifstream(folder.path() + "/fork_snapshot.svg").rdbuf();
