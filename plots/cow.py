@@ -15,7 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_axes import UNITS, count_text, size_text, zero_axis
-from zerotax_files import ResultsError, parse_json, read_text
+from zerotax_documents import load_document
+from zerotax_files import ResultsError
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import Results
 from zerotax_words import sentence
@@ -46,19 +47,10 @@ KINDS = (Kind("copies", "copies", "#A9371F", "-"),
 
 def load(source: str | Path) -> Results:
     """The file of `zerotax cow --json`, or the cow.json of a folder, as a run without points."""
-    path = Path(source)
-    path = path / FILE if path.is_dir() else path
-    try:
-        run = parse_json(read_text(path))
-    except ValueError as error:
-        raise ResultsError(f"{path}: not JSON ({error}); watch again") from error
-    schema = run.get("schema") if isinstance(run, dict) else None
-    if schema != SCHEMA:
-        raise ResultsError(f"{path}: its schema is {schema!r} and this figure is of {SCHEMA!r}; "
-                           "give the file of `zerotax cow --json FILE`")
-    if not run.get("intervals"):
-        raise ResultsError(f"{path}: nothing was watched in it; watch a program that runs for longer")
-    return Results(path, run, [])
+    results = load_document(source, FILE, SCHEMA, "give the file of `zerotax cow --json FILE`")
+    if not results.run.get("intervals"):
+        raise ResultsError(f"{results.source}: nothing was watched in it; watch a program that runs for longer")
+    return results
 
 
 def found(results: Results) -> dict[str, Any]:

@@ -15,9 +15,9 @@
 #include "base/statistics.h"
 #include "drive/interrupt.h"
 #include "drive/point.h"
-#include "drive/steady_state.h"
 #include "drive/probe_process.h"
 #include "drive/progress.h"
+#include "drive/steady_state.h"
 #include "os/memory.h"
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "drive/own_commands.h"
 #include "drive/probe_identity.h"
 #include "meter/record.h"
 
@@ -91,6 +92,7 @@ void check_axes(const PlanAxes& axes) {
   const auto& known = known_cases();
   for (const std::string& name : axes.cases) {
     if (known.contains(name)) continue;
+    check_has_no_own_command(name);
     std::vector<std::string> names;
     names.reserve(known.size());
     for (const auto& entry : known) names.push_back(entry.first);

@@ -231,6 +231,7 @@ void FaultTracer::count(const Fault& fault) {
   const FaultClass kind =
       events_->method() == FaultEvents::Method::kTracepoints ? classify(fault, region) : guess(fault, region);
   if (!counted(process)) return;
+  if (options_.each) options_.each(fault, kind);
   process.told.counts.add(fault, kind);
   FaultInterval::Process& in_interval = interval_.processes[fault.pid];
   in_interval.counts.add(fault, kind);

@@ -32,6 +32,8 @@ struct FaultTracerOptions {
   std::string faults_file;              ///< each fault is written there (FaultLog); empty: nowhere
   std::size_t buffer_bytes = 0;         ///< of the kernel, for each CPU; 0: FaultEvents' own choice
   std::chrono::milliseconds pause{10};  ///< between two looks at the buffers
+  /// Called in the tracer's thread for each fault that is counted.
+  std::function<void(const Fault&, FaultClass)> each;
 };
 
 /// Follows the page faults of a process and of all that it starts, in a thread of its own.

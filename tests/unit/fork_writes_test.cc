@@ -113,8 +113,8 @@ TEST_F(ForkWrites, TheChildHasPageTablesForWhatIsPopulatedOnly) {
   meter.begin_operation(op());
   ASSERT_TRUE(meter.fork_and_write(block, kBytes));
   ::munmap(large, 64 << 20);
-  // A page of 512 entries for each 2 MiB; the mapping need not begin at such a boundary, and needs one of the next level
-  // perhaps.
+  // A page of 512 entries for each 2 MiB; the mapping need not begin at such a boundary, and needs one of the next
+  // level perhaps.
   EXPECT_GE(op().fork.page_table_bytes - empty, 31 * 4096);
   EXPECT_LE(op().fork.page_table_bytes - empty, 36 * 4096);
 }
