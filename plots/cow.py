@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_axes import UNITS, count_text, size_text, zero_axis
-from zerotax_documents import load_document
+from zerotax_documents import document_of, load_document
 from zerotax_files import ResultsError
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import Results
@@ -55,13 +55,7 @@ def load(source: str | Path) -> Results:
 
 def found(results: Results) -> dict[str, Any]:
     """What was watched: the document itself, or the one that lies in the folder of a run."""
-    if results.run.get("schema") == SCHEMA:
-        return results.run
-    beside = results.source.parent / FILE
-    if not beside.exists():
-        raise zerotax_main.NothingToDraw(f"no {FILE} in {results.source.parent}; write one with "
-                                         "`zerotax cow --json cow.json -- PROGRAM`")
-    return load(beside).run
+    return document_of(results, FILE, SCHEMA, "write one with `zerotax cow --json cow.json -- PROGRAM`")
 
 
 def counts(intervals: list[dict[str, Any]], child: bool, key: str) -> list[int]:

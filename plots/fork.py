@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_axes import size_axis, size_text, time_axis, time_text
-from zerotax_documents import load_document
+from zerotax_documents import document_of, load_document
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import Results
 from zerotax_style import FAINT, INK
@@ -37,13 +37,7 @@ def load(source: str | Path) -> Results:
 
 def found(results: Results) -> dict[str, Any]:
     """The document itself, or the one that lies in the folder of a run."""
-    if results.run.get("schema") == SCHEMA:
-        return results.run
-    beside = results.source.parent / FILE
-    if not beside.exists():
-        raise zerotax_main.NothingToDraw(f"no {FILE} in {results.source.parent}; write one with "
-                                         f"`zerotax fork --json {FILE}`")
-    return load(beside).run
+    return document_of(results, FILE, SCHEMA, "write one with `zerotax fork --json fork.json`")
 
 
 def bars(document: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:

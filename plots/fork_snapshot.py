@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
 from zerotax_axes import size_text, time_axis, time_text
-from zerotax_documents import read_document
+from zerotax_documents import document_of, read_document
 from zerotax_labels import LABEL_POINTS
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import Results, load
@@ -26,6 +26,7 @@ from zerotax_style import FAINT, INK, KNOWN, OTHERS, darker
 FIGURE = "fork_snapshot"
 FILE = "snapshot.json"
 SCHEMA = "zerotax.snapshot/1"
+REMEDY = "run `zerotax snapshot --json snapshot.json`"
 NAMES = ["none", "fork", "fork_munmap", "fork_dontneed", "fork_huge", "shared_stop", "copy_first", "uffd_wp"]
 LOOKS = dict(zip(NAMES, [*KNOWN.values(), *OTHERS]))
 KINDS = {"copies": ("copied", "#A9371F", ""), "reuses": ("reused", "#A9D3EE", "///"),
@@ -43,27 +44,16 @@ class Mark(NamedTuple):
     stopped_ns: float
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The object of a snapshot file; raises ResultsError when it cannot be drawn."""
-    return read_document(path, SCHEMA, "draw it with the plots of the zerotax version that wrote it")
-
-
 def load_snapshot(source: Path) -> Results:
     """What `load` gives for a folder; for the file of `zerotax snapshot --json`, its object."""
     if source.is_dir() or not source.exists():
         return load(source)
-    return Results(source, read(source), [])
+    return Results(source, read_document(source, SCHEMA, REMEDY), [])
 
 
-def document_of(results: Results) -> dict[str, Any]:
+def found(results: Results) -> dict[str, Any]:
     """The snapshot's object: that of the file itself, or of the folder's snapshot.json."""
-    if results.run.get("schema") == SCHEMA:
-        return results.run
-    file = (results.source if results.source.is_dir() else results.source.parent) / FILE
-    if not file.is_file():
-        raise zerotax_main.NothingToDraw(
-            "no snapshot was measured; run `zerotax snapshot --json snapshot.json`")
-    return read(file)
+    return document_of(results, FILE, SCHEMA, REMEDY)
 
 
 def chosen(document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -178,7 +168,7 @@ def faults(axes: Axes, result: dict[str, Any] | None, figure: str, heading: str)
 
 def draw(results: Results) -> Figure:
     """The figure: slow-down against memory and against standing still, and faults over time."""
-    document = document_of(results)
+    document = found(results)
     of = marks(document)
     if not of:
         raise zerotax_main.NothingToDraw(

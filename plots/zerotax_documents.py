@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from zerotax_files import ResultsError, parse_json, read_text
+from zerotax_main import NothingToDraw
 from zerotax_results import Results
 
 
@@ -26,3 +27,13 @@ def load_document(source: str | Path, name: str, schema: str, remedy: str) -> Re
     path = Path(source)
     path = path / name if path.is_dir() else path
     return Results(path, read_document(path, schema, remedy), [])
+
+
+def document_of(results: Results, name: str, schema: str, remedy: str) -> dict[str, Any]:
+    """The document itself, or the one of this name in the folder of a run; raises NothingToDraw without one."""
+    if results.run.get("schema") == schema:
+        return results.run
+    folder = results.source if results.source.is_dir() else results.source.parent
+    if not (folder / name).is_file():
+        raise NothingToDraw(f"no {name} in {folder}; {remedy}")
+    return load_document(folder, name, schema, remedy).run

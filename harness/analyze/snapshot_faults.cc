@@ -10,41 +10,13 @@ namespace {
 constexpr std::uint64_t kBinNs = 10'000'000;
 constexpr std::uint64_t kMostBins = 50;
 
-struct Counts {
-  std::uint64_t copies = 0;
-  std::uint64_t reuses = 0;
-  std::uint64_t zero_fills = 0;
-  std::uint64_t file_faults = 0;
-  std::uint64_t other = 0;
-
-  void add(FaultClass kind) {
-    switch (kind) {
-      case FaultClass::kCopy:
-        ++copies;
-        break;
-      case FaultClass::kReuse:
-        ++reuses;
-        break;
-      case FaultClass::kZeroFill:
-        ++zero_fills;
-        break;
-      case FaultClass::kFile:
-        ++file_faults;
-        break;
-      case FaultClass::kOther:
-        ++other;
-        break;
-    }
-  }
-  [[nodiscard]] std::uint64_t all() const { return copies + reuses + zero_fills + file_faults + other; }
-  [[nodiscard]] Json json() const {
-    return {{"copies", copies},
-            {"reuses", reuses},
-            {"zero_fills", zero_fills},
-            {"file_faults", file_faults},
-            {"other", other}};
-  }
-};
+Json counts_json(const ClassCounts& counts) {
+  return {{"copies", counts.copies},
+          {"reuses", counts.reuses},
+          {"zero_fills", counts.zero_fills},
+          {"file_faults", counts.file_faults},
+          {"other", counts.other}};
+}
 
 /// Times since the snapshot in equal parts, few enough to be drawn.
 class Timeline {
@@ -55,13 +27,13 @@ class Timeline {
   void add(std::uint64_t at_ns, FaultClass kind) { bins_[std::min(at_ns / bin_ns_, bins_.size() - 1)].add(kind); }
   [[nodiscard]] Json json() const {
     Json json = {{"bin_ns", bin_ns_}, {"bins", Json::array()}};
-    for (const Counts& counts : bins_) json["bins"].push_back(counts.json());
+    for (const ClassCounts& counts : bins_) json["bins"].push_back(counts_json(counts));
     return json;
   }
 
  private:
   std::uint64_t bin_ns_;
-  std::vector<Counts> bins_;
+  std::vector<ClassCounts> bins_;
 };
 
 }  // namespace
@@ -71,10 +43,10 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   const AddressRange array{at("array_begin"), at("array_end")};
   const std::uint64_t begin = at("window_begin_ns");
   const std::uint64_t end = at("window_end_ns");
-  Counts before;
-  Counts after;
-  Counts elsewhere;
-  Counts child;
+  ClassCounts before;
+  ClassCounts after;
+  ClassCounts elsewhere;
+  ClassCounts child;
   Timeline timeline(end - begin);
   for (const SnapshotFault& fault : run.faults) {
     if (fault.time_ns < begin || fault.time_ns > end) continue;
@@ -90,10 +62,10 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   Json json;
   json["method"] = run.every_fault ? "tracepoints" : "software";
   json["lost"] = run.lost;
-  json["before_end"] = before.json();
-  json["after_end"] = after.json();
-  json["elsewhere"] = elsewhere.json();
-  json["child"] = child.json();
+  json["before_end"] = counts_json(before);
+  json["after_end"] = counts_json(after);
+  json["elsewhere"] = counts_json(elsewhere);
+  json["child"] = counts_json(child);
   json["traced"] = before.all() + after.all() + elsewhere.all();
   json["counted"] = run.figure("window_faults");
   json["pages"] = array.bytes() / kPageBytes;

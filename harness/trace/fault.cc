@@ -71,20 +71,16 @@ FaultClass classify(const Fault& fault, const Region* region) {
   return fault.allocated && (fault.zeroed || fault.order > 0) ? FaultClass::kZeroFill : FaultClass::kOther;
 }
 
-void FaultCounts::add(const Fault& fault, FaultClass kind) {
-  kernel += fault.in_kernel() ? 1 : 0;
+void ClassCounts::add(FaultClass kind) {
   switch (kind) {
     case FaultClass::kCopy:
       ++copies;
-      copied_bytes += fault.copied_bytes();
-      copy_ns += fault.end_ns - fault.begin_ns;
       break;
     case FaultClass::kReuse:
       ++reuses;
       break;
     case FaultClass::kZeroFill:
       ++zero_fills;
-      zeroed_bytes += fault.bytes();
       break;
     case FaultClass::kFile:
       ++file_faults;
@@ -93,6 +89,16 @@ void FaultCounts::add(const Fault& fault, FaultClass kind) {
       ++other;
       break;
   }
+}
+
+void FaultCounts::add(const Fault& fault, FaultClass kind) {
+  ClassCounts::add(kind);
+  if (fault.in_kernel()) ++kernel;
+  if (kind == FaultClass::kCopy) {
+    copied_bytes += fault.copied_bytes();
+    copy_ns += fault.end_ns - fault.begin_ns;
+  }
+  if (kind == FaultClass::kZeroFill) zeroed_bytes += fault.bytes();
 }
 
 void FaultCounts::add(const FaultCounts& more) {

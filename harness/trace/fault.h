@@ -49,12 +49,19 @@ class FaultPairing {
 FaultClass classify(const Fault& fault, const Region* region);
 
 /// Faults of each class.
-struct FaultCounts {
+struct ClassCounts {
   std::uint64_t copies = 0;
   std::uint64_t reuses = 0;
   std::uint64_t zero_fills = 0;
   std::uint64_t file_faults = 0;
   std::uint64_t other = 0;
+
+  void add(FaultClass kind);
+  [[nodiscard]] std::uint64_t all() const { return copies + reuses + zero_fills + file_faults + other; }
+};
+
+/// The same, and what they cost.
+struct FaultCounts : ClassCounts {
   std::uint64_t kernel = 0;  ///< of all: taken by the kernel itself, as in read(2)
   std::uint64_t copied_bytes = 0;
   std::uint64_t zeroed_bytes = 0;
@@ -62,7 +69,6 @@ struct FaultCounts {
 
   void add(const Fault& fault, FaultClass kind);
   void add(const FaultCounts& more);
-  [[nodiscard]] std::uint64_t all() const { return copies + reuses + zero_fills + file_faults + other; }
 };
 
 }  // namespace zerotax

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/b
 
 import cow  # noqa: E402
 import validate  # noqa: E402
+from zerotax_figures import script, words  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
 
 MIB = 1 << 20
@@ -66,15 +66,6 @@ def figure_of(folder: Path, raw: dict[str, Any]) -> Any:
 
 def lines(axes: Any) -> dict[str, list[tuple[float, float]]]:
     return {line.get_label(): list(zip(*line.get_data())) for line in axes.lines}
-
-
-def words(figure: Any) -> str:
-    return " ".join(text.get_text() for text in figure.texts)
-
-
-def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(PLOTS / f"{name}.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False)
 
 
 def test_what_is_drawn_here_is_what_the_schema_says() -> None:

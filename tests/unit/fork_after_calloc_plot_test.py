@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/b
 import fork_after_calloc  # noqa: E402
 import zerotax_main  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
+from zerotax_figures import script, words  # noqa: E402
 from zerotax_results import load  # noqa: E402
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -35,15 +35,6 @@ def figure_of(folder: Path, raw: list[dict[str, Any]]) -> Any:
 def drawn(axes: Any) -> dict[str, list[float]]:
     return {line.get_label(): list(line.get_ydata()) for line in axes.lines
             if not line.get_label().startswith("_")}
-
-
-def words(figure: Any) -> str:
-    return " ".join(text.get_text() for text in figure.texts)
-
-
-def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(PLOTS / f"{name}.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False)
 
 
 def test_fork_stands_above_the_writes_after_it_untouched_beside_touched(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import fork_snapshot  # noqa: E402
 import validate  # noqa: E402
 import zerotax_main  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
+from zerotax_figures import script, words  # noqa: E402
 from zerotax_results import load  # noqa: E402
 
 NA = {"na": "seen as root only"}
@@ -74,15 +74,6 @@ def figure_of(folder: Path, content: dict[str, Any]) -> Any:
 def drawn(axes: Any) -> dict[str, tuple[float, float]]:
     return {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines
             if not line.get_label().startswith("_")}
-
-
-def words(figure: Any) -> str:
-    return " ".join(text.get_text() for text in figure.texts)
-
-
-def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(PLOTS / f"{name}.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False)
 
 
 def test_the_sample_is_what_the_schema_promises() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import recv_buffer  # noqa: E402
 import zerotax_axes  # noqa: E402
 import zerotax_main  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
+from zerotax_figures import drawn, script, words  # noqa: E402
 from zerotax_results import load  # noqa: E402
 
 KIB, MIB, MB = 1 << 10, 1 << 20, 1_000_000
@@ -31,20 +31,6 @@ def points(case: str = "recv_buffer") -> list[dict[str, Any]]:
 
 def figure_of(folder: Path, raw: list[dict[str, Any]]) -> Any:
     return recv_buffer.draw(load(sample.write(folder, raw), case="recv_buffer"))
-
-
-def drawn(axes: Any) -> dict[str, list[tuple[float, float]]]:
-    return {line.get_label(): list(zip(*line.get_data())) for line in axes.lines
-            if not line.get_label().startswith("_")}
-
-
-def words(figure: Any) -> str:
-    return " ".join(text.get_text() for text in figure.texts)
-
-
-def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(PLOTS / f"{name}.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False)
 
 
 def test_every_rate_is_drawn_at_its_size_on_log_axes(tmp_path: Path) -> None:
