@@ -112,6 +112,8 @@ void zerotax_trace_flush(void) {
   drain_all();
 }
 
+int zerotax_trace_is_on(void) { return static_cast<int>(zerotax::recorder::process.on.load()); }
+
 std::uint64_t zerotax_trace_lost(void) {
   using namespace zerotax::recorder;
   if (!is_marked()) return 0;

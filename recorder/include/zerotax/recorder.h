@@ -52,6 +52,9 @@ ZEROTAX_PUBLIC_ void zerotax_trace_stop(void);
 /* Writes all complete packets of every thread, and the calling thread's begun one. */
 ZEROTAX_PUBLIC_ void zerotax_trace_flush(void);
 
+/* Whether it records. */
+ZEROTAX_PUBLIC_ int zerotax_trace_is_on(void);
+
 /* Records of this process that were not kept since the start: lost, overwritten, or not written. */
 ZEROTAX_PUBLIC_ uint64_t zerotax_trace_lost(void);
 
@@ -62,7 +65,7 @@ namespace zerotax {
 
 /// Records an event: record(request_done{.bytes = 512}).
 template <typename Event>
-inline __attribute__((always_inline)) void record(const Event& event) {
+inline __attribute__((always_inline, no_instrument_function)) void record(const Event& event) {
   zerotax_record_bytes(zerotax_type_of(&event), &event, sizeof event);
 }
 

@@ -78,7 +78,7 @@ constexpr uint32_t field_kind() {
 }  // namespace zerotax
 #define ZEROTAX_KIND_(TYPE) ::zerotax::field_kind<TYPE>()
 #define ZEROTAX_TYPE_OF_(NAME)                                                              \
-  __attribute__((unused)) static inline struct zerotax_type* zerotax_type_of(const NAME*) { \
+  __attribute__((unused, no_instrument_function)) static inline struct zerotax_type* zerotax_type_of(const NAME*) { \
     return &NAME##_zerotax_type;                                                            \
   }
 #else
