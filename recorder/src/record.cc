@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <cstdlib>
 
 #include "lock.h"
 #include "metadata.h"
@@ -58,6 +59,18 @@ void record(zerotax_type& type, const void* bytes, std::size_t size) {
   }
   put_record(*ring, lane, __atomic_load_n(&type.word, __ATOMIC_ACQUIRE), bytes, size);
   leave_lane(*ring, lane);
+}
+
+/// Here, because this file is in every program that records, also of the static library.
+[[gnu::constructor]] void begin() {
+  const char* directory = std::getenv("ZEROTAX_TRACE_DIR");
+  if (directory != nullptr && *directory != '\0') zerotax_trace_start(nullptr);
+}
+
+/// At exit; and where this is part of a library that is closed, before its code is gone.
+[[gnu::destructor]] void end() {
+  zerotax_trace_stop();
+  unwatch_threads();
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ namespace zerotax::recorder {
 namespace {
 
 __thread Ring* ring_of_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+/// 1 + the generation in which no buffer could be made: it is not tried with every record.
+__thread std::uint64_t failed_in __attribute__((tls_model("initial-exec"))) = 0;
 pthread_key_t key;
 bool key_made = false;
 
@@ -42,10 +44,14 @@ Ring* attach() {
   Ring* ring = ring_of_thread;
   if (ring != nullptr && ring->generation == process.generation.load()) return ring;
   if (ring != nullptr) detach();
+  if (failed_in == process.generation.load() + 1) return nullptr;
   const Locked lock(process.registry_lock);
-  if (!process.on.load() || make_folder() != 0) return nullptr;
-  ring = take_ring();
-  if (ring == nullptr) return nullptr;
+  if (!process.on.load()) return nullptr;
+  ring = make_folder() == 0 ? take_ring() : nullptr;
+  if (ring == nullptr) {
+    failed_in = process.generation.load() + 1;
+    return nullptr;
+  }
   ring_of_thread = ring;
   zerotax_lane_current = &ring->lanes[0];
   ::pthread_setspecific(key, ring);

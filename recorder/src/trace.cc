@@ -70,17 +70,6 @@ void stop() {
   update_metadata();
 }
 
-[[gnu::constructor]] void begin() {
-  const char* directory = std::getenv("ZEROTAX_TRACE_DIR");
-  if (directory != nullptr && *directory != '\0') zerotax_trace_start(nullptr);
-}
-
-/// At exit; and where this is part of a library that is closed, before its code is gone.
-[[gnu::destructor]] void end() {
-  zerotax_trace_stop();
-  unwatch_threads();
-}
-
 }  // namespace
 }  // namespace zerotax::recorder
 
