@@ -29,6 +29,7 @@ void drain_locked() {
 }
 
 bool has_work() {
+  const Locked lock(process.drain_lock);
   for (Ring* ring = process.rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
     if (ring->file == nullptr || ring->generation != process.generation.load()) continue;
     for (LaneFile& lane : ring->file->lanes) {
@@ -129,7 +130,8 @@ void finish_rings(std::uint64_t generation) {
   const Locked lock(process.drain_lock);
   for (Ring* ring = process.rings.load(); ring != nullptr; ring = ring->next) {
     if (ring->file == nullptr || ring->generation != generation) continue;
-    if (!ring->taken.load()) {
+    // Taken from whoever might want it yet; one that no thread has is of no use any more.
+    if (!ring->taken.exchange(true)) {
       remove_ring(*ring);
       continue;
     }

@@ -121,8 +121,11 @@ bool open_file(Ring& ring) {
 Ring* take_ring() {
   const std::uint64_t number = process.next_ring.fetch_add(1);
   for (Ring* ring = process.rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
-    if (ring->file == nullptr || ring->generation != process.generation.load()) continue;
     if (ring->taken.exchange(true)) continue;
+    if (ring->generation != process.generation.load()) {
+      ring->taken.store(false);
+      continue;
+    }
     static Path before;
     static Path after;
     ::rename(before.set(ring->number), after.set(number));

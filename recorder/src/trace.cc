@@ -51,6 +51,7 @@ int start(const zerotax_trace_options* options) {
 
 /// Sends the next record of every thread to the slow path; see set_limit.
 void stop_lanes(std::uint64_t generation) {
+  const Locked lock(process.drain_lock);
   for (Ring* ring = process.rings.load(); ring != nullptr; ring = ring->next) {
     if (ring->file == nullptr || ring->generation != generation) continue;
     for (unsigned i = 0; i < kLanes; ++i) __atomic_store_n(&ring->lanes[i].limit, nullptr, __ATOMIC_SEQ_CST);
