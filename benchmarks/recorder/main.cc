@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr double kOverBare = 12 / 8.5;
+constexpr std::uint64_t kRateBuffers = 64;  // MiB, of all threads
 constexpr double kPeerRatio = 5;
 constexpr double kCallPeerRatio = 2;
 
@@ -196,13 +197,17 @@ bool all_there(const std::string& folder, std::uint64_t threads, std::uint64_t e
 }
 
 void measure_loss(const Place& place, bool smoke, double seconds, int& off) {
-  fmt::print("\n{:<44} {:>12} {:>8} {:>8}  numbers\n", "records at 10 million a second", "recorded", "lost", "seconds");
+  fmt::print("\n{:<52} {:>12} {:>8} {:>8}  numbers\n",
+             fmt::format("records at 10 million a second ({} MiB of buffers)", kRateBuffers), "recorded", "lost",
+             "seconds");
   for (const std::uint64_t threads : {1, 2, 8}) {
     if (interrupted() != 0) return;
     const std::string folder = place.folder + "/rate";
-    const auto found =
-        numbers_of(place.program("rate"), {std::to_string(threads), smoke ? "1e6" : "1e7", std::to_string(seconds)},
-                   trace_to(folder));
+    // Room for a quarter of a second, in case the disk holds the drain up.
+    Environment env = trace_to(folder);
+    env.emplace_back("ZEROTAX_TRACE_BUFFER", fmt::format("{}MiB", kRateBuffers / threads));
+    const auto found = numbers_of(place.program("rate"),
+                                  {std::to_string(threads), smoke ? "1e6" : "1e7", std::to_string(seconds)}, env);
     if (found.size() != 3) {
       fmt::print("{} threads: n/a, the run failed: is there room in {}?\n", threads, place.folder);
       ++off;
@@ -211,7 +216,7 @@ void measure_loss(const Place& place, bool smoke, double seconds, int& off) {
     const auto each = static_cast<std::uint64_t>(found[0]) / threads;
     const bool good = found[1] == 0 && all_there(folder, threads, each);
     if (!good) ++off;
-    fmt::print("{:<44} {:>12.0f} {:>8.0f} {:>8.2f}  {}\n", fmt::format("{} threads", threads), found[0], found[1],
+    fmt::print("{:<52} {:>12.0f} {:>8.0f} {:>8.2f}  {}\n", fmt::format("{} threads", threads), found[0], found[1],
                found[2], good ? "all there, in order" : "not all there");
     std::fflush(stdout);
     fs::remove_all(folder);

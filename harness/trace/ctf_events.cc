@@ -55,7 +55,7 @@ class Cursor {
                       process_.folder, stream_.number, event_.type_id, packet.header.sequence));
       return false;
     }
-    if (found->second.record_bytes() > room) return false;
+    if (sizeof word + found->second.bytes > room) return false;
     event_.type = &found->second;
     event_.bytes = packet.records + at_ + sizeof word;
     // The clock's lower bits; they wrap at most once between two records of a packet.

@@ -33,6 +33,7 @@ bool is_mapped(pid_t pid, const std::string& path) {
 void write_packet(int file, const CtfPacket& packet, const std::string& path) {
   std::string bytes(reinterpret_cast<const char*>(&packet.header), sizeof packet.header);
   bytes.append(packet.records, packet.bytes);
+  bytes.resize(packet.header.packet_bits / 8);
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
     if (written < 0 && errno == EINTR) continue;

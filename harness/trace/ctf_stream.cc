@@ -17,7 +17,7 @@ bool is_packet(const char* at, std::uint64_t room, const std::string& uuid, Pack
   if (room < sizeof header) return false;
   std::memcpy(&header, at, sizeof header);
   return header.magic == recorder::kPacketMagic && std::memcmp(header.uuid, uuid.data(), sizeof header.uuid) == 0 &&
-         header.content_bits % 64 == 0 && header.content_bits <= header.packet_bits &&
+         header.content_bits % 8 == 0 && header.packet_bits % 64 == 0 && header.content_bits <= header.packet_bits &&
          header.content_bits >= sizeof header * 8;
 }
 
@@ -96,7 +96,8 @@ std::vector<CtfPacket> packets_of_ring(const RingFile& ring, unsigned index, std
       // Begun; and if the process was killed while it completed it, the head may say so already.
       const std::uint64_t length = lane.committed - ring.base - offset;
       if (lane.begun != produced + 1 || length > lane.slot_bytes || length < sizeof header) break;
-      header.content_bits = header.packet_bits = length * 8;
+      header.content_bits = length * 8;
+      header.packet_bits = recorder::padded(length) * 8;
       header.timestamp_end = lane.last;
       header.discarded = lane.discarded;
     }

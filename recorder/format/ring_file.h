@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kRingHeaderBytes = 4096;
 /// each packet, the drain.
 struct LaneFile {
   alignas(
-      64) std::uint64_t committed;     ///< address, in the process, behind the last whole record; struct zerotax_commit
+      64) std::uint64_t committed;     ///< address, in the process, behind the last whole record, unpadded
   std::uint64_t last;                  ///< timestamp of the last record
   alignas(64) std::uint64_t produced;  ///< packets that are complete; slot produced % slots may hold a begun one
   std::uint64_t begun;                 ///< produced + 1 if it does

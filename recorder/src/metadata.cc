@@ -137,9 +137,9 @@ int format_head(char* text, std::size_t room) {
   const auto wide = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   return std::snprintf(text, room, kHead, names.uuid, names.host, names.program, ::getpid(),
                        process.settings.mode == ZEROTAX_TRACE_OVERWRITE ? "overwrite" : "lost",
-                       wide(process.lost.load()), clock.tsc ? "tsc" : "monotonic", wide(clock.begin.ticks),
-                       wide(clock.begin.monotonic_ns), wide(clock.begin.realtime_ns), wide(clock.end.ticks),
-                       wide(clock.end.monotonic_ns), names.boot,
+                       wide(process.lost.load() + process.untold.load()), clock.tsc ? "tsc" : "monotonic",
+                       wide(clock.begin.ticks), wide(clock.begin.monotonic_ns), wide(clock.begin.realtime_ns),
+                       wide(clock.end.ticks), wide(clock.end.monotonic_ns), names.boot,
                        clock.tsc ? "time stamp counter, calibrated against CLOCK_MONOTONIC" : "CLOCK_MONOTONIC",
                        wide(frequency(clock)), static_cast<long long>(seconds), wide(ticks));
 }

@@ -78,11 +78,12 @@ bool begin_packet(Ring& ring, unsigned index, std::uint64_t now) {
 void write_record(zerotax_lane& lane, LaneFile& file, std::uint64_t word, std::uint64_t now, const void* bytes,
                   std::uint64_t size, std::uint64_t need) {
   const std::uint64_t first = word | (now & ((std::uint64_t{1} << kTickBits) - 1));
-  std::memcpy(lane.cursor, &first, sizeof first);
-  if (size != 0) std::memcpy(lane.cursor + sizeof first, bytes, size);
+  char* const at = lane.cursor;
+  std::memcpy(at, &first, sizeof first);
+  if (size != 0) std::memcpy(at + sizeof first, bytes, size);
   lane.cursor += need;
   shared(file.last).store(now, std::memory_order_relaxed);
-  shared(file.committed).store(reinterpret_cast<std::uint64_t>(lane.cursor), std::memory_order_release);
+  shared(file.committed).store(reinterpret_cast<std::uint64_t>(at + sizeof first + size), std::memory_order_release);
 }
 
 }  // namespace
@@ -110,7 +111,9 @@ void complete_packet(Ring& ring, unsigned index) {
   PacketHeader header{};
   std::memcpy(&header, slot, sizeof header);
   header.timestamp_end = lane.last;
-  header.content_bits = header.packet_bits = static_cast<std::uint64_t>(ring.lanes[index].cursor - slot) * 8;
+  const std::uint64_t length = shared(lane.committed).load() - reinterpret_cast<std::uint64_t>(slot);
+  header.content_bits = length * 8;
+  header.packet_bits = padded(length) * 8;
   header.discarded = shared(lane.discarded).load();
   std::memcpy(slot, &header, sizeof header);
   // Now it is the drain's.
@@ -119,7 +122,7 @@ void complete_packet(Ring& ring, unsigned index) {
 
 bool put_record(Ring& ring, unsigned index, std::uint64_t word, const void* bytes, std::uint64_t size) {
   LaneFile& lane = ring.file->lanes[index];
-  const std::uint64_t need = (sizeof word + size + 7) / 8 * 8;
+  const std::uint64_t need = padded(sizeof word + size);
   if (need + sizeof(PacketHeader) > lane.slot_bytes) {
     shared(lane.discarded).fetch_add(1);
     if (first_time(Trouble::kLarge)) {

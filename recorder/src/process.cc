@@ -31,6 +31,7 @@ void reset() {
   process.folder[0] = '\0';
   process.lost.store(0);
   process.lost_of_ended.store(0);
+  process.untold.store(0);
   process.drain_runs = false;
   // A thread of ours in every child would be one too many: it may fork, unshare or exec. It writes for itself.
   if (process.settings.drain == ZEROTAX_TRACE_DRAIN_THREAD) process.settings.drain = ZEROTAX_TRACE_DRAIN_SELF;

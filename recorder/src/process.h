@@ -25,6 +25,7 @@ struct Process {
   std::atomic<std::uint64_t> next_ring{0};
   std::atomic<std::uint64_t> lost{0};           ///< records that belong to no stream
   std::atomic<std::uint64_t> lost_of_ended{0};  ///< of streams whose thread or trace has ended
+  std::atomic<std::uint64_t> untold{0};         ///< of them: of streams that could not take their last packet
   bool drain_runs = false;
   pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;  ///< types, folder, metadata, new rings
   pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;  ///< streams, and buffers that go; taken before registry_lock

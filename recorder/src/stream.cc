@@ -121,10 +121,11 @@ bool copy_begun(Ring& ring, LaneFile& lane, char* copy) {
   const std::uint64_t length =
       shared(lane.committed).load(std::memory_order_acquire) - reinterpret_cast<std::uint64_t>(slot);
   if (length < sizeof(PacketHeader) || length > lane.slot_bytes) return false;
-  copy_racing(copy, slot, length);
+  copy_racing(copy, slot, padded(length));
   PacketHeader header = header_of(copy);
   header.timestamp_end = std::max(shared(lane.last).load(), last);
-  header.content_bits = header.packet_bits = length * 8;
+  header.content_bits = length * 8;
+  header.packet_bits = padded(length) * 8;
   header.discarded = shared(lane.discarded).load();
   std::memcpy(copy, &header, sizeof header);
   return shared(lane.produced).load(std::memory_order_acquire) == sequence;
@@ -170,7 +171,12 @@ void write_end(Ring& ring, unsigned index) {
   empty.discarded = shared(lane.discarded).load();
   char packet[sizeof empty];
   std::memcpy(packet, &empty, sizeof empty);
-  if (stream.append(packet)) ring.told[index] = empty.discarded;
+  if (stream.append(packet)) {
+    ring.told[index] = empty.discarded;
+  } else {
+    // The metadata can be written on a full disk: its length stays.
+    process.untold.fetch_add(empty.discarded - ring.told[index]);
+  }
 }
 
 }  // namespace zerotax::recorder

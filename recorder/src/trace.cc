@@ -39,6 +39,7 @@ int start(const zerotax_trace_options* options) {
   if (failure != 0) return failure;
   process.lost.store(0);
   process.lost_of_ended.store(0);
+  process.untold.store(0);
   process.generation.fetch_add(1);
   process.on.store(true);
   if (settings.drain != ZEROTAX_TRACE_DRAIN_THREAD) return 0;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "format/packet.h"
 #include "say.h"
 
 namespace zerotax::recorder {
@@ -106,7 +107,7 @@ bool describe(Body& body, const zerotax_type& type) {
     if (!add_field(body, type.fields[i], end)) return false;
   }
   body.add("  } align(64);\n};\n");
-  return end <= type.bytes && !body.overflow();
+  return end == type.bytes && !body.overflow();
 }
 
 }  // namespace
@@ -138,7 +139,8 @@ std::uint64_t add_type(const zerotax_type& type) {
   entry.length = static_cast<std::uint32_t>(body.length());
   std::memcpy(text + text_bytes, body.text(), body.length());
   text_bytes += body.length();
-  entry.record_bytes.store((8 + type.bytes + 7) / 8 * 8, std::memory_order_release);
+  entry.record_bytes.store(static_cast<std::uint32_t>(padded(8 + std::uint64_t{type.bytes})),
+                           std::memory_order_release);
   return ++count;
 }
 

@@ -66,7 +66,7 @@ namespace zerotax {
 /// Records an event: record(request_done{.bytes = 512}).
 template <typename Event>
 inline __attribute__((always_inline, no_instrument_function)) void record(const Event& event) {
-  zerotax_record_bytes(zerotax_type_of(&event), &event, sizeof event);
+  zerotax_record_bytes(zerotax_type_of(&event), &event, zerotax_bytes_of(&event));
 }
 
 }  // namespace zerotax

@@ -30,12 +30,12 @@ struct zerotax_type {
   const char* name;
   const struct zerotax_field* fields;
   uint32_t field_count;
-  uint32_t bytes; /* of the struct */
+  uint32_t bytes; /* of the struct, up to the end of its last field */
 };
 
 /* What is known outside the process of how far a lane has come: in the buffer's file, so that it outlives a crash. */
 struct zerotax_commit {
-  uint64_t committed; /* address of the first byte that is not yet part of a whole record */
+  uint64_t committed; /* address behind the last whole record, without its padding */
   uint64_t last;      /* timestamp of the last record */
 };
 
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline, no_instrument_function)) void zerota
         if (size != 0) memcpy(at + sizeof first, bytes, size);
         lane->cursor = at + need;
         __atomic_store_n(&commit->last, now, __ATOMIC_RELAXED);
-        __atomic_store_n(&commit->committed, (uint64_t)(at + need), __ATOMIC_RELEASE);
+        __atomic_store_n(&commit->committed, (uint64_t)(at + sizeof word + size), __ATOMIC_RELEASE);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         __atomic_store_n(&lane->busy, 0, __ATOMIC_RELAXED);
         return;

@@ -19,18 +19,22 @@
   struct NAME {                                                                                                   \
     ZEROTAX_EACH_(ZEROTAX_MEMBER_, NAME, __VA_ARGS__)                                                             \
   };                                                                                                              \
+  struct NAME##_zerotax_end {                                                                                     \
+    ZEROTAX_EACH_(ZEROTAX_MEMBER_, NAME, __VA_ARGS__)                                                             \
+    char zerotax_end_;                                                                                            \
+  };                                                                                                              \
   static const struct zerotax_field NAME##_zerotax_fields[] = {ZEROTAX_EACH_(ZEROTAX_FIELD_, NAME, __VA_ARGS__)}; \
   ZEROTAX_TYPE_(NAME, NAME##_zerotax_fields, sizeof NAME##_zerotax_fields / sizeof(struct zerotax_field),         \
-                sizeof(struct NAME))                                                                              \
+                ZEROTAX_BYTES_(NAME))                                                                             \
   ZEROTAX_TYPE_OF_(NAME)
 
 /* Records an event in one line; what is behind NAME initialises its struct. */
-#define ZEROTAX_RECORD(NAME, ...)                                                       \
-  do {                                                                                  \
-    ZEROTAX_QUIET_                                                                      \
-    const struct NAME zerotax_event_ = {__VA_ARGS__};                                   \
-    ZEROTAX_LOUD_                                                                       \
-    zerotax_record_bytes(&NAME##_zerotax_type, &zerotax_event_, sizeof zerotax_event_); \
+#define ZEROTAX_RECORD(NAME, ...)                                                      \
+  do {                                                                                 \
+    ZEROTAX_QUIET_                                                                     \
+    const struct NAME zerotax_event_ = {__VA_ARGS__};                                  \
+    ZEROTAX_LOUD_                                                                      \
+    zerotax_record_bytes(&NAME##_zerotax_type, &zerotax_event_, ZEROTAX_BYTES_(NAME)); \
   } while (0)
 
 /* An event without fields: that it happened, and when. */
@@ -45,6 +49,9 @@
 
 #define ZEROTAX_TYPE_(NAME, FIELDS, COUNT, BYTES) \
   __attribute__((unused)) static struct zerotax_type NAME##_zerotax_type = {0, #NAME, FIELDS, COUNT, BYTES};
+
+/* Of the fields alone: a packet ends where its last field does, and a struct may end later. */
+#define ZEROTAX_BYTES_(NAME) offsetof(struct NAME##_zerotax_end, zerotax_end_)
 
 /* A field in brackets becomes arguments; the third may be missing. */
 #define ZEROTAX_PICK_(A, B, C, CHOSEN, ...) CHOSEN
@@ -77,9 +84,12 @@ constexpr uint32_t field_kind() {
 }
 }  // namespace zerotax
 #define ZEROTAX_KIND_(TYPE) ::zerotax::field_kind<TYPE>()
-#define ZEROTAX_TYPE_OF_(NAME)                                                              \
+#define ZEROTAX_TYPE_OF_(NAME)                                                                                      \
   __attribute__((unused, no_instrument_function)) static inline struct zerotax_type* zerotax_type_of(const NAME*) { \
-    return &NAME##_zerotax_type;                                                            \
+    return &NAME##_zerotax_type;                                                                                    \
+  }                                                                                                                 \
+  __attribute__((unused, no_instrument_function)) constexpr size_t zerotax_bytes_of(const NAME*) {                  \
+    return ZEROTAX_BYTES_(NAME);                                                                                    \
   }
 #else
 #define ZEROTAX_KIND_(TYPE)                  \

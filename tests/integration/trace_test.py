@@ -1,0 +1,259 @@
+"""What a program records is in its trace: whatever its threads do, however it ends, and whatever the disk does."""
+
+import json
+import os
+import resource
+import shutil
+import stat
+import subprocess
+
+import pytest
+from conftest import NOBODY, ZEROTAX, clean_environment, is_na, skip_if_unreadable
+from tracing import TRACED, agree, babeltrace, numbers, summary, trace, traced
+
+SIGNALLED = {"abort": -6, "segv": -11, "kill": -9}
+
+
+def test_every_kind_of_field_reads_as_it_was_given(tmp_path):
+    assert traced("first", folder=tmp_path / "t").returncode == 0
+    lines = [line.split(" ", 1)[1] for line in (x.strip() for x in trace("print", tmp_path / "t").stdout.splitlines())]
+    assert [line.split(" ", 1)[1] for line in lines] == [
+        'request_done bytes=512 seconds=0.0 peer="example"',
+        'request_done bytes=512 seconds=0.25 peer="example"',
+        'request_done bytes=512 seconds=0.5 peer="example"',
+        'every_kind i8=-8 u16=65535 i32=-32 ratio=0.5 i64=-64 letter=120 triple=[1,2,3] text="words" yes=1',
+        "event integer=1 stream=2 string=3 clock=4",
+        "tick"]
+    others, discarded = babeltrace(tmp_path / "t")
+    assert discarded == 0
+    for ours, theirs in zip(lines, others, strict=True):
+        assert f" {ours.split(' ')[1]}: " in theirs
+    assert 'bytes = 512, seconds = 0.25, peer = "example"' in others[1]
+    assert 'i8 = -8, u16 = 65535, i32 = -32, ratio = 0.5, i64 = -64' in others[3]
+    assert "[0] = 1, [1] = 2, [2] = 3" in others[3] and 'text = "words"' in others[3]
+
+
+@pytest.mark.parametrize("clock", ["tsc", "monotonic"])
+def test_eight_threads_lose_nothing(tmp_path, clock):
+    done = traced("threads", 8, 20000, folder=tmp_path / "t", ZEROTAX_TRACE_CLOCK=clock)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert numbers(tmp_path / "t") == {who: list(range(20000)) for who in range(8)}
+    assert agree(tmp_path / "t") == (160000, 0)
+
+
+def test_threads_that_come_and_go_reuse_buffers(tmp_path):
+    done = traced("threads", 4, 100, 25, folder=tmp_path / "t")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert numbers(tmp_path / "t") == {who: list(range(100)) for who in range(100)}
+    assert agree(tmp_path / "t") == (10000, 0)
+
+
+@pytest.mark.parametrize("how", ["returns", "exit", "_exit", "abort", "segv", "kill"])
+def test_nothing_is_missing_whatever_the_end(tmp_path, how):
+    count = 12345
+    assert traced("endings", how, count, folder=tmp_path / "t").returncode == SIGNALLED.get(how, 0)
+    # Also what is in the buffer only is read, and nothing is changed by reading.
+    assert numbers(tmp_path / "t") == {0: list(range(count))}
+    assert numbers(tmp_path / "t") == {0: list(range(count))}
+    trace("repair", tmp_path / "t")
+    assert not [name for _, _, names in os.walk(tmp_path) for name in names if name.startswith(".ring")]
+    assert numbers(tmp_path / "t") == {0: list(range(count))}
+    assert agree(tmp_path / "t") == (count, 0)
+
+
+def test_an_exec_begins_a_trace_of_its_own(tmp_path):
+    assert traced("endings", "exec", 5000, folder=tmp_path / "t").returncode == 0
+    trace("repair", tmp_path / "t")
+    report = summary(tmp_path / "t")
+    assert len(report["processes"]) == 2 and len({p["pid"] for p in report["processes"]}) == 1
+    assert numbers(tmp_path / "t") == {0: list(range(5000)) * 2} or sorted(numbers(tmp_path / "t")[0]) == sorted(
+        list(range(5000)) * 2)
+    assert agree(tmp_path / "t") == (10000, 0)
+
+
+@pytest.mark.parametrize("end", ["returns", "_exit"])
+def test_children_and_their_threads_have_streams_of_their_own(tmp_path, end):
+    assert traced("forks", 3000, end, folder=tmp_path / "t").returncode == 0
+    trace("repair", tmp_path / "t")
+    found = numbers(tmp_path / "t")
+    assert found == {who: list(range(6000 if who < 2 else 3000)) for who in (0, 1, 11, 2, 12)}
+    assert len(summary(tmp_path / "t")["processes"]) == 3
+    assert agree(tmp_path / "t") == (21002, 0)
+
+
+def test_handlers_record_too(tmp_path):
+    done = traced("handlers", 200, folder=tmp_path / "t", ZEROTAX_TRACE_DRAIN="self")
+    assert done.returncode == 0
+    count, handled = map(int, done.stdout.split())
+    found = numbers(tmp_path / "t")
+    assert found[0] == list(range(count)) and handled > 100 and found[1] == list(range(handled))
+    agree(tmp_path / "t")
+
+
+@pytest.mark.parametrize("mode", ["lost", "overwrite"])
+@pytest.mark.parametrize("drain", ["thread", "self", "off"])
+def test_what_finds_no_room_is_counted(tmp_path, mode, drain):
+    done = traced("pressure", 200000, folder=tmp_path / "t", ZEROTAX_TRACE_BUFFER="64KiB", ZEROTAX_TRACE_MODE=mode,
+                  ZEROTAX_TRACE_DRAIN=drain)
+    assert (done.returncode, done.stderr) == (0, "")
+    # What is overwritten before a stream's first packet is written babeltrace2 does not count.
+    kept, discarded = agree(tmp_path / "t", discarded_too=mode == "lost")
+    assert kept + discarded == 200000
+    assert int(done.stdout) == discarded
+    if drain == "self":
+        assert discarded == 0
+    if drain == "off":
+        first = 0 if mode == "lost" else discarded
+        assert numbers(tmp_path / "t") == {0: list(range(first, first + kept))}
+
+
+def test_a_record_larger_than_a_packet_is_said_once_and_counted(tmp_path):
+    done = traced("pressure", 1000, "big", folder=tmp_path / "t", ZEROTAX_TRACE_BUFFER="64KiB")
+    assert done.stderr.count("\n") == 1 and "8192 bytes" in done.stderr and "ZEROTAX_TRACE_BUFFER" in done.stderr
+    assert agree(tmp_path / "t") == (1000, 1)
+
+
+def test_a_trace_by_call_can_be_begun_anew_while_others_record(tmp_path):
+    done = traced("restarts", tmp_path, folder="")
+    assert (done.returncode, done.stderr) == (0, "")
+    for number in range(5):
+        folder = tmp_path / f"round-{number}"
+        assert numbers(folder)[0] == list(range(2000))
+        found = numbers(folder)[1]
+        assert len(found) >= 1000 and found == sorted(set(found))
+        agree(folder)
+
+
+@pytest.mark.parametrize("kind", ["recorder", "recorder_static"])
+def test_a_library_that_is_opened_later_may_record(tmp_path, kind):
+    done = traced("plugin_host", TRACED / f"plugin_{kind}.so", 1000, folder=tmp_path / "t")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(numbers(tmp_path / "t")[7]) == sorted(list(range(1000)) * 2)
+    assert agree(tmp_path / "t") == (2000, 0)
+
+
+def test_a_limit_on_the_size_of_files_does_not_end_the_program(tmp_path):
+    for limit, least in ((100 << 10, 0), (5 << 20, 100000)):
+        folder = tmp_path / str(limit)
+        done = subprocess.run(
+            [TRACED / "pressure", "500000"], env=clean_environment(ZEROTAX_TRACE_DIR=str(folder)), capture_output=True,
+            text=True, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        assert done.returncode == 0
+        assert done.stderr.count("\n") == 1 and "File too large" in done.stderr and "ZEROTAX_TRACE_DIR" in done.stderr
+        report = summary(folder)
+        assert report["events"] >= least and report["events"] + report["discarded"] == 500000
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk_costs_records_and_nothing_else(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", disk], capture_output=True, check=False).returncode:
+        pytest.skip("a tmpfs cannot be mounted here")
+    try:
+        done = traced("pressure", 500000, folder=disk / "t")
+        assert done.returncode == 0
+        assert done.stderr.count("\n") == 1 and "No space left" in done.stderr
+        kept, discarded = agree(disk / "t")
+        assert kept + discarded == 500000 and 0 < kept
+        # Now not even a buffer.
+        done = traced("pressure", 1000, folder=disk / "other", ZEROTAX_TRACE_BUFFER="64MiB")
+        assert (done.returncode, done.stdout) == (0, "1000\n")
+        assert done.stderr.count("\n") == 1 and "No space left" in done.stderr
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_folder_that_may_not_be_written_is_said(tmp_path):
+    skip_if_unreadable()
+    prefix = NOBODY if os.geteuid() == 0 else []
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    done = subprocess.run([*prefix, TRACED / "first"], env=clean_environment(ZEROTAX_TRACE_DIR=str(locked / "t")),
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == 1 and "Permission denied" in done.stderr and "ZEROTAX_TRACE_DIR" in done.stderr
+
+
+@pytest.mark.parametrize("variable, value", [
+    ("MODE", "keep"), ("DRAIN", "yes"), ("CLOCK", "hpet"), ("BUFFER", "4 lots"), ("BUFFER", "-1"), ("BUFFER", "1KiB"),
+    ("BUFFER", "99999999999GiB")])
+def test_a_bad_setting_is_said_and_the_program_runs(tmp_path, variable, value):
+    done = traced("first", folder=tmp_path / "t", **{f"ZEROTAX_TRACE_{variable}": value})
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("zerotax-recorder: ")
+    assert not (tmp_path / "t").exists()
+
+
+def test_closed_descriptors_do_not_matter(tmp_path):
+    # A daemon closes all that it does not know, and the numbers are used anew.
+    done = subprocess.run(
+        ["sh", "-c", f"exec 0<&- 1>&- 2>&-; exec {TRACED / 'threads'} 4 50000"],
+        env=clean_environment(ZEROTAX_TRACE_DIR=str(tmp_path / "t")), check=False)
+    assert done.returncode == 0
+    assert agree(tmp_path / "t") == (200000, 0)
+
+
+def test_run_gives_the_program_its_folder_and_its_status(tmp_path):
+    done = trace("run", "-o", tmp_path / "t", "--json", tmp_path / "t.json", "--", TRACED / "endings", "kill", 1000, status=137)
+    assert "1000 events" in done.stderr and done.stdout == ""
+    assert json.loads((tmp_path / "t.json").read_text())["events"] == 1000
+    assert agree(tmp_path / "t") == (1000, 0)
+    assert "is there already" in trace("run", "-o", tmp_path / "t", "--", "true", status=2).stderr
+    assert "recorded nothing" in trace("run", "-o", tmp_path / "none", "--", "true").stderr
+
+
+def test_time_between_two_events(tmp_path):
+    traced("first", folder=tmp_path / "t")
+    report = summary(tmp_path / "t", "--from", "request_done", "--to", "every_kind")
+    assert report["intervals"]["all"]["count"] == 1
+    assert report["intervals"]["threads"][0]["from_without_to"] == 2
+    assert report["intervals"]["all"]["min_ns"] > 0
+    report = summary(tmp_path / "t", "--from", "request_done", "--to", "request_done")
+    assert report["intervals"]["all"]["count"] == 2
+    report = summary(tmp_path / "t", "--from", "tick", "--to", "request_done", status=1)
+    assert is_na(report["intervals"]["all"]["median_ns"])
+    assert "both" in trace("summary", tmp_path / "t", "--from", "tick", status=2).stderr
+
+
+def test_perfetto_gets_every_event(tmp_path):
+    traced("first", folder=tmp_path / "t")
+    trace("print", tmp_path / "t", "--perfetto", tmp_path / "p.json")
+    events = json.loads((tmp_path / "p.json").read_text())["traceEvents"]
+    instants = [event for event in events if event["ph"] == "i"]
+    assert [event["name"] for event in instants] == ["request_done"] * 3 + ["every_kind", "event", "tick"]
+    assert instants[0]["args"] == {"bytes": 512, "seconds": 0.0, "peer": "example"}
+    assert [event["ts"] for event in instants] == sorted(event["ts"] for event in instants)
+
+
+def test_a_damaged_trace_says_what_is_missing(tmp_path):
+    traced("endings", "returns", 30000, folder=tmp_path / "t")
+    stream = next((tmp_path / "t").glob("*/stream-0"))
+    with open(stream, "r+b") as file:
+        file.truncate(stream.stat().st_size - 1000)
+    done = trace("summary", tmp_path / "t")
+    assert "stream-0: cut in packet" in " ".join(done.stderr.split())
+    kept = numbers(tmp_path / "t")[0]
+    assert kept == list(range(len(kept))) and 29900 < len(kept) < 30000
+    trace("repair", tmp_path / "t")
+    agree(tmp_path / "t")
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["list"], ["no trace"]), (["list", "/nonexistent"], ["no folder"]), (["list", "/tmp/.."], ["no trace"]),
+    (["dance", "x"], ["dance"]), (["run"], ["no command"]), (["run", "--", "/nonexistent"], ["/nonexistent"])])
+def test_unusable_arguments_are_refused_with_one_line(arguments, words, tmp_path):
+    done = subprocess.run([ZEROTAX, "trace", *arguments], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stdout == ""
+    assert all(word in done.stderr for word in words), done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_can_be_read_by_whom_the_umask_lets(tmp_path):
+    traced("first", folder=tmp_path / "t")
+    metadata = next((tmp_path / "t").glob("*/metadata"))
+    assert stat.S_IMODE(metadata.stat().st_mode) & 0o111 == 0
+    copy = tmp_path / "copy"
+    shutil.copytree(tmp_path / "t", copy)
+    assert agree(copy) == agree(tmp_path / "t")
