@@ -29,6 +29,10 @@ constexpr const char* kExamples =
     "With "
     "run, the exit status is the program's own (128 + N if signal N ended it).\n";
 
+constexpr const char* kNothing =
+    "zerotax trace: the program recorded nothing: link it with libzerotax-recorder, or compile it with "
+    "-finstrument-functions and give --functions\n";
+
 struct TraceOptions {
   std::string action;
   std::string folder;
@@ -129,9 +133,7 @@ ExitStatus run(const TraceOptions& options) {
   const ForegroundResult result = run_traced(launch);
   std::error_code failure;
   if (std::filesystem::is_empty(options.out, failure)) {
-    fmt::print(stderr,
-               "zerotax trace: the program recorded nothing: link it with libzerotax-recorder, or compile it with "
-               "-finstrument-functions and give --functions\n");
+    fmt::print(stderr, "{}", kNothing);
   } else {
     say_problems(repair_ctf_trace(options.out).problems);
     CtfTrace trace(options.out);
@@ -139,6 +141,7 @@ ExitStatus run(const TraceOptions& options) {
     put_json(options, json);
     put_perfetto(options, trace);
     fmt::print(stderr, "{}{}the trace is in {}\n", trace_summary_text(json), trace_warnings(json), options.out);
+    if (json.at("events") == 0) fmt::print(stderr, "{}", kNothing);
   }
   return static_cast<ExitStatus>(result.exit_status);
 }

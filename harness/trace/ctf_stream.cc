@@ -51,6 +51,7 @@ CtfStreamFile scan_stream(const MappedFile& file, const std::string& path, const
       problems.push_back(
           fmt::format("{}: cut in packet {}: {} of {} bytes are there", path, header.sequence, room, length));
       packet.bytes = std::min(packet.bytes, room - sizeof header);
+      found.cut = true;
     } else {
       found.whole_bytes = at + length;
     }

@@ -95,7 +95,9 @@ void CtfTrace::open_streams(std::size_t process) {
     stream.process = process;
     stream.number = number;
     stream.nested = number % recorder::kLanes != 0;
-    stream.packets = scan_stream(*files_.back(), path, processes_[process].metadata.uuid, problems_).packets;
+    CtfStreamFile scanned = scan_stream(*files_.back(), path, processes_[process].metadata.uuid, problems_);
+    stream.packets = std::move(scanned.packets);
+    stream.cut = scanned.cut;
     streams_.push_back(std::move(stream));
   }
   for (const auto& [number, path] : numbered(folder, recorder::kRingPrefix)) add_ring(process, path);
@@ -117,9 +119,17 @@ void CtfTrace::add_ring(std::size_t process, const std::string& path) {
     auto found = std::find_if(streams_.begin(), streams_.end(), [&](const CtfStream& stream) {
       return stream.process == process && stream.number == number;
     });
-    const std::uint64_t next =
-        found == streams_.end() || found->packets.empty() ? 0 : found->packets.back().header.sequence + 1;
+    // A packet that was being written when the process was killed is whole in the buffer.
+    const bool cut = found != streams_.end() && found->cut;
+    const std::uint64_t next = found == streams_.end() || found->packets.empty()
+                                   ? 0
+                                   : found->packets.back().header.sequence + (cut ? 0 : 1);
     auto packets = packets_of_ring(*ring, lane, next);
+    if (cut && !packets.empty() && packets.front().header.sequence == next) {
+      found->packets.pop_back();
+      const std::string file = fmt::format("{}/stream-{}: ", processes_[process].folder, number);
+      std::erase_if(problems_, [&](const std::string& problem) { return problem.starts_with(file + "cut in packet"); });
+    }
     if (packets.empty() && ring->lanes[lane].discarded == 0) continue;
     if (found == streams_.end()) {
       CtfStream stream;

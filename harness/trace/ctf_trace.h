@@ -28,6 +28,7 @@ struct CtfStream {
   pid_t tid = 0;
   bool nested = false;
   std::vector<CtfPacket> packets;
+  bool cut = false;  ///< the last packet of the file is
   std::uint64_t discarded = 0;
 };
 

@@ -95,6 +95,7 @@ int make_folder() {
   if (failure == 0) {
     if (::getrandom(process.uuid, sizeof process.uuid, 0) < 0) std::memcpy(process.uuid, &process.clock.begin, 16);
     std::memcpy(process.folder, path, sizeof path);
+    calibrate(process.clock);  // a child goes on with its parent's clock
     failure = begin_metadata();
     if (failure != 0) process.folder[0] = '\0';
   }
@@ -103,6 +104,14 @@ int make_folder() {
         process.settings.directory, std::strerror(failure));
   }
   return failure;
+}
+
+void remove_folder() {
+  static char path[PATH_MAX];  // as above
+  std::snprintf(path, sizeof path, "%.4000s/metadata", process.folder);
+  ::unlink(path);
+  ::rmdir(process.folder);
+  process.folder[0] = '\0';
 }
 
 }  // namespace zerotax::recorder

@@ -47,4 +47,7 @@ bool is_marked();
 /// value, which is said.
 int make_folder();
 
+/// Removes a folder that holds nothing but metadata. registry_lock is held.
+void remove_folder();
+
 }  // namespace zerotax::recorder

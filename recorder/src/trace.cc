@@ -14,6 +14,7 @@ namespace zerotax::recorder {
 namespace {
 
 pthread_mutex_t start_stop_lock = PTHREAD_MUTEX_INITIALIZER;
+std::uint64_t rings_before = 0;  ///< of process.next_ring, at the start
 
 int say_failure(int failure) {
   say("nothing is recorded: %s", std::strerror(failure));
@@ -40,6 +41,7 @@ int start(const zerotax_trace_options* options) {
   process.lost.store(0);
   process.lost_of_ended.store(0);
   process.untold.store(0);
+  rings_before = process.next_ring.load();
   process.generation.fetch_add(1);
   process.on.store(true);
   if (settings.drain != ZEROTAX_TRACE_DRAIN_THREAD) return 0;
@@ -70,6 +72,8 @@ void stop() {
   if (process.folder[0] == '\0') return;
   calibrate(process.clock);
   update_metadata();
+  // Of a program that recorded nothing nothing is left: many run others that do.
+  if (process.next_ring.load() == rings_before && process.lost.load() == 0) remove_folder();
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ import stat
 import subprocess
 
 import pytest
-from conftest import NOBODY, ZEROTAX, clean_environment, is_na, skip_if_unreadable
+from conftest import BUILD, NOBODY, SOURCE, ZEROTAX, clean_environment, is_na, skip_if_unreadable
 from tracing import TRACED, agree, babeltrace, numbers, summary, trace, traced
 
 SIGNALLED = {"abort": -6, "segv": -11, "kill": -9}
@@ -59,6 +59,31 @@ def test_nothing_is_missing_whatever_the_end(tmp_path, how):
     assert not [name for _, _, names in os.walk(tmp_path) for name in names if name.startswith(".ring")]
     assert numbers(tmp_path / "t") == {0: list(range(count))}
     assert agree(tmp_path / "t") == (count, 0)
+
+
+@pytest.mark.parametrize("drain", ["self", "thread"])
+def test_what_was_recorded_before_a_kill_at_any_time_is_there(tmp_path, drain):
+    for number in range(5):
+        folder = tmp_path / f"t{number}"
+        progress = tmp_path / f"progress{number}"
+        progress.write_bytes(bytes(8))
+        process = subprocess.Popen(
+            [TRACED / "unending", progress],
+            env=clean_environment(ZEROTAX_TRACE_DIR=str(folder), ZEROTAX_TRACE_DRAIN=drain, ZEROTAX_TRACE_BUFFER="256KiB"))
+        while int.from_bytes(progress.read_bytes(), "little") < 10000 * (number + 1):
+            assert process.poll() is None
+        process.kill()
+        process.wait()
+        done = int.from_bytes(progress.read_bytes(), "little")
+        found = numbers(folder)[0]
+        discarded = summary(folder)["discarded"]
+        assert found == sorted(set(found)) and found[-1] + 1 >= done - discarded
+        assert len(found) + discarded >= done
+        if drain == "self":
+            assert discarded == 0 and found == list(range(len(found)))
+        trace("repair", folder)
+        assert numbers(folder)[0] == found
+        assert agree(folder) == (len(found), discarded)
 
 
 def test_an_exec_begins_a_trace_of_its_own(tmp_path):
@@ -257,3 +282,27 @@ def test_files_can_be_read_by_whom_the_umask_lets(tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(tmp_path / "t", copy)
     assert agree(copy) == agree(tmp_path / "t")
+
+
+def test_what_is_installed_is_enough(tmp_path):
+    prefix = tmp_path / "usr"
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], capture_output=True, check=True)
+    header = next(prefix.rglob("recorder.h"))
+    for kind in ("so", "a"):
+        library = next(prefix.rglob(f"libzerotax-recorder.{kind}"))
+        program = tmp_path / f"program-{kind}"
+        subprocess.run(
+            ["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{header.parents[1]}",
+             SOURCE / "tests/traced/first.c", library, f"-Wl,-rpath,{library.parent}", "-o", program], check=True)
+        folder = tmp_path / kind
+        subprocess.run([program], env=clean_environment(ZEROTAX_TRACE_DIR=str(folder)), check=True)
+        assert agree(folder) == (6, 0)
+    subprocess.run(
+        ["c++", "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wold-style-cast", "-Werror",
+         f"-I{header.parents[1]}", "-fsyntax-only", SOURCE / "tests/traced/pressure.cc"], check=True)
+
+
+def test_a_program_that_records_nothing_leaves_nothing(tmp_path):
+    done = traced("pressure", 0, folder=tmp_path / "t")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+    assert not list((tmp_path / "t").iterdir())
