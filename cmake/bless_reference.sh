@@ -7,7 +7,7 @@ rm -rf "$new"
 build/bin/zerotax study --out "$new"
 [ -f "$new/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
 grep -q '"state": "complete"' "$new/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
-for benchmark in zero-time meter-overhead record-overhead; do
+for benchmark in zero-time meter-overhead record-overhead recorder; do
   "build/bin/benchmark-$benchmark" >"$new/benchmark-$benchmark.txt"
 done
 sizes=
