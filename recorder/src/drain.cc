@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 namespace zerotax::recorder {
 namespace {
 
+constexpr int kDrainNice = -10;
 constexpr long kIdleNs = 100'000'000;  ///< between two looks when nobody wakes it
 
 pthread_t thread;
@@ -55,6 +57,8 @@ void calibrate_now_and_then(std::uint64_t& calibrated_ns) {
 }
 
 void* run_drain(void* /*nothing*/) {
+  // On a busy machine it must not wait for those that fill the buffers; only root may say so (setpriority(2): of a thread).
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kDrainNice);
   std::uint64_t calibrated_ns = 5'000'000;
   while (!quit.load()) {
     {
