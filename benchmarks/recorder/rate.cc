@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   for (auto& thread : all) thread.join();
   const double seconds = static_cast<double>(stopwatch_ns() - begin) * 1e-9;
   zerotax_trace_stop();
-  std::printf("%llu %llu %.3f\n", static_cast<unsigned long long>(count * threads),
+  std::printf("%llu %llu %.3f\n", static_cast<unsigned long long>(count) * threads,
               static_cast<unsigned long long>(zerotax_trace_lost()), seconds);
   return 0;
 }

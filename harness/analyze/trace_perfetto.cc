@@ -31,8 +31,8 @@ void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event
 void write_perfetto(CtfTrace& trace, std::FILE* to) {
   FunctionNames names;
   trace.for_each([&](const CtfEvent& event) { names.add(trace.processes()[event.stream->process].folder, event); });
-  fmt::print(to, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-  fmt::print(to, "{{\"name\":\"zerotax\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{{}}}}");
+  fmt::print(to, R"({{"displayTimeUnit":"ns","traceEvents":[)");
+  fmt::print(to, R"({{"name":"zerotax","ph":"M","pid":0,"tid":0,"args":{{}}}})");
   for (const CtfProcess& process : trace.processes()) {
     fmt::print(to, ",\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"name\":{}}}}}",
                process.pid, quoted(process.name));

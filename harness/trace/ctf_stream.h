@@ -24,7 +24,7 @@ struct CtfPacket {
 struct CtfStreamFile {
   std::vector<CtfPacket> packets;
   std::uint64_t whole_bytes = 0;  ///< of the file up to where a packet is cut at its end
-  bool cut = false;               ///< the last packet is: its process was killed while it was written, or the file was cut
+  bool cut = false;  ///< the last packet is: its process was killed while it was written, or the file was cut
 };
 CtfStreamFile scan_stream(const MappedFile& file, const std::string& path, const std::string& uuid,
                           std::vector<std::string>& problems);

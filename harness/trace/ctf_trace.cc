@@ -121,9 +121,8 @@ void CtfTrace::add_ring(std::size_t process, const std::string& path) {
     });
     // A packet that was being written when the process was killed is whole in the buffer.
     const bool cut = found != streams_.end() && found->cut;
-    const std::uint64_t next = found == streams_.end() || found->packets.empty()
-                                   ? 0
-                                   : found->packets.back().header.sequence + (cut ? 0 : 1);
+    const std::uint64_t next =
+        found == streams_.end() || found->packets.empty() ? 0 : found->packets.back().header.sequence + (cut ? 0 : 1);
     auto packets = packets_of_ring(*ring, lane, next);
     if (cut && !packets.empty() && packets.front().header.sequence == next) {
       found->packets.pop_back();

@@ -17,11 +17,10 @@ inline constexpr std::uint64_t kRingHeaderBytes = 4096;
 /// One stream of the thread. Lines are apart by who writes them: the recording thread for each record, the same for
 /// each packet, the drain.
 struct LaneFile {
-  alignas(
-      64) std::uint64_t committed;     ///< address, in the process, behind the last whole record, unpadded
-  std::uint64_t last;                  ///< timestamp of the last record
-  alignas(64) std::uint64_t produced;  ///< packets that are complete; slot produced % slots may hold a begun one
-  std::uint64_t begun;                 ///< produced + 1 if it does
+  alignas(64) std::uint64_t committed;  ///< address, in the process, behind the last whole record, unpadded
+  std::uint64_t last;                   ///< timestamp of the last record
+  alignas(64) std::uint64_t produced;   ///< packets that are complete; slot produced % slots may hold a begun one
+  std::uint64_t begun;                  ///< produced + 1 if it does
   std::uint64_t discarded;
   std::uint64_t slots;
   std::uint64_t slot_bytes;

@@ -13,7 +13,7 @@ namespace {
 /// and then the report finds out by the next function that exits.
 std::uint64_t stack_of(const __jmp_buf_tag* buffer) {
 #if defined(__x86_64__) && defined(__GLIBC__)
-  std::uint64_t guarded = static_cast<std::uint64_t>(buffer->__jmpbuf[6]);
+  auto guarded = static_cast<std::uint64_t>(buffer->__jmpbuf[6]);
   asm("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(guarded));
   return guarded;
 #else

@@ -14,19 +14,21 @@
 namespace zerotax::functions {
 namespace {
 
+std::size_t padded(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
+
 /// The note that the linker wrote (--build-id), if it is no longer than a SHA-1.
 void copy_build_id(const char* notes, std::size_t bytes, function_module& module) {
   for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= bytes;) {
     ElfW(Nhdr) note{};
     std::memcpy(&note, notes + at, sizeof note);
     const std::size_t name = at + sizeof note;
-    const std::size_t content = name + (note.n_namesz + 3) / 4 * 4;
+    const std::size_t content = name + padded(note.n_namesz);
     if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz <= sizeof module.build_id && content + note.n_descsz <= bytes) {
       module.build_id_bytes = static_cast<std::uint8_t>(note.n_descsz);
       std::memcpy(module.build_id, notes + content, note.n_descsz);
       return;
     }
-    at = content + (note.n_descsz + 3) / 4 * 4;
+    at = content + padded(note.n_descsz);
   }
 }
 
@@ -62,7 +64,7 @@ void record_modules() { ::dl_iterate_phdr(record_module, nullptr); }
 
 /// What is unloaded has its name recorded first.
 extern "C" ZEROTAX_PUBLIC_ int dlclose(void* handle) noexcept {
-  static int (*const real)(void*) = reinterpret_cast<int (*)(void*)>(::dlsym(RTLD_NEXT, "dlclose"));
+  static const auto real = reinterpret_cast<int (*)(void*)>(::dlsym(RTLD_NEXT, "dlclose"));
   if (zerotax_trace_is_on()) zerotax::functions::record_modules();
   return real(handle);
 }

@@ -57,7 +57,8 @@ void calibrate_now_and_then(std::uint64_t& calibrated_ns) {
 }
 
 void* run_drain(void* /*nothing*/) {
-  // On a busy machine it must not wait for those that fill the buffers; only root may say so (setpriority(2): of a thread).
+  // On a busy machine it must not wait for those that fill the buffers; only root may say so (setpriority(2): of a
+  // thread).
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kDrainNice);
   std::uint64_t calibrated_ns = 5'000'000;
   while (!quit.load()) {

@@ -53,7 +53,7 @@ int make_folders(char* path) {
 
 }  // namespace
 
-Process process;
+constinit Process process;
 
 int mark_process() {
   if (mark == nullptr) {

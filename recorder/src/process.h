@@ -31,7 +31,8 @@ struct Process {
   pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;  ///< streams, and buffers that go; taken before registry_lock
 };
 
-extern Process process;
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit says that it is not
+extern constinit Process process;
 
 /// Makes `process` that of this process, if it is that of the one that forked this. To be called before anything else
 /// of it is used; any thread, any handler, also where no fork handler ran (the kernel says so: MADV_WIPEONFORK).

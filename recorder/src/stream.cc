@@ -51,7 +51,8 @@ class StreamFile {
       bytes_ += static_cast<off_t>(length);
       return true;
     }
-    if (done > 0 && ::ftruncate(file_, bytes_) != 0) done = 0;  // the reader leaves a half packet out
+    // Where even that fails, the reader leaves the half packet out.
+    if (done > 0) static_cast<void>(::ftruncate(file_, bytes_) == 0);
     if (first_time(Trouble::kStream)) {
       say("'%s' cannot be written: %s; records are lost as long as that is so; make room or name another folder in "
           "ZEROTAX_TRACE_DIR",

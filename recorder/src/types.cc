@@ -27,6 +27,7 @@ class Body {
   [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14 misses va_start
     const int more = std::vsnprintf(text_ + length_, sizeof text_ - length_, format, arguments);
     va_end(arguments);
     length_ += static_cast<std::size_t>(more);
@@ -134,7 +135,7 @@ std::uint64_t add_type(const zerotax_type& type) {
   }
   Entry& entry = entries[count + 1];
   text_bytes += static_cast<std::size_t>(
-      std::snprintf(text + text_bytes, 64, "\nevent {\n  id = %llu;\n", static_cast<unsigned long long>(count + 1)));
+      std::snprintf(text + text_bytes, 64, "\nevent {\n  id = %llu;\n", static_cast<unsigned long long>(count) + 1));
   entry.text = static_cast<std::uint32_t>(text_bytes);
   entry.length = static_cast<std::uint32_t>(body.length());
   std::memcpy(text + text_bytes, body.text(), body.length());

@@ -27,7 +27,7 @@ class Told {
   FunctionCalls calls;
 
  private:
-  void tell(const char* name, std::vector<const char*> fields, const std::uint64_t (&values)[2], std::int64_t ns,
+  void tell(const char* name, const std::vector<const char*>& fields, const std::uint64_t (&values)[2], std::int64_t ns,
             pid_t tid) {
     CtfType type;
     type.name = name;
