@@ -6,5 +6,6 @@ find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(GTest REQUIRED)
+find_package(Eigen3 REQUIRED)  # least squares
 # Names of functions and lines in program files (elfutils).
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)

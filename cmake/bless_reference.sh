@@ -1,22 +1,76 @@
 #!/bin/sh
-# Measures results/reference anew and puts its numbers into README.md. The old one stays until the new one is complete.
+# Measures results/reference anew and puts its numbers into the pages: all of it, or the parts that are named. What was
+# there stays until its part is complete.
 set -eu
 cd "$(dirname "$0")/.."
-new=results/reference.new
-rm -rf "$new"
-build/bin/zerotax study --out "$new"
-[ -f "$new/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
-grep -q '"state": "complete"' "$new/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
-for benchmark in zero-time meter-overhead record-overhead recorder; do
-  "build/bin/benchmark-$benchmark" >"$new/benchmark-$benchmark.txt"
+zerotax=build/bin/zerotax
+python=/usr/bin/python3
+
+# Every part is a function here: it writes into the folder $1.
+all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile"
+
+study() {
+  rm -rf "$1/study"
+  $zerotax study --out "$1/study"
+  [ -f "$1/study/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
+  grep -q '"state": "complete"' "$1/study/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
+  mv "$1/study/"* "$1"
+  rmdir "$1/study"
+}
+
+benchmarks() {
+  for name in zero-time meter-overhead record-overhead fault-tracer-cost fault-tracer-rate recorder; do
+    "build/bin/benchmark-$name" >"$1/benchmark-$name.txt"
+  done
+}
+
+sizes() { for size in "$@"; do printf -- '--size %s ' "$size"; done; }
+
+recv_buffer() {
+  # shellcheck disable=SC2046  # the words are meant to be split
+  $zerotax run --case recv_buffer --case recv_buffer_tcp --ops 6 --json "$1/recv_buffer.json" \
+    $(sizes 16KiB 64KiB 256KiB 1MiB 4MiB 16MiB 64MiB 100MB 128MiB 256MiB 1000MiB) >/dev/null
+  $python plots/recv_buffer.py "$1/recv_buffer.json" >/dev/null
+}
+
+clients() { $zerotax clients --json "$1/clients.json" >/dev/null; }
+
+fork_after_calloc() {
+  # shellcheck disable=SC2046
+  $zerotax run --case fork_after_calloc --case fork_after_calloc_huge --ops 4 --touch 0 --touch 1 \
+    --json "$1/fork_after_calloc.json" $(sizes 256KiB 1MiB 4MiB 16MiB 64MiB 256MiB 1GiB) >/dev/null
+  $python plots/fork_after_calloc.py "$1/fork_after_calloc.json" >/dev/null
+}
+
+fork() {
+  $zerotax fork --json "$1/fork.json" >/dev/null
+  $python plots/fork.py "$1/fork.json" >/dev/null
+}
+
+snapshot() {
+  $zerotax snapshot --json "$1/snapshot.json" >"$1/snapshot.txt"
+  $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
+}
+
+profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --out "$1/profile-largecache.txt"; }
+
+[ $# -gt 0 ] || set -- $all_parts
+for part in "$@"; do
+  case " $all_parts " in
+    *" $part "*) ;;
+    *)
+      echo "bless: there is no part '$part': give some of $all_parts" >&2
+      exit 2
+      ;;
+  esac
 done
-sizes=
-for size in 16KiB 64KiB 256KiB 1MiB 4MiB 16MiB 64MiB 100MB 128MiB 256MiB 1000MiB; do sizes="$sizes --size $size"; done
-# shellcheck disable=SC2086  # the words are meant to be split
-build/bin/zerotax run --case recv_buffer --case recv_buffer_tcp --ops 6 $sizes --json "$new/recv_buffer.json" >/dev/null
-/usr/bin/python3 plots/recv_buffer.py "$new/recv_buffer.json" >/dev/null
-build/bin/zerotax profile --allocator largecache --size 100MiB --least 2 --out "$new/profile-largecache.txt"
-build/bin/zerotax clients --json "$new/clients.json" >/dev/null
-rm -rf results/reference
-mv "$new" results/reference
-exec python3 results/update_readme.py
+for part in "$@"; do
+  new=results/reference.new
+  rm -rf "$new"
+  mkdir "$new"
+  echo "bless: $part" >&2
+  "$part" "$new"
+  mv "$new"/* results/reference
+  rmdir "$new"
+done
+exec $python results/update_readme.py

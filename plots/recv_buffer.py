@@ -26,15 +26,8 @@ LEFT, HEIGHT, HEADING, BELOW = 1.12, 3.6, 0.38, 0.80   # inches
 
 def rate(point: Point) -> float | Na:
     """Megabytes (10^6 bytes) received per second."""
-    if point.status != "ok":
-        return point.figure("transfer")
-    transfer = point.raw.get("transfer")
-    value = transfer.get("mb_per_s") if isinstance(transfer, dict) else None
-    if isinstance(value, dict):
-        return Na(str(value.get("na", "mb_per_s is not a number")))
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-        return Na("no mb_per_s in the results")
-    return float(value)
+    value = point.figure("transfer", "mb_per_s")
+    return Na("no mb_per_s in the results") if value == 0 else value
 
 
 def buffer_text(size: int) -> str:

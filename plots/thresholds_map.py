@@ -20,7 +20,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from zerotax_axes import count_text, size_text
-from zerotax_files import ResultsError, parse_json, read_text
+from zerotax_documents import read_document
+from zerotax_files import ResultsError
 from zerotax_labels import LINE, text_width, wrap
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import ENDED, Results, load
@@ -132,15 +133,7 @@ def lanes_of(document: dict[str, Any]) -> list[Lane]:
 
 def read(path: Path) -> dict[str, Any]:
     """The object of a thresholds file; raises ResultsError when it cannot be drawn."""
-    try:
-        document = parse_json(read_text(path))
-    except ValueError as error:
-        raise ResultsError(f"{path}: not JSON ({error}); search again") from error
-    schema = document.get("schema") if isinstance(document, dict) else None
-    if schema != SCHEMA:
-        raise ResultsError(f"{path}: its schema is {schema!r} and this figure reads {SCHEMA!r}; "
-                           "draw it with the plots of the zerotax version that wrote it")
-    return document
+    return read_document(path, SCHEMA, "draw it with the plots of the zerotax version that wrote it")
 
 
 def load_thresholds(source: Path) -> Results:

@@ -47,17 +47,19 @@ class Point:
     reason: str
     raw: dict[str, Any]
 
-    def figure(self, name: str, part: str | None = None) -> float | Na:
+    def figure(self, name: str, *parts: str) -> float | Na:
         """The figure `name` in the unit of its suffix (ns, bytes; faults are a count).
 
-        `part` is "median", "p05" or "p95" for a spread of times. A point that is not ok has no
-        figures: what an allocator that broke its promise took for it compares with nothing.
+        `parts` lead into it: "median", "p05" or "p95" of a spread of times, "child" and so on of a
+        fork. A point that is not ok has no figures: what an allocator that broke its promise took
+        for it compares with nothing.
         """
         if self.status != "ok":
             return Na(self.reason or "no reason given", ENDED.get(self.status, self.status))
         value = self.raw.get(name, {"na": f"no {name} in the results"})
-        if isinstance(value, dict) and part is not None and "na" not in value:
-            value = value.get(part, {"na": f"no {part} in {name}"})
+        for part in parts:
+            if isinstance(value, dict) and "na" not in value:
+                value = value.get(part, {"na": f"no {part} in {name}"})
         if isinstance(value, dict):
             return Na(str(value.get("na", f"{name} is not a number")))
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:

@@ -17,6 +17,7 @@
 #include "drive/point.h"
 #include "drive/probe_process.h"
 #include "drive/progress.h"
+#include "drive/steady_state.h"
 #include "os/memory.h"
 
 namespace {

@@ -70,6 +70,14 @@ Json interval_json(const FaultInterval& interval, bool every_fault) {
           {"processes", std::move(processes)}};
 }
 
+Json log_json(const FaultData& data) {
+  if (!data.log) return nullptr;
+  return {{"path", data.log->path},
+          {"written", data.log->written},
+          {"not_written", data.log->not_written},
+          {"problem", data.log->problem}};
+}
+
 }  // namespace
 
 Json cow_json(const CowSubject& subject, const FaultData& data, const Json& environment) {
@@ -85,6 +93,8 @@ Json cow_json(const CowSubject& subject, const FaultData& data, const Json& envi
   json["counted"] = subject.counted;
   json["interval_s"] = subject.interval_s;
   json["wall_s"] = subject.wall_s;
+  json["buffer_bytes"] = data.buffer_bytes;
+  json["faults_file"] = log_json(data);
   FaultCounts totals;
   Json processes = Json::array();
   for (const TracedProcess& process : data.processes)

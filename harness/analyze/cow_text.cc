@@ -75,7 +75,12 @@ std::string cow_text(const Json& cow) {
                              "known of who shares each page"),
            "", "  ");
   if (number(totals, "lost") > 0) {
-    text += wrap(fmt::format("! {} events were lost: the figures are too low", number(totals, "lost")), "", "  ");
+    text +=
+        wrap(fmt::format("! {} events were lost, for the buffer of {} a CPU was full: the figures are too low; give "
+                         "a larger --buffer{}",
+                         number(totals, "lost"), format_size(number(cow, "buffer_bytes")),
+                         cow.at("method") == "tracepoints" ? "" : ", or watch as root"),
+             "", "  ");
   }
   std::vector<std::pair<std::string, Json>> processes;
   std::vector<std::pair<std::string, Json>> mappings;

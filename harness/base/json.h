@@ -8,6 +8,10 @@ namespace zerotax {
 /// JSON that keeps its keys in the order of writing, so that two runs can be compared line by line.
 using Json = nlohmann::ordered_json;
 
+/// As a file has it: indented, with a line break at its end. Bytes that are no UTF-8, as a file's name may have, become
+/// U+FFFD, for JSON has no other way.
+std::string json_text(const Json& json);
+
 /// A figure that could not be measured: {"na": reason}. `reason` must not be empty.
 Json not_available(const std::string& reason);
 

@@ -3,15 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "analyze/cow_lines.h"
 #include "analyze/cow_report.h"
+#include "base/size.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/cow_run.h"
+#include "drive/figures.h"
 #include "drive/output_file.h"
 #include "drive/results.h"
 #include "os/environment.h"
@@ -22,6 +25,7 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax cow -- ./snapshotting-server\n"
     "  zerotax cow --pid 4711 --interval 0.5\n"
+    "  zerotax cow --faults faults.jsonl -- ./server\n"
     "  zerotax cow --first-child --json cow.json -- ruby bigarray.rb\n"
     "As root it sees every fault, else those in user mode of your own programs. With a command, the exit status is the "
     "program's own (128 + N if signal N ended it).\n";
@@ -32,6 +36,9 @@ struct Options {
   bool first_child = false;
   std::string name;
   std::string json;
+  std::string faults;
+  std::string svg;
+  std::string buffer;
   bool has_pid = false;
   bool has_name = false;
 };
@@ -79,7 +86,35 @@ void check(const Options& options, const std::vector<std::string>& words) {
   if (options.first_child && options.has_name) {
     throw UsageError("--first-child and --comm both say what is counted", "leave one of the two out");
   }
-  if (!options.json.empty()) check_writable(options.json);
+  for (const std::string* file : {&options.json, &options.svg}) {
+    if (!file->empty()) check_writable(*file);
+  }
+  if (!options.svg.empty()) draw_svg("cow", "");
+  if (options.faults.empty()) return;
+  if (options.faults == options.json) {
+    throw UsageError("--faults and --json both write " + options.faults, "give each a file of its own");
+  }
+  // Opening a pipe twice would be two writers to its reader.
+  std::error_code none;
+  if (!std::filesystem::is_fifo(options.faults, none)) check_writable(options.faults);
+}
+
+std::size_t buffer_bytes(const std::string& word) {
+  if (word.empty()) return 0;
+  const std::uint64_t bytes = parse_size(word);
+  if (bytes < 4096 || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
+    throw UsageError(fmt::format("--buffer {} is no usable size", word), "give a power of two, 4KiB to 1GiB");
+  }
+  return bytes;
+}
+
+/// Throws UsageError if not all faults could be written to the file that was to have them.
+void check_log(const FaultData& data) {
+  if (!data.log || data.log->not_written == 0) return;
+  throw UsageError(fmt::format("{} of {} faults were not written to {}: {}", data.log->not_written,
+                               data.log->not_written + data.log->written,
+                               data.log->path == "-" ? "standard output" : data.log->path, data.log->problem),
+                   "give a plain file on a disk with room, or a reader that keeps up and stays");
 }
 
 ExitStatus cow(const Options& options) {
@@ -90,13 +125,15 @@ ExitStatus cow(const Options& options) {
   subject.counted = options.first_child ? "first child" : options.has_name ? "name " + options.name : "all";
   subject.interval_s = options.interval;
   subject.started = utc_now();
-  // Standard output is the program's, or that of --json -.
-  std::FILE* to = words.empty() && options.json != "-" ? stdout : stderr;
+  // Standard output is the program's, or that of --json - or --faults -.
+  std::FILE* to = words.empty() && options.json != "-" && options.faults != "-" ? stdout : stderr;
   LiveLines live(to);
   FaultTracerOptions how;
   how.interval_s = options.interval;
   how.first_child = options.first_child;
   how.name_prefix = options.name;
+  how.faults_file = options.faults;
+  how.buffer_bytes = buffer_bytes(options.buffer);
   how.while_running = live.terminal();
   how.tell = [&](const FaultInterval& interval, bool complete) { live.show(interval, complete); };
   const CowRun run = words.empty() ? cow_process(options.pid, how) : cow_command(words, how);
@@ -104,8 +141,10 @@ ExitStatus cow(const Options& options) {
   subject.wall_s = run.wall_s;
   subject.exit_status = run.exit_status;
   const Json json = cow_json(subject, run.data, describe_environment());
-  if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(json));
   fmt::print(to, "\n{}", cow_text(json));
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json_text(json)));
+  check_log(run.data);
   return static_cast<ExitStatus>(run.exit_status);
 }
 
@@ -119,6 +158,13 @@ const Subcommand command(
       const auto* name =
           app.add_option("--comm", options->name, "count processes whose short name begins so")->check(not_empty());
       app.add_option("--json", options->json, "write everything to this file (- is standard output)")
+          ->check(not_empty());
+      app.add_option("--faults", options->faults, "write each fault to this file as it happens, a line of JSON each")
+          ->check(not_empty());
+      app.add_option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file")
+          ->check(not_empty());
+      app.add_option("--buffer", options->buffer,
+                     "memory of the kernel for events, for each CPU (8MiB as root, else up to 2MiB)")
           ->check(not_empty());
       return [options, pid, name] {
         options->has_pid = pid->count() > 0;

@@ -2,6 +2,7 @@
 
 #include "cli/subcommand.h"
 #include "drive/allocators.h"
+#include "drive/own_commands.h"
 #include "drive/probe_identity.h"
 
 namespace zerotax {
@@ -18,7 +19,11 @@ ExitStatus list() {
     fmt::print("  {:<12} {}\n", builtin.name, allocator.version);
   }
   fmt::print("\ncases (--case NAME)\n");
-  for (const auto& [name, summary] : known_cases()) fmt::print("  {:<15} {}\n", name, summary);
+  for (const auto& [name, known] : known_cases()) fmt::print("  {:<22} {}\n", name, known.summary);
+  fmt::print("\ncases with a command of their own\n");
+  for (const OwnCommand& own : own_commands()) {
+    fmt::print("  {:<22} {} (zerotax {})\n", own.name, own.summary, own.command);
+  }
   return ExitStatus::kDone;
 }
 

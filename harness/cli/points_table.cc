@@ -50,6 +50,34 @@ std::string transfers_table(const std::vector<Json>& points) {
   return text;
 }
 
+/// What forks cost and the writes after them did, two lines each, for the points of cases that fork; empty if there is
+/// none.
+std::string forks_table(const std::vector<Json>& points) {
+  std::string text;
+  for (const Json& point : points) {
+    const auto found = point.find("fork");
+    if (found == point.end()) continue;
+    if (text.empty()) {
+      text = fmt::format("\n{:<22} {:>8} {:>5} {:>7}  {:<6} {:>8} {:>8} {:>8}\n", "forking", "size", "touch", "fork",
+                         "by", "copies", "reuses", "0-fills");
+    }
+    const std::string label = allocator_label(point).substr(0, 22) + thread_mark(point);
+    const bool huge = point.at("case").get<std::string>().ends_with("_huge");
+    text += fmt::format("{:<22} {:>8} {:>5g} {:>7}", label.substr(0, 22), format_size(point.at("size_bytes")),
+                        point.at("touch").get<double>(), time(found->at("fork_ns")));
+    for (const char* process : {"child", "parent"}) {
+      if (process == std::string("parent")) {
+        text += fmt::format("{:<45}", fmt::format("  page tables: {}{}", bytes(found->at("page_table_bytes")),
+                                                  huge ? "; huge pages advised" : ""));
+      }
+      const Json& writes = found->at(process);
+      text += fmt::format("  {:<6} {:>8} {:>8} {:>8}\n", process, count(writes.at("copies")),
+                          count(writes.at("reuses")), count(writes.at("zero_fills")));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string points_table(const std::vector<Json>& points) {
@@ -68,7 +96,7 @@ std::string points_table(const std::vector<Json>& points) {
                         bytes(point.at("zeroed_bytes")), bytes(point.at("redundant_zeroed_bytes")),
                         status == "ok" ? "" : " !");
   }
-  text += transfers_table(points);
+  text += transfers_table(points) + forks_table(points);
   for (const Json& point : points) {
     if (point.at("status") == "ok") continue;
     text += fmt::format("{} {}, touch {:g}: {}: {}\n", point.at("allocator").get<std::string>(),

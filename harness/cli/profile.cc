@@ -95,7 +95,7 @@ ExitStatus profile(const Options& options) {
   subject.system_s = run.system_s;
   subject.exit_status = run.exit_status;
   const Json json = profile_json(subject, run.data, describe_environment());
-  if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(json));
   if (!options.folded.empty()) write_file(options.folded, folded_text(folded_stacks(run.data)));
   if (!options.svg.empty()) write_file(options.svg, flame_graph(subject, run.data));
   const std::string text = profile_text(json, 80, options.least / 100);

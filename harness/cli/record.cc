@@ -63,7 +63,7 @@ ExitStatus run(const RecordOptions& options) {
   const std::string started = utc_now();
   const ForegroundResult result = run_recorded(target, arena);
   const Json record = record_json(target, result, arena, started);
-  if (!options.json.empty()) write_file(options.json, record.dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(record));
   const FoldedStacks stacks = fold_sites(record.at("sites"), weight);
   if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
   if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));

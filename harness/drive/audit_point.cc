@@ -9,7 +9,7 @@
 namespace zerotax {
 
 Json audit_point(const Plan& plan, const PointSpec& spec, const std::function<bool()>& stop) {
-  const std::string too_large = why_too_large(spec.size_bytes);
+  const std::string too_large = why_too_large(memory_needed(spec));
   if (!too_large.empty()) return skipped_point_json(plan, spec, too_large);
   PassLimits limits;
   limits.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan.timeout_s));

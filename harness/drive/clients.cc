@@ -11,6 +11,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "drive/child_verdict.h"
 #include "drive/memory_guard.h"
 #include "drive/probe_identity.h"
 #include "drive/python.h"
@@ -35,12 +36,6 @@ std::optional<std::string> python_with(const std::vector<std::string>& modules) 
   return found != known.end() ? found->second : known.emplace(modules, find_python(modules)).first->second;
 }
 
-/// The last line that the client said: of a Python traceback, what happened.
-std::string last_line(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1).substr(0, 160);
-}
-
 /// What every client needs together: so that all run in one python, and in Debian's rather than in one that happens to
 /// have a part of it.
 std::vector<std::string> all_modules() {
@@ -53,32 +48,7 @@ std::vector<std::string> all_modules() {
   return modules;
 }
 
-struct Verdict {
-  const char* status;
-  std::string reason;
-};
-
-Verdict judge(const ChildResult& child, std::chrono::milliseconds timeout) {
-  using End = ChildResult::End;
-  switch (child.end) {
-    case End::kExited:
-      if (child.code == 0) return {"ok", ""};
-      return {"failed", fmt::format("exited with status {}: {}", child.code, last_line(child.errors))};
-    case End::kSignalled:
-      return {"crashed", fmt::format("killed by SIG{}", sigabbrev_np(child.code))};
-    case End::kTimeout:
-      return {"timeout", fmt::format("not done after {:.3g} s", std::chrono::duration<double>(timeout).count())};
-    case End::kMemory:
-      return {"crashed", "out of memory: its resident set passed twice what it asked for and 1 GiB"};
-    case End::kStopped:
-      return {"skipped", "interrupted"};
-    case End::kNotStarted:
-      break;
-  }
-  return {"failed", fmt::format("could not be started: {}", std::strerror(child.code))};
-}
-
-Json without_figures(Json json, const char* status, const std::string& reason) {
+Json without_figures(Json json, const std::string& status, const std::string& reason) {
   json["status"] = status;
   json["reason"] = reason;
   for (const char* figure :
@@ -233,8 +203,8 @@ Json ClientRunner::run(const Allocator& allocator, const Client& client, std::ui
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (library) command.environment.emplace_back("LD_PRELOAD", *library);
   const ChildResult child = run_child(command, stop_);
-  const Verdict verdict = judge(child, timeout_);
-  if (std::strcmp(verdict.status, "ok") != 0) return without_figures(json, verdict.status, verdict.reason);
+  const ChildVerdict verdict = judge(child, timeout_);
+  if (verdict.status != "ok") return without_figures(json, verdict.status, verdict.reason);
   const Json said = Json::parse(child.output, nullptr, false);
   if (!said.is_object()) return without_figures(json, "failed", "it printed no figures: " + last_line(child.errors));
   return with_figures(json, said);

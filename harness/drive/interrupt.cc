@@ -8,7 +8,7 @@ namespace zerotax {
 namespace {
 
 std::atomic<int> caught = 0;
-constexpr int kCaught[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+constexpr int kCaught[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
 struct sigaction before[std::size(kCaught)];
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use no lock");
 
@@ -28,6 +28,7 @@ void catch_interrupts() {
   }
   // A reader of our output that goes away must not take the results with it.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // nor a limit of file sizes (ulimit -f)
 }
 
 void restore_interrupts() {

@@ -12,6 +12,7 @@
 #include "drive/point.h"
 #include "drive/probe_process.h"
 #include "drive/progress.h"
+#include "drive/steady_state.h"
 
 namespace zerotax {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "drive/own_commands.h"
 #include "drive/probe_identity.h"
 #include "meter/record.h"
 
@@ -81,10 +82,17 @@ std::vector<Allocator> allocators_from_json(const Json& json, const std::string&
 
 }  // namespace
 
+std::uint64_t memory_needed(const PointSpec& point) {
+  const auto known = known_cases().find(point.case_name);
+  const double blocks = known != known_cases().end() ? known->second.memory : 1;
+  return static_cast<std::uint64_t>(static_cast<double>(point.size_bytes) * blocks);
+}
+
 void check_axes(const PlanAxes& axes) {
-  const auto known = known_cases();
+  const auto& known = known_cases();
   for (const std::string& name : axes.cases) {
     if (known.contains(name)) continue;
+    check_has_no_own_command(name);
     std::vector<std::string> names;
     names.reserve(known.size());
     for (const auto& entry : known) names.push_back(entry.first);

@@ -29,6 +29,9 @@ struct PointSpec {
   Repeats repeats;
 };
 
+/// Bytes that an operation of a point needs at most, if the allocator keeps nothing.
+std::uint64_t memory_needed(const PointSpec& point);
+
 /// What a run measures, in order. Points of the same `group` (size, touch, thread) are measured together, allocators
 /// interleaved; a run that stops leaves whole groups behind it.
 struct Plan {

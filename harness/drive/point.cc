@@ -6,63 +6,16 @@
 #include <map>
 
 #include "base/statistics.h"
+#include "drive/fork_figures.h"
+#include "drive/steady_state.h"
 #include "drive/transfer.h"
 #include "os/syscall_counter.h"
 
 namespace zerotax {
 namespace {
 
-using Figure = std::int64_t OpRecord::*;
 using Tally = SyscallTally OpRecord::*;
 constexpr std::size_t kFirstOps = 8;
-
-std::string or_else(const char* reason, const std::string& fallback) { return reason[0] != '\0' ? reason : fallback; }
-
-/// Why a pass has no figures at all.
-std::string why_not(const PassResult& pass, const char* name) {
-  if (!pass.made()) return fmt::format("no {} pass was made", name);
-  if (!pass.reason().empty()) return fmt::format("{} pass: {}", name, pass.reason());
-  return pass.ops() == 0 ? fmt::format("the {} pass finished no operation", name)
-                         : fmt::format("the {} pass made {} operations", name, pass.ops());
-}
-
-std::vector<std::int64_t> steady_values(const PassResult& pass, Figure figure) {
-  std::vector<std::int64_t> values;
-  for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
-    if (pass.op(i).*figure != kNotMeasured) values.push_back(pass.op(i).*figure);
-  }
-  return values;
-}
-
-/// Why an operation of a pass that was made lacks a figure of its own.
-std::string why_missing(const PassResult& pass) {
-  return or_else(&pass.record().na_unseen[0], "not measured by this pass");
-}
-
-/// A deterministic figure in the steady state: every operation of it must have one.
-Json count(const PassResult& pass, const char* pass_name, Figure figure, const char* na) {
-  if (pass.ops() == 0) return not_available(why_not(pass, pass_name));
-  if (na[0] != '\0') return not_available(na);
-  const auto values = steady_values(pass, figure);
-  if (values.size() < pass.ops() - warm_up_operations(pass.ops())) return not_available(why_missing(pass));
-  return observed_median(values);
-}
-
-/// A time in the steady state.
-Json time_spread(const PassResult& pass, Figure figure, const char* na) {
-  if (pass.ops() == 0) return not_available(why_not(pass, "timing"));
-  const auto values = steady_values(pass, figure);
-  if (values.empty()) return not_available(na);
-  const Spread found = spread({values.begin(), values.end()});
-  return Json{{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
-}
-
-Json single(const PassResult& pass, const char* pass_name, std::size_t op, Figure figure, const char* na) {
-  if (op >= pass.ops()) return not_available(why_not(pass, pass_name));
-  const std::int64_t value = pass.op(op).*figure;
-  if (na[0] != '\0' || value == kNotMeasured) return not_available(or_else(na, why_missing(pass)));
-  return value;
-}
 
 Json tally_json(const SyscallTally& tally) {
   Json calls = Json::object();
@@ -154,7 +107,7 @@ std::pair<Json, Json> zero_time(const Passes& passes, const Json& zeroed_bytes) 
     }
     return {std::max(0.0, quantile(differences, 0.5)), "calloc minus malloc"};
   }
-  const Json figure = count(passes.zeroing, "zeroing", &OpRecord::zero_ns, "");
+  const Json figure = steady_count(passes.zeroing, "zeroing", &OpRecord::zero_ns, "");
   return {figure, is_not_available(figure) ? figure : Json("clock around memset")};
 }
 
@@ -169,24 +122,26 @@ Json first_ops(const Passes& passes) {
   for (std::size_t i = 0; i < ops; ++i) {
     Json entry;
     entry["op"] = i + 1;
-    entry["calloc_ns"] = single(passes.timing, "timing", i, &OpRecord::calloc_ns, "");
-    entry["touch_ns"] = touched(single(passes.timing, "timing", i, &OpRecord::touch_ns, ""), passes.timing);
-    entry["free_ns"] = single(passes.timing, "timing", i, &OpRecord::free_ns, "");
-    const Json zeroed = single(audit, "audit", i, &OpRecord::zeroed_bytes, na_zeroed);
+    entry["calloc_ns"] = single_figure(passes.timing, "timing", i, &OpRecord::calloc_ns, "");
+    entry["touch_ns"] = touched(single_figure(passes.timing, "timing", i, &OpRecord::touch_ns, ""), passes.timing);
+    entry["free_ns"] = single_figure(passes.timing, "timing", i, &OpRecord::free_ns, "");
+    const Json zeroed = single_figure(audit, "audit", i, &OpRecord::zeroed_bytes, na_zeroed);
     entry["zero_ns"] = nothing                                       ? Json(0)
                        : i < audit.ops() && is_not_available(zeroed) ? zeroed
                        : has_inline_zeroing(audit)
                            ? not_available("zeroed by inline stores: timed in the steady state only")
-                           : single(passes.zeroing, "zeroing", i, &OpRecord::zero_ns, "");
+                           : single_figure(passes.zeroing, "zeroing", i, &OpRecord::zero_ns, "");
     entry["zeroed_bytes"] = zeroed;
-    entry["redundant_zeroed_bytes"] = single(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
-    entry["populated_bytes"] = single(audit, "audit", i, &OpRecord::populated_bytes, na_populated);
-    entry["calloc_faults"] = single(passes.timing, "timing", i, &OpRecord::calloc_faults, "");
-    entry["touch_faults"] = touched(single(passes.timing, "timing", i, &OpRecord::touch_faults, ""), passes.timing);
-    entry["free_faults"] = single(passes.timing, "timing", i, &OpRecord::free_faults, "");
+    entry["redundant_zeroed_bytes"] = single_figure(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
+    entry["populated_bytes"] = single_figure(audit, "audit", i, &OpRecord::populated_bytes, na_populated);
+    entry["calloc_faults"] = single_figure(passes.timing, "timing", i, &OpRecord::calloc_faults, "");
+    entry["touch_faults"] =
+        touched(single_figure(passes.timing, "timing", i, &OpRecord::touch_faults, ""), passes.timing);
+    entry["free_faults"] = single_figure(passes.timing, "timing", i, &OpRecord::free_faults, "");
     entry["calloc_syscalls"] = syscalls_at(audit, i, &OpRecord::calloc_syscalls);
     entry["free_syscalls"] = syscalls_at(audit, i, &OpRecord::free_syscalls);
     entry["home"] = home_at(audit, i);
+    if (auto fork = fork_json(passes, i)) entry["fork"] = std::move(*fork);
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -215,7 +170,8 @@ void set_status(const Passes& passes, Json& json) {
   for (const auto& [name, pass] : {std::pair{"audit", &passes.audit},
                                    {"timing", &passes.timing},
                                    {"zeroing", &passes.zeroing},
-                                   {"differential", &passes.differential}}) {
+                                   {"differential", &passes.differential},
+                                   {"faults", &passes.faults}}) {
     if (!pass->made() || pass->status() == PassResult::Status::kOk) continue;
     json["status"] = status_word(pass->status());
     json["reason"] = fmt::format("{} pass: {}", name, pass->reason());
@@ -247,11 +203,6 @@ Json header(const Plan& plan, const PointSpec& spec, std::size_t ops) {
 
 }  // namespace
 
-std::size_t warm_up_operations(std::size_t ops) {
-  if (ops < 2) return 0;
-  return std::min<std::size_t>(5, (ops + 1) / 2);
-}
-
 bool has_inline_zeroing(const PassResult& audit) {
   for (std::size_t i = 0; i < audit.ops(); ++i) {
     if ((audit.op(i).methods & kByInline) != 0) return true;
@@ -271,25 +222,26 @@ bool has_no_zeroing(const PassResult& audit) {
 Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   Json json = header(plan, spec, passes.timing.ops());
   set_status(passes, json);
-  const auto& [audit, timing, zeroing, differential] = passes;
-  json["calloc_ns"] = time_spread(timing, &OpRecord::calloc_ns, "not measured by this pass");
-  json["touch_ns"] = time_spread(timing, &OpRecord::touch_ns, "nothing is touched");
-  json["free_ns"] = time_spread(timing, &OpRecord::free_ns, "not measured by this pass");
-  const Json zeroed_bytes = count(audit, "audit", &OpRecord::zeroed_bytes, audit_reason(audit, &Record::na_zeroed));
+  const auto& [audit, timing, zeroing, differential, faults] = passes;
+  json["calloc_ns"] = steady_time(timing, &OpRecord::calloc_ns, "not measured by this pass");
+  json["touch_ns"] = steady_time(timing, &OpRecord::touch_ns, "nothing is touched");
+  json["free_ns"] = steady_time(timing, &OpRecord::free_ns, "not measured by this pass");
+  const Json zeroed_bytes =
+      steady_count(audit, "audit", &OpRecord::zeroed_bytes, audit_reason(audit, &Record::na_zeroed));
   const auto [zero_ns, zero_ns_method] = zero_time(passes, zeroed_bytes);
   json["zero_ns"] = zero_ns;
   json["zero_ns_method"] = zero_ns_method;
   json["zeroed_bytes"] = zeroed_bytes;
   json["redundant_zeroed_bytes"] =
-      count(audit, "audit", &OpRecord::redundant_zeroed_bytes, audit_reason(audit, &Record::na_redundant));
+      steady_count(audit, "audit", &OpRecord::redundant_zeroed_bytes, audit_reason(audit, &Record::na_redundant));
   json["populated_bytes"] =
-      count(audit, "audit", &OpRecord::populated_bytes, audit_reason(audit, &Record::na_populated));
+      steady_count(audit, "audit", &OpRecord::populated_bytes, audit_reason(audit, &Record::na_populated));
   json["zeroed_method"] = zeroed_method(audit, zeroed_bytes);
   const char* no_inline = audit_reason(audit, &Record::na_inline);
   json["inline_stores"] = no_inline[0] != '\0' ? not_available(no_inline) : Json("watched");
-  json["calloc_faults"] = count(timing, "timing", &OpRecord::calloc_faults, "");
-  json["touch_faults"] = touched(count(timing, "timing", &OpRecord::touch_faults, ""), timing);
-  json["free_faults"] = count(timing, "timing", &OpRecord::free_faults, "");
+  json["calloc_faults"] = steady_count(timing, "timing", &OpRecord::calloc_faults, "");
+  json["touch_faults"] = touched(steady_count(timing, "timing", &OpRecord::touch_faults, ""), timing);
+  json["free_faults"] = steady_count(timing, "timing", &OpRecord::free_faults, "");
   const Json in_calloc = steady_syscalls(audit, &OpRecord::calloc_syscalls);
   const Json in_free = steady_syscalls(audit, &OpRecord::free_syscalls);
   json["syscalls"] = sum_of(in_calloc, in_free);
@@ -299,6 +251,7 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   if (auto transfer = transfer_json(passes, zeroed_bytes, json["redundant_zeroed_bytes"])) {
     json["transfer"] = std::move(*transfer);
   }
+  if (auto fork = fork_json(passes)) json["fork"] = std::move(*fork);
   json["first_ops"] = first_ops(passes);
   json["violations"] = Json::array();
   if (json["status"] == "not_zero") json["violations"].push_back("not_zero");

@@ -12,11 +12,8 @@ struct Passes {
   PassResult timing;
   PassResult zeroing;
   PassResult differential;
+  PassResult faults;  ///< of a case that forks
 };
-
-/// How many early operations are left out of the steady state: half of them (rounded up), but never more than five, for
-/// no allocator known changes its ways after its fifth call.
-std::size_t warm_up_operations(std::size_t ops);
 
 /// Whether the audit saw zeros written by no memset: then zero_ns must come from the differential pass.
 bool has_inline_zeroing(const PassResult& audit);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <sstream>
+#include <string>
 
 #include "base/error.h"
 #include "os/child.h"
@@ -40,14 +41,19 @@ std::map<std::string, std::string> ask_probe(const Allocator& allocator) {
   return answer;
 }
 
-std::map<std::string, std::string> known_cases() {
-  const Allocator plain{"glibc", probe_folder() + "/bench-glibc", {}, {}, {}};
-  std::map<std::string, std::string> cases;
-  for (const auto& [key, value] : ask_probe(plain)) {
-    constexpr std::string_view kPrefix = "case.";
-    if (key.starts_with(kPrefix)) cases[key.substr(kPrefix.size())] = value;
-  }
-  return cases;
+const std::map<std::string, KnownCase>& known_cases() {
+  static const auto kCases = [] {
+    const Allocator plain{"glibc", probe_folder() + "/bench-glibc", {}, {}, {}};
+    std::map<std::string, KnownCase> cases;
+    for (const auto& [key, value] : ask_probe(plain)) {
+      constexpr std::string_view kSummary = "case.";
+      constexpr std::string_view kMemory = "memory.";
+      if (key.starts_with(kSummary)) cases[key.substr(kSummary.size())].summary = value;
+      if (key.starts_with(kMemory)) cases[key.substr(kMemory.size())].memory = std::stod(value);
+    }
+    return cases;
+  }();
+  return kCases;
 }
 
 }  // namespace zerotax

@@ -12,7 +12,12 @@ namespace zerotax {
 /// MachineError if there is no such probe, UsageError if it cannot even start under the allocator.
 std::map<std::string, std::string> ask_probe(const Allocator& allocator);
 
-/// The cases, name to summary, as the plain probe has them.
-std::map<std::string, std::string> known_cases();
+struct KnownCase {
+  std::string summary;  ///< one line
+  double memory = 1;    ///< what an operation needs at most, in blocks of the point's size
+};
+
+/// The cases by name, as the plain probe has them; it is asked once.
+const std::map<std::string, KnownCase>& known_cases();
 
 }  // namespace zerotax

@@ -49,6 +49,7 @@ std::uint32_t ops_of(Pass pass, const Repeats& repeats) {
     case Pass::kZeroing:
       return std::min(repeats.ops, repeats.zeroing_ops);
     case Pass::kAudit:
+    case Pass::kFaults:
       return std::min(repeats.ops, repeats.audit_ops);
     case Pass::kTiming:
     case Pass::kDifferential:
@@ -95,6 +96,9 @@ std::string place(const Record& record) {
       break;
     case Phase::kReceive:
       where = "while data was received";
+      break;
+    case Phase::kFork:
+      where = "in fork or the writes after it";
       break;
     case Phase::kFree:
       where = "in free";

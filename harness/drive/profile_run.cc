@@ -51,7 +51,7 @@ ProfiledRun profile_command(const std::vector<std::string>& words, const std::op
 }
 
 ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double for_seconds, unsigned hz) {
-  const std::string too_large = why_too_large(point.size_bytes);
+  const std::string too_large = why_too_large(memory_needed(point));
   if (!too_large.empty()) throw MachineError(too_large, "give a smaller --size");
   // How long one operation takes, in a process that is not profiled.
   const PassResult timing = one_pass(allocator, point, Pass::kTiming, 8);

@@ -31,7 +31,7 @@ bool same_group(const PointSpec& one, const PointSpec& other) {
 double expected_seconds(const PointSpec& point) {
   const double ops = point.repeats.min_ops + point.repeats.audit_ops + point.repeats.zeroing_ops;
   const double share = point.touch > 0 ? 1.0 : 0.4;
-  return 0.015 + 0.45 * share * ops * static_cast<double>(point.size_bytes) / static_cast<double>(kGiB);
+  return 0.015 + 0.45 * share * ops * static_cast<double>(memory_needed(point)) / static_cast<double>(kGiB);
 }
 
 /// A point on its way through its passes.
@@ -50,8 +50,8 @@ class Runner {
 
   void audit_all(std::vector<Work>& group, Progress& progress) {
     std::mutex progress_lock;
-    const std::uint64_t size = group.empty() ? 0 : group.front().spec->size_bytes;
-    run_side_by_side(group.size(), audits_side_by_side(size), [&](std::size_t i) {
+    const std::uint64_t needed = group.empty() ? 0 : memory_needed(*group.front().spec);
+    run_side_by_side(group.size(), audits_side_by_side(needed), [&](std::size_t i) {
       if (stopped() || !group[i].skipped.empty()) return;
       {
         const std::scoped_lock lock(progress_lock);
@@ -66,6 +66,7 @@ class Runner {
     Passes& passes = work.passes;
     if (passes.audit.status() == PassResult::Status::kTimeout) return;
     passes.timing = pass(work, Pass::kTiming);
+    if (!stopped() && passes.audit.record().forks != 0) passes.faults = pass(work, Pass::kFaults);
     if (stopped() || has_no_zeroing(passes.audit)) return;
     passes.zeroing = pass(work, Pass::kZeroing);
     if (!stopped() && has_inline_zeroing(passes.audit)) passes.differential = pass(work, Pass::kDifferential);
@@ -115,7 +116,7 @@ bool run_plan(const Plan& plan, const RunHooks& hooks) {
     std::size_t end = begin;
     std::vector<Work> group;
     for (; end < todo.size() && same_group(*todo[begin], *todo[end]); ++end) {
-      group.push_back({todo[end], {}, why_too_large(todo[end]->size_bytes), {}});
+      group.push_back({todo[end], {}, why_too_large(memory_needed(*todo[end])), {}});
     }
     runner.audit_all(group, progress);
     for (Work& work : group) {

@@ -23,7 +23,7 @@ bool stop_requested() { return interrupted() != 0; }
 void warm_up(const Plan& plan) {
   std::uint64_t largest = 0;
   for (const PointSpec& point : plan.points) {
-    if (why_too_large(point.size_bytes).empty()) largest = std::max(largest, point.size_bytes);
+    if (why_too_large(memory_needed(point)).empty()) largest = std::max(largest, memory_needed(point));
   }
   const std::uint64_t bytes = std::min(largest + largest / 4, read_memory_state().usable() / 2);
   warm_up_memory(bytes, stop_requested);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/statistics.h"
+#include "drive/steady_state.h"
 
 namespace zerotax {
 namespace {

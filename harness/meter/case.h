@@ -20,6 +20,10 @@ struct Case {
   void (*end)() = nullptr;
   /// Whether operations call Meter::end_receive: then bytes received are a figure of the point.
   bool receives = false;
+  /// Whether operations call Meter::fork_and_write: then there is a faults pass, and a fork is a figure of the point.
+  bool forks = false;
+  /// How many times the block's size an operation needs of memory at most.
+  double memory = 1;
 };
 
 /// Registers a case: one static object of this kind in cases/<name>/case.cc is all that a new case needs.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "meter/fork_writes.h"
 #include "os/clock.h"
 #include "os/faults.h"
 #include "os/page.h"
@@ -38,6 +39,8 @@ void clear_operation(OpRecord& op) {
         &OpRecord::calloc_faults, &OpRecord::touch_faults, &OpRecord::free_faults, &OpRecord::received_bytes}) {
     op.*figure = kNotMeasured;
   }
+  constexpr WriteRecord kNoWrites{kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured};
+  op.fork = {kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNoWrites, kNoWrites};
 }
 
 void add_to(std::int64_t& figure, std::int64_t more) { figure = figure == kNotMeasured ? more : figure + more; }
@@ -73,6 +76,21 @@ void TimingMeter::end_receive(std::size_t bytes) {
   add_to(op_->touch_ns, monotonic_ns() - receive_start_);
   if (receive_faults_ >= 0) add_to(op_->touch_faults, thread_minor_faults() - receive_faults_);
   Meter::end_receive(bytes);
+}
+
+bool Meter::fork_and_write(void* block, std::size_t bytes) {
+  ForkSteps steps;
+  ForkRecord unused{};
+  const char* why = zerotax::fork_and_write(block, bytes, steps, unused);
+  if (why != nullptr) fail(why);
+  return why == nullptr;
+}
+
+bool TimingMeter::fork_and_write(void* block, std::size_t bytes) {
+  TimedForkSteps steps(op_->fork);
+  const char* why = zerotax::fork_and_write(block, bytes, steps, op_->fork);
+  if (why != nullptr) fail(why);
+  return why == nullptr;
 }
 
 void TimingMeter::release(void* block) {

@@ -22,6 +22,8 @@ class Meter {
   /// `bytes`: how many were received.
   virtual void begin_receive() {}
   virtual void end_receive(std::size_t bytes);
+  /// The measured fork, and the first writes to the block after it (meter/fork_writes.h). Returns false after fail().
+  virtual bool fork_and_write(void* block, std::size_t bytes);
   /// The measured free.
   virtual void release(void* block) = 0;
 
@@ -54,6 +56,7 @@ class TimingMeter : public Meter {
   void touch(void* block, std::size_t bytes, double fraction) override;
   void begin_receive() override;
   void end_receive(std::size_t bytes) override;
+  bool fork_and_write(void* block, std::size_t bytes) override;
   void release(void* block) override;
   void begin_operation(OpRecord& op) override;
 

@@ -23,6 +23,7 @@ enum class Pass : std::uint32_t {
   kAudit,         ///< what was zeroed, was it redundant, system calls, contents; times mean nothing
   kDifferential,  ///< malloc and calloc in turn: a second opinion on zero_ns
   kBare,          ///< no clock but at both ends of the run: what the meter itself adds
+  kFaults,        ///< of a case that forks: what each fault after the fork was; no time means anything
 };
 
 /// Where the probe was when it wrote last: tells what a crash or hang interrupted.
@@ -33,6 +34,7 @@ enum class Phase : std::uint32_t {
   kCheck,
   kTouch,
   kReceive,
+  kFork,
   kFree,
   kBetween,
   kTransfer,
@@ -69,6 +71,27 @@ struct SyscallTally {
 inline constexpr std::uint32_t kByMemset = 1;
 inline constexpr std::uint32_t kByInline = 2;
 
+/// The first writes of a process after a fork, one to a page. Times in nanoseconds.
+struct WriteRecord {
+  std::int64_t write_ns;
+  std::int64_t faults;  ///< minor, of the thread that writes
+  // Each fault of the writes by what it was (faults pass):
+  std::int64_t copies;
+  std::int64_t reuses;
+  std::int64_t zero_fills;
+  std::int64_t other;  ///< more than one fault for a write, or a page that was swapped
+};
+
+/// The fork of an operation, and what came after.
+struct ForkRecord {
+  std::int64_t fork_ns;           ///< fork(), in the parent
+  std::int64_t exit_ns;           ///< from the word to exit to the end of waitpid
+  std::int64_t populated_bytes;   ///< of the block, in whole pages, at the fork
+  std::int64_t page_table_bytes;  ///< of the child, all of it, right after the fork
+  WriteRecord child;
+  WriteRecord parent;
+};
+
 /// One operation. Times in nanoseconds, figures kNotMeasured where this pass does not measure them.
 struct OpRecord {
   std::int64_t calloc_ns;
@@ -83,6 +106,7 @@ struct OpRecord {
   std::int64_t touch_faults;
   std::int64_t free_faults;
   std::int64_t received_bytes;  ///< by a case that receives
+  ForkRecord fork;              ///< of a case that forks
   SyscallTally calloc_syscalls;
   SyscallTally free_syscalls;
   std::uint32_t methods;
@@ -115,6 +139,8 @@ struct Record {
   std::int64_t run_ops;         ///< operations in it
   std::uint32_t got_slots;      ///< GOT slots hooked
   std::uint32_t receives;       ///< 1: the case receives
+  std::uint32_t forks;          ///< 1: the case forks
+  std::uint32_t by_frame;       ///< 1: copies and reuses were told apart by page frame numbers, else by exclusiveness
   Transfer transfer;
   char failure[kReasonBytes];  ///< why the case could not be set up, or go on; empty if it could
   // Why a figure is kNotMeasured in this pass; empty if it is measured.
@@ -125,6 +151,8 @@ struct Record {
   char na_populated[kReasonBytes];
   char na_syscalls[kReasonBytes];
   char na_faults[kReasonBytes];
+  char na_classes[kReasonBytes];      ///< copies, reuses and zero-fills after a fork
+  char na_page_tables[kReasonBytes];  ///< page tables of the child
 
   OpRecord ops[1];  ///< request.ops of them
 
@@ -136,7 +164,7 @@ struct Record {
 /// A driver and a probe of different builds must not talk to each other: "ZT", the version of the layout, and its
 /// sizes.
 inline constexpr std::uint64_t kRecordMagic =
-    0x5a54'0003'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
+    0x5a54'0004'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
 
 /// Exit status of a probe that was given a record of another build, or a case it does not have.
 inline constexpr int kWrongRecord = 64;

@@ -76,7 +76,7 @@ void write_file(const char* path, const char* text) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
   ::execve(command.program.c_str(), prepared.argv.data(), prepared.envp.data());
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(failure, &reason, sizeof reason);

@@ -21,19 +21,32 @@ namespace {
 
 /// Two programs that do nothing but fault write 113 MB/s: 8 MiB last 70 ms, and are read every 10.
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
+/// As an ordinary user, where it is permitted. Two such programs write 15 MB/s.
+constexpr std::size_t kLargeUserBytes = std::size_t{2} << 20;
+/// Less would lose much of what any program does.
+constexpr std::size_t kLeastBufferBytes = std::size_t{16} << 10;
 /// __GFP_ZERO: no part of the kernel's interface, but the same from Linux 4.x to 6.18 (include/linux/gfp_types.h).
 constexpr std::uint64_t kGfpZero = 0x100;
 /// migratetype of pages of programs and files (MIGRATE_MOVABLE); page tables are 0.
 constexpr std::uint64_t kMovable = 1;
 
+/// What is above perf_event_mlock_kb counts as memory that the user locks (8 MiB may be, in Debian).
+std::size_t user_buffer_bytes() {
+  rlimit locked{};
+  const auto cpus = static_cast<rlim_t>(::sysconf(_SC_NPROCESSORS_CONF));
+  const bool enough = ::getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur / cpus >= kLargeUserBytes;
+  return enough ? kLargeUserBytes : kUserPerfBufferBytes;
+}
+
 }  // namespace
 
-FaultEvents::FaultEvents() {
+FaultEvents::FaultEvents(std::size_t buffer_bytes) : fixed_size_(buffer_bytes > 0), buffer_bytes_(buffer_bytes) {
   prepare();
   open_thread(0, true);
 }
 
-FaultEvents::FaultEvents(const std::vector<pid_t>& threads) {
+FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes)
+    : fixed_size_(buffer_bytes > 0), buffer_bytes_(buffer_bytes) {
   prepare();
   // A descriptor for each thread, CPU and event.
   rlimit files{};
@@ -49,8 +62,9 @@ FaultEvents::FaultEvents(const std::vector<pid_t>& threads) {
 
 /// Takes the best method that is permitted. ZEROTAX_FAULTS=software in the environment takes the other one, so that it
 /// can be tested as root.
-bool FaultEvents::prepare() {
+void FaultEvents::prepare() {
   const char* chosen = std::getenv("ZEROTAX_FAULTS");
+  method_ = Method::kSoftware;
   if (chosen == nullptr || std::string(chosen) != "software") {
     const auto user = read_trace_event("exceptions/page_fault_user");
     const auto kernel = read_trace_event("exceptions/page_fault_kernel");
@@ -59,15 +73,29 @@ bool FaultEvents::prepare() {
       user_ = *user;
       kernel_ = *kernel;
       allocation_ = *allocation;
-      return true;
+      method_ = Method::kTracepoints;
     }
   }
-  method_ = Method::kSoftware;
-  return false;
+  if (!fixed_size_) buffer_bytes_ = method_ == Method::kTracepoints ? kBufferBytes : user_buffer_bytes();
 }
 
-std::size_t FaultEvents::buffer_bytes() const {
-  return method_ == Method::kTracepoints ? kBufferBytes : kUserPerfBufferBytes;
+/// An ordinary user may lock so much memory for perf in all (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK): what other
+/// tracing of theirs leaves may be less than is useful, and is taken all the same.
+PerfBuffer FaultEvents::buffer(int fd) {
+  for (;;) {
+    try {
+      return {fd, buffer_bytes_};
+    } catch (const int error) {
+      if (!fixed_size_ && buffer_bytes_ > kLeastBufferBytes) {
+        buffer_bytes_ /= 2;
+        continue;
+      }
+      throw MachineError(fmt::format("the kernel gives no {} KiB of memory for events on each CPU ({})",
+                                     buffer_bytes_ >> 10, std::strerror(error)),
+                         fixed_size_ ? "ask for less with --buffer, or watch as root"
+                                     : "end other tracing of yours, or raise kernel.perf_event_mlock_kb or ulimit -l");
+    }
+  }
 }
 
 /// False if there is no such thread any more.
@@ -145,7 +173,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
   if (known != buffers_.end()) {
     if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, known->fd) != 0) throw errno;
   } else {
-    buffers_.push_back({cpu, fd.get(), PerfBuffer(fd.get(), buffer_bytes())});
+    buffers_.push_back({cpu, fd.get(), buffer(fd.get())});
   }
   std::uint64_t id = 0;
   if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw errno;

@@ -54,10 +54,12 @@ class FaultEvents {
  public:
   enum class Method { kTracepoints, kSoftware };
 
+  /// `buffer_bytes`: of the kernel's buffer for each CPU, a power of two of pages; 0: as much as is useful, or as an
+  /// ordinary user may have.
   /// Watches the program that the calling thread execs next (as a child). Throws MachineError with the reason.
-  FaultEvents();
+  explicit FaultEvents(std::size_t buffer_bytes);
   /// Watches threads that run, from now on. Throws MachineError; UsageError if none of them is there any more.
-  explicit FaultEvents(const std::vector<pid_t>& threads);
+  FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes);
   FaultEvents(const FaultEvents&) = delete;
   FaultEvents& operator=(const FaultEvents&) = delete;
 
@@ -66,6 +68,8 @@ class FaultEvents {
   [[nodiscard]] Method method() const { return method_; }
   /// Events that were lost because nobody read them in time.
   [[nodiscard]] std::uint64_t lost() const;
+  /// Of the smallest buffer that was had.
+  [[nodiscard]] std::size_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
   enum class Source { kUser, kKernel, kAllocation, kMinor, kMajor };
@@ -79,14 +83,16 @@ class FaultEvents {
     Source source;
   };
 
-  bool prepare();
-  [[nodiscard]] std::size_t buffer_bytes() const;
+  void prepare();
+  PerfBuffer buffer(int fd);
   bool open_thread(pid_t thread, bool at_exec);
   void open(pid_t thread, bool at_exec, int cpu, Source source);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events);
   void parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events);
 
   Method method_ = Method::kTracepoints;
+  bool fixed_size_;
+  std::size_t buffer_bytes_;
   TraceEvent user_;
   TraceEvent kernel_;
   TraceEvent allocation_;

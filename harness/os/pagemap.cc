@@ -39,13 +39,6 @@ constexpr std::uint64_t kPresent = 1 << 3;
 constexpr std::uint64_t kSwapped = 1 << 4;
 constexpr std::uint64_t kZeroFrame = 1 << 5;
 
-// Bits of a pagemap entry.
-constexpr std::uint64_t kEntryPresent = std::uint64_t{1} << 63;
-constexpr std::uint64_t kEntrySwapped = std::uint64_t{1} << 62;
-constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;
-constexpr std::uint64_t kEntryExclusive = std::uint64_t{1} << 56;
-constexpr std::uint64_t kEntryFrame = (std::uint64_t{1} << 55) - 1;
-
 constexpr std::size_t kRegions = 256;
 
 void add_to_list(void* list, AddressRange pages) { static_cast<RangeList*>(list)->add(pages); }
@@ -136,34 +129,35 @@ bool Pagemap::read(AddressRange range, Visit visit, void* context) const {
     if (got <= 0) return false;
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
     for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
-      const bool swapped = (entries[i] & kEntrySwapped) != 0;
-      const bool present = (entries[i] & kEntryPresent) != 0 && !is_zero_page(entries[i]);
-      if (present || swapped) visit(context, {address, address + kPageBytes});
+      const PagemapEntry entry(entries[i]);
+      if (entry.populated() && !is_zero_page(entry)) visit(context, {address, address + kPageBytes});
     }
   }
   return true;
 }
 
-bool Pagemap::is_zero_page(std::uint64_t entry) const {
-  if (zero_frame_ != 0) return (entry & kEntryFrame) == zero_frame_;
-  return exclusive_tells_ && (entry & (kEntryPresent | kEntryFile | kEntryExclusive)) == kEntryPresent;
+std::optional<PagemapEntry> Pagemap::entry(std::uintptr_t address) const {
+  std::uint64_t bits = 0;
+  const auto offset = static_cast<off_t>(address / kPageBytes * sizeof bits);
+  if (!fd_ || ::pread(fd_.get(), &bits, sizeof bits, offset) != sizeof bits) return std::nullopt;
+  return PagemapEntry(bits);
+}
+
+bool Pagemap::is_zero_page(PagemapEntry entry) const {
+  if (zero_frame_ != 0) return entry.frame() == zero_frame_;
+  return exclusive_tells_ && entry.present() && !entry.of_file() && !entry.exclusive();
 }
 
 void Pagemap::learn_zero_page(Sharing sharing) {
   void* page = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
-  const auto entry = [&] {
-    std::uint64_t value = 0;
-    const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / kPageBytes * sizeof value);
-    return ::pread(fd_.get(), &value, sizeof value, offset) == sizeof value ? value : 0;
-  };
+  const auto look = [&] { return entry(reinterpret_cast<std::uintptr_t>(page)).value_or(PagemapEntry(0)); };
   // A read of untouched anonymous memory maps the shared zero page.
   [[maybe_unused]] const char byte = *static_cast<volatile const char*>(page);
-  const std::uint64_t zero = entry();
-  zero_frame_ = zero & kEntryFrame;
+  const PagemapEntry zero = look();
+  zero_frame_ = zero.frame();
   *static_cast<volatile char*>(page) = 1;
-  exclusive_tells_ = sharing == Sharing::kNever && (zero & (kEntryPresent | kEntryExclusive)) == kEntryPresent &&
-                     (entry() & kEntryExclusive) != 0;
+  exclusive_tells_ = sharing == Sharing::kNever && zero.present() && !zero.exclusive() && look().exclusive();
   ::munmap(page, kPageBytes);
 }
 

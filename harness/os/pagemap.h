@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "os/page.h"
+#include "os/pagemap_entry.h"
 #include "os/range_list.h"
 #include "os/unique_fd.h"
 
@@ -49,12 +51,15 @@ class Pagemap {
   /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker (kScan only).
   bool written(AddressRange range, RangeList& written) const;
 
+  /// What the kernel says of the page of an address; nothing if it refused.
+  [[nodiscard]] std::optional<PagemapEntry> entry(std::uintptr_t address) const;
+
  private:
   bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
             void* context) const;
   bool read(AddressRange range, Visit visit, void* context) const;
   void learn_zero_page(Sharing sharing);
-  [[nodiscard]] bool is_zero_page(std::uint64_t entry) const;
+  [[nodiscard]] bool is_zero_page(PagemapEntry entry) const;
 
   UniqueFd fd_;
   Method method_ = Method::kNone;

@@ -84,6 +84,8 @@ bool PerfSampler::open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int&
   attributes.comm_exec = 1;
   attributes.task = 1;
   // Not us, but what we start, from its exec on.
+  attributes.use_clockid = 1;
+  attributes.clockid = CLOCK_MONOTONIC;
   attributes.disabled = 1;
   attributes.inherit = 1;
   attributes.enable_on_exec = 1;

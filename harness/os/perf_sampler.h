@@ -20,7 +20,7 @@ struct PerfEvent {
     kExec,    ///< another program: all mappings are new
   };
   Kind kind = Kind::kSample;
-  std::uint64_t time_ns = 0;  ///< of perf's clock: orders events, nothing else
+  std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
   std::uint32_t parent = 0;  ///< kFork

@@ -70,6 +70,14 @@ std::vector<pid_t> process_children(pid_t pid) {
   return children;
 }
 
+std::vector<pid_t> process_tree(pid_t pid) {
+  std::vector<pid_t> all{pid};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const pid_t child : process_children(all[i])) all.push_back(child);
+  }
+  return all;
+}
+
 std::string process_name(pid_t pid) {
   std::string name;
   std::ifstream file(path_of(pid, "comm"));

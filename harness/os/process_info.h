@@ -38,6 +38,8 @@ std::vector<ProcessMapping> process_mappings(pid_t pid);
 std::vector<pid_t> process_threads(pid_t pid);
 /// Its children, from /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
 std::vector<pid_t> process_children(pid_t pid);
+/// A process and all its descendants, each behind its parent.
+std::vector<pid_t> process_tree(pid_t pid);
 /// The short name (comm); empty if there is no such process.
 std::string process_name(pid_t pid);
 

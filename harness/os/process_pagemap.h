@@ -8,25 +8,10 @@
 #include <optional>
 
 #include "os/page.h"
+#include "os/pagemap_entry.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
-
-/// One entry of /proc/PID/pagemap. No privilege is needed for one's own processes.
-/// Source: Documentation/admin-guide/mm/pagemap.rst.
-class PagemapEntry {
- public:
-  explicit PagemapEntry(std::uint64_t bits) : bits_(bits) {}
-  /// In memory or swapped.
-  [[nodiscard]] bool populated() const { return (bits_ >> 63 & 1) != 0 || (bits_ >> 62 & 1) != 0; }
-  /// A file's page, or one of shared memory.
-  [[nodiscard]] bool of_file() const { return (bits_ >> 61 & 1) != 0; }
-  /// Mapped by this process alone.
-  [[nodiscard]] bool exclusive() const { return (bits_ >> 56 & 1) != 0; }
-
- private:
-  std::uint64_t bits_;
-};
 
 /// The pagemaps of other processes, kept open.
 class ProcessPagemaps {

@@ -25,7 +25,9 @@ int identify() {
   char version[64];
   const char* known_as = read_version(running, &version[0], sizeof version);
   std::printf("version=%s\nknown_as=%s\n", &version[0], known_as != nullptr ? known_as : "");
-  for_each_case([](const Case& known) { std::printf("case.%s=%s\n", known.name, known.summary); });
+  for_each_case([](const Case& known) {
+    std::printf("case.%s=%s\nmemory.%s=%g\n", known.name, known.summary, known.name, known.memory);
+  });
   return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "meter/audit.h"
 #include "meter/case.h"
+#include "meter/faults_meter.h"
 #include "meter/meter.h"
 #include "meter/zeroing.h"
 #include "os/clock.h"
@@ -45,6 +46,15 @@ class TracedMeter final : public Meter {
     Meter::end_receive(bytes);
     record_.phase = Phase::kBetween;
   }
+  bool fork_and_write(void* block, std::size_t bytes) override {
+    record_.phase = Phase::kFork;
+    if (!inner_.fork_and_write(block, bytes)) {
+      fail(inner_.failure());
+      return false;
+    }
+    record_.phase = Phase::kBetween;
+    return true;
+  }
   void release(void* block) override {
     record_.phase = Phase::kFree;
     inner_.release(block);
@@ -68,7 +78,8 @@ void set_failure(Run& run, const char* why) {
 }
 
 /// The meters live here, not on the heap: the allocator under test serves the case alone.
-alignas(AuditMeter) unsigned char meter_storage[sizeof(AuditMeter) + sizeof(ZeroingMeter) + sizeof(DifferentialMeter)];
+alignas(AuditMeter) unsigned char meter_storage[sizeof(AuditMeter) + sizeof(ZeroingMeter) + sizeof(DifferentialMeter) +
+                                                sizeof(FaultsMeter)];
 
 Meter& make_meter(Record& record) {
   switch (record.request.pass) {
@@ -80,6 +91,8 @@ Meter& make_meter(Record& record) {
       return *new (&meter_storage[0]) AuditMeter(record);
     case Pass::kDifferential:
       return *new (&meter_storage[0]) DifferentialMeter(record);
+    case Pass::kFaults:
+      return *new (&meter_storage[0]) FaultsMeter(record);
     case Pass::kBare:
       break;
   }
@@ -164,6 +177,7 @@ void* run(void* context) {
   thread_cpu_ns();
   Record& record = run.record;
   record.receives = run.measured.receives ? 1 : 0;
+  record.forks = run.measured.forks ? 1 : 0;
   if (run.measured.begin != nullptr) {
     record.phase = Phase::kSetUp;
     if (const char* why = run.measured.begin(record.request)) {

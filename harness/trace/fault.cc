@@ -58,7 +58,7 @@ FaultClass classify(const Fault& fault, const Region* region) {
   // A huge page of hugetlbfs comes from a pool: its copies allocate nothing that is seen.
   if (fault.end_ns == 0 || (region != nullptr && region->hugetlb)) return FaultClass::kOther;
   const bool present = (fault.error_code & kPresent) != 0;
-  const bool write = (fault.error_code & kWrite) != 0;
+  const bool write = fault.is_write();
   const bool of_file = region != nullptr && region->of_file();
   if (of_file && region->shared) return FaultClass::kFile;
   if (present && write) {
@@ -76,8 +76,7 @@ void FaultCounts::add(const Fault& fault, FaultClass kind) {
   switch (kind) {
     case FaultClass::kCopy:
       ++copies;
-      // A write to a page of a file that was not there may have allocated the file's page first.
-      copied_bytes += (fault.error_code & kPresent) != 0 ? fault.bytes() : 4096;
+      copied_bytes += fault.copied_bytes();
       copy_ns += fault.end_ns - fault.begin_ns;
       break;
     case FaultClass::kReuse:

@@ -27,7 +27,10 @@ struct Fault {
   unsigned order = 0;             ///< 2^order of them
 
   [[nodiscard]] bool in_kernel() const { return (error_code & 4) == 0; }
+  [[nodiscard]] bool is_write() const { return (error_code & 2) != 0; }
   [[nodiscard]] std::uint64_t bytes() const { return std::uint64_t{4096} << order; }
+  /// Of one that copied. A write to a page of a file that was not there may have allocated the file's page first.
+  [[nodiscard]] std::uint64_t copied_bytes() const { return (error_code & 1) != 0 ? bytes() : 4096; }
 };
 
 /// Makes faults of the events of their threads, which must come in the order of their time. One that is told of by

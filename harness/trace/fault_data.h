@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "os/process_info.h"
 #include "trace/fault.h"
+#include "trace/fault_log.h"
 #include "trace/frame.h"
 
 namespace zerotax {
@@ -18,6 +20,9 @@ struct MappingFaults {
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
   FaultCounts counts;
 };
+
+/// What was one mapping that grew is told as one. `parts`: of one process.
+std::vector<MappingFaults> joined(std::vector<MappingFaults> parts);
 
 struct TracedProcess {
   pid_t pid = 0;
@@ -50,9 +55,11 @@ struct CodeFaults {
 struct FaultData {
   std::vector<TracedProcess> processes;  ///< in the order of their beginning; an exec makes no new one
   std::vector<FaultInterval> intervals;
-  std::vector<CodeFaults> code;  ///< most copies first
-  std::uint64_t lost = 0;        ///< events
-  bool every_fault = true;       ///< false: those in user mode, told apart by their addresses (PageSharing)
+  std::vector<CodeFaults> code;       ///< most copies first
+  std::uint64_t lost = 0;             ///< events
+  std::uint64_t buffer_bytes = 0;     ///< of the kernel, for each CPU
+  std::optional<FaultLogResult> log;  ///< if the faults were written one by one
+  bool every_fault = true;            ///< false: those in user mode, told apart by their addresses (PageSharing)
 };
 
 }  // namespace zerotax

@@ -2,74 +2,45 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_set>
 
 #include "base/error.h"
 #include "os/clock.h"
-#include "os/page.h"
 #include "trace/time_order.h"
 
 namespace zerotax {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{10};
 constexpr std::uint64_t kRedrawNs = 250'000'000;
 /// Reading the memory of a process holds it up: at most this share of the time is spent so.
 constexpr std::uint64_t kMemoryShare = 100;
 /// How often the mappings of a process are read anew because a fault lies in none that is known.
 constexpr std::uint64_t kSpaceAgeNs = 100'000'000;
-/// Larger mappings are reserved, not used; only what faults tell of them is known.
-constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
 
 std::uint64_t now_ns() { return static_cast<std::uint64_t>(monotonic_ns()); }
-
-void with_descendants(pid_t pid, std::vector<pid_t>& all) {
-  all.push_back(pid);
-  for (const pid_t child : process_children(pid)) with_descendants(child, all);
-}
 
 std::uint64_t nanoseconds(double s) { return static_cast<std::uint64_t>(s * 1e9); }
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-/// What was one mapping that grew is told as one.
-std::vector<MappingFaults> joined(std::vector<MappingFaults> parts) {
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const MappingFaults& one, const MappingFaults& other) { return one.begin < other.begin; });
-  std::vector<MappingFaults> whole;
-  for (MappingFaults& part : parts) {
-    const auto same = std::find_if(whole.begin(), whole.end(), [&](const MappingFaults& other) {
-      return other.name == part.name && part.begin < other.end;
-    });
-    if (same == whole.end()) {
-      whole.push_back(std::move(part));
-      continue;
-    }
-    same->end = std::max(same->end, part.end);
-    same->counts.add(part.counts);
-  }
-  return whole;
-}
 
 }  // namespace
 
 FaultTracer::FaultTracer(FaultTracerOptions options)
     : options_(std::move(options)),
       interval_ns_(nanoseconds(options_.interval_s)),
-      events_(std::make_unique<FaultEvents>()) {
+      events_(std::make_unique<FaultEvents>(options_.buffer_bytes)) {
+  begin_log();
   thread_ = std::thread([this] { work(); });
 }
 
 FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
     : options_(std::move(options)), interval_ns_(nanoseconds(options_.interval_s)) {
-  std::vector<pid_t> pids;
-  with_descendants(pid, pids);
+  const std::vector<pid_t> pids = process_tree(pid);
   std::vector<pid_t> threads;
   for (const pid_t each : pids) {
     for (const pid_t thread : process_threads(each)) threads.push_back(thread);
   }
   start_ns_ = now_ns();
-  events_ = std::make_unique<FaultEvents>(threads);
+  events_ = std::make_unique<FaultEvents>(threads, options_.buffer_bytes);
   root_ = pid;
   for (const pid_t each : pids) {
     Process& process = start(each, each == pid ? 0 : pid);
@@ -77,7 +48,13 @@ FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
     read_space(process);
     if (events_->method() == FaultEvents::Method::kSoftware) look(each, true);
   }
+  begin_log();
   thread_ = std::thread([this] { work(); });
+}
+
+void FaultTracer::begin_log() {
+  if (options_.faults_file.empty()) return;
+  log_ = std::make_unique<FaultLog>(options_.faults_file, events_->method() == FaultEvents::Method::kTracepoints);
 }
 
 FaultTracer::~FaultTracer() {
@@ -98,7 +75,9 @@ void FaultTracer::work() {
       options_.tell(current(before), false);
     }
     before = now;
-    std::this_thread::sleep_for(kPause);
+    const auto next = std::chrono::steady_clock::now() + options_.pause;
+    if (log_) log_->flush(next);
+    std::this_thread::sleep_until(next);
   }
   const std::uint64_t end = now_ns();
   events_->read(pending_);
@@ -207,6 +186,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       process.space = {};
       sharing_.end(event.pid);
       pagemaps_.forget(event.pid);
+      looked_for_huge_.erase(event.pid);
       return;
     }
     case FaultEvent::Kind::kFork: {
@@ -235,6 +215,7 @@ void FaultTracer::apply(const FaultEvent& event) {
     known->second.alive = false;
     sharing_.end(event.pid);
     pagemaps_.forget(event.pid);
+    looked_for_huge_.erase(event.pid);
   }
   if (event.kind == FaultEvent::Kind::kMap) {
     known->second.space.map(
@@ -250,6 +231,7 @@ void FaultTracer::count(const Fault& fault) {
   const FaultClass kind =
       events_->method() == FaultEvents::Method::kTracepoints ? classify(fault, region) : guess(fault, region);
   if (!counted(process)) return;
+  if (options_.each) options_.each(fault, kind);
   process.told.counts.add(fault, kind);
   FaultInterval::Process& in_interval = interval_.processes[fault.pid];
   in_interval.counts.add(fault, kind);
@@ -260,47 +242,9 @@ void FaultTracer::count(const Fault& fault) {
   mapping.end = std::max(mapping.end, where.end);
   mapping.name = where.name;
   mapping.counts.add(fault, kind);
-  sites_.add(fault, kind, fault.in_kernel() ? nullptr : find(process, fault.instruction));
-}
-
-FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
-  if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
-  const std::uint64_t page = fault.address / kPageBytes;
-  if (!region->of_file()) return sharing_.anonymous_fault(fault.pid, page, fault.begin_ns);
-  if (region->shared || !region->writable) return FaultClass::kFile;
-  const auto now = pagemaps_.entry(fault.pid, page);
-  return sharing_.file_fault(fault.pid, page, fault.begin_ns, now && now->populated() && !now->of_file());
-}
-
-/// Learns of the private pages that a process has though no fault told of them, and that it gave back. Of a
-/// process that has just been `joined` the kernel says which are shared: with its parent, or one that is not watched.
-void FaultTracer::look(pid_t pid, bool joined) {
-  const std::uint64_t now = now_ns();
-  // Those whose fault is told of, but not yet counted, come by that.
-  std::unordered_set<std::uint64_t> to_come;
-  for (const FaultEvent& event : pending_) {
-    if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && event.time_ns >= applied_ns_) {
-      to_come.insert(event.address / kPageBytes);
-    }
-  }
-  std::unordered_set<std::uint64_t> populated;
-  bool complete = true;
-  std::vector<std::pair<std::uint64_t, bool>> pages;
-  for (const auto& [begin, region] : processes_.at(pid).space.regions()) {
-    if (region.shared || !region.writable) continue;
-    if (region.end - region.begin > kLargestLook) {
-      complete = false;
-      continue;
-    }
-    complete = pagemaps_.for_each(pid, {region.begin, region.end}, [&](std::uint64_t page, PagemapEntry entry) {
-      if (entry.of_file()) return;
-      populated.insert(page);
-      if (!to_come.contains(page)) pages.emplace_back(page, joined && !entry.exclusive());
-    }) && complete;
-  }
-  if (complete) sharing_.keep_only(pid, populated);
-  const pid_t parent = processes_.at(pid).told.parent;
-  for (const auto& [page, shared] : pages) sharing_.found(pid, page, now, shared, parent);
+  const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
+  sites_.add(fault, kind, code);
+  if (log_) log_->add(fault, kind, start_ns_, where.end != 0 ? &where : nullptr, code);
 }
 
 FaultData FaultTracer::finish() {
@@ -317,6 +261,8 @@ FaultData FaultTracer::finish() {
   data.intervals = std::move(intervals_);
   data.code = sites_.by_function(static_cast<std::uint32_t>(root_));
   data.lost = events_->lost();
+  data.buffer_bytes = events_->buffer_bytes();
+  if (log_) data.log = log_->finish();
   data.every_fault = events_->method() == FaultEvents::Method::kTracepoints;
   return data;
 }

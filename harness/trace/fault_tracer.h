@@ -1,17 +1,20 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "os/fault_events.h"
 #include "os/process_pagemap.h"
 #include "trace/fault_data.h"
+#include "trace/fault_log.h"
 #include "trace/fault_sites.h"
 #include "trace/page_sharing.h"
 
@@ -26,6 +29,11 @@ struct FaultTracerOptions {
   /// second if `while_running`.
   std::function<void(const FaultInterval&, bool complete)> tell;
   bool while_running = false;
+  std::string faults_file;              ///< each fault is written there (FaultLog); empty: nowhere
+  std::size_t buffer_bytes = 0;         ///< of the kernel, for each CPU; 0: FaultEvents' own choice
+  std::chrono::milliseconds pause{10};  ///< between two looks at the buffers
+  /// Called in the tracer's thread for each fault that is counted.
+  std::function<void(const Fault&, FaultClass)> each;
 };
 
 /// Follows the page faults of a process and of all that it starts, in a thread of its own.
@@ -51,12 +59,14 @@ class FaultTracer {
     std::uint64_t space_read_ns = 0;
   };
 
+  void begin_log();
   void work();
   void process(std::uint64_t before_ns);
   void apply(const FaultEvent& event);
   void count(const Fault& fault);
   FaultClass guess(const Fault& fault, const Region* region);
   void look(pid_t pid, bool joined);
+  void look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region);
   void close_intervals(std::uint64_t now_ns);
   void measure_memory(FaultInterval& interval);
   const Region* find(Process& process, std::uint64_t address);
@@ -75,6 +85,7 @@ class FaultTracer {
     const auto entry = pagemaps_.entry(pid, page);
     return !entry || entry->populated();  // of one that is gone its end will tell, at the right time
   }};
+  std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;  ///< first pages of such, since the last look
   std::map<pid_t, Process> processes_;
   std::vector<pid_t> order_;
   std::vector<TracedProcess> past_;  ///< whose number was given to another one
@@ -86,6 +97,7 @@ class FaultTracer {
   std::vector<FaultInterval> intervals_;
   std::uint64_t memory_due_ns_ = 0;
   FaultSites sites_;
+  std::unique_ptr<FaultLog> log_;
   std::atomic<bool> done_ = false;
   std::thread thread_;
 };

@@ -4,23 +4,37 @@
 
 namespace zerotax {
 
-std::uint32_t PageSharing::new_frame(pid_t owner) {
+std::uint32_t PageSharing::new_frame(pid_t owner, std::uint32_t huge) {
+  std::uint32_t frame = 0;
   if (unused_.empty()) {
-    frames_.push_back({owner});
-    return static_cast<std::uint32_t>(frames_.size() - 1);
+    frame = static_cast<std::uint32_t>(frames_.size());
+    frames_.emplace_back();
+  } else {
+    frame = unused_.back();
+    unused_.pop_back();
   }
-  const std::uint32_t frame = unused_.back();
-  unused_.pop_back();
-  frames_[frame] = {owner};
+  frames_[frame] = {{}, huge};
+  add_owner(frame, owner);
   return frame;
 }
 
+void PageSharing::add_owner(std::uint32_t frame, pid_t pid) {
+  frames_[frame].owners.push_back(pid);
+  if (frames_[frame].huge != 0) ++huge_[frames_[frame].huge][pid];
+}
+
+/// False if it was none.
+bool PageSharing::remove_owner(Frame& frame, pid_t pid) {
+  if (std::erase(frame.owners, pid) == 0) return false;
+  if (frame.huge == 0) return true;
+  auto& parts = huge_[frame.huge];
+  if (--parts[pid] == 0) parts.erase(pid);
+  return true;
+}
+
 void PageSharing::release(std::uint32_t frame, pid_t pid) {
-  std::vector<pid_t>& owners = frames_[frame];
-  const auto own = std::find(owners.begin(), owners.end(), pid);
-  if (own == owners.end()) return;  // it was found to be gone
-  owners.erase(own);
-  if (owners.empty()) unused_.push_back(frame);
+  // It may have been found to be gone.
+  if (remove_owner(frames_[frame], pid) && frames_[frame].owners.empty()) unused_.push_back(frame);
 }
 
 void PageSharing::fork(pid_t parent, pid_t child) {
@@ -28,7 +42,7 @@ void PageSharing::fork(pid_t parent, pid_t child) {
   Pages& mine = processes_[parent];
   for (auto& [number, page] : mine) {
     page.write_protected = true;
-    frames_[page.frame].push_back(child);
+    add_owner(page.frame, child);
   }
   processes_[child] = mine;
 }
@@ -50,17 +64,27 @@ bool PageSharing::found(pid_t pid, std::uint64_t number, std::uint64_t time_ns, 
     if (other != processes_.end()) {
       const auto same = other->second.find(number);
       if (same != other->second.end()) {
-        std::vector<pid_t>& owners = frames_[same->second.frame];
-        std::erase(owners, 0);  // the one that was not known is this one
-        owners.push_back(pid);
+        remove_owner(frames_[same->second.frame], 0);  // the one that was not known is this one
+        add_owner(same->second.frame, pid);
         entry->second.frame = same->second.frame;
         return true;
       }
     }
   }
   entry->second.frame = new_frame(pid);
-  if (shared) frames_[entry->second.frame].push_back(0);
+  if (shared) add_owner(entry->second.frame, 0);
   return true;
+}
+
+void PageSharing::found_huge(pid_t pid, std::uint64_t first, std::uint64_t pages, std::uint64_t time_ns) {
+  const auto huge = static_cast<std::uint32_t>(huge_.size());
+  huge_.emplace_back();
+  for (std::uint64_t number = first; number < first + pages; ++number) {
+    const auto [entry, is_new] = processes_[pid].try_emplace(number);
+    if (!is_new) release(entry->second.frame, pid);
+    // The next fault on it can only be for its protection.
+    entry->second = {new_frame(pid, huge), true, time_ns};
+  }
 }
 
 void PageSharing::keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& pages) {
@@ -73,10 +97,13 @@ void PageSharing::keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& 
 
 FaultClass PageSharing::write_fault(pid_t pid, std::uint64_t number, Page& page) {
   page.write_protected = false;
-  std::vector<pid_t>& owners = frames_[page.frame];
+  Frame& frame = frames_[page.frame];
   // Nobody tells of what is unmapped: look, before it is said that they hold the page.
-  std::erase_if(owners, [&](pid_t other) { return other != 0 && other != pid && !holds_(other, number); });
-  if (owners.size() <= 1) return FaultClass::kReuse;
+  for (const pid_t other : std::vector<pid_t>(frame.owners)) {
+    if (other != 0 && other != pid && !holds_(other, number)) remove_owner(frame, other);
+  }
+  const bool part_of_shared = frame.huge != 0 && huge_[frame.huge].size() > 1;
+  if (frame.owners.size() <= 1 && !part_of_shared) return FaultClass::kReuse;
   release(page.frame, pid);
   page.frame = new_frame(pid);
   return FaultClass::kCopy;

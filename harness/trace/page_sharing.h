@@ -29,6 +29,9 @@ class PageSharing {
   /// The process has a page at some time, though no fault told of it: it was there before us, or populated by the
   /// kernel. `shared`: with another one, which may be `with` (0: one that is not watched). False if it was known.
   bool found(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool shared, pid_t with);
+  /// A fault at that time brought this page and all others of a huge page, `pages` of them from `first`, of which none
+  /// was known.
+  void found_huge(pid_t pid, std::uint64_t first, std::uint64_t pages, std::uint64_t time_ns);
   /// The process has these pages now, and of those that were known no other: what is given back tells nobody.
   void keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& pages);
   /// A fault in private anonymous memory.
@@ -44,14 +47,23 @@ class PageSharing {
   };
   using Pages = std::unordered_map<std::uint64_t, Page>;
 
-  std::uint32_t new_frame(pid_t owner);
+  struct Frame {
+    std::vector<pid_t> owners;  ///< 0 is one that is not watched
+    std::uint32_t huge = 0;     ///< index in huge_; 0: it is no part of a huge page
+  };
+
+  std::uint32_t new_frame(pid_t owner, std::uint32_t huge = 0);
+  void add_owner(std::uint32_t frame, pid_t pid);
+  bool remove_owner(Frame& frame, pid_t pid);
   void release(std::uint32_t frame, pid_t pid);
   FaultClass write_fault(pid_t pid, std::uint64_t number, Page& page);
 
   Holds holds_;
   std::map<pid_t, Pages> processes_;
-  std::vector<std::vector<pid_t>> frames_;  ///< who has each; 0 is one that is not watched
+  std::vector<Frame> frames_;
   std::vector<std::uint32_t> unused_;
+  /// How many parts of each huge page each process has: the kernel copies a part if another has any other part, too.
+  std::vector<std::unordered_map<pid_t, std::uint32_t>> huge_{{}};
 };
 
 }  // namespace zerotax

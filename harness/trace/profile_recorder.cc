@@ -26,8 +26,8 @@ void ProfileData::add(const ProfileData& other) {
   knows_kernel_names = other.knows_kernel_names;
 }
 
-ProfileRecorder::ProfileRecorder(unsigned hz)
-    : sampler_(hz, kStackBytes), kernel_(kernel_symbols()), thread_([this] { work(); }) {}
+ProfileRecorder::ProfileRecorder(unsigned hz, Each each)
+    : sampler_(hz, kStackBytes), kernel_(kernel_symbols()), each_(std::move(each)), thread_([this] { work(); }) {}
 
 ProfileRecorder::~ProfileRecorder() {
   done_ = true;
@@ -87,6 +87,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
   Stack stack{{names_[event.pid], ""}};
   for (Frame& frame : unwinder(event.pid).frames(event)) stack.push_back(std::move(frame));
   for (std::size_t i = event.kernel.size(); i-- > 0;) stack.push_back({kernel_.name(event.kernel[i]), "kernel"});
+  if (each_) each_(event, stack);
   ++data_.stacks[stack];
   ++data_.samples;
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,8 +33,11 @@ struct ProfileData {
 /// that share inherited events it exchanges them, and "enabled by exec" is true of an event once.)
 class ProfileRecorder {
  public:
+  /// Called in the recorder's thread for each sample, with its stack.
+  using Each = std::function<void(const PerfEvent&, const Stack&)>;
+
   /// `hz`: samples a second of CPU time. Throws MachineError if nothing can be sampled.
-  explicit ProfileRecorder(unsigned hz);
+  explicit ProfileRecorder(unsigned hz, Each each = {});
   ~ProfileRecorder();
   ProfileRecorder(const ProfileRecorder&) = delete;
   ProfileRecorder& operator=(const ProfileRecorder&) = delete;
@@ -49,6 +53,7 @@ class ProfileRecorder {
 
   PerfSampler sampler_;
   const KernelSymbols& kernel_;
+  Each each_;
   ProfileData data_;
   std::vector<PerfEvent> pending_;
   std::map<std::uint32_t, std::unique_ptr<Unwinder>> processes_;

@@ -1,64 +1,15 @@
 """`zerotax cow` tells exactly what a program of known faults did."""
 
 import json
-import os
-import pathlib
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 
 import pytest
 
-from conftest import BUILD, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable
-
-FORKS = BUILD / "tests" / "recorded" / "forks"
-RANGE_BEGIN = 0x100000000000
-CLASSES = ("copies", "reuses", "zero_fills", "file_faults", "other")
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
-
-
-def run(*arguments, prefix=(), **environment):
-    return subprocess.run([*prefix, str(ZEROTAX), "cow", *map(str, arguments)], timeout=120,
-                          env=clean_environment(**environment), capture_output=True, text=True, check=False)
-
-
-def checked(report):
-    """The report, if it is what the schema says and adds up."""
-    check_schema(report, "cow")
-    for key in CLASSES:
-        total = report["totals"][key]
-        for parts in (report["processes"], report["intervals"], report["code"]):
-            assert sum(part["counts"][key] for part in parts) == total, key
-        for process in report["processes"]:
-            assert sum(m["counts"][key] for m in process["mappings"]) == process["counts"][key], key
-    assert report["totals"]["lost"] == 0
-    return report
-
-
-def watch(*arguments, options=(), **how):
-    """The command's report on a program, and what it said."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o777)
-        file = pathlib.Path(folder, "cow.json")
-        done = run("--json", file, *options, "--", *arguments, **how)
-        assert done.returncode == 0, done.stderr
-        return checked(json.loads(file.read_text())), done
-
-
-def on_range(process, pages):
-    """Faults on the program's own pages: exact, for nothing else lies there."""
-    found = [m for m in process["mappings"] if m["begin"] == RANGE_BEGIN]
-    if not found:
-        return faults()  # a mapping without any is not told of
-    assert len(found) == 1 and found[0]["end"] == RANGE_BEGIN + pages * PAGE and found[0]["kind"] == "anonymous"
-    return {key: found[0]["counts"][key] for key in CLASSES}
-
-
-def faults(**counts):
-    return {**dict.fromkeys(CLASSES, 0), **counts}
-
+from conftest import MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable
+from watching import FORKS, RANGE_BEGIN, as_root, checked, faults, on_range, run, watch
 
 MIXES = [(2000, 500, 300, 400), (64, 0, 1, 0), (9000, 4000, 3000, 1500)]
 
@@ -97,33 +48,6 @@ def test_without_tracepoints_the_same_is_told_by_who_shares_each_page(pages, chi
     check_as_ordinary_user(report, pages, child, both, after)
 
 
-def at_random(seed, give_back, method):
-    """Of a program that knows what each of its faults did: that, and what was reported, for each process."""
-    report, done = watch(
-        BUILD / "tests" / "recorded" / "forks_at_random", 2000, 12, seed, give_back, ZEROTAX_FAULTS=method)
-    truth = {int(pid): counts for pid, *counts in (map(int, line.split()) for line in done.stdout.splitlines())}
-    told = {p["pid"]: [on_range(p, 2000)[key] for key in ("copies", "reuses", "zero_fills")] for p in report["processes"]}
-    assert told.keys() == truth.keys() and len(truth) == 25
-    assert sum(map(sum, truth.values())) > 50_000
-    return [(truth[pid], told[pid]) for pid in truth]
-
-
-@as_root
-@pytest.mark.parametrize("seed", [1, 2])
-def test_every_one_of_fifty_thousand_random_faults_is_told_right(seed):
-    for truth, told in at_random(seed, 1, "tracepoints"):
-        assert (told[0], told[2]) == (truth[0], truth[2])
-        # Another fault may fall between the two looks at the count, and then is taken for one of the page.
-        assert truth[1] - 2 <= told[1] <= truth[1]
-
-
-@as_root
-def test_an_ordinary_user_is_told_nearly_all_random_faults_right():
-    pairs = at_random(1, 0, "software")
-    wrong = sum(max(t - g, 0) for truth, told in pairs for t, g in zip(truth, told))
-    assert wrong <= 0.05 * sum(sum(truth) for truth, _ in pairs)
-
-
 @as_root
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
 def test_an_ordinary_user_is_told_by_who_shares_each_page():
@@ -133,29 +57,6 @@ def test_an_ordinary_user_is_told_by_who_shares_each_page():
         done = run("--pid", foreign.pid, prefix=NOBODY)
         foreign.kill()
     assert done.returncode == 3 and len(done.stderr.splitlines()) == 1 and "root" in done.stderr
-
-
-HELD = BUILD / "tests" / "recorded" / "held"
-
-
-@as_root
-@pytest.mark.parametrize("how, pages, expected", [
-    ("none", 16, faults(zero_fills=16, reuses=16)),
-    ("pipe", 16, faults(zero_fills=16, copies=16)),
-    ("base", 512, faults(zero_fills=512, copies=1, reuses=511)),
-])
-def test_what_a_child_gave_up_is_reused_unless_something_else_holds_it(how, pages, expected):
-    report, _ = watch(HELD, how)
-    assert on_range(report["processes"][0], pages) == expected
-
-
-@as_root
-def test_a_huge_page_that_the_child_keeps_a_part_of_is_copied_whole():
-    report, _ = watch(HELD, "huge")
-    found = on_range(report["processes"][0], 512)
-    if found["zero_fills"] != 1:
-        pytest.skip("there was no huge page to be had")
-    assert found == faults(zero_fills=1, copies=512)
 
 
 @as_root
@@ -222,21 +123,11 @@ def test_ctrl_c_ends_the_watching_of_a_process_with_what_was_seen():
 
 
 @as_root
-def test_many_short_children_are_each_counted():
-    script = "import os\nfor i in range(300):\n pid = os.fork()\n if not pid: os._exit(0)\n os.waitpid(pid, 0)\n"
+def test_a_thousand_short_children_are_each_counted():
+    script = "import os\nfor i in range(1000):\n pid = os.fork()\n if not pid: os._exit(0)\n os.waitpid(pid, 0)\n"
     report, _ = watch("/usr/bin/python3", "-c", script)
-    assert len(report["processes"]) == 301
+    assert len(report["processes"]) == 1001
     assert all(process["counts"]["copies"] > 0 for process in report["processes"])
-
-
-def test_events_that_nobody_read_in_time_are_counted_and_said(tmp_path):
-    script = f"kill -STOP $PPID; {FORKS} 30000 5 5 5; kill -CONT $PPID"
-    done = run("--json", tmp_path / "cow.json", "--", "/bin/sh", "-c", script, ZEROTAX_FAULTS="software")
-    assert done.returncode == 0, done.stderr
-    report = json.loads((tmp_path / "cow.json").read_text())
-    check_schema(report, "cow")
-    assert report["totals"]["lost"] > 0
-    assert f"! {report['totals']['lost']} events were lost" in done.stderr
 
 
 @as_root
@@ -265,3 +156,44 @@ def test_unusable_words_give_one_line_and_status_2(arguments, words):
 def test_a_command_that_is_not_there_gives_status_2():
     done = run("--", "/nonexistent/program")
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "no command" in done.stderr
+
+
+GROWING_CHILD = """
+import gc, os, time
+gc.disable()
+shared = [{} for _ in range(40000)]
+del shared[::2]
+if not os.fork():
+    filled = []
+    for _ in range(20):
+        filled.extend({} for _ in range(4000))
+        time.sleep(0.1)
+    os._exit(0)
+os.wait()
+"""
+
+
+@as_root
+def test_a_script_that_fills_a_list_copies_until_its_heap_has_grown_past_what_it_shares():
+    report, _ = watch("/usr/bin/python3", "-c", GROWING_CHILD, options=["--interval", "0.2"])
+    of_child = [(p, own) for interval in report["intervals"] for p in interval["processes"] if p["child"]
+                for own in [p["counts"]] if not is_na(p["rss_bytes"])]
+    assert len(of_child) >= 8
+    early, late = of_child[:3], of_child[-3:]
+    # It first fills what is free between its parent's objects, then memory of its own.
+    assert sum(own["copies"] for _, own in early) > 200
+    assert sum(own["copies"] for _, own in late) == 0 and all(own["zero_fills"] > 50 for _, own in late)
+    sizes = [p["rss_bytes"] for p, _ in of_child]
+    assert sizes == sorted(sizes) and sizes[-1] > sizes[0] + 2 * MIB
+    assert of_child[-1][0]["vsz_bytes"] > of_child[0][0]["vsz_bytes"]
+    [parent] = {p["rss_bytes"] for i in report["intervals"][1:-1] for p in i["processes"] if not p["child"]}
+    assert sizes[0] < parent < sizes[-1]
+
+
+@as_root
+def test_the_figure_over_time_is_drawn_where_it_was_asked_for(tmp_path):
+    pytest.importorskip("matplotlib", reason="install python3-matplotlib")
+    file = tmp_path / "over time.svg"
+    _, done = watch(FORKS, 300, 100, 50, 50, options=["--svg", file, "--interval", "0.05"])
+    assert "<svg" in file.read_text() and list(tmp_path.iterdir()) == [file]
+    assert "pages copied" in done.stderr

@@ -1,6 +1,9 @@
 // A parent writes pages that its child has given up, and that are held all the same: held pipe (16 pages that lie in a
 // pipe; the child has ended), held base or held huge (512 pages, base pages or one huge page; the child has unmapped
-// all but the first one), held none (16 pages; the child has ended).
+// all but the first one), held none (16 pages; the child has ended). held cpu (16 pages each time): they were written
+// on the first CPU, the child began and ended on the second one, where they are written again; until one of them was
+// copied. It prints "<zero-fills> <copies> <reuses>" of these pages by their frames (as root); held cpu on a machine
+// with one CPU ends with 4.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -8,33 +11,85 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr int kOneCpu = 4;
+void* const kFixed = reinterpret_cast<void*>(0x100000000000);
 
 void write_pages(char* memory, std::size_t count, char value) {
   for (std::size_t i = 0; i < count; ++i) *static_cast<volatile char*>(memory + i * kPage) = value;
+}
+
+bool move_to(std::size_t cpu) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(cpu, &cpus);
+  return sched_setaffinity(0, sizeof cpus, &cpus) == 0;
+}
+
+std::uint64_t frame(int pagemap, const char* page) {
+  std::uint64_t entry = 0;
+  const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / kPage * sizeof entry);
+  return pread(pagemap, &entry, sizeof entry, at) == sizeof entry ? entry & ((std::uint64_t{1} << 55) - 1) : 0;
+}
+
+/// Pages that were written on another CPU are held by its list of pages that are new, until that is full or emptied
+/// (folio_batch in mm/swap.c): a few of them are copied though nobody shares them any more.
+int written_on_another_cpu() {
+  constexpr std::size_t kPages = 16;
+  constexpr std::size_t kTimes = 200;
+  cpu_set_t allowed;
+  std::size_t cpus[2]{};
+  std::size_t found = 0;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 3;
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE && found < 2; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus[found++] = cpu;
+  }
+  if (found < 2) return kOneCpu;
+  const int pagemap = open("/proc/self/pagemap", O_RDONLY);
+  const std::size_t bytes = kTimes * kPages * kPage;
+  auto* memory = static_cast<char*>(
+      mmap(kFixed, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+  if (memory == MAP_FAILED || madvise(memory, bytes, MADV_NOHUGEPAGE) != 0) return 3;
+  unsigned written = 0;
+  unsigned copies = 0;
+  for (std::size_t i = 0; i < kTimes && copies == 0; ++i) {
+    char* pages = memory + i * kPages * kPage;
+    if (!move_to(cpus[0])) return 3;
+    write_pages(pages, kPages, 1);
+    if (!move_to(cpus[1])) return 3;
+    const pid_t pid = fork();
+    if (pid == 0) _exit(0);
+    int status = 0;
+    if (waitpid(pid, &status, 0) != pid || status != 0) return 3;
+    std::uint64_t before[kPages];
+    for (std::size_t page = 0; page < kPages; ++page) before[page] = frame(pagemap, pages + page * kPage);
+    write_pages(pages, kPages, 2);
+    written += kPages;
+    for (std::size_t page = 0; page < kPages; ++page) copies += frame(pagemap, pages + page * kPage) != before[page];
+  }
+  std::printf("%u %u %u\n", written, copies, written - copies);
+  return 0;
 }
 
 }  // namespace
 
 int main(int count, char** words) {
   if (count < 2) return 2;
+  if (std::strcmp(words[1], "cpu") == 0) return written_on_another_cpu();
   const bool in_pipe = std::strcmp(words[1], "pipe") == 0;
   const bool huge = std::strcmp(words[1], "huge") == 0;
   const bool unmaps = huge || std::strcmp(words[1], "base") == 0;
   const std::size_t pages = unmaps ? 512 : 16;
   // A page that was written on another CPU is held by that CPU's list for a while, and copied for that alone.
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &cpus);
-  if (sched_setaffinity(0, sizeof cpus, &cpus) != 0) return 3;
-
-  void* fixed = reinterpret_cast<void*>(0x100000000000);
+  if (!move_to(static_cast<std::size_t>(sched_getcpu()))) return 3;
   auto* memory = static_cast<char*>(
-      mmap(fixed, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+      mmap(kFixed, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
   if (memory == MAP_FAILED || madvise(memory, pages * kPage, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0) return 3;
   write_pages(memory, pages, 1);
   int ends[2];

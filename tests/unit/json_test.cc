@@ -22,5 +22,9 @@ TEST(Json, ATextThatIsMissingOrNoTextIsReplaced) {
   EXPECT_EQ(text_field(Json(7), "a", "c"), "c");
 }
 
+TEST(Json, BytesThatAreNoTextAreReplacedInAFile) {
+  EXPECT_EQ(json_text({{"name", "odd \xff"}}), "{\n \"name\": \"odd \xef\xbf\xbd\"\n}\n");
+}
+
 }  // namespace
 }  // namespace zerotax

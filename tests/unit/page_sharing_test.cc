@@ -105,5 +105,16 @@ TEST_F(PageSharingTest, APageOfAFileIsCopiedOnceAndThenLikeAnyOther) {
   EXPECT_EQ(sharing_.file_fault(kParent, 1, 4, true), FaultClass::kReuse);
 }
 
+TEST_F(PageSharingTest, APartOfAHugePageIsCopiedWhileAnotherProcessHasAnyPart) {
+  fault(kParent, 513);
+  sharing_.found_huge(kParent, 512, 512, time_ns_);
+  sharing_.fork(kParent, kChild);
+  EXPECT_EQ(fault(kParent, 600), FaultClass::kCopy);
+  EXPECT_EQ(fault(kChild, 600), FaultClass::kCopy) << "the parent has the other parts";
+  EXPECT_EQ(fault(kChild, 600), FaultClass::kZeroFill) << "it had been given back";
+  sharing_.end(kChild);
+  EXPECT_EQ(fault(kParent, 601), FaultClass::kReuse);
+}
+
 }  // namespace
 }  // namespace zerotax

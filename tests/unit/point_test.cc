@@ -1,4 +1,5 @@
 #include "drive/point.h"
+#include "drive/steady_state.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

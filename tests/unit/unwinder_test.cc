@@ -1,8 +1,10 @@
 #include "trace/unwinder.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -12,6 +14,17 @@
 
 namespace zerotax {
 namespace {
+
+/// Where the stack of this thread ends; how far away that is depends on the environment, and on chance.
+std::uintptr_t stack_end() {
+  pthread_attr_t attributes{};
+  void* lowest = nullptr;
+  std::size_t bytes = 0;
+  ::pthread_getattr_np(::pthread_self(), &attributes);
+  ::pthread_attr_getstack(&attributes, &lowest, &bytes);
+  ::pthread_attr_destroy(&attributes);
+  return reinterpret_cast<std::uintptr_t>(lowest) + bytes;
+}
 
 /// A sample of this very thread, as the kernel would take it here: the registers that unwinding needs, and the stack.
 __attribute__((noinline)) PerfEvent look(std::size_t stack_bytes) {
@@ -31,8 +44,9 @@ __attribute__((noinline)) PerfEvent look(std::size_t stack_bytes) {
   sample.registers[7] = sp;
   for (std::size_t i = 0; i < 4; ++i) sample.registers[12 + i] = kept[i];
   sample.registers[16] = ip;
-  sample.stack.resize(stack_bytes);
-  std::memcpy(sample.stack.data(), reinterpret_cast<const void*>(sp), stack_bytes);
+  // The kernel, too, copies no more than there is.
+  sample.stack.resize(std::min(stack_bytes, stack_end() - sp));
+  std::memcpy(sample.stack.data(), reinterpret_cast<const void*>(sp), sample.stack.size());
   return sample;
 }
 

@@ -92,6 +92,23 @@ def receiving(name: str, size: int, case: str = "recv_buffer", **changes: Any) -
     return raw
 
 
+def forking(name: str, size: int, touch: float = 0.0, **changes: Any) -> dict[str, Any]:
+    """A point of a case that forks; `changes` replace keys of its fork."""
+    raw = point(name, size, touch, case="fork_after_calloc")
+    pages = size // PAGE
+    shared = pages if touch == 1 or raw["zeroed_bytes"] == size else 0
+    child = {"write_ns": spread(pages // 4 * 1_500.0), "faults": pages // 4,
+             "copies": shared // 4, "reuses": 0, "zero_fills": (pages - shared) // 4, "other": 0}
+    parent = {"write_ns": spread(pages // 2 * 1_100.0), "faults": pages // 2,
+              "copies": shared // 4, "reuses": shared // 4, "zero_fills": (pages - shared) // 2,
+              "other": 0}
+    raw["fork"] = {
+        "fork_ns": spread(60_000.0 + shared * 58), "exit_ns": spread(90_000.0),
+        "populated_bytes": shared * PAGE, "page_table_bytes": 40_960 + shared * 8,
+        "child": child, "parent": parent, "method": "page frames", **changes}
+    return raw
+
+
 def failed(name: str, size: int, touch: float, status: str, reason: str) -> dict[str, Any]:
     """A point whose process did not finish: no figure of it is known."""
     raw = point(name, size, touch, status=status, reason=reason, first_ops=[], ops=0)

@@ -1,0 +1,191 @@
+// What watching adds to a page fault: a program that times its own zero-fills, copies and reuses runs untraced, under
+// zerotax cow by either method, under perf trace -F all and under perf record -e page-faults, in turn.
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/statistics.h"
+#include "drive/cow_run.h"
+#include "drive/interrupt.h"
+#include "drive/program_launch.h"
+#include "os/clock.h"
+#include "os/page.h"
+#include "os/program_file.h"
+
+namespace {
+
+using namespace zerotax;
+
+constexpr std::array kClasses{"zero-fill", "copy", "reuse"};
+using Times = std::array<double, kClasses.size()>;  ///< ns a fault
+
+double timed_writes(char* memory, std::size_t pages) {
+  const std::int64_t start = monotonic_ns();
+  for (std::size_t i = 0; i < pages; ++i) *static_cast<volatile char*>(memory + i * kPageBytes) = 1;
+  return static_cast<double>(monotonic_ns() - start) / static_cast<double>(pages);
+}
+
+/// The program: on one CPU, for pages that another one wrote last may be copied for that alone.
+int work(std::size_t pages, const std::string& file) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &cpus);
+  ::sched_setaffinity(0, sizeof cpus, &cpus);
+  const std::size_t bytes = pages * kPageBytes;
+  // Twice what is needed, once written and given back: first touches of a virtual machine's memory are slow.
+  void* warm = ::mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ::madvise(warm, 2 * bytes, MADV_POPULATE_WRITE);
+  ::munmap(warm, 2 * bytes);
+  auto* memory = static_cast<char*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  int hold[2];
+  if (memory == MAP_FAILED || ::madvise(memory, bytes, MADV_NOHUGEPAGE) != 0 || ::pipe(hold) != 0) return 3;
+  Times times{};
+  times[0] = timed_writes(memory, pages);
+  char word = 0;
+  const pid_t sharer = ::fork();
+  if (sharer == 0) {
+    ::close(hold[1]);
+    ::_exit(::read(hold[0], &word, 1) == 0 ? 0 : 1);
+  }
+  times[1] = timed_writes(memory, pages);
+  ::close(hold[1]);
+  ::waitpid(sharer, nullptr, 0);
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ::waitpid(gone, nullptr, 0);
+  times[2] = timed_writes(memory, pages);
+  std::ofstream(file) << times[0] << ' ' << times[1] << ' ' << times[2];
+  return 0;
+}
+
+struct Tracer {
+  std::string name;
+  std::string missing;  ///< why it cannot be measured here; empty: it can
+  std::function<void(const std::vector<std::string>& program)> run;
+  std::vector<Times> times{};
+};
+
+void run_with(std::vector<std::string> words, const std::vector<std::string>& program) {
+  words.insert(words.end(), program.begin(), program.end());
+  const ForegroundResult result = run_foreground({find_program(words.front()), words, {}, restore_interrupts});
+  if (result.exit_status != 0) throw MachineError(words.front() + " failed", "run it by hand");
+}
+
+Tracer perf(const std::string& name, const std::vector<std::string>& words) {
+  return {name, find_program("perf").empty() ? "perf is not there: install linux-perf" : "",
+          [words](const auto& program) { run_with(words, program); }};
+}
+
+Tracer cow(const std::string& name, const char* method, const std::string& faults_file) {
+  const bool as_root = std::string(method) != "tracepoints" || ::geteuid() == 0;
+  return {name, as_root ? "" : "tracepoints are root's", [method, faults_file](const auto& program) {
+            ::setenv("ZEROTAX_FAULTS", method, 1);
+            FaultTracerOptions options;
+            options.faults_file = faults_file;
+            const CowRun run = cow_command(program, options);
+            if (run.exit_status != 0) throw MachineError("the program failed", "run it by hand");
+            if (run.data.lost > 0) fmt::print("! {} events were lost\n", run.data.lost);
+          }};
+}
+
+Times measured(const Tracer& tracer, const std::vector<std::string>& program, const std::string& file) {
+  tracer.run(program);
+  Times times{};
+  std::ifstream in(file);
+  for (double& time : times) in >> time;
+  if (!in) throw MachineError(tracer.name + " left no times", "run it by hand");
+  ::unlink(file.c_str());
+  return times;
+}
+
+double median_of(const Tracer& tracer, std::size_t which, const Tracer* base) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < tracer.times.size(); ++i) {
+    values.push_back(tracer.times[i][which] / (base != nullptr ? base->times[i][which] : 1));
+  }
+  return quantile(values, 0.5);
+}
+
+void print(const std::vector<Tracer>& tracers, std::size_t pages, int rounds) {
+  fmt::print("ns a fault (median of {} rounds of {} faults of each class), and the ratio to the same round untraced\n",
+             rounds, pages);
+  fmt::print("{:<32}", "");
+  for (const char* name : kClasses) fmt::print(" {:>8} {:>7} {:>6}", name, "added", "ratio");
+  fmt::print("\n");
+  for (const Tracer& tracer : tracers) {
+    fmt::print("{:<32}", tracer.name);
+    for (std::size_t i = 0; i < kClasses.size() && tracer.missing.empty(); ++i) {
+      const double ns = median_of(tracer, i, nullptr);
+      fmt::print(" {:>8.0f} {:>7.0f} {:>6.2f}", ns, ns - median_of(tracers.front(), i, nullptr),
+                 median_of(tracer, i, &tracers.front()));
+    }
+    fmt::print("{}\n", tracer.missing.empty() ? "" : " n/a: " + tracer.missing);
+  }
+}
+
+int run(const std::string& self, std::size_t pages, int rounds) {
+  const std::string file = fmt::format("/tmp/zerotax-fault-tracer-{}", ::getpid());
+  const std::string log = file + ".log";
+  const std::vector<std::string> program{self, "--work", std::to_string(pages), "--to", file};
+  std::vector<Tracer> tracers{
+      {"untraced", "", [](const auto& words) { run_with({}, words); }},
+      cow("zerotax cow, as root", "tracepoints", ""),
+      cow("zerotax cow --faults, as root", "tracepoints", log),
+      cow("zerotax cow, ordinary user", "software", ""),
+      perf("perf trace -F all", {"perf", "trace", "-F", "all", "--no-syscalls", "-o", "/dev/null", "--"}),
+      perf("perf record -e page-faults -c 1",
+           {"perf", "record", "-q", "-e", "page-faults", "-c", "1", "-o", log, "--"}),
+  };
+  for (int round = 0; round < rounds && interrupted() == 0; ++round) {
+    for (std::size_t i = 0; i < tracers.size(); ++i) {
+      // Each begins a round in turn.
+      Tracer& tracer = tracers[(i + static_cast<std::size_t>(round)) % tracers.size()];
+      if (!tracer.missing.empty()) continue;
+      try {
+        tracer.times.push_back(measured(tracer, program, file));
+      } catch (const MachineError& failure) {
+        if (&tracer == &tracers.front()) throw;
+        tracer.missing = failure.what();
+      }
+    }
+  }
+  ::unlink(log.c_str());
+  if (interrupted() != 0) return 128 + interrupted();
+  print(tracers, pages, rounds);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"what zerotax cow adds to a page fault, beside perf"};
+  bool smoke = false;
+  std::size_t pages = 20'000;
+  int rounds = 15;
+  std::string to;
+  auto* worker = app.add_option("--work", "be the program that is traced, with so many pages")->group("");
+  app.add_option("--to", to, "where that writes its times")->group("");
+  app.add_flag("--smoke", smoke, "one round of few faults: only to see that it works");
+  app.add_option("--pages", pages, "faults of each class")->capture_default_str()->check(CLI::Range(100, 1'000'000));
+  app.add_option("--rounds", rounds, "runs of each")->capture_default_str()->check(CLI::Range(1, 1000));
+  CLI11_PARSE(app, argc, argv);
+  if (worker->count() > 0) return work(worker->as<std::size_t>(), to);
+  catch_interrupts();
+  try {
+    return run(argv[0], smoke ? 500 : pages, smoke ? 1 : rounds);
+  } catch (const Error& failure) {
+    fmt::print(stderr, "benchmark-fault-tracer-cost: {}: {}\n", failure.what(), failure.remedy());
+    return static_cast<int>(failure.status());
+  }
+}

@@ -1,0 +1,165 @@
+// How many faults a second zerotax cow follows without losing any: one or two processes that do nothing but fault, the
+// kernel's buffers of two sizes, read at several intervals. The programs say how many faults they had (getrusage): what
+// was neither counted nor said to be lost would show, but for the few before the program's exec, which are not watched.
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "drive/cow_run.h"
+#include "drive/interrupt.h"
+#include "os/clock.h"
+#include "os/foreground.h"
+#include "os/page.h"
+
+namespace {
+
+using namespace zerotax;
+
+long faults_of(int who) {
+  rusage usage{};
+  ::getrusage(who, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+void fault_for(std::int64_t milliseconds) {
+  constexpr std::size_t kBytes = std::size_t{16} << 20;
+  auto* memory =
+      static_cast<char*>(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (memory == MAP_FAILED || ::madvise(memory, kBytes, MADV_NOHUGEPAGE) != 0) ::_exit(3);
+  for (const std::int64_t end = monotonic_ns() + milliseconds * 1'000'000; monotonic_ns() < end;) {
+    for (std::size_t at = 0; at < kBytes; at += kPageBytes) *static_cast<volatile char*>(memory + at) = 1;
+    ::madvise(memory, kBytes, MADV_DONTNEED);
+  }
+}
+
+/// The program: writes how many faults it and its children had.
+int work(int processes, std::int64_t milliseconds, const std::string& file) {
+  for (int i = 1; i < processes; ++i) {
+    if (::fork() != 0) continue;
+    fault_for(milliseconds);
+    ::_exit(0);
+  }
+  fault_for(milliseconds);
+  while (::wait(nullptr) > 0) continue;
+  std::ofstream(file) << faults_of(RUSAGE_SELF) + faults_of(RUSAGE_CHILDREN);
+  return 0;
+}
+
+struct Setting {
+  const char* method;
+  int processes;
+  std::size_t buffer_bytes;
+  int pause_ms;
+  bool log;
+};
+
+struct Seen {
+  double rate = 0;         ///< faults a second, as the program says
+  double share = 0;        ///< of them that were counted
+  std::uint64_t lost = 0;  ///< events
+};
+
+Seen follow(const std::string& self, const Setting& setting, int milliseconds) {
+  const std::string file = fmt::format("/tmp/zerotax-fault-rate-{}", ::getpid());
+  ::setenv("ZEROTAX_FAULTS", setting.method, 1);
+  FaultTracerOptions options;
+  options.buffer_bytes = setting.buffer_bytes;
+  options.pause = std::chrono::milliseconds(setting.pause_ms);
+  if (setting.log) options.faults_file = file + ".log";
+  const CowRun run = cow_command(
+      {self, "--work", std::to_string(setting.processes), "--ms", std::to_string(milliseconds), "--to", file}, options);
+  double faults = 0;
+  if (!(std::ifstream(file) >> faults)) throw MachineError("the program left no count", "run it by hand");
+  ::unlink(file.c_str());
+  ::unlink((file + ".log").c_str());
+  std::uint64_t counted = 0;
+  for (const TracedProcess& process : run.data.processes) counted += process.counts.all();
+  return {faults / run.wall_s, static_cast<double>(counted) / faults, run.data.lost};
+}
+
+double untraced(const std::string& self, int processes, int milliseconds) {
+  const std::string file = fmt::format("/tmp/zerotax-fault-rate-{}", ::getpid());
+  const ForegroundResult result =
+      run_foreground({self,
+                      {self, "--work", std::to_string(processes), "--ms", std::to_string(milliseconds), "--to", file},
+                      {},
+                      restore_interrupts});
+  double faults = 0;
+  std::ifstream(file) >> faults;
+  ::unlink(file.c_str());
+  return faults * 1e9 / static_cast<double>(result.wall_ns);
+}
+
+int run(const std::string& self, bool smoke, int milliseconds) {
+  std::vector<Setting> settings;
+  for (const char* method : {"tracepoints", "software"}) {
+    if (::geteuid() != 0 && std::string(method) == "tracepoints") {
+      fmt::print("{:<12} n/a: tracepoints are root's\n", method);
+      continue;
+    }
+    for (const int processes : {1, 2}) {
+      for (const std::size_t buffer : {std::size_t{512} << 10, std::size_t{8} << 20}) {
+        for (const int pause : {10, 50, 100, 200}) {
+          if (smoke && (pause != 10 || processes != 1)) continue;
+          settings.push_back({method, processes, buffer, pause, false});
+        }
+      }
+      settings.push_back({method, processes, std::size_t{8} << 20, 10, true});
+    }
+  }
+  fmt::print("{:<12} {:>9} {:>8} {:>10} {:>9} {:>9} {:>10} {:>9}\n", "method", "processes", "buffer", "read every",
+             "--faults", "faults/s", "lost", "counted");
+  for (const int processes : {1, 2}) {
+    fmt::print("{:<12} {:>9} {:>8} {:>10} {:>9} {:>9.0f}\n", "untraced", processes, "-", "-", "-",
+               untraced(self, processes, milliseconds));
+  }
+  std::map<std::string, double> best;
+  for (const Setting& setting : settings) {
+    const Seen seen = follow(self, setting, milliseconds);
+    if (interrupted() != 0) return 128 + interrupted();
+    if (seen.lost == 0) best[setting.method] = std::max(best[setting.method], seen.rate);
+    fmt::print("{:<12} {:>9} {:>8} {:>7} ms {:>9} {:>9.0f} {:>10} {:>8.2f}%\n", setting.method, setting.processes,
+               format_size(setting.buffer_bytes), setting.pause_ms, setting.log ? "yes" : "no", seen.rate, seen.lost,
+               100 * seen.share);
+    std::fflush(stdout);
+  }
+  for (const auto& [method, rate] : best) fmt::print("highest rate without loss, {}: {:.0f} faults/s\n", method, rate);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"how many faults a second zerotax cow follows without loss"};
+  bool smoke = false;
+  int processes = 0;
+  int milliseconds = 1500;
+  std::string to;
+  auto* worker = app.add_option("--work", processes, "be the program, in so many processes")->group("");
+  app.add_option("--to", to, "where that writes its count")->group("");
+  app.add_option("--ms", milliseconds, "how long the program faults")
+      ->capture_default_str()
+      ->check(CLI::Range(10, 60'000));
+  app.add_flag("--smoke", smoke, "a few settings for a moment: only to see that it works");
+  CLI11_PARSE(app, argc, argv);
+  if (worker->count() > 0) return work(processes, milliseconds, to);
+  catch_interrupts();
+  try {
+    return run(argv[0], smoke, smoke ? 50 : milliseconds);
+  } catch (const Error& failure) {
+    fmt::print(stderr, "benchmark-fault-tracer-rate: {}: {}\n", failure.what(), failure.remedy());
+    return static_cast<int>(failure.status());
+  }
+}

@@ -1,0 +1,63 @@
+#include "meter/case.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "os/page.h"
+
+namespace zerotax {
+namespace {
+
+constexpr std::uintptr_t kHugeBytes = std::uintptr_t{2} << 20;
+
+/// Asks for huge pages where a whole one fits into the block, as a program does that knows its blocks are large.
+void advise_huge(void* block, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  const std::uintptr_t first = (begin + kHugeBytes - 1) & ~(kHugeBytes - 1);
+  const std::uintptr_t end = (begin + bytes) & ~(kHugeBytes - 1);
+  if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+}
+
+bool run(Meter& meter, const Request& request, bool huge) {
+  void* block = meter.allocate(request.size_bytes);
+  if (block == nullptr) return false;
+  if (huge) advise_huge(block, request.size_bytes);
+  if (request.touch > 0) meter.touch(block, request.size_bytes, request.touch);
+  const bool done = meter.fork_and_write(block, request.size_bytes);
+  meter.release(block);
+  return done;
+}
+
+bool small_pages(Meter& meter, const Request& request) { return run(meter, request, false); }
+bool huge_pages(Meter& meter, const Request& request) { return run(meter, request, true); }
+
+/// Whatever the system's choice is.
+const char* switch_off_huge_pages(const Request& /*request*/) {
+  return ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0 ? nullptr : "huge pages cannot be switched off";
+}
+
+constexpr Case small_case() {
+  Case made{"fork_after_calloc", "calloc a block, write to a fraction of it, fork, write in child and parent, free it",
+            small_pages};
+  made.begin = switch_off_huge_pages;
+  made.forks = true;
+  made.memory = 1.5;  // the block, the quarter that the child copies, and the quarter that the parent does
+  return made;
+}
+
+constexpr Case huge_case() {
+  Case made = small_case();
+  made.name = "fork_after_calloc_huge";
+  made.summary = "the same with huge pages: the program advises them after calloc (MADV_HUGEPAGE)";
+  made.operation = huge_pages;
+  made.begin = nullptr;
+  return made;
+}
+
+constexpr Case kSmall = small_case();
+constexpr Case kHuge = huge_case();
+const CaseRegistration small_registration(kSmall);
+const CaseRegistration huge_registration(kHuge);
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control.h"
+
+namespace snapshot {
+
+/// A way of getting a snapshot of the array while threads write to it. The calls come in this order, all of them in the
+/// main thread; what goes wrong is a std::runtime_error.
+class Alternative {
+ public:
+  virtual ~Alternative() = default;
+  /// Why it cannot be done here; empty if it can.
+  [[nodiscard]] virtual std::string why_not() const { return ""; }
+  /// Whether the array is to be mapped MAP_SHARED; otherwise it is private, of calloc.
+  [[nodiscard]] virtual bool wants_shared_array() const { return false; }
+  /// Whether there is a snapshot in the end.
+  [[nodiscard]] virtual bool takes_snapshot() const { return true; }
+  /// Whether a fault on the array is told right by who shares the page, which is all that an ordinary user is told.
+  [[nodiscard]] virtual bool told_by_sharing() const { return true; }
+  /// The array is there; nothing was written to it yet.
+  virtual void prepare(Job&) {}
+  /// The instant of the snapshot: all writers stand still until it returns.
+  virtual void begin(Job&) {}
+  /// Writers run again. Returns when the snapshot is complete and nothing of its making is left.
+  virtual void finish(Job&) {}
+};
+
+/// One static object of this kind in alternatives/<name>.cc, and nothing else, adds an alternative.
+struct Registration {
+  enum class Kind { kPublic, kPlanted };
+  Registration(const char* name, const char* summary, std::function<std::unique_ptr<Alternative>()> make,
+               Kind kind = Kind::kPublic);
+};
+
+struct Registered {
+  std::string name;
+  std::string summary;
+  std::function<std::unique_ptr<Alternative>()> make;
+  Registration::Kind kind;
+};
+
+/// All, by name.
+const std::vector<Registered>& all_alternatives();
+
+/// Null if there is none of that name.
+std::unique_ptr<Alternative> make_alternative(const std::string& name);
+
+}  // namespace snapshot

@@ -1,0 +1,17 @@
+#include <sys/mman.h>
+
+#include "forked_child.h"
+
+namespace snapshot {
+namespace {
+
+/// A page that the child has no more is the parent's alone, which then writes to it without a copy.
+class ForkMunmap final : public ForkedChild {
+  void after_batch(const Job& job, Batch batch) override { ::munmap(job.at(batch.offset), batch.bytes); }
+};
+
+const Registration registration("fork_munmap", "the child unmaps each batch that it has copied",
+                                [] { return std::make_unique<ForkMunmap>(); });
+
+}  // namespace
+}  // namespace snapshot

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "alternative.h"
+#include "writers.h"
+
+namespace snapshot {
+
+/// All faults of this process so far, minor and major, and when that was.
+struct FaultCount {
+  std::int64_t faults = 0;
+  std::int64_t at_ns = 0;
+};
+
+/// What happened from the writers' start to their end. Times are CLOCK_MONOTONIC.
+struct Course {
+  std::int64_t stopped_ns = 0;                   ///< all writers stand still
+  std::int64_t released_ns = 0;                  ///< what the alternative does at that instant is done
+  std::int64_t went_on_ns = 0;                   ///< later than that only with a hold
+  std::int64_t gone_ns = 0;                      ///< the child was waited for, or the copying threads were joined
+  FaultCount before;                             ///< when all writers stood still
+  FaultCount after;                              ///< when all writers had ended
+  std::optional<std::uint64_t> exclusive_pages;  ///< of the array, when the child had ended
+};
+
+/// Starts the writers, takes the snapshot, and joins them. Throws what the alternative throws; then threads may stand
+/// where they stood.
+Course run_course(Alternative& alternative, Job& job, Writers& writers);
+
+}  // namespace snapshot

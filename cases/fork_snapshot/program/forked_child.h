@@ -1,0 +1,24 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "alternative.h"
+#include "checkpointers.h"
+
+namespace snapshot {
+
+/// The snapshot is what a forked child sees; its threads copy it, and it ends.
+class ForkedChild : public Alternative {
+ public:
+  void begin(Job& job) override;
+  void finish(Job& job) override;
+
+ protected:
+  /// What the child does with a batch that it has copied.
+  virtual void after_batch(const Job&, Batch) {}
+
+ private:
+  [[noreturn]] void be_child(const Job& job);
+};
+
+}  // namespace snapshot

@@ -1,0 +1,141 @@
+// One run of the case fork_snapshot under one alternative: fork-snapshot KEY=VALUE... (parameters.h), or --list. Prints
+// its figures as lines KEY=NUMBER, and "status=ok", or "status=skipped" and a reason. ../README.md says what each is.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+
+#include "alternative.h"
+#include "course.h"
+#include "memory.h"
+#include "memory_sampler.h"
+#include "verify.h"
+#include "writers.h"
+
+namespace snapshot {
+namespace {
+
+void print(const char* key, std::int64_t number) { std::printf("%s=%lld\n", key, static_cast<long long>(number)); }
+void print(const char* key, std::uint64_t number) { print(key, static_cast<std::int64_t>(number)); }
+
+void* pointer_to(zerotax::AddressRange range) {
+  return reinterpret_cast<void*>(range.begin);  // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Says nothing but why, and ends the program: threads stand where they stood.
+[[noreturn]] void fail(const std::exception& failure) {
+  std::fprintf(stderr, "fork-snapshot: %s\n", failure.what());
+  std::fflush(stdout);
+  ::_exit(3);
+}
+
+void print_course(const Course& course) {
+  print("stopped_ns", course.stopped_ns);
+  print("released_ns", course.released_ns);
+  print("went_on_ns", course.went_on_ns);
+  print("gone_ns", course.gone_ns);
+  print("window_begin_ns", course.before.at_ns);
+  print("window_end_ns", course.after.at_ns);
+  print("window_faults", course.after.faults - course.before.faults);
+  if (course.exclusive_pages) print("exclusive_pages", *course.exclusive_pages);
+}
+
+void print_writers(const Writers& writers) {
+  print("begin_ns", writers.begin_ns());
+  print("end_ns", writers.end_ns());
+  print("writers_user_ns", writers.user_ns());
+  print("writers_system_ns", writers.system_ns());
+}
+
+void print_memory(const MemorySampler& sampler) {
+  print("first_bytes", sampler.first_bytes());
+  print("peak_bytes", sampler.peak_bytes());
+  print("memory_samples", sampler.samples());
+}
+
+void print_verdict(const Verdict& verdict) {
+  print("checked_elements", verdict.checked);
+  print("wrong_elements", verdict.wrong);
+  print("first_wrong", verdict.first_wrong);
+}
+
+void run(Alternative& alternative, const Parameters& parameters) {
+  Job job;
+  job.parameters = parameters;
+  const SharedMemory control("zerotax-control", sizeof(Control), true);
+  job.control = new (pointer_to(control.range())) Control;
+  const SharedMemory copy("zerotax-snapshot", parameters.array_bytes, true);
+  job.copy = static_cast<unsigned char*>(pointer_to(copy.range()));
+  SharedMemory shared_array;
+  if (alternative.wants_shared_array()) shared_array = SharedMemory("zerotax-array", parameters.array_bytes, false);
+  job.array = alternative.wants_shared_array() ? shared_array.range() : private_array(parameters.array_bytes);
+  alternative.prepare(job);
+  fill(job);
+
+  Writers writers(job);
+  std::optional<MemorySampler> sampler;
+  if (parameters.memory) {
+    sampler.emplace([&] { return job.control->child.load(); },
+                    [&] { return copy.populated_bytes() + shared_array.populated_bytes(); });
+  }
+  Course course;
+  try {
+    course = run_course(alternative, job, writers);
+  } catch (const std::exception& failure) {
+    fail(failure);  // here, for writers that stand still cannot be joined
+  }
+  if (sampler) sampler->finish();
+
+  print("array_begin", job.array.begin);
+  print("array_end", job.array.end);
+  print("pid", std::int64_t{::getpid()});
+  print("child", std::int64_t{job.control->child});
+  print("complete_ns", job.control->complete_ns);
+  print("told_by_sharing", std::int64_t{alternative.told_by_sharing() ? 1 : 0});
+  print_course(course);
+  print_writers(writers);
+  if (sampler) print_memory(*sampler);
+  if (alternative.takes_snapshot()) print_verdict(verify(job, writers.positions()));
+  std::printf("status=ok\n");
+}
+
+int list() {
+  for (const Registered& entry : all_alternatives()) {
+    const char* kind = entry.kind == Registration::Kind::kPublic ? "public" : "planted";
+    std::printf("%s\t%s\t%s\n", entry.name.c_str(), kind, entry.summary.c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace snapshot
+
+int main(int count, char** words) {
+  if (count == 2 && std::string(words[1]) == "--list") return snapshot::list();
+  snapshot::Parameters parameters;
+  try {
+    parameters = snapshot::parse_parameters(count, words);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "fork-snapshot: %s\n", failure.what());
+    return 2;
+  }
+  try {
+    const auto alternative = snapshot::make_alternative(parameters.alternative);
+    if (!alternative) {
+      std::fprintf(stderr, "fork-snapshot: no alternative '%s' (--list has them)\n", parameters.alternative.c_str());
+      return 2;
+    }
+    const std::string why_not = alternative->why_not();
+    if (why_not.empty()) {
+      snapshot::run(*alternative, parameters);
+    } else {
+      std::printf("status=skipped\nreason=%s\n", why_not.c_str());
+    }
+    return 0;
+  } catch (const std::exception& failure) {
+    snapshot::fail(failure);
+  }
+}

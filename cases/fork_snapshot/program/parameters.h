@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace snapshot {
+
+/// What one run does.
+struct Parameters {
+  std::string alternative;
+  std::uint64_t array_bytes = 0;  ///< a multiple of 4096
+  std::uint64_t batch_bytes = 0;  ///< a multiple of 4096, up to array_bytes
+  unsigned writers = 1;           ///< threads that write
+  unsigned checkpointers = 1;     ///< threads that copy the snapshot
+  unsigned passes = 2;            ///< times that the whole array is written
+  /// Negative: nobody waits for anybody. 0 to 1: the writers go on when this share of the batches is copied, and the
+  /// rest is copied after they have ended; with 1 they go on when all is copied and the child has ended.
+  double hold = -1;
+  bool memory = false;   ///< sample what memory is used
+  bool pagemap = false;  ///< look at the pagemap when the child has ended
+
+  [[nodiscard]] std::uint64_t pages() const { return array_bytes / 4096; }
+  [[nodiscard]] std::uint64_t batches() const { return (array_bytes + batch_bytes - 1) / batch_bytes; }
+  /// How many batches are copied before the writers go on, and how many may be: both unlimited without a hold.
+  [[nodiscard]] std::uint64_t held_batches() const;
+};
+
+/// From words KEY=VALUE. Throws std::invalid_argument with a line for people.
+Parameters parse_parameters(int count, char** words);
+
+}  // namespace snapshot

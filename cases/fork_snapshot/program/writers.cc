@@ -1,0 +1,107 @@
+#include "writers.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "os/clock.h"
+#include "values.h"
+
+namespace snapshot {
+namespace {
+
+constexpr std::uint64_t kPageElements = zerotax::kPageBytes / sizeof(Element);
+
+std::int64_t ns(const timeval& time) { return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; }
+
+rusage usage_of_thread() {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return usage;
+}
+
+/// Writes those elements of a page that are the writer's. A function of its own, so that a profile names it.
+[[gnu::noinline]] void write_page(Element* array, std::uint64_t page, unsigned number, unsigned writers,
+                                  std::uint64_t generation) {
+  const std::uint64_t begin = page * kPageElements;
+  const std::uint64_t first = begin + (number + writers - begin % writers) % writers;
+  for (std::uint64_t i = first; i < begin + kPageElements; i += writers) {
+    // volatile: each is a store of its own, as it would be if something were computed in between.
+    static_cast<volatile Element*>(array)[i] = value(i, generation);
+  }
+}
+
+}  // namespace
+
+Writers::Writers(const Job& job) : job_(job), positions_(job.parameters.writers) {
+  job_.control->writers_running = job_.parameters.writers;
+  for (unsigned i = 0; i < job_.parameters.writers; ++i) threads_.emplace_back([this, i] { work(i); });
+}
+
+void Writers::start() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ready_ == job_.parameters.writers; });
+  begin_ns_ = zerotax::monotonic_ns();
+  started_ = true;
+  changed_.notify_all();
+}
+
+void Writers::wait_for_stop() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return stopped_ == job_.parameters.writers; });
+}
+
+void Writers::go_on() {
+  const std::lock_guard lock(mutex_);
+  stop_wanted_ = false;
+  released_ = true;
+  changed_.notify_all();
+}
+
+void Writers::join() {
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void Writers::stop(unsigned number, Position position) {
+  positions_[number] = position;
+  std::unique_lock lock(mutex_);
+  if (released_) return;
+  ++stopped_;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return released_; });
+}
+
+void Writers::work(unsigned number) {
+  {
+    std::unique_lock lock(mutex_);
+    ++ready_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return started_; });
+  }
+  auto* array = reinterpret_cast<Element*>(job_.at(0));
+  const std::uint64_t pages = job_.parameters.pages();
+  const rusage before = usage_of_thread();
+  bool has_stopped = false;
+  for (std::uint64_t pass = 0; pass < job_.parameters.passes; ++pass) {
+    for (std::uint64_t page = 0; page < pages; ++page) {
+      if (number == 0 && pass == 0 && page == pages / 2) stop_wanted_ = true;
+      if (stop_wanted_.load(std::memory_order_relaxed) && !has_stopped) {
+        stop(number, {pass, page});
+        has_stopped = true;
+      }
+      if (job_.before_write != nullptr) job_.before_write(job_.context, page);
+      write_page(array, page, number, job_.parameters.writers, pass + 1);
+    }
+  }
+  // One that was faster than the first one's half has written everything before the snapshot.
+  if (!has_stopped) stop(number, {job_.parameters.passes, 0});
+  const rusage after = usage_of_thread();
+  const std::lock_guard lock(mutex_);
+  end_ns_ = std::max(end_ns_, zerotax::monotonic_ns());
+  user_ns_ += ns(after.ru_utime) - ns(before.ru_utime);
+  system_ns_ += ns(after.ru_stime) - ns(before.ru_stime);
+  --job_.control->writers_running;
+}
+
+}  // namespace snapshot

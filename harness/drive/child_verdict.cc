@@ -1,0 +1,34 @@
+#include "drive/child_verdict.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace zerotax {
+
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1).substr(0, 160);
+}
+
+ChildVerdict judge(const ChildResult& child, std::chrono::milliseconds timeout) {
+  using End = ChildResult::End;
+  switch (child.end) {
+    case End::kExited:
+      if (child.code == 0) return {"ok", ""};
+      return {"failed", fmt::format("exited with status {}: {}", child.code, last_line(child.errors))};
+    case End::kSignalled:
+      return {"crashed", fmt::format("killed by SIG{}", sigabbrev_np(child.code))};
+    case End::kTimeout:
+      return {"timeout", fmt::format("not done after {:.3g} s", std::chrono::duration<double>(timeout).count())};
+    case End::kMemory:
+      return {"crashed", "out of memory: its resident set passed twice what it asked for and 1 GiB"};
+    case End::kStopped:
+      return {"skipped", "interrupted"};
+    case End::kNotStarted:
+      break;
+  }
+  return {"failed", fmt::format("could not be started: {}", std::strerror(child.code))};
+}
+
+}  // namespace zerotax

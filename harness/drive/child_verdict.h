@@ -1,0 +1,21 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "os/child.h"
+
+namespace zerotax {
+
+/// How a program of ours ended, as results tell it.
+struct ChildVerdict {
+  std::string status;  ///< "ok", "failed", "crashed", "timeout", or "skipped" if it was interrupted
+  std::string reason;  ///< empty if ok
+};
+
+ChildVerdict judge(const ChildResult& child, std::chrono::milliseconds timeout);
+
+/// The last line of what a program said: of a Python traceback, what happened.
+std::string last_line(std::string text);
+
+}  // namespace zerotax

@@ -1,0 +1,166 @@
+#include "drive/fork_target.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "drive/allocators.h"
+#include "os/process_info.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kBuild = "build it with ./run build";
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(&ends[0], O_CLOEXEC) != 0) {
+    throw MachineError(fmt::format("no pipe ({})", std::strerror(errno)), "close some files");
+  }
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+/// The number in kB behind a name in /proc/PID/smaps_rollup.
+std::uint64_t kib_of(pid_t pid, const std::string& name) {
+  std::ifstream file(fmt::format("/proc/{}/smaps_rollup", pid));
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string found;
+    std::uint64_t kib = 0;
+    if (words >> found >> kib && found == name + ":") return kib;
+  }
+  return 0;
+}
+
+std::uint64_t entries_of(const std::string& folder) {
+  std::error_code error;
+  std::uint64_t entries = 0;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) ++entries;
+  return entries;
+}
+
+}  // namespace
+
+ForkTarget::ForkTarget(const ForkTargetSize& size, std::function<bool()> stop) : stop_(std::move(stop)) {
+  const std::string program = probe_folder() + "/fork-target";
+  if (::access(program.c_str(), X_OK) != 0) {
+    throw MachineError(fmt::format("{} is not there: this build has no static C library", program), kBuild);
+  }
+  const UniqueFd record(::memfd_create("zerotax-fork", 0));
+  if (!record || ::ftruncate(record.get(), sizeof(ForkRun)) != 0) {
+    throw MachineError(fmt::format("no shared memory for a record ({})", std::strerror(errno)), "free some memory");
+  }
+  void* memory = ::mmap(nullptr, sizeof(ForkRun), PROT_READ | PROT_WRITE, MAP_SHARED, record.get(), 0);
+  if (memory == MAP_FAILED) throw MachineError("no shared memory for a record", "free some memory");
+  record_ = static_cast<ForkRun*>(memory);
+  record_->magic = kForkRunMagic;
+
+  Pipe to = make_pipe();
+  Pipe from = make_pipe();
+  posix_spawn_file_actions_t actions{};
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, to.read.get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, from.write.get(), STDOUT_FILENO);
+  std::vector<std::string> words{program,
+                                 std::to_string(record.get()),
+                                 fmt::format("populated={}", size.populated_bytes),
+                                 "kind=" + size.kind,
+                                 fmt::format("mappings={}", size.mappings),
+                                 fmt::format("descriptors={}", size.descriptors),
+                                 fmt::format("threads={}", size.threads)};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  char* environment[] = {nullptr};
+  const int error = ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), &environment[0]);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    pid_ = -1;
+    kill();
+    throw MachineError(fmt::format("{} cannot be started ({})", program, std::strerror(error)), kBuild);
+  }
+  to_ = std::move(to.write);
+  from_ = std::move(from.read);
+  from.write = UniqueFd();
+  try {
+    wait_for("ready\n\n");
+    read_facts();
+  } catch (...) {
+    kill();
+    throw;
+  }
+}
+
+ForkTarget::~ForkTarget() { kill(); }
+
+void ForkTarget::kill() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+  }
+  if (record_ != nullptr) ::munmap(record_, sizeof(ForkRun));
+  record_ = nullptr;
+}
+
+void ForkTarget::wait_for(const std::string& word) {
+  std::string said;
+  while (said.size() < word.size()) {
+    pollfd ready{from_.get(), POLLIN, 0};
+    if (::poll(&ready, 1, 100) < 0 && errno != EINTR) break;
+    if (stop_ && stop_()) throw Stopped{};
+    if (ready.revents == 0) continue;
+    char text[256];
+    const ssize_t got = ::read(from_.get(), &text[0], sizeof text);
+    if (got <= 0) break;
+    said.append(&text[0], static_cast<std::size_t>(got));
+    if (!word.starts_with(said)) break;
+  }
+  if (said == word) return;
+  const std::string line = said.substr(0, said.find('\n'));
+  throw MachineError(
+      line.empty() ? "the forking process was killed (out of memory?)" : fmt::format("the forking process: {}", line),
+      "ask for less (--most), or raise the limit");
+}
+
+ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod method) {
+  record_->forks = forks;
+  record_->clone_flags = flags;
+  record_->method = method;
+  if (::write(to_.get(), "go\n", 3) != 3) throw MachineError("the forking process is gone", "try again");
+  wait_for("done\n");
+  if (record_->error != 0) {
+    throw MachineError(fmt::format("a fork failed ({})", std::strerror(record_->error)), "ask for less (--most)");
+  }
+  return {{&record_->call_ns[0], &record_->call_ns[record_->done]},
+          {&record_->gone_ns[0], &record_->gone_ns[record_->done]}};
+}
+
+void ForkTarget::read_facts() {
+  facts_.huge_pages = kib_of(pid_, "AnonHugePages") / 2048;
+  // Memory that was shared by MAP_SHARED is no anonymous one to the kernel.
+  facts_.pages = (kib_of(pid_, "Anonymous") - 2048 * facts_.huge_pages) / 4;
+  facts_.mappings = process_mappings(pid_).size();
+  facts_.descriptors = entries_of(fmt::format("/proc/{}/fd", pid_));
+  facts_.threads = process_threads(pid_).size();
+}
+
+}  // namespace zerotax

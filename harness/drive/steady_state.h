@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/json.h"
+#include "drive/probe_process.h"
+
+namespace zerotax {
+
+/// A figure of an operation; kNotMeasured where there is none.
+using Figure = std::function<std::int64_t(const OpRecord&)>;
+
+/// How many early operations are left out of the steady state: half of them (rounded up), but never more than five, for
+/// no allocator known changes its ways after its fifth call.
+std::size_t warm_up_operations(std::size_t ops);
+
+/// `reason`, or the fallback if it is empty.
+std::string or_else(const char* reason, const std::string& fallback);
+
+/// Why a pass has no figures at all, or none of a later operation.
+std::string why_not(const PassResult& pass, const char* pass_name);
+
+/// A deterministic figure in the steady state, of which every operation must have one: the lower median. n/a with `na`
+/// if that is not empty.
+Json steady_count(const PassResult& pass, const char* pass_name, const Figure& figure, const char* na);
+
+/// A time in the steady state of the timing pass: median, p05 and p95. `na` is why there is none.
+Json steady_time(const PassResult& pass, const Figure& figure, const char* na);
+
+/// A figure of one operation, counted from 0.
+Json single_figure(const PassResult& pass, const char* pass_name, std::size_t op, const Figure& figure, const char* na);
+
+}  // namespace zerotax

@@ -1,0 +1,98 @@
+#include "meter/faults_meter.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "os/faults.h"
+#include "os/page_tables.h"
+
+namespace zerotax {
+namespace {
+
+void stay_on_this_cpu() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(std::max(::sched_getcpu(), 0), &one);
+  ::sched_setaffinity(0, sizeof one, &one);
+}
+
+AddressRange pages_of(const AddressRange& block) { return {page_floor(block.begin), page_ceiling(block.end)}; }
+
+void say(char (&reason)[kReasonBytes], const char* text) { std::snprintf(&reason[0], kReasonBytes, "%s", text); }
+
+}  // namespace
+
+FaultsMeter::FaultsMeter(Record& record) : record_(record) {
+  stay_on_this_cpu();
+  // Our own stack has a page, and so has a frame, if we may see it.
+  const auto here = pagemap_.entry(reinterpret_cast<std::uintptr_t>(&record));
+  record.by_frame = here && here->frame() != 0 ? 1 : 0;
+  if (pagemap_.method() == Pagemap::Method::kNone) {
+    say(record.na_classes, pagemap_.reason());
+  } else if (!pagemap_.knows_zero_page()) {
+    say(record.na_classes, "this kernel does not tell an ordinary user the shared zero page (PAGEMAP_SCAN, Linux 6.7)");
+  }
+  if (own_page_table_bytes() < 0) say(record.na_page_tables, "/proc/self/status does not give VmPTE");
+}
+
+bool FaultsMeter::fork_and_write(void* block, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  block_ = {begin, begin + bytes};
+  const char* why = zerotax::fork_and_write(block, bytes, *this, op_->fork);
+  if (why != nullptr) fail(why);
+  return why == nullptr;
+}
+
+void FaultsMeter::before_fork() {
+  populated_.clear();
+  if (record_.na_classes[0] != '\0' || !pagemap_.populated(pages_of(block_), populated_)) return;
+  std::size_t bytes = 0;
+  for (const AddressRange& pages : populated_) bytes += pages.bytes();
+  op_->fork.populated_bytes = static_cast<std::int64_t>(bytes);
+}
+
+void FaultsMeter::child_begins() {
+  const std::int64_t bytes = own_page_table_bytes();
+  if (bytes >= 0) op_->fork.page_table_bytes = bytes;
+  // The one that was opened before the fork is the parent's. Never destroyed: to note a destructor would write the
+  // heap.
+  alignas(Pagemap) static unsigned char storage[sizeof(Pagemap)];
+  own_ = new (&storage[0]) Pagemap(pagemap_.method());
+  thread_minor_faults();
+}
+
+void FaultsMeter::write(const AddressRange& block, std::size_t pages, WriteRecord& record) {
+  populated_.clear();
+  const AddressRange range = pages_of(block);
+  if (record_.na_classes[0] != '\0' || !own_->populated({range.begin, range.begin + pages * kPageBytes}, populated_)) {
+    return ForkSteps::write(block, pages, record);
+  }
+  WriteRecord found{kNotMeasured, 0, 0, 0, 0, 0};
+  for (std::size_t page = 0; page < pages; ++page) {
+    volatile unsigned char* byte = byte_in_page(block, page);
+    const auto address = reinterpret_cast<std::uintptr_t>(byte);
+    const PagemapEntry before = own_->entry(address).value_or(PagemapEntry(0));
+    const std::int64_t faults = thread_minor_faults();
+    *byte = 0x5a;
+    const std::int64_t more = thread_minor_faults() - faults;
+    if (more == 0) continue;
+    found.faults += more;
+    found.other += more - 1;
+    if (!populated_.contains(address)) {
+      ++found.zero_fills;
+    } else if (before.swapped()) {
+      ++found.other;
+    } else if (record_.by_frame != 0) {
+      const PagemapEntry after = own_->entry(address).value_or(before);
+      ++(after.frame() != before.frame() ? found.copies : found.reuses);
+    } else {
+      ++(before.exclusive() ? found.reuses : found.copies);
+    }
+  }
+  record = found;
+}
+
+}  // namespace zerotax

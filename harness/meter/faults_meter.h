@@ -1,0 +1,33 @@
+#pragma once
+
+#include "meter/fork_writes.h"
+#include "meter/meter.h"
+#include "os/pagemap.h"
+#include "os/range_list.h"
+
+namespace zerotax {
+
+/// The faults pass of a case that forks: what each fault of the first writes was, told write by write from the pagemap.
+/// docs/method.md, "Fork". Everything stays on one CPU, for a page whose last reference lies in another CPU's list is
+/// copied though nobody shares it.
+class FaultsMeter final : public BareMeter, private ForkSteps {
+ public:
+  explicit FaultsMeter(Record& record);
+
+  bool fork_and_write(void* block, std::size_t bytes) override;
+  void begin_operation(OpRecord& op) override { op_ = &op; }
+
+ private:
+  void before_fork() override;
+  void child_begins() override;
+  void write(const AddressRange& block, std::size_t pages, WriteRecord& record) override;
+
+  Record& record_;
+  OpRecord* op_ = nullptr;
+  AddressRange block_;
+  Pagemap pagemap_;
+  const Pagemap* own_ = &pagemap_;  ///< of the process that we are in
+  RangeList populated_;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,112 @@
+#include "meter/fork_writes.h"
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "meter/meter.h"
+#include "os/clock.h"
+#include "os/faults.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+namespace {
+
+/// One byte from one process to the other: "done", "go on".
+bool tell(int fd) {
+  const char word = 1;
+  return ::send(fd, &word, 1, MSG_NOSIGNAL) == 1;
+}
+
+/// False if the other process is gone.
+bool hear(int fd) {
+  char word = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(fd, &word, 1);
+  } while (got < 0 && errno == EINTR);
+  return got == 1;
+}
+
+std::size_t pages_of(const AddressRange& block) {
+  return (page_ceiling(block.end) - page_floor(block.begin)) / kPageBytes;
+}
+
+[[noreturn]] void be_child(int fd, const AddressRange& block, ForkSteps& steps, WriteRecord& record) {
+  // Whoever kills the parent means the child, too.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  steps.child_begins();
+  steps.write(block, (pages_of(block) + 3) / 4, record);
+  if (tell(fd)) hear(fd);
+  ::_exit(0);
+}
+
+}  // namespace
+
+void ForkSteps::write(const AddressRange& block, std::size_t pages, WriteRecord& /*record*/) {
+  for (std::size_t page = 0; page < pages; ++page) *byte_in_page(block, page) = 0x5a;
+}
+
+void TimedForkSteps::before_fork() { start_ = monotonic_ns(); }
+
+void TimedForkSteps::after_fork() { record_.fork_ns = monotonic_ns() - start_; }
+
+void TimedForkSteps::child_begins() {
+  // The child's first look at each clock and counter, at this code and at its stack faults: not in the measured window.
+  unsigned char own[2 * kPageBytes];
+  const auto begin = reinterpret_cast<std::uintptr_t>(&own[0]);
+  WriteRecord unused{};
+  write({begin, begin + sizeof own}, 1, unused);
+  escape(&own[0]);
+}
+
+void TimedForkSteps::write(const AddressRange& block, std::size_t pages, WriteRecord& record) {
+  const std::int64_t faults = thread_minor_faults();
+  const std::int64_t start = monotonic_ns();
+  ForkSteps::write(block, pages, record);
+  const std::int64_t end = monotonic_ns();
+  const std::int64_t faults_after = thread_minor_faults();
+  // The record is shared memory that a new child has no page of yet.
+  record.write_ns = end - start;
+  if (faults >= 0) record.faults = faults_after - faults;
+}
+
+void TimedForkSteps::before_exit() { start_ = monotonic_ns(); }
+
+void TimedForkSteps::after_exit() { record_.exit_ns = monotonic_ns() - start_; }
+
+const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, ForkRecord& record) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  const AddressRange range{begin, begin + bytes};
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[0]) != 0) return "no socket to talk to the child by";
+  UniqueFd mine(ends[0]);
+  UniqueFd childs(ends[1]);
+
+  steps.before_fork();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    mine = UniqueFd();
+    be_child(childs.get(), range, steps, record.child);
+  }
+  steps.after_fork();
+  if (pid < 0) return errno == ENOMEM ? "fork failed: no memory" : "fork failed: too many processes";
+  childs = UniqueFd();
+
+  const bool child_wrote = hear(mine.get());
+  if (child_wrote) steps.write(range, (pages_of(range) + 1) / 2, record.parent);
+  steps.before_exit();
+  mine = UniqueFd();
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  steps.after_exit();
+  if (!child_wrote && WIFSIGNALED(status)) return "the forked child was killed as it wrote (out of memory?)";
+  return child_wrote ? nullptr : "the forked child ended before it had written";
+}
+
+}  // namespace zerotax

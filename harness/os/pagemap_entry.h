@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+namespace zerotax {
+
+/// One entry of /proc/PID/pagemap. No privilege is needed for one's own processes, but for the frame number.
+/// Source: Documentation/admin-guide/mm/pagemap.rst.
+class PagemapEntry {
+ public:
+  explicit PagemapEntry(std::uint64_t bits) : bits_(bits) {}
+  [[nodiscard]] bool present() const { return bit(63); }
+  [[nodiscard]] bool swapped() const { return bit(62); }
+  /// In memory or swapped.
+  [[nodiscard]] bool populated() const { return present() || swapped(); }
+  /// A file's page, or one of shared memory.
+  [[nodiscard]] bool of_file() const { return bit(61); }
+  /// Mapped by this process alone.
+  [[nodiscard]] bool exclusive() const { return bit(56); }
+  /// Of a present page, the number of its page frame; 0 for all but root (CAP_SYS_ADMIN).
+  [[nodiscard]] std::uint64_t frame() const { return present() ? bits_ & ((std::uint64_t{1} << 55) - 1) : 0; }
+
+ private:
+  [[nodiscard]] bool bit(unsigned number) const { return (bits_ >> number & 1) != 0; }
+
+  std::uint64_t bits_;
+};
+
+}  // namespace zerotax

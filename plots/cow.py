@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+"""Figure: copies, reuses and zero-fills over time, of a parent and of what it forked.
+
+RESULTS is the file of `zerotax cow --json`, or a folder with a cow.json.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import zerotax_main
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from zerotax_axes import UNITS, count_text, size_text, zero_axis
+from zerotax_documents import load_document
+from zerotax_files import ResultsError
+from zerotax_page import MARGIN, WIDTH, Page
+from zerotax_results import Results
+from zerotax_words import sentence
+
+FIGURE = "cow"
+FILE = "cow.json"
+SCHEMA = "zerotax.cow/1"
+REMEDY = "python3 plots/validate.py shows every problem"
+LEFT, RIGHT, PANEL, HEADING, BELOW = 1.0, 0.2, 1.75, 0.42, 0.55   # inches
+GAP = 0.12
+SIDES = {False: "the parent", True: "its children"}
+ROOM_FOR_ZERO = 0.62   # of the band of zeros: coinciding lines are spread in it
+
+
+class Kind(NamedTuple):
+    """A class of faults and its line: hue, lightness and dashes differ."""
+
+    key: str
+    name: str
+    colour: str
+    dash: Any
+
+
+KINDS = (Kind("copies", "copies", "#A9371F", "-"),
+         Kind("reuses", "reuses", "#0063A2", (0, (5, 1.6))),
+         Kind("zero_fills", "zero-fills", "#56A86B", (0, (1.6, 1.2))))
+
+
+def load(source: str | Path) -> Results:
+    """The file of `zerotax cow --json`, or the cow.json of a folder, as a run without points."""
+    results = load_document(source, FILE, SCHEMA, "give the file of `zerotax cow --json FILE`")
+    if not results.run.get("intervals"):
+        raise ResultsError(f"{results.source}: nothing was watched in it; watch a program that runs for longer")
+    return results
+
+
+def found(results: Results) -> dict[str, Any]:
+    """What was watched: the document itself, or the one that lies in the folder of a run."""
+    if results.run.get("schema") == SCHEMA:
+        return results.run
+    beside = results.source.parent / FILE
+    if not beside.exists():
+        raise zerotax_main.NothingToDraw(f"no {FILE} in {results.source.parent}; write one with "
+                                         "`zerotax cow --json cow.json -- PROGRAM`")
+    return load(beside).run
+
+
+def counts(intervals: list[dict[str, Any]], child: bool, key: str) -> list[int]:
+    """How many faults of a class the parent, or all children, had in each interval."""
+    return [sum(process["counts"][key] for process in interval["processes"]
+                if process["child"] == child) for interval in intervals]
+
+
+def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]:
+    """Resident bytes at the end of each interval; none where nobody lives or it is not known."""
+    sums: list[float | None] = []
+    for interval in intervals:
+        known = [process["rss_bytes"] for process in interval["processes"]
+                 if process["child"] == child and not isinstance(process["rss_bytes"], dict)]
+        sums.append(sum(known) if known else None)
+    return sums
+
+
+def bytes_text(size: int) -> str:
+    """Bytes to three digits: 4.16 MiB."""
+    unit, name = next(((u, n) for u, n in UNITS if size >= u), UNITS[-1])
+    return f"{float(f'{size / unit:.3g}'):,g} {name}"
+
+
+def title(document: dict[str, Any]) -> str:
+    """How many pages were copied, and by whom."""
+    by = {child: sum(counts(document["intervals"], child, "copies")) for child in SIDES}
+    copied = document["totals"]["copied_bytes"]
+    text = f"{count_text(by[False] + by[True])} pages copied ({bytes_text(copied)})"
+    if not any(process["child"] for i in document["intervals"] for process in i["processes"]):
+        return sentence(text)
+    return sentence(f"{text}: {count_text(by[False])} by the parent, {count_text(by[True])} by its children")
+
+
+def notes(document: dict[str, Any]) -> list[str]:
+    """What one has to know to read the figure."""
+    words = " ".join(document["command"]) or f"process {document['pid']}"
+    told = [f"{words if len(words) <= 160 else words[:159] + '…'}; counted: {document['counted']}; by "
+            f"{document['method']}. Faults per interval of {document['interval_s']:g} s; the last one may be shorter."]
+    if document["totals"]["lost"]:
+        told.append(f"{count_text(document['totals']['lost'])} events were lost: the figures are too low.")
+    return told
+
+
+def steps(values: list[Any]) -> list[Any]:
+    """The values for the beginnings of the intervals, and the last one again for its end."""
+    return [*values, values[-1]]
+
+
+def draw(results: Results) -> Figure:
+    """The figure: a panel for the parent, one for the children if there are any, one of memory."""
+    document = found(results)
+    intervals = document["intervals"]
+    sides = [child for child in SIDES
+             if any(process["child"] == child for i in intervals for process in i["processes"])]
+    edges = [interval["from_s"] for interval in intervals] + [intervals[-1]["to_s"]]
+    page = Page(title(document), Results(results.source, document, []), notes(document))
+    panels = len(sides) + 1
+    figure = page.figure(panels * (HEADING + PANEL) + (panels - 1) * GAP + BELOW)
+    height = figure.get_figheight()
+    values = {(child, kind.key): counts(intervals, child, kind.key) for child in sides for kind in KINDS}
+    everything = [float(value) for of in values.values() for value in of]
+
+    def panel(number: int, heading: str) -> Axes:
+        top = page.head + (number + 1) * (HEADING + PANEL) + number * GAP
+        axes = figure.add_axes((LEFT / WIDTH, 1 - top / height, (WIDTH - LEFT - RIGHT - MARGIN) / WIDTH,
+                                PANEL / height))
+        axes.grid(True)
+        axes.set_xlim(edges[0], max(edges[-1], edges[0] + 0.001))
+        axes.set_title(heading, loc="left", fontsize=11, pad=7)
+        axes.tick_params(labelbottom=number == panels - 1)
+        return axes
+
+    for number, child in enumerate(sides):
+        axes = panel(number, f"page faults of {SIDES[child]}, per interval" if len(sides) > 1
+                     else "page faults per interval")
+        unit = zero_axis(axes, everything, 10)
+        for place, kind in enumerate(KINDS):
+            at_zero = (place - 1) * ROOM_FOR_ZERO * unit / 2
+            shown = [value if value else at_zero for value in values[child, kind.key]]
+            axes.plot(edges, steps(shown), drawstyle="steps-post", color=kind.colour, linestyle=kind.dash,
+                      linewidth=1.8, label=kind.name)
+        axes.legend(ncol=len(KINDS), loc="lower right", bbox_to_anchor=(1, 1), frameon=False, fontsize=10,
+                    borderpad=0, borderaxespad=0.5, handlelength=2.6)
+    memory_panel(panel(panels - 1, "resident memory at the end of each interval"), intervals, sides)
+    return figure
+
+
+def memory_panel(axes: Axes, intervals: list[dict[str, Any]], sides: list[bool]) -> None:
+    """The resident memory of both sides, from zero."""
+    most = 0.0
+    for child in sides:
+        sizes = resident(intervals, child)
+        most = max([most, *[size for size in sizes if size is not None]])
+        axes.plot([interval["to_s"] for interval in intervals],
+                  [float("nan") if size is None else size for size in sizes], marker="s" if child else "o",
+                  markersize=3.2, linewidth=1.4, color="#6B6B6B" if child else "#000000",
+                  linestyle=(0, (5, 1.6)) if child else "-", label=SIDES[child].removeprefix("the "))
+    axes.set_ylim(0, (most or 1) * 1.15)
+    step = 2.0 ** max(0, (int(most) // 3).bit_length() - 1) if most else 1.0
+    places = [step * n for n in range(int((most * 1.15) // step) + 1)]
+    axes.set_yticks(places, [size_text(place) if place else "0" for place in places])
+    axes.set_xlabel("seconds since watching began")
+    if len(sides) > 1:
+        axes.legend(ncol=2, loc="lower right", bbox_to_anchor=(1, 1), frameon=False, fontsize=10, borderpad=0,
+                    borderaxespad=0.5, handlelength=2.6)
+
+
+if __name__ == "__main__":
+    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load))

@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+"""Figure: where fork's time goes, beside CASPER's table, and how it grows with populated memory.
+
+RESULTS is the file of `zerotax fork --json`, or a folder with a fork.json.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import zerotax_main
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from zerotax_axes import size_axis, size_text, time_axis, time_text
+from zerotax_documents import load_document
+from zerotax_page import MARGIN, WIDTH, Page
+from zerotax_results import Results
+from zerotax_style import FAINT, INK
+
+FIGURE = "fork"
+FILE = "fork.json"
+SCHEMA = "zerotax.fork/1"
+LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
+# The paper's sections, from the bottom up, and what is not in it: lightness and hatching differ.
+LOOKS = {"Search": ("#712553", ""), "uballoc": ("#0063A2", "...."), "setuctxt": ("#14A479", "////"),
+         "procdup loop": ("#A9D3EE", ""), "Miscellaneous": ("#F7C65B", "\\\\\\\\"), "-": ("#DDDDDD", "xxxx")}
+KINDS = {"private": ("#0063A2", "o", "private pages of 4 KiB"), "huge": ("#C85300", "^", "huge pages")}
+
+
+def load(source: str | Path) -> Results:
+    """The document of `zerotax fork`, as a run without points."""
+    return load_document(source, FILE, SCHEMA, "give the file of `zerotax fork --json FILE`")
+
+
+def found(results: Results) -> dict[str, Any]:
+    """The document itself, or the one that lies in the folder of a run."""
+    if results.run.get("schema") == SCHEMA:
+        return results.run
+    beside = results.source.parent / FILE
+    if not beside.exists():
+        raise zerotax_main.NothingToDraw(f"no {FILE} in {results.source.parent}; write one with "
+                                         f"`zerotax fork --json {FILE}`")
+    return load(beside).run
+
+
+def bars(document: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:
+    """Shares of fork by the paper's sections: the paper's own, then each process that was sampled."""
+    every = [("CASPER, 1989\n14.7 ms", {row["section"]: row["percent"] / 100 for row in document["casper"]
+                                        if row["section"] in LOOKS})]
+    for process in document["processes"]:
+        if isinstance(process["samples"], dict):
+            continue
+        forks = process["samples"][0]
+        shares = dict.fromkeys(LOOKS, 0.0)
+        for section in forks["sections"]:
+            shares[section["casper"]] += section["share"]
+        every.append((f"{process['name']}\n{time_text(forks['mean_ns'])}", shares))
+    return every
+
+
+def places(document: dict[str, Any], kind: str) -> list[tuple[int, float, bool]]:
+    """(populated bytes, nanoseconds, held back) of the processes that have nothing else much."""
+    model = document["model"]
+    if "na" in model:
+        return []
+    base = next(place["facts"] for place in model["fit"] if place["sweep"] == "base")
+
+    def plain(facts: dict[str, int]) -> bool:
+        return (facts["mappings"] <= base["mappings"] + 3 and facts["descriptors"] == base["descriptors"]
+                and facts["threads"] == base["threads"])
+    return sorted((place["populated_bytes"], place["measured_ns"], place["sweep"] == "held back")
+                  for place in model["fit"] + model["held_back"]
+                  if place["kind"] == kind and place["populated_bytes"] and plain(place["facts"]))
+
+
+def terms(document: dict[str, Any]) -> dict[str, float]:
+    """What each thing costs by the model, in nanoseconds; only what is known."""
+    return {term["key"]: term["ns"] for term in document["model"]["terms"] if not isinstance(term["ns"], dict)}
+
+
+def line(document: dict[str, Any], kind: str, size: float) -> float:
+    """What the model gives for the smallest process with so many populated bytes more."""
+    costs = terms(document)
+    base = next(place["predicted_ns"] for place in document["model"]["fit"] if place["sweep"] == "base")
+    return base + (costs["page"] * size / 4096 if kind == "private" else costs["huge_page"] * size / 2**21)
+
+
+def title(document: dict[str, Any]) -> str:
+    """What a fork costs, by the model."""
+    if "na" in document["model"]:
+        return "What fork costs, by section"
+    costs = terms(document)
+    gib = line(document, "private", 2**30)
+    base = line(document, "private", 0)
+    return f"fork takes {time_text(base)}, and {costs['page']:.0f} ns for each populated page: {time_text(gib)} with 1 GiB"
+
+
+def sections(axes: Axes, document: dict[str, Any]) -> None:
+    """Stacked bars of shares, each part with its name and share where there is room."""
+    every = bars(document)
+    for x, (_, shares) in enumerate(every):
+        bottom = 0.0
+        for name, (colour, hatch) in LOOKS.items():
+            share = shares.get(name, 0.0)
+            axes.bar(x, share, 0.72, bottom, color=colour, hatch=hatch, edgecolor="white", linewidth=0.8)
+            if share >= 0.045:
+                axes.text(x, bottom + share / 2, f"{share * 100:.0f} %", ha="center", va="center", fontsize=9,
+                          bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.82, "pad": 1.2})
+            bottom += share
+    axes.set_xticks(range(len(every)), [name for name, _ in every], fontsize=9)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_ylim(0, 1)
+    axes.set_ylabel("share of fork")
+    axes.set_title("by the paper's sections", loc="left", fontsize=11, pad=7)
+
+
+def growth(axes: Axes, document: dict[str, Any]) -> None:
+    """Time of fork against populated memory: measured, held back, and the model's line."""
+    axes.grid(True)
+    of = {kind: places(document, kind) for kind in KINDS}
+    everything = [place for every in of.values() for place in every]
+    if not everything:
+        axes.text(0.5, 0.5, f"n/a: {document['model'].get('na', 'not swept')}", transform=axes.transAxes,
+                  ha="center", color=FAINT)
+        return
+    for kind, every in of.items():
+        if not every:
+            continue
+        colour, marker, name = KINDS[kind]
+        sizes = [size for size, _, _ in every]
+        steps = [min(sizes) * (max(sizes) / min(sizes)) ** (k / 64) for k in range(65)]
+        axes.plot(steps, [line(document, kind, size) for size in steps], color=colour, linewidth=1.2,
+                  label=f"{name}: model")
+        for held, face, word in ((False, colour, "fitted"), (True, "white", "held back")):
+            shown = [(size, ns) for size, ns, back in every if back == held]
+            if shown:
+                axes.plot(*zip(*shown), linestyle="", marker=marker, markersize=7, color=colour,
+                          markerfacecolor=face, label=f"{name}: {word}")
+    size_axis(axes, sorted({size for size, _, _ in everything}), 9)
+    low, high = min(ns for _, ns, _ in everything), max(ns for _, ns, _ in everything)
+    time_axis(axes, low / 1.6, high * 1.6)
+    axes.set_xlabel("populated memory")
+    axes.set_title("by populated memory", loc="left", fontsize=11, pad=7)
+    axes.legend(loc="upper left", fontsize=8.5, frameon=False)
+
+
+def draw(results: Results) -> Figure:
+    """The figure: sections as stacked bars, and the time of fork against populated memory."""
+    document = found(results)
+    notes = ["Search: process number. uballoc: task, kernel stack, address space. setuctxt: registers and FPU. procdup "
+             "loop: mappings and page tables. Miscellaneous: descriptors, directory, rights, scheduling and the rest. "
+             "Grey: others who watch forks, not in the paper."]
+    if not any(isinstance(process["samples"], list) for process in document["processes"]):
+        notes.append("No sections: the kernel was not sampled.")
+    page = Page(title(document), Results(results.source, document, []), notes)
+    legend = 0.3
+    figure = page.figure(HEADING + HEIGHT + BELOW + legend)
+    total = figure.get_figheight()
+    width = (WIDTH - LEFT - BETWEEN - 2 * MARGIN) / 2
+    bottom = (page.foot + legend + BELOW) / total
+    left = figure.add_axes((LEFT / WIDTH, bottom, width / WIDTH, HEIGHT / total))
+    right = figure.add_axes(((LEFT + width + BETWEEN) / WIDTH, bottom, width / WIDTH, HEIGHT / total))
+    sections(left, document)
+    growth(right, document)
+    handles = [left.patches[i] for i in range(len(LOOKS))]
+    figure.legend(handles, [name if name != "-" else "not in the paper" for name in LOOKS], ncol=len(LOOKS),
+                  loc="upper left", frameon=False, fontsize=9, columnspacing=1.2, handlelength=1.6,
+                  bbox_to_anchor=(MARGIN / WIDTH, (page.foot + legend) / total), labelcolor=INK)
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load))

@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+"""Figure: how long fork and the first writes after it take, over the size of a block from calloc."""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+import zerotax_main
+from matplotlib.figure import Figure
+
+from zerotax_axes import size_text, time_text
+from zerotax_panels import LineFigure, Row
+from zerotax_results import Na, Point, Results, load, total
+from zerotax_style import labels
+
+FIGURE = "fork_after_calloc"
+
+
+def fork_ns(point: Point, part: str = "median") -> float | Na:
+    """Nanoseconds of fork() in the parent."""
+    return point.figure("fork", "fork_ns", part)
+
+
+def writes_ns(point: Point) -> float | Na:
+    """Nanoseconds of the child's and the parent's first writes together: the sum of the medians."""
+    return total([point.figure("fork", process, "write_ns", "median")
+                  for process in ("child", "parent")])
+
+
+def title(results: Results) -> str:
+    """The cheapest and the dearest fork with the largest block that nobody wrote."""
+    names = labels(results.series())
+    times = [(point.size, value, names[point.key]) for point in results.points
+             for value in [fork_ns(point)] if point.touch == 0 and not isinstance(value, Na)]
+    largest = max((size for size, _, _ in times), default=0)
+    ranked = sorted((value, name) for size, value, name in times if size == largest)
+    if len(ranked) < 2:
+        return "Fork after calloc, by the size of the block"
+    (fast, first), (slow, last) = ranked[0], ranked[-1]
+    return f"With {size_text(largest)} from calloc that nobody wrote, fork takes " \
+           f"{time_text(fast)} under {first}, {time_text(slow)} under {last}"
+
+
+def draw(results: Results) -> Figure:
+    """The figure: two rows of panels of times in nanoseconds, log-log."""
+    shown = results.of_case(FIGURE)
+    if not any(point.status == "ok" for point in shown.points):
+        raise zerotax_main.NothingToDraw(
+            "no point of the case fork_after_calloc was measured; run "
+            "`zerotax run --case fork_after_calloc --size 1MiB --size 1GiB`")
+    rows = [Row("time of fork()", fork_ns,
+                lambda point: (fork_ns(point, "p05"), fork_ns(point, "p95"))),
+            Row("first writes after it", writes_ns)]
+    figure = LineFigure(shown, rows, base=None)
+    figure.notes.insert(0, "Lower row: the child writes to each page of a quarter of the block, then "
+                           "the parent to each page of a half. Huge pages are off.")
+    return figure.draw(title(shown), 2.75)
+
+
+if __name__ == "__main__":
+    sys.exit(zerotax_main.main(FIGURE, draw, __doc__,
+                               load=functools.partial(load, case=FIGURE)))

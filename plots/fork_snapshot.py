@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+"""Figure: what a snapshot costs by each alternative, and the parent's page faults over time.
+
+RESULTS is the file of `zerotax snapshot --json`, or a results folder with a snapshot.json.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import zerotax_main
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
+
+from zerotax_axes import size_text, time_axis, time_text
+from zerotax_documents import read_document
+from zerotax_labels import LABEL_POINTS
+from zerotax_page import MARGIN, WIDTH, Page
+from zerotax_results import Results, load
+from zerotax_style import FAINT, INK, KNOWN, OTHERS, darker
+
+FIGURE = "fork_snapshot"
+FILE = "snapshot.json"
+SCHEMA = "zerotax.snapshot/1"
+NAMES = ["none", "fork", "fork_munmap", "fork_dontneed", "fork_huge", "shared_stop", "copy_first", "uffd_wp"]
+LOOKS = dict(zip(NAMES, [*KNOWN.values(), *OTHERS]))
+KINDS = {"copies": ("copied", "#A9371F", ""), "reuses": ("reused", "#A9D3EE", "///"),
+         "others": ("other", "#DDDDDD", "")}
+LEFT, GAP, HEADING, HEIGHT, BELOW, LEGEND = 0.92, 1.0, 0.36, 2.35, 0.62, 0.55   # inches
+SLOWDOWNS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
+
+
+class Mark(NamedTuple):
+    """One alternative: how much slower the writers are, memory added, and the time of standing still."""
+
+    name: str
+    slowdown: float
+    share: float | None   # of the array's size
+    stopped_ns: float
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The object of a snapshot file; raises ResultsError when it cannot be drawn."""
+    return read_document(path, SCHEMA, "draw it with the plots of the zerotax version that wrote it")
+
+
+def load_snapshot(source: Path) -> Results:
+    """What `load` gives for a folder; for the file of `zerotax snapshot --json`, its object."""
+    if source.is_dir() or not source.exists():
+        return load(source)
+    return Results(source, read(source), [])
+
+
+def document_of(results: Results) -> dict[str, Any]:
+    """The snapshot's object: that of the file itself, or of the folder's snapshot.json."""
+    if results.run.get("schema") == SCHEMA:
+        return results.run
+    file = (results.source if results.source.is_dir() else results.source.parent) / FILE
+    if not file.is_file():
+        raise zerotax_main.NothingToDraw(
+            "no snapshot was measured; run `zerotax snapshot --json snapshot.json`")
+    return read(file)
+
+
+def chosen(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The results of the first allocator."""
+    every = document["results"]
+    return [result for result in every if result["allocator"] == every[0]["allocator"]]
+
+
+def available(figure: Any) -> bool:
+    """Whether a figure was measured."""
+    return not (isinstance(figure, dict) and set(figure) == {"na"})
+
+
+def marks(document: dict[str, Any]) -> list[Mark]:
+    """Those that took a snapshot, and were measured beside none."""
+    size = document["parameters"]["array_bytes"]
+    found = []
+    for result in chosen(document):
+        if result["status"] != "ok" or not available(result["checked_elements"]) \
+                or not available(result["slowdown"]):
+            continue
+        memory = result["memory"]
+        share = (memory["peak_bytes"] - memory["before_bytes"]) / size if available(memory) else None
+        found.append(Mark(result["alternative"], result["slowdown"], share,
+                          result["stopped_ns"]["median"]))
+    return found
+
+
+def left_out(document: dict[str, Any]) -> list[str]:
+    """A footnote about alternatives that are not drawn, and other allocators."""
+    notes = [f"{result['alternative']}: {result['status']}: {result['reason']}."
+             for result in chosen(document) if result["status"] != "ok"]
+    others = {r["allocator"] for r in document["results"]} - {document["results"][0]["allocator"]}
+    if others:
+        notes.append(f"Drawn of {document['results'][0]['allocator']}; measured also: "
+                     f"{', '.join(sorted(others))}.")
+    return notes
+
+
+def title(document: dict[str, Any], of: list[Mark]) -> str:
+    """How much slower the writers are, at the most and at the least."""
+    what = f"A snapshot of {size_text(document['parameters']['array_bytes'])} under writers"
+    if len(of) < 2:
+        return what
+    worst, best = max(of, key=lambda m: m.slowdown), min(of, key=lambda m: m.slowdown)
+    return f"{what}: they need {best.slowdown:.1f} times as long with {best.name}, " \
+           f"{worst.slowdown:.1f} times with {worst.name}"
+
+
+def head(document: dict[str, Any], results: Results) -> Results:
+    """What the subtitle is taken from."""
+    run = {key: document[key] for key in ("started", "zerotax_version", "environment", "state")}
+    first = document["results"][0]
+    run["allocators"] = [{"name": first["allocator"], "version": first["version"]}]
+    return Results(results.source, {**run, "state": None}, [])
+
+
+def slowdown_axis(axes: Axes, of: list[Mark]) -> None:
+    """Makes x a log axis of times as long."""
+    axes.set_xscale("log")
+    axes.set_xlim(0.9, max(2.0, max(mark.slowdown for mark in of)) * 1.25)
+    places = [place for place in SLOWDOWNS if place < axes.get_xlim()[1]]
+    axes.xaxis.set_major_locator(FixedLocator(places))
+    axes.xaxis.set_major_formatter(FixedFormatter([f"{place:g}" for place in places]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("time the writers need, in times without a snapshot")
+    axes.grid(True)
+
+
+def scatter(axes: Axes, of: list[Mark], value: str) -> None:
+    """A mark for each alternative."""
+    for mark in of:
+        height = getattr(mark, value)
+        if height is None:
+            continue
+        look = LOOKS.get(mark.name, OTHERS[-1])
+        axes.plot([mark.slowdown], [height], marker=look.marker, color=look.colour, markersize=10,
+                  markeredgecolor=darker(look.colour), linestyle="none", label=mark.name, zorder=3,
+                  clip_on=False)
+
+
+def faults(axes: Axes, result: dict[str, Any] | None, figure: str, heading: str) -> None:
+    """The parent's faults on the array, a bar for each part of the time."""
+    axes.set_title(heading, loc="left", fontsize=11, pad=7)
+    axes.set_xlabel("milliseconds after the instant of the snapshot")
+    found = result[figure] if result else {"na": "fork was not measured"}
+    if not available(found):
+        axes.set_axis_off()
+        axes.text(0, 0.8, f"n/a: {found['na'][:70]}", transform=axes.transAxes, fontsize=LABEL_POINTS)
+        return
+    wide = found["timeline"]["bin_ns"] / 1e6
+    bins = found["timeline"]["bins"]
+    floor = [0] * len(bins)
+    for kind, (label, colour, hatch) in KINDS.items():
+        counts = [sum(v for k, v in each.items() if k not in KINDS) if kind == "others" else each[kind]
+                  for each in bins]
+        if kind == "others" and not any(counts):
+            continue
+        axes.bar([(n + 0.5) * wide for n in range(len(bins))], counts, wide, floor, label=label,
+                 color=colour, hatch=hatch, edgecolor="#2F6F8F" if hatch else colour, linewidth=0.4)
+        floor = [below + count for below, count in zip(floor, counts)]
+    end = found["end_s"] * 1e3
+    axes.axvline(end, color=INK, linestyle=(0, (4, 2)), linewidth=1.1)
+    axes.set_ylim(0, max(1, *floor) * 1.14)   # room for the words
+    axes.set_xlim(0, max(len(bins) * wide, end * 1.05))
+    late = end > axes.get_xlim()[1] * 0.6
+    axes.text(end, 1.0, "the child ended " if late else " the child ended", va="top", fontsize=9,
+              ha="right" if late else "left", color=FAINT, transform=axes.get_xaxis_transform())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:,.0f}"))
+    axes.set_ylabel(f"faults in {wide:.0f} ms")
+
+
+def draw(results: Results) -> Figure:
+    """The figure: slow-down against memory and against standing still, and faults over time."""
+    document = document_of(results)
+    of = marks(document)
+    if not of:
+        raise zerotax_main.NothingToDraw(
+            "no alternative was measured beside none; run `zerotax snapshot --json snapshot.json`")
+    fork = next((r for r in chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
+    given = document["parameters"]
+    page = Page(title(document, of), head(document, results),
+                [f"{given['writers']} writers, {given['checkpointers']} thread(s) that copy, batches of "
+                 f"{size_text(given['batch_bytes'])}; medians of {given['repeat']} runs. Memory and faults are of "
+                 "runs of their own; faults are slower while they are traced.", *left_out(document)])
+    figure = page.figure(2 * (HEADING + HEIGHT + BELOW) + LEGEND)
+    total = figure.get_figheight()
+    width = (WIDTH - LEFT - GAP - MARGIN) / 2
+
+    def panel(row: int, column: int) -> Axes:
+        bottom = page.foot + BELOW + (1 - row) * (HEADING + HEIGHT + BELOW + LEGEND)
+        return figure.add_axes(((LEFT + column * (width + GAP)) / WIDTH, bottom / total, width / WIDTH,
+                                HEIGHT / total))
+
+    memory, stopped = panel(0, 0), panel(0, 1)
+    for axes, value, heading in ((memory, "share", "memory added, in sizes of the array"),
+                                 (stopped, "stopped_ns", "time that all writers stand still")):
+        axes.set_title(heading, loc="left", fontsize=11, pad=7)
+        slowdown_axis(axes, of)
+        scatter(axes, of, value)
+    memory.set_ylim(-0.04, max([1.05, *(m.share * 1.1 for m in of if m.share is not None)]))
+    times = [mark.stopped_ns for mark in of]
+    time_axis(stopped, min(times) / 2, max(times) * 2)
+    handles = []
+    for mark in of:
+        look = LOOKS.get(mark.name, OTHERS[-1])
+        handles.append(Line2D([], [], marker=look.marker, color=look.colour, linestyle="none", markersize=8,
+                              markeredgecolor=darker(look.colour),
+                              label=f"{mark.name} ({time_text(mark.stopped_ns)})"))
+    figure.legend(handles=handles, ncol=4, loc="upper left", frameon=False, fontsize=LABEL_POINTS,
+                  borderpad=0, borderaxespad=0, columnspacing=1.4,
+                  bbox_to_anchor=(MARGIN / WIDTH, (page.foot + BELOW + HEIGHT + HEADING + LEGEND) / total))
+    before, after = panel(1, 0), panel(1, 1)
+    faults(before, fork, "faults", "fork: the parent's faults")
+    faults(after, fork, "faults_held", "the same, if the writers wait for the child's end")
+    handles, names = before.get_legend_handles_labels()
+    if handles:
+        before.legend(handles, names, frameon=False, fontsize=9.5, loc="lower right", ncol=len(names),
+                      bbox_to_anchor=(1.02, 0.99), borderpad=0.2, columnspacing=1.0, handlelength=1.4)
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load_snapshot))

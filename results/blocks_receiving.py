@@ -1,0 +1,40 @@
+"""docs/receiving.md: receive buffers, in the case and in Python's clients."""
+from __future__ import annotations
+
+from reference_text import machine, of_allocators, rate, reference, size_text, table
+
+PAGE = "docs/receiving.md"
+SIZES = [16 << 10, 1 << 20, 100_000_000, 128 << 20, 1000 << 20]
+
+
+def case_block() -> str:
+    """MB/s of the case recv_buffer, and what is zeroed for each byte."""
+    run = reference("recv_buffer.json")
+    transfer = {(p["allocator"], p["size_bytes"]): p["transfer"] for p in run["points"] if p["case"] == "recv_buffer"}
+    rows = [[name, *(rate(transfer[name, size]["mb_per_s"]) for size in SIZES),
+             rate(transfer[name, SIZES[2]]["cpu_s_per_gb"]), rate(transfer[name, SIZES[2]]["zeroed_per_received_byte"])]
+            for name in of_allocators(run["points"])]
+    head = ["MB/s received by TLS", *map(size_text, SIZES), "CPU s/GB", "zeroed"]
+    return f"{table(head, rows)}\n\n(CPU s/GB, zeroed: for 100 MB; zeroed: bytes for each byte received)\n\n{machine(run, '../')}"
+
+
+def clients_block() -> str:
+    """MB/s of the clients beside that of the case."""
+    run = reference("clients.json")
+    names = [client["name"] for client in run["clients"]]
+    parts = []
+    for size in sorted({point["size_bytes"] for point in run["points"]}):
+        found = {(r["allocator"], r["client"]): r["mb_per_s"] for r in run["results"] if r["size_bytes"] == size}
+        case = {p["allocator"]: p["transfer"]["mb_per_s"] for p in run["points"] if p["size_bytes"] == size}
+        rows = [[name, rate(case[name]), *(rate(found[name, client]) for client in names)]
+                for name in of_allocators(run["points"])]
+        parts.append(table([f"MB/s, {size_text(size)}", "recv_buffer", *names], rows))
+    versions: dict[str, str] = {}
+    for result in run["results"]:
+        if "na" not in result["versions"]:
+            versions.update(result["versions"])
+    told = ", ".join(f"{name} {version}" for name, version in sorted(versions.items(), key=lambda v: v[0].lower()))
+    return "\n\n".join([*parts, f"({told})"])
+
+
+BLOCKS = {"results/reference/recv_buffer.json": case_block, "results/reference/clients.json": clients_block}

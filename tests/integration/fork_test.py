@@ -1,0 +1,150 @@
+"""zerotax fork: sections, model and ways of a small run; what is counted is exact, times are only looked for."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import INTERRUPTED_BY_SIGINT, NOBODY, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable, zerotax
+
+SMALL = ["fork", "--most", "64MiB", "--rounds", "1"]
+SAMPLED = ["--seconds", "0.3"]
+WAYS = ["fork", "vfork", "posix_spawn", "fork, huge pages", "fork, MAP_SHARED", "fork, MADV_DONTFORK"]
+
+
+def measured(tmp_path, *arguments):
+    done = zerotax(*SMALL, *arguments, "--json", tmp_path / "fork.json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "fork.json").read_text())
+    check_schema(document, "fork")
+    return document, done.stdout
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return measured(tmp_path_factory.mktemp("fork"), *SAMPLED)
+
+
+def places(document, sweep):
+    model = document["model"]
+    return [place for place in model["fit"] + model["held_back"] if place["sweep"] == sweep]
+
+
+def test_the_smallest_process_is_small(small):
+    facts = small[0]["processes"][0]["facts"]
+    assert facts["pages"] < 32 and facts["huge_pages"] == 0 and facts["threads"] == 1
+
+
+def test_each_process_of_the_sweep_has_what_was_asked_for(small):
+    base = places(small[0], "base")[0]["facts"]
+    for place in places(small[0], "pages"):
+        asked = place["populated_bytes"] // 4096
+        # Where stack and heap begin is random, and so are a few pages.
+        assert abs(place["facts"]["pages"] - base["pages"] - asked) <= 3
+    assert [place["facts"]["mappings"] - base["mappings"] for place in places(small[0], "mappings")] == [100, 300, 1000, 3000]
+    assert [place["facts"]["descriptors"] - base["descriptors"] for place in places(small[0], "descriptors")] == \
+        [64, 256, 1024, 4096]
+    assert [place["facts"]["threads"] for place in places(small[0], "threads")] == [9, 33, 129]
+
+
+def test_huge_pages_are_huge_where_there_are_any(small):
+    for place in places(small[0], "huge"):
+        if place["facts"]["huge_pages"] == 0:
+            pytest.skip("no huge pages to be had")
+        assert place["facts"]["huge_pages"] == place["populated_bytes"] >> 21
+
+
+def test_nothing_over_the_limit_is_populated(small):
+    assert max(place["populated_bytes"] for place in places(small[0], "pages")) == 64 << 20
+    assert small[0]["ways"]["populated_bytes"] == 64 << 20
+
+
+def test_each_way_is_timed_and_the_child_is_gone_later(small):
+    ways = {way["name"]: way for way in small[0]["ways"]["ways"]}
+    assert set(ways) == set(WAYS)
+    assert all(way["gone_ns"] > way["call_ns"] > 0 for way in ways.values())
+
+
+def test_memory_that_fork_does_not_copy_costs_no_page_tables(small):
+    """A difference of orders of magnitude, as between work that is done and work that is not."""
+    ways = {way["name"]: way["call_ns"] for way in small[0]["ways"]["ways"]}
+    for way in ("vfork", "fork, MAP_SHARED", "fork, MADV_DONTFORK"):
+        assert ways[way] < ways["fork"] / 3
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may sample the kernel")
+def test_sections_hold_every_sample_and_page_tables_lead_in_a_large_process(small):
+    for process in small[0]["processes"]:
+        for samples in process["samples"]:
+            assert sum(section["samples"] for section in samples["sections"]) == samples["samples"] > 0
+            assert samples["lost"] == 0
+    forks, clones = small[0]["processes"][1]["samples"]
+    assert (forks["shares_memory"], clones["shares_memory"]) == (False, True)
+    share = {section["name"]: section["share"] for section in forks["sections"]}
+    assert max(share, key=share.get) == "page tables" and share["page tables"] > 0.8
+    # A clone that shares memory copies none, by construction.
+    counts = {section["name"]: section["samples"] for section in clones["sections"]}
+    assert counts["page tables"] == counts["mappings"] == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may sample the kernel")
+def test_the_rest_that_no_section_claims_is_small(small):
+    """Names of kernel functions change: this is where a new kernel would show."""
+    for process in small[0]["processes"]:
+        share = {section["name"]: section["share"] for section in process["samples"][0]["sections"]}
+        assert share["rest (signals, locks)"] < 0.25, process["name"]
+
+
+def test_the_report_fits_into_80_columns_and_names_the_paper(small):
+    _, text = small
+    assert max(map(len, text.splitlines())) <= 80
+    assert "procdup loop" in text or os.geteuid() != 0
+    assert "each populated page of 4 KiB" in text
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root, with setpriv, can become somebody else")
+def test_nobody_gets_everything_but_the_sections(tmp_path):
+    skip_if_unreadable()
+    done = zerotax(*SMALL, *SAMPLED, "--json", "-", prefix=NOBODY)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    check_schema(document, "fork")
+    for process in document["processes"]:
+        if not is_na(process["samples"]):
+            pytest.skip("everybody may sample the kernel here")
+        assert "perf_event_paranoid" in process["samples"]["na"]
+        assert len(process["ablation"]) == 6
+    assert not is_na(document["model"])
+
+
+def test_without_sampling_there_are_no_sections(tmp_path):
+    document, text = measured(tmp_path, "--seconds", "0")
+    assert all(is_na(process["samples"]) for process in document["processes"])
+    assert "no sections" in text
+
+
+def test_an_interrupt_keeps_what_was_measured(tmp_path):
+    out = tmp_path / "fork.json"
+    running = subprocess.Popen([ZEROTAX, "fork", "--most", "256MiB", "--rounds", "50", "--seconds", "0", "--json", out],
+                               env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(5)
+    running.send_signal(signal.SIGINT)
+    output, errors = running.communicate(timeout=60)
+    assert running.returncode == INTERRUPTED_BY_SIGINT, errors
+    document = json.loads(out.read_text())
+    check_schema(document, "fork")
+    assert document["complete"] is False
+    assert "interrupted" in errors and "without what clone(2) can share" in output
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--most", "5"], "--most"), (["--most", "much"], "much"), (["--rounds", "0"], "--rounds"),
+    (["--seconds", "-1"], "--seconds"), (["--json", "/nowhere/at/all.json"], "/nowhere/at/all.json")])
+def test_bad_words_are_refused_with_a_remedy(arguments, said):
+    done = zerotax("fork", *arguments)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and said in done.stderr
+

@@ -1,0 +1,73 @@
+"""Programs of known faults under `zerotax cow`: what several tests share."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import pytest
+
+from conftest import BUILD, PAGE, ZEROTAX, check_schema, clean_environment
+
+RECORDED = BUILD / "tests" / "recorded"
+FORKS = RECORDED / "forks"
+RANGE_BEGIN = 0x100000000000
+HUGE_PAGE = 2 << 20
+CLASSES = ("copies", "reuses", "zero_fills", "file_faults", "other")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
+
+
+def run(*arguments, prefix=(), **environment):
+    return subprocess.run([*prefix, str(ZEROTAX), "cow", *map(str, arguments)], timeout=120,
+                          env=clean_environment(**environment), capture_output=True, text=True, errors="replace",
+                          check=False)
+
+
+def checked(report):
+    """The report, if it is what the schema says and adds up."""
+    check_schema(report, "cow")
+    for key in CLASSES:
+        total = report["totals"][key]
+        for parts in (report["processes"], report["intervals"], report["code"]):
+            assert sum(part["counts"][key] for part in parts) == total, key
+        for process in report["processes"]:
+            assert sum(m["counts"][key] for m in process["mappings"]) == process["counts"][key], key
+    assert report["totals"]["lost"] == 0
+    return report
+
+
+def watch(*arguments, options=(), status=0, **how):
+    """The command's report on a program, and what it said; it ends with `status`, unless that is None."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        file = pathlib.Path(folder, "cow.json")
+        done = run("--json", file, *options, "--", *arguments, **how)
+        assert status is None or done.returncode == status, done.stderr
+        return checked(json.loads(file.read_text())), done
+
+
+def on_range(process, pages):
+    """Faults on the program's own pages: exact, for nothing else lies there."""
+    found = [m for m in process["mappings"] if m["begin"] == RANGE_BEGIN]
+    if not found:
+        return faults()  # a mapping without any is not told of
+    assert len(found) == 1 and found[0]["end"] == RANGE_BEGIN + pages * PAGE and found[0]["kind"] == "anonymous"
+    return {key: found[0]["counts"][key] for key in CLASSES}
+
+
+def faults(**counts):
+    return {**dict.fromkeys(CLASSES, 0), **counts}
+
+
+def known(process):
+    """Copies, reuses and zero-fills of the program's own pages, and how many of these brought a huge page."""
+    found = [m["counts"] for m in process["mappings"] if m["begin"] == RANGE_BEGIN]
+    assert len(found) == 1
+    counts = [found[0][key] for key in ("copies", "reuses", "zero_fills")]
+    zeroed = found[0]["zeroed_bytes"]
+    if isinstance(zeroed, dict):
+        return counts
+    huge, rest = divmod(zeroed - counts[2] * PAGE, HUGE_PAGE - PAGE)
+    assert rest == 0
+    return [*counts, huge]

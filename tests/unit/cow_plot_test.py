@@ -1,0 +1,137 @@
+"""The figure of copies over time shows each interval's counts, parent and children apart."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLOTS = ROOT / "plots"
+sys.path[:0] = [str(PLOTS), str(Path(__file__).parent / "sample_results")]
+pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
+
+import cow  # noqa: E402
+import validate  # noqa: E402
+import zerotax_sample as sample  # noqa: E402
+
+MIB = 1 << 20
+ENDED = {"na": "it was gone when an interval ended, or is another user's"}
+# Per interval: copies, reuses, zero-fills, resident bytes.
+PARENT = [(0, 0, 1000, 8 * MIB), (300, 0, 0, 8 * MIB), (0, 1200, 0, ENDED)]
+CHILD = [None, (500, 7, 0, 6 * MIB), (0, 0, 40, ENDED)]
+
+
+def of_counts(copies: int, reuses: int, zero_fills: int) -> dict[str, int]:
+    return {"copies": copies, "reuses": reuses, "zero_fills": zero_fills, "file_faults": 0, "other": 0, "kernel": 0,
+            "copied_bytes": copies * 4096, "zeroed_bytes": zero_fills * 4096, "copy_ns": copies * 1500}
+
+
+def document(sides: dict[int, list[Any]], lost: int = 0) -> dict[str, Any]:
+    """What zerotax cow writes of these processes: the first one is the parent."""
+    intervals, everything = [], []
+    for number in range(3):
+        entries = []
+        for pid, of in sides.items():
+            if of[number] is None:
+                continue
+            *counts, rss = of[number]
+            entries.append({"pid": pid, "child": pid != 10, "counts": of_counts(*counts), "rss_bytes": rss,
+                            "pss_bytes": ENDED, "vsz_bytes": rss})
+        everything += [entry["counts"] for entry in entries]
+        intervals.append({"from_s": number * 0.5, "to_s": min(number * 0.5 + 0.5, 1.2), "processes": entries,
+                          "counts": total([entry["counts"] for entry in entries])})
+    environment = sample.run(1)["environment"]
+    return {"schema": "zerotax.cow/1", "zerotax_version": "0.1.0", "started": "2026-11-20T10:00:00Z",
+            "environment": environment, "command": ["./server"], "pid": 10, "exit_status": 0,
+            "method": "tracepoints", "counted": "all", "interval_s": 0.5, "wall_s": 1.2, "buffer_bytes": 8 * MIB,
+            "faults_file": None, "totals": {**total(everything), "lost": lost}, "processes": [],
+            "intervals": intervals, "code": []}
+
+
+def total(parts: list[dict[str, int]]) -> dict[str, int]:
+    return {key: sum(part[key] for part in parts) for key in of_counts(0, 0, 0)}
+
+
+def figure_of(folder: Path, raw: dict[str, Any]) -> Any:
+    file = folder / "cow.json"
+    file.write_text(json.dumps(raw))
+    return cow.draw(cow.load(file))
+
+
+def lines(axes: Any) -> dict[str, list[tuple[float, float]]]:
+    return {line.get_label(): list(zip(*line.get_data())) for line in axes.lines}
+
+
+def words(figure: Any) -> str:
+    return " ".join(text.get_text() for text in figure.texts)
+
+
+def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(PLOTS / f"{name}.py"), *map(str, arguments)],
+                          capture_output=True, text=True, check=False)
+
+
+def test_what_is_drawn_here_is_what_the_schema_says() -> None:
+    raw = document({10: PARENT, 11: CHILD})
+    validate.validator("cow").validate(raw)
+
+
+def test_each_class_is_a_line_of_steps_for_parent_and_children_apart(tmp_path: Path) -> None:
+    figure = figure_of(tmp_path, document({10: PARENT, 11: CHILD, 12: CHILD}))
+    parent, children, _ = figure.axes
+    for axes, of, times in ((parent, PARENT, 1), (children, CHILD, 2)):
+        drawn = lines(axes)
+        for place, name in enumerate(("copies", "reuses", "zero-fills")):
+            values = [entry[place] * times if entry else 0 for entry in of]
+            assert [x for x, _ in drawn[name]] == [0, 0.5, 1.0, 1.2]
+            for (_, y), value in zip(drawn[name], [*values, values[-1]]):
+                # A zero lies in the band of zeros, below the least count there is.
+                assert y == value if value else abs(y) < 7
+    assert parent.get_ylim() == children.get_ylim() and parent.get_xlim() == children.get_xlim()
+
+
+def test_resident_memory_ends_where_a_process_ended(tmp_path: Path) -> None:
+    memory = figure_of(tmp_path, document({10: PARENT, 11: CHILD})).axes[-1]
+    drawn = lines(memory)
+    assert [y for _, y in drawn["parent"]][:2] == [8 * MIB, 8 * MIB] and math.isnan(drawn["parent"][2][1])
+    assert math.isnan(drawn["its children"][0][1]) and drawn["its children"][1] == (1.0, 6 * MIB)
+
+
+def test_a_process_alone_has_no_panel_of_children(tmp_path: Path) -> None:
+    figure = figure_of(tmp_path, document({10: PARENT}))
+    assert len(figure.axes) == 2
+    assert "300 pages copied (1.17 MiB)" in words(figure) and "children" not in words(figure)
+
+
+def test_the_title_tells_who_copied_and_lost_events_are_named(tmp_path: Path) -> None:
+    told = words(figure_of(tmp_path, document({10: PARENT, 11: CHILD}, lost=1234)))
+    assert "800 pages copied (3.12 MiB): 300 by the parent, 500 by its children" in told
+    assert "1,234 events were lost" in told and "./server" in told
+
+
+def test_it_is_drawn_alone_and_among_all_figures_and_its_absence_is_no_fault(tmp_path: Path) -> None:
+    folder = sample.write(tmp_path / "run", [sample.point("glibc", size) for size in (MIB, 100 * MIB, 1000 * MIB)])
+    together = script("all_figures", folder)
+    assert (together.returncode, together.stderr) == (0, "") and not list(folder.glob("cow.*"))
+    (folder / "cow.json").write_text(json.dumps(document({10: PARENT, 11: CHILD})))
+    assert script("all_figures", folder).returncode == 0
+    alone = tmp_path / "alone.json"
+    alone.write_text(json.dumps(document({10: PARENT, 11: CHILD})))
+    assert script("cow", alone).returncode == 0
+    assert (folder / "cow.svg").read_bytes() == (tmp_path / "cow.svg").read_bytes()
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("{", "not JSON"), ('{"schema": "zerotax.run/1"}', "zerotax cow --json"),
+    ('{"schema": "zerotax.cow/1", "intervals": []}', "nothing was watched")])
+def test_an_unusable_file_costs_one_line_and_status_2(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    done = script("cow", file)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and told in done.stderr
