@@ -7,7 +7,8 @@
 
 namespace zerotax::recorder {
 
-/// Holds all signals back: what runs meanwhile is never interrupted by a handler that records. SIGXFSZ that a write of
+/// Holds all signals and the thread's cancellation back: what runs meanwhile is never interrupted by a handler that
+/// records, nor ended with a lock in its hand. SIGXFSZ that a write of
 /// ours beyond RLIMIT_FSIZE has sent to this thread is taken away again: the program shall go on.
 class SignalBlock {
  public:
@@ -15,6 +16,7 @@ class SignalBlock {
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_before_);
   }
   ~SignalBlock() {
     sigset_t pending;
@@ -25,6 +27,7 @@ class SignalBlock {
       const timespec now{};
       ::sigtimedwait(&one, nullptr, &now);
     }
+    ::pthread_setcancelstate(cancel_before_, nullptr);
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   SignalBlock(const SignalBlock&) = delete;
@@ -32,6 +35,7 @@ class SignalBlock {
 
  private:
   sigset_t before_{};
+  int cancel_before_ = 0;
 };
 
 /// A lock that is only held with signals blocked, so that no handler waits for the thread that it interrupted.

@@ -1,4 +1,7 @@
+#include <pthread.h>
+
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "recorder_testing.h"
@@ -63,6 +66,26 @@ TEST(RecorderPressure, ARecordLargerThanAPacketIsLostAndCounted) {
   CtfTrace trace(folder.path());
   EXPECT_EQ(trace.discarded(), 1U);
   EXPECT_EQ(read_numbers(trace)[0], sequence(20));
+}
+
+TEST(RecorderPressure, ACancelledThreadLeavesNoLockBehind) {
+  const TraceFolder folder;
+  start(folder, {nullptr, kSmall, 0, ZEROTAX_TRACE_DRAIN_SELF, 0});
+  for (int i = 0; i < 20; ++i) {
+    pthread_t thread{};
+    // Many packets are written between two places where it may be cancelled: one in a write would end it with the lock.
+    const auto run = [](void*) -> void* {
+      for (;; ::pthread_testcancel()) record_numbers(1, 100'000);
+    };
+    ASSERT_EQ(::pthread_create(&thread, nullptr, run, nullptr), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::pthread_cancel(thread);
+    ASSERT_EQ(::pthread_join(thread, nullptr), 0);
+  }
+  record_numbers(0, 10'000);
+  zerotax_trace_stop();
+  CtfTrace trace(folder.path());
+  EXPECT_EQ(read_numbers(trace)[0], sequence(10'000));
 }
 
 TEST(RecorderPressure, OptionsOutOfRangeAreRefused) {
