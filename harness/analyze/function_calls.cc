@@ -30,6 +30,7 @@ void FunctionCalls::end_call(std::size_t process, Thread& thread, std::int64_t n
   figures.self_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(ns - call.inner_ns, 0));
   if (--thread.depth[call.function] == 0) figures.total_ns += static_cast<std::uint64_t>(ns);
   if (!thread.calls.empty()) thread.calls.back().inner_ns += ns;
+  if (on_end) on_end(process, thread.tid, now_ns);
 }
 
 void FunctionCalls::drop_calls(std::size_t process, Thread& thread) {
@@ -41,6 +42,7 @@ void FunctionCalls::drop_calls(std::size_t process, Thread& thread) {
 void FunctionCalls::add(const CtfEvent& event) {
   const std::size_t process = event.stream->process;
   Thread& thread = threads_[{process, event.stream->tid}];
+  thread.tid = event.stream->tid;
   // Which of those that were being called have ended meanwhile, nobody knows.
   if (event.discarded_before > 0) drop_calls(process, thread);
   const std::string& type = event.type->name;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -26,6 +27,9 @@ class FunctionCalls {
  public:
   using Key = std::pair<std::size_t, std::uint64_t>;  ///< process, address
 
+  /// Told of each call that ends, however it does: process, thread, time.
+  std::function<void(std::size_t, pid_t, std::int64_t)> on_end;
+
   /// Takes function events, in the order of time; leaves others.
   void add(const CtfEvent& event);
   /// Counts what has not ended. Once, after the last event.
@@ -44,6 +48,7 @@ class FunctionCalls {
   struct Thread {
     std::vector<Call> calls;
     std::map<std::uint64_t, unsigned> depth;  ///< of each function that is being called
+    pid_t tid = 0;
   };
   void end_call(std::size_t process, Thread& thread, std::int64_t now_ns, bool left);
   void drop_calls(std::size_t process, Thread& thread);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analyze/function_calls.h"
 #include "analyze/function_names.h"
 #include "analyze/trace_fields.h"
 
@@ -15,11 +16,10 @@ void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event
   const double us = static_cast<double>(event.monotonic_ns) * 1e-3;
   const std::string& type = event.type->name;
   const auto where = fmt::format(R"("ts":{:.3f},"pid":{},"tid":{})", us, process.pid, event.stream->tid);
-  if (type == "function_entry" || type == "function_exit") {
-    const Json fields = ctf_fields(event);
-    const auto address = fields.at("function").get<std::uint64_t>();
-    fmt::print(to, ",\n{{\"name\":{},\"ph\":\"{}\",{}}}", quoted(names.label(process.folder, address)),
-               type == "function_entry" ? 'B' : 'E', where);
+  if (type == "function_exit" || type == "function_jump" || type == "function_module") return;  // seen by what they end
+  if (type == "function_entry") {
+    const auto address = ctf_fields(event).at("function").get<std::uint64_t>();
+    fmt::print(to, ",\n{{\"name\":{},\"ph\":\"B\",{}}}", quoted(names.label(process.folder, address)), where);
     return;
   }
   fmt::print(to, ",\n{{\"name\":{},\"ph\":\"i\",\"s\":\"t\",{},\"args\":{}}}", quoted(type), where,
@@ -37,8 +37,16 @@ void write_perfetto(CtfTrace& trace, std::FILE* to) {
     fmt::print(to, ",\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"name\":{}}}}}",
                process.pid, quoted(process.name));
   }
-  trace.for_each(
-      [&](const CtfEvent& event) { write_event(to, trace.processes()[event.stream->process], event, names); });
+  FunctionCalls calls;
+  // A slice ends whatever ended the call: those that a jump left, too.
+  calls.on_end = [&](std::size_t process, pid_t tid, std::int64_t ns) {
+    fmt::print(to, ",\n{{\"ph\":\"E\",\"ts\":{:.3f},\"pid\":{},\"tid\":{}}}", static_cast<double>(ns) * 1e-3,
+               trace.processes()[process].pid, tid);
+  };
+  trace.for_each([&](const CtfEvent& event) {
+    calls.add(event);
+    write_event(to, trace.processes()[event.stream->process], event, names);
+  });
   fmt::print(to, "\n]}}\n");
 }
 

@@ -60,6 +60,8 @@ def test_the_timeline_has_slices(folder, tmp_path):
     events = json.loads((tmp_path / "p.json").read_text())["traceEvents"]
     begun = [event["name"] for event in events if event["ph"] == "B"]
     assert begun.count("recursive") == 128
+    # Each ends, also those that a jump left.
+    assert len(begun) == sum(1 for event in events if event["ph"] == "E")
 
 
 def test_it_may_be_preloaded_by_hand(tmp_path):

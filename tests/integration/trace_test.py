@@ -3,11 +3,12 @@
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 
 import pytest
-from conftest import BUILD, SOURCE, clean_environment, is_na
+from conftest import BUILD, SOURCE, ZEROTAX, clean_environment, is_na
 from tracing import TRACED, agree, babeltrace, numbers, summary, trace, traced
 
 SIGNALLED = {"abort": -6, "segv": -11, "kill": -9}
@@ -140,6 +141,22 @@ def test_run_gives_the_program_its_folder_and_its_status(tmp_path):
     assert agree(tmp_path / "t") == (1000, 0)
     assert "is there already" in trace("run", "-o", tmp_path / "t", "--", "true", status=2).stderr
     assert "recorded nothing" in trace("run", "-o", tmp_path / "none", "--", "true").stderr
+
+
+def test_an_interrupted_run_keeps_what_was_recorded(tmp_path):
+    progress = tmp_path / "progress"
+    progress.write_bytes(bytes(8))
+    process = subprocess.Popen(
+        [ZEROTAX, "trace", "run", "-o", tmp_path / "t", "--", TRACED / "unending", progress], start_new_session=True,
+        env=clean_environment(ZEROTAX_TRACE_BUFFER="64KiB", ZEROTAX_TRACE_MODE="overwrite", ZEROTAX_TRACE_DRAIN="off"),
+        stderr=subprocess.PIPE, text=True)
+    while int.from_bytes(progress.read_bytes(), "little") < 10000:
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "the trace is in" in errors
+    kept, discarded = agree(tmp_path / "t", discarded_too=False)
+    assert kept > 1000 and kept + discarded >= int.from_bytes(progress.read_bytes(), "little")
 
 
 def test_time_between_two_events(tmp_path):
