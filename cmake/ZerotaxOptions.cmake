@@ -12,7 +12,7 @@ endif()
 option(ZEROTAX_WERROR "Treat warnings as errors" ON)
 set(ZEROTAX_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=; leaves the probes out, for a sanitizer brings an allocator of its own")
 
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast $<$<COMPILE_LANGUAGE:C>:-Wno-old-style-cast>)
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>)
 if(ZEROTAX_WERROR)
   add_compile_options(-Werror)
 endif()

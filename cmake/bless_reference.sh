@@ -19,7 +19,7 @@ study() {
 }
 
 benchmarks() {
-  for name in zero-time meter-overhead record-overhead fault-tracer-cost fault-tracer-rate; do
+  for name in zero-time meter-overhead record-overhead fault-tracer-cost fault-tracer-rate recorder; do
     "build/bin/benchmark-$name" >"$1/benchmark-$name.txt"
   done
 }

@@ -27,6 +27,18 @@ void check_takes_preload(const std::string& program, const char* cannot) {
                    "give a dynamically linked program for this machine that you may run without further rights");
 }
 
+std::string project_library(const std::string& file) {
+  std::error_code failure;
+  const auto library =
+      std::filesystem::weakly_canonical(std::filesystem::path(probe_folder()) / "../lib" / file, failure);
+  if (!std::filesystem::exists(library, failure)) {
+    throw MachineError(fmt::format("'{}' is missing", library.string()),
+                       "build it with ./run build, or point ZEROTAX_PROBE_DIR at the folder of the probes");
+  }
+  check_preload_path(library.string(), "move the project to a path without them");
+  return library.string();
+}
+
 std::optional<Allocator> resolve_program_allocator(const std::string& word, const std::vector<std::string>& env) {
   if (word.empty()) {
     if (env.empty()) return std::nullopt;

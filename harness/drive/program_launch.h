@@ -16,6 +16,10 @@ std::string resolve_program(const std::string& command);
 /// it, as in "be recorded".
 void check_takes_preload(const std::string& program, const char* cannot);
 
+/// The path of a library of ours, to preload. Throws MachineError if it is not there, UsageError if its path cannot be
+/// preloaded.
+std::string project_library(const std::string& file);
+
 /// The allocator that a program is to run with, `preload` set; nothing if `word` is empty, for its own. `word` is NAME
 /// or NAME=PATH, `env` are words NAME:KEY=VALUE for it. Throws UsageError; MachineError if a built-in one's library is
 /// not found.

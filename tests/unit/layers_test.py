@@ -39,6 +39,17 @@ def test_cases_reach_into_the_meter_only():
         assert found <= {"meter", "os", "base"}, f"{path}: {found}"
 
 
+def test_the_recorder_stands_by_itself():
+    sources = list((SOURCE / "recorder").rglob("*.[hc]*"))
+    assert len(sources) > 20
+    for path in sources:
+        found = set(re.findall(r'^#include "(\w+)/', path.read_text(), re.MULTILINE))
+        assert found <= {"zerotax", "format", "functions"}, f"{path}: {found}"
+    # The other way, only what is in the files is known.
+    for path in (SOURCE / "harness").rglob("*.[hc]*"):
+        assert not re.findall(r'^#include [<"]zerotax/', path.read_text(), re.MULTILINE), path
+
+
 def test_headers_say_pragma_once():
     for path in (SOURCE / "harness").rglob("*.h"):
         assert "#pragma once" in path.read_text(), path

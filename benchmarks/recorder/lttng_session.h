@@ -1,0 +1,32 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "os/child.h"
+
+/// A session of LTTng for one benchmark: its own session daemon, with buffers that hold all that is recorded, ended
+/// with the object.
+class LttngSession {
+ public:
+  explicit LttngSession(std::string folder);
+  ~LttngSession();
+  LttngSession(const LttngSession&) = delete;
+  LttngSession& operator=(const LttngSession&) = delete;
+
+  /// Why there is none; empty: it runs.
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
+  /// For a program that is to be traced.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment() const;
+
+ private:
+  bool lttng(const std::vector<std::string>& words);
+  void begin();
+
+  std::string folder_;
+  std::string why_not_;
+  std::atomic<bool> stop_{false};
+  std::thread daemon_;
+};

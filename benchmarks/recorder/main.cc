@@ -1,0 +1,260 @@
+// What recording an event costs, beside LTTng-UST and beside the bare clock and store; what a recorded call of a
+// function costs, beside uftrace; and whether 10 million records a second for 10 s are all there. Expected: at most 12
+// ns where the bare limit is 8.5, a fifth of LTTng-UST, half of uftrace, nothing lost.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/bootstrap.h"
+#include "base/error.h"
+#include "drive/interrupt.h"
+#include "lttng_session.h"
+#include "os/program_file.h"
+#include "trace/ctf_trace.h"
+
+namespace {
+
+using namespace zerotax;
+namespace fs = std::filesystem;
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+constexpr double kOverBare = 12 / 8.5;
+constexpr std::uint64_t kRateBuffers = 64;  // MiB, of all threads
+constexpr double kPeerRatio = 5;
+constexpr double kCallPeerRatio = 2;
+
+struct Place {
+  std::string bin;     ///< of benchmark-recorder
+  std::string folder;  ///< for traces; emptied as it goes
+  [[nodiscard]] std::string program(const std::string& name) const { return bin + "/../benchmarks/recorder/" + name; }
+  [[nodiscard]] std::string library(const std::string& name) const { return bin + "/../lib/" + name; }
+};
+
+/// The numbers that a program prints; none if it failed or is missing.
+std::vector<double> numbers_of(const std::string& program, const std::vector<std::string>& words,
+                               const Environment& env) {
+  ChildCommand command;
+  command.program = program;
+  command.arguments = words;
+  command.environment = env;
+  command.capture = true;
+  command.timeout = std::chrono::minutes(5);
+  const ChildResult result = run_child(command, [] { return interrupted() != 0; });
+  if (result.end != ChildResult::End::kExited || result.code != 0) return {};
+  std::istringstream text(result.output);
+  std::vector<double> values;
+  for (double value = 0; text >> value;) values.push_back(value);
+  return values;
+}
+
+/// Rounds of several kinds, in turn; the medians. A kind that fails once is n/a.
+class Rounds {
+ public:
+  using Run = std::function<std::vector<double>()>;
+  void add(const std::string& name, Run run) { kinds_.push_back({name, std::move(run), "", {}}); }
+  void add_missing(const std::string& name, const std::string& why) { kinds_.push_back({name, {}, why, {}}); }
+
+  void measure(int rounds) {
+    for (int round = 0; round < rounds && interrupted() == 0; ++round) {
+      for (Kind& kind : kinds_) {
+        if (!kind.why.empty()) continue;
+        const auto values = kind.run();
+        if (values.empty()) kind.why = "the run failed: try it by hand";
+        if (!values.empty()) kind.ns.push_back(values.front());
+      }
+    }
+  }
+
+  [[nodiscard]] double median_of(const std::string& name) const {
+    for (const Kind& kind : kinds_) {
+      if (kind.name == name && kind.why.empty() && !kind.ns.empty()) return median(kind.ns);
+    }
+    return 0;
+  }
+
+  void print(const char* heading) const {
+    fmt::print("{:<44} {:>8} {:>8} {:>8}\n", heading, "median", "least", "most");
+    for (const Kind& kind : kinds_) {
+      if (!kind.why.empty() || kind.ns.empty()) {
+        fmt::print("{:<44}      n/a  {}\n", kind.name, kind.why);
+        continue;
+      }
+      fmt::print("{:<44} {:>8.2f} {:>8.2f} {:>8.2f}\n", kind.name, median(kind.ns),
+                 *std::min_element(kind.ns.begin(), kind.ns.end()), *std::max_element(kind.ns.begin(), kind.ns.end()));
+    }
+  }
+
+ private:
+  struct Kind {
+    std::string name;
+    Run run;
+    std::string why;
+    std::vector<double> ns;
+  };
+  std::vector<Kind> kinds_;
+};
+
+/// A line that says whether a ratio is as expected; counts it if it is not.
+void expect(const char* what, double ratio, double limit, bool at_most, int& off) {
+  const bool good = at_most ? ratio <= limit : ratio >= limit;
+  if (!good) ++off;
+  fmt::print("{}: {:.2f} (expected: {} {:.2f}){}\n", what, ratio, at_most ? "at most" : "at least", limit,
+             good ? "" : "  off");
+}
+
+Environment trace_to(const std::string& folder) {
+  fs::remove_all(folder);
+  return {{"ZEROTAX_TRACE_DIR", folder}};
+}
+
+void measure_records(const Place& place, bool smoke, int rounds, int& off) {
+  const std::string count = smoke ? "100000" : "1000000";
+  const LttngSession session(place.folder + "/lttng");
+  Rounds kinds;
+  kinds.add("bare: clock read, 16 bytes stored", [&] {
+    return numbers_of(place.program("records"), {"bare", count}, {});
+  });
+  kinds.add("zerotax", [&] {
+    // At full speed, which is ten times the rate below: in buffers that the drain keeps up with, as are LTTng's.
+    Environment env = trace_to(place.folder + "/ours");
+    env.emplace_back("ZEROTAX_TRACE_BUFFER", "16MiB");
+    return numbers_of(place.program("records"), {"ours", count}, env);
+  });
+  kinds.add("zerotax, not recording", [&] { return numbers_of(place.program("records"), {"ours", count}, {}); });
+  if (!fs::exists(place.program("records_lttng"))) {
+    kinds.add_missing("LTTng-UST", "its headers were missing when this was built: install liblttng-ust-dev");
+  } else if (!session.why_not().empty()) {
+    kinds.add_missing("LTTng-UST", session.why_not());
+  } else {
+    kinds.add("LTTng-UST", [&] {
+      auto found = numbers_of(place.program("records_lttng"), {count}, session.environment());
+      // A tracepoint that is off is no peer.
+      if (found.size() == 2 && found[1] != 1) found.clear();
+      return found;
+    });
+  }
+  kinds.measure(rounds);
+  kinds.print("ns per record of 16 bytes");
+  const double ours = kinds.median_of("zerotax");
+  expect("  zerotax / bare", ours / kinds.median_of("bare: clock read, 16 bytes stored"), kOverBare, true, off);
+  if (const double peer = kinds.median_of("LTTng-UST"); peer > 0)
+    expect("  LTTng-UST / zerotax", peer / ours, kPeerRatio, false, off);
+  fs::remove_all(place.folder + "/ours");
+}
+
+void measure_calls(const Place& place, bool smoke, int rounds, int& off) {
+  const std::string count = smoke ? "100000" : "1000000";
+  const std::string instrumented = place.program("calls_instrumented");
+  Rounds kinds;
+  kinds.add("bare", [&] { return numbers_of(place.program("calls"), {count}, {}); });
+  kinds.add("zerotax", [&] {
+    Environment env = trace_to(place.folder + "/calls");
+    env.emplace_back("ZEROTAX_TRACE_BUFFER", "16MiB");
+    env.emplace_back("LD_PRELOAD", fs::canonical(place.library("libzerotax-functions.so")));
+    return numbers_of(instrumented, {count}, env);
+  });
+  if (const std::string uftrace = find_program("uftrace"); uftrace.empty()) {
+    kinds.add_missing("uftrace", "it is not there: install uftrace");
+  } else {
+    kinds.add("uftrace", [&, uftrace] {
+      return numbers_of(
+          uftrace, {"record", "--no-pager", "--no-libcall", "-d", place.folder + "/uftrace", instrumented, count}, {});
+    });
+  }
+  kinds.measure(rounds);
+  kinds.print("\nns per call of an instrumented function");
+  // What is bare is part of each.
+  const double bare = kinds.median_of("bare");
+  if (const double peer = kinds.median_of("uftrace"); peer > 0) {
+    expect("  uftrace / zerotax", (peer - bare) / (kinds.median_of("zerotax") - bare), kCallPeerRatio, false, off);
+  }
+  fs::remove_all(place.folder + "/calls");
+  fs::remove_all(place.folder + "/uftrace");
+}
+
+/// Whether each thread's numbers are all there, in their order, each once.
+bool all_there(const std::string& folder, std::uint64_t threads, std::uint64_t each) {
+  CtfTrace trace(folder);
+  std::map<std::uint64_t, std::uint64_t> next;
+  bool in_order = true;
+  trace.for_each([&](const CtfEvent& event) {
+    std::uint64_t fields[2];
+    std::memcpy(fields, event.bytes, sizeof fields);
+    in_order = in_order && next[fields[0]]++ == fields[1];
+  });
+  for (const auto& [who, count] : next) in_order = in_order && count == each;
+  return in_order && next.size() == threads && trace.problems().empty();
+}
+
+void measure_loss(const Place& place, bool smoke, double seconds, int& off) {
+  fmt::print("\n{:<52} {:>12} {:>8} {:>8}  numbers\n",
+             fmt::format("records at 10 million a second ({} MiB of buffers)", kRateBuffers), "recorded", "lost",
+             "seconds");
+  for (const std::uint64_t threads : {1, 2, 8}) {
+    if (interrupted() != 0) return;
+    const std::string folder = place.folder + "/rate";
+    // Room for a quarter of a second, in case the disk holds the drain up.
+    Environment env = trace_to(folder);
+    env.emplace_back("ZEROTAX_TRACE_BUFFER", fmt::format("{}MiB", kRateBuffers / threads));
+    const auto found = numbers_of(place.program("rate"),
+                                  {std::to_string(threads), smoke ? "1e6" : "1e7", std::to_string(seconds)}, env);
+    if (found.size() != 3) {
+      fmt::print("{} threads: n/a, the run failed: is there room in {}?\n", threads, place.folder);
+      ++off;
+      continue;
+    }
+    const auto each = static_cast<std::uint64_t>(found[0]) / threads;
+    const bool good = found[1] == 0 && all_there(folder, threads, each);
+    if (!good) ++off;
+    fmt::print("{:<52} {:>12.0f} {:>8.0f} {:>8.2f}  {}\n", fmt::format("{} threads", threads), found[0], found[1],
+               found[2], good ? "all there, in order" : "not all there");
+    std::fflush(stdout);
+    fs::remove_all(folder);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"what recording an event and a call of a function costs, beside LTTng-UST and uftrace"};
+  bool smoke = false;
+  int rounds = 11;
+  double seconds = 10;
+  std::string folder = (fs::temp_directory_path() / fmt::format("zerotax-benchmark-{}", ::getpid())).string();
+  app.add_flag("--smoke", smoke, "one round, little work: only to see that it works");
+  app.add_option("--rounds", rounds, "runs of each kind, in turn")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--seconds", seconds, "of recording at a steady rate")
+      ->capture_default_str()
+      ->check(CLI::Range(0.01, 600.));
+  app.add_option("--folder", folder, "for the traces: 3 GB at 10 s; removed afterwards")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  catch_interrupts();
+  int off = 0;
+  try {
+    if (smoke) rounds = 1;
+    if (smoke) seconds = 0.1;
+    const Place place{fs::read_symlink("/proc/self/exe").parent_path(), folder};
+    fs::create_directories(folder);
+    measure_records(place, smoke, rounds, off);
+    measure_calls(place, smoke, rounds, off);
+    measure_loss(place, smoke, seconds, off);
+    fs::remove_all(folder);
+  } catch (const Error& failure) {
+    fmt::print(stderr, "benchmark-recorder: {}: {}\n", failure.what(), failure.remedy());
+    return static_cast<int>(failure.status());
+  }
+  fmt::print("{} figures are off\n", off);
+  if (interrupted() != 0) return 128 + interrupted();
+  // Times fail no test: the smoke run only shows that it works.
+  return !smoke && off > 0 ? 1 : 0;
+}

@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "analyze/function_report.h"
+#include "analyze/trace_fields.h"
+#include "analyze/trace_perfetto.h"
+#include "analyze/trace_report.h"
+#include "base/wrap.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "drive/output_file.h"
+#include "drive/trace_launch.h"
+#include "trace/ctf_repair.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax trace run -o trace -- ./service\n"
+    "  zerotax trace run --functions -o trace -- ./service\n"
+    "  zerotax trace summary trace --from request_begin --to request_done\n"
+    "  zerotax trace functions trace --json functions.json\n"
+    "  zerotax trace print trace --perfetto trace.json\n"
+    "The program is one that records (docs/trace.md), or with --functions one compiled with -finstrument-functions. "
+    "With "
+    "run, the exit status is the program's own (128 + N if signal N ended it).\n";
+
+constexpr const char* kNothing =
+    "zerotax trace: the program recorded nothing: link it with libzerotax-recorder, or compile it with "
+    "-finstrument-functions and give --functions\n";
+
+struct TraceOptions {
+  std::string action;
+  std::string folder;
+  std::string out = "zerotax-trace";
+  bool functions = false;
+  std::string from;
+  std::string to;
+  std::string event;
+  std::string json;
+  std::string perfetto;
+};
+
+void say_problems(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) fmt::print(stderr, "{}", wrap(problem, "! ", "  "));
+}
+
+/// Where the text for people goes: standard output, unless the JSON does.
+std::FILE* text_out(const TraceOptions& options) {
+  return options.json == "-" || options.perfetto == "-" ? stderr : stdout;
+}
+
+void put_json(const TraceOptions& options, const Json& json) {
+  if (!options.json.empty()) write_file(options.json, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void put_perfetto(const TraceOptions& options, CtfTrace& trace) {
+  if (options.perfetto.empty()) return;
+  const bool standard = options.perfetto == "-";
+  std::FILE* file = standard ? stdout : std::fopen(options.perfetto.c_str(), "w");
+  if (file == nullptr) throw UsageError(fmt::format("'{}' cannot be written", options.perfetto), "name another file");
+  write_perfetto(trace, file);
+  const bool failed = std::ferror(file) != 0;
+  if ((standard ? std::fflush(file) : std::fclose(file)) != 0 || failed) {
+    throw UsageError(fmt::format("'{}' could not be written to its end", options.perfetto), "make room");
+  }
+}
+
+ExitStatus summarise(const TraceOptions& options) {
+  if (options.from.empty() != options.to.empty()) {
+    throw UsageError("one of --from and --to is given",
+                     "give both: two types of event (zerotax trace summary names them)");
+  }
+  CtfTrace trace(options.folder);
+  std::optional<TraceIntervals> intervals;
+  if (!options.from.empty()) intervals.emplace(options.from, options.to);
+  const Json json = trace_json(trace, options.folder, intervals ? &*intervals : nullptr);
+  put_json(options, json);
+  put_perfetto(options, trace);
+  fmt::print(text_out(options), "{}", options.action == "list" ? trace_list_text(json) : trace_summary_text(json));
+  fmt::print(stderr, "{}", trace_warnings(json));
+  if (intervals && intervals->empty()) {
+    fmt::print(stderr, "zerotax trace: no {} is followed by {} in its thread\n", options.from, options.to);
+    return ExitStatus::kFinding;
+  }
+  return ExitStatus::kDone;
+}
+
+ExitStatus print(const TraceOptions& options) {
+  CtfTrace trace(options.folder);
+  put_perfetto(options, trace);
+  // With a file to write, that is what was asked for.
+  if (options.perfetto.empty()) {
+    std::optional<std::int64_t> begin;
+    trace.for_each([&](const CtfEvent& event) {
+      if (!begin) begin = event.monotonic_ns;
+      if (!options.event.empty() && event.type->name != options.event) return;
+      fmt::print("{}\n", ctf_line(trace.processes()[event.stream->process], event, *begin));
+    });
+  }
+  say_problems(trace.problems());
+  if (trace.discarded() > 0)
+    fmt::print(stderr, "! {} records were not kept: they are missing here\n", trace.discarded());
+  return ExitStatus::kDone;
+}
+
+ExitStatus functions(const TraceOptions& options) {
+  CtfTrace trace(options.folder);
+  const Json json = functions_json(trace, options.folder);
+  put_json(options, json);
+  put_perfetto(options, trace);
+  fmt::print(text_out(options), "{}", functions_text(json));
+  fmt::print(stderr, "{}", trace_warnings(json));
+  return ExitStatus::kDone;
+}
+
+ExitStatus repair(const TraceOptions& options) {
+  const CtfRepair done = repair_ctf_trace(options.folder);
+  say_problems(done.problems);
+  fmt::print("{} packets were added to streams, {} buffers removed\n", done.packets, done.buffers);
+  return ExitStatus::kDone;
+}
+
+ExitStatus run(const TraceOptions& options) {
+  TraceLaunch launch{Subcommand::program_words(), options.out, options.functions};
+  if (launch.words.empty()) {
+    throw UsageError("no command is given", "put it behind --, as in zerotax trace run -- ./service --port 8080");
+  }
+  const ForegroundResult result = run_traced(launch);
+  std::error_code failure;
+  if (std::filesystem::is_empty(options.out, failure)) {
+    fmt::print(stderr, "{}", kNothing);
+  } else {
+    say_problems(repair_ctf_trace(options.out).problems);
+    CtfTrace trace(options.out);
+    const Json json = trace_json(trace, options.out, nullptr);
+    put_json(options, json);
+    put_perfetto(options, trace);
+    fmt::print(stderr, "{}{}the trace is in {}\n", trace_summary_text(json), trace_warnings(json), options.out);
+    if (json.at("events") == 0) fmt::print(stderr, "{}", kNothing);
+  }
+  return static_cast<ExitStatus>(result.exit_status);
+}
+
+ExitStatus act(const TraceOptions& options) {
+  for (const std::string* file : {&options.json, &options.perfetto}) {
+    if (!file->empty()) check_writable(*file);
+  }
+  if (options.action == "run") return run(options);
+  if (options.folder.empty()) {
+    throw UsageError("no trace is given",
+                     fmt::format("give its folder, as in zerotax trace {} FOLDER", options.action));
+  }
+  if (options.action == "print") return print(options);
+  if (options.action == "functions") return functions(options);
+  if (options.action == "repair") return repair(options);
+  return summarise(options);
+}
+
+const Subcommand command(
+    "trace", "events that a program records, and its calls of functions: run, list, print, summary, functions, repair",
+    kExamples, [](CLI::App& app) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<TraceOptions>();
+      app.add_option("action", options->action,
+                     "run -- COMMAND: with the recorder on; list: processes and threads; print: every event; summary: "
+                     "types of event, times between two; functions: calls and their times; repair: complete the files "
+                     "after a crash")
+          ->required()
+          ->check(CLI::IsMember({"run", "list", "print", "summary", "functions", "repair"}));
+      app.add_option("folder", options->folder, "the trace")->check(not_empty());
+      app.add_option("-o,--out", options->out, "run: the folder for the trace")
+          ->capture_default_str()
+          ->check(not_empty());
+      app.add_flag("--functions", options->functions, "run: record calls of functions, too");
+      app.add_option("--from", options->from, "summary: the time from each event of this type")->check(not_empty());
+      app.add_option("--to", options->to, "to the next of this one in its thread")->check(not_empty());
+      app.add_option("--event", options->event, "print: events of this type only")->check(not_empty());
+      app.add_option("--json", options->json, "write everything to this file (- is standard output)")
+          ->check(not_empty());
+      app.add_option("--perfetto", options->perfetto, "write the events for ui.perfetto.dev to this file")
+          ->check(not_empty());
+      return [options] { return act(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax

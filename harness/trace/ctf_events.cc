@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <cstring>
+#include <queue>
+
+#include "trace/ctf_trace.h"
+
+namespace zerotax {
+namespace {
+
+constexpr std::uint64_t kMask = (std::uint64_t{1} << recorder::kTickBits) - 1;
+
+/// Goes through one stream.
+class Cursor {
+ public:
+  Cursor(const CtfStream& stream, const CtfProcess& process, std::vector<std::string>& problems)
+      : stream_(stream), process_(process), problems_(problems) {
+    event_.stream = &stream;
+  }
+
+  [[nodiscard]] const CtfEvent& event() const { return event_; }
+
+  /// The next event; false if there is none.
+  bool next() {
+    event_.discarded_before = 0;
+    while (packet_ < stream_.packets.size()) {
+      const CtfPacket& packet = stream_.packets[packet_];
+      if (at_ == 0) begin(packet);
+      if (at_ < packet.bytes && read(packet)) return true;
+      ++packet_;
+      at_ = 0;
+    }
+    return false;
+  }
+
+ private:
+  void begin(const CtfPacket& packet) {
+    event_.ticks = packet.header.timestamp_begin;
+    if (packet.header.discarded > discarded_) {
+      event_.discarded_before += packet.header.discarded - discarded_;
+      discarded_ = packet.header.discarded;
+    }
+  }
+
+  bool read(const CtfPacket& packet) {
+    std::uint64_t word = 0;
+    const std::uint64_t room = packet.bytes - at_;
+    if (room < sizeof word) return false;  // the cut was told of
+    std::memcpy(&word, packet.records + at_, sizeof word);
+    event_.type_id = word >> recorder::kTickBits;
+    const auto found = process_.metadata.types.find(event_.type_id);
+    if (found == process_.metadata.types.end()) {
+      problems_.push_back(
+          fmt::format("{}/stream-{}: an event of unknown type {} in packet {}: the rest of the packet is left out",
+                      process_.folder, stream_.number, event_.type_id, packet.header.sequence));
+      return false;
+    }
+    if (sizeof word + found->second.bytes > room) return false;
+    event_.type = &found->second;
+    event_.bytes = packet.records + at_ + sizeof word;
+    // The clock's lower bits; they wrap at most once between two records of a packet.
+    const std::uint64_t low = word & kMask;
+    std::uint64_t ticks = (event_.ticks & ~kMask) | low;
+    if (ticks < event_.ticks) ticks += kMask + 1;
+    event_.ticks = ticks;
+    event_.monotonic_ns = process_.metadata.monotonic_ns(ticks);
+    at_ += found->second.record_bytes();
+    return true;
+  }
+
+  const CtfStream& stream_;
+  const CtfProcess& process_;
+  std::vector<std::string>& problems_;
+  std::size_t packet_ = 0;
+  std::uint64_t at_ = 0;
+  std::uint64_t discarded_ = 0;
+  CtfEvent event_;
+};
+
+}  // namespace
+
+void CtfTrace::for_each(const std::function<void(const CtfEvent&)>& tell) {
+  problems_.resize(found_on_opening_);
+  std::vector<Cursor> cursors;
+  cursors.reserve(streams_.size());
+  for (const CtfStream& stream : streams_) cursors.emplace_back(stream, processes_[stream.process], problems_);
+  // The earliest first; of the same time, the first stream, so that the order is the same each time.
+  const auto later = [&](std::size_t one, std::size_t other) {
+    const auto first = cursors[one].event().monotonic_ns;
+    const auto second = cursors[other].event().monotonic_ns;
+    return first != second ? first > second : one > other;
+  };
+  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> queue(later);
+  for (std::size_t i = 0; i < cursors.size(); ++i) {
+    if (cursors[i].next()) queue.push(i);
+  }
+  while (!queue.empty()) {
+    const std::size_t first = queue.top();
+    queue.pop();
+    tell(cursors[first].event());
+    if (cursors[first].next()) queue.push(first);
+  }
+}
+
+}  // namespace zerotax

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <regex>
+#include <string_view>
+
+#include "base/error.h"
+#include "trace/ctf_types.h"
+
+namespace zerotax {
+namespace {
+
+__extension__ using Wide = __int128;
+constexpr const char* kRemedy = "give the folder that ZEROTAX_TRACE_DIR named; other traces are for babeltrace2";
+
+std::uint64_t parse_number(const std::string& text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// "key = value;" or "key = "value";" of each line of a block.
+std::map<std::string, std::string> settings_of(const std::string& text, const std::string& block) {
+  std::map<std::string, std::string> found;
+  const auto begin = text.find("\n" + block + " {\n");
+  const auto end = begin == std::string::npos ? begin : text.find("\n};", begin);
+  if (end == std::string::npos) return found;
+  static const std::regex line(R"re(\n  (\w+) = +(?:"([^"\n]*)"|(\w+));)re");
+  const std::string part = text.substr(begin, end - begin);
+  for (std::sregex_iterator i(part.begin(), part.end(), line), none; i != none; ++i) {
+    found[(*i)[1]] = (*i)[2].matched ? (*i)[2].str() : (*i)[3].str();
+  }
+  return found;
+}
+
+std::string bytes_of_uuid(std::string text) {
+  std::erase(text, '-');
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+CtfType parse_type(const std::string& body) {
+  static const std::regex line(R"(\n    (integer|floating_point) \{ ([^}]*)\} _(\w+)(?:\[(\d+)\])?;)");
+  static const std::regex name(R"re(\n  name = "(\w+)";)re");
+  CtfType type;
+  std::smatch match;
+  if (std::regex_search(body, match, name)) type.name = match[1];
+  for (std::sregex_iterator i(body.begin(), body.end(), line), none; i != none; ++i) {
+    const std::string how = (*i)[2];
+    CtfField field;
+    field.name = (*i)[3];
+    field.array = (*i)[4].matched;
+    field.count = field.array ? static_cast<std::uint32_t>(parse_number((*i)[4])) : 1;
+    const auto align = how.find("align = ");
+    field.bytes = static_cast<std::uint32_t>(parse_number(how.substr(align + 8)) / 8);
+    if (field.bytes == 0) field.bytes = 1;
+    field.kind = (*i)[1] == "floating_point"                        ? CtfField::Kind::kFloat
+                 : how.find("encoding = UTF8") != std::string::npos ? CtfField::Kind::kText
+                 : how.find("signed = true") != std::string::npos   ? CtfField::Kind::kSigned
+                                                                    : CtfField::Kind::kUnsigned;
+    field.offset = (type.bytes + field.bytes - 1) / field.bytes * field.bytes;
+    type.bytes = field.offset + field.bytes * field.count;
+    type.fields.push_back(std::move(field));
+  }
+  return type;
+}
+
+}  // namespace
+
+std::int64_t CtfMetadata::monotonic_ns(std::uint64_t ticks) const {
+  const Wide since = static_cast<Wide>(ticks) - static_cast<Wide>(begin_ticks);
+  return static_cast<std::int64_t>(begin_monotonic_ns) +
+         static_cast<std::int64_t>(since * 1'000'000'000 / static_cast<Wide>(frequency));
+}
+
+CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem) {
+  CtfMetadata metadata;
+  metadata.env = settings_of(text, "env");
+  if (!text.starts_with("/* CTF 1.8 */") || metadata.env["tracer_name"] != "zerotax-recorder") {
+    throw UsageError(fmt::format("'{}' is not of zerotax's recorder, or is damaged", path), kRemedy);
+  }
+  auto trace = settings_of(text, "trace");
+  auto clock = settings_of(text, "clock");
+  metadata.uuid = bytes_of_uuid(trace["uuid"]);
+  metadata.frequency = parse_number(clock["freq"]);
+  metadata.begin_ticks = parse_number(metadata.env["calibration_begin_ticks"]);
+  metadata.begin_monotonic_ns = parse_number(metadata.env["calibration_begin_monotonic_ns"]);
+  metadata.begin_realtime_ns = parse_number(metadata.env["calibration_begin_realtime_ns"]);
+  if (metadata.uuid.size() != 16 || metadata.frequency == 0) {
+    throw UsageError(fmt::format("'{}' is damaged: it has no clock", path), kRemedy);
+  }
+  static const std::string kBegin = "\nevent {\n  id = ";
+  for (auto at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at + 1)) {
+    const auto end = text.find("\n};", at);
+    if (end == std::string::npos) {
+      problem = fmt::format("{}: the last type of event is cut", path);
+      break;
+    }
+    const std::string body = text.substr(at, end - at);
+    metadata.types[parse_number(body.substr(kBegin.size()))] = parse_type(body);
+  }
+  return metadata;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,158 @@
+#include "trace/ctf_repair.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "os/unique_fd.h"
+#include "trace/ctf_trace.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether this very process still has the buffer mapped, and is no later one of the same number.
+bool is_mapped(pid_t pid, const std::string& path) {
+  std::error_code failure;
+  const std::string absolute = fs::canonical(path, failure);
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(absolute) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void write_packet(int file, const CtfPacket& packet, const std::string& path) {
+  std::string bytes(reinterpret_cast<const char*>(&packet.header), sizeof packet.header);
+  bytes.append(packet.records, packet.bytes);
+  bytes.resize(packet.header.packet_bits / 8);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw UsageError(fmt::format("'{}' cannot be written: {}", path, std::strerror(errno)),
+                       "make room, or copy the trace to where there is some");
+    }
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+/// One that says how many records were discarded, where no other does.
+CtfPacket last_word(const recorder::RingFile& ring, const recorder::LaneFile& lane, std::uint64_t sequence) {
+  CtfPacket packet;
+  packet.header = {recorder::kPacketMagic,
+                   {},
+                   0,
+                   lane.last,
+                   lane.last,
+                   sizeof packet.header * 8,
+                   sizeof packet.header * 8,
+                   sequence,
+                   lane.discarded,
+                   ring.pid,
+                   ring.tid};
+  std::memcpy(packet.header.uuid, ring.uuid, sizeof ring.uuid);
+  return packet;
+}
+
+void complete(const recorder::RingFile& ring, unsigned index, const std::string& folder, const std::string& uuid,
+              CtfRepair& repair) {
+  const recorder::LaneFile& lane = ring.lanes[index];
+  const std::string path = fmt::format("{}/stream-{}", folder, lane.stream);
+  CtfStreamFile there;
+  std::error_code failure;
+  if (fs::exists(path, failure)) {
+    const MappedFile mapped(path);
+    there = scan_stream(mapped, path, uuid, repair.problems);
+    // Packets point into the file that is about to be cut: their heads are all that is looked at.
+    while (!there.packets.empty() && mapped.size() > there.whole_bytes &&
+           there.packets.back().records + there.packets.back().bytes > mapped.data() + there.whole_bytes) {
+      there.packets.pop_back();
+    }
+  }
+  const std::uint64_t next = there.packets.empty() ? 0 : there.packets.back().header.sequence + 1;
+  std::uint64_t told = there.packets.empty() ? 0 : there.packets.back().header.discarded;
+  std::vector<CtfPacket> packets = packets_of_ring(ring, index, next);
+  if (!packets.empty()) told = packets.back().header.discarded;
+  if (lane.discarded > told) {
+    packets.push_back(last_word(ring, lane, packets.empty() ? next : packets.back().header.sequence + 1));
+  }
+  if (packets.empty()) return;
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!file || ::ftruncate(file.get(), static_cast<off_t>(there.whole_bytes)) != 0) {
+    throw UsageError(fmt::format("'{}' cannot be written: {}", path, std::strerror(errno)),
+                     "give a trace that you may write to");
+  }
+  for (const CtfPacket& packet : packets) write_packet(file.get(), packet, path);
+  repair.packets += packets.size();
+}
+
+/// A stream without a buffer may have been cut, too.
+void cut_half_packets(const std::string& folder, const std::string& uuid, CtfRepair& repair) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with("stream-")) continue;
+    std::uint64_t whole = 0;
+    {
+      const MappedFile mapped(entry.path());
+      if (mapped.size() == 0) continue;
+      whole = scan_stream(mapped, entry.path(), uuid, repair.problems).whole_bytes;
+      if (whole == mapped.size()) continue;
+    }
+    std::error_code failure;
+    fs::resize_file(entry.path(), whole, failure);
+    if (failure) repair.problems.push_back(fmt::format("{}: {}", entry.path().string(), failure.message()));
+  }
+}
+
+}  // namespace
+
+CtfRepair repair_ctf_trace(const std::string& folder) {
+  CtfRepair repair;
+  for (const std::string& process : ctf_process_folders(folder)) {
+    std::ifstream file(process + "/metadata", std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    std::string problem;
+    CtfMetadata metadata;
+    try {
+      metadata = parse_ctf_metadata(text.str(), process + "/metadata", problem);
+    } catch (const Error& failure) {
+      repair.problems.emplace_back(failure.what());
+      continue;
+    }
+    bool runs = false;
+    for (const auto& entry : fs::directory_iterator(process)) {
+      if (!entry.path().filename().string().starts_with(recorder::kRingPrefix)) continue;
+      const std::string path = entry.path();
+      {
+        const MappedFile mapped(path);
+        const std::size_t before = repair.problems.size();
+        const auto* ring = check_ring(mapped, path, metadata.uuid, repair.problems);
+        if (repair.problems.size() != before) continue;  // damaged: somebody may still make something of it
+        if (ring != nullptr && is_mapped(static_cast<pid_t>(ring->pid), path)) {
+          repair.problems.push_back(fmt::format("{}: process {} still records", process, ring->pid));
+          runs = true;
+          break;
+        }
+        if (ring != nullptr && ring->in_use != 0) {
+          for (unsigned lane = 0; lane < recorder::kLanes; ++lane)
+            complete(*ring, lane, process, metadata.uuid, repair);
+        }
+      }
+      ::unlink(path.c_str());
+      ++repair.buffers;
+    }
+    if (!runs) cut_half_packets(process, metadata.uuid, repair);
+  }
+  return repair;
+}
+
+}  // namespace zerotax

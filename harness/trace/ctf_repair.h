@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace zerotax {
+
+struct CtfRepair {
+  std::size_t packets = 0;            ///< that were added to stream files
+  std::size_t buffers = 0;            ///< that were removed, as their streams have all of them
+  std::vector<std::string> problems;  ///< a line each
+};
+
+/// Completes the stream files of processes that ended without doing so, from their threads' buffers, so that any reader
+/// of CTF has all of it; cuts off a half-written packet at a stream's end. Processes that still run are left as they
+/// are. Throws UsageError if there is no trace, or nothing can be written.
+CtfRepair repair_ctf_trace(const std::string& folder);
+
+}  // namespace zerotax

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace zerotax {
+
+/// A field of a recorded event.
+struct CtfField {
+  enum class Kind { kUnsigned, kSigned, kFloat, kText };
+  std::string name;
+  Kind kind = Kind::kUnsigned;
+  std::uint32_t bytes = 0;  ///< of one element
+  std::uint32_t count = 1;
+  bool array = false;
+  std::uint32_t offset = 0;  ///< in the event's bytes
+};
+
+/// A type of event.
+struct CtfType {
+  std::string name;
+  std::vector<CtfField> fields;
+  std::uint32_t bytes = 0;  ///< of its fields; the record has 8 more before it, and is padded to 8
+  [[nodiscard]] std::uint64_t record_bytes() const { return (8 + std::uint64_t{bytes} + 7) / 8 * 8; }
+};
+
+/// What the metadata file of a recorded process says.
+struct CtfMetadata {
+  std::string uuid;  ///< its 16 bytes
+  std::map<std::string, std::string> env;
+  std::uint64_t frequency = 0;
+  std::uint64_t begin_ticks = 0;         ///< one moment on all clocks
+  std::uint64_t begin_monotonic_ns = 0;  ///< CLOCK_MONOTONIC
+  std::uint64_t begin_realtime_ns = 0;   ///< since 1970
+  std::map<std::uint64_t, CtfType> types;
+
+  /// CLOCK_MONOTONIC, in ns, at this count of ticks.
+  [[nodiscard]] std::int64_t monotonic_ns(std::uint64_t ticks) const;
+};
+
+/// Reads the TSDL that our recorder writes (and no other's). What is cut at its end is left out and said in `problem`.
+/// Throws UsageError if it is not of our recorder, or its head is damaged; `path` is for messages.
+CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem);
+
+}  // namespace zerotax

@@ -1,0 +1,44 @@
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "functions/events.h"
+#include "functions/modules.h"
+
+// The two functions that a compiler's -finstrument-functions calls (GCC manual, "Program Instrumentation Options").
+
+namespace {
+
+/// Which files are loaded is recorded before the first function, and anew in a forked child, which has a trace of its
+/// own.
+std::atomic<bool> modules_wanted{true};
+
+[[gnu::noinline, gnu::cold]] void give_modules() {
+  if (!zerotax_trace_is_on() || !modules_wanted.exchange(false)) return;
+  zerotax::functions::record_modules();
+}
+
+void in_child() { modules_wanted.store(true); }
+
+[[gnu::constructor]] void watch_forks() { ::pthread_atfork(nullptr, nullptr, in_child); }
+
+[[gnu::destructor]] void give_late_modules() {
+  if (!modules_wanted.load()) zerotax::functions::record_modules();
+}
+
+}  // namespace
+
+extern "C" {
+
+ZEROTAX_PUBLIC_ void __cyg_profile_func_enter(void* function, void* /*from*/) {
+  if (__builtin_expect(static_cast<long>(modules_wanted.load(std::memory_order_relaxed)), 0) != 0) give_modules();
+  zerotax::record(function_entry{.function = reinterpret_cast<std::uint64_t>(function),
+                                 .stack = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))});
+}
+
+ZEROTAX_PUBLIC_ void __cyg_profile_func_exit(void* function, void* /*from*/) {
+  zerotax::record(function_exit{.function = reinterpret_cast<std::uint64_t>(function)});
+}
+
+}  // extern "C"

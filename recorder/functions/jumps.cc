@@ -1,0 +1,67 @@
+#include <dlfcn.h>
+
+#include <csetjmp>
+#include <cstdint>
+
+#include "functions/events.h"
+
+// The functions that a longjmp leaves do not exit: where it jumps to says which they are.
+
+namespace {
+
+/// The stack pointer that a jmp_buf of glibc holds (sysdeps/x86_64/jmpbuf-offsets.h and pointer_guard.h); 0 elsewhere,
+/// and then the report finds out by the next function that exits.
+std::uint64_t stack_of(const __jmp_buf_tag* buffer) {
+#if defined(__x86_64__) && defined(__GLIBC__)
+  auto guarded = static_cast<std::uint64_t>(buffer->__jmpbuf[6]);
+  asm("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(guarded));
+  return guarded;
+#else
+  static_cast<void>(buffer);
+  return 0;
+#endif
+}
+
+using Jump = void (*)(__jmp_buf_tag*, int);
+
+[[noreturn]] void jump(Jump& real, const char* name, __jmp_buf_tag* buffer, int value) {
+  zerotax::record(function_jump{.stack = stack_of(buffer)});
+  if (real == nullptr) real = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, name));
+  real(buffer, value);
+  __builtin_unreachable();
+}
+
+Jump real_longjmp = nullptr;
+Jump real_underscore = nullptr;
+Jump real_siglongjmp = nullptr;
+Jump real_checked = nullptr;
+
+/// Found early: a handler may jump.
+[[gnu::constructor]] void find() {
+  real_longjmp = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "longjmp"));
+  real_underscore = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "_longjmp"));
+  real_siglongjmp = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "siglongjmp"));
+  real_checked = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "__longjmp_chk"));
+}
+
+}  // namespace
+
+extern "C" {
+
+ZEROTAX_PUBLIC_ void longjmp(__jmp_buf_tag* buffer, int value) noexcept {
+  jump(real_longjmp, "longjmp", buffer, value);
+}
+
+ZEROTAX_PUBLIC_ void _longjmp(__jmp_buf_tag* buffer, int value) noexcept {
+  jump(real_underscore, "_longjmp", buffer, value);
+}
+
+ZEROTAX_PUBLIC_ void siglongjmp(__jmp_buf_tag* buffer, int value) noexcept {
+  jump(real_siglongjmp, "siglongjmp", buffer, value);
+}
+
+ZEROTAX_PUBLIC_ void __longjmp_chk(__jmp_buf_tag* buffer, int value) noexcept {
+  jump(real_checked, "__longjmp_chk", buffer, value);
+}
+
+}  // extern "C"

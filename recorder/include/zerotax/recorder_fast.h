@@ -1,0 +1,100 @@
+/* The path of a record that finds room: inlined into the program, no call, no lock, no system call. */
+#ifndef ZEROTAX_RECORDER_FAST_H
+#define ZEROTAX_RECORDER_FAST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+extern "C" {
+#endif
+
+#define ZEROTAX_PUBLIC_ __attribute__((visibility("default")))
+
+/* A field of an event. */
+struct zerotax_field {
+  const char* name;
+  uint32_t kind;   /* ZEROTAX_KIND_* */
+  uint32_t bytes;  /* of an element: 1, 2, 4, 8 */
+  uint32_t count;  /* of elements */
+  uint32_t offset; /* in the struct, bytes */
+  uint32_t is_array;
+};
+
+/* A type of event: one per definition and source file. */
+struct zerotax_type {
+  uint64_t word; /* its number << 48; 0 until it is first recorded */
+  const char* name;
+  const struct zerotax_field* fields;
+  uint32_t field_count;
+  uint32_t bytes; /* of the struct, up to the end of its last field */
+};
+
+/* What is known outside the process of how far a lane has come: in the buffer's file, so that it outlives a crash. */
+struct zerotax_commit {
+  uint64_t committed; /* address behind the last whole record, without its padding */
+  uint64_t last;      /* timestamp of the last record */
+};
+
+/* Where a thread records. In memory that the kernel clears in a forked child (MADV_WIPEONFORK), where a limit of 0
+ * sends the first record to the slow path. */
+struct zerotax_lane {
+  uint64_t busy; /* a record is being made: a signal handler must not use this lane */
+  char* cursor;
+  char* limit;
+  struct zerotax_commit* commit;
+};
+
+/* The calling thread's lane; never NULL. Initial-exec: one load, and 8 bytes of the static TLS that the C library keeps
+ * for libraries that are opened late. */
+ZEROTAX_PUBLIC_ extern __thread struct zerotax_lane* zerotax_lane_current __attribute__((tls_model("initial-exec")));
+
+/* Everything else: first records, full packets, signal handlers that interrupt a record, clocks but the TSC. */
+ZEROTAX_PUBLIC_ void zerotax_record_slow(struct zerotax_type* type, const void* bytes, size_t size);
+
+#define ZEROTAX_TICK_BITS_ 48
+
+/* A record is one word (timestamp: 48 bits, number of the type: 16 bits) and the struct, padded to 8 bytes. */
+static inline __attribute__((always_inline, no_instrument_function)) void zerotax_record_bytes(
+    struct zerotax_type* type, const void* bytes, size_t size) {
+#ifdef __x86_64__
+  struct zerotax_lane* const lane = zerotax_lane_current;
+  const uint64_t word = __atomic_load_n(&type->word, __ATOMIC_RELAXED);
+  if (__builtin_expect((__atomic_load_n(&lane->busy, __ATOMIC_RELAXED) == 0) & (word != 0), 1)) {
+    const size_t need = (sizeof word + size + 7) & ~(size_t)7;
+    __atomic_store_n(&lane->busy, 1, __ATOMIC_RELAXED);
+    /* From here to the other fence a handler sees busy, and goes another way. */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    char* const at = lane->cursor;
+    if (__builtin_expect((size_t)__atomic_load_n(&lane->limit, __ATOMIC_RELAXED) >= (size_t)at + need, 1)) {
+      struct zerotax_commit* const commit = lane->commit;
+      const uint64_t now = __builtin_ia32_rdtsc();
+      /* One comparison for both: the clock stepped back, or so far that 48 bits do not tell. */
+      if (__builtin_expect(now - commit->last < (uint64_t)1 << (ZEROTAX_TICK_BITS_ - 1), 1)) {
+        const uint64_t first = word | (now & (((uint64_t)1 << ZEROTAX_TICK_BITS_) - 1));
+        memcpy(at, &first, sizeof first);
+        if (size != 0) memcpy(at + sizeof first, bytes, size);
+        lane->cursor = at + need;
+        __atomic_store_n(&commit->last, now, __ATOMIC_RELAXED);
+        __atomic_store_n(&commit->committed, (uint64_t)(at + sizeof word + size), __ATOMIC_RELEASE);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        __atomic_store_n(&lane->busy, 0, __ATOMIC_RELAXED);
+        return;
+      }
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&lane->busy, 0, __ATOMIC_RELAXED);
+  }
+#endif
+  zerotax_record_slow(type, bytes, size);
+}
+
+#ifdef __cplusplus
+}
+#pragma GCC diagnostic pop
+#endif
+
+#endif

@@ -1,0 +1,109 @@
+#include "clock.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <ctime>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+namespace zerotax::recorder {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kFirstCalibrationNs = 1'000'000;
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t clock_ns(clockid_t which) {
+  timespec now{};
+  ::clock_gettime(which, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t read_tsc() {
+#ifdef __x86_64__
+  return __builtin_ia32_rdtsc();
+#else
+  return 0;
+#endif
+}
+
+/// The clock between two readings of the TSC that lie next to each other: the closest of some tries is best.
+ClockPair read_pair(bool tsc) {
+  ClockPair pair{};
+  if (!tsc) {
+    pair.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    pair.realtime_ns = clock_ns(CLOCK_REALTIME);
+    pair.ticks = pair.monotonic_ns;
+    return pair;
+  }
+  std::uint64_t best = UINT64_MAX;
+  for (int i = 0; i < 16; ++i) {
+    const std::uint64_t before = read_tsc();
+    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    const std::uint64_t after = read_tsc();
+    if (after - before >= best) continue;
+    best = after - before;
+    pair.ticks = before + best / 2;
+    pair.monotonic_ns = now;
+  }
+  // The other clock differs by a constant for the moment.
+  const std::uint64_t before = clock_ns(CLOCK_MONOTONIC);
+  const std::uint64_t real = clock_ns(CLOCK_REALTIME);
+  pair.realtime_ns = real - (before - pair.monotonic_ns);
+  return pair;
+}
+
+}  // namespace
+
+bool tsc_is_usable() {
+#ifdef __x86_64__
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d & (1U << 8)) == 0) return false;
+  const int file = ::open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char names[256] = " ";
+  const ssize_t length = ::read(file, names + 1, sizeof names - 3);
+  ::close(file);
+  for (ssize_t i = 1; i <= length; ++i) {
+    if (names[i] == '\n') names[i] = ' ';
+  }
+  return length > 0 && std::strstr(names, " tsc ") != nullptr;
+#else
+  return false;
+#endif
+}
+
+void start_clock(Clock& clock, bool monotonic) {
+  clock.tsc = !monotonic && tsc_is_usable();
+  clock.begin = read_pair(clock.tsc);
+  do {
+    calibrate(clock);
+  } while (clock.tsc && clock.end.monotonic_ns - clock.begin.monotonic_ns < kFirstCalibrationNs);
+}
+
+void calibrate(Clock& clock) { clock.end = read_pair(clock.tsc); }
+
+std::uint64_t read_ticks(const Clock& clock) { return clock.tsc ? read_tsc() : clock_ns(CLOCK_MONOTONIC); }
+
+std::uint64_t frequency(const Clock& clock) {
+  if (!clock.tsc) return kSecond;
+  const std::uint64_t elapsed = clock.end.monotonic_ns - clock.begin.monotonic_ns;
+  return static_cast<std::uint64_t>((Wide{clock.end.ticks - clock.begin.ticks} * kSecond + elapsed / 2) / elapsed);
+}
+
+void unix_offset(const Clock& clock, std::int64_t& seconds, std::uint64_t& ticks) {
+  const Wide per_second = frequency(clock);
+  const Wide since_1970 = Wide{clock.begin.realtime_ns} * per_second / kSecond;
+  // A clock that stands before 1970 plus the time since the TSC was 0 cannot be said: then all begins at 1970.
+  const Wide offset = since_1970 > clock.begin.ticks ? since_1970 - clock.begin.ticks : 0;
+  seconds = static_cast<std::int64_t>(offset / per_second);
+  ticks = static_cast<std::uint64_t>(offset % per_second);
+}
+
+}  // namespace zerotax::recorder

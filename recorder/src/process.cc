@@ -1,0 +1,117 @@
+#include "process.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "lock.h"
+#include "metadata.h"
+#include "ring.h"
+#include "say.h"
+#include "thread.h"
+
+namespace zerotax::recorder {
+namespace {
+
+enum Mark : unsigned { kWiped = 0, kChanging = 1, kMarked = 2 };
+
+/// In a page that is zero in a forked child.
+std::atomic<unsigned>* mark = nullptr;
+
+void reset() {
+  drop_rings_of_parent(own_ring());
+  process.generation.fetch_add(1);
+  process.folder[0] = '\0';
+  process.lost.store(0);
+  process.lost_of_ended.store(0);
+  process.untold.store(0);
+  process.drain_runs = false;
+  // A thread of ours in every child would be one too many: it may fork, unshare or exec. It writes for itself.
+  if (process.settings.drain == ZEROTAX_TRACE_DRAIN_THREAD) process.settings.drain = ZEROTAX_TRACE_DRAIN_SELF;
+  // Their holders are threads of the parent.
+  process.registry_lock = PTHREAD_MUTEX_INITIALIZER;
+  process.drain_lock = PTHREAD_MUTEX_INITIALIZER;
+  forget_troubles();
+}
+
+int make_folders(char* path) {
+  for (char* slash = std::strchr(path + 1, '/'); slash != nullptr; slash = std::strchr(slash + 1, '/')) {
+    *slash = '\0';
+    const bool failed = ::mkdir(path, 0777) != 0 && errno != EEXIST;
+    *slash = '/';
+    if (failed && errno != EROFS && errno != EACCES) return errno;
+  }
+  return ::mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+}  // namespace
+
+constinit Process process;
+
+int mark_process() {
+  if (mark == nullptr) {
+    void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return errno;
+    if (::madvise(page, 4096, MADV_WIPEONFORK) != 0) return errno;
+    mark = static_cast<std::atomic<unsigned>*>(page);
+  }
+  mark->store(kMarked);
+  return 0;
+}
+
+bool is_marked() { return mark != nullptr && mark->load(std::memory_order_acquire) == kMarked; }
+
+void become_child() {
+  if (mark == nullptr || mark->load(std::memory_order_acquire) == kMarked) return;
+  const SignalBlock block;
+  unsigned found = kWiped;
+  if (mark->compare_exchange_strong(found, kChanging)) {
+    reset();
+    mark->store(kMarked, std::memory_order_release);
+  }
+  while (mark->load(std::memory_order_acquire) != kMarked) ::sched_yield();
+}
+
+int make_folder() {
+  if (process.folder[0] != '\0') return 0;
+  static char path[PATH_MAX];  // a handler's stack may be small, and registry_lock is held
+  std::snprintf(path, sizeof path, "%s", process.settings.directory);
+  int failure = make_folders(path);
+  // Also another program of the same number may have been there: one before an exec, or of another container.
+  for (int number = 1; failure == 0; ++number) {
+    char name[64];
+    std::snprintf(name, sizeof name, number == 1 ? "/process-%d" : "/process-%d.%d", ::getpid(), number);
+    std::snprintf(path, sizeof path, "%.3968s%s", process.settings.directory, name);
+    if (::mkdir(path, 0777) == 0) break;
+    if (errno != EEXIST) failure = errno;
+  }
+  if (failure == 0) {
+    if (::getrandom(process.uuid, sizeof process.uuid, 0) < 0) std::memcpy(process.uuid, &process.clock.begin, 16);
+    std::memcpy(process.folder, path, sizeof path);
+    calibrate(process.clock);  // a child goes on with its parent's clock
+    failure = begin_metadata();
+    if (failure != 0) process.folder[0] = '\0';
+  }
+  if (failure != 0 && first_time(Trouble::kBuffer)) {
+    say("no trace can be written to '%s': %s; make room or name another folder in ZEROTAX_TRACE_DIR",
+        process.settings.directory, std::strerror(failure));
+  }
+  return failure;
+}
+
+void remove_folder() {
+  static char path[PATH_MAX];  // as above
+  std::snprintf(path, sizeof path, "%.4000s/metadata", process.folder);
+  ::unlink(path);
+  ::rmdir(process.folder);
+  process.folder[0] = '\0';
+}
+
+}  // namespace zerotax::recorder

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+
+#include "clock.h"
+#include "settings.h"
+
+namespace zerotax::recorder {
+
+struct Ring;
+
+/// What the recorder knows of this process. A forked child has one of its own (become_child).
+struct Process {
+  std::atomic<bool> on{false};
+  std::atomic<std::uint64_t> generation{0};  ///< counts starts, stops and forks: buffers of an earlier one are not used
+  Settings settings;
+  Clock clock;
+  char folder[PATH_MAX] = "";  ///< of this process's trace; empty until it is made
+  std::uint8_t uuid[16] = {};
+  std::atomic<Ring*> rings{nullptr};
+  std::atomic<std::uint64_t> next_ring{0};
+  std::atomic<std::uint64_t> lost{0};           ///< records that belong to no stream
+  std::atomic<std::uint64_t> lost_of_ended{0};  ///< of streams whose thread or trace has ended
+  std::atomic<std::uint64_t> untold{0};         ///< of them: of streams that could not take their last packet
+  bool drain_runs = false;
+  pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;  ///< types, folder, metadata, new rings
+  pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;  ///< streams, and buffers that go; taken before registry_lock
+};
+
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit says that it is not
+extern constinit Process process;
+
+/// Makes `process` that of this process, if it is that of the one that forked this. To be called before anything else
+/// of it is used; any thread, any handler, also where no fork handler ran (the kernel says so: MADV_WIPEONFORK).
+void become_child();
+
+/// Prepares what become_child looks at. Returns 0 or an errno value.
+int mark_process();
+
+/// Whether this process has been marked, and is no child that has not recorded yet.
+bool is_marked();
+
+/// Makes the process's folder and its first metadata, if there is none. registry_lock is held. Returns 0 or an errno
+/// value, which is said.
+int make_folder();
+
+/// Removes a folder that holds nothing but metadata. registry_lock is held.
+void remove_folder();
+
+}  // namespace zerotax::recorder

@@ -1,0 +1,84 @@
+#include <cerrno>
+#include <cstdlib>
+
+#include "lock.h"
+#include "metadata.h"
+#include "process.h"
+#include "ring.h"
+#include "thread.h"
+
+namespace zerotax::recorder {
+namespace {
+
+/// A handler must not change what the interrupted code is about to read.
+class KeepErrno {
+ public:
+  KeepErrno() : before_(errno) {}
+  ~KeepErrno() { errno = before_; }
+  KeepErrno(const KeepErrno&) = delete;
+  KeepErrno& operator=(const KeepErrno&) = delete;
+
+ private:
+  int before_;
+};
+
+bool is_known(zerotax_type& type) {
+  if (__atomic_load_n(&type.word, __ATOMIC_ACQUIRE) != 0) return true;
+  const Locked lock(process.registry_lock);
+  return register_type(type);
+}
+
+/// The lane that no interrupted record is being written to, made busy; kLanes if both are.
+unsigned enter_lane(Ring& ring) {
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (__atomic_load_n(&ring.lanes[i].busy, __ATOMIC_RELAXED) != 0) continue;
+    __atomic_store_n(&ring.lanes[i].busy, 1, __ATOMIC_RELAXED);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return i;
+  }
+  return kLanes;
+}
+
+void leave_lane(Ring& ring, unsigned lane) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  __atomic_store_n(&ring.lanes[lane].busy, 0, __ATOMIC_RELAXED);
+}
+
+void record(zerotax_type& type, const void* bytes, std::size_t size) {
+  become_child();
+  // The folder first: it is where the types are written.
+  Ring* ring = is_marked() ? attach() : nullptr;
+  if (ring == nullptr || !is_known(type)) {
+    process.lost.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const unsigned lane = enter_lane(*ring);
+  if (lane == kLanes) {
+    shared(ring->file->lanes[kLanes - 1].discarded).fetch_add(1);
+    return;
+  }
+  put_record(*ring, lane, __atomic_load_n(&type.word, __ATOMIC_ACQUIRE), bytes, size);
+  leave_lane(*ring, lane);
+}
+
+/// Here, because this file is in every program that records, also of the static library.
+[[gnu::constructor]] void begin() {
+  const char* directory = std::getenv("ZEROTAX_TRACE_DIR");
+  if (directory != nullptr && *directory != '\0') zerotax_trace_start(nullptr);
+}
+
+/// At exit; and where this is part of a library that is closed, before its code is gone.
+[[gnu::destructor]] void end() {
+  zerotax_trace_stop();
+  unwatch_threads();
+}
+
+}  // namespace
+}  // namespace zerotax::recorder
+
+extern "C" void zerotax_record_slow(zerotax_type* type, const void* bytes, std::size_t size) {
+  using namespace zerotax::recorder;
+  if (!process.on.load(std::memory_order_acquire)) return;
+  const KeepErrno keep;
+  record(*type, bytes, size);
+}

@@ -1,0 +1,175 @@
+#include "ring.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "process.h"
+#include "say.h"
+
+namespace zerotax::recorder {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMostSlots = 32;
+constexpr std::uint64_t kNestedSlots = 4;
+constexpr std::uint64_t kNestedSlotBytes = 4 * kPage;
+
+/// The path of a buffer's file. They are static where they are used: a handler's stack may be small.
+struct Path {
+  char text[PATH_MAX];
+  const char* set(std::uint64_t number) {
+    std::snprintf(text, sizeof text, "%.4000s/%s%llu", process.folder, kRingPrefix,
+                  static_cast<unsigned long long>(number));
+    return text;
+  }
+};
+
+/// Brings every page of the mapping in, so that none has to be found when the disk is full. Returns 0 or errno.
+int populate(void* memory, std::size_t bytes) {
+  if (::madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return 0;
+  if (errno != EINVAL) return errno == EFAULT ? ENOSPC : errno;
+  // Linux before 5.14; the blocks are there, by posix_fallocate.
+  for (std::size_t at = 0; at < bytes; at += kPage) static_cast<volatile char*>(memory)[at] = 0;
+  return 0;
+}
+
+/// The mapped file, zero, or nullptr and errno.
+void* map_file(const char* path, std::size_t bytes) {
+  const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return nullptr;
+  int failure = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  void* memory = MAP_FAILED;
+  if (failure == 0) {
+    memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    failure = memory == MAP_FAILED ? errno : populate(memory, bytes);
+  }
+  ::close(file);
+  if (failure == 0) return memory;
+  if (memory != MAP_FAILED) ::munmap(memory, bytes);
+  ::unlink(path);
+  errno = failure;
+  return nullptr;
+}
+
+/// A Ring and, on a page of their own that a forked child finds zero, its lanes.
+Ring* make_ring() {
+  void* pages = ::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return nullptr;
+  if (::madvise(pages, kPage, MADV_WIPEONFORK) != 0) {
+    ::munmap(pages, 2 * kPage);
+    return nullptr;
+  }
+  auto* ring = new (static_cast<char*>(pages) + kPage) Ring;
+  ring->lanes = static_cast<zerotax_lane*>(pages);
+  return ring;
+}
+
+void lay_out(Ring& ring, std::uint64_t buffer_bytes) {
+  RingFile& file = *ring.file;
+  std::uint64_t offset = kRingHeaderBytes;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    LaneFile& lane = file.lanes[i];
+    const bool nested = i != 0;
+    lane.slots = nested ? kNestedSlots : std::min(kMostSlots, buffer_bytes / kPage);
+    lane.slot_bytes = nested ? kNestedSlotBytes : buffer_bytes / lane.slots / kPage * kPage;
+    lane.offset = offset;
+    offset += lane.slots * lane.slot_bytes;
+  }
+}
+
+/// As for a thread that has recorded nothing.
+void begin_life(Ring& ring) {
+  RingFile& file = *ring.file;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    LaneFile& lane = file.lanes[i];
+    lane.stream = kLanes * ring.number + i;
+    lane.committed = lane.last = lane.produced = lane.begun = lane.discarded = lane.consumed = 0;
+    ring.told[i] = 0;
+    ring.lanes[i] = {0, nullptr, nullptr, reinterpret_cast<zerotax_commit*>(&lane.committed)};
+  }
+  std::memcpy(file.uuid, process.uuid, sizeof file.uuid);
+  file.base = reinterpret_cast<std::uint64_t>(&file);
+  file.pid = static_cast<std::uint32_t>(::getpid());
+  file.tid = static_cast<std::uint32_t>(::gettid());
+  std::memcpy(file.magic, kRingMagic, sizeof file.magic);
+  shared(file.in_use).store(1);
+}
+
+bool open_file(Ring& ring) {
+  const std::uint64_t nested = kNestedSlots * kNestedSlotBytes;
+  const std::uint64_t main = process.settings.buffer_bytes / kPage * kPage;
+  const std::size_t bytes = kRingHeaderBytes + main + nested;
+  static Path path;
+  auto* file = static_cast<RingFile*>(map_file(path.set(ring.number), bytes));
+  if (file == nullptr) return false;
+  file->bytes = bytes;
+  ring.generation = process.generation.load();
+  ring.file = file;
+  lay_out(ring, main);
+  return true;
+}
+
+}  // namespace
+
+Ring* take_ring() {
+  const std::uint64_t number = process.next_ring.fetch_add(1);
+  for (Ring* ring = process.rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
+    if (ring->taken.exchange(true)) continue;
+    if (ring->generation != process.generation.load()) {
+      ring->taken.store(false);
+      continue;
+    }
+    static Path before;
+    static Path after;
+    ::rename(before.set(ring->number), after.set(number));
+    ring->number = number;
+    begin_life(*ring);
+    return ring;
+  }
+  Ring* ring = make_ring();
+  if (ring != nullptr) ring->number = number;
+  if (ring == nullptr || !open_file(*ring)) {
+    if (first_time(Trouble::kBuffer)) {
+      say("no buffer can be made in '%s': %s; the records of this thread are lost; make room, or set ZEROTAX_TRACE_DIR "
+          "or ZEROTAX_TRACE_BUFFER otherwise",
+          process.folder, std::strerror(errno));
+    }
+    if (ring != nullptr) ::munmap(ring->lanes, 2 * kPage);
+    return nullptr;
+  }
+  ring->taken.store(true);
+  begin_life(*ring);
+  ring->next = process.rings.load();
+  while (!process.rings.compare_exchange_weak(ring->next, ring)) {
+  }
+  return ring;
+}
+
+void drop_rings_of_parent(const Ring* own) {
+  for (Ring* ring = process.rings.exchange(nullptr); ring != nullptr; ring = ring->next) {
+    if (ring == own || ring->file == nullptr) continue;
+    ::munmap(ring->file, ring->file->bytes);
+    ring->file = nullptr;
+  }
+}
+
+void unlink_ring(const Ring& ring) {
+  static Path path;
+  ::unlink(path.set(ring.number));
+}
+
+void remove_ring(Ring& ring) {
+  RingFile* file = ring.file;
+  ring.file = nullptr;
+  unlink_ring(ring);
+  ::munmap(file, file->bytes);
+}
+
+}  // namespace zerotax::recorder

@@ -1,0 +1,95 @@
+#include "settings.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "say.h"
+
+namespace zerotax::recorder {
+namespace {
+
+constexpr std::size_t kLeastBuffer = std::size_t{64} << 10;
+constexpr std::size_t kMostBuffer = std::size_t{4} << 30;
+
+int wrong(const char* name, const char* value, const char* remedy) {
+  say("%s is '%s': %s", name, value, remedy);
+  return EINVAL;
+}
+
+/// One of the words, or nothing if the variable is not set.
+int read_word(const char* name, const char* const* words, int count, int& chosen) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return 0;
+  char all[64] = "";
+  for (int i = 0; i < count; ++i) {
+    if (std::strcmp(value, words[i]) == 0) {
+      chosen = i + 1;
+      return 0;
+    }
+    std::snprintf(all + std::strlen(all), sizeof all - std::strlen(all), "%s%s", i == 0 ? "give " : " or ", words[i]);
+  }
+  return wrong(name, value, all);
+}
+
+/// "4194304", "64KiB", "8MiB", "1GiB".
+int read_bytes(const char* name, std::size_t& bytes) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return 0;
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long number = std::strtoull(value, &end, 10);
+  constexpr struct {
+    const char* name;
+    unsigned shift;
+  } kUnits[] = {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+  for (const auto& unit : kUnits) {
+    if (end == value || *value == '-' || errno != 0 || std::strcmp(end, unit.name) != 0) continue;
+    if (number > kMostBuffer >> unit.shift) break;
+    bytes = static_cast<std::size_t>(number) << unit.shift;
+    return 0;
+  }
+  return wrong(name, value, "give bytes, or a number with KiB, MiB or GiB, from 64KiB to 4GiB");
+}
+
+}  // namespace
+
+int read_settings(const zerotax_trace_options* options, Settings& settings) {
+  static const char* const kModes[] = {"lost", "overwrite"};
+  static const char* const kDrains[] = {"thread", "self", "off"};
+  static const char* const kClocks[] = {"tsc", "monotonic"};
+  int clock = 0;
+  if (read_word("ZEROTAX_TRACE_MODE", kModes, 2, settings.mode) != 0 ||
+      read_word("ZEROTAX_TRACE_DRAIN", kDrains, 3, settings.drain) != 0 ||
+      read_word("ZEROTAX_TRACE_CLOCK", kClocks, 2, clock) != 0 ||
+      read_bytes("ZEROTAX_TRACE_BUFFER", settings.buffer_bytes) != 0) {
+    return EINVAL;
+  }
+  settings.monotonic = clock == 2;
+  const char* directory = std::getenv("ZEROTAX_TRACE_DIR");
+  if (options != nullptr) {
+    if (options->directory != nullptr) directory = options->directory;
+    if (options->buffer_bytes != 0) settings.buffer_bytes = options->buffer_bytes;
+    if (options->mode != 0) settings.mode = options->mode;
+    if (options->drain != 0) settings.drain = options->drain;
+    if (options->monotonic != 0) settings.monotonic = true;
+  }
+  if (directory == nullptr || *directory == '\0') {
+    say("no folder for the trace is given: set ZEROTAX_TRACE_DIR, or the option directory");
+    return EINVAL;
+  }
+  if (settings.buffer_bytes < kLeastBuffer || settings.buffer_bytes > kMostBuffer || settings.mode < 1 ||
+      settings.mode > 2 || settings.drain < 1 || settings.drain > 3) {
+    say("an option of zerotax_trace_start is out of range: recorder.h has the ranges");
+    return EINVAL;
+  }
+  // The program may change its folder; and there must be room behind it for the names of files.
+  char* absolute = directory[0] == '/' ? nullptr : ::realpath(".", nullptr);
+  const int length = absolute == nullptr ? std::snprintf(settings.directory, PATH_MAX, "%s", directory)
+                                         : std::snprintf(settings.directory, PATH_MAX, "%s/%s", absolute, directory);
+  std::free(absolute);
+  return length < PATH_MAX - 128 ? 0 : wrong("ZEROTAX_TRACE_DIR", "a long path", "give a shorter one");
+}
+
+}  // namespace zerotax::recorder

@@ -1,0 +1,124 @@
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "drain.h"
+#include "lock.h"
+#include "metadata.h"
+#include "process.h"
+#include "ring.h"
+#include "say.h"
+#include "thread.h"
+
+namespace zerotax::recorder {
+namespace {
+
+pthread_mutex_t start_stop_lock = PTHREAD_MUTEX_INITIALIZER;
+std::uint64_t rings_before = 0;  ///< of process.next_ring, at the start
+
+int say_failure(int failure) {
+  say("nothing is recorded: %s", std::strerror(failure));
+  return failure;
+}
+
+int start(const zerotax_trace_options* options) {
+  if (process.on.load()) return EALREADY;
+  static Settings settings;
+  settings = Settings();
+  int failure = read_settings(options, settings);
+  if (failure != 0) return failure;
+  process.settings = settings;
+  forget_troubles();
+  start_clock(process.clock, settings.monotonic);
+  if (failure = mark_process(); failure == 0) failure = watch_threads();
+  if (failure != 0) return say_failure(failure);
+  {
+    const Locked lock(process.registry_lock);
+    process.folder[0] = '\0';
+    failure = make_folder();
+  }
+  if (failure != 0) return failure;
+  process.lost.store(0);
+  process.lost_of_ended.store(0);
+  process.untold.store(0);
+  rings_before = process.next_ring.load();
+  process.generation.fetch_add(1);
+  process.on.store(true);
+  if (settings.drain != ZEROTAX_TRACE_DRAIN_THREAD) return 0;
+  if (failure = start_drain(); failure != 0) {
+    say("no thread can be started to write the trace: %s; threads write for themselves", std::strerror(failure));
+    process.settings.drain = ZEROTAX_TRACE_DRAIN_SELF;
+  }
+  return 0;
+}
+
+/// Sends the next record of every thread to the slow path; see set_limit.
+void stop_lanes(std::uint64_t generation) {
+  const Locked lock(process.drain_lock);
+  for (Ring* ring = process.rings.load(); ring != nullptr; ring = ring->next) {
+    if (ring->file == nullptr || ring->generation != generation) continue;
+    for (unsigned i = 0; i < kLanes; ++i) __atomic_store_n(&ring->lanes[i].limit, nullptr, __ATOMIC_SEQ_CST);
+  }
+}
+
+void stop() {
+  // A child that has not recorded since it was forked has no trace to end.
+  if (!is_marked() || !process.on.exchange(false)) return;
+  const std::uint64_t generation = process.generation.fetch_add(1);
+  stop_lanes(generation);
+  stop_drain();
+  finish_rings(generation);
+  const Locked lock(process.registry_lock);
+  if (process.folder[0] == '\0') return;
+  calibrate(process.clock);
+  update_metadata();
+  // Of a program that recorded nothing nothing is left: many run others that do.
+  if (process.next_ring.load() == rings_before && process.lost.load() == 0) remove_folder();
+}
+
+}  // namespace
+}  // namespace zerotax::recorder
+
+extern "C" {
+
+int zerotax_trace_start(const zerotax_trace_options* options) {
+  using namespace zerotax::recorder;
+  become_child();
+  ::pthread_mutex_lock(&start_stop_lock);
+  const int failure = start(options);
+  ::pthread_mutex_unlock(&start_stop_lock);
+  return failure;
+}
+
+void zerotax_trace_stop(void) {
+  using namespace zerotax::recorder;
+  ::pthread_mutex_lock(&start_stop_lock);
+  stop();
+  ::pthread_mutex_unlock(&start_stop_lock);
+}
+
+void zerotax_trace_flush(void) {
+  using namespace zerotax::recorder;
+  if (!process.on.load() || !is_marked()) return;
+  if (Ring* ring = own_ring(); ring != nullptr && ring->generation == process.generation.load()) {
+    const SignalBlock block;
+    for (unsigned lane = 0; lane < kLanes; ++lane) complete_packet(*ring, lane);
+  }
+  drain_all();
+}
+
+int zerotax_trace_is_on(void) { return static_cast<int>(zerotax::recorder::process.on.load()); }
+
+std::uint64_t zerotax_trace_lost(void) {
+  using namespace zerotax::recorder;
+  if (!is_marked()) return 0;
+  const Locked lock(process.drain_lock);
+  std::uint64_t lost = process.lost.load() + process.lost_of_ended.load();
+  for (Ring* ring = process.rings.load(); ring != nullptr; ring = ring->next) {
+    if (ring->file == nullptr || ring->generation != process.generation.load()) continue;
+    for (LaneFile& lane : ring->file->lanes) lost += shared(lane.discarded).load();
+  }
+  return lost;
+}
+
+}  // extern "C"

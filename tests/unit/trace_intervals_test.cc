@@ -1,0 +1,74 @@
+#include "analyze/trace_intervals.h"
+
+#include <gtest/gtest.h>
+
+namespace zerotax {
+namespace {
+
+/// Events of threads of one process, as a trace would tell of them.
+class Told {
+ public:
+  explicit Told(const char* from, const char* to) : intervals(from, to) { process_.pid = 1; }
+  void event(pid_t tid, const char* name, std::int64_t ns) {
+    CtfStream stream;
+    stream.tid = tid;
+    CtfType type;
+    type.name = name;
+    CtfEvent event;
+    event.stream = &stream;
+    event.type = &type;
+    event.monotonic_ns = ns;
+    intervals.add(process_, event);
+  }
+  TraceIntervals intervals;
+
+ private:
+  CtfProcess process_;
+};
+
+TEST(TraceIntervals, AreTakenWithinAThread) {
+  Told told("begin", "end");
+  told.event(1, "begin", 100);
+  told.event(2, "begin", 110);
+  told.event(1, "other", 115);
+  told.event(1, "end", 130);
+  told.event(2, "end", 210);
+  const Json json = told.intervals.json();
+  EXPECT_EQ(json.at("all").at("count"), 2);
+  EXPECT_EQ(json.at("all").at("min_ns"), 30.0);
+  EXPECT_EQ(json.at("all").at("max_ns"), 100.0);
+  EXPECT_EQ(json.at("threads").at(0).at("time").at("median_ns"), 30.0);
+  EXPECT_EQ(json.at("threads").at(1).at("time").at("median_ns"), 100.0);
+}
+
+TEST(TraceIntervals, BeginAtTheLastFromAndCountWhatHasNoPartner) {
+  Told told("begin", "end");
+  told.event(1, "end", 50);
+  told.event(1, "begin", 100);
+  told.event(1, "begin", 120);
+  told.event(1, "end", 130);
+  told.event(1, "begin", 140);
+  const Json row = told.intervals.json().at("threads").at(0);
+  EXPECT_EQ(row.at("time").at("total_ns"), 10.0);
+  EXPECT_EQ(row.at("from_without_to"), 2);
+  EXPECT_EQ(row.at("to_without_from"), 1);
+}
+
+TEST(TraceIntervals, OfOneTypeAreFromEachToTheNext) {
+  Told told("tick", "tick");
+  for (const std::int64_t ns : {100, 110, 130}) told.event(1, "tick", ns);
+  const Json row = told.intervals.json().at("threads").at(0);
+  EXPECT_EQ(row.at("time").at("count"), 2);
+  EXPECT_EQ(row.at("time").at("total_ns"), 30.0);
+  EXPECT_EQ(row.at("from_without_to"), 0);
+}
+
+TEST(TraceIntervals, WithoutAPairHaveNoFigures) {
+  Told told("begin", "end");
+  told.event(1, "begin", 100);
+  EXPECT_TRUE(told.intervals.empty());
+  EXPECT_TRUE(is_not_available(told.intervals.json().at("all").at("median_ns")));
+}
+
+}  // namespace
+}  // namespace zerotax
