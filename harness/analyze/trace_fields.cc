@@ -55,9 +55,9 @@ Json ctf_fields(const CtfEvent& event) {
   return fields;
 }
 
-std::string ctf_line(const CtfProcess& process, const CtfEvent& event, std::int64_t begin_ns) {
+std::string ctf_line(const std::string& process, const CtfEvent& event, std::int64_t begin_ns) {
   std::string line = fmt::format("{:14.9f} {}:{} {}", static_cast<double>(event.monotonic_ns - begin_ns) * 1e-9,
-                                 process.name, event.stream->tid, event.type->name);
+                                 process, event.tid, event.type->name);
   for (const CtfField& field : event.type->fields) {
     line += fmt::format(" {}={}", field.name, ctf_field_value(field, event.bytes + field.offset).dump());
   }

@@ -12,6 +12,6 @@ Json ctf_field_value(const CtfField& field, const char* bytes);
 Json ctf_fields(const CtfEvent& event);
 
 /// The event in one line: time in seconds since `begin_ns`, process, thread, type and fields.
-std::string ctf_line(const CtfProcess& process, const CtfEvent& event, std::int64_t begin_ns);
+std::string ctf_line(const std::string& process, const CtfEvent& event, std::int64_t begin_ns);
 
 }  // namespace zerotax

@@ -23,11 +23,11 @@ Json distribution_json(const std::vector<double>& ns) {
   return json;
 }
 
-void TraceIntervals::add(const CtfProcess& process, const CtfEvent& event) {
+void TraceIntervals::add(const CtfEvent& event) {
   const bool begins = event.type->name == from_;
   const bool ends = event.type->name == to_;
   if (!begins && !ends) return;
-  Thread& thread = threads_[{process.pid, event.stream->tid}];
+  Thread& thread = threads_[{event.pid, event.tid}];
   if (ends && thread.pending) {
     thread.ns.push_back(static_cast<double>(event.monotonic_ns - thread.since));
     thread.pending = false;

@@ -17,7 +17,7 @@ class TraceIntervals {
  public:
   TraceIntervals(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
 
-  void add(const CtfProcess& process, const CtfEvent& event);
+  void add(const CtfEvent& event);
 
   /// from, to, all (the distribution over all threads), threads (of each: pid, tid), and how many had no partner.
   [[nodiscard]] Json json() const;

@@ -15,11 +15,19 @@ std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', fa
 void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event, FunctionNames& names) {
   const double us = static_cast<double>(event.monotonic_ns) * 1e-3;
   const std::string& type = event.type->name;
-  const auto where = fmt::format(R"("ts":{:.3f},"pid":{},"tid":{})", us, process.pid, event.stream->tid);
+  const auto where = fmt::format(R"("ts":{:.3f},"pid":{},"tid":{})", us, event.pid, event.tid);
   if (type == "function_exit" || type == "function_jump" || type == "function_module") return;  // seen by what they end
   if (type == "function_entry") {
     const auto address = ctf_fields(event).at("function").get<std::uint64_t>();
     fmt::print(to, ",\n{{\"name\":{},\"ph\":\"B\",{}}}", quoted(names.label(process.folder, address)), where);
+    return;
+  }
+  if (type == "kernel_page_fault") {  // told of at its end
+    const Json fields = ctf_fields(event);
+    const double duration_us = fields.at("duration_ns").get<double>() * 1e-3;
+    fmt::print(to, ",\n{{\"name\":{},\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},\"args\":{}}}",
+               quoted("fault: " + fields.at("kind").get<std::string>()), us - duration_us, duration_us, event.pid,
+               event.tid, fields.dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
   }
   fmt::print(to, ",\n{{\"name\":{},\"ph\":\"i\",\"s\":\"t\",{},\"args\":{}}}", quoted(type), where,

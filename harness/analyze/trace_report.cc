@@ -52,7 +52,7 @@ Json trace_json(CtfTrace& trace, const std::string& folder, TraceIntervals* inte
     all.add(event.monotonic_ns);
     streams[event.stream].add(event.monotonic_ns);
     types[event.type->name].add(event.monotonic_ns);
-    if (intervals != nullptr) intervals->add(trace.processes()[event.stream->process], event);
+    if (intervals != nullptr) intervals->add(event);
   });
   Json json;
   json["schema"] = "zerotax.trace/1";

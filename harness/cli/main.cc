@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
+#include <system_error>
 
 #include "cli/subcommand.h"
 #include "drive/interrupt.h"
@@ -36,6 +38,10 @@ int main(int argc, char** argv) {
     return fail(failure.what(), "see `zerotax --help`, or `zerotax COMMAND --help`", zerotax::ExitStatus::kUsage);
   } catch (const zerotax::Error& failure) {
     return fail(failure.what(), failure.remedy(), failure.status());
+  } catch (const std::system_error& failure) {
+    // Who reads our output has had enough, as head(1) has.
+    if (failure.code() == std::errc::broken_pipe) return 128 + SIGPIPE;
+    return fail(failure.what(), "make room, or write somewhere else", zerotax::ExitStatus::kUsage);
   } catch (const std::exception& failure) {
     return fail(failure.what(), "this is a defect of zerotax: please report it with the command line",
                 zerotax::ExitStatus::kMachine);

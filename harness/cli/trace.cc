@@ -22,6 +22,7 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax trace run -o trace -- ./service\n"
     "  zerotax trace run --functions -o trace -- ./service\n"
+    "  zerotax trace run --kernel -o trace -- ./server && zerotax trace print trace --perfetto trace.json\n"
     "  zerotax trace summary trace --from request_begin --to request_done\n"
     "  zerotax trace functions trace --json functions.json\n"
     "  zerotax trace print trace --perfetto trace.json\n"
@@ -38,9 +39,12 @@ struct TraceOptions {
   std::string folder;
   std::string out = "zerotax-trace";
   bool functions = false;
+  bool kernel = false;
   std::string from;
   std::string to;
   std::string event;
+  pid_t process = 0;  ///< 0: any
+  pid_t thread = 0;
   std::string json;
   std::string perfetto;
 };
@@ -99,7 +103,9 @@ ExitStatus print(const TraceOptions& options) {
     trace.for_each([&](const CtfEvent& event) {
       if (!begin) begin = event.monotonic_ns;
       if (!options.event.empty() && event.type->name != options.event) return;
-      fmt::print("{}\n", ctf_line(trace.processes()[event.stream->process], event, *begin));
+      if (options.process != 0 && event.pid != options.process) return;
+      if (options.thread != 0 && event.tid != options.thread) return;
+      fmt::print("{}\n", ctf_line(trace.process_of(event), event, *begin));
     });
   }
   say_problems(trace.problems());
@@ -126,11 +132,11 @@ ExitStatus repair(const TraceOptions& options) {
 }
 
 ExitStatus run(const TraceOptions& options) {
-  TraceLaunch launch{Subcommand::program_words(), options.out, options.functions};
+  TraceLaunch launch{Subcommand::program_words(), options.out, options.functions, options.kernel};
   if (launch.words.empty()) {
     throw UsageError("no command is given", "put it behind --, as in zerotax trace run -- ./service --port 8080");
   }
-  const ForegroundResult result = run_traced(launch);
+  const TraceRun result = run_traced(launch);
   std::error_code failure;
   if (std::filesystem::is_empty(options.out, failure)) {
     fmt::print(stderr, "{}", kNothing);
@@ -140,7 +146,10 @@ ExitStatus run(const TraceOptions& options) {
     const Json json = trace_json(trace, options.out, nullptr);
     put_json(options, json);
     put_perfetto(options, trace);
-    fmt::print(stderr, "{}{}the trace is in {}\n", trace_summary_text(json), trace_warnings(json), options.out);
+    fmt::print(stderr, "{}{}", trace_summary_text(json), trace_warnings(json));
+    if (!result.kernel.empty()) fmt::print(stderr, "of the kernel: {}\n", result.kernel);
+    if (result.kernel_lost > 0) fmt::print(stderr, "! {} events of the kernel were lost\n", result.kernel_lost);
+    fmt::print(stderr, "the trace is in {}\n", options.out);
     if (json.at("events") == 0) fmt::print(stderr, "{}", kNothing);
   }
   return static_cast<ExitStatus>(result.exit_status);
@@ -176,9 +185,13 @@ const Subcommand command(
           ->capture_default_str()
           ->check(not_empty());
       app.add_flag("--functions", options->functions, "run: record calls of functions, too");
+      app.add_flag("--kernel", options->kernel,
+                   "run: the kernel's part, too: page faults, forks, execs, exits, as root page allocations");
       app.add_option("--from", options->from, "summary: the time from each event of this type")->check(not_empty());
       app.add_option("--to", options->to, "to the next of this one in its thread")->check(not_empty());
       app.add_option("--event", options->event, "print: events of this type only")->check(not_empty());
+      app.add_option("--pid", options->process, "print: those of this process only")->check(CLI::PositiveNumber);
+      app.add_option("--tid", options->thread, "print: those of this thread only")->check(CLI::PositiveNumber);
       app.add_option("--json", options->json, "write everything to this file (- is standard output)")
           ->check(not_empty());
       app.add_option("--perfetto", options->perfetto, "write the events for ui.perfetto.dev to this file")

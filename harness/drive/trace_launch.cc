@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "drive/program_launch.h"
+#include "trace/fault_tracer.h"
+#include "trace/kernel_log.h"
 
 namespace zerotax {
 namespace {
@@ -25,7 +27,7 @@ void check_folder(const std::string& folder) {
 
 }  // namespace
 
-ForegroundResult run_traced(const TraceLaunch& launch) {
+TraceRun run_traced(const TraceLaunch& launch) {
   const std::string program = resolve_program(launch.words.front());
   std::string library;
   if (launch.functions) {
@@ -35,7 +37,15 @@ ForegroundResult run_traced(const TraceLaunch& launch) {
   check_folder(launch.folder);
   ForegroundCommand command = foreground_command(program, launch.words, library, std::nullopt);
   command.environment.emplace_back("ZEROTAX_TRACE_DIR", fs::absolute(launch.folder).string());
-  return run_program(command, "trace run");
+  if (!launch.kernel) return {run_program(command, "trace run").exit_status, "", 0};
+  KernelLog log(fs::absolute(launch.folder).string());
+  FaultTracerOptions options;
+  options.each = [&](const Fault& fault, FaultClass kind) { log.add(fault, kind); };
+  options.event = [&](const FaultEvent& event) { log.add(event); };
+  FaultTracer tracer(options);
+  const ForegroundResult result = run_program(command, "trace run");
+  const FaultData data = tracer.finish();
+  return {result.exit_status, data.every_fault ? "every fault" : "faults in user mode", data.lost};
 }
 
 }  // namespace zerotax

@@ -64,8 +64,20 @@ class Cursor {
     if (ticks < event_.ticks) ticks += kMask + 1;
     event_.ticks = ticks;
     event_.monotonic_ns = process_.metadata.monotonic_ns(ticks);
+    event_.pid = process_.pid;
+    event_.tid = stream_.tid;
+    if (event_.type->name.starts_with("kernel_")) take_owner();
     at_ += found->second.record_bytes();
     return true;
+  }
+
+  /// The kernel's events say whose they are in their first two fields (trace/kernel_log.cc).
+  void take_owner() {
+    const std::vector<CtfField>& fields = event_.type->fields;
+    if (fields.size() < 2 || fields[0].name != "pid" || fields[1].name != "tid") return;
+    if (fields[0].bytes != sizeof event_.pid || fields[1].bytes != sizeof event_.tid) return;
+    std::memcpy(&event_.pid, event_.bytes + fields[0].offset, sizeof event_.pid);
+    std::memcpy(&event_.tid, event_.bytes + fields[1].offset, sizeof event_.tid);
   }
 
   const CtfStream& stream_;
@@ -78,6 +90,13 @@ class Cursor {
 };
 
 }  // namespace
+
+std::string CtfTrace::process_of(const CtfEvent& event) const {
+  for (const CtfProcess& process : processes_) {
+    if (process.pid == event.pid) return process.name;
+  }
+  return std::to_string(event.pid);
+}
 
 void CtfTrace::for_each(const std::function<void(const CtfEvent&)>& tell) {
   problems_.resize(found_on_opening_);

@@ -36,6 +36,8 @@ struct CtfStream {
 struct CtfEvent {
   const CtfStream* stream = nullptr;
   const CtfType* type = nullptr;
+  pid_t pid = 0;  ///< whose it is: who recorded it; of an event of the kernel, for whom the kernel did it
+  pid_t tid = 0;
   std::uint64_t type_id = 0;
   std::int64_t monotonic_ns = 0;
   std::uint64_t ticks = 0;
@@ -52,6 +54,8 @@ class CtfTrace {
 
   [[nodiscard]] const std::vector<CtfProcess>& processes() const { return processes_; }
   [[nodiscard]] const std::vector<CtfStream>& streams() const { return streams_; }
+  /// The name of the process that an event is of; its number, if it recorded nothing itself.
+  [[nodiscard]] std::string process_of(const CtfEvent& event) const;
 
   /// Every event, in the order of time.
   void for_each(const std::function<void(const CtfEvent&)>& tell);

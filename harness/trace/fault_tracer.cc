@@ -174,6 +174,7 @@ const Region* FaultTracer::find(Process& process, std::uint64_t address) {
 
 void FaultTracer::apply(const FaultEvent& event) {
   applied_ns_ = event.time_ns;
+  if (options_.event) options_.event(event);
   switch (event.kind) {
     case FaultEvent::Kind::kExec: {
       if (root_ == 0) {

@@ -34,6 +34,8 @@ struct FaultTracerOptions {
   std::chrono::milliseconds pause{10};  ///< between two looks at the buffers
   /// Called in the tracer's thread for each fault that is counted.
   std::function<void(const Fault&, FaultClass)> each;
+  /// Called in the tracer's thread for every event of the kernel, in the order of time.
+  std::function<void(const FaultEvent&)> event;
 };
 
 /// Follows the page faults of a process and of all that it starts, in a thread of its own.

@@ -120,7 +120,8 @@ void complete_packet(Ring& ring, unsigned index) {
   shared(lane.produced).store(shared(lane.produced).load() + 1, std::memory_order_release);
 }
 
-bool put_record(Ring& ring, unsigned index, std::uint64_t word, const void* bytes, std::uint64_t size) {
+bool put_record(Ring& ring, unsigned index, std::uint64_t word, const void* bytes, std::uint64_t size,
+                const std::uint64_t* ticks) {
   LaneFile& lane = ring.file->lanes[index];
   const std::uint64_t need = padded(sizeof word + size);
   if (need + sizeof(PacketHeader) > lane.slot_bytes) {
@@ -133,7 +134,7 @@ bool put_record(Ring& ring, unsigned index, std::uint64_t word, const void* byte
     }
     return false;
   }
-  std::uint64_t now = read_ticks(process.clock);
+  std::uint64_t now = ticks != nullptr ? *ticks : read_ticks(process.clock);
   const bool begun = is_begun(lane);
   // A stream's clock never goes back, though CPUs may differ by some ticks.
   if (shared(lane.produced).load() + begun > 0 && now - lane.last >= std::uint64_t{1} << 63) now = lane.last;

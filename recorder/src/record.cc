@@ -44,7 +44,7 @@ void leave_lane(Ring& ring, unsigned lane) {
   __atomic_store_n(&ring.lanes[lane].busy, 0, __ATOMIC_RELAXED);
 }
 
-void record(zerotax_type& type, const void* bytes, std::size_t size) {
+void record(zerotax_type& type, const void* bytes, std::size_t size, const std::uint64_t* ticks) {
   become_child();
   // The folder first: it is where the types are written.
   Ring* ring = is_marked() ? attach() : nullptr;
@@ -57,7 +57,7 @@ void record(zerotax_type& type, const void* bytes, std::size_t size) {
     shared(ring->file->lanes[kLanes - 1].discarded).fetch_add(1);
     return;
   }
-  put_record(*ring, lane, __atomic_load_n(&type.word, __ATOMIC_ACQUIRE), bytes, size);
+  put_record(*ring, lane, __atomic_load_n(&type.word, __ATOMIC_ACQUIRE), bytes, size, ticks);
   leave_lane(*ring, lane);
 }
 
@@ -80,5 +80,16 @@ extern "C" void zerotax_record_slow(zerotax_type* type, const void* bytes, std::
   using namespace zerotax::recorder;
   if (!process.on.load(std::memory_order_acquire)) return;
   const KeepErrno keep;
-  record(*type, bytes, size);
+  record(*type, bytes, size, nullptr);
+}
+
+extern "C" void zerotax_record_at(zerotax_type* type, const void* bytes, std::size_t size, std::uint64_t monotonic_ns) {
+  using namespace zerotax::recorder;
+  if (!process.on.load(std::memory_order_acquire)) return;
+  const KeepErrno keep;
+  if (process.clock.tsc) {
+    process.lost.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  record(*type, bytes, size, &monotonic_ns);
 }

@@ -42,7 +42,9 @@ void remove_ring(Ring& ring);
 void drop_rings_of_parent(const Ring* own);
 
 /// Adds a record, whatever it takes; false: it was not kept, and that is counted. The caller has made the lane busy.
-bool put_record(Ring& ring, unsigned lane, std::uint64_t word, const void* bytes, std::uint64_t size);
+/// `ticks`: its time; nullptr: now.
+bool put_record(Ring& ring, unsigned lane, std::uint64_t word, const void* bytes, std::uint64_t size,
+                const std::uint64_t* ticks);
 
 /// Completes the packet that was begun, if there is one. The caller has made the lane busy, or blocked all signals.
 void complete_packet(Ring& ring, unsigned lane);

@@ -14,6 +14,41 @@ ZEROTAX_MARK_EVENT(tick)
 namespace zerotax {
 namespace {
 
+TEST(Recorder, ATimeThatIsGivenIsTheRecordsTime) {
+  const TraceFolder folder;
+  zerotax_trace_options options{};
+  options.monotonic = 1;
+  start(folder, options);
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto base = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000;
+  // An earlier one becomes the last: a stream's times never go back.
+  for (const std::uint64_t at : {base + 5, base + 9, base + 7, base + 1'000'000'000'000'000}) {
+    ZEROTAX_RECORD_AT(at, number, .who = 1, .value = at - base);
+  }
+  zerotax_trace_stop();
+  CtfTrace trace(folder.path());
+  std::vector<std::uint64_t> times;
+  trace.for_each(
+      [&](const CtfEvent& event) { times.push_back(static_cast<std::uint64_t>(event.monotonic_ns) - base); });
+  EXPECT_EQ(times, (std::vector<std::uint64_t>{5, 9, 9, 1'000'000'000'000'000}));
+}
+
+TEST(Recorder, ATimeCannotBeGivenToATraceOfAnotherClock) {
+  const TraceFolder folder;
+  start(folder);
+  ZEROTAX_MARK(tick);
+  const std::uint64_t before = zerotax_trace_lost();
+  ZEROTAX_RECORD_AT(1, number, .who = 1);
+  const std::uint64_t lost = zerotax_trace_lost() - before;
+  zerotax_trace_stop();
+  CtfTrace trace(folder.path());
+  std::size_t numbers = 0;
+  trace.for_each([&](const CtfEvent& event) { numbers += event.type->name == "number" ? 1 : 0; });
+  // Where the TSC is no clock, every trace is of CLOCK_MONOTONIC, and the record is kept.
+  EXPECT_EQ(lost + numbers, 1U);
+}
+
 TEST(Recorder, EachFieldComesBackAsItWasGiven) {
   const TraceFolder folder;
   start(folder);

@@ -8,22 +8,18 @@ namespace {
 /// Events of threads of one process, as a trace would tell of them.
 class Told {
  public:
-  explicit Told(const char* from, const char* to) : intervals(from, to) { process_.pid = 1; }
+  explicit Told(const char* from, const char* to) : intervals(from, to) {}
   void event(pid_t tid, const char* name, std::int64_t ns) {
-    CtfStream stream;
-    stream.tid = tid;
     CtfType type;
     type.name = name;
     CtfEvent event;
-    event.stream = &stream;
+    event.pid = 1;
+    event.tid = tid;
     event.type = &type;
     event.monotonic_ns = ns;
-    intervals.add(process_, event);
+    intervals.add(event);
   }
   TraceIntervals intervals;
-
- private:
-  CtfProcess process_;
 };
 
 TEST(TraceIntervals, AreTakenWithinAThread) {

@@ -52,6 +52,12 @@ ZEROTAX_PUBLIC_ void zerotax_trace_stop(void);
 /* Writes all complete packets of every thread, and the calling thread's begun one. */
 ZEROTAX_PUBLIC_ void zerotax_trace_flush(void);
 
+/* Records as of another time, in nanoseconds of CLOCK_MONOTONIC: for what is told of later, as by the kernel. Only in a
+ * trace that was started with monotonic = 1 (else it is lost, and counted). In a thread times ascend: an earlier one
+ * becomes the last. `type`, `bytes`, `size` as ZEROTAX_RECORD_AT gives them. */
+ZEROTAX_PUBLIC_ void zerotax_record_at(struct zerotax_type* type, const void* bytes, size_t size,
+                                       uint64_t monotonic_ns);
+
 /* Whether it records. */
 ZEROTAX_PUBLIC_ int zerotax_trace_is_on(void);
 

@@ -37,6 +37,15 @@
     zerotax_record_bytes(&NAME##_zerotax_type, &zerotax_event_, ZEROTAX_BYTES_(NAME)); \
   } while (0)
 
+/* The same as of another time (zerotax_record_at). */
+#define ZEROTAX_RECORD_AT(MONOTONIC_NS, NAME, ...)                                                \
+  do {                                                                                            \
+    ZEROTAX_QUIET_                                                                                \
+    const struct NAME zerotax_event_ = {__VA_ARGS__};                                             \
+    ZEROTAX_LOUD_                                                                                 \
+    zerotax_record_at(&NAME##_zerotax_type, &zerotax_event_, ZEROTAX_BYTES_(NAME), MONOTONIC_NS); \
+  } while (0)
+
 /* An event without fields: that it happened, and when. */
 #define ZEROTAX_MARK_EVENT(NAME) ZEROTAX_TYPE_(NAME, 0, 0, 0)
 #define ZEROTAX_MARK(NAME) zerotax_record_bytes(&NAME##_zerotax_type, 0, 0)

@@ -1,0 +1,138 @@
+"""What the kernel does for a program, in one timeline with what the program records itself."""
+
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import NOBODY, PAGE, ZEROTAX, clean_environment, skip_if_unreadable
+from tracing import TRACED, babeltrace, numbers, summary, trace
+from watching import FORKS, RANGE_BEGIN, as_root
+
+PAGES, CHILD, BOTH, AFTER = 2000, 500, 300, 400
+
+
+def run(folder, *command, prefix=(), **environment):
+    done = subprocess.run([*prefix, str(ZEROTAX), "trace", "run", "--kernel", "-o", str(folder), "--", *map(str, command)],
+                          timeout=120, capture_output=True, text=True, check=False, env=clean_environment(**environment))
+    assert done.returncode == 0, done.stderr
+    assert "were lost" not in done.stderr
+    return done
+
+
+def faults(folder, event):
+    """(kind, page number in the program's own range) of every fault there, by process, in the order of time."""
+    found = collections.defaultdict(list)
+    for line in trace("print", folder, "--event", event).stdout.splitlines():
+        pid, kind, address = re.search(r' pid=(\d+) tid=\d+ kind="(\w+)" address=(\d+)', line).groups()
+        if RANGE_BEGIN <= int(address) < RANGE_BEGIN + PAGES * PAGE:
+            found[int(pid)].append((kind, (int(address) - RANGE_BEGIN) // PAGE))
+    return found
+
+
+def counts(found):
+    return dict(collections.Counter(kind for kind, _ in found))
+
+
+@as_root
+def test_every_fault_is_in_the_timeline_with_its_class_and_time(tmp_path):
+    done = run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER)
+    assert "of the kernel: every fault" in done.stderr
+    found = faults(tmp_path / "t", "kernel_page_fault")
+    parent, child = sorted(found)
+    assert counts(found[parent]) == {"zero_fill": PAGES, "copy": BOTH, "reuse": AFTER + CHILD}
+    assert counts(found[child]) == {"copy": CHILD + 1}  # one the kernel took, for read(2)
+    types = {row["name"]: row["events"] for row in summary(tmp_path / "t")["types"]}
+    assert types["kernel_fork"] == 1 and types["kernel_exit"] == 2 and types["kernel_exec"] == 1
+    # What was filled with zeros was allocated, page by page.
+    assert types["kernel_page_allocation"] >= PAGES + BOTH + CHILD + 1
+
+
+@pytest.mark.parametrize("prefix", [[], NOBODY], ids=["as we are", "as nobody"])
+def test_an_ordinary_user_sees_faults_in_user_mode(tmp_path, prefix):
+    if prefix and (os.geteuid() != 0 or shutil.which("setpriv") is None):
+        pytest.skip("only root, with setpriv, can become somebody else")
+    if prefix:
+        skip_if_unreadable()
+        os.chmod(tmp_path, 0o777)
+        for parent in tmp_path.parents:
+            if str(parent).startswith("/tmp/pytest-of"):
+                os.chmod(parent, 0o755)
+    done = run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER, prefix=prefix, ZEROTAX_FAULTS="software")
+    assert "of the kernel: faults in user mode" in done.stderr
+    found = faults(tmp_path / "t", "kernel_page_fault_seen")
+    parent, child = sorted(found)
+    assert counts(found[parent]) == {"zero_fill": PAGES, "copy": BOTH, "reuse": AFTER + CHILD}
+    assert counts(found[child]) == {"copy": CHILD}
+    # Nothing tells how long they took: no such figure.
+    assert "duration_ns" not in trace("print", tmp_path / "t", "--event", "kernel_page_fault_seen").stdout
+
+
+@as_root
+def test_records_of_the_program_and_of_the_kernel_are_one_timeline_of_the_same_threads(tmp_path):
+    done = run(tmp_path / "t", TRACED / "forks", 1000)
+    assert done.returncode == 0
+    assert sum(map(len, numbers(tmp_path / "t").values())) == 7000
+    lines = trace("print", tmp_path / "t").stdout.splitlines()
+    times = [float(line.split()[0]) for line in lines]
+    assert times == sorted(times)
+    # exec comes before the first record of the program, its exit after its last.
+    assert " kernel_exec " in lines[0] and " kernel_exit " in lines[-1]
+    first = lines[0].split()[1]
+    assert first.startswith("forks:") and any(line.split()[1] == first and " number " in line for line in lines)
+
+
+@as_root
+def test_the_time_between_events_of_the_kernel_and_of_the_program_is_told_by_thread(tmp_path):
+    run(tmp_path / "t", TRACED / "forks", 1000)
+    report = summary(tmp_path / "t", "--from", "kernel_fork", "--to", "kernel_exit")
+    intervals = report["intervals"]
+    # Parent and child fork once each and exit; the grandchild does not fork.
+    assert intervals["all"]["count"] == 2 and intervals["all"]["min_ns"] > 0
+    pids = {process["pid"] for process in report["processes"]}
+    assert {thread["pid"] for thread in intervals["threads"] if thread["time"]["count"]} <= pids
+
+
+@as_root
+def test_print_takes_one_process_or_thread(tmp_path):
+    run(tmp_path / "t", TRACED / "forks", 1000)
+    pids = [process["pid"] for process in summary(tmp_path / "t")["processes"] if process["name"] == "forks"]
+    assert len(pids) == 3
+    of = {pid: trace("print", tmp_path / "t", "--pid", pid).stdout.splitlines() for pid in pids}
+    for pid, lines in of.items():
+        assert lines and all(line.split()[1].startswith("forks:") for line in lines)
+        main = trace("print", tmp_path / "t", "--pid", pid, "--tid", pid).stdout.splitlines()
+        assert main and set(main) <= set(lines)
+    assert sum(" number " in line for lines in of.values() for line in lines) == 7000
+
+
+@as_root
+def test_perfetto_has_faults_as_slices_of_their_length(tmp_path):
+    run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER)
+    trace("print", tmp_path / "t", "--perfetto", tmp_path / "p.json")
+    events = json.loads((tmp_path / "p.json").read_text())["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X"]
+    assert sum(event["name"] == "fault: zero_fill" for event in slices) >= PAGES
+    for event in slices:
+        assert event["dur"] == pytest.approx(event["args"]["duration_ns"] / 1000, abs=0.001)
+        assert event["pid"] == event["args"]["pid"]
+
+
+@as_root
+def test_babeltrace_reads_the_kernels_events_too(tmp_path):
+    run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER)
+    lines, discarded = babeltrace(tmp_path / "t")
+    assert discarded == 0
+    assert len(lines) == summary(tmp_path / "t")["events"]
+    assert sum('kind = "reuse"' in line for line in lines) >= AFTER + CHILD
+
+
+def test_output_that_nobody_reads_any_more_ends_quietly(tmp_path):
+    assert subprocess.run([TRACED / "threads", "2", "20000"], timeout=60, check=False,
+                          env=clean_environment(ZEROTAX_TRACE_DIR=str(tmp_path / "t"))).returncode == 0
+    done = subprocess.run(f"{ZEROTAX} trace print {tmp_path / 't'} | head -n 3", shell=True, capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert len(done.stdout.splitlines()) == 3 and done.stderr == ""
