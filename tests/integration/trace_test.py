@@ -123,7 +123,8 @@ def test_a_trace_by_call_can_be_begun_anew_while_others_record(tmp_path):
         assert numbers(folder)[0] == list(range(2000))
         found = numbers(folder)[1]
         assert len(found) >= 1000 and found == sorted(set(found))
-        agree(folder)
+        # What the other thread lost as the trace was stopped may have no packet to be told in.
+        agree(folder, discarded_too=False)
 
 
 @pytest.mark.parametrize("kind", ["recorder", "recorder_static"])

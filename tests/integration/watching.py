@@ -71,3 +71,18 @@ def known(process):
     huge, rest = divmod(zeroed - counts[2] * PAGE, HUGE_PAGE - PAGE)
     assert rest == 0
     return [*counts, huge]
+
+
+def truth_of(output):
+    """What forks_at_random says of each process: copies, reuses, zero-fills and huge ones, and faults taken again."""
+    lines = [list(map(int, line.split())) for line in output.splitlines()]
+    return {pid: counts for pid, *counts, _ in lines}, {pid: again for pid, *_, again in lines}
+
+
+def check_told_right(told, truth, again):
+    """Every fault as it was. One that the kernel undid and took again is told of, too: no more of these than there were,
+    which is almost never any."""
+    assert told.keys() == truth.keys()
+    more = {pid: [t - g for t, g in zip(told[pid], truth[pid], strict=True)] for pid in truth}
+    assert all(min(counts) >= 0 and sum(counts) <= again[pid] for pid, counts in more.items()), more
+    assert sum(again.values()) <= 5

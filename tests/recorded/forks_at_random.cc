@@ -2,8 +2,8 @@
 // huge pages are followed by PAGES base pages; with GIVE_BACK other than 0 the parent gives some back to the kernel
 // after each round, and one huge page whole. What each fault did is known by the page's frame (as root, from
 // /proc/self/pagemap) and the kernel's count of faults: before the write no page: zero-fill; another frame after it:
-// copy; a fault and the same frame: reuse. Each process prints "<pid> <copies> <reuses> <zero-fills> <of them huge>"
-// when it ends.
+// copy; a fault and the same frame: reuse. Each process prints "<pid> <copies> <reuses> <zero-fills> <of them huge>
+// <taken again>" when it ends.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -33,6 +33,7 @@ struct alignas(kPage) Looks {
   unsigned reuses;
   unsigned zero_fills;
   unsigned huge;
+  unsigned again;
 } looks;
 
 std::uint64_t frame(std::size_t page) {
@@ -63,7 +64,11 @@ void write_page(std::size_t page) {
   const bool neighbour = before != 0 || frame(page ^ 1) != 0;
   const long count = faults();
   *static_cast<volatile char*>(memory + page * kPage) = 1;
-  if (faults() == count) return;
+  const long taken = faults() - count;
+  if (taken == 0) return;
+  // The kernel may find the page changed while it handles the fault (its age was reset, say), undo its work and take
+  // the fault again: of such a write it is known what became of it, not what was undone.
+  looks.again += static_cast<unsigned>(taken - 1);
   if (before == 0) {
     ++looks.zero_fills;
     if (!neighbour && frame(page ^ 1) != 0) ++looks.huge;
@@ -85,8 +90,8 @@ void open_own_pagemap() {
 
 void say() {
   char line[80];
-  const int length = std::snprintf(&line[0], sizeof line, "%d %u %u %u %u\n", getpid(), looks.copies, looks.reuses,
-                                   looks.zero_fills, looks.huge);
+  const int length = std::snprintf(&line[0], sizeof line, "%d %u %u %u %u %u\n", getpid(), looks.copies, looks.reuses,
+                                   looks.zero_fills, looks.huge, looks.again);
   if (write(1, &line[0], static_cast<std::size_t>(length)) != length) _exit(3);
 }
 
