@@ -86,6 +86,7 @@ ForkTarget::ForkTarget(const ForkTargetSize& size, std::function<bool()> stop) :
                                  fmt::format("descriptors={}", size.descriptors),
                                  fmt::format("threads={}", size.threads)};
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   char* environment[] = {nullptr};

@@ -1,5 +1,4 @@
 #include "drive/point.h"
-#include "drive/steady_state.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -7,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "drive/steady_state.h"
 #include "meter/meter.h"
 
 namespace zerotax {
