@@ -36,7 +36,7 @@ ExitStatus bless(const Options& options) {
     // Twice: what the allocator does by the clock is no baseline.
     const Json first = measure_baseline(allocator, options.measure.timeout_s);
     const Json baseline = agreed_baseline(first, measure_baseline(allocator, options.measure.timeout_s));
-    write_file(path, baseline.dump(1) + "\n");
+    write_file(path, json_text(baseline));
     fmt::print("{} {}: {}\n", allocator.name, allocator.version, path);
   }
   return ExitStatus::kDone;

@@ -74,8 +74,7 @@ ExitStatus run(const Options& options) {
   Session session = make_session(options.measure);
   const int signal = session.run();
   const std::vector<Json> results = signal == 0 ? run_clients(session.plan(), clients, runner) : std::vector<Json>();
-  if (!file.empty())
-    write_file(file, clients_json(session.json(), clients, results, interrupted() == 0).dump(1) + "\n");
+  if (!file.empty()) write_file(file, json_text(clients_json(session.json(), clients, results, interrupted() == 0)));
   if (file != "-") fmt::print("{}", clients_table(clients, session.points(), results));
   if (interrupted() != 0) fmt::print(stderr, "zerotax: interrupted: only what was finished is shown\n");
   for (const std::vector<Json>* entries : {&session.points(), &results}) {

@@ -194,7 +194,7 @@ ExitStatus crossover(const Options& options) {
   const Json environment = describe_environment();
   measure(comparison, std::move(places));
 
-  if (!options.json.empty()) write_file(options.json, crossover_json(comparison, environment).dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(crossover_json(comparison, environment)));
   if (options.json != "-") {
     fmt::print("{}", crossover_text(comparison));
   }

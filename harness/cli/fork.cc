@@ -54,7 +54,7 @@ ExitStatus fork(const Options& options) {
   const Json environment = describe_environment();
   const ForkData data = study_fork(plan, [] { return interrupted() != 0; });
   const Json document = fork_json(data, environment, started);
-  if (!options.json.empty()) write_file(options.json, document.dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(document));
   if (options.json != "-") fmt::print("{}", fork_text(document));
   if (!data.complete) fmt::print(stderr, "zerotax: interrupted: this is what was measured until then\n");
   return ExitStatus::kDone;

@@ -43,7 +43,7 @@ ExitStatus run(const MeasureOptions& options) {
   if (!options.json.empty()) check_writable(options.json);
   Session session = make_session(options);
   const int signal = session.run();
-  if (!options.json.empty()) write_file(options.json, session.json().dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(session.json()));
   if (options.json != "-") fmt::print("{}", points_table(session.points()));
   if (signal != 0) {
     fmt::print(

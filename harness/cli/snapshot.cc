@@ -60,7 +60,7 @@ ExitStatus run(const Options& options) {
       [] { return interrupted() != 0; });
   const Json json = report.json(complete, started, Subcommand::command_line, environment);
   const std::string& file = options.measure.json;
-  if (!file.empty()) write_file(file, json.dump(1) + "\n");
+  if (!file.empty()) write_file(file, json_text(json));
   if (file != "-") fmt::print("{}{}", snapshot_table(json), snapshot_answers(json));
   if (!complete) fmt::print(stderr, "zerotax: interrupted: only what was finished is shown\n");
   if (!options.svg.empty()) {

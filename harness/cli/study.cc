@@ -50,7 +50,7 @@ int search_thresholds(const Plan& plan, const std::string& folder) {
   ThresholdSession session(plan, threshold_axes(plan));
   const std::string file = folder + "/thresholds.json";
   if (std::filesystem::exists(file)) session.resume(read_json_file(file), file);
-  return session.run([&] { write_file(file, session.json().dump(1) + "\n"); });
+  return session.run([&] { write_file(file, json_text(session.json())); });
 }
 
 /// The plan of a folder to go on with must be a study's: a run of chosen points has no thresholds and no summary.

@@ -46,7 +46,7 @@ ExitStatus thresholds(const Options& options) {
   ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads});
   if (session.run() != 0) fmt::print(stderr, "zerotax: interrupted: only what was searched to its end is shown\n");
   const Json json = session.json();
-  if (!options.json.empty()) write_file(options.json, json.dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(json));
   if (options.json != "-") {
     fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(session.lanes()),
                json["probes"].get<std::size_t>());

@@ -59,7 +59,7 @@ std::FILE* text_out(const TraceOptions& options) {
 }
 
 void put_json(const TraceOptions& options, const Json& json) {
-  if (!options.json.empty()) write_file(options.json, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (!options.json.empty()) write_file(options.json, json_text(json));
 }
 
 void put_perfetto(const TraceOptions& options, CtfTrace& trace) {

@@ -75,10 +75,10 @@ ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader
     throw UsageError(fmt::format("the folder {} is not empty", path_),
                      "give --out a new folder, or --resume to go on with this one");
   }
-  write("plan.json", plan_json(plan).dump(1) + "\n");
+  write("plan.json", json_text(plan_json(plan)));
   Json json = run_json(header, plan, 0);
   json["points_file"] = "points.jsonl";
-  write("run.json", json.dump(1) + "\n");
+  write("run.json", json_text(json));
   open_points();
 }
 
@@ -131,7 +131,7 @@ void ResultsFolder::finish(const Plan& plan, const RunHeader& header) {
   Json json = run_json(header, plan, points_.size());
   json["points_file"] = "points.jsonl";
   write("points.csv", points_csv(points_));
-  write("run.json", json.dump(1) + "\n");
+  write("run.json", json_text(json));
 }
 
 void ResultsFolder::write(const std::string& name, const std::string& text) const {
