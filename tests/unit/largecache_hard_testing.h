@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <ostream>
 #include <string>
 
@@ -120,6 +121,37 @@ class HardHeap {
   std::string past_;
   struct largecache_statistics after_ {};
 };
+
+inline constexpr const char* kImpossible = "impossible here: ";
+
+/// Runs `body` in a child, as it spoils the process: "" is good; what begins with kImpossible skips the test.
+#define EXPECT_GOOD_IN_CHILD(...)                                                            \
+  switch (const int status = StatusOfChild([&] { return Tell((__VA_ARGS__)()); }); status) { \
+    case kGood:                                                                              \
+      break;                                                                                 \
+    case kImpossibleHere:                                                                    \
+      GTEST_SKIP() << "impossible here";                                                     \
+    default:                                                                                 \
+      ADD_FAILURE() << "status " << status;                                                  \
+  }
+
+inline int Tell(const std::string& said) {
+  if (!said.empty()) std::cerr << said << '\n';
+  return said.starts_with(kImpossible) ? +kImpossibleHere : said.empty() ? +kGood : 1;
+}
+
+/// Writes to one page of a block, frees it and asks for it again, as often as `rounds` says.
+inline std::string OneDirtyPage(HardHeap& heap, int rounds = 4) {
+  constexpr std::size_t kSize = kMiB;
+  for (int round = 0; round < rounds; ++round) {
+    char* const block = heap.Calloc(kSize);
+    if (block == nullptr) return "no block";
+    if (!IsZero(block, kSize)) return "a byte is not zero in round " + std::to_string(round);
+    block[(static_cast<std::size_t>(round) * 37 % 256) * kPage + 4095] = 1;
+    heap.Free(block);
+  }
+  return "";
+}
 
 }  // namespace zerotax::largecache
 
