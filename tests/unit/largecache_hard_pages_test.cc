@@ -91,6 +91,14 @@ TEST_P(SwappedPages, MayBeThoseThatTheProgramHadOffered) {
   EXPECT_EQ(ReuseOf(block, kSize), "");
 }
 
+// More runs of pages than one answer of the kernel holds.
+TEST_P(Pages, ThatAreEveryOtherOneAreCleared) {
+  char* const block = heap_.Block(4 * kMiB);
+  for (std::size_t at = 0; at < 4 * kMiB; at += 2 * kPage) block[at] = 1;
+  EXPECT_EQ(ReuseOf(block, 4 * kMiB), "");
+  EXPECT_TRUE(!Looks(GetParam()) || Zeroed() == 2 * kMiB) << Zeroed();
+}
+
 TEST_P(Pages, ThatAreHugeAreClearedWhole) {
   char* const block = HugeAligned(4 * kMiB);
   std::memset(block, 0xab, 4 * kMiB);
