@@ -32,12 +32,6 @@ inline bool Looks(const Way& way) {
   return policy == "dirty" || (policy == "adaptive" && std::string(way.past) == "new");
 }
 
-/// Is every byte zero? As fast as memcmp is.
-inline bool IsZero(const void* start, std::size_t size) {
-  const auto* bytes = static_cast<const char*>(start);
-  return size == 0 || (*bytes == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
-}
-
 /// Exit status of a child that runs `body`, which returns whether all went well; 2 of a body: cannot be tried here.
 template <typename Body>
 int StatusOfChild(const Body& body) {
