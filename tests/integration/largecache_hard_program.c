@@ -150,7 +150,8 @@ int main(int count, char** arguments) {
     mprotect(block + 100 * kPage, 10 * kPage, PROT_READ);
     expect_altered(block);
   } else if (strcmp(what, "shared_in_part") == 0) {
-    char* there = mmap(block + 100 * kPage, 10 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    char* there =
+        mmap(block + 100 * kPage, 10 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (there == MAP_FAILED) return kImpossible;
     expect_altered(block);
   } else if (strcmp(what, "unmapped_in_part") == 0) {

@@ -214,6 +214,21 @@ TEST_P(Altered, BlockIsNeverHandedOutAgain) {
   EXPECT_EQ(heap.Counters().altered, 1U) << "what came instead is an ordinary block";
 }
 
+// realloc makes it half as long where it is: the pages behind it, its witness from now on, were altered as it was.
+TEST_P(Altered, BlockThatIsShortenedIsNotEither) {
+  const auto& [way, alteration] = GetParam();
+  HardHeap heap(way);
+  char* const block = heap.DirtyBlock(kSize);
+  Aftermath aftermath;
+  if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
+  ASSERT_TRUE(heap.heap().ResizeInPlace(block, kSize, kSize / 2));
+  const bool shortened = heap.heap().UsableSize(block) == kSize / 2;
+  EXPECT_EQ(heap.ReuseOf(block, kSize / 2), "");
+  EXPECT_EQ(aftermath ? aftermath() : "", "");
+  const bool only_behind = std::string(alteration.name).starts_with("last_page");
+  EXPECT_EQ(heap.after().altered, shortened && only_behind ? 0U : 1U);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Altered, testing::Combine(testing::ValuesIn(kWays), testing::ValuesIn(kAlterations)),
                          [](const auto& all) {
                            return NameOf(std::get<0>(all.param)) + "_" + std::get<1>(all.param).name;
