@@ -15,8 +15,8 @@ constexpr std::size_t kHuge = 2 * kMiB;
 class Pages : public testing::TestWithParam<Way> {
  protected:
   /// Of the first calloc after the deed: bytes cleared, either way.
-  std::uint64_t Zeroed() const { return heap_.after().zeroed_bytes - before_.zeroed_bytes; }
-  std::uint64_t Purged() const { return heap_.after().purged_bytes - before_.purged_bytes; }
+  [[nodiscard]] std::uint64_t Zeroed() const { return heap_.after().zeroed_bytes - before_.zeroed_bytes; }
+  [[nodiscard]] std::uint64_t Purged() const { return heap_.after().purged_bytes - before_.purged_bytes; }
   std::string ReuseOf(char* block, std::size_t size) {
     before_ = heap_.Counters();
     return heap_.ReuseOf(block, size);
