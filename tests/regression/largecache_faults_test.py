@@ -17,6 +17,9 @@ SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).re
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve()
 LIBRARY = SOURCE / "allocators" / "largecache"
 
+pytestmark = pytest.mark.skipif(tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 7),
+                                reason="before Linux 6.7 nothing is looked at, so that many faults have no effect")
+
 MINCORE = """unsigned char resident[4096];
   const std::size_t pages = (end - begin) / PageSize();
   if (pages > 4096 || mincore(AsPointer(begin), end - begin, resident) != 0) return false;

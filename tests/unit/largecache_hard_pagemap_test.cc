@@ -89,6 +89,7 @@ TEST_P(Process, WithoutADescriptorLeftClearsAll) {
 
 // The descriptor comes back as soon as there may be one.
 TEST(ProcessWithDescriptors, LooksAgainWhenThereIsOne) {
+  if (!KernelTells()) GTEST_SKIP() << "no PAGEMAP_SCAN";
   EXPECT_GOOD_IN_CHILD([]() -> std::string {
     HardHeap heap({"dirty", "new"});
     rlimit limit{};
@@ -207,6 +208,7 @@ TEST_P(Process, OfAnotherUserThanItWasClearsAll) {
 
 // The first thread has ended: /proc/self is that of a dead thread, and has no memory.
 TEST(ProcessWithoutItsFirstThread, StillLooks) {
+  if (!KernelTells()) GTEST_SKIP() << "no PAGEMAP_SCAN";
   EXPECT_GOOD_IN_CHILD([]() -> std::string {
     std::thread([] {
       usleep(50'000);

@@ -14,6 +14,7 @@
 #include <ostream>
 #include <string>
 
+#include "largecache/pagemap.h"
 #include "largecache_testing.h"
 
 namespace zerotax::largecache {
@@ -27,10 +28,6 @@ inline constexpr Way kWays[] = {{"memset", "new"},   {"purge", "new"},     {"dir
                                 {"adaptive", "new"}, {"adaptive", "full"}, {"adaptive", "idle"}};
 inline void PrintTo(const Way& way, std::ostream* out) { *out << way.policy << ", " << way.past; }
 inline std::string NameOf(const Way& way) { return std::string(way.policy) + "_" + way.past; }
-inline bool Looks(const Way& way) {
-  const std::string policy = way.policy;
-  return policy == "dirty" || (policy == "adaptive" && std::string(way.past) == "new");
-}
 
 /// Exit status of a child that runs `body`, which returns whether all went well; 2 of a body: cannot be tried here.
 template <typename Body>
@@ -45,6 +42,24 @@ int StatusOfChild(const Body& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 enum Verdict { kGood = 0, kImpossibleHere = 77 };
+
+/// Does this kernel say which pages are there (Linux 6.7)? Asked in a child, so that no test begins with an answer.
+inline bool KernelTells() {
+  static const bool tells = StatusOfChild([] {
+                              PageRun run;
+                              std::size_t count = 0;
+                              std::uintptr_t walked = 0;
+                              const auto here = reinterpret_cast<std::uintptr_t>(&run) & ~std::uintptr_t{kPage - 1};
+                              return NonZeroRuns(here, here + kPage, &run, 1, count, walked) ? 0 : 1;
+                            }) == 0;
+  return tells;
+}
+
+/// Does calloc look at the pages, going this way?
+inline bool Looks(const Way& way) {
+  const std::string policy = way.policy;
+  return KernelTells() && (policy == "dirty" || (policy == "adaptive" && std::string(way.past) == "new"));
+}
 
 /// Which is wrong with a block that calloc gave: nothing (""), or what.
 inline std::string WrongWith(char* block, std::size_t size) {
