@@ -123,7 +123,7 @@ bool IsOurs(int descriptor, std::int64_t secret) { return lseek(descriptor, 0, S
 void CloseInherited(const OfThisProcess& page) {
   const int descriptor = last_descriptor.exchange(-1, std::memory_order_relaxed);
   const std::int64_t secret = last_secret.load(std::memory_order_relaxed);
-  const std::uint64_t count = static_cast<std::uint64_t>(secret - page.secret.load(std::memory_order_relaxed));
+  const auto count = static_cast<std::uint64_t>(secret - page.secret.load(std::memory_order_relaxed));
   if (descriptor >= 0 && count > UINT32_MAX && IsOurs(descriptor, secret)) {
     close(descriptor);
   }
