@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile"
+all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies"
 
 study() {
   rm -rf "$1/study"
@@ -52,6 +52,12 @@ fork() {
 snapshot() {
   $zerotax snapshot --json "$1/snapshot.json" >"$1/snapshot.txt"
   $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
+}
+
+policies() {
+  # 1: a promise is not kept somewhere, which the file says.
+  build/bin/benchmark-policies --json "$1/policies.json" >"$1/benchmark-policies.txt" || [ $? = 1 ] || exit
+  $python plots/policies.py "$1/policies.json" >/dev/null
 }
 
 profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --out "$1/profile-largecache.txt"; }
