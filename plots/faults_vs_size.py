@@ -8,10 +8,10 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
-from zerotax_axes import size_text
+from zerotax_looks import labels
 from zerotax_panels import Guide, LineFigure, Row
 from zerotax_results import Na, Point, Results, total
-from zerotax_style import labels
+from zerotax_units import size_text
 from zerotax_words import calloc_of, named, untouched_extreme
 
 FIGURE = "faults_vs_size"

@@ -8,10 +8,10 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
-from zerotax_axes import time_text
+from zerotax_looks import labels
 from zerotax_panels import LineFigure, Row
 from zerotax_results import Na, Point, Results, total
-from zerotax_style import labels
+from zerotax_units import time_text
 from zerotax_words import calloc_of, sentence, untouched_extreme
 
 FIGURE = "time_vs_size"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zerotax_axes import size_text
 from zerotax_results import Results
+from zerotax_units import size_text
 
 
 def untouched_extreme(results: Results) -> tuple[float, int] | None:
