@@ -36,3 +36,8 @@ def rate_text(rate: float) -> str:
     """A rate in MB/s with three digits at most: 0.036 MB/s, 2.81 MB/s, 1,930 MB/s."""
     digits = max(0, 2 - math.floor(math.log10(rate))) if rate > 0 else 0
     return f"{rate:,.{min(digits, 3)}f} MB/s" if rate < 1000 else f"{float(f'{rate:.3g}'):,.0f} MB/s"
+
+
+def buffer_text(size: int) -> str:
+    """A size as it was given: 100 MB is no round number of MiB."""
+    return f"{size // 10**6} MB" if size % 10**6 == 0 else size_text(size)
