@@ -12,19 +12,20 @@ import base64
 import hashlib
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any, Sequence
 
 try:
     import jinja2
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 except ModuleNotFoundError as missing:
     print(f"error: {missing}; install python3-jinja2 and use /usr/bin/python3", file=sys.stderr)
     sys.exit(2)
 
 from report_documents import parts as document_parts
-from report_facts import full_names
+from report_facts import full_names, link
 from report_method import METHOD
 from report_points import columns, failures, slim
 from report_summary import Sentence, summary
@@ -79,6 +80,11 @@ def embedded(data: Any) -> Markup:
     """JSON that can stand in a script element, whatever is in it."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))  # noqa: S704
+
+
+def code_marked(text: str) -> Markup:
+    """The text, escaped, with what is between two ` as code."""
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
 
 
 def with_more_runs(results: Results, folder: Path) -> tuple[Results, dict[str, str]]:
@@ -155,8 +161,10 @@ def page(source: str | Path) -> str:
     policy = f"default-src 'none'; script-src {fingerprint(code)}; style-src {fingerprint(look)}; base-uri 'none'; form-action 'none'"
     receives = any(case in results.cases for case in MORE_RUNS["recv_buffer.json"])
     loader = jinja2.FileSystemLoader(FOLDER)
-    template = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined,
-                                  trim_blocks=True, lstrip_blocks=True).get_template("page.html")
+    jinja = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+                               lstrip_blocks=True)
+    jinja.filters["code"] = code_marked
+    template = jinja.get_template("page.html")
     head = [line for line in subtitle(results) if line]
     return template.render(
         title=str(results.run.get("started", ""))[:10] or "a run", run_line=" — ".join(head), policy=Markup(policy),
@@ -164,6 +172,8 @@ def page(source: str | Path) -> str:
         failures=failed, most_failures=MOST_FAILURES, environment=environment(results.run), method=METHOD,
         unfinished=" ".join(unfinished(results)), folder=folder, library="d3-scale, d3-zoom and what they need",
         receives=f" From {more['recv_buffer']}." if "recv_buffer" in more else " " if receives else "",
+        fork_after_calloc=link("time", "fork_after_calloc", **{"time.f": "fork_ns"})
+        if "fork_after_calloc" in results.cases else "",
         files=[results.source.name, *sorted({told.split(",")[0] for told in more.values()}),
                *[part["file"] for part in parts.values() if "file" in part]])
 

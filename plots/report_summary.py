@@ -7,7 +7,7 @@ from typing import NamedTuple
 from report_facts import Span, Tax, calloc_ns, full_names, furthest_apart, link, taxes
 from zerotax_results import Na, Point, Results
 from zerotax_sums import whole_time
-from zerotax_units import buffer_text, count_text, rate_text, size_text, time_text
+from zerotax_units import about_size_text, buffer_text, count_text, rate_text, time_text
 from zerotax_words import sentence
 
 MOST_SPANS = 4   # told one by one in a sentence
@@ -30,7 +30,7 @@ def times_text(ratio: float) -> str:
 
 def spans_text(spans: list[Span]) -> str:
     """"64 KiB to 28 MiB, and 100 MiB"; of many spans the first few."""
-    texts = [size_text(low) if low == high else f"{size_text(low)} to {size_text(high)}" for low, high in spans]
+    texts = [about_size_text(low) if low == high else f"{about_size_text(low)} to {about_size_text(high)}" for low, high in spans]
     if len(texts) > MOST_SPANS:
         texts = [*texts[:MOST_SPANS], f"{len(texts) - MOST_SPANS} more ranges"]
     return listed(texts)
@@ -50,7 +50,7 @@ def lead(results: Results, found: list[Tax]) -> list[Sentence]:
     if apart:
         size, (fast, first), (slow, last) = apart
         told.append(Sentence("How far apart they are", (
-            f"One calloc of {size_text(size)} that nobody writes to takes {time_text(fast)} with {names[first]} and "
+            f"One calloc of {about_size_text(size)} that nobody writes to takes {time_text(fast)} with {names[first]} and "
             f"{time_text(slow)} with {names[last]}: {times_text(slow / fast)}"
             f"{'' if slow / fast < 1.05 else ' as long'}."), link("time", size=size)))
     judged = [tax for tax in found if tax.sizes]
@@ -83,7 +83,7 @@ def broken(results: Results) -> list[Sentence]:
             first = min(by[name], key=lambda p: p.size)
             others = len(by[name]) - 1
             more = f", and at {others} more point{'s' * (others != 1)}" if others else ""
-            told.append(Sentence(name, f"{text} at {size_text(first.size)}{more}: {first.reason or 'no reason given'}.",
+            told.append(Sentence(name, f"{text} at {about_size_text(first.size)}{more}: {first.reason or 'no reason given'}.",
                                  "#failures"))
     return told
 
@@ -104,10 +104,10 @@ def who_pays(tax: Tax) -> Sentence:
     if tax.unknown:
         text += f" {tax.unknown} size{'s' * (tax.unknown != 1)} could not be audited."
     if tax.slow:
-        text += f" Slow (ten times the fastest's time or more, and 100 µs or more a call) at {spans_text(tax.slow)}."
+        text += f" Slow at {spans_text(tax.slow)}."
     worst = tax.worst
     if worst and worst.ratio() >= 1.05:
-        text += f" Worst at {size_text(worst.size)}: {time_text(worst.value)} a call, {times_text(worst.ratio())} " \
+        text += f" Worst at {about_size_text(worst.size)}: {time_text(worst.value)} a call, {times_text(worst.ratio())} " \
                 f"that of {worst.best_name} ({time_text(worst.best)})."
     elif worst:
         text += " It is the fastest, or level with it, at every size that others were measured at."
@@ -120,18 +120,18 @@ def _extremes(results: Results, points: list[Point], what: str) -> str | None:
     if not apart:
         return None
     size, (fast, first), (slow, last) = apart
-    return f"at {size_text(size)} {what} takes {time_text(fast)} with {names[first]} and {time_text(slow)} with " \
+    return f"at {about_size_text(size)} {what} takes {time_text(fast)} with {names[first]} and {time_text(slow)} with " \
            f"{names[last]}, {times_text(slow / fast)}{'' if slow / fast < 1.05 else ' as long'}"
 
 
 def _untouched(found: list[Tax]) -> Sentence:
-    slow = [f"{tax.name} from {size_text(tax.slow[0][0])}" for tax in found if tax.slow]
+    slow = [f"{tax.name} at {spans_text(tax.slow)}" for tax in found if tax.slow]
     subject = "Callocs big blocks and writes little of them (receive buffers, sparse tables)"
     if not any(tax.worst for tax in found):
         return Sentence(subject, "Not to be said: no two allocators were measured at one size with touch 0.")
     if not slow:
-        return Sentence(subject, "No allocator measured is slow there, which is ten times the fastest's time and 100 µs a call.", link("time"))
-    return Sentence(subject, f"Look out for {listed(slow)}: there a call takes 100 µs or more, and ten times the fastest's time.",
+        return Sentence(subject, "No allocator measured is slow there.", link("time"))
+    return Sentence(subject, f"Slow are {'; '.join(slow)}.",
                     link("time"))
 
 

@@ -17,6 +17,15 @@ def size_text(size: float, gap: str = " ") -> str:
     return f"{size / unit:.4g}{gap}{name}"
 
 
+def about_size_text(size: int) -> str:
+    """The same, to three digits where it would be more than four: 31.9 MiB."""
+    exact = size_text(size)
+    if len(exact.split()[0]) <= 4:
+        return exact
+    unit, name = next((u, n) for u, n in UNITS if size >= u)
+    return f"{size / unit:.3g} {name}"
+
+
 def time_text(nanoseconds: float) -> str:
     """A time in nanoseconds to two digits or more: 5.7 µs, 43 ms, 563 ms."""
     for unit, name in TIMES:

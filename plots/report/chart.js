@@ -28,6 +28,8 @@ class LineChart {
     button.addEventListener("click", () => State.set({[`${figure.id}.y`]: this.log() ? "linear" : "log"}));
     this.button = button;
     this.key = figure.id;
+    this.legend = html("p", {class: "names legend", "aria-hidden": "true"});
+    figure.querySelector(".plot").before(this.legend);
     this.frame = new Frame(figure, () => this.model());
     this.table = new FigureTable(figure, () => this.content());
   }
@@ -38,6 +40,12 @@ class LineChart {
     const now = this.now = this.source();
     this.button.textContent = this.log() ? "y: log" : "y: linear";
     this.button.setAttribute("aria-label", this.log() ? "y axis is logarithmic; make it linear" : "y axis is linear; make it logarithmic");
+    this.legend.replaceChildren();
+    for (const line of now.lines.slice(0, MOST_TOLD)) {
+      const entry = html("span", {}, this.legend);
+      swatch(line, entry);
+      entry.append(line.name);
+    }
     const places = unique([].concat(...now.lines.map(line => line.xs))).sort((a, b) => a - b);
     const known = now.lines.some(line => line.ys.some(value => value !== null));
     const reason = now.lines.flatMap(line => line.na || []).find(Boolean);
