@@ -117,7 +117,7 @@ def snapshot_part(document: dict[str, Any]) -> Part:
 def cow_part(document: dict[str, Any]) -> Part:
     """Faults of the parent and of its children, interval by interval."""
     intervals = document["intervals"]
-    ends = [(n + 1) * document["interval_s"] * 1e3 for n in range(len(intervals))]
+    ends = [interval["to_s"] * 1e3 for interval in intervals]
     lines = []
     for child, whose in cow.SIDES.items():
         for key, style in FAULT_LOOKS.items():

@@ -78,13 +78,13 @@ def first_call(point: Point, name: str) -> float | Na:
     return Point(point.key, point.size, point.touch, "ok", "", early[0]).figure(name)
 
 
-def ranked(points: list[Point], value: Value) -> dict[int, list[tuple[float, Key]]]:
-    """The known values of each size, the least first; a time of 0 was under the clock's resolution and counts as 1."""
+def ranked(points: list[Point], value: Value, least: float) -> dict[int, list[tuple[float, Key]]]:
+    """The known values of each size, the least first. What is below `least` counts as that: no clock tells less than 1 ns."""
     found: dict[int, list[tuple[float, Key]]] = {}
     for point in points:
         known = value(point)
         if not isinstance(known, Na):
-            found.setdefault(point.size, []).append((max(known, 1.0), point.key))
+            found.setdefault(point.size, []).append((max(known, least), point.key))
     return {size: sorted(every) for size, every in sorted(found.items())}
 
 
@@ -97,7 +97,7 @@ def taxes(results: Results) -> list[Tax]:
     """One entry for each allocator and configuration, from the untouched points of calloc_loop on the main thread."""
     names = full_names(results)
     points = [p for p in results.cases.get("calloc_loop", []) if p.touch == 0 and p.key.thread == "main"]
-    ranks = ranked(points, calloc_ns)
+    ranks = ranked(points, calloc_ns, 1.0)
     found = []
     for key in sorted({p.key for p in points}, key=lambda key: (order(key.allocator), key)):
         own = sorted((p for p in points if p.key == key), key=lambda p: p.size)
@@ -118,10 +118,10 @@ def taxes(results: Results) -> list[Tax]:
     return found
 
 
-def furthest_apart(points: list[Point], value: Value) -> tuple[int, tuple[float, Key], tuple[float, Key]] | None:
+def furthest_apart(points: list[Point], value: Value, least: float = 1.0) -> tuple[int, tuple[float, Key], tuple[float, Key]] | None:
     """The size at which two lines are furthest apart, with the least and the most there; None if none are comparable."""
     best = None
-    for size, every in ranked(points, value).items():
+    for size, every in ranked(points, value, least).items():
         if len(every) > 1 and (best is None or every[-1][0] / every[0][0] > best[2][0] / best[1][0]):
             best = (size, every[0], every[-1])
     return best

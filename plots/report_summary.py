@@ -170,7 +170,7 @@ def _receives(results: Results) -> Sentence:
     subject = "Receives into buffers from calloc"
     points = [p for case in ("recv_buffer", "recv_buffer_tcp") for p in results.cases.get(case, []) if p.touch == 0]
     tls = [p for p in points if p.raw["case"] == "recv_buffer"] or points
-    names, apart = full_names(results), furthest_apart(tls, lambda p: p.figure("transfer", "mb_per_s"))
+    names, apart = full_names(results), furthest_apart(tls, lambda p: p.figure("transfer", "mb_per_s"), 1e-6)
     if not apart:
         return Sentence(subject, "Not measured: run `zerotax run --case recv_buffer --size 100MB`.")
     size, (slow, last), (fast, first) = apart
