@@ -39,7 +39,7 @@ class LineChart {
   model() {
     const now = this.now = this.source();
     this.button.textContent = this.log() ? "y: log" : "y: linear";
-    this.button.setAttribute("aria-label", this.log() ? "y axis is logarithmic; make it linear" : "y axis is linear; make it logarithmic");
+    this.button.setAttribute("aria-label", this.log() ? "y: log axis; make it linear" : "y: linear axis; make it logarithmic");
     this.legend.replaceChildren();
     for (const line of now.lines.slice(0, MOST_TOLD)) {
       const entry = html("span", {}, this.legend);

@@ -42,7 +42,7 @@ class Frame {
     button("−", "zoom out", () => this.scale(0.5));
     button("◀", "to smaller values", () => this.pan(1));
     button("▶", "to greater values", () => this.pan(-1));
-    this.reset = button("Reset", "show all again", () => this.scale(0));
+    this.reset = button("Reset", "Reset: show all again", () => this.scale(0));
     this.reset.className = "reset";
   }
 
@@ -58,7 +58,7 @@ class Frame {
 
   // The range shown, in the address: from a~b in the unit of x.
   keep() {
-    const [low, high] = this.x.domain();
+    const [low, high] = this.transform.rescaleX(this.whole).domain();   // the plot itself follows with the next frame
     const whole = this.transform.k <= 1.0001;
     State.set({[`${this.key}.x`]: whole ? null : `${Number(low.toPrecision(7))}~${Number(high.toPrecision(7))}`});
   }
@@ -165,10 +165,10 @@ class Frame {
   // Puts the cursor at the place nearest to this value, as a link to a piece of evidence does.
   seek(value) {
     if (this.now.empty || !this.now.places.length) return;
-    const near = d3.bisectLeft(this.now.places, value);
+    const near = d3.leastIndex(this.now.places, (a, b) => Math.abs(a - value) - Math.abs(b - value));
     const [low, high] = this.x.domain();
     if (value < low || value > high) this.scale(0);
-    this.place = Math.min(near, this.now.places.length - 1);
+    this.place = near;
     this.paint();
     this.show();
   }

@@ -80,7 +80,7 @@ class HeatMap {
         const text = cell.ended ? "×" : cell.value === null ? "n/a" : valueText(this.unit(), cell.value, true).replace(" ", "");
         if (text.length * 7 > box.width && !cell.ended) continue;
         const label = svg("text", {x: (cell.from + cell.to) / 2, y: (n + 0.5) * tall + 4, "text-anchor": "middle"}, inside, text);
-        if (cell.value !== null) label.style.fill = (depth > 0.5) !== dark ? "#ffffff" : "#15181b";
+        if (cell.value !== null) label.style.fill = d3.lab(colour(depth)).l < 49 ? "#ffffff" : "#000000";
       }
     });
   }

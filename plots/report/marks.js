@@ -24,7 +24,7 @@ function dress(element, look) {
 }
 
 function swatch(look, parent) {
-  const box = svg("svg", {class: "swatch plot", viewBox: "0 0 34 16", "aria-hidden": "true", focusable: "false"}, parent);
+  const box = svg("svg", {class: "swatch", viewBox: "0 0 34 16", "aria-hidden": "true", focusable: "false"}, parent);
   const g = dress(svg("g", {}, box), look);
   svg("path", {class: "line", d: "M0 8H34", "stroke-dasharray": look.dash.join(" ")}, g);
   svg("path", {class: `mark ${look.fill}`, d: MARKS[look.marker] || MARKS.o, transform: "translate(17 8)"}, g);
