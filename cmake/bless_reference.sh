@@ -7,10 +7,11 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile"
+all_parts="study benchmarks report_page recv_buffer clients fork_after_calloc fork snapshot profile"
 
 study() {
   rm -rf "$1/study"
+  # The report page is made of what lies beside it, and not kept here: plots/report_page.py results/reference makes it.
   $zerotax study --out "$1/study"
   [ -f "$1/study/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
   grep -q '"state": "complete"' "$1/study/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
@@ -25,6 +26,8 @@ benchmarks() {
     grep -E " over|  off|!$" "$1/benchmark-$name.txt" | sed "s/^/bless: benchmark-$name: /" >&2 || true
   done
 }
+
+report_page() { $python benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit; }
 
 sizes() { for size in "$@"; do printf -- '--size %s ' "$size"; done; }
 

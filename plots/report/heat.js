@@ -66,8 +66,8 @@ class HeatMap {
   }
 
   draw(layer, x, width, height, clip) {
-    const dark = getComputedStyle(this.frame.plot).getPropertyValue("color-scheme") === "dark" || Theme.dark();
-    const colour = d3.interpolateLab(dark ? "#262b30" : "#fbf3ec", dark ? "#ff8a6b" : "#8f2a14");
+    const grounds = [d3.interpolateLab("#fbf3ec", "#8f2a14"), d3.interpolateLab("#262b30", "#ff8a6b")];   // light, dark
+    const both = pick => `light-dark(${grounds.map(pick).join(", ")})`;
     const tall = height / this.lines.length, inside = svg("g", {"clip-path": clip}, layer);
     this.lines.forEach((line, n) => {
       const name = svg("text", {x: -6, y: (n + 0.5) * tall + 4, "text-anchor": "end"}, layer, line.name);
@@ -75,12 +75,13 @@ class HeatMap {
       for (const cell of this.cells(line, x, width)) {
         const box = {x: cell.from, y: n * tall, width: cell.to - cell.from, height: tall, class: "cell"};
         const depth = cell.value === null ? 0 : this.depth(cell.value);
-        svg("rect", {...box, fill: cell.value === null ? "url(#na)" : colour(depth)}, inside);
+        const rect = svg("rect", {...box, fill: "url(#na)"}, inside);
+        if (cell.value !== null) rect.style.fill = both(ground => ground(depth));
         if (box.width < 30 && !cell.ended) continue;
         const text = cell.ended ? "×" : cell.value === null ? "n/a" : valueText(this.unit(), cell.value, true).replace(" ", "");
         if (text.length * 7 > box.width && !cell.ended) continue;
         const label = svg("text", {x: (cell.from + cell.to) / 2, y: (n + 0.5) * tall + 4, "text-anchor": "middle"}, inside, text);
-        if (cell.value !== null) label.style.fill = d3.lab(colour(depth)).l < 49 ? "#ffffff" : "#000000";
+        if (cell.value !== null) label.style.fill = both(ground => d3.lab(ground(depth)).l < 49 ? "#ffffff" : "#000000");
       }
     });
   }

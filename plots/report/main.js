@@ -1,9 +1,5 @@
 "use strict";
 const Theme = {
-  dark() {
-    const chosen = document.documentElement.dataset.theme;
-    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
-  },
   apply() {
     const wanted = State.get("theme", "");
     if (wanted === "dark" || wanted === "light") document.documentElement.dataset.theme = wanted;
@@ -152,6 +148,4 @@ document.addEventListener("click", follow);
 render();
 go(State.get("go", ""), Number(State.get("at")));
 addEventListener("hashchange", () => { if (State.read()) { render(); go(State.get("go", ""), Number(State.get("at"))); } });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
-for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => figures.get("heat") && figures.get("heat").render());
 document.documentElement.dataset.ready = "yes";

@@ -269,13 +269,18 @@ def test_light_and_dark_follow_the_system_and_the_switch(browser, page):
 
 
 def test_it_prints(browser, page):
+    cell = "return getComputedStyle(document.querySelector('#heat .cell')).fill"
+    browser.open(page)
+    light = browser.run(cell)
     browser.open(page, "#theme=dark")
+    assert browser.run(cell) != light
     pdf = browser.pdf()
     assert pdf.startswith(b"%PDF") and len(pdf) > 50_000
     assert 4 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 20
     browser.devtools("Emulation.setEmulatedMedia", media="print", features=[])
     assert not browser.find("nav").is_displayed() and not browser.find("#time .tools").is_displayed()
-    assert browser.find("#time .plot svg").is_displayed()
+    assert browser.find("#time .plot svg").is_displayed() and browser.find("#touch").is_displayed()
+    assert browser.run(cell) == light
 
 
 @pytest.mark.parametrize("width", [320, 375])
