@@ -9,7 +9,7 @@ from typing import Any, Callable
 import zerotax_cow as cow
 import zerotax_fork as fork
 import zerotax_snapshot as snapshot
-from report_facts import link
+from report_findings import findings_part
 from report_points import contrasting
 from zerotax_documents import read_document
 from zerotax_files import ResultsError
@@ -21,23 +21,37 @@ Part = dict[str, Any]
 Makes = Callable[[dict[str, Any]], Part]
 # Class of a piece in the page's style sheet; its texture differs, too.
 PIECES = {NO_ZEROS_BACK: "back", NO_ZEROS_KEPT: "kept", DIRTY: "dirty", NEEDLESS: "needless", UNKNOWN: "unknown"}
-FAULT_LOOKS = {"copies": Style("#A9371F", "o", "-"), "reuses": Style("#0063A2", "s", (0, (5, 1.6))),
-               "zero_fills": Style("#3E8A52", "^", (0, (1.6, 1.2)))}
+FAULT_LOOKS = {
+    "copies": Style("#A9371F", "o", "-"),
+    "reuses": Style("#0063A2", "s", (0, (5, 1.6))),
+    "zero_fills": Style("#3E8A52", "^", (0, (1.6, 1.2))),
+}
 FAULT_NAMES = {"copies": "copies", "reuses": "reuses", "zero_fills": "zero-fills"}
 
 
 def line(name: str, style: Style, xs: list[float], ys: list[float | None], **more: Any) -> Part:
     """A line of a chart of the page; None is a gap."""
-    return {"name": name, "colour": style.colour, "dark": contrasting(style.colour), "rim": darker(style.colour),
-            "marker": style.marker, "dash": [] if style.dash == "-" else [2 * part for part in style.dash[1]],
-            "fill": "full", "xs": xs, "ys": ys, **more}
+    return {
+        "name": name,
+        "colour": style.colour,
+        "dark": contrasting(style.colour),
+        "rim": darker(style.colour),
+        "marker": style.marker,
+        "dash": [] if style.dash == "-" else [2 * part for part in style.dash[1]],
+        "fill": "full",
+        "xs": xs,
+        "ys": ys,
+        **more,
+    }
 
 
 def _changes(document: dict[str, Any], lane: Lane) -> list[Part]:
     """The thresholds of a lane with what changes there, word for word."""
-    return [{"at": entry["at_bytes"], "changes": entry["changes"], "exact": entry["exact"], "noisy": entry["noisy"]}
-            for entry in document["thresholds"]
-            if (entry["allocator"], entry["touch"], entry["thread"]) == (lane.allocator, lane.touch, lane.thread)]
+    return [
+        {"at": entry["at_bytes"], "changes": entry["changes"], "exact": entry["exact"], "noisy": entry["noisy"]}
+        for entry in document["thresholds"]
+        if (entry["allocator"], entry["touch"], entry["thread"]) == (lane.allocator, lane.touch, lane.thread)
+    ]
 
 
 def thresholds_part(document: dict[str, Any]) -> Part:
@@ -47,14 +61,24 @@ def thresholds_part(document: dict[str, Any]) -> Part:
     made = []
     for lane in lanes:
         version = versions[lane.allocator]
-        made.append({"name": lane.name, "version": version if isinstance(version, str) else "", "label": lane.label(),
-                     "pieces": [[low, high, PIECES[kind]] for low, high, kind in lane.pieces],
-                     "ticks": [[tick.at, tick.steady, tick.noisy] for tick in lane.ticks],
-                     "changes": _changes(document, lane)})
+        made.append(
+            {
+                "name": lane.name,
+                "version": version if isinstance(version, str) else "",
+                "label": lane.label(),
+                "pieces": [[low, high, PIECES[kind]] for low, high, kind in lane.pieces],
+                "ticks": [[tick.at, tick.steady, tick.noisy] for tick in lane.ticks],
+                "changes": _changes(document, lane),
+            }
+        )
     exact = sum(len(lane["changes"]) for lane in made)
-    return {"lanes": made, "names": {kind: name for name, kind in PIECES.items()}, "count": exact,
-            "sentence": f"{count_text(exact)} change{'s' * (exact != 1)} of behaviour in {len(made)} "
-                        f"lane{'s' * (len(made) != 1)}, each searched to the byte."}
+    return {
+        "lanes": made,
+        "names": {kind: name for name, kind in PIECES.items()},
+        "count": exact,
+        "sentence": f"{count_text(exact)} change{'s' * (exact != 1)} of behaviour in {len(made)} "
+        f"lane{'s' * (len(made) != 1)}, each searched to the byte.",
+    }
 
 
 def fork_part(document: dict[str, Any]) -> Part:
@@ -62,23 +86,44 @@ def fork_part(document: dict[str, Any]) -> Part:
     sections = []
     for name, shares in fork.bars(document):
         process, _, time = name.partition("\n")
-        sections.append({"name": process, "time": time, "shares": [
-            {"name": "not in the paper" if section == "-" else section, "share": share, "place": n}
-            for n, (section, share) in enumerate(shares.items())]})
+        sections.append(
+            {
+                "name": process,
+                "time": time,
+                "shares": [
+                    {"name": "not in the paper" if section == "-" else section, "share": share, "place": n}
+                    for n, (section, share) in enumerate(shares.items())
+                ],
+            }
+        )
     lines = []
-    for kind, name, style in (("private", "private pages of 4 KiB", Style("#0063A2", "o", "-")),
-                              ("huge", "huge pages", Style("#C85300", "^", (0, (5, 1.6))))):
+    for kind, name, style in (
+        ("private", "private pages of 4 KiB", Style("#0063A2", "o", "-")),
+        ("huge", "huge pages", Style("#C85300", "^", (0, (5, 1.6)))),
+    ):
         places = fork.places(document, kind)
         if places:
             lines.append(line(name, style, [size for size, _, _ in places], [ns for _, ns, _ in places]))
-    chart = {"x": "bytes", "y": "time", "xname": "populated memory", "yname": "time of fork()", "lines": lines,
-             "xlog": True, "ylog": True}
+    chart = {
+        "x": "bytes",
+        "y": "time",
+        "xname": "populated memory",
+        "yname": "time of fork()",
+        "lines": lines,
+        "xlog": True,
+        "ylog": True,
+    }
     ways = document.get("ways") if isinstance(document.get("ways"), dict) else None
     told = ways.get("ways") if ways else None
-    return {"sentence": fork.title(document) + ".", "sections": sections, "chart": chart if lines else None,
-            "ways": [{"name": way["name"], "call": _time(way["call_ns"]), "gone": _time(way["gone_ns"])}
-                     for way in told or []],
-            "ways_bytes": size_text(ways["populated_bytes"]) if told else ""}
+    return {
+        "sentence": fork.title(document) + ".",
+        "sections": sections,
+        "chart": chart if lines else None,
+        "ways": [
+            {"name": way["name"], "call": _time(way["call_ns"]), "gone": _time(way["gone_ns"])} for way in told or []
+        ],
+        "ways_bytes": size_text(ways["populated_bytes"]) if told else "",
+    }
 
 
 def _time(figure: Any) -> str:
@@ -96,21 +141,41 @@ def snapshot_part(document: dict[str, Any]) -> Part:
     rows = []
     for result in snapshot.chosen(document):
         mark = marks.get(result["alternative"])
-        rows.append({"name": result["alternative"], "summary": summaries.get(result["alternative"], ""),
-                     "status": result["status"], "reason": result["reason"] or "",
-                     "slowdown": f"{mark.slowdown:.2f}" if mark else "", "of": mark.slowdown / most if mark else 0,
-                     "memory": "n/a" if not mark or mark.share is None else f"{100 * mark.share:.0f} %",
-                     "stopped": time_text(mark.stopped_ns) if mark else ""})
-    part = {"sentence": snapshot.title(document, list(marks.values())) + ".", "rows": rows, "chart": None,
-            "array": size_text(document["parameters"]["array_bytes"]), "allocator": document["results"][0]["allocator"]}
+        rows.append(
+            {
+                "name": result["alternative"],
+                "summary": summaries.get(result["alternative"], ""),
+                "status": result["status"],
+                "reason": result["reason"] or "",
+                "slowdown": f"{mark.slowdown:.2f}" if mark else "",
+                "of": mark.slowdown / most if mark else 0,
+                "memory": "n/a" if not mark or mark.share is None else f"{100 * mark.share:.0f} %",
+                "stopped": time_text(mark.stopped_ns) if mark else "",
+            }
+        )
+    part = {
+        "sentence": snapshot.title(document, list(marks.values())) + ".",
+        "rows": rows,
+        "chart": None,
+        "array": size_text(document["parameters"]["array_bytes"]),
+        "allocator": document["results"][0]["allocator"],
+    }
     forked = next((r for r in snapshot.chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
     if forked and snapshot.available(forked["faults"]):
         found = forked["faults"]["timeline"]
         xs = [(n + 1) * found["bin_ns"] / 1e6 for n in range(len(found["bins"]))]
-        part["chart"] = {"x": "ms", "y": "count", "xname": "milliseconds after the instant of the snapshot",
-                         "yname": f"the parent's faults in {found['bin_ns'] / 1e6:g} ms", "xlog": False, "ylog": False,
-                         "lines": [line(FAULT_NAMES[key], style, xs, [each[key] for each in found["bins"]])
-                                   for key, style in FAULT_LOOKS.items()]}
+        part["chart"] = {
+            "x": "ms",
+            "y": "count",
+            "xname": "milliseconds after the instant of the snapshot",
+            "yname": f"the parent's faults in {found['bin_ns'] / 1e6:g} ms",
+            "xlog": False,
+            "ylog": False,
+            "lines": [
+                line(FAULT_NAMES[key], style, xs, [each[key] for each in found["bins"]])
+                for key, style in FAULT_LOOKS.items()
+            ],
+        }
     return part
 
 
@@ -123,55 +188,36 @@ def cow_part(document: dict[str, Any]) -> Part:
         for key, style in FAULT_LOOKS.items():
             values = cow.counts(intervals, child, key)
             if any(values):
-                look = style._replace(marker="D" if child else style.marker, dash=(0, (3, 1, 1, 1)) if child else style.dash)
+                look = style._replace(
+                    marker="D" if child else style.marker, dash=(0, (3, 1, 1, 1)) if child else style.dash
+                )
                 lines.append(line(f"{FAULT_NAMES[key]}, {whose}", look, ends, values))
-    chart = {"x": "ms", "y": "count", "xname": "milliseconds since the watch began", "lines": lines, "xlog": False,
-             "yname": f"faults in {document['interval_s'] * 1e3:g} ms", "ylog": True}
+    chart = {
+        "x": "ms",
+        "y": "count",
+        "xname": "milliseconds since the watch began",
+        "lines": lines,
+        "xlog": False,
+        "yname": f"faults in {document['interval_s'] * 1e3:g} ms",
+        "ylog": True,
+    }
     return {"sentence": cow.title(document) + ".", "notes": cow.notes(document), "chart": chart if lines else None}
-
-
-def findings_part(document: dict[str, Any]) -> Part:
-    """The findings, the most severe first, each piece of evidence with its place in the figures."""
-    grades = ("high", "medium", "low")
-    found = []
-    for finding in sorted(document["findings"], key=lambda f: (grades.index(f["severity"]), f["id"])):
-        evidence = []
-        for place in finding["evidence"]:
-            evidence.append({**place, "size": size_text(place["size_bytes"]),
-                             "figures": [(key, _figure(key, value)) for key, value in place["figures"].items()],
-                             "href": link("heat" if finding["rule"].find("cliff") < 0 else "time", place["case"],
-                                          place["touch"], place["thread"], place["size_bytes"])})
-        knobs = [{"env": " ".join(f"{k}={v}" for k, v in knob["env"].items()), "effect": _effect(knob["effect"])}
-                 for knob in finding["knobs"]]
-        found.append({**finding, "env": " ".join(f"{k}={v}" for k, v in finding["env"].items()),
-                      "version": finding["version"] if isinstance(finding["version"], str) else "",
-                      "evidence": evidence, "knobs": knobs})
-    return {"findings": found}
-
-
-def _figure(key: str, value: Any) -> str:
-    """A figure in the unit that its name ends in, or why there is none."""
-    if isinstance(value, dict):
-        return f"n/a: {value['na']}" if "na" in value else ", ".join(f"{k} {_figure(key, v)}" for k, v in value.items())
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    if key.endswith("_ns"):
-        return time_text(value)
-    return count_text(value) + (" bytes" if key.endswith("bytes") else "")
-
-
-def _effect(effect: Any) -> str:
-    if isinstance(effect, dict):
-        return f"not known: {effect['na']}" if "na" in effect else \
-            "; ".join(f"{key}: {_figure(key, value)}" for key, value in effect.items())
-    return str(effect)
 
 
 # File, schema, what makes the part, and the command that makes the file.
 DOCUMENTS: dict[str, tuple[str, str, Makes, str]] = {
-    "findings": ("findings.json", "zerotax.findings/1", findings_part, "zerotax report --json {folder}/findings.json"),
-    "thresholds": ("thresholds.json", "zerotax.thresholds/1", thresholds_part,
-                   "zerotax thresholds --json {folder}/thresholds.json"),
+    "findings": (
+        "findings.json",
+        "zerotax.findings/1",
+        findings_part,
+        "zerotax findings {folder} --json {folder}/findings.json",
+    ),
+    "thresholds": (
+        "thresholds.json",
+        "zerotax.thresholds/1",
+        thresholds_part,
+        "zerotax thresholds --json {folder}/thresholds.json",
+    ),
     "fork": (fork.FILE, fork.SCHEMA, fork_part, "zerotax fork --json {folder}/fork.json"),
     "snapshot": (snapshot.FILE, snapshot.SCHEMA, snapshot_part, "zerotax snapshot --json {folder}/snapshot.json"),
     "cow": (cow.FILE, cow.SCHEMA, cow_part, "zerotax cow --json {folder}/cow.json -- PROGRAM"),

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 from zerotax_looks import labels, order
 from zerotax_results import Key, Na, Point, Results
 
-# What is called slow in a sentence: so many times the fastest, and so many nanoseconds a call. A system call more makes a
-# call of 200 ns ten times as slow, and nobody notices.
+# What is called slow in a sentence: so many times the fastest, and so many nanoseconds a call. A system call more makes
+# a call of 200 ns ten times as slow, and nobody notices.
 SLOW, NOTICED = 10.0, 1e5
 
-Span = tuple[int, int]   # two measured sizes in bytes, both included
+Span = tuple[int, int]  # two measured sizes in bytes, both included
 Value = Callable[[Point], "float | Na"]
 
 
@@ -34,13 +34,13 @@ class Tax(NamedTuple):
 
     key: Key
     name: str
-    sizes: list[int]        # that have an answer, ascending
-    unknown: int            # sizes that have none
-    paying: list[Span]      # at least half of each block is zeroed though it was zero
-    first: list[Span]       # the same for the first call of a process
-    slow: list[Span]        # the call takes SLOW times the fastest's time or more, and NOTICED or more
-    dearest: Dearest | None      # of all sizes, where it takes most
-    worst: Dearest | None   # where it takes most in times of the fastest
+    sizes: list[int]  # that have an answer, ascending
+    unknown: int  # sizes that have none
+    paying: list[Span]  # at least half of each block is zeroed though it was zero
+    first: list[Span]  # the same for the first call of a process
+    slow: list[Span]  # the call takes SLOW times the fastest's time or more, and NOTICED or more
+    dearest: Dearest | None  # of all sizes, where it takes most
+    worst: Dearest | None  # where it takes most in times of the fastest
 
 
 def full_names(results: Results) -> dict[Key, str]:
@@ -51,7 +51,7 @@ def full_names(results: Results) -> dict[Key, str]:
             version = point.raw.get("version")
             versions[point.key] = f" {version}" if isinstance(version, str) else ""
     named = labels(sorted(versions))
-    return {key: key.allocator + versions[key] + label[len(key.allocator):] for key, label in named.items()}
+    return {key: key.allocator + versions[key] + label[len(key.allocator) :] for key, label in named.items()}
 
 
 def spans(sizes: list[int], holds: list[bool]) -> list[Span]:
@@ -79,7 +79,7 @@ def first_call(point: Point, name: str) -> float | Na:
 
 
 def ranked(points: list[Point], value: Value, least: float) -> dict[int, list[tuple[float, Key]]]:
-    """The known values of each size, the least first. What is below `least` counts as that: no clock tells less than 1 ns."""
+    """The known values of each size, the least first. What is below `least` counts as that, as clocks tell 1 ns."""
     found: dict[int, list[tuple[float, Key]]] = {}
     for point in points:
         known = value(point)
@@ -105,21 +105,33 @@ def taxes(results: Results) -> list[Tax]:
         known = [(p, paid) for p, paid in answers if paid is not None]
         early = [(p, half(p, first_call(p, "redundant_zeroed_bytes"))) for p in own]
         times = [(p.size, value) for p in own for value in [calloc_ns(p)] if not isinstance(value, Na)]
-        compared = [Dearest(size, max(value, 1.0), names[ranks[size][0][1]], ranks[size][0][0])
-                    for size, value in times]
+        compared = [
+            Dearest(size, max(value, 1.0), names[ranks[size][0][1]], ranks[size][0][0]) for size, value in times
+        ]
         others = [place for place in compared if len(ranks[place.size]) > 1]
-        found.append(Tax(
-            key, names[key], [p.size for p, _ in known], len(own) - len(known),
-            spans([p.size for p, _ in known], [bool(paid) for _, paid in known]),
-            spans([p.size for p, _ in early], [bool(paid) for _, paid in early]),
-            spans([place.size for place in compared], [place.ratio() >= SLOW and place.value >= NOTICED for place in compared]),
-            max(compared, key=lambda place: place.value, default=None),
-            max(others, key=lambda place: place.ratio(), default=None)))
+        found.append(
+            Tax(
+                key,
+                names[key],
+                [p.size for p, _ in known],
+                len(own) - len(known),
+                spans([p.size for p, _ in known], [bool(paid) for _, paid in known]),
+                spans([p.size for p, _ in early], [bool(paid) for _, paid in early]),
+                spans(
+                    [place.size for place in compared],
+                    [place.ratio() >= SLOW and place.value >= NOTICED for place in compared],
+                ),
+                max(compared, key=lambda place: place.value, default=None),
+                max(others, key=lambda place: place.ratio(), default=None),
+            )
+        )
     return found
 
 
-def furthest_apart(points: list[Point], value: Value, least: float = 1.0) -> tuple[int, tuple[float, Key], tuple[float, Key]] | None:
-    """The size at which two lines are furthest apart, with the least and the most there; None if none are comparable."""
+def furthest_apart(
+    points: list[Point], value: Value, least: float = 1.0
+) -> tuple[int, tuple[float, Key], tuple[float, Key]] | None:
+    """The size at which two lines are furthest apart, with the least and the most there; None if there is none."""
     best = None
     for size, every in ranked(points, value, least).items():
         if len(every) > 1 and (best is None or every[-1][0] / every[0][0] > best[2][0] / best[1][0]):
@@ -127,8 +139,14 @@ def furthest_apart(points: list[Point], value: Value, least: float = 1.0) -> tup
     return best
 
 
-def link(figure: str, case: str = "calloc_loop", touch: float = 0.0, thread: str = "main", size: int | None = None,
-         **more: str) -> str:
+def link(
+    figure: str,
+    case: str = "calloc_loop",
+    touch: float = 0.0,
+    thread: str = "main",
+    size: int | None = None,
+    **more: str,
+) -> str:
     """The fragment that shows this in a figure of the page, its cursor at `size` bytes."""
     state = {"case": case, "touch": f"{touch:g}", "thread": thread, **more}
     if size is not None:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Writes the page of a run: one HTML file with words, figures and tables that needs no other file and no network.
 
-Usage: report_page.py RESULTS [--out FILE], where RESULTS is a results folder (what `zerotax study` or `zerotax run --out DIR`
-wrote) or the file of `zerotax run --json FILE`. The page is RESULTS/report.html, or report.html beside the file.
+Usage: report_page.py RESULTS [--out FILE], where RESULTS is a results folder (what `zerotax study` or
+`zerotax run --out DIR` wrote) or the file of `zerotax run --json FILE`. The page is RESULTS/report.html, or report.html beside the file.
 """
 
 from __future__ import annotations
@@ -35,16 +35,44 @@ from zerotax_units import size_text
 from zerotax_words import subtitle, unfinished
 
 FOLDER = Path(__file__).resolve().parent / "report"
-LIBRARY = Path("/usr/share/nodejs")   # where Debian's node-d3-scale and node-d3-zoom, and what they need, put theirs
-MODULES = ["array", "collection", "color", "format", "interpolate", "time", "time-format", "scale",
-           "dispatch", "selection", "timer", "ease", "transition", "drag", "zoom"]
+LIBRARY = Path("/usr/share/nodejs")  # where Debian's node-d3-scale and node-d3-zoom, and what they need, put theirs
+MODULES = [
+    "array",
+    "collection",
+    "color",
+    "format",
+    "interpolate",
+    "time",
+    "time-format",
+    "scale",
+    "dispatch",
+    "selection",
+    "timer",
+    "ease",
+    "transition",
+    "drag",
+    "zoom",
+]
 SCRIPTS = ["words", "state", "axis", "marks", "data", "table", "frame", "chart", "heat", "lanes", "main"]
-MORE_RUNS = {"recv_buffer.json": ("recv_buffer", "recv_buffer_tcp"),
-             "fork_after_calloc.json": ("fork_after_calloc", "fork_after_calloc_huge")}
+MORE_RUNS = {
+    "recv_buffer.json": ("recv_buffer", "recv_buffer_tcp"),
+    "fork_after_calloc.json": ("fork_after_calloc", "fork_after_calloc_huge"),
+}
 MOST_FAILURES = 50
-CONTENTS = [("summary", "Summary"), ("findings", "Findings"), ("figures", "Figures"), ("failures", "Points without a result"),
-            ("thresholds", "Thresholds"), ("receiving-part", "Receiving"), ("fork", "Fork"), ("snapshot", "Snapshot"),
-            ("cow", "Page faults"), ("points", "Every point"), ("environment", "Environment"), ("method", "Method")]
+CONTENTS = [
+    ("summary", "Summary"),
+    ("findings", "Findings"),
+    ("figures", "Figures"),
+    ("failures", "Points without a result"),
+    ("thresholds", "Thresholds"),
+    ("receiving-part", "Receiving"),
+    ("fork", "Fork"),
+    ("snapshot", "Snapshot"),
+    ("cow", "Page faults"),
+    ("points", "Every point"),
+    ("environment", "Environment"),
+    ("method", "Method"),
+]
 
 
 def library() -> str:
@@ -55,8 +83,9 @@ def library() -> str:
         try:
             texts.append(path.read_text(encoding="utf-8"))
         except OSError as error:
-            raise ResultsError(f"{path}: cannot be read ({error.strerror}); "
-                               "apt-get install node-d3-scale node-d3-zoom") from error
+            raise ResultsError(
+                f"{path}: cannot be read ({error.strerror}); " "apt-get install node-d3-scale node-d3-zoom"
+            ) from error
     return "\n;\n".join(texts)
 
 
@@ -123,12 +152,17 @@ def environment(run: dict[str, Any]) -> list[tuple[str, str]]:
             rows.append((name, "yes" if value else "no"))
         else:
             rows.append((name, size_text(value) if name.endswith("bytes") and value else str(value)))
+
     for name, value in run.get("environment", {}).items():
         add(name, value)
     for allocator in run.get("allocators", []):
         settings = " ".join(f"{k}={v}" for k, v in (allocator.get("env") or {}).items())
         version = allocator.get("version")
-        words = [version if isinstance(version, str) else "version not known", allocator.get("preload") or "built in", settings]
+        words = [
+            version if isinstance(version, str) else "version not known",
+            allocator.get("preload") or "built in",
+            settings,
+        ]
         rows.append((f"allocator: {allocator.get('name', '')}", ", ".join(word for word in words if word)))
     return rows
 
@@ -136,12 +170,18 @@ def environment(run: dict[str, Any]) -> list[tuple[str, str]]:
 def documents_told(parts: dict[str, dict[str, Any]]) -> list[Sentence]:
     """What the documents beside the run say to those who fork, and to maintainers."""
     fork, snapshot, thresholds = parts["fork"], parts["snapshot"], parts["thresholds"]
-    told = [Sentence("Forks with much memory", fork["sentence"], "#fork") if "sentence" in fork else
-            Sentence("Forks with much memory", f"Not measured: run `{fork['command']}`.")]
+    told = [
+        Sentence("Forks with much memory", fork["sentence"], "#fork")
+        if "sentence" in fork
+        else Sentence("Forks with much memory", f"Not measured: run `{fork['command']}`.")
+    ]
     if "sentence" in snapshot:
         told.append(Sentence("Takes snapshots by fork", snapshot["sentence"], "#snapshot"))
-    told.append(Sentence("Is an allocator itself", thresholds["sentence"], "#thresholds") if "sentence" in thresholds else
-                Sentence("Is an allocator itself", f"Thresholds are not known: run `{thresholds['command']}`."))
+    told.append(
+        Sentence("Is an allocator itself", thresholds["sentence"], "#thresholds")
+        if "sentence" in thresholds
+        else Sentence("Is an allocator itself", f"Thresholds are not known: run `{thresholds['command']}`.")
+    )
     return told
 
 
@@ -151,31 +191,55 @@ def page(source: str | Path) -> str:
     folder = results.source.parent
     parts = document_parts(folder)
     words = summary(results)
-    words["for_whom"] = [*words["for_whom"], *documents_told(parts)]   # type: ignore[misc]
+    words["for_whom"] = [*words["for_whom"], *documents_told(parts)]  # type: ignore[misc]
     names = full_names(results)
     failed = [{**f, "size_text": size_text(f["size"])} for f in failures(results, lambda key: names[key])]
     points = columns(results)
-    data = {"points": points, "thresholds": parts["thresholds"], **{
-        name: parts[name].get("chart") for name in ("fork", "snapshot", "cow")}}
+    data = {
+        "points": points,
+        "thresholds": parts["thresholds"],
+        **{name: parts[name].get("chart") for name in ("fork", "snapshot", "cow")},
+    }
     code, look = script(), style()
-    policy = f"default-src 'none'; script-src {fingerprint(code)}; style-src {fingerprint(look)}; base-uri 'none'; form-action 'none'"
+    policy = (
+        f"default-src 'none'; script-src {fingerprint(code)}; style-src {fingerprint(look)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
     receives = any(case in results.cases for case in MORE_RUNS["recv_buffer.json"])
     loader = jinja2.FileSystemLoader(FOLDER)
-    jinja = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
-                               lstrip_blocks=True)
+    jinja = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     jinja.filters["code"] = code_marked
     template = jinja.get_template("page.html")
     head = [line for line in subtitle(results) if line]
     return template.render(
-        title=str(results.run.get("started", ""))[:10] or "a run", run_line=" — ".join(head), policy=Markup(policy),
-        style=Markup(look), script=Markup(code), data=embedded(data), contents=CONTENTS, summary=words, parts=parts,
-        failures=failed, most_failures=MOST_FAILURES, environment=environment(results.run), method=METHOD,
-        unfinished=" ".join(unfinished(results)), folder=folder, library="d3-scale, d3-zoom and what they need",
+        title=str(results.run.get("started", ""))[:10] or "a run",
+        run_line=" — ".join(head),
+        policy=Markup(policy),
+        style=Markup(look),
+        script=Markup(code),
+        data=embedded(data),
+        contents=CONTENTS,
+        summary=words,
+        parts=parts,
+        failures=failed,
+        most_failures=MOST_FAILURES,
+        environment=environment(results.run),
+        method=METHOD,
+        unfinished=" ".join(unfinished(results)),
+        folder=folder,
+        library="d3-scale, d3-zoom and what they need",
         receives=f" From {more['recv_buffer']}." if "recv_buffer" in more else " " if receives else "",
         fork_after_calloc=link("time", "fork_after_calloc", **{"time.f": "fork_ns"})
-        if "fork_after_calloc" in results.cases else "",
-        files=[results.source.name, *sorted({told.split(",")[0] for told in more.values()}),
-               *[part["file"] for part in parts.values() if "file" in part]])
+        if "fork_after_calloc" in results.cases
+        else "",
+        files=[
+            results.source.name,
+            *sorted({told.split(",")[0] for told in more.values()}),
+            *[part["file"] for part in parts.values() if "file" in part],
+        ],
+    )
 
 
 def _read(source: str | Path) -> tuple[Results, Path]:
@@ -196,8 +260,12 @@ def write(text: str, path: Path) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status (0, or 2 for bad input)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("results", type=Path, metavar="RESULTS", help="results folder, or the file of `zerotax run --json`")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where the page goes (default: report.html in the results folder)")
+    parser.add_argument(
+        "results", type=Path, metavar="RESULTS", help="results folder, or the file of `zerotax run --json`"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="where the page goes (default: report.html in the results folder)"
+    )
     given = parser.parse_args(argv)
     folder = given.results if given.results.is_dir() else given.results.parent
     out = given.out or folder / "report.html"

@@ -15,7 +15,7 @@ class Figure(NamedTuple):
 
     key: str
     name: str
-    unit: str   # time (ns), bytes, count or rate (MB/s)
+    unit: str  # time (ns), bytes, count or rate (MB/s)
     value: Value
 
 
@@ -56,16 +56,18 @@ def slim(raw: Any) -> None:
 
 def contrasting(colour: str, ground: str = "#15181b", least: float = 4.5) -> str:
     """The colour, mixed with as much white as it needs for that contrast (WCAG 2) with the dark ground."""
+
     def channels(text: str) -> list[float]:
-        return [int(text[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+        return [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
     def luminance(parts: list[float]) -> float:
-        linear = [c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4 for c in parts]
-        return .2126 * linear[0] + .7152 * linear[1] + .0722 * linear[2]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
     dark = luminance(channels(ground))
     for step in range(101):
         mixed = [c + (1 - c) * step / 100 for c in channels(colour)]
-        if (luminance(mixed) + .05) / (dark + .05) >= least:
+        if (luminance(mixed) + 0.05) / (dark + 0.05) >= least:
             return "#" + "".join(f"{round(c * 255):02X}" for c in mixed)
     return "#FFFFFF"
 
@@ -77,8 +79,10 @@ def unthreaded(key: Key) -> Key:
 
 def series_of(results: Results) -> dict[Key, dict[str, Any]]:
     """Name and look of each line, known allocators first; the same look as in every other figure."""
-    keys = sorted({unthreaded(point.key) for points in results.cases.values() for point in points},
-                  key=lambda key: (order(key.allocator), key))
+    keys = sorted(
+        {unthreaded(point.key) for points in results.cases.values() for point in points},
+        key=lambda key: (order(key.allocator), key),
+    )
     by_name, named = styles({key.allocator for key in keys}), labels(keys)
     seen: dict[str, int] = {}
     made = {}
@@ -87,9 +91,16 @@ def series_of(results: Results) -> dict[Key, dict[str, Any]]:
         seen[key.allocator] = variant + 1
         dash = [] if style.dash == "-" else [round(2 * part, 1) for part in style.dash[1]]
         dark = contrasting(style.colour)
-        made[key] = {"name": named[key], "allocator": key.allocator, "colour": style.colour, "dark": dark,
-                     "rim": darker(style.colour), "marker": style.marker, "dash": dash,
-                     "fill": FILLS[variant % len(FILLS)]}
+        made[key] = {
+            "name": named[key],
+            "allocator": key.allocator,
+            "colour": style.colour,
+            "dark": dark,
+            "rim": darker(style.colour),
+            "marker": style.marker,
+            "dash": dash,
+            "fill": FILLS[variant % len(FILLS)],
+        }
     return made
 
 
@@ -105,7 +116,7 @@ class Words:
 
 
 def _number(value: float | Na, reasons: Words) -> float | int:
-    """The value, whole or to six digits; or, below zero, the number of the reason why there is none: -1 is the first."""
+    """The value, whole or to six digits; or, below zero, the number of the reason why there is none, from -1 on."""
     if isinstance(value, Na):
         return -1 - reasons.place(value.why if value.kind == "n/a" else f"{value.kind}: {value.why}")
     return int(value) if value == int(value) else float(f"{value:.6g}")
@@ -118,11 +129,12 @@ def columns(results: Results) -> dict[str, Any]:
     cases = sorted(results.cases, key=lambda case: (case != "calloc_loop", case))
     reasons, groups = Words(), []
     sizes: list[int] = []
-    status: dict[int, int] = {}   # row of a point that is not ok: number of the reason
+    status: dict[int, int] = {}  # row of a point that is not ok: number of the reason
     values: dict[str, list[float | int]] = {figure.key: [] for figure in FIGURES}
 
     def where(point: Point) -> tuple[float, str, int, int]:
         return point.touch, point.key.thread, index[unthreaded(point.key)], point.size
+
     for c, case in enumerate(cases):
         for point in sorted(results.cases[case], key=where):
             group = [c, *where(point)[:3]]
@@ -135,15 +147,33 @@ def columns(results: Results) -> dict[str, Any]:
             for figure in FIGURES:
                 values[figure.key].append(_number(figure.value(point), reasons))
     absent = {key for key, column in values.items() if all(value < 0 for value in column)}
-    return {"series": list(series.values()), "cases": cases, "groups": groups, "sizes": sizes, "status": status,
-            "figures": [{"key": f.key, "name": f.name, "unit": f.unit, "values": values[f.key]}
-                        for f in FIGURES if f.key not in absent or f.key in ("calloc_ns", "redundant")],
-            "reasons": list(reasons.places)}
+    return {
+        "series": list(series.values()),
+        "cases": cases,
+        "groups": groups,
+        "sizes": sizes,
+        "status": status,
+        "figures": [
+            {"key": f.key, "name": f.name, "unit": f.unit, "values": values[f.key]}
+            for f in FIGURES
+            if f.key not in absent or f.key in ("calloc_ns", "redundant")
+        ],
+        "reasons": list(reasons.places),
+    }
 
 
 def failures(results: Results, name: Callable[[Key], str]) -> list[dict[str, Any]]:
     """Every point that is not ok: what, how it ended, and why."""
     every = [point for case in sorted(results.cases) for point in results.cases[case] if point.status != "ok"]
-    return [{"name": name(point.key), "case": point.raw["case"], "size": point.size, "touch": point.touch,
-             "thread": point.key.thread, "status": point.figure("").kind, "reason": point.figure("").why}
-            for point in every]
+    return [
+        {
+            "name": name(point.key),
+            "case": point.raw["case"],
+            "size": point.size,
+            "touch": point.touch,
+            "thread": point.key.thread,
+            "status": point.figure("").kind,
+            "reason": point.figure("").why,
+        }
+        for point in every
+    ]

@@ -10,7 +10,7 @@ from zerotax_sums import whole_time
 from zerotax_units import about_size_text, buffer_text, count_text, rate_text, time_text
 from zerotax_words import sentence
 
-MOST_SPANS = 4   # told one by one in a sentence
+MOST_SPANS = 4  # told one by one in a sentence
 
 
 class Sentence(NamedTuple):
@@ -29,15 +29,18 @@ def times_text(ratio: float) -> str:
 
 
 def spans_text(spans: list[Span]) -> str:
-    """"64 KiB to 28 MiB, and 100 MiB"; of many spans the first few."""
-    texts = [about_size_text(low) if low == high else f"{about_size_text(low)} to {about_size_text(high)}" for low, high in spans]
+    """ "64 KiB to 28 MiB, and 100 MiB"; of many spans the first few."""
+    texts = [
+        about_size_text(low) if low == high else f"{about_size_text(low)} to {about_size_text(high)}"
+        for low, high in spans
+    ]
     if len(texts) > MOST_SPANS:
         texts = [*texts[:MOST_SPANS], f"{len(texts) - MOST_SPANS} more ranges"]
     return listed(texts)
 
 
 def listed(names: list[str]) -> str:
-    """"a", "a and b", "a, b and c"."""
+    """ "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -49,29 +52,50 @@ def lead(results: Results, found: list[Tax]) -> list[Sentence]:
     apart = furthest_apart(untouched, calloc_ns)
     if apart:
         size, (fast, first), (slow, last) = apart
-        told.append(Sentence("How far apart they are", (
-            f"One calloc of {about_size_text(size)} that nobody writes to takes {time_text(fast)} with {names[first]} and "
-            f"{time_text(slow)} with {names[last]}: {times_text(slow / fast)}"
-            f"{'' if slow / fast < 1.05 else ' as long'}."), link("time", size=size)))
+        told.append(
+            Sentence(
+                "How far apart they are",
+                (
+                    f"One calloc of {about_size_text(size)} that nobody writes to takes {time_text(fast)} with "
+                    f"{names[first]} and {time_text(slow)} with {names[last]}: {times_text(slow / fast)}"
+                    f"{'' if slow / fast < 1.05 else ' as long'}."
+                ),
+                link("time", size=size),
+            )
+        )
     judged = [tax for tax in found if tax.sizes]
     if judged:
         every = [tax.name for tax in judged if tax.paying == [(tax.sizes[0], tax.sizes[-1])]]
         none = [tax.name for tax in judged if not tax.paying]
         some = [tax.name for tax in judged if tax.paying and tax.name not in every]
-        parts = [f"{len(names)} ({listed(names)}) {where}" for names, where in
-                 ((every, "at every size measured"), (some, "at some sizes"), (none, "at none")) if names]
-        told.append(Sentence("Who pays for nothing", (
-            f"Of {len(judged)} allocator{'s' * (len(judged) != 1)}, so many write zeros over memory that was zero "
-            f"already, though the program wrote nothing: {listed(parts)}."),
-            link("heat")))
+        parts = [
+            f"{len(names)} ({listed(names)}) {where}"
+            for names, where in ((every, "at every size measured"), (some, "at some sizes"), (none, "at none"))
+            if names
+        ]
+        told.append(
+            Sentence(
+                "Who pays for nothing",
+                (
+                    f"Of {len(judged)} allocator{'s' * (len(judged) != 1)}, so many write zeros over memory that was "
+                    f"zero already, though the program wrote nothing: {listed(parts)}."
+                ),
+                link("heat"),
+            )
+        )
     return told
 
 
 def broken(results: Results) -> list[Sentence]:
     """Broken promises come first: memory that was not zero, crashes, and the like, by allocator."""
     names = full_names(results)
-    words = {"not_zero": "handed out memory that was not all zero", "crashed": "crashed", "timeout": "did not end in time",
-             "failed": "failed", "skipped": "was left out"}
+    words = {
+        "not_zero": "handed out memory that was not all zero",
+        "crashed": "crashed",
+        "timeout": "did not end in time",
+        "failed": "failed",
+        "skipped": "was left out",
+    }
     told = []
     for status, text in words.items():
         by: dict[str, list[Point]] = {}
@@ -83,8 +107,13 @@ def broken(results: Results) -> list[Sentence]:
             first = min(by[name], key=lambda p: p.size)
             others = len(by[name]) - 1
             more = f", and at {others} more point{'s' * (others != 1)}" if others else ""
-            told.append(Sentence(name, f"{text} at {about_size_text(first.size)}{more}: {first.reason or 'no reason given'}.",
-                                 "#failures"))
+            told.append(
+                Sentence(
+                    name,
+                    f"{text} at {about_size_text(first.size)}{more}: {first.reason or 'no reason given'}.",
+                    "#failures",
+                )
+            )
     return told
 
 
@@ -107,21 +136,25 @@ def who_pays(tax: Tax) -> Sentence:
         text += f" Slow at {spans_text(tax.slow)}."
     worst = tax.worst
     if worst and worst.ratio() >= 1.05:
-        text += f" Worst at {about_size_text(worst.size)}: {time_text(worst.value)} a call, {times_text(worst.ratio())} " \
-                f"that of {worst.best_name} ({time_text(worst.best)})."
+        text += (
+            f" Worst at {about_size_text(worst.size)}: {time_text(worst.value)} a call, {times_text(worst.ratio())} "
+            f"that of {worst.best_name} ({time_text(worst.best)})."
+        )
     elif worst:
         text += " It is the fastest, or level with it, at every size that others were measured at."
     return Sentence(tax.name, text, link("time", size=worst.size if worst else None))
 
 
 def _extremes(results: Results, points: list[Point], what: str) -> str | None:
-    """"… takes 1 ms with a and 2 ms with b: 2 times as long", at the size where they are furthest apart."""
+    """ "… takes 1 ms with a and 2 ms with b: 2 times as long", at the size where they are furthest apart."""
     names, apart = full_names(results), furthest_apart(points, whole_time)
     if not apart:
         return None
     size, (fast, first), (slow, last) = apart
-    return f"at {about_size_text(size)} {what} takes {time_text(fast)} with {names[first]} and {time_text(slow)} with " \
-           f"{names[last]}, {times_text(slow / fast)}{'' if slow / fast < 1.05 else ' as long'}"
+    return (
+        f"at {about_size_text(size)} {what} takes {time_text(fast)} with {names[first]} and {time_text(slow)} with "
+        f"{names[last]}, {times_text(slow / fast)}{'' if slow / fast < 1.05 else ' as long'}"
+    )
 
 
 def _untouched(found: list[Tax]) -> Sentence:
@@ -131,8 +164,7 @@ def _untouched(found: list[Tax]) -> Sentence:
         return Sentence(subject, "Not to be said: no two allocators were measured at one size with touch 0.")
     if not slow:
         return Sentence(subject, "No allocator measured is slow there.", link("time"))
-    return Sentence(subject, f"Slow are {'; '.join(slow)}.",
-                    link("time"))
+    return Sentence(subject, f"Slow are {'; '.join(slow)}.", link("time"))
 
 
 def _written(results: Results) -> Sentence:
@@ -142,27 +174,45 @@ def _written(results: Results) -> Sentence:
     if text is None:
         return Sentence(subject, "Not measured: run `zerotax run --touch 1 --size 100MiB`.")
     apart = furthest_apart(points, whole_time)
-    return Sentence(subject, sentence(text) + ".",
-                    link("time", touch=1, size=apart[0] if apart else None, **{"time.f": "whole_ns"}))
+    return Sentence(
+        subject, sentence(text) + ".", link("time", touch=1, size=apart[0] if apart else None, **{"time.f": "whole_ns"})
+    )
 
 
 def _workers(results: Results) -> Sentence:
     subject = "Callocs in threads"
     points = results.cases.get("calloc_loop", [])
-    both = {(p.key._replace(thread=""), p.size, p.touch, p.key.thread): p.figure("redundant_zeroed_bytes")
-            for p in points if p.status == "ok"}
-    pairs = [(key, value, both[(*key[:3], "worker")]) for key, value in both.items()
-             if key[3] == "main" and (*key[:3], "worker") in both]
+    both = {
+        (p.key._replace(thread=""), p.size, p.touch, p.key.thread): p.figure("redundant_zeroed_bytes")
+        for p in points
+        if p.status == "ok"
+    }
+    pairs = [
+        (key, value, both[(*key[:3], "worker")])
+        for key, value in both.items()
+        if key[3] == "main" and (*key[:3], "worker") in both
+    ]
     if not pairs:
-        return Sentence(subject, "Worker threads were not measured: run `zerotax study --full`, or "
-                                 "`zerotax run --thread worker --size 100MiB`.")
+        return Sentence(
+            subject,
+            "Worker threads were not measured: run `zerotax study --full`, or "
+            "`zerotax run --thread worker --size 100MiB`.",
+        )
     # A page more or less is a header, not another behaviour.
-    differ = sorted({key[0].allocator for key, main, worker in pairs
-                     if not isinstance(main, Na) and not isinstance(worker, Na)
-                     and abs(main - worker) > results.page_bytes()})
-    text = f"In worker threads {listed(differ)} zero{'es' * (len(differ) == 1)} other bytes needlessly than on the main " \
-           "thread." if differ else "Worker threads pay for the same needless zeros as the main thread, with every " \
-                                    f"allocator, at each of {len(pairs)} points."
+    differ = sorted(
+        {
+            key[0].allocator
+            for key, main, worker in pairs
+            if not isinstance(main, Na) and not isinstance(worker, Na) and abs(main - worker) > results.page_bytes()
+        }
+    )
+    text = (
+        f"In worker threads {listed(differ)} zero{'es' * (len(differ) == 1)} other bytes needlessly than on the main "
+        "thread."
+        if differ
+        else "Worker threads pay for the same needless zeros as the main thread, with every "
+        f"allocator, at each of {len(pairs)} points."
+    )
     return Sentence(subject, text, link("heat", thread="worker"))
 
 
@@ -174,9 +224,14 @@ def _receives(results: Results) -> Sentence:
     if not apart:
         return Sentence(subject, "Not measured: run `zerotax run --case recv_buffer --size 100MB`.")
     size, (slow, last), (fast, first) = apart
-    return Sentence(subject, (
-        f"With buffers of {buffer_text(size)}, {rate_text(fast)} arrive with {names[first]} and {rate_text(slow)} with "
-        f"{names[last]}."), link("receiving", size=size))
+    return Sentence(
+        subject,
+        (
+            f"With buffers of {buffer_text(size)}, {rate_text(fast)} arrive with {names[first]} and "
+            f"{rate_text(slow)} with {names[last]}."
+        ),
+        link("receiving", size=size),
+    )
 
 
 def for_whom(results: Results, found: list[Tax]) -> list[Sentence]:
@@ -189,12 +244,19 @@ def coverage(results: Results) -> str:
     points = [p for every in results.cases.values() for p in every]
     bad = sum(p.status != "ok" for p in points)
     names = {p.key._replace(thread="") for p in points}
-    return f"From {count_text(len(points))} point{'s' * (len(points) != 1)} of {len(names)} allocator" \
-           f"{'s' * (len(names) != 1)}{f', {count_text(bad)} of them without a result' if bad else ''}."
+    return (
+        f"From {count_text(len(points))} point{'s' * (len(points) != 1)} of {len(names)} allocator"
+        f"{'s' * (len(names) != 1)}{f', {count_text(bad)} of them without a result' if bad else ''}."
+    )
 
 
 def summary(results: Results) -> dict[str, object]:
     """All sentences of the summary, in the order in which they are told."""
     found = taxes(results)
-    return {"broken": broken(results), "lead": lead(results, found), "each": [who_pays(tax) for tax in found],
-            "for_whom": for_whom(results, found), "coverage": coverage(results)}
+    return {
+        "broken": broken(results),
+        "lead": lead(results, found),
+        "each": [who_pays(tax) for tax in found],
+        "for_whom": for_whom(results, found),
+        "coverage": coverage(results),
+    }

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """How long the report page of 100,000 points takes to be made and to open in Chromium, and how large it is.
 
-Opening: from the request of the file until its scripts have drawn every figure; the median, least and most of nine. Exit
-status 1 if the median is 3 s or more, 2 without a browser.
+Opening: from the request of the file until its scripts have drawn every figure; the median, least and most of nine.
+Exit status 1 if the median is 3 s or more, 2 without a browser.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ try:
     import zerotax_sample as sample
     from browser import Browser
 except ImportError as missing:
-    print(f"error: {missing}; apt-get install python3-selenium chromium chromium-driver, and use /usr/bin/python3", file=sys.stderr)
+    print(
+        f"error: {missing}; apt-get install python3-selenium chromium chromium-driver, and use /usr/bin/python3",
+        file=sys.stderr,
+    )
     sys.exit(2)
 if not shutil.which("chromium") or not shutil.which("chromedriver"):
     print("error: there is no browser; apt-get install chromium chromium-driver", file=sys.stderr)
@@ -64,7 +67,9 @@ def main() -> int:
         folder = pathlib.Path(name)
         points = write_run(folder / "run")
         begin = time.monotonic()
-        subprocess.run([sys.executable, ROOT / "plots" / "report_page.py", folder / "run"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, ROOT / "plots" / "report_page.py", folder / "run"], check=True, stdout=subprocess.DEVNULL
+        )
         made = time.monotonic() - begin
         page = folder / "run" / "report.html"
         times = opening_ms(page, folder / "profile")

@@ -4,8 +4,12 @@ const Data = JSON.parse(document.getElementById("data").textContent);
 const Points = Data.points;
 const Columns = new Map(Points.figures.map(figure => [figure.key, figure]));
 
-function unique(values) { return [...new Set(values)]; }
-function why(value) { return Points.reasons[-1 - value]; }
+function unique(values) {
+  return [...new Set(values)];
+}
+function why(value) {
+  return Points.reasons[-1 - value];
+}
 
 // What is shown: one case, touched fraction and thread; the nearest that was measured to what the address asks for.
 function view() {
@@ -17,8 +21,14 @@ function view() {
   const touch = touches.includes(asked) ? asked : touches[0];
   const threads = unique(groups.filter(group => group[0] === c && group[1] === touch).map(group => group[2])).sort();
   const thread = threads.includes(State.get("thread")) ? State.get("thread") : threads[0];
-  return {case: Points.cases[c], touches, touch, threads, thread,
-          groups: groups.filter(group => group[0] === c && group[1] === touch && group[2] === thread)};
+  return {
+    case: Points.cases[c],
+    touches,
+    touch,
+    threads,
+    thread,
+    groups: groups.filter(group => group[0] === c && group[1] === touch && group[2] === thread),
+  };
 }
 
 function shown() {
@@ -28,7 +38,9 @@ function shown() {
 
 // The lines of a figure, with the points that did not end well at the side.
 function linesOf(key, groups) {
-  const column = Columns.get(key), low = Columns.get(key === "calloc_ns" ? "calloc_p05" : ""), high = Columns.get("calloc_p95");
+  const column = Columns.get(key),
+    low = Columns.get(key === "calloc_ns" ? "calloc_p05" : ""),
+    high = Columns.get("calloc_p95");
   return groups.map(([, , , s, from, to]) => {
     const line = {...Points.series[s], xs: Points.sizes.slice(from, to), ys: [], na: [], ended: []};
     for (let row = from; row < to; ++row) {

@@ -11,24 +11,36 @@ class Frame {
     this.place = -1;
     this.transform = d3.zoomIdentity;
     this.tip = html("div", {class: "tip", hidden: "", "aria-hidden": "true"}, this.plot);
-    this.zoom = d3.zoom().scaleExtent([1, 1e6])
+    this.zoom = d3
+      .zoom()
+      .scaleExtent([1, 1e6])
       .filter(() => {
         const event = d3.event;
-        if (event.type === "wheel") return event.ctrlKey || event.metaKey;   // else the page scrolls
+        if (event.type === "wheel") return event.ctrlKey || event.metaKey; // else the page scrolls
         if (event.type.startsWith("touch")) return event.touches.length > 1;
         return !event.button;
       })
-      .on("zoom", () => { this.transform = d3.event.transform; this.soon(); })
+      .on("zoom", () => {
+        this.transform = d3.event.transform;
+        this.soon();
+      })
       .on("end", () => this.keep());
     this.tools();
     this.plot.addEventListener("keydown", event => this.key_down(event));
     this.plot.addEventListener("pointermove", event => this.point(event));
     this.plot.addEventListener("pointerdown", event => this.point(event));
-    this.plot.addEventListener("pointerleave", () => { if (document.activeElement !== this.plot) this.hide(); });
+    this.plot.addEventListener("pointerleave", () => {
+      if (document.activeElement !== this.plot) this.hide();
+    });
     this.plot.addEventListener("blur", () => this.hide());
-    this.plot.addEventListener("focus", () => { if (this.place < 0) this.move(0); else this.show(); });
+    this.plot.addEventListener("focus", () => {
+      if (this.place < 0) this.move(0);
+      else this.show();
+    });
     this.width = 0;
-    new ResizeObserver(() => { if (this.plot.clientWidth !== this.width) this.render(); }).observe(this.plot);
+    new ResizeObserver(() => {
+      if (this.plot.clientWidth !== this.width) this.render();
+    }).observe(this.plot);
   }
 
   tools() {
@@ -48,24 +60,33 @@ class Frame {
 
   scale(factor) {
     const target = d3.select(this.target);
-    if (factor) this.zoom.scaleBy(target, factor); else this.zoom.transform(target, d3.zoomIdentity);
+    if (factor) this.zoom.scaleBy(target, factor);
+    else this.zoom.transform(target, d3.zoomIdentity);
   }
-  pan(way) { this.zoom.translateBy(d3.select(this.target), way * this.inner / (4 * this.transform.k), 0); }
+  pan(way) {
+    this.zoom.translateBy(d3.select(this.target), (way * this.inner) / (4 * this.transform.k), 0);
+  }
 
   soon() {
-    if (!this.waiting) this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.paint(); });
+    if (!this.waiting)
+      this.waiting = requestAnimationFrame(() => {
+        this.waiting = 0;
+        this.paint();
+      });
   }
 
   // The range shown, in the address: from a~b in the unit of x.
   keep() {
-    const [low, high] = this.transform.rescaleX(this.whole).domain();   // the plot itself follows with the next frame
+    const [low, high] = this.transform.rescaleX(this.whole).domain(); // the plot itself follows with the next frame
     const whole = this.transform.k <= 1.0001;
     State.set({[`${this.key}.x`]: whole ? null : `${Number(low.toPrecision(7))}~${Number(high.toPrecision(7))}`});
   }
   restore() {
     const [low, high] = State.get(`${this.key}.x`, "").split("~").map(Number);
     if (!(high > low) || (this.now.xlog && low <= 0)) return d3.zoomIdentity;
-    const a = this.whole(low), b = this.whole(high), k = Math.min(Math.max(this.inner / (b - a), 1), 1e6);
+    const a = this.whole(low),
+      b = this.whole(high),
+      k = Math.min(Math.max(this.inner / (b - a), 1), 1e6);
     return d3.zoomIdentity.translate(Math.min(0, Math.max(-a * k, this.inner * (1 - k))), 0).scale(k);
   }
 
@@ -73,7 +94,8 @@ class Frame {
     this.now = this.model();
     this.width = this.plot.clientWidth || 640;
     const left = this.width < 480 ? Math.min(this.now.left, 74) : this.now.left;
-    const margin = {left, right: 14, top: 8, bottom: 44}, height = this.now.height;
+    const margin = {left, right: 14, top: 8, bottom: 44},
+      height = this.now.height;
     this.inner = Math.max(60, this.width - margin.left - margin.right);
     this.margin = margin;
     this.size = height;
@@ -87,9 +109,17 @@ class Frame {
     this.layer = svg("g", {}, this.root);
     this.target = svg("rect", {width: this.inner, height, fill: "transparent"}, this.root);
     this.whole = xScale(this.now.xunit, this.now.xlog, this.now.low, this.now.high, this.inner);
-    this.zoom.extent([[0, 0], [this.inner, height]]).translateExtent([[0, 0], [this.inner, height]]);
+    this.zoom
+      .extent([
+        [0, 0],
+        [this.inner, height],
+      ])
+      .translateExtent([
+        [0, 0],
+        [this.inner, height],
+      ]);
     this.transform = this.restore();
-    this.target.__zoom = this.transform;   // where d3 keeps it: set without an event
+    this.target.__zoom = this.transform; // where d3 keeps it: set without an event
     d3.select(this.target).call(this.zoom).style("touch-action", "pan-x pan-y");
     this.paint();
   }
@@ -114,8 +144,12 @@ class Frame {
       const at = this.x(value);
       if (at < -1 || at > this.inner + 1) continue;
       svg("path", {class: "grid", d: `M${at} 0V${this.size}`}, this.layer);
-      svg("text", {x: at, y: this.size + 16, "text-anchor": "middle"}, this.layer,
-          this.now.xunit === "bytes" ? sizeText(value) : digits(value, 6));
+      svg(
+        "text",
+        {x: at, y: this.size + 16, "text-anchor": "middle"},
+        this.layer,
+        this.now.xunit === "bytes" ? sizeText(value) : digits(value, 6),
+      );
     }
     svg("text", {x: this.inner / 2, y: this.size + 36, "text-anchor": "middle"}, this.layer, this.now.xname);
   }
@@ -129,12 +163,16 @@ class Frame {
   point(event) {
     if (this.now.empty || !this.now.places.length) return;
     const box = this.svg.getBoundingClientRect();
-    const at = (event.clientX - box.left) * this.width / box.width - this.margin.left;
+    const at = ((event.clientX - box.left) * this.width) / box.width - this.margin.left;
     const value = this.x.invert(Math.min(Math.max(at, 0), this.inner));
     const [first, end] = this.sight();
     let place = Math.min(Math.max(d3.bisectLeft(this.now.places, value), first), Math.max(end - 1, first));
-    if (place > first && Math.abs(this.x(this.now.places[place - 1]) - at) < Math.abs(this.x(this.now.places[place]) - at)) --place;
-    this.row = ((event.clientY - box.top) * this.width / box.width - this.margin.top) / this.size;
+    if (
+      place > first &&
+      Math.abs(this.x(this.now.places[place - 1]) - at) < Math.abs(this.x(this.now.places[place]) - at)
+    )
+      --place;
+    this.row = (((event.clientY - box.top) * this.width) / box.width - this.margin.top) / this.size;
     this.place = place;
     this.show();
   }
@@ -151,7 +189,8 @@ class Frame {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in steps) this.move(steps[event.key]);
     else if ((event.key === "ArrowUp" || event.key === "ArrowDown") && this.now.rows) {
-      const next = (this.row === undefined ? 0 : Math.floor(this.row * this.now.rows)) + (event.key === "ArrowUp" ? -1 : 1);
+      const next =
+        (this.row === undefined ? 0 : Math.floor(this.row * this.now.rows)) + (event.key === "ArrowUp" ? -1 : 1);
       this.row = (Math.min(Math.max(next, 0), this.now.rows - 1) + 0.5) / this.now.rows;
       this.show();
     } else if (event.key === "+" || event.key === "=") this.scale(2);
@@ -181,7 +220,8 @@ class Frame {
 
   show() {
     if (this.now.empty || this.place < 0 || this.place >= this.now.places.length) return;
-    const value = this.now.places[this.place], at = this.x(value);
+    const value = this.now.places[this.place],
+      at = this.x(value);
     if (this.cursor) this.cursor.remove();
     this.cursor = svg("g", {"pointer-events": "none"}, this.root);
     svg("path", {class: "cursor", d: `M${at} 0V${this.size}`}, this.cursor);
@@ -198,7 +238,8 @@ class Frame {
     }
     for (const note of told.notes || []) html("div", {}, this.tip, note);
     this.tip.hidden = false;
-    const x = at + this.margin.left, room = this.plot.clientWidth;
+    const x = at + this.margin.left,
+      room = this.plot.clientWidth;
     const wide = this.tip.offsetWidth;
     this.tip.style.left = `${Math.max(0, Math.min(x + 12 + wide < room ? x + 12 : x - wide - 12, room - wide))}px`;
     this.tip.style.top = "0px";

@@ -20,14 +20,22 @@ class PagedTable {
     const body = html("tbody", {}, table);
     for (let n = this.page * PAGE_ROWS; n < Math.min(content.count, (this.page + 1) * PAGE_ROWS); ++n) {
       const line = html("tr", {}, body);
-      content.row(n).forEach((text, column) => html(column ? "td" : "th", column ? {class: "n"} : {scope: "row"}, line, text));
+      content
+        .row(n)
+        .forEach((text, column) => html(column ? "td" : "th", column ? {class: "n"} : {scope: "row"}, line, text));
     }
     if (pages === 1) return;
     const pager = html("p", {class: "pager row"}, this.place);
-    for (const [text, step] of [["Previous rows", -1], ["Next rows", 1]]) {
+    for (const [text, step] of [
+      ["Previous rows", -1],
+      ["Next rows", 1],
+    ]) {
       const button = html("button", {type: "button"}, pager, text);
       button.disabled = this.page + step < 0 || this.page + step >= pages;
-      button.addEventListener("click", () => { this.page += step; this.show(content); });
+      button.addEventListener("click", () => {
+        this.page += step;
+        this.show(content);
+      });
     }
     html("span", {role: "status"}, pager, `page ${this.page + 1} of ${pages}`);
   }
@@ -41,5 +49,7 @@ class FigureTable {
     this.table = new PagedTable(this.details.querySelector("div"), figure.querySelector("h3").textContent);
     this.details.addEventListener("toggle", () => this.refresh());
   }
-  refresh() { if (this.details && this.details.open) this.table.show(this.content()); }
+  refresh() {
+    if (this.details && this.details.open) this.table.show(this.content());
+  }
 }

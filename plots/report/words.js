@@ -1,10 +1,24 @@
 "use strict";
 // Figures in the units people use, as plots/zerotax_units.py writes them.
-const UNITS = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
-const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const UNITS = [
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+  [1, "B"],
+];
+const TIMES = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
 
-function digits(value, most) { return String(Number(value.toPrecision(most))); }
-function counted(value) { return value.toLocaleString("en-US", {maximumFractionDigits: value < 10 ? 2 : 0}); }
+function digits(value, most) {
+  return String(Number(value.toPrecision(most)));
+}
+function counted(value) {
+  return value.toLocaleString("en-US", {maximumFractionDigits: value < 10 ? 2 : 0});
+}
 
 function sizeText(size) {
   for (const [unit, name] of UNITS) if (size >= unit && size % unit === 0) return `${size / unit} ${name}`;
@@ -25,7 +39,9 @@ function valueText(unit, value, short) {
   if (unit === "ms") return `${digits(value, 4)} ms`;
   if (unit === "share") return `${Math.round(100 * value)} %`;
   if (unit === "bytes") return short ? sizeText(value) : `${counted(value)} B`;
-  return short && value >= 1e4 ? value.toLocaleString("en-US", {notation: "compact", maximumSignificantDigits: 3}) : counted(value);
+  return short && value >= 1e4
+    ? value.toLocaleString("en-US", {notation: "compact", maximumSignificantDigits: 3})
+    : counted(value);
 }
 
 function placeText(unit, value) {

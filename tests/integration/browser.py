@@ -1,4 +1,4 @@
-"""A real headless Chromium for the tests of the report page: what it shows, what it logs, what it asks the network for."""
+"""A real headless Chromium for the tests of the report page: what it shows and logs, and asks the network for."""
 
 import base64
 import json
@@ -13,10 +13,18 @@ class Browser:
     def __init__(self, folder):
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
-        words = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", f"--user-data-dir={folder}",
-                 "--disable-background-networking", "--disable-component-update", "--force-color-profile=srgb",
-                 # Its sandbox works neither as root nor where user namespaces are forbidden; only our own file is opened.
-                 "--no-sandbox"]
+        words = [
+            "--headless=new",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            f"--user-data-dir={folder}",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--force-color-profile=srgb",
+            # Its sandbox works neither as root nor where user namespaces are forbidden; only our own file is opened.
+            "--no-sandbox",
+        ]
         for word in words:
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
@@ -25,7 +33,9 @@ class Browser:
         self.driver.set_page_load_timeout(30)
 
     def window(self, width, height=900, mobile=False):
-        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile
+        )
 
     def devtools(self, command, **arguments):
         return self.driver.execute_cdp_cmd(command, arguments)
@@ -43,7 +53,9 @@ class Browser:
 
     def frame(self):
         """Waits until what was asked for has been painted."""
-        self.driver.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));")
+        self.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"
+        )
 
     def find(self, selector):
         return self.driver.find_element("css selector", selector)
@@ -70,7 +82,8 @@ class Browser:
         self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
         box = element.rect
         webdriver.ActionChains(self.driver).move_to_element_with_offset(
-            element, int((x - 0.5) * box["width"]), int((y - 0.5) * box["height"])).perform()
+            element, int((x - 0.5) * box["width"]), int((y - 0.5) * box["height"])
+        ).perform()
         self.frame()
 
     def text(self, selector):

@@ -81,12 +81,15 @@ def rows(data: dict[str, Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
 def test_every_point_of_the_reference_is_in_the_page_to_the_byte() -> None:
     found = rows(Words(report_page.page(REFERENCE)).data())
     raw = [json.loads(line) for line in (REFERENCE / "points.jsonl").read_text().splitlines()]
-    mine = [point for point in raw if point["case"] == "calloc_loop"]   # others are replaced by recv_buffer.json's
+    mine = [point for point in raw if point["case"] == "calloc_loop"]  # others are replaced by recv_buffer.json's
     assert len(mine) > 600
     for point in mine:
         got = found[point["case"], point["touch"], point["thread"], point["allocator"], point["size_bytes"]]
-        assert (got["zeroed"], got["redundant"], got["calloc_faults"]) == \
-            (point["zeroed_bytes"], point["redundant_zeroed_bytes"], point["calloc_faults"])
+        assert (got["zeroed"], got["redundant"], got["calloc_faults"]) == (
+            point["zeroed_bytes"],
+            point["redundant_zeroed_bytes"],
+            point["calloc_faults"],
+        )
         assert got["calloc_ns"] == pytest.approx(point["calloc_ns"]["median"], rel=1e-5)
         assert got["first_redundant"] == point["first_ops"][0]["redundant_zeroed_bytes"]
     receiving = json.loads((REFERENCE / "recv_buffer.json").read_text())["points"]
@@ -94,13 +97,17 @@ def test_every_point_of_the_reference_is_in_the_page_to_the_byte() -> None:
 
 
 def test_a_figure_that_is_not_there_points_at_its_reason_and_is_never_zero(tmp_path: Path) -> None:
-    points = [sample.point("glibc", MIB, redundant_zeroed_bytes=sample.na("no pagemap here")),
-              sample.failed("scudo", MIB, 0.0, "crashed", "signal 11 in calloc")]
+    points = [
+        sample.point("glibc", MIB, redundant_zeroed_bytes=sample.na("no pagemap here")),
+        sample.failed("scudo", MIB, 0.0, "crashed", "signal 11 in calloc"),
+    ]
     results = read_run(sample.write(tmp_path, points), columns_module.slim)
     made = columns_module.columns(results)
     redundant = next(figure["values"] for figure in made["figures"] if figure["key"] == "redundant")
     assert [made["reasons"][-1 - value] for value in redundant] == ["no pagemap here", "crashed: signal 11 in calloc"]
-    assert {row: made["reasons"][-1 - value] for row, value in made["status"].items()} == {1: "crashed: signal 11 in calloc"}
+    assert {row: made["reasons"][-1 - value] for row, value in made["status"].items()} == {
+        1: "crashed: signal 11 in calloc"
+    }
 
 
 def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
@@ -108,8 +115,10 @@ def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
 
 
 def test_names_of_users_are_text_and_never_markup(tmp_path: Path) -> None:
-    points = [sample.point(HOSTILE, MIB, preload=f"/x/{HOSTILE}", env={HOSTILE: HOSTILE}),
-              sample.failed(HOSTILE, 2 * MIB, 0.0, "crashed", HOSTILE)]
+    points = [
+        sample.point(HOSTILE, MIB, preload=f"/x/{HOSTILE}", env={HOSTILE: HOSTILE}),
+        sample.failed(HOSTILE, 2 * MIB, 0.0, "crashed", HOSTILE),
+    ]
     head = sample.run(2)
     head["allocators"] = [{"name": HOSTILE, "version": HOSTILE, "preload": HOSTILE, "env": {HOSTILE: HOSTILE}}]
     head["command"] = [HOSTILE]
@@ -117,7 +126,7 @@ def test_names_of_users_are_text_and_never_markup(tmp_path: Path) -> None:
     folder = sample.write(tmp_path, points, head)
     found, plain = Words(report_page.page(folder)), Words(page_of(tmp_path / "plain", sample.points()))
     assert found.elements.count("script") == plain.elements.count("script") == 2
-    assert HOSTILE.replace("`x`", "") in found.text   # `…` becomes code in a sentence
+    assert HOSTILE.replace("`x`", "") in found.text  # `…` becomes code in a sentence
     assert found.data()["points"]["series"][0]["allocator"] == HOSTILE
     assert "alert(1)" not in found.scripts[1]
 
@@ -132,11 +141,20 @@ def test_the_policy_names_exactly_the_script_and_the_style_of_the_page(tmp_path:
     assert report_page.fingerprint(Words(page).scripts[1]) in policy[1]
 
 
-@pytest.mark.parametrize("name, command", [
-    ("thresholds", "zerotax thresholds --json"), ("fork", "zerotax fork --json"), ("snapshot", "zerotax snapshot --json"),
-    ("cow", "zerotax cow --json"), ("findings", "zerotax report")])
+@pytest.mark.parametrize(
+    "name, command",
+    [
+        ("thresholds", "zerotax thresholds --json"),
+        ("fork", "zerotax fork --json"),
+        ("snapshot", "zerotax snapshot --json"),
+        ("cow", "zerotax cow --json"),
+        ("findings", "zerotax findings"),
+    ],
+)
 @pytest.mark.parametrize("damage", [None, "{", '{"schema": "zerotax.other/1"}', "whole but empty"])
-def test_what_is_missing_or_damaged_is_a_sentence_with_its_command(tmp_path: Path, name: str, command: str, damage: Any) -> None:
+def test_what_is_missing_or_damaged_is_a_sentence_with_its_command(
+    tmp_path: Path, name: str, command: str, damage: Any
+) -> None:
     if damage is not None:
         schema = documents.DOCUMENTS[name][1]
         (tmp_path / f"{name}.json").write_text(json.dumps({"schema": schema}) if "empty" in damage else damage)
@@ -149,13 +167,40 @@ def test_what_is_missing_or_damaged_is_a_sentence_with_its_command(tmp_path: Pat
 
 def findings(**changes: Any) -> dict[str, Any]:
     """A document of one finding in the form of zerotax.findings/1."""
-    return {"schema": "zerotax.findings/1", "run": "r", "findings": [{
-        "id": "f-1", "rule": "redundant_fresh", "allocator": "mimalloc", "version": "2.0.9", "env": {}, "severity": "high",
-        "title": "calloc(100 MiB) is zeroed <twice>", "sentence": "It pays.", "evidence": [
-            {"case": "calloc_loop", "size_bytes": 100 * MIB, "touch": 0, "thread": "main",
-             "figures": {"calloc_ns": 4e7, "redundant_zeroed_bytes": 100 * MIB, "zero_ns": {"na": "no clock"}}}],
-        "knobs": [{"env": {"A": "1"}, "effect": {"calloc_ns": 2e3}}, {"env": {"B": "2"}, "effect": {"na": "not tried"}}],
-        **changes}]}
+    return {
+        "schema": "zerotax.findings/1",
+        "run": "r",
+        "findings": [
+            {
+                "id": "f-1",
+                "rule": "redundant-fresh",
+                "allocator": "mimalloc",
+                "version": "2.0.9",
+                "env": {},
+                "severity": "high",
+                "title": "calloc(100 MiB) is zeroed <twice>",
+                "sentence": "It pays.",
+                "evidence": [
+                    {
+                        "case": "calloc_loop",
+                        "size_bytes": 100 * MIB,
+                        "touch": 0,
+                        "thread": "main",
+                        "figures": {
+                            "calloc_ns": 4e7,
+                            "redundant_zeroed_bytes": 100 * MIB,
+                            "zero_ns": {"na": "no clock"},
+                        },
+                    }
+                ],
+                "knobs": [
+                    {"env": {"A": "1"}, "effect": {"calloc_ns": 2e3}},
+                    {"env": {"B": "2"}, "effect": {"na": "not tried"}},
+                ],
+                **changes,
+            }
+        ],
+    }
 
 
 def test_findings_link_to_their_evidence_and_tell_what_was_tried(tmp_path: Path) -> None:
@@ -166,8 +211,8 @@ def test_findings_link_to_their_evidence_and_tell_what_was_tried(tmp_path: Path)
     found = " ".join(Words(page).text.split())
     assert "calloc(100 MiB) is zeroed <twice>" in found and "It pays." in found
     assert "calloc_ns 40 ms, redundant_zeroed_bytes 104,857,600 bytes, zero_ns n/a: no clock" in found
-    assert "A=1: calloc_ns: 2 µs" in found and "B=2: not known: not tried" in found
-    assert 'href="#case=calloc_loop&amp;touch=0&amp;thread=main&amp;at=104857600&amp;go=heat"' in page
+    assert "A=1: calloc_ns 2 µs" in found and "B=2: not known: not tried" in found
+    assert 'href="#case=calloc_loop&amp;touch=0&amp;thread=main&amp;heat.f=redundant&amp;at=104857600&amp;go=heat"' in page
     assert found.index("high severity") < found.index("low severity")
 
 
@@ -194,16 +239,24 @@ def test_an_unfinished_run_says_so(tmp_path: Path) -> None:
 def test_the_script_writes_one_file_and_says_where(tmp_path: Path) -> None:
     folder = sample.write(tmp_path / "run", sample.points())
     before = {path.name for path in folder.iterdir()}
-    done = subprocess.run([sys.executable, str(PLOTS / "report_page.py"), str(folder)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(PLOTS / "report_page.py"), str(folder)], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, str(folder / "report.html")), done.stderr
     assert {path.name for path in folder.iterdir()} == before | {"report.html"}
 
 
-@pytest.mark.parametrize("spoil, words", [
-    (lambda folder: shutil.rmtree(folder), "no such results folder"),
-    (lambda folder: (folder / "run.json").write_text("{"), "not JSON"),
-    (lambda folder: (folder / "points.jsonl").write_text("[]\n"), "a point is a JSON object")])
-def test_bad_input_is_one_line_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str], spoil: Any, words: str) -> None:
+@pytest.mark.parametrize(
+    "spoil, words",
+    [
+        (lambda folder: shutil.rmtree(folder), "no such results folder"),
+        (lambda folder: (folder / "run.json").write_text("{"), "not JSON"),
+        (lambda folder: (folder / "points.jsonl").write_text("[]\n"), "a point is a JSON object"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], spoil: Any, words: str
+) -> None:
     folder = sample.write(tmp_path / "run", sample.points())
     spoil(folder)
     assert report_page.main([str(folder)]) == 2
@@ -219,20 +272,29 @@ def test_without_the_library_the_package_is_named(tmp_path: Path, monkeypatch: p
 
 
 def luminance(colour: str) -> float:
-    linear = [c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4
-              for c in (int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5))]
-    return .2126 * linear[0] + .7152 * linear[1] + .0722 * linear[2]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_lines_can_be_told_from_a_dark_ground(name: str) -> None:
     dark = columns_module.contrasting(KNOWN[name].colour)
-    assert (luminance(dark) + .05) / (luminance("#15181b") + .05) >= 4.4
+    assert (luminance(dark) + 0.05) / (luminance("#15181b") + 0.05) >= 4.4
 
 
 def test_an_allocator_looks_as_in_the_other_figures(tmp_path: Path) -> None:
-    data = Words(page_of(tmp_path, [sample.point("glibc", MIB), sample.point("glibc", MIB, env={"A": "1"}),
-                                    sample.point("scudo", MIB)])).data()
+    data = Words(
+        page_of(
+            tmp_path,
+            [sample.point("glibc", MIB), sample.point("glibc", MIB, env={"A": "1"}), sample.point("scudo", MIB)],
+        )
+    ).data()
     looks = [(line["name"], line["colour"], line["marker"], line["fill"]) for line in data["points"]["series"]]
-    assert looks == [("glibc", KNOWN["glibc"].colour, "o", "full"), ("glibc [A=1]", KNOWN["glibc"].colour, "o", "none"),
-                     ("scudo", KNOWN["scudo"].colour, "P", "full")]
+    assert looks == [
+        ("glibc", KNOWN["glibc"].colour, "o", "full"),
+        ("glibc [A=1]", KNOWN["glibc"].colour, "o", "none"),
+        ("scudo", KNOWN["scudo"].colour, "P", "full"),
+    ]
