@@ -9,8 +9,9 @@ from typing import Any, Callable
 import zerotax_cow as cow
 import zerotax_fork as fork
 import zerotax_snapshot as snapshot
-from report_findings import findings_part
+from report_findings import GRADES, findings_part
 from report_points import contrasting
+from report_summary import Sentence, listed
 from zerotax_documents import read_document
 from zerotax_files import ResultsError
 from zerotax_lanes import DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, lanes_of
@@ -206,21 +207,16 @@ def cow_part(document: dict[str, Any]) -> Part:
 
 # File, schema, what makes the part, and the command that makes the file.
 DOCUMENTS: dict[str, tuple[str, str, Makes, str]] = {
-    "findings": (
-        "findings.json",
-        "zerotax.findings/1",
-        findings_part,
-        "zerotax findings {folder} --json {folder}/findings.json",
-    ),
+    "findings": ("findings.json", "zerotax.findings/1", findings_part, "zerotax findings . --json findings.json"),
     "thresholds": (
         "thresholds.json",
         "zerotax.thresholds/1",
         thresholds_part,
-        "zerotax thresholds --json {folder}/thresholds.json",
+        "zerotax thresholds --json thresholds.json",
     ),
-    "fork": (fork.FILE, fork.SCHEMA, fork_part, "zerotax fork --json {folder}/fork.json"),
-    "snapshot": (snapshot.FILE, snapshot.SCHEMA, snapshot_part, "zerotax snapshot --json {folder}/snapshot.json"),
-    "cow": (cow.FILE, cow.SCHEMA, cow_part, "zerotax cow --json {folder}/cow.json -- PROGRAM"),
+    "fork": (fork.FILE, fork.SCHEMA, fork_part, "zerotax fork --json fork.json"),
+    "snapshot": (snapshot.FILE, snapshot.SCHEMA, snapshot_part, "zerotax snapshot --json snapshot.json"),
+    "cow": (cow.FILE, cow.SCHEMA, cow_part, "zerotax cow --json cow.json -- PROGRAM"),
 }
 
 
@@ -232,9 +228,9 @@ def parts(folder: Path) -> dict[str, Part]:
     made: dict[str, Part] = {}
     for name, (file, schema, make, command) in DOCUMENTS.items():
         path = folder / file
-        remedy = {"command": command.format(folder=folder)}
+        remedy = {"command": command}
         if not path.is_file():
-            made[name] = {"missing": f"There is no {file} in this folder.", **remedy}
+            made[name] = {"missing": f"There is no {file} beside this page.", **remedy}
             continue
         try:
             document = read_document(path, schema, "write it with this version")
@@ -244,3 +240,29 @@ def parts(folder: Path) -> dict[str, Part]:
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration, IndexError) as error:
             made[name] = {"missing": f"{file} is not as its schema says ({type(error).__name__}: {error}).", **remedy}
     return made
+
+
+def findings_told(found: list[Part]) -> list[Sentence]:
+    """How many findings there are of each severity, and the first of them."""
+    if not found:
+        return []
+    counts = [(grade, sum(each["severity"] == grade for each in found)) for grade in GRADES]
+    told = listed([f"{count} of {grade} severity" for grade, count in counts if count])
+    return [Sentence("Findings", f"{told}. The first: {found[0]['allocator']}: {found[0]['title']}.", "#findings")]
+
+
+def documents_told(made: dict[str, Part]) -> list[Sentence]:
+    """What the documents beside the run say to those who fork, and to maintainers."""
+
+    def told(subject: str, name: str, where: str) -> Sentence:
+        part = made[name]
+        if part["missing"]:
+            return Sentence(subject, f"Not measured: run `{part['command']}` in the folder of the run.")
+        return Sentence(subject, part["sentence"], where)
+
+    snapshot_told = [] if made["snapshot"]["missing"] else [told("Takes snapshots by fork", "snapshot", "#snapshot")]
+    return [
+        told("Forks with much memory", "fork", "#fork"),
+        *snapshot_told,
+        told("Is an allocator itself", "thresholds", "#thresholds"),
+    ]

@@ -24,11 +24,13 @@ except ModuleNotFoundError as missing:
     print(f"error: {missing}; install python3-jinja2 and use /usr/bin/python3", file=sys.stderr)
     sys.exit(2)
 
+from report_documents import documents_told, findings_told
 from report_documents import parts as document_parts
 from report_facts import full_names, link
+from report_environment import environment
 from report_method import METHOD
 from report_points import columns, failures, slim
-from report_summary import Sentence, summary
+from report_summary import summary
 from zerotax_files import ResultsError
 from zerotax_results import Results, read_run
 from zerotax_units import size_text
@@ -136,55 +138,6 @@ def with_more_runs(results: Results, folder: Path) -> tuple[Results, dict[str, s
     return Results(results.source, results.run, [], cases), told
 
 
-def environment(run: dict[str, Any]) -> list[tuple[str, str]]:
-    """Rows of the table: name, and the value or why it is not known."""
-    rows = [("started", str(run.get("started", "not known"))), ("command", " ".join(map(str, run.get("command", []))))]
-
-    def add(name: str, value: Any) -> None:
-        if isinstance(value, dict) and set(value) == {"na"}:
-            rows.append((name, f"n/a: {value['na']}"))
-        elif isinstance(value, dict):
-            for key, each in value.items():
-                add(f"{name}: {key}", each)
-        elif isinstance(value, list):
-            rows.append((name, ", ".join(f"{v:.2f}" if isinstance(v, float) else str(v) for v in value)))
-        elif isinstance(value, bool):
-            rows.append((name, "yes" if value else "no"))
-        else:
-            rows.append((name, size_text(value) if name.endswith("bytes") and value else str(value)))
-
-    for name, value in run.get("environment", {}).items():
-        add(name, value)
-    for allocator in run.get("allocators", []):
-        settings = " ".join(f"{k}={v}" for k, v in (allocator.get("env") or {}).items())
-        version = allocator.get("version")
-        words = [
-            version if isinstance(version, str) else "version not known",
-            allocator.get("preload") or "built in",
-            settings,
-        ]
-        rows.append((f"allocator: {allocator.get('name', '')}", ", ".join(word for word in words if word)))
-    return rows
-
-
-def documents_told(parts: dict[str, dict[str, Any]]) -> list[Sentence]:
-    """What the documents beside the run say to those who fork, and to maintainers."""
-    fork, snapshot, thresholds = parts["fork"], parts["snapshot"], parts["thresholds"]
-    told = [
-        Sentence("Forks with much memory", fork["sentence"], "#fork")
-        if "sentence" in fork
-        else Sentence("Forks with much memory", f"Not measured: run `{fork['command']}`.")
-    ]
-    if "sentence" in snapshot:
-        told.append(Sentence("Takes snapshots by fork", snapshot["sentence"], "#snapshot"))
-    told.append(
-        Sentence("Is an allocator itself", thresholds["sentence"], "#thresholds")
-        if "sentence" in thresholds
-        else Sentence("Is an allocator itself", f"Thresholds are not known: run `{thresholds['command']}`.")
-    )
-    return told
-
-
 def page(source: str | Path) -> str:
     """The page of a run; the same results give the same text. Raises ResultsError when they are unusable."""
     results, more = with_more_runs(*_read(source))
@@ -192,6 +145,8 @@ def page(source: str | Path) -> str:
     parts = document_parts(folder)
     words = summary(results)
     words["for_whom"] = [*words["for_whom"], *documents_told(parts)]  # type: ignore[misc]
+    found = parts["findings"].get("findings", [])
+    words["lead"] = [*words["lead"], *findings_told(found)]  # type: ignore[misc]
     names = full_names(results)
     failed = [{**f, "size_text": size_text(f["size"])} for f in failures(results, lambda key: names[key])]
     points = columns(results)
@@ -228,7 +183,8 @@ def page(source: str | Path) -> str:
         environment=environment(results.run),
         method=METHOD,
         unfinished=" ".join(unfinished(results)),
-        folder=folder,
+        severe=[each for each in found if each["severity"] != "low"],
+        slight=[each for each in found if each["severity"] == "low"],
         library="d3-scale, d3-zoom and what they need",
         receives=f" From {more['recv_buffer']}." if "recv_buffer" in more else " " if receives else "",
         fork_after_calloc=link("time", "fork_after_calloc", **{"time.f": "fork_ns"})

@@ -8,7 +8,7 @@ from conftest import MIB, SOURCE
 from report_pages import ActionChains, Keys, browser, lines, needs_browser, page, page_of, quiet, ticks  # noqa: F401
 
 pytestmark = needs_browser
-HOSTILE = "</script><script>document.title='caught'</script><img src=x onerror=\"document.title='caught'\">"
+HOSTILE = "<!--<script></script><script>document.title='caught'</script><img src=x onerror=\"document.title='caught'\">"
 ACCESSIBLE = (SOURCE / "tests" / "integration" / "accessibility.js").read_text() + "return faults();"
 
 

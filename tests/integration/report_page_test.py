@@ -8,7 +8,9 @@ import urllib.parse
 
 import pytest
 from conftest import MIB
-from report_pages import REFERENCE, Keys, browser, lines, names_at, needs_browser, page, quiet, ticks  # noqa: F401
+from report_pages import REFERENCE, Keys, browser, lines, names_at, needs_browser, page, points, quiet, ticks  # noqa: F401
+from report_points import contrasting
+from zerotax_looks import KNOWN
 
 pytestmark = needs_browser
 
@@ -97,6 +99,49 @@ def test_the_table_behind_a_figure_has_its_values(browser, page):
     assert len(browser.all("#map tbody tr")) == len(
         json.loads((REFERENCE / "thresholds.json").read_text())["thresholds"]
     )
+
+
+def table(browser, figure):
+    """The rows of the table behind a figure, headings first, once it is open."""
+    browser.click(f"#{figure} details summary")
+    return browser.run(
+        "return [...document.querySelectorAll(`#${arguments[0]} table tr`)]"
+        ".map(row => [...row.cells].map(cell => cell.textContent))",
+        figure,
+    )
+
+
+def test_the_heat_map_shows_shares_of_the_block(browser, page):
+    browser.open(page)
+    head, *body = table(browser, "heat")
+    sizes = [row[0] for row in body]
+    for number, size in enumerate(sorted({p["size_bytes"] for p in points() if p["case"] == "calloc_loop"})):
+        known = names_at(size)
+        shares = [f"{min(1, known[name]['redundant_zeroed_bytes'] / size) * 100:.0f} %" for name in head[1:]]
+        assert body[number][1:] == shares, sizes[number]
+    browser.press("#heat .plot", Keys.HOME, Keys.ARROW_UP, Keys.ARROW_DOWN)   # the second row, alone
+    assert browser.find("#heat .plot").get_attribute("aria-valuetext").startswith("64 KiB (65,536 B); jemalloc 0 % of")
+
+
+def test_the_map_has_its_marks_at_the_thresholds(browser, page):
+    browser.open(page)
+    marks = browser.run("return [...document.querySelectorAll('#map .tick')].map(m => m.getAttribute('d'))")
+    at = {text.text: float(text.get_attribute("x")) for text in browser.all("#map .plot > svg text[text-anchor=middle]")}
+    octave = (at["64 MiB"] - at["64 KiB"]) / 10
+    found = sorted(65536 * 2 ** ((float(re.match(r"M([\d.]+) ", mark)[1]) - at["64 KiB"]) / octave) for mark in marks)
+    known = sorted(each["at_bytes"] for each in json.loads((REFERENCE / "thresholds.json").read_text())["thresholds"])
+    assert found == pytest.approx(known, rel=1e-3)
+
+
+@pytest.mark.parametrize("theme, column", [("light", 0), ("dark", 1)])
+def test_a_line_has_the_colour_of_its_allocator(browser, page, theme, column):
+    browser.open(page, f"#theme={theme}")
+    drawn = browser.run(
+        "return Object.fromEntries([...document.querySelectorAll('#time [data-line]')]"
+        ".map(g => [g.dataset.line, getComputedStyle(g.querySelector('.line')).stroke]))"
+    )
+    looks = {name: (style.colour, contrasting(style.colour))[column] for name, style in KNOWN.items()}
+    assert drawn == {name: "rgb({}, {}, {})".format(*bytes.fromhex(colour[1:])) for name, colour in looks.items()}
 
 
 def test_allocators_are_switched_by_mouse_and_keyboard_and_the_address_keeps_it(browser, page):

@@ -42,7 +42,7 @@ if not child:
 os.wait()
 time.sleep(0.2)
 """
-sys.path.append(str(SOURCE / "tests" / "unit" / "sample_results"))
+sys.path += [str(SOURCE / "tests" / "unit" / "sample_results"), str(SOURCE / "plots")]
 
 
 def page_of(results, out):

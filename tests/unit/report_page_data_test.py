@@ -27,7 +27,7 @@ from zerotax_looks import KNOWN  # noqa: E402
 from zerotax_results import read_run  # noqa: E402
 
 MIB = 1 << 20
-HOSTILE = "</script><script>alert(1)</script><b>\"'&amp;`x`"
+HOSTILE = "<!--<script></script><script>alert(1)</script><b>\"'&amp;`x`"
 
 
 def page_of(tmp_path: Path, points: list[dict[str, Any]], **files: Any) -> str:
@@ -160,7 +160,7 @@ def test_what_is_missing_or_damaged_is_a_sentence_with_its_command(
         (tmp_path / f"{name}.json").write_text(json.dumps({"schema": schema}) if "empty" in damage else damage)
     part = documents.parts(tmp_path)[name]
     assert set(part) == {"missing", "command"} and f"{name}.json" in part["missing"]
-    assert part["command"].startswith(command) and str(tmp_path) in part["command"]
+    assert part["command"].startswith(command) and str(tmp_path) not in part["command"]
     text = " ".join(Words(page_of(tmp_path, sample.points())).text.split())
     assert part["command"] in text
 
