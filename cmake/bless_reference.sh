@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study benchmarks report_page recv_buffer clients fork_after_calloc fork snapshot profile"
+all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile report_page"
 
 study() {
   rm -rf "$1/study"
@@ -26,8 +26,6 @@ benchmarks() {
     grep -E " over|  off|!$" "$1/benchmark-$name.txt" | sed "s/^/bless: benchmark-$name: /" >&2 || true
   done
 }
-
-report_page() { $python benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit; }
 
 sizes() { for size in "$@"; do printf -- '--size %s ' "$size"; done; }
 
@@ -55,6 +53,12 @@ fork() {
 snapshot() {
   $zerotax snapshot --json "$1/snapshot.json" >"$1/snapshot.txt"
   $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
+}
+
+# Last, as it pictures what the others have put into results/reference.
+report_page() {
+  $python benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit
+  $python benchmarks/report_page/picture.py results/reference "$1/report_page.png"
 }
 
 profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --out "$1/profile-largecache.txt"; }

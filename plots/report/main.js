@@ -172,7 +172,7 @@ function go(id, place) {
   const target = byId(id),
     figure = figures.get(id);
   if (!target) return;
-  target.scrollIntoView({block: "start"});
+  target.scrollIntoView({block: "start", behavior: "instant"});
   if (figure) figure.frame.plot.focus({preventScroll: true});
   if (figure && place) figure.frame.seek(place);
 }

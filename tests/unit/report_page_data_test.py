@@ -27,7 +27,7 @@ from zerotax_looks import KNOWN  # noqa: E402
 from zerotax_results import read_run  # noqa: E402
 
 MIB = 1 << 20
-HOSTILE = "<!--<script></script><script>alert(1)</script><b>\"'&amp;`x`"
+HOSTILE = "<!--<script x</script><script>alert(1)</script><b>\"'&amp;`x`"
 
 
 def page_of(tmp_path: Path, points: list[dict[str, Any]], **files: Any) -> str:
