@@ -56,7 +56,8 @@ def test_a_phone_needs_no_scrolling_sideways(browser, page, width):
         "const out = []; for (const each of document.body.querySelectorAll('*')) {"
         "  if (each.closest('.scroll, .plot > svg, .hidden, .skip, defs') && !each.matches('.scroll')) continue;"
         "  const box = each.getBoundingClientRect();"
-        "  if (box.width && box.right > innerWidth + 1) out.push(each.outerHTML.slice(0, 80)); } return out;"
+        "  if (box.width && box.right > arguments[0] + 1) out.push(each.outerHTML.slice(0, 80)); } return out;",
+        width,
     )
     assert wide == []
     assert browser.run("return document.documentElement.scrollWidth") <= width
