@@ -47,6 +47,10 @@ FIGURES = [
 ]
 
 
+# The first of each figure of the page, and what the heat map begins with: there even if no point has them.
+ALWAYS = ("calloc_ns", "calloc_faults", "zeroed", "redundant")
+
+
 def slim(raw: Any) -> None:
     """Takes out of a point what no figure of the page is drawn from: most of its size are the early operations."""
     early = raw.get("first_ops")
@@ -156,7 +160,7 @@ def columns(results: Results) -> dict[str, Any]:
         "figures": [
             {"key": f.key, "name": f.name, "unit": f.unit, "values": values[f.key]}
             for f in FIGURES
-            if f.key not in absent or f.key in ("calloc_ns", "redundant")
+            if f.key not in absent or f.key in ALWAYS
         ],
         "reasons": list(reasons.places),
     }

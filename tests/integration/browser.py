@@ -5,6 +5,7 @@ import json
 import shutil
 
 from selenium import webdriver
+from selenium.webdriver.support.ui import WebDriverWait
 
 
 class Browser:
@@ -56,6 +57,10 @@ class Browser:
         self.driver.execute_async_script(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"
         )
+
+    def until(self, holds):
+        """Waits until this holds, ten seconds at most."""
+        WebDriverWait(self.driver, 10, 0.02).until(lambda _: holds())
 
     def find(self, selector):
         return self.driver.find_element("css selector", selector)

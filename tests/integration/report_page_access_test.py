@@ -126,6 +126,41 @@ def test_what_did_not_end_well_is_marked_and_told_with_its_reason(browser, tmp_p
     assert "signal 11 in free" in browser.text("#failures table")
 
 
+def nothing(sample):
+    return []
+
+
+def only_failures(sample):
+    return [sample.failed("glibc", MIB, 0.0, "timeout", "60 s were not enough")]
+
+
+def only_receiving(sample):
+    return [sample.receiving("glibc", 10**8)]
+
+
+@pytest.mark.parametrize("measured", [nothing, only_failures, only_receiving])
+def test_a_run_with_little_in_it_has_a_page_that_works(browser, tmp_path, measured):
+    import zerotax_sample as sample
+
+    folder = sample.write(tmp_path / "run", measured(sample))
+    browser.open(page_of(folder, tmp_path / "report.html"))
+    if measured is only_failures:
+        assert len(browser.all("#time .ended")) == 1 and len(browser.all("#heat .cell")) == 1
+    if measured is only_receiving:
+        assert lines(browser, "receiving") == ["glibc"] and lines(browser, "time") == ["glibc"]
+
+
+def test_worker_threads_have_their_own_view(browser, tmp_path):
+    import zerotax_sample as sample
+
+    measured = [sample.point("glibc", MIB, zeroed_bytes=7), sample.point("glibc", MIB, thread="worker", zeroed_bytes=9)]
+    folder = sample.write(tmp_path / "run", measured)
+    for thread, value in (("main", "7 B"), ("worker", "9 B")):
+        browser.open(page_of(folder, tmp_path / "report.html"), f"#thread={thread}")
+        browser.press("#bytes .plot", Keys.HOME)
+        assert browser.find("#bytes .plot").get_attribute("aria-valuetext").endswith(f"glibc {value}")
+
+
 def test_a_hundred_thousand_points_are_all_there(browser, tmp_path):
     import zerotax_sample as sample
 

@@ -205,8 +205,7 @@ def test_figures_zoom_by_button_key_and_double_click_and_reset(browser, page):
         "r.dispatchEvent(new MouseEvent('dblclick', {bubbles: true, view: window,"
         " clientX: b.x + b.width / 2, clientY: b.y + 9}))"
     )
-    browser.driver.execute_async_script("setTimeout(arguments[0], 400)")  # d3 takes 250 ms for it
-    assert zoomed(browser) is not None
+    browser.until(lambda: zoomed(browser) is not None)  # d3 takes its time for it
 
 
 def test_the_wheel_scrolls_the_page_and_does_not_zoom(browser, page):
@@ -218,9 +217,8 @@ def test_the_wheel_scrolls_the_page_and_does_not_zoom(browser, page):
         "window.plain = turn({deltaY: 99});"
         "window.ctrl = turn({deltaY: -99, ctrlKey: true});"
     )
-    browser.driver.execute_async_script("setTimeout(arguments[0], 300)")  # d3 waits 150 ms for the next turn
     assert browser.run("return [window.plain, window.ctrl]") == [True, False]  # false: taken, not left to the page
-    assert zoomed(browser) is not None
+    browser.until(lambda: zoomed(browser) is not None)  # d3 waits for the next turn
 
 
 def test_case_touch_and_figure_are_chosen(browser, page):
