@@ -1,5 +1,6 @@
 """The report page in a real browser: the pages that its tests look at, the browser, and what is drawn."""
 
+import functools
 import json
 import shutil
 import subprocess
@@ -87,6 +88,7 @@ def quiet(browser):
     assert browser.logged() == []
 
 
+@functools.cache
 def points():
     return [json.loads(line) for line in (REFERENCE / "points.jsonl").read_text().splitlines()]
 
