@@ -85,6 +85,19 @@ std::vector<FiringRange> firing_ranges(std::vector<const Json*> considered,
   return ranges;
 }
 
+std::function<bool(const Json&)> not_on_worker_alone(const FindingSubject& subject,
+                                                     std::function<bool(const Json&)> fires) {
+  return [&subject, fires = std::move(fires)](const Json& point) {
+    if (!fires(point)) return false;
+    if (point.at("thread") == "main") return true;
+    return std::none_of(subject.points.begin(), subject.points.end(), [&](const Json* other) {
+      return other->at("thread") == "main" && size_of(*other) == size_of(point) &&
+             other->at("touch") == point.at("touch") && other->at("case") == point.at("case") &&
+             other->at("status") == "ok" && !fires(*other);
+    });
+  };
+}
+
 const Json& point_nearest(const FiringRange& range, std::uint64_t size_bytes) {
   const auto distance = [&](const Json* point) {
     return std::abs(static_cast<std::int64_t>(size_of(*point)) - static_cast<std::int64_t>(size_bytes));

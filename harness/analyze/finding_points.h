@@ -46,6 +46,11 @@ struct FiringRange {
 std::vector<FiringRange> firing_ranges(std::vector<const Json*> considered,
                                        const std::function<bool(const Json&)>& fires);
 
+/// Fires for what `fires` does, but not on a worker thread alone: where the main thread is measured at the same size
+/// and touch and does not, it is the difference between the two that is a finding (worker-differs).
+std::function<bool(const Json&)> not_on_worker_alone(const FindingSubject& subject,
+                                                     std::function<bool(const Json&)> fires);
+
 /// The point of a range whose size is nearest to `size_bytes`: the one that words are about.
 const Json& point_nearest(const FiringRange& range, std::uint64_t size_bytes);
 

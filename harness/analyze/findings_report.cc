@@ -32,7 +32,9 @@ FindingSubject subject_of(const AllocatorFindings& one, const std::vector<Json>&
 void tell_apart(const std::string& allocator, std::vector<Finding>& findings) {
   std::set<std::string> ids;
   for (Finding& finding : findings) {
-    if (ids.contains(finding_id(allocator, finding))) finding.named_bytes = finding.to_bytes;
+    for (const std::uint64_t other : {finding.to_bytes, finding.from_bytes}) {
+      if (ids.contains(finding_id(allocator, finding))) finding.named_bytes = other;
+    }
     const std::string name = finding.name;
     for (int i = 2; ids.contains(finding_id(allocator, finding)); ++i) finding.name = fmt::format("{}-{}", name, i);
     ids.insert(finding_id(allocator, finding));

@@ -12,10 +12,12 @@ TEST(Findings, AnAllocatorThatZeroesNothingHasNone) {
 }
 
 TEST(Findings, FreshMemoryZeroedInEveryCallIsHighFromAMebibyteOn) {
-  EXPECT_EQ(found_in({{.redundant = kHalf, .populated = kHalf, .first_redundant = kHalf}}), Ids{"a-redundant-fresh-1MiB high"});
+  EXPECT_EQ(found_in({{.redundant = kHalf, .populated = kHalf, .first_redundant = kHalf}}),
+            Ids{"a-redundant-fresh-1MiB high"});
   EXPECT_EQ(found_in({{.redundant = kHalf - 1, .populated = kMiB}}), Ids{});
   const std::uint64_t small = 64 * kKiB;
-  EXPECT_EQ(found_in({{.size = small, .redundant = small, .populated = small, .first_redundant = small}}), Ids{"a-redundant-fresh-64KiB low"});
+  EXPECT_EQ(found_in({{.size = small, .redundant = small, .populated = small, .first_redundant = small}}),
+            Ids{"a-redundant-fresh-64KiB low"});
 }
 
 TEST(Findings, FreshMemoryZeroedByTheFirstCallAloneIsLow) {
@@ -95,6 +97,13 @@ TEST(Findings, AWorkerThatCostsTenTimesMoreOrLessDiffers) {
   EXPECT_EQ(found_in({worker}), Ids{}) << "there is nothing to compare with";
 }
 
+TEST(Findings, WhatAWorkerAloneDoesIsADifferenceAndNoMore) {
+  const Made main{};
+  const Made worker{.thread = "worker", .redundant = kMiB, .populated = kMiB, .calloc_faults = 256};
+  EXPECT_EQ(found_in({main, worker}), Ids{"a-worker-differs-1MiB medium"});
+  EXPECT_EQ(found_in({worker}), (Ids{"a-redundant-fresh-1MiB high", "a-first-calls-differ-1MiB low"}));
+}
+
 TEST(Findings, MemoryThatIsNotZeroIsHighInWhateverCase) {
   Json point = point_of({});
   point["case"] = "calloc_batch";
@@ -114,7 +123,8 @@ TEST(Findings, ManyPointsOfOneCauseAreOneFindingWithARangeOfSizes) {
     const std::uint64_t bytes = size * kMiB;
     for (const double touch : {0.0, 1.0}) {
       const std::uint64_t zeros = size != 8 ? bytes : 0;
-      points.push_back({.size = bytes, .touch = touch, .redundant = zeros, .populated = zeros, .first_redundant = zeros});
+      points.push_back(
+          {.size = bytes, .touch = touch, .redundant = zeros, .populated = zeros, .first_redundant = zeros});
     }
   }
   EXPECT_EQ(found_in(points), (Ids{"a-redundant-fresh-1MiB high", "a-redundant-fresh-100MiB high"}));

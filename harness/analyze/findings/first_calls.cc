@@ -61,8 +61,10 @@ std::vector<Finding> find(const FindingSubject& subject) {
     if (is_plain_loop(*point) && point->at("touch") == 0.0) points.push_back(point);
   }
   std::vector<Finding> found;
-  for (const FiringRange& range : firing_ranges(points, later_dearer)) found.push_back(finding_for(range, true));
-  for (const FiringRange& range : firing_ranges(points, first_dearer)) found.push_back(finding_for(range, false));
+  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, later_dearer)))
+    found.push_back(finding_for(range, true));
+  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, first_dearer)))
+    found.push_back(finding_for(range, false));
   return found;
 }
 

@@ -74,7 +74,8 @@ std::vector<Finding> find(const FindingSubject& subject) {
   }
   std::vector<Finding> found;
   for (const Way way : std::array{Way::kPurgedInCalloc, Way::kPurgedInFree, Way::kUnmapped, Way::kOther}) {
-    for (const FiringRange& range : firing_ranges(points, [&](const Json& point) { return way_of(point) == way; })) {
+    const auto goes_this_way = [way](const Json& point) { return way_of(point) == way; };
+    for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, goes_this_way))) {
       found.push_back(finding_for(subject, way, range));
     }
   }

@@ -68,8 +68,10 @@ std::vector<Finding> find(const FindingSubject& subject) {
     if (is_plain_loop(*point)) points.push_back(point);
   }
   std::vector<Finding> found;
-  for (const FiringRange& range : firing_ranges(points, in_every_call)) found.push_back(every_call(subject, range));
-  for (const FiringRange& range : firing_ranges(points, in_first_call_only)) found.push_back(first_call(range));
+  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_every_call)))
+    found.push_back(every_call(subject, range));
+  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_first_call_only)))
+    found.push_back(first_call(range));
   return found;
 }
 

@@ -22,7 +22,7 @@ std::vector<Finding> find(const FindingSubject& subject) {
     if (is_plain_loop(*point)) points.push_back(point);
   }
   std::vector<Finding> found;
-  for (const FiringRange& range : firing_ranges(points, zeroes_untouched)) {
+  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, zeroes_untouched))) {
     Finding finding = finding_of("redundant-reuse", range,
                                  {"zeroed_bytes", "redundant_zeroed_bytes", "calloc_faults", "zero_ns", "calloc_ns"});
     finding.severity = range.to_bytes >= kBigBlock ? Severity::kMedium : Severity::kLow;

@@ -47,6 +47,8 @@ std::vector<Finding> find(const FindingSubject& subject) {
   const Json& point =
       **std::max_element(range->points.begin(), range->points.end(),
                          [](const Json* one, const Json* other) { return share_beyond(*one) < share_beyond(*other); });
+  // Neighbours of this size may fit their class: it is the one that shows it.
+  finding.named_bytes = size_of(point);
   finding.severity = beyond(point) >= kBigBlock ? Severity::kMedium : Severity::kLow;
   const std::string size = format_size(size_of(point));
   finding.title =
