@@ -142,6 +142,9 @@ ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findin
 
 ExitStatus report(const Options& options) {
   parse_severity(options.least);
+  MeasureOptions common;
+  common.timeout_s = options.timeout_s;
+  common.check();
   ReportRequest request;
   for (const std::string& size : options.sizes) request.sizes.push_back(parse_size(size));
   check_axes({{"calloc_loop"}, request.sizes, {}, {}});

@@ -159,10 +159,10 @@ void ReportSession::add_cliff_points() {
 const AllocatorFindings& ReportSession::survey() {
   say(fmt::format("looking for findings of {} (half a minute; each report then takes about one)",
                   request_.subject.name));
-  std::vector<std::uint64_t> sizes = kSurveySizes;
-  const auto add = [&](const std::vector<std::uint64_t>& more) { sizes.insert(sizes.end(), more.begin(), more.end()); };
-  add(request_.sizes);
-  add(sizes_in_id(request_.finding));
+  // One finding that is asked for shows at its own size, or not at all.
+  std::vector<std::uint64_t> sizes = sizes_in_id(request_.finding);
+  if (sizes.empty()) sizes = kSurveySizes;
+  sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
   Plan plan = plan_of({request_.subject});
   add_points(plan, {{"calloc_loop"}, sizes, {0, 1}, {"main", "worker"}}, kRepeats);
   points_ = run(std::move(plan));

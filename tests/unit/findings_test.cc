@@ -85,7 +85,7 @@ TEST(Findings, ZeroingBeyondTheRequestIsMoreThanRounding) {
   EXPECT_EQ(found_in({{.size = 640 * kKiB, .zeroed = 768 * kKiB},
                       {.size = 768 * kKiB, .zeroed = 768 * kKiB},
                       {.size = 896 * kKiB, .zeroed = kMiB}}),
-            Ids{"a-zeroing-beyond-896KiB low"});
+            Ids{"a-zeroing-beyond-640KiB low"});
 }
 
 TEST(Findings, AWorkerThatCostsTenTimesMoreOrLessDiffers) {
