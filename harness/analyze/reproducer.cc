@@ -56,8 +56,8 @@ const Way* way_of(const std::string& finding_name) {
 
 std::string sides_of(const Finding& finding) {
   const std::uint64_t size = finding.named_bytes;
-  if (finding.rule == "cliff") return fmt::format("{{{0}, 0, \"{0}\"}}, {{{1}, 0, \"{1}\"}}", size - 1, size);
-  return fmt::format("{{{0}, 0, \"main\"}}, {{{0}, 1, \"worker\"}}", size);
+  if (finding.rule == "cliff") return fmt::format(R"({{{0}, 0, "{0}"}}, {{{1}, 0, "{1}"}})", size - 1, size);
+  return fmt::format(R"({{{0}, 0, "main"}}, {{{0}, 1, "worker"}})", size);
 }
 
 /// Nothing that would end a comment.
@@ -76,17 +76,24 @@ std::vector<std::string> finding_names() {
   return names;
 }
 
+bool is_possible_id(const std::string& id, const std::string& allocator) {
+  return std::any_of(std::begin(kWays), std::end(kWays), [&](const Way& way) {
+    const std::string prefix = fmt::format("{}-{}-", allocator, way.finding);
+    return id.starts_with(prefix) && id.size() > prefix.size() &&
+           id.find_first_not_of("0123456789.KMGiB", prefix.size()) == std::string::npos;
+  });
+}
+
 std::string reproducer_source(const Finding& finding, const ReproducerWords& words) {
   const Way* way = way_of(finding.name);
   if (way == nullptr) throw std::logic_error("there is no reproducer for " + finding.name);
-  std::string source = embedded_reproducers().at(way->program);
-  std::vector<std::pair<std::string, std::string>> values{{"SIZE", std::to_string(finding.named_bytes)},
-                                                          {"SHOWS", way->shows},
-                                                          {"CLAIM", way->claim},
-                                                          {"SIDES", sides_of(finding)},
-                                                          {"TITLE", in_comment(words.title)},
-                                                          {"HOW", in_comment(words.how)}};
-  return fill_in(std::move(source), values);
+  const std::vector<std::pair<std::string, std::string>> values{{"SIZE", std::to_string(finding.named_bytes)},
+                                                                {"SHOWS", way->shows},
+                                                                {"CLAIM", way->claim},
+                                                                {"SIDES", sides_of(finding)},
+                                                                {"TITLE", in_comment(words.title)},
+                                                                {"HOW", in_comment(words.how)}};
+  return fill_in(embedded_reproducers().at(way->program), values);
 }
 
 std::string hypothesis(const Finding& finding) {
@@ -94,7 +101,7 @@ std::string hypothesis(const Finding& finding) {
   return way == nullptr ? "None." : way->hypothesis;
 }
 
-std::string fill_in(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
+std::string fill_in(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values) {
   // One pass, so that what is filled in is not looked at again.
   static const std::regex token("@([A-Z_]+)@");
   std::string filled;

@@ -63,16 +63,6 @@ std::vector<Allocator> controls_for(const Allocator& subject) {
   return words.empty() ? std::vector<Allocator>{} : resolve_allocators(words, {});
 }
 
-/// Whether an id could be one of this allocator: its name, a kind of finding, a size.
-bool is_possible_id(const std::string& id, const std::string& allocator) {
-  const auto names = finding_names();
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    const std::string prefix = fmt::format("{}-{}-", allocator, name);
-    return id.starts_with(prefix) && id.size() > prefix.size() &&
-           id.find_first_not_of("0123456789.KMGiB", prefix.size()) == std::string::npos;
-  });
-}
-
 std::vector<Finding> chosen(const AllocatorFindings& found, const Options& options) {
   std::vector<Finding> findings;
   std::vector<std::string> ids;

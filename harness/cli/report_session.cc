@@ -44,10 +44,11 @@ std::string first_lines(const std::string& text, std::size_t lines) {
   return end == std::string::npos ? text : text.substr(0, end + 1) + "(cut)\n";
 }
 
-/// The size that the finding's id has, where one is asked for: it must be measured to be found again.
-std::vector<std::uint64_t> sizes_in_id(const std::string& id) {
+/// The size that the finding's id has, where one is asked for: it must be measured to be found again. None if the id is
+/// no possible one.
+std::vector<std::uint64_t> sizes_in_id(const std::string& id, const std::string& allocator) {
+  if (!is_possible_id(id, allocator)) return {};
   const auto dash = id.rfind('-');
-  if (dash == std::string::npos) return {};
   try {
     const std::uint64_t size = parse_size(id.substr(dash + 1));
     return id.find("-cliff-") == std::string::npos ? std::vector{size} : std::vector{size - 1, size};
@@ -157,10 +158,10 @@ void ReportSession::add_cliff_points() {
 }
 
 const AllocatorFindings& ReportSession::survey() {
-  say(fmt::format("looking for findings of {} (half a minute; each report then takes about one)",
-                  request_.subject.name));
+  say(fmt::format("looking for {} of {}; each report then takes about half a minute",
+                  request_.finding.empty() ? "findings" : request_.finding, request_.subject.name));
   // One finding that is asked for shows at its own size, or not at all.
-  std::vector<std::uint64_t> sizes = sizes_in_id(request_.finding);
+  std::vector<std::uint64_t> sizes = sizes_in_id(request_.finding, request_.subject.name);
   if (sizes.empty()) sizes = kSurveySizes;
   sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
   Plan plan = plan_of({request_.subject});
@@ -202,10 +203,13 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
     if (point_at(all, name, size_of(point), point.at("touch"), point.at("thread")) == nullptr) all.push_back(point);
   }
   data.subject = find_findings(all, nullptr).front();
-  const auto again = std::find_if(data.subject.findings.begin(), data.subject.findings.end(),
-                                  [&](const Finding& each) { return finding_id(name, each) == id; });
+  // With more sizes its range may be wider, and have another name.
+  const auto again = std::find_if(data.subject.findings.begin(), data.subject.findings.end(), [&](const Finding& each) {
+    return each.name == finding.name && each.from_bytes <= data.size_bytes && data.size_bytes <= each.to_bytes;
+  });
   if (again == data.subject.findings.end()) return std::nullopt;
   data.finding = *again;
+  data.finding.named_bytes = finding.named_bytes;
   data.thresholds = thresholds_of(table_touch(data), table_thread(data));
   try_knobs(data);
   profile(data);

@@ -37,7 +37,8 @@ TEST(Reproducer, EveryFindingHasOneOfAtMostFortyLinesThatCompilesWithoutAWarning
 TEST(Reproducer, ShowsNothingOfTheCLibraryWhereThereIsNothingToShow) {
   // Mappings of 100 MiB are made and given back with every call, and not zeroed.
   const CCompiler compiler = find_c_compiler();
-  for (const char* name : {"redundant-fresh", "redundant-reuse", "first-calls-differ", "not-zero", "cliff", "worker-differs"}) {
+  for (const char* name :
+       {"redundant-fresh", "redundant-reuse", "first-calls-differ", "not-zero", "cliff", "worker-differs"}) {
     const ReproducerProgram program(compiler, reproducer_source(of(name, name, 104857600), kWords));
     const ReproducerRun run = program.run({"glibc", "", {}, {}, ""});
     EXPECT_TRUE(run.does_not_show()) << name << ": " << run.ended << "\n" << run.output;
@@ -57,6 +58,14 @@ TEST(Reproducer, OneThatCrashesShowsNothing) {
   EXPECT_FALSE(run.shows());
   EXPECT_FALSE(run.does_not_show());
   EXPECT_NE(run.ended.find("signal 6"), std::string::npos) << run.ended;
+}
+
+TEST(Reproducer, IdsArePossibleOrNot) {
+  EXPECT_TRUE(is_possible_id("a-redundant-fresh-first-20MiB", "a"));
+  EXPECT_TRUE(is_possible_id("a-cliff-33550313", "a"));
+  for (const char* id : {"", "a", "a-cliff-", "b-cliff-7", "a-bogus-1MiB", "a-cliff-many", "aa-cliff-7"}) {
+    EXPECT_FALSE(is_possible_id(id, "a")) << id;
+  }
 }
 
 TEST(FillIn, LeavesWhatIsFilledInAlone) {

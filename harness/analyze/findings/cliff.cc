@@ -117,6 +117,7 @@ std::vector<Finding> find(const FindingSubject& subject) {
     }
   }
   std::vector<Finding> findings;
+  findings.reserve(found.size());
   for (auto& entry : found) findings.push_back(std::move(entry.second));
   return findings;
 }
