@@ -224,6 +224,7 @@ void ReportSession::try_knobs(ReportData& data) const {
   if (knobs.empty()) return;
   say(fmt::format("trying {} setting{}", knobs.size(), knobs.size() == 1 ? "" : "s"));
   std::vector<Allocator> variants;
+  variants.reserve(knobs.size());
   for (const Json& knob : knobs) variants.push_back(with_knob(request_.subject, knob.at("env"), variants.size() + 1));
   Plan plan = plan_of(variants);
   add_points(plan, axes_of(data), kRepeats);

@@ -42,7 +42,7 @@ class ReportSession {
   std::string reproduce(ReportData& data) const;
 
  private:
-  std::vector<Json> run(Plan plan) const;
+  [[nodiscard]] std::vector<Json> run(Plan plan) const;
   [[nodiscard]] Plan plan_of(const std::vector<Allocator>& allocators) const;
   std::vector<Json> thresholds_of(double touch, const std::string& thread);
   void add_cliff_points();

@@ -1,12 +1,18 @@
 """`zerotax report`: a report is written if its reproducer shows it here, in the form that its project wants."""
 
 import json
+import os
+import pathlib
 import re
+import signal
 import subprocess
+import tempfile
+import time
 
 import pytest
 from conftest import (
-    BUILD, MIB, SOURCE, UNHURRIED_MIMALLOC, check_schema, is_na, planted, zerotax)
+    BUILD, INTERRUPTED_BY_SIGINT, MIB, NOBODY, SOURCE, UNHURRIED_MIMALLOC, ZEROTAX, check_schema, clean_environment,
+    is_na, planted, skip_if_unreadable, zerotax)
 
 UNFILLED = re.compile(r"@[A-Z_]+@")
 
@@ -97,6 +103,29 @@ def test_what_is_found_but_does_not_reproduce_is_refused(tmp_path):
     done = report(tmp_path / "out", *planted("planted_only_in_probe"), "--finding",
                   "planted_only_in_probe-redundant-reuse-1MiB", status=1)
     assert "could not be reproduced" in done.stderr and "exit status 0" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_an_ordinary_user_can_report():
+    skip_if_unreadable()
+    # Not pytest's tmp_path, which nobody may enter.
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o777)
+        report(folder / "out", *planted("planted_memset"), "--finding", "planted_memset-redundant-reuse-1MiB", prefix=NOBODY)
+        found, _ = read(folder / "out" / "planted_memset-redundant-reuse-1MiB")
+    assert found["reproducer"]["shown"]["exit_status"] == 1
+
+
+def test_an_interrupted_report_leaves_nothing_half_written(tmp_path):
+    with subprocess.Popen([ZEROTAX, "report", *planted("planted_memset"), "--out", tmp_path / "out"],
+                          env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(3)
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=30)
+    assert running.returncode == INTERRUPTED_BY_SIGINT
+    assert "not finished is not written" in errors
     assert not (tmp_path / "out").exists()
 
 
