@@ -155,6 +155,15 @@ std::string peer_words(const std::optional<Peer>& peer) {
   return fmt::format(", {} times as long as {}", format_ratio(peer->ratio), peer->label);
 }
 
+std::string time_words(const Json& one, const Json& other) {
+  const auto ns = operation_ns(one);
+  const auto other_ns = operation_ns(other);
+  if (!ns || !other_ns || *ns <= 0 || *other_ns <= 0) return "";
+  const double ratio = *ns / *other_ns;
+  if (ratio >= 2) return fmt::format(", {} times the time", format_ratio(ratio));
+  return ratio <= 0.5 ? fmt::format(", 1/{} of the time", format_ratio(1 / ratio)) : "";
+}
+
 std::string format_ratio(double ratio) {
   if (ratio < 10) return fmt::format("{:.1f}", ratio);
   const double unit = std::pow(10.0, std::floor(std::log10(ratio)) - 1);

@@ -75,6 +75,10 @@ std::optional<double> calloc_ns(const Json& point);
 /// ", 3,100 times as long as jemalloc 5.3.0" if it is at least twice, else "".
 std::string peer_words(const std::optional<Peer>& peer);
 
+/// What `one` takes against `other`, whole operations: ", 46 times the time", ", 1/46 of the time"; "" if that is less
+/// than twice, or not known.
+std::string time_words(const Json& one, const Json& other);
+
 /// A ratio for people: "3.2", "45", "3,100", two digits.
 std::string format_ratio(double ratio);
 

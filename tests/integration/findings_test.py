@@ -88,6 +88,7 @@ REAL = {
     ("tcmalloc", "2.10"): {"redundant-fresh-first-100MiB", "redundant-reuse-100MiB"},
     ("tbbmalloc", "2021.8"): {"redundant-fresh-100MiB", "redundant-fresh-first-20MiB", "redundant-reuse-20MiB"},
     ("scudo", "14.0.6"): {"purge-storm-100MiB"},
+    ("largecache", "0.1.0 (116)"): {"redundant-reuse-100MiB", "first-calls-differ-100MiB"},
 }
 
 

@@ -57,6 +57,19 @@ TEST(Cliff, IsNotSeenAtANoisyThresholdOrOneThatIsARange) {
   EXPECT_EQ(found_in(points, thresholds({threshold(777'781, 0, false)})), Ids{});
 }
 
+TEST(Cliff, SaysWhatHappensAndWhatItDoesToTheTime) {
+  const auto title_of = [](double below, double above) {
+    const std::vector<Json> points{point_of({.size = kMiB - 1, .ns = below}),
+                                   point_of({.size = kMiB, .zeroed = kMiB, .ns = above})};
+    return findings_json(find_findings(points, nullptr), "made").at("findings")[0].at("title").get<std::string>();
+  };
+  EXPECT_EQ(title_of(1000, 46'000),
+            "one byte more than 1,048,575, and zeroed bytes go from 0 to 1,048,576, 46 times the time");
+  EXPECT_EQ(title_of(1000, 200),
+            "one byte more than 1,048,575, and zeroed bytes go from 0 to 1,048,576, 1/5.0 of the time");
+  EXPECT_EQ(title_of(1000, 1900), "one byte more than 1,048,575, and zeroed bytes go from 0 to 1,048,576");
+}
+
 TEST(Cliff, IsOfItsOwnLane) {
   EXPECT_EQ(found_in(lane({{512 * kKiB, 0}, {kMiB, kMiB}}), thresholds({threshold(777'781, 1)})), Ids{});
 }

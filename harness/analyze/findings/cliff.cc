@@ -105,12 +105,15 @@ std::vector<Finding> find(const FindingSubject& subject) {
         finding.exact = true;
         finding.from_bytes = finding.to_bytes = finding.named_bytes = edge.at_bytes;
         finding.severity = edge.at_bytes >= kBigBlock ? Severity::kMedium : Severity::kLow;
-        finding.title = fmt::format("one byte more than {}, and {}", format_count(edge.at_bytes - 1), words);
+        finding.title = fmt::format("one byte more than {}, and {}{}", format_count(edge.at_bytes - 1), words,
+                                    time_words(*edge.above, *edge.below));
+        const bool neighbours = size_of(*edge.below) + 1 == size_of(*edge.above);
+        const auto size_words = neighbours ? format_count : format_size;
         finding.sentence = fmt::format(
-            "At {} bytes ({}) the behaviour of calloc changes within one byte of size: measured at {} and {}, {} an "
+            "At {} bytes ({}) the behaviour of calloc changes within one byte of size: measured at {} and {}{}, {} an "
             "operation.",
-            format_count(edge.at_bytes), format_size(edge.at_bytes), format_size(size_of(*edge.below)),
-            format_size(size_of(*edge.above)), words);
+            format_count(edge.at_bytes), format_size(edge.at_bytes), size_words(size_of(*edge.below)),
+            size_words(size_of(*edge.above)), neighbours ? " bytes" : "", words);
       }
       finding.evidence.push_back(evidence_of(*edge.below, kFigures));
       finding.evidence.push_back(evidence_of(*edge.above, kFigures));

@@ -34,7 +34,7 @@ std::pair<std::uint64_t, std::uint64_t> worst_call(const Json& point) {
   return worst;
 }
 
-Finding finding_for(const FiringRange& range, bool later) {
+Finding finding_for(const FindingSubject& subject, const FiringRange& range, bool later) {
   Finding finding = finding_of(later ? "first-calls-differ" : "first-calls-differ-dearer", range,
                                {"first_redundant_zeroed_bytes", "redundant_zeroed_bytes", "first_calloc_faults",
                                 "calloc_faults", "first_calloc_ns", "calloc_ns"});
@@ -44,8 +44,8 @@ Finding finding_for(const FiringRange& range, bool later) {
   const std::string first_bytes = format_count(*count_in(point, "first_redundant_zeroed_bytes"));
   const std::string later_bytes = format_count(*count_in(point, "redundant_zeroed_bytes"));
   const auto [call, faults] = worst_call(point);
-  finding.title =
-      fmt::format("the first calloc({}) zeroes {} bytes needlessly, later ones {}", size, first_bytes, later_bytes);
+  finding.title = fmt::format("the first calloc({}) zeroes {} bytes needlessly, later ones {}{}", size, first_bytes,
+                              later_bytes, peer_words(fastest_peer(subject, point, calloc_ns)));
   finding.sentence = fmt::format(
       "At {}, the first call behaves otherwise than the later ones: at {} it writes {} redundant zeros, and later "
       "calls "
@@ -62,9 +62,9 @@ std::vector<Finding> find(const FindingSubject& subject) {
   }
   std::vector<Finding> found;
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, later_dearer)))
-    found.push_back(finding_for(range, true));
+    found.push_back(finding_for(subject, range, true));
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, first_dearer)))
-    found.push_back(finding_for(range, false));
+    found.push_back(finding_for(subject, range, false));
   return found;
 }
 

@@ -26,6 +26,11 @@ std::string faults_words(std::optional<std::uint64_t> faults) {
   return faults ? format_count(*faults) + " page faults" : "page faults that were not counted";
 }
 
+std::optional<double> first_calloc_ns(const Json& point) {
+  const auto ns = count_in(point, "first_calloc_ns");
+  return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
+}
+
 Finding every_call(const FindingSubject& subject, const FiringRange& range) {
   Finding finding =
       finding_of("redundant-fresh", range,
@@ -45,20 +50,21 @@ Finding every_call(const FindingSubject& subject, const FiringRange& range) {
   return finding;
 }
 
-Finding first_call(const FiringRange& range) {
+Finding first_call(const FindingSubject& subject, const FiringRange& range) {
   Finding finding = finding_of("redundant-fresh-first", range,
                                {"first_zeroed_bytes", "first_redundant_zeroed_bytes", "first_populated_bytes",
                                 "first_calloc_faults", "first_calloc_ns"});
   finding.severity = Severity::kLow;
   const Json& point = point_nearest(range, finding.named_bytes);
   const std::string faults = faults_words(count_in(point, "first_calloc_faults"));
-  finding.title = fmt::format("the first calloc({}) of a process zeroes memory fresh from the kernel: {}",
-                              format_size(size_of(point)), faults);
+  const std::string ratio = peer_words(fastest_peer(subject, point, first_calloc_ns));
+  finding.title = fmt::format("the first calloc({}) of a process zeroes memory fresh from the kernel: {}{}",
+                              format_size(size_of(point)), faults, ratio);
   finding.sentence = fmt::format(
       "At {}, the first calloc of a process gets fresh memory, which is zero, and writes zeros over it: at {} {} "
-      "redundant bytes and {}.",
+      "redundant bytes and {}{}.",
       range_text(range.from_bytes, range.to_bytes), format_size(size_of(point)),
-      format_count(*count_in(point, "first_redundant_zeroed_bytes")), faults);
+      format_count(*count_in(point, "first_redundant_zeroed_bytes")), faults, ratio);
   return finding;
 }
 
@@ -71,7 +77,7 @@ std::vector<Finding> find(const FindingSubject& subject) {
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_every_call)))
     found.push_back(every_call(subject, range));
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_first_call_only)))
-    found.push_back(first_call(range));
+    found.push_back(first_call(subject, range));
   return found;
 }
 

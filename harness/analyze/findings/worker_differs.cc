@@ -60,8 +60,9 @@ std::vector<Finding> find(const FindingSubject& subject) {
       const Json& point = point_nearest(range, finding.named_bytes);
       const std::string size = format_size(size_of(point));
       finding.title =
-          fmt::format("calloc({}) and free cost {} on a worker thread than on the main thread: {}, against {}", size,
-                      worker_dearer ? "more" : "less", cost_words(point), cost_words(*twin(point)));
+          fmt::format("calloc({}) and free cost {} on a worker thread than on the main thread: {}, against {}{}", size,
+                      worker_dearer ? "more" : "less", cost_words(point), cost_words(*twin(point)),
+                      time_words(point, *twin(point)));
       finding.sentence = fmt::format(
           "At {}, an operation on another thread costs {} than the same on the main thread: at {} {}, against {}.",
           range_text(range.from_bytes, range.to_bytes), worker_dearer ? "at least ten times more" : "ten times less",
