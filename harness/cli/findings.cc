@@ -39,6 +39,14 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
                 [&](const auto& one) { return std::find(names.begin(), names.end(), one.allocator) == names.end(); });
 }
 
+/// What was not measured fires no rule, and is not innocent.
+void say_unmeasured(const std::vector<Json>& points) {
+  const auto without = std::count_if(points.begin(), points.end(), [](const Json& point) {
+    return point.at("status") != "ok" && point.at("status") != "not_zero";
+  });
+  if (without > 0) fmt::print("\n{} of {} points have no result, and so no findings.\n", without, points.size());
+}
+
 ExitStatus findings(const Options& options) {
   if (!options.json.empty()) check_writable(options.json);
   const StoredRun run = read_stored_run(options.run);
@@ -51,7 +59,10 @@ ExitStatus findings(const Options& options) {
   keep_only(options.allocators, all);
   const Json json = findings_json(all, options.run);
   if (!options.json.empty()) write_file(options.json, json_text(json));
-  if (options.json != "-") fmt::print("{}", findings_text(json));
+  if (options.json != "-") {
+    fmt::print("{}", findings_text(json));
+    say_unmeasured(run.points);
+  }
   return json.at("findings").empty() ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 

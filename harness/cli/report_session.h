@@ -45,6 +45,8 @@ class ReportSession {
   [[nodiscard]] std::vector<Json> run(Plan plan) const;
   [[nodiscard]] Plan plan_of(const std::vector<Allocator>& allocators) const;
   std::vector<Json> thresholds_of(double touch, const std::string& thread);
+  /// Says which points of the survey have no result. Throws UsageError if none has.
+  void check_measured() const;
   void add_cliff_points();
   void try_knobs(ReportData& data) const;
   void profile(ReportData& data) const;

@@ -129,6 +129,21 @@ def test_an_interrupted_report_leaves_nothing_half_written(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_an_allocator_that_gets_through_nothing_is_not_called_healthy(tmp_path):
+    done = report(tmp_path / "out", *planted("planted_crash"), status=2)
+    assert "could not be measured" in done.stderr and "nothing to report" not in done.stdout
+
+
+def test_the_words_are_about_the_size_that_was_asked_for(tmp_path):
+    # The finding reaches to 100 MiB, by which it is usually named.
+    report(tmp_path / "out", *planted("planted_dirty"), "--finding", "planted_dirty-not-zero-1MiB")
+    folder = tmp_path / "out" / "planted_dirty-not-zero-1MiB"
+    found, text = read(folder)
+    assert found["finding"]["id"] == folder.name and found["size_bytes"] == MIB
+    assert "calloc(1 MiB) hands out memory that is not zero" in text.splitlines()[0]
+    check_reproducer(folder, found)
+
+
 def test_a_finding_that_is_not_there_is_nothing_to_report(tmp_path):
     done = report(tmp_path / "out", *planted("planted_never"), "--finding", "planted_never-redundant-fresh-1MiB")
     assert "nothing to report" in done.stdout and not (tmp_path / "out").exists()
