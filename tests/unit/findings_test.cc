@@ -88,6 +88,12 @@ TEST(Findings, ZeroingBeyondTheRequestIsMoreThanRounding) {
             Ids{"a-zeroing-beyond-640KiB low"});
 }
 
+TEST(Findings, RecordsOfANewThreadAreNotBeyondTheRequest) {
+  const Made worker{.thread = "worker", .zeroed = 2 * kMiB};
+  EXPECT_EQ(found_in({{}, worker}), Ids{});
+  EXPECT_EQ(found_in({worker}), Ids{"a-zeroing-beyond-1MiB medium"}) << "there is no other thread to tell by";
+}
+
 TEST(Findings, AWorkerThatCostsTenTimesMoreOrLessDiffers) {
   const Made main{.calloc_faults = 12};
   const Made worker{.thread = "worker", .calloc_faults = 128};

@@ -29,10 +29,12 @@ bool zeroes_beyond(const Json& point) { return beyond(point) >= std::max(kPageBy
 /// Size classes make gaps, in which requests happen to fit: all sizes together are one finding.
 std::optional<FiringRange> all_that_fire(const FindingSubject& subject) {
   std::optional<FiringRange> all;
-  // A thread's first call may set up records of its own, which are zeroed too.
-  const auto fires = not_on_worker_alone(subject, zeroes_beyond);
+  const bool on_main = std::any_of(subject.points.begin(), subject.points.end(),
+                                   [](const Json* point) { return point->at("thread") == "main"; });
   for (const Json* point : subject.points) {
-    if (!is_plain_loop(*point) || !fires(*point)) continue;
+    // A thread that is new has records set up for it by its first call, which are zeroed too: no part of the block.
+    if (on_main && point->at("thread") != "main") continue;
+    if (!is_plain_loop(*point) || !zeroes_beyond(*point)) continue;
     if (!all) all = FiringRange{size_of(*point), size_of(*point), {}};
     all->from_bytes = std::min(all->from_bytes, size_of(*point));
     all->to_bytes = std::max(all->to_bytes, size_of(*point));
