@@ -76,6 +76,13 @@ std::string knob_row(const std::string& name, const Json& figures, const std::st
                      verdict);
 }
 
+/// A setting may put another needless thing in the place of this one.
+std::string verdict(const Json& effect, std::uint64_t size) {
+  if (!effect.at("avoids").get<bool>()) return "still shows";
+  const auto redundant = count_in(effect, "redundant_zeroed_bytes");
+  return redundant && is_much(*redundant, size) ? "gone, but the block is zeroed needlessly" : "gone";
+}
+
 }  // namespace
 
 double table_touch(const ReportData& data) {
@@ -121,7 +128,7 @@ std::string knob_table(const ReportData& data) {
     if (is_not_available(trial.effect)) {
       text += fmt::format("| {} | n/a | n/a | n/a | {} |\n", name, text_field(trial.effect, "na", ""));
     } else {
-      text += knob_row(name, trial.effect, trial.effect.at("avoids").get<bool>() ? "gone" : "still shows");
+      text += knob_row(name, trial.effect, verdict(trial.effect, data.size_bytes));
     }
   }
   return text;

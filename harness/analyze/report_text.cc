@@ -66,8 +66,9 @@ std::string duplicates(const ReportData& data, const Markup& markup) {
         versions += (versions.empty() ? "" : ", ") + version.get<std::string>();
       state += " in " + versions;
     }
-    text += markup.item(fmt::format("{} ({}; {}): {}", each.at("id").get<std::string>(), state,
-                                    each.at("url").get<std::string>(), each.at("words").get<std::string>()));
+    text += markup.item(fmt::format("{} ({}; {}): {}{}", each.at("id").get<std::string>(), state,
+                                    each.at("url").get<std::string>(), each.at("words").get<std::string>(),
+                                    state == "open" ? " This belongs there rather than into a new report." : ""));
   }
   return text.empty() ? markup.prose("None that we know of.") : text;
 }

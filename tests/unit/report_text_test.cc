@@ -80,6 +80,11 @@ TEST(ReportText, OfAnUnknownAllocatorTheCauseIsAHypothesis) {
   EXPECT_TRUE(report_json(report_on("nobody", "1", kFresh)).at("project").contains("na"));
 }
 
+TEST(ReportText, WhatIsKnownAndOpenBelongsThere) {
+  EXPECT_TRUE(has(write_report(report_on("tbbmalloc", "2021.8", kFresh)).text, "rather than into a new report"));
+  EXPECT_FALSE(has(write_report(report_on("mimalloc", "2.2.7", kFresh)).text, "rather than into a new report"));
+}
+
 TEST(ReportText, TheMarksOfCausesAreCarriedOver) {
   EXPECT_TRUE(has(write_report(report_on("mimalloc", "2.2.7", kFresh)).text, "- Read in the source: _mi_arena"));
 }
@@ -102,6 +107,11 @@ TEST(ReportTables, SettingsHaveTheirEffectOrTheReasonWhyNot) {
        "M",
        {{"redundant_zeroed_bytes", 0}, {"operation_faults", 3}, {"operation_ns", 9}, {"avoids", true}}});
   data.knobs.push_back(
+      {{{"OTHER", "1"}},
+       "",
+       "M",
+       {{"redundant_zeroed_bytes", 100 * kMiB}, {"operation_faults", 3}, {"operation_ns", 9}, {"avoids", true}}});
+  data.knobs.push_back(
       {{{"BAD", "1"}},
        "",
        "M",
@@ -110,10 +120,11 @@ TEST(ReportTables, SettingsHaveTheirEffectOrTheReasonWhyNot) {
   const std::string table = knob_table(data);
   EXPECT_TRUE(has(table, "| (none) | 7 | 1 | 5 ns | shows |\n")) << table;
   EXPECT_TRUE(has(table, "| GOOD=1 | 0 | 3 | 9 ns | gone |\n"));
+  EXPECT_TRUE(has(table, "| OTHER=1 | 104,857,600 | 3 | 9 ns | gone, but the block is zeroed needlessly |\n")) << table;
   EXPECT_TRUE(has(table, "| BAD=1 | 8 | 3 | 9 ns | still shows |\n"));
   EXPECT_TRUE(has(table, "| ODD=1 | n/a | n/a | n/a | it crashed |\n"));
   EXPECT_TRUE(has(write_report(data).text, "There is a setting that avoids it."));
-  data.knobs.erase(data.knobs.begin());
+  data.knobs.erase(data.knobs.begin(), data.knobs.begin() + 2);
   EXPECT_TRUE(has(write_report(data).text, "No setting that we know of avoids it."));
 }
 
