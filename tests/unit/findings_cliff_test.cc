@@ -13,6 +13,7 @@ Json thresholds(const std::vector<Json>& all) { return {{"thresholds", all}}; }
 /// Zeroes what it says of each size.
 std::vector<Made> lane(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& sizes, double touch = 0) {
   std::vector<Made> points;
+  points.reserve(sizes.size());
   for (const auto& [size, zeroed] : sizes) points.push_back({.size = size, .touch = touch, .zeroed = zeroed});
   return points;
 }

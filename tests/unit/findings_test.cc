@@ -139,6 +139,7 @@ TEST(Findings, ManyPointsOfOneCauseAreOneFindingWithARangeOfSizes) {
 TEST(Findings, AnIdKeepsItsSizeOnAnotherGrid) {
   const auto id_of = [](const std::vector<std::uint64_t>& sizes) {
     std::vector<Made> points;
+    points.reserve(sizes.size());
     for (const std::uint64_t size : sizes) {
       points.push_back({.size = size * kKiB, .redundant = size * kKiB, .first_redundant = size * kKiB});
     }

@@ -72,6 +72,7 @@ inline Json point_of(const Made& made) {
 /// Ids of what is found in points that were made by hand, with severities, as in "a-cliff-7 low".
 inline std::vector<std::string> found_in(const std::vector<Made>& made, const Json& thresholds = nullptr) {
   std::vector<Json> points;
+  points.reserve(made.size());
   for (const Made& each : made) points.push_back(point_of(each));
   std::vector<std::string> ids;
   const Json found = findings_json(find_findings(points, thresholds), "made");
