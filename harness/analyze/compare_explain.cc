@@ -16,9 +16,12 @@ std::string figure_text(const Json& figure) {
 }
 
 std::string work_text(const CompareVerdict& verdict) {
-  std::string text = "what an operation does (exact; faults: ranges over processes that are more than 8 apart)\n";
+  std::string text = "what an operation does, in every process\n";
   for (const WorkChange& change : verdict.work) {
-    const char* meaning = change.direction > 0 ? "more" : change.direction < 0 ? "less" : "no difference proven";
+    const char* meaning = change.direction == 0  ? "no difference proven"
+                          : !change.decides      ? "too little to decide anything"
+                          : change.direction > 0 ? "more"
+                                                 : "less";
     text += wrap(fmt::format("{}: OLD {}, NEW {}: {}", change.name, figure_text(change.before),
                              figure_text(change.after), meaning),
                  "  ", "    ");

@@ -57,7 +57,8 @@ Json point_json(const ComparedPoint& point, const CompareVerdict& verdict) {
                             {"new", change.after},
                             {"change", change.direction > 0   ? "more"
                                        : change.direction < 0 ? "less"
-                                                              : "none proven"}});
+                                                              : "none proven"},
+                            {"decides", change.decides}});
   }
   json["time"] = time_json(verdict.time);
   json["old"] = side_json(point, false);

@@ -53,8 +53,8 @@ std::string row_text(const CompareReport& report, std::size_t i) {
   const std::string label = point_label(report, i);
   std::string text = fmt::format("{:>4}  ", i + 1);
   // What does not fit its column has a line of its own.
-  text += label.size() <= 21 ? fmt::format("{:<21}", label) : fmt::format("{}\n{:<27}", label, "");
-  text += fmt::format(" {:>8} {:>8} {:>6} {:<15} {}\n", ns_text(point, false), ns_text(point, true), ratio,
+  text += label.size() <= 20 ? fmt::format("{:<20}", label) : fmt::format("{}\n{:<26}", label, "");
+  text += fmt::format(" {:>8} {:>8} {:>6} {:<16} {}\n", ns_text(point, false), ns_text(point, true), ratio,
                       interval_text(verdict.time), compare_word(verdict.kind));
   const bool plain = verdict.kind == CompareKind::kSame && verdict.time.kind == TimeVerdict::Kind::kSame;
   const bool by_time =
@@ -133,7 +133,7 @@ std::string ratio_text(double log_ratio) {
 
 std::string compare_text(const CompareReport& report) {
   std::string text = header_text(report);
-  text += fmt::format("\n   #  {:<21} {:>8} {:>8} {:>6} {:<15} {}\n", "point", "OLD", "NEW", "ratio", "interval",
+  text += fmt::format("\n   #  {:<20} {:>8} {:>8} {:>6} {:<16} {}\n", "point", "OLD", "NEW", "ratio", "interval",
                       "verdict");
   for (std::size_t i = 0; i < report.points.size(); ++i) text += row_text(report, i);
   text += "\n" + wrap(count_text(report.verdicts), "", "");

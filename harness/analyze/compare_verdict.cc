@@ -14,6 +14,9 @@ namespace {
 /// The kernel itself may take a fault or two more at any time, as when it moves a page to compact memory.
 constexpr std::int64_t kFaultSlack = 8;
 
+/// Bytes that differ by less than this part of the block are a header or a page at its edge, and no change of ways.
+constexpr double kPartOfBlock = 0.1;
+
 /// A figure over the processes of one side.
 struct Seen {
   Json shown;  ///< the number, or why there is none
@@ -41,19 +44,22 @@ Seen look(const ComparedSide& side, const std::string& name) {
 WorkChange compare_figure(const ComparedPoint& point, const std::string& name) {
   const Seen before = look(point.before, name);
   const Seen after = look(point.after, name);
-  WorkChange change{name, before.shown, after.shown, 0};
+  WorkChange change{name, before.shown, after.shown, 0, false};
   if (!before.known || !after.known) return change;
   const std::int64_t slack = name == "faults" ? kFaultSlack : 0;
   if (after.least > before.most + slack) change.direction = 1;
   if (after.most < before.least - slack) change.direction = -1;
+  const double least = name.ends_with("_bytes") ? kPartOfBlock * static_cast<double>(point.size_bytes) : 0;
+  const auto distance = change.direction > 0 ? after.least - before.most : before.least - after.most;
+  change.decides = change.direction != 0 && static_cast<double>(distance) > least;
   return change;
 }
 
 std::string change_text(const WorkChange& change) {
   std::string name = change.name;
   std::replace(name.begin(), name.end(), '_', ' ');
-  return fmt::format("{} {} -> {}", name, format_count(change.before.get<std::uint64_t>()),
-                     format_count(change.after.get<std::uint64_t>()));
+  return fmt::format("{} {} -> {}{}", name, format_count(change.before.get<std::uint64_t>()),
+                     format_count(change.after.get<std::uint64_t>()), change.decides ? "" : " (decides nothing)");
 }
 
 std::string time_text(const ComparedPoint& point, const TimeVerdict& time) {
@@ -88,8 +94,8 @@ CompareVerdict judge(const ComparedPoint& point, const TimeVerdict& time) {
   bool less = false;
   for (const char* name : kWorkFigures) {
     const WorkChange& change = verdict.work.emplace_back(compare_figure(point, name));
-    more = more || change.direction > 0;
-    less = less || change.direction < 0;
+    more = more || (change.decides && change.direction > 0);
+    less = less || (change.decides && change.direction < 0);
     if (change.direction != 0) changes += change_text(change) + "; ";
   }
   verdict.reason = changes + time_text(point, time);

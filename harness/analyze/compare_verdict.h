@@ -20,7 +20,8 @@ struct WorkChange {
   std::string name;
   Json before;  ///< a number; {"na": why} if it is not available, or not the same in every process
   Json after;
-  int direction = 0;  ///< +1: NEW does more of it in every process, -1: less, 0: no difference that is proven
+  int direction = 0;     ///< +1: NEW does more of it in every process, -1: less, 0: no difference that is proven
+  bool decides = false;  ///< it differs by enough to decide a verdict: bytes by a tenth of the block
 };
 
 struct CompareVerdict {
