@@ -21,7 +21,8 @@ ExitStatus help(const CLI::App& root, const Options& options) {
   } else if (!options.man.empty()) {
     write_file(options.man, man_page(root));
   } else {
-    fmt::print("{}", root.help());
+    // App::help would describe the command that was given.
+    fmt::print("{}", root.get_formatter()->make_help(&root, root.get_name(), CLI::AppFormatMode::Normal));
   }
   return ExitStatus::kDone;
 }

@@ -3,6 +3,7 @@ _zerotax() {
   local IFS=$'\n'
   COMPREPLY=($("${COMP_WORDS[0]}" help --complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
   # "jemalloc:" goes on with KEY=VALUE.
-  [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace
+  if [[ ${COMPREPLY[0]-} == *: ]]; then compopt -o nospace 2>/dev/null; fi
+  return 0
 }
 complete -o bashdefault -o default -F _zerotax zerotax
