@@ -10,8 +10,9 @@ namespace zerotax {
 
 /// How differences of time are judged (docs/compare.md).
 struct CompareMethod {
-  double alpha = 0.01;   ///< share of comparisons of equals that may show any difference, over all points together
-  double band = 0.05;    ///< a smaller relative difference is none, however well it is proven
+  double alpha =
+      0.005;           ///< share of comparisons of equals that may show any difference of time, at all points together
+  double band = 0.05;  ///< a smaller relative difference is none, however well it is proven
   double floor_ns = 40;  ///< nor is a smaller absolute one: two readings of the clock (docs/method.md)
   double same = 0.10;    ///< SAME wants the 95 % interval to lie within this relative difference
   std::uint64_t seed = 20'161'212;

@@ -33,7 +33,10 @@ constexpr std::int64_t kPairs = 16;
 constexpr std::int64_t kMostPairs = 200;
 /// Pairs beyond the fewest that could prove anything, so that one of another sign may be among them.
 constexpr std::int64_t kSpare = 4;
-constexpr std::size_t kShuffles = 2000;
+/// So many that the rate is known to a tenth of a percent; fewer for many points, so that it takes no seconds.
+constexpr std::size_t kMostShuffles = 10'000;
+constexpr std::size_t kFewestShuffles = 1'000;
+constexpr std::size_t kShuffledPairs = 1'500'000;
 
 struct Options {
   std::string before;
@@ -127,8 +130,9 @@ CompareReport measure(const Options& options) {
   warm_up(plan.axes);
   report.whole = measure_comparison(plan, stop, report.points);
   report.verdicts = judge_points(report.points, report.method);
-  report.shuffles = kShuffles;
-  report.shuffled_rate = false_alarm_rate(time_samples(report.points), kShuffles, report.method);
+  const std::size_t pairs = report.points.size() * report.pairs;
+  report.shuffles = std::clamp(kShuffledPairs / pairs, kFewestShuffles, kMostShuffles);
+  report.shuffled_rate = false_alarm_rate(time_samples(report.points), report.shuffles, report.method);
   if (report.whole && options.self_test > 0) {
     report.self_test = test_itself(plan, options.self_test, report.method);
     report.whole = !stop();

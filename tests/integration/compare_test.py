@@ -66,7 +66,7 @@ def test_who_zeroes_from_a_size_on_is_slower_from_that_size_on():
 
 
 def test_figures_that_differ_are_looked_at_again():
-    found = compare(library("half"), library("memset"), "--size", "4MiB", "--touch", 0, "--processes", 9)
+    found = compare(library("half"), library("memset"), "--size", "4MiB", "--touch", 0, "--processes", 12)
     point, = found["points"]
     assert [point[side]["work"]["zeroed_bytes"] for side in ("old", "new")] == [[2 * MIB] * 7, [4 * MIB] * 7]
     # One gives the half that it does not zero back to the kernel: more of one thing, and less of another.
@@ -85,19 +85,19 @@ def test_an_allocator_is_the_same_as_itself_in_what_it_does():
                          [("jemalloc", "mimalloc", "SLOWER", "more"), ("mimalloc", "jemalloc", "FASTER", "less")])
 def test_who_has_the_flaw_is_slower_than_who_has_it_not(one, other, verdict, change):
     # By what is counted alone: everything is more, or everything is less.
-    found = compare(one, other, "--size", "20MiB", "--size", "100MiB", "--touch", 0, "--processes", 9)
+    found = compare(one, other, "--size", "20MiB", "--size", "100MiB", "--touch", 0, "--processes", 12)
     for point in found["points"]:
         assert point["verdict"] == verdict, point["reason"]
         assert set(changes(point).values()) == {change}
 
 
 def test_a_configuration_is_a_side():
-    found = compare("glibc", "glibc", "--env", "new:MALLOC_PERTURB_=165", "--size", "64KiB", "--touch", 0, "--processes", 8)
+    found = compare("glibc", "glibc", "--env", "new:MALLOC_PERTURB_=165", "--size", "64KiB", "--touch", 0, "--processes", 12)
     assert (found["old"]["what"]["env"], found["new"]["what"]["env"]) == ({}, {"MALLOC_PERTURB_": "165"})
 
 
 def test_who_crashes_cannot_be_compared():
-    found = compare("glibc", f"crash={library('crash')}", "--size", "1MiB", "--touch", 0, "--processes", 8, status=3)
+    found = compare("glibc", f"crash={library('crash')}", "--size", "1MiB", "--touch", 0, "--processes", 12, status=3)
     point, = found["points"]
     assert point["verdict"] == "INVALID" and point["reason"].startswith("NEW: crashed: ")
     assert point["pairs"] == [] and is_na(point["time"])
@@ -180,7 +180,7 @@ def test_googles_compare_reads_what_is_written(tmp_path):
 
 
 def test_the_self_test_compares_old_with_itself():
-    found = compare("glibc", library("memset_above"), "--size", "64KiB", "--touch", 0, "--processes", 8, "--self-test", 3)
+    found = compare("glibc", library("memset_above"), "--size", "64KiB", "--touch", 0, "--processes", 12, "--self-test", 3)
     assert found["false_alarms"]["self_test"]["comparisons"] == 3
 
 
@@ -192,7 +192,7 @@ SENSELESS = [
     (["missing.json", "missing.json"], ["missing.json"]),
     (["glibc", "jemalloc", "--env", "mimalloc:A=b"], ["'mimalloc'", "old, new"]),
     (["glibc", "jemalloc", "--env", "new:A"], ["NAME:KEY=VALUE"]),
-    (["glibc", "jemalloc", "--processes", "3"], ["--processes 3", "11 to 200"]),
+    (["glibc", "jemalloc", "--processes", "3"], ["--processes 3", "12 to 200"]),
     (["glibc", "jemalloc", "--processes", "201"], ["--processes 201"]),
     (["glibc", "jemalloc", "--cost", "free"], ["--cost free", "calloc or total"]),
     (["glibc", "jemalloc", "--size", "1Mib"], ["'1Mib'"]),
@@ -200,7 +200,7 @@ SENSELESS = [
     (["glibc", "jemalloc", "--self-test", "-1"], ["--self-test -1"]),
     (["glibc", "jemalloc", "--json", "/no/such/folder/x.json"], ["/no/such/folder"]),
     (["glibc", "jemalloc", "--benchmark-json", "/no/such/folder/x"], ["/no/such/folder"]),
-    (["glibc", "jemalloc", "--explain", "x", "--size", "4KiB", "--touch", "0", "--processes", "8"], ["--explain x", "1 to 1"]),
+    (["glibc", "jemalloc", "--explain", "x", "--size", "4KiB", "--touch", "0", "--processes", "12"], ["--explain x", "1 to 1"]),
 ]
 
 
