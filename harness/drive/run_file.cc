@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -66,6 +67,9 @@ std::string in_words(const Json& value) {
 }  // namespace
 
 bool is_run_file(const std::string& word) {
+  // A folder that happens to have an allocator's name is not meant.
+  const auto& builtin = builtin_allocators();
+  if (std::any_of(builtin.begin(), builtin.end(), [&](const auto& each) { return each.name == word; })) return false;
   std::error_code failure;
   if (fs::is_directory(word, failure)) return true;
   if (!fs::is_regular_file(word, failure)) return word.ends_with(".json");
