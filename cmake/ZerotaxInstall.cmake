@@ -30,7 +30,7 @@ install(CODE "
   file(CREATE_LINK ../../../${CMAKE_INSTALL_LIBDIR}/libzerotax-functions.so
     \${root}/${private}/lib/libzerotax-functions.so SYMBOLIC)")
 
-install(DIRECTORY plots DESTINATION share/zerotax FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY plots DESTINATION share/zerotax PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY cases/recv_buffer/clients DESTINATION share/zerotax FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
 # Where plots/validate.py looks for them.
 install(DIRECTORY results/schema DESTINATION share/zerotax/results FILES_MATCHING PATTERN *.json)
@@ -58,8 +58,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
 if(TARGET bench-scudo)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS libclang-rt-14-dev)
 endif()
-# The figures and Python's clients; every number is there without them.
+# The figures, the report page and Python's clients; every number is there without them.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-  "python3-matplotlib, python3-jsonschema, python3-openssl, python3-cffi, python3-requests")
+  "python3-matplotlib, python3-jinja2, node-d3-scale, node-d3-zoom, python3-jsonschema, python3-openssl, python3-cffi, python3-requests")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "babeltrace2, linux-perf")
 include(CPack)

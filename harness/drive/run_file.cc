@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,25 +11,13 @@
 
 #include "base/error.h"
 #include "drive/output_file.h"
+#include "drive/stored_run.h"
 
 namespace zerotax {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kRemedy = "give a results folder, its run.json, or what `zerotax run --json` wrote";
-
-/// The whole lines of a points file: an interrupted run may have cut the last one.
-std::vector<Json> read_points(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)), kRemedy);
-  std::vector<Json> points;
-  for (std::string line; std::getline(file, line) && !file.eof();) {
-    Json point = Json::parse(line, nullptr, false);
-    if (!point.is_object()) throw UsageError(fmt::format("{} is damaged: a line is no JSON", path), kRemedy);
-    points.push_back(std::move(point));
-  }
-  return points;
-}
 
 std::set<std::string> allocators_of(const RunFile& run) {
   std::set<std::string> names;
@@ -82,23 +68,12 @@ bool is_run_file(const std::string& word) {
 }
 
 RunFile read_run_file(const std::string& path) {
-  const bool folder = fs::is_directory(path);
-  const std::string file = folder ? path + "/run.json" : path;
+  const std::string file = fs::is_directory(path) ? path + "/run.json" : path;
+  RunFile found{path, {}, read_stored_run(path).points};
   const Json run = read_json_file(file);
-  const std::string schema = text_field(run, "schema", "none");
-  if (schema != "zerotax.run/1")
-    throw UsageError(fmt::format("{} has schema '{}', not a run's", file, schema), kRemedy);
-  try {
-    RunFile found{path, run.at("environment"), {}};
-    if (run.contains("points")) {
-      found.points = run.at("points").get<std::vector<Json>>();
-    } else {
-      found.points = read_points((fs::path(file).parent_path() / run.at("points_file").get<std::string>()).string());
-    }
-    return found;
-  } catch (const Json::exception& failure) {
-    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), kRemedy);
-  }
+  if (!run.contains("environment")) throw UsageError(file + " does not say where it was measured", kRemedy);
+  found.environment = run.at("environment");
+  return found;
 }
 
 std::string differing_conditions(const Json& before, const Json& after) {
