@@ -3,11 +3,13 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "largecache/message.h"
+#include "largecache/pressure.h"
 #include "largecache/ring.h"
 
 namespace zerotax::largecache {
@@ -15,7 +17,7 @@ namespace {
 
 struct Knob {
   const char* name;
-  std::size_t Policy::*field;
+  std::size_t Settings::*field;
   bool is_size;  // accepts a suffix
   std::size_t least;
   std::size_t most;
@@ -25,10 +27,12 @@ struct Knob {
 constexpr std::size_t kMostBytes = PTRDIFF_MAX;
 
 constexpr Knob kKnobs[] = {
-    {"LARGECACHE_THRESHOLD", &Policy::threshold, true, 4096, kMostBytes},
-    {"LARGECACHE_ENTRIES", &Policy::entries, false, 0, Ring::kMaxEntries},
-    {"LARGECACHE_ENTRY_LIMIT", &Policy::entry_limit, true, 0, kMostBytes},
-    {"LARGECACHE_RESERVE", &Policy::reserve_limit, true, 0, kMostBytes},
+    {"LARGECACHE_THRESHOLD", &Settings::threshold, true, 4096, kMostBytes},
+    {"LARGECACHE_ENTRIES", &Settings::entries, false, 0, Ring::kMaxEntries},
+    {"LARGECACHE_ENTRY_LIMIT", &Settings::entry_limit, true, 0, kMostBytes},
+    {"LARGECACHE_RESERVE", &Settings::reserve_limit, true, 0, kMostBytes},
+    {"LARGECACHE_MEMORY", &Settings::memory_limit, true, 0, kMostBytes},
+    {"LARGECACHE_DECAY_MS", &Settings::decay_ms, false, 0, 3'600'000},
 };
 
 struct Suffix {
@@ -68,32 +72,48 @@ void Complain(const Knob& knob, const char* text, std::size_t kept) {
   message.Text("; keeping the default, ").Number(kept).Send();
 }
 
-}  // namespace
-
-Policy ReadPolicy(Lookup lookup, std::size_t physical_memory) {
-  Policy policy;
-  policy.reserve_limit = physical_memory >> kReserveShift;
-  if (const char* name = lookup("LARGECACHE_POLICY"); name != nullptr && std::string_view(name) != kPolicyName) {
-    Message message;
-    message.Text("LARGECACHE_POLICY=").Text(name).Text(" is unusable; give ").Text(kPolicyName);
-    message.Text("; keeping the default, ").Text(kPolicyName).Send();
+void ComplainOfPolicy(const char* name) {
+  Message message;
+  message.Text("LARGECACHE_POLICY=").Text(name).Text(" is unusable; give ").Text(kPolicies[0]->name);
+  for (const Policy* const* policy = kPolicies + 1; *policy != nullptr; ++policy) {
+    message.Text(policy[1] == nullptr ? " or " : ", ").Text((*policy)->name);
   }
-  for (const Knob& knob : kKnobs) {
-    const char* text = lookup(knob.name);
-    std::size_t& value = policy.*knob.field;
-    if (text != nullptr && !Parse(text, knob, value)) Complain(knob, text, value);
-  }
-  return policy;
+  message.Text("; keeping the default, ").Text(kPolicies[0]->name).Send();
 }
 
-bool PolicyFromEnvironment(Policy& policy) {
+}  // namespace
+
+Settings ReadSettings(Lookup lookup, std::size_t physical_memory) {
+  Settings settings;
+  settings.policy = kPolicies[0];
+  if (const char* name = lookup("LARGECACHE_POLICY")) {
+    const Policy* const wanted = FindPolicy(name);
+    if (wanted != nullptr) {
+      settings.policy = wanted;
+    } else {
+      ComplainOfPolicy(name);
+    }
+  }
+  settings.policy->set_defaults(settings, physical_memory);
+  for (const Knob& knob : kKnobs) {
+    const char* text = lookup(knob.name);
+    std::size_t& value = settings.*knob.field;
+    if (text != nullptr && !Parse(text, knob, value)) Complain(knob, text, value);
+  }
+  return settings;
+}
+
+bool SettingsFromEnvironment(Settings& settings) {
   // The dynamic linker calls malloc before libc's initialiser has set environ: getenv would find
   // nothing then, and the user's knobs would silently be lost.
   const bool ready = environ != nullptr;
-  policy = ReadPolicy(
+  settings = ReadSettings(
       ready ? [](const char* name) -> const char* { return std::getenv(name); }
             : [](const char*) -> const char* { return nullptr; },
       PhysicalMemory());
+  if (settings.policy->bounded_by_peak) {
+    settings.memory_limit = std::min<std::size_t>(settings.memory_limit, Pressure().GroupLimit() / 4);
+  }
   return ready;
 }
 

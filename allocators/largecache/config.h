@@ -1,4 +1,4 @@
-// The knobs, LARGECACHE_*, read from the environment into a Policy.
+// The knobs, LARGECACHE_*, read from the environment.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_CONFIG_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_CONFIG_H_
 
@@ -11,15 +11,15 @@ namespace zerotax::largecache {
 /// Returns the value of a variable, or nullptr when it is not set.
 using Lookup = const char* (*)(const char* name);
 
-/// The policy that the variables found by `lookup` ask for. A value that is unusable gets one line
+/// The policy and its settings that the variables found by `lookup` ask for. A value that is unusable gets one line
 /// on standard error, naming the variable and what it accepts, and the default is kept.
-/// `physical_memory`, bytes, gives the default reserve. Allocates nothing.
-Policy ReadPolicy(Lookup lookup, std::size_t physical_memory);
+/// `physical_memory`, bytes, is what a policy's defaults are shares of. Allocates nothing.
+Settings ReadSettings(Lookup lookup, std::size_t physical_memory);
 
-/// Fills `policy` from this process's environment. False when it is too early: the C library has
-/// not yet set `environ`, `policy` holds the defaults, and the caller should ask again later.
+/// Fills `settings` from this process's environment. False when it is too early: the C library has
+/// not yet set `environ`, `settings` holds the defaults, and the caller should ask again later.
 /// Allocates nothing.
-bool PolicyFromEnvironment(Policy& policy);
+bool SettingsFromEnvironment(Settings& settings);
 
 /// Bytes of physical memory, as sysinfo(2) has it (without what the kernel keeps for itself); 0 if
 /// unknown.

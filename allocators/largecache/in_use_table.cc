@@ -22,7 +22,7 @@ bool InUseTable::Grow() {
   capacity_ = capacity;
   size_ = 0;
   for (std::size_t slot = 0; slot < old.capacity_; ++slot) {
-    if (old.blocks_[slot].address != 0) Insert(old.blocks_[slot].address, old.blocks_[slot].size);
+    if (old.blocks_[slot].address != 0) Insert(old.blocks_[slot]);
   }
   if (old.capacity_ != 0) {
     UnmapPages(reinterpret_cast<std::uintptr_t>(old.blocks_), *RoundUpToPages(old.capacity_ * sizeof(Block)));
@@ -38,8 +38,8 @@ std::size_t InUseTable::Probe(std::uintptr_t address) const {
   return slot;
 }
 
-void InUseTable::Insert(std::uintptr_t address, std::size_t size) {
-  blocks_[Probe(address)] = {address, size};
+void InUseTable::Insert(const Block& block) {
+  blocks_[Probe(block.address)] = block;
   ++size_;
 }
 
@@ -51,10 +51,10 @@ std::size_t InUseTable::Find(std::uintptr_t address) const {
 
 void InUseTable::Resize(std::uintptr_t address, std::size_t size) { blocks_[Probe(address)].size = size; }
 
-std::size_t InUseTable::Remove(std::uintptr_t address) {
-  const std::size_t size = Find(address);
-  if (size == 0) return 0;
+Block InUseTable::Remove(std::uintptr_t address) {
+  if (Find(address) == 0) return {};
   const std::size_t hole = Probe(address);
+  const Block removed = blocks_[hole];
   blocks_[hole] = {};
   --size_;
   // Whatever follows in the run may have been pushed past the hole: take it out and put it back in.
@@ -63,7 +63,7 @@ std::size_t InUseTable::Remove(std::uintptr_t address) {
     blocks_[slot] = {};
     blocks_[Probe(block.address)] = block;
   }
-  return size;
+  return removed;
 }
 
 }  // namespace zerotax::largecache

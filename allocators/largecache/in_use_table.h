@@ -1,4 +1,4 @@
-// The large blocks that the program holds: address to size. Open addressing on the page number with
+// The large blocks that the program holds, by their addresses. Open addressing on the page number with
 // linear probing, grown to 2n+1 slots when more than a quarter would be taken, as libmalloc-116's
 // large_entries are (src/magazine_large.c, large_entries_grow_no_lock). Its memory comes from mmap. No lock: the
 // owner's lock is held.
@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "largecache/block.h"
+
 namespace zerotax::largecache {
 
 class InUseTable {
@@ -15,9 +17,9 @@ class InUseTable {
   /// Makes room for one more block; false when no memory can be mapped.
   [[nodiscard]] bool Reserve();
 
-  /// Adds a block that is not in the table; `address` is page-aligned and not 0. Reserve() has
+  /// Adds a block that is not in the table; its address is page-aligned and not 0. Reserve() has
   /// returned true since the last Insert().
-  void Insert(std::uintptr_t address, std::size_t size);
+  void Insert(const Block& block);
 
   /// Bytes of the block that starts at `address`; 0 when there is none.
   [[nodiscard]] std::size_t Find(std::uintptr_t address) const;
@@ -25,8 +27,8 @@ class InUseTable {
   /// Changes the size of a block that is in the table.
   void Resize(std::uintptr_t address, std::size_t size);
 
-  /// Removes a block and returns its bytes; 0 when there is none.
-  std::size_t Remove(std::uintptr_t address);
+  /// Removes the block that starts at `address` and returns it; its size is 0 when there is none.
+  Block Remove(std::uintptr_t address);
 
   /// Blocks in the table.
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -34,11 +36,7 @@ class InUseTable {
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
  private:
-  struct Block {
-    std::uintptr_t address;  // 0: the slot is free
-    std::size_t size;
-  };
-
+  // Of a free slot the address is 0.
   [[nodiscard]] std::size_t Home(std::uintptr_t address) const;
   [[nodiscard]] std::size_t After(std::size_t slot) const { return slot + 1 == capacity_ ? 0 : slot + 1; }
   // The slot of `address`, or the free slot where the search for it ended; capacity_ > size_.

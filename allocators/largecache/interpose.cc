@@ -49,7 +49,7 @@ void* pvalloc(std::size_t size) noexcept { return lc::Pvalloc(lc::ProcessHeap(),
 
 std::size_t malloc_usable_size(void* pointer) noexcept { return lc::UsableSize(lc::ProcessHeap(), pointer); }
 
-const char* largecache_version() { return "0.1.0 (116)"; }
+const char* largecache_version() { return lc::Version(); }
 
 void largecache_statistics(struct largecache_statistics* out) { lc::ProcessHeap().Statistics(*out); }
 

@@ -2,12 +2,13 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <ctime>
 #include <mutex>
 #include <optional>
 #include <type_traits>
 
 #include "largecache/message.h"
+#include "largecache/pagemap.h"
 #include "largecache/pages.h"
 
 namespace zerotax::largecache {
@@ -17,13 +18,16 @@ using Guard = std::lock_guard<Lock>;
 
 std::uintptr_t Address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-void* Pointer(std::uintptr_t address) {
-  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
-}
-
 void* OutOfMemory() {
   errno = ENOMEM;
   return nullptr;
+}
+
+// Wraps after 49 days; ages are differences.
+std::uint32_t Milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint32_t>(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
 }
 
 }  // namespace
@@ -33,56 +37,100 @@ static_assert(std::is_trivially_destructible_v<LargeHeap>, "free is called after
 bool LargeHeap::IsLargeUnlessUnread(std::size_t size) {
   if (threshold_.load(std::memory_order_acquire) != 0) return true;  // IsLarge has compared
   const Guard guard(lock_);
-  if (threshold_.load(std::memory_order_relaxed) == 0 && source_(policy_)) {
-    threshold_.store(policy_.threshold, std::memory_order_release);
+  if (threshold_.load(std::memory_order_relaxed) == 0 && source_(settings_)) {
+    threshold_.store(settings_.threshold, std::memory_order_release);
   }
-  return policy_.is_large(size);
+  return size > settings_.threshold;
+}
+
+// What is mapped for a block of `size` bytes.
+std::size_t LargeHeap::Mapped(std::size_t size) const { return policy().has_witness ? size + WitnessSize() : size; }
+
+void LargeHeap::Unmap(const Evicted& evicted) const {
+  for (std::size_t i = 0; i < evicted.count; ++i) UnmapPages(evicted.blocks[i].address, Mapped(evicted.blocks[i].size));
 }
 
 void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents contents) {
   const std::optional<std::size_t> rounded = RoundUpToPages(size);
   if (!rounded) return OutOfMemory();
-  bool must_zero = false;
-  if (const std::uintptr_t cached = TakeCached(*rounded, alignment, contents, must_zero)) {
+  for (Block block; TakeCached(*rounded, alignment, block);) {
+    if (policy().has_witness && !WitnessAgrees(block.address, block.size)) {
+      Discard(block);
+      continue;
+    }
     // MADV_FREE_REUSE would come here if the block had been madvised: on Linux nothing is to be
     // undone, a write to a page takes it back (madvise(2), MADV_FREE).
-    //
-    // The requested pages, not the cached size, and whether they are zero already or not: policy.h says why. Built
-    // with -fno-builtin-memset, so that it stays a call that a meter can see.
-    if (must_zero) memset(Pointer(cached), 0, *rounded);
-    return Pointer(cached);
+    if (contents == Contents::kZero) {
+      const Cleared cleared = policy().clear(block, *rounded, ForkGeneration());
+      if (cleared.zeroed_bytes != 0) zeroed_bytes_.fetch_add(cleared.zeroed_bytes, std::memory_order_relaxed);
+      if (cleared.purged_bytes != 0) purged_bytes_.fetch_add(cleared.purged_bytes, std::memory_order_relaxed);
+    } else if (block.history != nullptr) {
+      *block.history = {};  // nobody will know what the program had found there
+    }
+    return AsPointer(block.address);
   }
-  // Fresh pages are zero: never a memset here.
-  const std::uintptr_t fresh = MapPages(*rounded, alignment);
-  if (fresh == 0) return OutOfMemory();
-  if (!Register(fresh, *rounded)) {
-    UnmapPages(fresh, *rounded);
-    return OutOfMemory();
-  }
-  return Pointer(fresh);
+  return AllocateFresh(*rounded, alignment);
 }
 
-std::uintptr_t LargeHeap::TakeCached(std::size_t size, std::size_t alignment, Contents contents, bool& must_zero) {
+// Fresh pages are zero: never a memset here.
+void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment) {
+  std::uintptr_t fresh = MapPages(Mapped(size), alignment);
+  if (fresh == 0) {
+    // What the cache holds may be what is missing, as with a limit on the address space.
+    Decay(true);
+    fresh = MapPages(Mapped(size), alignment);
+  }
+  if (fresh == 0) return OutOfMemory();
+  if (!Register(fresh, size)) {
+    UnmapPages(fresh, Mapped(size));
+    return OutOfMemory();
+  }
+  return AsPointer(fresh);
+}
+
+bool LargeHeap::TakeCached(std::size_t size, std::size_t alignment, Block& block) {
   const Guard guard(lock_);
-  if (!policy_.should_cache(size)) return 0;
+  if (!policy().should_cache(settings_, size)) return false;
   const std::optional<std::size_t> best = ring_.BestFit(size, alignment);
-  if (!best || !Policy::accept(ring_.at(*best).size, size)) return 0;
-  if (!in_use_.Reserve()) return 0;
-  const CachedBlock block = ring_.Remove(*best);
+  if (!best || !Accept(ring_.at(*best).size, size)) return false;
+  if (!in_use_.Reserve()) return false;
+  block = ring_.Remove(*best);
   // Never split: the block keeps its full size, so a later free caches all of it again.
-  in_use_.Insert(block.address, block.size);
+  HandOutLocked(block);
   statistics_.cached_bytes -= block.size;
   if (!block.madvised) statistics_.reserve_bytes -= block.size;
   ++statistics_.hits;
-  must_zero = contents == Contents::kZero && Policy::zero_on_hit(block.madvised);
-  if (must_zero) statistics_.zeroed_bytes += size;
-  return block.address;
+  return true;
+}
+
+void LargeHeap::HandOutLocked(const Block& block) {
+  in_use_.Insert(block);
+  statistics_.in_use_bytes += block.size;
+  if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
+    statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
+  }
+}
+
+// A block whose mapping the program has changed, and not changed back.
+void LargeHeap::Discard(const Block& block) {
+  {
+    const Guard guard(lock_);
+    in_use_.Remove(block.address);
+    histories_.Return(block.history);
+    statistics_.in_use_bytes -= block.size;
+    --statistics_.hits;
+    ++statistics_.altered;
+  }
+  UnmapPages(block.address, Mapped(block.size));
 }
 
 bool LargeHeap::Register(std::uintptr_t address, std::size_t size) {
   const Guard guard(lock_);
   if (!in_use_.Reserve()) return false;
-  in_use_.Insert(address, size);
+  Block block{address, size, false, 0, nullptr};
+  if (policy().has_witness) block.history = histories_.Take();
+  if (block.history != nullptr) block.history->purged = true;
+  HandOutLocked(block);
   ++statistics_.misses;
   return true;
 }
@@ -98,28 +146,32 @@ std::size_t LargeHeap::UsableSize(const void* pointer) {
 bool LargeHeap::Free(void* pointer) {
   if (pointer == nullptr || !IsPageAligned(pointer)) return false;
   const int saved_errno = errno;
-  CachedBlock block{Address(pointer), 0, false};
-  CachedBlock evicted;
-  bool cached = false;
+  Block block;
+  Evicted evicted;
+  AtFree how = AtFree::kKeep;
+  bool start_decay = false;
   {
     const Guard guard(lock_);
-    block.size = in_use_.Remove(block.address);
+    block = in_use_.Remove(Address(pointer));
     if (block.size == 0) {
-      StopIfCached(block.address, "double free");
+      StopIfCached(Address(pointer), "double free");
       return false;
     }
-    cached = policy_.should_cache(block.size);
-    block.madvised = cached && policy_.should_madvise(statistics_.reserve_bytes, block.size);
-    if (cached && !block.madvised) evicted = PushLocked(block);
-    if (!cached) ++statistics_.unmapped;
+    statistics_.in_use_bytes -= block.size;
+    if (!policy().should_cache(settings_, block.size) || block.size > MemoryLimitLocked()) {
+      histories_.Return(block.history);
+      ++statistics_.unmapped;
+      evicted.Add(block);
+    } else {
+      block.madvised = false;
+      how = policy().at_free(settings_, statistics_.reserve_bytes, block.size);
+      if (how == AtFree::kKeep) PushLocked(block, evicted);
+      start_decay = settings_.decay_ms > 0 && start_decay_ != nullptr && !decaying_;
+    }
   }
-  if (!cached) {
-    UnmapPages(block.address, block.size);
-  } else if (block.madvised) {
-    Recache(block);
-  } else if (evicted.size != 0) {
-    UnmapPages(evicted.address, evicted.size);
-  }
+  if (how != AtFree::kKeep) Recache(block, how);
+  Unmap(evicted);
+  if (start_decay) StartDecay();
   errno = saved_errno;
   return true;
 }
@@ -127,32 +179,93 @@ bool LargeHeap::Free(void* pointer) {
 // The block is in neither the table nor the ring while it is madvised, so no other thread can be
 // given it before the pages have been offered: MADV_FREE after that would throw the new owner's
 // bytes away.
-void LargeHeap::Recache(const CachedBlock& block) {
-  const bool offered = OfferPages(block.address, block.size);
-  CachedBlock victim = block;
+void LargeHeap::Recache(Block& block, AtFree how) {
+  const bool offer = how == AtFree::kOffer;
+  block.madvised = offer ? OfferPages(block.address, block.size) : PurgePages(block.address, block.size);
+  Evicted evicted;
   {
     const Guard guard(lock_);
-    if (offered) {
-      ++statistics_.madvised;
-      victim = PushLocked(block);
+    if (block.madvised) ++statistics_.madvised;
+    if (block.madvised && !offer) purged_bytes_.fetch_add(block.size, std::memory_order_relaxed);
+    if (block.madvised || !offer) {
+      PushLocked(block, evicted);
     } else {
+      histories_.Return(block.history);
       ++statistics_.unmapped;
+      evicted.Add(block);
     }
   }
-  if (victim.size != 0) UnmapPages(victim.address, victim.size);
+  Unmap(evicted);
 }
 
-// Returns the block that had to go; its size is 0 when none had to.
-CachedBlock LargeHeap::PushLocked(const CachedBlock& block) {
-  const CachedBlock evicted = ring_.Push(block, policy_.entries).value_or(CachedBlock{});
+void LargeHeap::PushLocked(Block& block, Evicted& evicted) {
+  if (settings_.decay_ms > 0) {
+    block.freed_at = Milliseconds();
+    EvictAgedLocked(block.freed_at, false, evicted);
+  }
+  const std::size_t limit = MemoryLimitLocked();
+  while (ring_.size() >= settings_.entries || (ring_.size() > 0 && statistics_.cached_bytes + block.size > limit)) {
+    EvictOldestLocked(evicted);
+  }
+  ring_.Push(block, settings_.entries);
   statistics_.cached_bytes += block.size;
   if (!block.madvised) statistics_.reserve_bytes += block.size;
-  if (evicted.size != 0) {
-    ++statistics_.evictions;
-    statistics_.cached_bytes -= evicted.size;
-    if (!evicted.madvised) statistics_.reserve_bytes -= evicted.size;
+}
+
+void LargeHeap::EvictOldestLocked(Evicted& evicted) {
+  const Block oldest = ring_.PopOldest();
+  ++statistics_.evictions;
+  statistics_.cached_bytes -= oldest.size;
+  if (!oldest.madvised) statistics_.reserve_bytes -= oldest.size;
+  histories_.Return(oldest.history);
+  evicted.Add(oldest);
+}
+
+void LargeHeap::EvictAgedLocked(std::uint32_t now, bool all, Evicted& evicted) {
+  while (ring_.size() > 0 && (all || now - ring_.at(0).freed_at > settings_.decay_ms)) EvictOldestLocked(evicted);
+}
+
+// Bytes that the cache may hold: a fixed share of memory, and no more than makes 1.25 times the most that the program
+// ever held.
+std::size_t LargeHeap::MemoryLimitLocked() const {
+  if (!policy().bounded_by_peak) return settings_.memory_limit;
+  const std::size_t peak = statistics_.peak_in_use_bytes;
+  const std::size_t by_peak = peak + peak / 4 - statistics_.in_use_bytes;
+  return by_peak < settings_.memory_limit ? by_peak : settings_.memory_limit;
+}
+
+bool LargeHeap::Decay(bool all) {
+  Evicted evicted;
+  bool more = false;
+  {
+    const Guard guard(lock_);
+    EvictAgedLocked(Milliseconds(), all, evicted);
+    more = ring_.size() > 0;
+    if (!more && !all) decaying_ = false;
   }
-  return evicted;
+  Unmap(evicted);
+  return more || all;
+}
+
+void LargeHeap::StartDecay() {
+  {
+    const Guard guard(lock_);
+    if (decaying_) return;
+    decaying_ = true;
+  }
+  // May allocate, hence no lock. One that cannot be started now will hardly be so later: decaying_ stays, and blocks
+  // are given back as others are freed.
+  start_decay_(*this);
+}
+
+void LargeHeap::ParentAfterFork() {
+  NextForkGeneration();
+  lock_.ParentAfterFork();
+}
+
+void LargeHeap::ChildAfterFork() {
+  decaying_ = false;  // the thread is the parent's
+  lock_.ChildAfterFork();
 }
 
 bool LargeHeap::ResizeInPlace(void* pointer, std::size_t old_size, std::size_t size) {
@@ -162,27 +275,31 @@ bool LargeHeap::ResizeInPlace(void* pointer, std::size_t old_size, std::size_t s
   const std::uintptr_t address = Address(pointer);
   // At every moment the table names no page that is not ours, lest a child forked now should free a
   // stranger's: a longer block is mapped first and recorded afterwards, a shorter one recorded
-  // first.
+  // first. A witness goes on behind the block: pages of either end up there.
   if (*rounded > old_size) {
-    if (!MapPagesAt(address + old_size, *rounded - old_size)) return false;
+    if (!MapPagesAt(address + Mapped(old_size), *rounded - old_size)) return false;
     Record(address, *rounded);
   } else if (*rounded <= old_size / 2) {
     Record(address, *rounded);
     // A refusal (pages.h) leaves the block as long as it was.
-    if (!UnmapPages(address + *rounded, old_size - *rounded)) Record(address, old_size);
+    if (!UnmapPages(address + Mapped(*rounded), old_size - *rounded)) Record(address, old_size);
   }
   return true;
 }
 
 void LargeHeap::Record(std::uintptr_t address, std::size_t size) {
   const Guard guard(lock_);
+  statistics_.in_use_bytes += size - in_use_.Find(address);
+  if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
+    statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
+  }
   in_use_.Resize(address, size);
 }
 
 void LargeHeap::StopIfCached(std::uintptr_t address, const char* call) const {
   if (!ring_.Contains(address)) return;
   Message message;
-  message.Text(call).Text(": block ").Pointer(Pointer(address));
+  message.Text(call).Text(": block ").Pointer(AsPointer(address));
   message.Text(" has been freed before and is in the cache; find the first free of it").Send();
   std::abort();
 }
@@ -190,6 +307,8 @@ void LargeHeap::StopIfCached(std::uintptr_t address, const char* call) const {
 void LargeHeap::Statistics(struct largecache_statistics& out) {
   const Guard guard(lock_);
   out = statistics_;
+  out.zeroed_bytes = zeroed_bytes_.load(std::memory_order_relaxed);
+  out.purged_bytes = purged_bytes_.load(std::memory_order_relaxed);
   out.entries = ring_.size();
 }
 

@@ -1,12 +1,14 @@
-// Large blocks: mapped, cached when freed, taken from the cache again. What libmalloc-116's
-// large_malloc and free_large do (src/magazine_large.c).
+// Large blocks: mapped, cached when freed, taken from the cache again. The mechanics are those of libmalloc-116's
+// large_malloc and free_large (src/magazine_large.c); a policy (policy.h) makes the decisions.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_LARGE_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_LARGE_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "largecache/history_pool.h"
 #include "largecache/in_use_table.h"
 #include "largecache/largecache.h"
 #include "largecache/lock.h"
@@ -23,13 +25,18 @@ enum class Contents { kAny, kZero };
 /// destructors.
 class LargeHeap {
  public:
-  /// Fills in a policy; false when it may answer differently later (config.h,
-  /// PolicyFromEnvironment).
-  using PolicySource = bool (*)(Policy&);
+  /// Fills in the settings; false when it may answer differently later (config.h,
+  /// SettingsFromEnvironment).
+  using SettingsSource = bool (*)(Settings&);
 
-  /// Reads its policy from `source` when it is first needed.
-  constexpr explicit LargeHeap(PolicySource source) : source_(source) {}
-  constexpr explicit LargeHeap(const Policy& policy) : threshold_(policy.threshold), policy_(policy) {}
+  /// Has heap.Decay() called from time to time from now on, until that returns false. False when it cannot.
+  using DecayStarter = bool (*)(LargeHeap& heap);
+
+  /// Reads its settings from `source` when it is first needed. `start_decay`, if there is one, is called without a
+  /// lock.
+  constexpr explicit LargeHeap(SettingsSource source, DecayStarter start_decay = nullptr)
+      : source_(source), start_decay_(start_decay) {}
+  constexpr explicit LargeHeap(const Settings& settings) : threshold_(settings.threshold), settings_(settings) {}
   LargeHeap(const LargeHeap&) = delete;
   LargeHeap& operator=(const LargeHeap&) = delete;
 
@@ -55,32 +62,65 @@ class LargeHeap {
   /// is. False when it must move instead; nothing has changed then.
   bool ResizeInPlace(void* pointer, std::size_t old_size, std::size_t size);
 
+  /// The policy that is followed.
+  [[nodiscard]] const Policy& policy() const { return *settings_.policy; }
+
   void Statistics(struct largecache_statistics& out);
+
+  /// Gives back cached blocks that have lain there for longer than the settings allow; all of them if `all`. False when
+  /// none is left and whoever calls this by the clock may stop: a later free has DecayStarter called again.
+  bool Decay(bool all);
 
   // Around fork(). The cache is neither flushed nor changed, as in libmalloc.
   void PrepareFork() { lock_.PrepareFork(); }
-  void ParentAfterFork() { lock_.ParentAfterFork(); }
-  void ChildAfterFork() { lock_.ChildAfterFork(); }
+  void ParentAfterFork();
+  void ChildAfterFork();
 
  private:
+  /// Blocks that have left the cache and are still mapped.
+  struct Evicted {
+    struct Range {
+      std::uintptr_t address;
+      std::size_t size;
+    };
+    std::array<Range, Ring::kMaxEntries + 1> blocks;  // not initialised: every free makes one
+    std::size_t count = 0;
+
+    void Add(const Block& block) { blocks[count++] = {block.address, block.size}; }
+  };
+
   bool IsLargeUnlessUnread(std::size_t size);
+  [[nodiscard]] std::size_t Mapped(std::size_t size) const;
+  void Unmap(const Evicted& evicted) const;
+  void* AllocateFresh(std::size_t size, std::size_t alignment);
   // These take lock_ themselves.
-  std::uintptr_t TakeCached(std::size_t size, std::size_t alignment, Contents contents, bool& must_zero);
+  bool TakeCached(std::size_t size, std::size_t alignment, Block& block);
+  void Discard(const Block& block);
   bool Register(std::uintptr_t address, std::size_t size);
-  void Recache(const CachedBlock& block);
+  void Recache(Block& block, AtFree how);
   void Record(std::uintptr_t address, std::size_t size);
+  void StartDecay();
   // These want it taken.
-  CachedBlock PushLocked(const CachedBlock& block);
+  void HandOutLocked(const Block& block);
+  void PushLocked(Block& block, Evicted& evicted);
+  void EvictOldestLocked(Evicted& evicted);
+  void EvictAgedLocked(std::uint32_t now, bool all, Evicted& evicted);
+  [[nodiscard]] std::size_t MemoryLimitLocked() const;
   void StopIfCached(std::uintptr_t address, const char* call) const;
 
-  PolicySource source_ = nullptr;
-  // A copy of policy_.threshold that is read without the lock; 0 until the policy has been read for
+  SettingsSource source_ = nullptr;
+  DecayStarter start_decay_ = nullptr;
+  // A copy of settings_.threshold that is read without the lock; 0 until the settings have been read for
   // good.
   std::atomic<std::size_t> threshold_{0};
+  std::atomic<std::uint64_t> zeroed_bytes_{0};
+  std::atomic<std::uint64_t> purged_bytes_{0};
   Lock lock_;
-  Policy policy_;
+  Settings settings_;
   Ring ring_;
   InUseTable in_use_;
+  HistoryPool histories_;
+  bool decaying_ = false;  // somebody calls Decay() by the clock
   struct largecache_statistics statistics_ = {};
 };
 

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace zerotax::largecache {
 namespace {
 
@@ -11,15 +13,11 @@ constexpr int kPrivateAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
 
 std::uintptr_t Address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-// mmap, madvise and munmap want pointers; addresses are kept as integers because most of them are
-// compared and hashed, never followed.
-void* Pointer(std::uintptr_t address) {
-  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
-}
-
 }  // namespace
 
+#if !defined(__x86_64__)
 std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+#endif
 
 std::optional<std::size_t> RoundUpToPages(std::size_t size) {
   const std::size_t mask = PageSize() - 1;
@@ -44,14 +42,14 @@ std::uintptr_t MapPages(std::size_t size, std::size_t alignment) {
   return address;
 }
 
-bool UnmapPages(std::uintptr_t address, std::size_t size) { return munmap(Pointer(address), size) == 0; }
+bool UnmapPages(std::uintptr_t address, std::size_t size) { return munmap(AsPointer(address), size) == 0; }
 
 bool MapPagesAt(std::uintptr_t address, std::size_t size) {
   // MAP_FIXED_NOREPLACE rather than mremap without MREMAP_MAYMOVE: it is what libmalloc does (a
   // vm_allocate at a fixed address, which fails when anything is mapped there), and it does not ask
   // that the old block be one single mapping, which mprotect or madvise by the program may have
   // split (mremap(2): EFAULT).
-  void* const wanted = Pointer(address);
+  void* const wanted = AsPointer(address);
   void* const got = mmap(wanted, size, kReadWrite, kPrivateAnonymous | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return false;
   if (got == wanted) return true;
@@ -60,6 +58,26 @@ bool MapPagesAt(std::uintptr_t address, std::size_t size) {
   return false;
 }
 
-bool OfferPages(std::uintptr_t address, std::size_t size) { return madvise(Pointer(address), size, MADV_FREE) == 0; }
+bool OfferPages(std::uintptr_t address, std::size_t size) { return madvise(AsPointer(address), size, MADV_FREE) == 0; }
+
+bool PurgePages(std::uintptr_t address, std::size_t size) {
+  return madvise(AsPointer(address), size, MADV_DONTNEED) == 0;
+}
+
+bool MapPagesOver(std::uintptr_t address, std::size_t size) {
+  return mmap(AsPointer(address), size, kReadWrite, kPrivateAnonymous | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+std::size_t WitnessSize() { return 2 * PageSize(); }
+
+bool WitnessAgrees(std::uintptr_t address, std::size_t size) {
+  // One of the two witness pages is asked for, so that the other shows that the mapping goes on.
+  const int saved_errno = errno;
+  const void* const longer = mremap(AsPointer(address), size + PageSize(), size + 2 * PageSize(), 0);
+  // EAGAIN: it would be more than may be locked. Success: the mapping did end there, so it is not what we made.
+  const bool agrees = longer == MAP_FAILED && (errno == ENOMEM || errno == EAGAIN);
+  errno = saved_errno;
+  return agrees;
+}
 
 }  // namespace zerotax::largecache

@@ -19,8 +19,18 @@ inline constexpr std::size_t kLeastPage = 4096;
   return (reinterpret_cast<std::uintptr_t>(pointer) & (kLeastPage - 1)) == 0;
 }
 
+/// mmap, madvise and munmap want pointers; addresses are kept as integers because most of them are
+/// compared and hashed, never followed.
+inline void* AsPointer(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// Bytes in a page of this machine.
+#if defined(__x86_64__)
+constexpr std::size_t PageSize() { return 4096; }
+#else
 std::size_t PageSize();
+#endif
 
 /// `size` rounded up to whole pages; nothing when that is more than PTRDIFF_MAX.
 std::optional<std::size_t> RoundUpToPages(std::size_t size);
@@ -40,6 +50,25 @@ bool MapPagesAt(std::uintptr_t address, std::size_t size);
 /// Lets the kernel take the pages' contents when it needs memory: madvise(2), MADV_FREE. False on
 /// failure, for example when the pages are locked in memory.
 bool OfferPages(std::uintptr_t address, std::size_t size);
+
+/// Has the kernel supply zero pages from now on: MADV_DONTNEED. False on failure, as above.
+bool PurgePages(std::uintptr_t address, std::size_t size);
+
+/// The same by a fresh mapping over the pages, which also takes away what is in the page table but no page: swap
+/// entries, guards. False, and nothing changed, when there is no room for it.
+bool MapPagesOver(std::uintptr_t address, std::size_t size);
+
+/// Bytes of the witness: pages behind a block that are part of its mapping and that nobody is ever given.
+std::size_t WitnessSize();
+
+/// Is the block still as it was mapped, together with its witness? Whatever the program changes of its own block's
+/// mapping (protection, locking, advice, userfaultfd, NUMA policy, another file or memory in its place) is kept per
+/// mapping by the kernel, and so splits the block from its witness. What changes all mappings alike (mlockall) does
+/// not.
+///
+/// The question is put as an mremap(2) that cannot succeed: to lengthen in place what lies in the middle of a mapping
+/// is ENOMEM, and to lengthen what goes beyond a mapping's end is EFAULT. It needs no /proc, and is as old as mremap.
+[[nodiscard]] bool WitnessAgrees(std::uintptr_t address, std::size_t size);
 
 }  // namespace zerotax::largecache
 

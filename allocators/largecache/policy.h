@@ -1,53 +1,74 @@
-// Every decision of the large cache, and nothing else: another policy is another set of these
-// answers.
-//
-// Constants and comparisons are libmalloc-116's: src/thresholds.h; src/magazine_large.c, large_malloc and free_large.
-// Nothing here locks, allocates or calls the system.
+// What a policy is: every decision of the cache, as one set of answers. The files in policies/ are such sets;
+// LARGECACHE_POLICY chooses one. Nothing here locks or allocates.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICY_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_POLICY_H_
 
 #include <cstddef>
+#include <cstdint>
+
+#include "largecache/block.h"
 
 namespace zerotax::largecache {
 
-/// The only policy there is today; LARGECACHE_POLICY must say this.
-inline constexpr const char* kPolicyName = "libmalloc-116";
+struct Policy;
 
-/// LARGE_THRESHOLD_LARGEMEM, bytes: a request is large when it asks for more.
-inline constexpr std::size_t kDefaultThreshold = std::size_t{127} << 10;
-/// LARGE_ENTRY_CACHE_SIZE on 64-bit machines.
-inline constexpr std::size_t kDefaultEntries = 16;
-/// LARGE_CACHE_SIZE_ENTRY_LIMIT, bytes: 2 GiB / 16. (No total is enforced, there as here.)
-inline constexpr std::size_t kDefaultEntryLimit = (std::size_t{2} << 30) / kDefaultEntries;
-/// The reserve is physical memory shifted right by this: 16 GiB give 16 MiB.
-inline constexpr unsigned kReserveShift = 10;
+/// The knobs (config.h): a policy's own values unless the environment has others.
+struct Settings {
+  const Policy* policy = nullptr;
+  std::size_t threshold = 0;      // bytes; larger requests are large
+  std::size_t entries = 0;        // freed blocks that are kept, 0..Ring::kMaxEntries
+  std::size_t entry_limit = 0;    // bytes; what is longer does not meet the cache
+  std::size_t reserve_limit = 0;  // bytes that may stay cached without MADV_FREE
+  std::size_t memory_limit = 0;   // bytes that may stay cached in all
+  std::size_t decay_ms = 0;       // a block that lay cached for longer is given back; 0: never
+};
+
+/// What becomes of the pages of a block that goes to the cache.
+enum class AtFree {
+  kKeep,   // nothing
+  kOffer,  // MADV_FREE: the kernel may take them when it needs memory
+  kPurge,  // MADV_DONTNEED
+};
+
+/// What zeroing a block took.
+struct Cleared {
+  std::size_t zeroed_bytes = 0;  // that we wrote zeros over
+  std::size_t purged_bytes = 0;  // that the kernel was asked to supply anew
+};
 
 struct Policy {
-  std::size_t threshold = kDefaultThreshold;     // bytes; larger requests are large
-  std::size_t entries = kDefaultEntries;         // ring slots in use, 0..Ring::kMaxEntries
-  std::size_t entry_limit = kDefaultEntryLimit;  // bytes; only smaller blocks meet the cache
-  std::size_t reserve_limit = 0;                 // bytes that may stay cached without madvise
+  const char* name;
+  /// One line: what it does and whose it is.
+  const char* summary;
+  /// Are blocks mapped with witness pages (mapping.h), so that one whose mapping the program has changed is never used
+  /// again? The emulations have none, as what they emulate has none.
+  bool has_witness;
+  /// Does a footprint of 1.25 times the peak of what was in use bound the cache, too?
+  bool bounded_by_peak;
 
-  [[nodiscard]] constexpr bool is_large(std::size_t size) const { return size > threshold; }
+  /// Its own values. `physical_memory`: bytes that the process may have, 0 if unknown.
+  void (*set_defaults)(Settings& settings, std::size_t physical_memory);
 
-  /// May a block of `size` bytes (page-rounded) be cached, or looked for in the cache? Strictly
-  /// below the limit: 116 compares with <, libmalloc-283 and later with <=.
-  [[nodiscard]] constexpr bool should_cache(std::size_t size) const { return entries > 0 && size < entry_limit; }
+  /// May a block of `size` bytes (page-rounded) be cached, or looked for in the cache?
+  bool (*should_cache)(const Settings& settings, std::size_t size);
 
-  /// Is the best fit, of `best` bytes, good enough for a request of `size` <= `best`? Less than
-  /// twice as large.
-  [[nodiscard]] static constexpr bool accept(std::size_t best, std::size_t size) { return best - size < size; }
+  /// For a block of `size` bytes that is about to be cached, given what the cache holds dirty already.
+  AtFree (*at_free)(const Settings& settings, std::size_t reserve_bytes, std::size_t size);
 
-  /// Must a block of `size` bytes be madvised before it is cached, given what the ring holds dirty
-  /// already?
-  [[nodiscard]] constexpr bool should_madvise(std::size_t reserve_bytes, std::size_t size) const {
-    return reserve_bytes + size > reserve_limit;
-  }
-
-  /// Must calloc clear a block from the cache? `madvised` tells how it was cached. 116 does not
-  /// look: this unconditional yes is the bug of 2016 (large_malloc: if (cleared_requested) memset(addr, 0, size)).
-  [[nodiscard]] static constexpr bool zero_on_hit(bool /*madvised*/) { return true; }
+  /// Makes the first `size` <= block.size bytes (whole pages) of a block from the cache zero, whatever they held. No
+  /// lock is held. `generation`: see History.
+  Cleared (*clear)(Block& block, std::size_t size, std::uint32_t generation);
 };
+
+/// The policy of this name; nullptr when there is none.
+const Policy* FindPolicy(const char* name);
+
+/// All of them, ended by nullptr; the first is the default.
+extern const Policy* const kPolicies[];
+
+/// Is the best fit, of `best` bytes, good enough for a request of `size` <= `best`? Less than twice as large:
+/// libmalloc's rule (src/magazine_large.c, large_malloc), which no policy here changes.
+constexpr bool Accept(std::size_t best, std::size_t size) { return best - size < size; }
 
 }  // namespace zerotax::largecache
 

@@ -2,7 +2,12 @@
 
 #include <pthread.h>
 
+#include <array>
+#include <cstdio>
+#include <string_view>
+
 #include "largecache/config.h"
+#include "largecache/decay_thread.h"
 #include "largecache/message.h"
 
 namespace zerotax::largecache {
@@ -14,7 +19,17 @@ void Child() { process_heap.ChildAfterFork(); }
 
 }  // namespace
 
-constinit LargeHeap process_heap{&PolicyFromEnvironment};
+constinit LargeHeap process_heap{&SettingsFromEnvironment, &StartDecayThread};
+
+const char* Version() {
+  static std::array<char, 64> text;
+  static_cast<void>(process_heap.IsLarge(1));  // so that the settings have been read
+  std::string_view policy = process_heap.policy().name;
+  constexpr std::string_view kApples = "libmalloc-";
+  if (policy.starts_with(kApples)) policy.remove_prefix(kApples.size());
+  std::snprintf(text.data(), text.size(), "0.1.0 (%.*s)", static_cast<int>(policy.size()), policy.data());
+  return text.data();
+}
 
 void InstallForkHandlers() {
   // May allocate; hence not from inside an allocation, whose caller may be pthread_atfork itself.

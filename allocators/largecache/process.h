@@ -13,6 +13,9 @@ namespace zerotax::largecache {
 /// The heap, configured from the environment when it is first needed. Usable before any constructor has run.
 inline LargeHeap& ProcessHeap() { return process_heap; }
 
+/// "0.1.0 (adaptive)": ours, and the policy's. Static storage.
+const char* Version();
+
 /// Makes fork() safe while other threads allocate. Call once; says so on standard error when it
 /// cannot.
 void InstallForkHandlers();

@@ -2,13 +2,9 @@
 
 namespace zerotax::largecache {
 
-std::optional<CachedBlock> Ring::Push(const CachedBlock& block, std::size_t capacity) {
-  std::optional<CachedBlock> evicted;
-  if (size_ >= capacity) {
-    evicted = at(0);
-    oldest_ = Slot(1);
-    --size_;
-  }
+std::optional<Block> Ring::Push(const Block& block, std::size_t capacity) {
+  std::optional<Block> evicted;
+  if (size_ >= capacity) evicted = PopOldest();
   slots_[Slot(size_)] = block;
   ++size_;
   return evicted;
@@ -17,7 +13,7 @@ std::optional<CachedBlock> Ring::Push(const CachedBlock& block, std::size_t capa
 std::optional<std::size_t> Ring::BestFit(std::size_t size, std::size_t alignment) const {
   std::optional<std::size_t> best;
   for (std::size_t position = size_; position-- > 0;) {  // newest to oldest
-    const CachedBlock& block = at(position);
+    const Block& block = at(position);
     if (block.size < size || (block.address & (alignment - 1)) != 0) continue;
     if (block.size == size) return position;
     // Strictly smaller: of equals, the newest stays.
@@ -26,11 +22,18 @@ std::optional<std::size_t> Ring::BestFit(std::size_t size, std::size_t alignment
   return best;
 }
 
-CachedBlock Ring::Remove(std::size_t position) {
-  const CachedBlock removed = at(position);
+Block Ring::Remove(std::size_t position) {
+  const Block removed = at(position);
   for (; position + 1 < size_; ++position) slots_[Slot(position)] = slots_[Slot(position + 1)];
   --size_;
   return removed;
+}
+
+Block Ring::PopOldest() {
+  const Block oldest = at(0);
+  oldest_ = Slot(1);
+  --size_;
+  return oldest;
 }
 
 bool Ring::Contains(std::uintptr_t address) const {

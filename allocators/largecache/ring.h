@@ -14,16 +14,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "largecache/block.h"
+
 namespace zerotax::largecache {
-
-/// A freed block.
-struct CachedBlock {
-  std::uintptr_t address = 0;
-  std::size_t size = 0;  // bytes, whole pages
-  bool madvised = false;
-
-  friend constexpr bool operator==(const CachedBlock&, const CachedBlock&) = default;
-};
 
 class Ring {
  public:
@@ -33,18 +26,21 @@ class Ring {
   [[nodiscard]] std::size_t size() const { return size_; }
 
   /// The entry at `position`, 0 being the oldest; position < size().
-  [[nodiscard]] const CachedBlock& at(std::size_t position) const { return slots_[Slot(position)]; }
+  [[nodiscard]] const Block& at(std::size_t position) const { return slots_[Slot(position)]; }
 
   /// Adds `block` as the newest; when the ring held `capacity` (1..kMaxEntries) or more entries,
   /// removes the oldest and returns it.
-  std::optional<CachedBlock> Push(const CachedBlock& block, std::size_t capacity);
+  std::optional<Block> Push(const Block& block, std::size_t capacity);
 
   /// Position of the smallest entry of at least `size` bytes whose address is a multiple of
   /// `alignment` (a power of two): of equals, the newest.
   [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment) const;
 
   /// Removes the entry at `position` < size() and returns it. The others keep their order.
-  CachedBlock Remove(std::size_t position);
+  Block Remove(std::size_t position);
+
+  /// Removes the oldest entry; size() > 0.
+  Block PopOldest();
 
   /// Is a block on the ring that starts at `address`?
   [[nodiscard]] bool Contains(std::uintptr_t address) const;
@@ -52,7 +48,7 @@ class Ring {
  private:
   [[nodiscard]] std::size_t Slot(std::size_t position) const { return (oldest_ + position) % kMaxEntries; }
 
-  std::array<CachedBlock, kMaxEntries> slots_{};
+  std::array<Block, kMaxEntries> slots_{};
   std::size_t oldest_ = 0;
   std::size_t size_ = 0;
 };

@@ -37,15 +37,11 @@ void tally(SyscallTally& tally) {
   }
 }
 
-AddressRange pages_of(AddressRange range) { return {page_floor(range.begin), page_ceiling(range.end)}; }
-
 /// Only pages that lie wholly within: a neighbour's bytes on a shared page are not ours to watch.
 AddressRange whole_pages_of(AddressRange range) {
   const AddressRange inner{page_ceiling(range.begin), page_floor(range.end)};
   return inner.begin < inner.end ? inner : AddressRange{};
 }
-
-void say(char (&reason)[kReasonBytes], const char* text) { std::snprintf(&reason[0], kReasonBytes, "%s", text); }
 
 /// The populated pages of all mappings, for a kernel that must be asked page by page. False if there is too much
 /// mapped.
@@ -144,13 +140,13 @@ void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
   const SyscallCounter::Pause pause;
   const auto begin = reinterpret_cast<std::uintptr_t>(target);
   const AddressRange range{begin, begin + bytes};
-  tracker_.release(pages_of(range));
+  tracker_.release(range.pages());
   if (store_count_ < kStores) stores_[store_count_++] = range;
 
   op_->zeroed_bytes += static_cast<std::int64_t>(bytes);
   op_->methods |= kByMemset;
   scratch_.clear();
-  if (!pagemap_.populated(pages_of(range), scratch_)) {
+  if (!pagemap_.populated(range.pages(), scratch_)) {
     if (record_.na_redundant[0] == '\0') say(record_.na_redundant, "the kernel refused to scan the pagemap");
     return;
   }
@@ -174,27 +170,27 @@ void AuditMeter::look_before() {
     // Of a block that was freed, only what is still there may be read.
     scratch_.clear();
     for_each_mapping([&](const Mapping& mapping) {
-      const AddressRange common = mapping.range.intersect(pages_of(blocks_[i]));
+      const AddressRange common = mapping.range.intersect(blocks_[i].pages());
       if (common.bytes() > 0 && mapping.readable && mapping.zero_filled()) {
         pagemap_.populated(common, scratch_);
       }
     });
     find_dirty_pages(blocks_[i], scratch_, dirty_before_);
   }
-  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(pages_of(blocks_[i]));
+  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(blocks_[i].pages());
 }
 
 void AuditMeter::look_after(AddressRange block) {
   watched_.clear();
   written_.clear();
   if (record_.na_inline[0] == '\0') {
-    tracker_.watched(pages_of(block), watched_);
-    tracker_.written(pagemap_, pages_of(block), written_);
+    tracker_.watched(block.pages(), watched_);
+    tracker_.written(pagemap_, block.pages(), written_);
   }
   tracker_.stop();
 
   populated_after_.clear();
-  if (record_.na_populated[0] != '\0' || !pagemap_.populated(pages_of(block), populated_after_)) {
+  if (record_.na_populated[0] != '\0' || !pagemap_.populated(block.pages(), populated_after_)) {
     if (!covered_by_memset(block)) forget_zeroed_bytes();
     return;
   }

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <new>
 
 #include "os/faults.h"
@@ -18,10 +17,6 @@ void stay_on_this_cpu() {
   CPU_SET(std::max(::sched_getcpu(), 0), &one);
   ::sched_setaffinity(0, sizeof one, &one);
 }
-
-AddressRange pages_of(const AddressRange& block) { return {page_floor(block.begin), page_ceiling(block.end)}; }
-
-void say(char (&reason)[kReasonBytes], const char* text) { std::snprintf(&reason[0], kReasonBytes, "%s", text); }
 
 }  // namespace
 
@@ -39,16 +34,12 @@ FaultsMeter::FaultsMeter(Record& record) : record_(record) {
 }
 
 bool FaultsMeter::fork_and_write(void* block, std::size_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(block);
-  block_ = {begin, begin + bytes};
-  const char* why = zerotax::fork_and_write(block, bytes, *this, op_->fork);
-  if (why != nullptr) fail(why);
-  return why == nullptr;
+  return fork_in_steps(block, bytes, *this, op_->fork);
 }
 
-void FaultsMeter::before_fork() {
+void FaultsMeter::before_fork(const AddressRange& block) {
   populated_.clear();
-  if (record_.na_classes[0] != '\0' || !pagemap_.populated(pages_of(block_), populated_)) return;
+  if (record_.na_classes[0] != '\0' || !pagemap_.populated(block.pages(), populated_)) return;
   std::size_t bytes = 0;
   for (const AddressRange& pages : populated_) bytes += pages.bytes();
   op_->fork.populated_bytes = static_cast<std::int64_t>(bytes);
@@ -66,11 +57,11 @@ void FaultsMeter::child_begins() {
 
 void FaultsMeter::write(const AddressRange& block, std::size_t pages, WriteRecord& record) {
   populated_.clear();
-  const AddressRange range = pages_of(block);
-  if (record_.na_classes[0] != '\0' || !own_->populated({range.begin, range.begin + pages * kPageBytes}, populated_)) {
+  const std::uintptr_t first = page_floor(block.begin);
+  if (record_.na_classes[0] != '\0' || !own_->populated({first, first + pages * kPageBytes}, populated_)) {
     return ForkSteps::write(block, pages, record);
   }
-  WriteRecord found{kNotMeasured, 0, 0, 0, 0, 0};
+  WriteRecord found{kNotMeasured, kNotMeasured, 0, 0, 0, 0};
   for (std::size_t page = 0; page < pages; ++page) {
     volatile unsigned char* byte = byte_in_page(block, page);
     const auto address = reinterpret_cast<std::uintptr_t>(byte);
@@ -79,7 +70,6 @@ void FaultsMeter::write(const AddressRange& block, std::size_t pages, WriteRecor
     *byte = 0x5a;
     const std::int64_t more = thread_minor_faults() - faults;
     if (more == 0) continue;
-    found.faults += more;
     found.other += more - 1;
     if (!populated_.contains(address)) {
       ++found.zero_fills;

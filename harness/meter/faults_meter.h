@@ -18,13 +18,12 @@ class FaultsMeter final : public BareMeter, private ForkSteps {
   void begin_operation(OpRecord& op) override { op_ = &op; }
 
  private:
-  void before_fork() override;
+  void before_fork(const AddressRange& block) override;
   void child_begins() override;
   void write(const AddressRange& block, std::size_t pages, WriteRecord& record) override;
 
   Record& record_;
   OpRecord* op_ = nullptr;
-  AddressRange block_;
   Pagemap pagemap_;
   const Pagemap* own_ = &pagemap_;  ///< of the process that we are in
   RangeList populated_;

@@ -32,15 +32,13 @@ bool hear(int fd) {
   return got == 1;
 }
 
-std::size_t pages_of(const AddressRange& block) {
-  return (page_ceiling(block.end) - page_floor(block.begin)) / kPageBytes;
-}
+std::size_t page_count(const AddressRange& block) { return block.pages().bytes() / kPageBytes; }
 
 [[noreturn]] void be_child(int fd, const AddressRange& block, ForkSteps& steps, WriteRecord& record) {
   // Whoever kills the parent means the child, too.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   steps.child_begins();
-  steps.write(block, (pages_of(block) + 3) / 4, record);
+  steps.write(block, (page_count(block) + 3) / 4, record);
   if (tell(fd)) hear(fd);
   ::_exit(0);
 }
@@ -51,7 +49,7 @@ void ForkSteps::write(const AddressRange& block, std::size_t pages, WriteRecord&
   for (std::size_t page = 0; page < pages; ++page) *byte_in_page(block, page) = 0x5a;
 }
 
-void TimedForkSteps::before_fork() { start_ = monotonic_ns(); }
+void TimedForkSteps::before_fork(const AddressRange& /*block*/) { start_ = monotonic_ns(); }
 
 void TimedForkSteps::after_fork() { record_.fork_ns = monotonic_ns() - start_; }
 
@@ -87,7 +85,7 @@ const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, For
   UniqueFd mine(ends[0]);
   UniqueFd childs(ends[1]);
 
-  steps.before_fork();
+  steps.before_fork(range);
   const pid_t pid = ::fork();
   if (pid == 0) {
     mine = UniqueFd();
@@ -98,7 +96,7 @@ const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, For
   childs = UniqueFd();
 
   const bool child_wrote = hear(mine.get());
-  if (child_wrote) steps.write(range, (pages_of(range) + 1) / 2, record.parent);
+  if (child_wrote) steps.write(range, (page_count(range) + 1) / 2, record.parent);
   steps.before_exit();
   mine = UniqueFd();
   int status = 0;

@@ -16,7 +16,7 @@ class ForkSteps {
   ForkSteps& operator=(const ForkSteps&) = delete;
   virtual ~ForkSteps() = default;
 
-  virtual void before_fork() {}
+  virtual void before_fork(const AddressRange& /*block*/) {}
   virtual void after_fork() {}  ///< in the parent
   virtual void child_begins() {}
   /// The first writes of the calling process to these pages. `record` is of that process.
@@ -29,7 +29,7 @@ class ForkSteps {
 class TimedForkSteps final : public ForkSteps {
  public:
   explicit TimedForkSteps(ForkRecord& record) : record_(record) {}
-  void before_fork() override;
+  void before_fork(const AddressRange& block) override;
   void after_fork() override;
   void child_begins() override;
   void write(const AddressRange& block, std::size_t pages, WriteRecord& record) override;

@@ -14,13 +14,10 @@ namespace zerotax {
 void Meter::touch(void* block, std::size_t bytes, double fraction) {
   if (fraction <= 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
-  const std::size_t pages = (page_ceiling(begin + bytes) - page_floor(begin)) / kPageBytes;
-  const auto touched = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(pages)));
-  // The block's own first byte, then the first byte of each further page: a header before the block is left alone.
-  *static_cast<volatile unsigned char*>(block) = 0xa5;
-  for (std::size_t page = 1; page < touched; ++page) {
-    *reinterpret_cast<volatile unsigned char*>(page_floor(begin) + page * kPageBytes) = 0xa5;
-  }
+  const AddressRange range{begin, begin + bytes};
+  const auto pages = static_cast<double>(range.pages().bytes() / kPageBytes);
+  const auto touched = static_cast<std::size_t>(std::ceil(fraction * pages));
+  for (std::size_t page = 0; page < touched; ++page) *byte_in_page(range, page) = 0xa5;
 }
 
 void Meter::end_receive(std::size_t bytes) { add_to(received_, static_cast<std::int64_t>(bytes)); }
@@ -81,16 +78,18 @@ void TimingMeter::end_receive(std::size_t bytes) {
 bool Meter::fork_and_write(void* block, std::size_t bytes) {
   ForkSteps steps;
   ForkRecord unused{};
-  const char* why = zerotax::fork_and_write(block, bytes, steps, unused);
+  return fork_in_steps(block, bytes, steps, unused);
+}
+
+bool Meter::fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkRecord& record) {
+  const char* why = zerotax::fork_and_write(block, bytes, steps, record);
   if (why != nullptr) fail(why);
   return why == nullptr;
 }
 
 bool TimingMeter::fork_and_write(void* block, std::size_t bytes) {
   TimedForkSteps steps(op_->fork);
-  const char* why = zerotax::fork_and_write(block, bytes, steps, op_->fork);
-  if (why != nullptr) fail(why);
-  return why == nullptr;
+  return fork_in_steps(block, bytes, steps, op_->fork);
 }
 
 void TimingMeter::release(void* block) {

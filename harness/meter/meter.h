@@ -6,6 +6,8 @@
 
 namespace zerotax {
 
+class ForkSteps;
+
 /// What a case does its work through. A pass is a Meter; a case does not know which.
 class Meter {
  public:
@@ -37,6 +39,10 @@ class Meter {
 
   /// Bytes received since the last call of this, or kNotMeasured if nothing was ever received.
   std::int64_t take_received();
+
+ protected:
+  /// zerotax::fork_and_write with these steps, its failure told by fail().
+  bool fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkRecord& record);
 
  private:
   const char* failure_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 
 namespace zerotax {
 
@@ -127,6 +128,12 @@ struct Transfer {
 
 /// How long that loop takes at least: 100 ms, in which a record of 16 KiB is received some ten thousand times.
 inline constexpr std::int64_t kTransferNs = 100'000'000;
+
+/// Fills in a reason of the record, cut to what it holds.
+template <std::size_t N>
+void say(char (&reason)[N], const char* text) {
+  std::snprintf(&reason[0], N, "%s", text);
+}
 
 struct Record {
   Request request;

@@ -67,13 +67,7 @@ void KernelSampler::read(std::vector<std::vector<std::uint64_t>>& stacks) {
     if (header.type != PERF_RECORD_SAMPLE) return;
     reader.take<std::uint32_t>();  // the process
     if (reader.take<std::uint32_t>() != static_cast<std::uint32_t>(tid_)) return;
-    std::vector<std::uint64_t>& stack = stacks.emplace_back();
-    const auto frames = reader.take<std::uint64_t>();
-    for (std::uint64_t i = 0; i < frames && reader.left() > 0; ++i) {
-      const auto address = reader.take<std::uint64_t>();
-      // Marks between the parts of a chain are "negative".
-      if (address < static_cast<std::uint64_t>(PERF_CONTEXT_MAX)) stack.push_back(address);
-    }
+    stacks.push_back(reader.take_chain());
   });
 }
 

@@ -17,6 +17,8 @@ struct AddressRange {
   std::uintptr_t end = 0;
 
   [[nodiscard]] std::size_t bytes() const { return end > begin ? end - begin : 0; }
+  /// The pages that it lies on.
+  [[nodiscard]] AddressRange pages() const { return {page_floor(begin), page_ceiling(end)}; }
   [[nodiscard]] AddressRange intersect(AddressRange other) const {
     return {begin > other.begin ? begin : other.begin, end < other.end ? end : other.end};
   }

@@ -30,6 +30,17 @@ class PerfRecordReader {
     at_ += sizeof value;
     return value;
   }
+  /// The addresses of a call chain (PERF_SAMPLE_CALLCHAIN), innermost first, without the marks between its parts.
+  std::vector<std::uint64_t> take_chain() {
+    std::vector<std::uint64_t> chain;
+    const auto frames = take<std::uint64_t>();
+    for (std::uint64_t i = 0; i < frames && left() > 0; ++i) {
+      const auto address = take<std::uint64_t>();
+      // Marks are "negative".
+      if (address < static_cast<std::uint64_t>(PERF_CONTEXT_MAX)) chain.push_back(address);
+    }
+    return chain;
+  }
   void skip(std::size_t bytes) { at_ += bytes < left() ? bytes : left(); }
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
   [[nodiscard]] const unsigned char* at() const { return at_; }

@@ -29,12 +29,7 @@ void parse_sample(PerfRecordReader reader, PerfEvent& event) {
   event.pid = reader.take<std::uint32_t>();
   event.tid = reader.take<std::uint32_t>();
   event.time_ns = reader.take<std::uint64_t>();
-  const auto frames = reader.take<std::uint64_t>();
-  for (std::uint64_t i = 0; i < frames && reader.left() > 0; ++i) {
-    const auto address = reader.take<std::uint64_t>();
-    // Marks between the parts of a chain are "negative".
-    if (address < static_cast<std::uint64_t>(PERF_CONTEXT_MAX)) event.kernel.push_back(address);
-  }
+  event.kernel = reader.take_chain();
   if (reader.take<std::uint64_t>() == PERF_SAMPLE_REGS_ABI_NONE) return;
   std::uint64_t by_bit[64]{};
   for (unsigned bit = 0; bit < 64; ++bit) {
@@ -83,9 +78,9 @@ bool PerfSampler::open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int&
   attributes.comm = 1;
   attributes.comm_exec = 1;
   attributes.task = 1;
-  // Not us, but what we start, from its exec on.
   attributes.use_clockid = 1;
   attributes.clockid = CLOCK_MONOTONIC;
+  // Not us, but what we start, from its exec on.
   attributes.disabled = 1;
   attributes.inherit = 1;
   attributes.enable_on_exec = 1;

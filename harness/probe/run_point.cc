@@ -73,7 +73,7 @@ struct Run {
 };
 
 void set_failure(Run& run, const char* why) {
-  std::snprintf(&run.record.failure[0], sizeof run.record.failure, "%s", why);
+  say(run.record.failure, why);
   run.case_failed = true;
 }
 

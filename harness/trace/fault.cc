@@ -71,6 +71,22 @@ FaultClass classify(const Fault& fault, const Region* region) {
   return fault.allocated && (fault.zeroed || fault.order > 0) ? FaultClass::kZeroFill : FaultClass::kOther;
 }
 
+const char* fault_class_name(FaultClass kind) {
+  switch (kind) {
+    case FaultClass::kCopy:
+      return "copy";
+    case FaultClass::kReuse:
+      return "reuse";
+    case FaultClass::kZeroFill:
+      return "zero_fill";
+    case FaultClass::kFile:
+      return "file";
+    case FaultClass::kOther:
+      break;
+  }
+  return "other";
+}
+
 void ClassCounts::add(FaultClass kind) {
   switch (kind) {
     case FaultClass::kCopy:

@@ -48,6 +48,9 @@ class FaultPairing {
 /// sources are in docs/cow.md.
 FaultClass classify(const Fault& fault, const Region* region);
 
+/// As files have it: copy, reuse, zero_fill, file, other.
+const char* fault_class_name(FaultClass kind);
+
 /// Faults of each class.
 struct ClassCounts {
   std::uint64_t copies = 0;

@@ -23,22 +23,6 @@ constexpr std::size_t kAtOnce = 4096;
 constexpr int kPatienceMs = 1000;
 constexpr const char* kNotSeen = R"({"na":"seen as root only"})";
 
-const char* word(FaultClass kind) {
-  switch (kind) {
-    case FaultClass::kCopy:
-      return "copy";
-    case FaultClass::kReuse:
-      return "reuse";
-    case FaultClass::kZeroFill:
-      return "zero_fill";
-    case FaultClass::kFile:
-      return "file";
-    case FaultClass::kOther:
-      break;
-  }
-  return "other";
-}
-
 }  // namespace
 
 FaultLog::FaultLog(std::string path, bool durations) : durations_(durations) {
@@ -67,8 +51,9 @@ void FaultLog::add(const Fault& fault, FaultClass kind, std::uint64_t start_ns, 
   }
   const auto out = std::back_inserter(waiting_);
   fmt::format_to(out, R"({{"time_ns":{},"pid":{},"tid":{},"class":"{}","address":{},"mapping":{},"instruction":{})",
-                 fault.begin_ns > start_ns ? fault.begin_ns - start_ns : 0, fault.pid, fault.tid, word(kind),
-                 fault.address, where != nullptr ? quoted(where->name) : "null", fault.instruction);
+                 fault.begin_ns > start_ns ? fault.begin_ns - start_ns : 0, fault.pid, fault.tid,
+                 fault_class_name(kind), fault.address, where != nullptr ? quoted(where->name) : "null",
+                 fault.instruction);
   if (fault.in_kernel()) {
     fmt::format_to(out, R"(,"code":"kernel","code_offset":{})", fault.instruction);
   } else if (code != nullptr && !code->name.empty()) {

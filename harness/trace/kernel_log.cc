@@ -20,22 +20,6 @@ ZEROTAX_EVENT(kernel_exit, (int32_t, pid), (int32_t, tid))
 namespace zerotax {
 namespace {
 
-const char* name_of(FaultClass kind) {
-  switch (kind) {
-    case FaultClass::kCopy:
-      return "copy";
-    case FaultClass::kReuse:
-      return "reuse";
-    case FaultClass::kZeroFill:
-      return "zero_fill";
-    case FaultClass::kFile:
-      return "file";
-    case FaultClass::kOther:
-      break;
-  }
-  return "other";
-}
-
 template <std::size_t N>
 void put_text(char (&field)[N], const std::string& text) {
   std::memcpy(&field[0], text.data(), std::min(text.size(), N));
@@ -66,11 +50,11 @@ KernelLog::~KernelLog() { zerotax_trace_stop(); }
 void KernelLog::add(const Fault& fault, FaultClass kind) {
   if (fault.end_ns <= fault.begin_ns) {
     kernel_page_fault_seen event{fault.pid, fault.tid, {}, fault.address, fault.instruction};
-    put_text(event.kind, name_of(kind));
+    put_text(event.kind, fault_class_name(kind));
     return record_at(fault.begin_ns, event);
   }
   kernel_page_fault event{fault.pid, fault.tid, {}, fault.address, fault.instruction, fault.end_ns - fault.begin_ns};
-  put_text(event.kind, name_of(kind));
+  put_text(event.kind, fault_class_name(kind));
   record_at(fault.end_ns, event);
 }
 

@@ -24,49 +24,49 @@ const char* FromVariables(const char* name) {
 }
 
 struct Outcome {
-  Policy policy;
+  Settings settings;
   std::string said;
 };
 
 Outcome Read(std::map<std::string, std::string> variables) {
   Variables() = std::move(variables);
   testing::internal::CaptureStderr();
-  Outcome outcome{ReadPolicy(&FromVariables, 16 * kGiB), ""};
+  Outcome outcome{ReadSettings(&FromVariables, 16 * kGiB), ""};
   outcome.said = testing::internal::GetCapturedStderr();
   return outcome;
 }
 
 TEST(Config, IsLibmalloc116WhenNothingIsSet) {
-  const auto [policy, said] = Read({});
-  EXPECT_EQ(policy.threshold, 130'048U);
-  EXPECT_EQ(policy.entries, 16U);
-  EXPECT_EQ(policy.entry_limit, 134'217'728U);
-  EXPECT_EQ(policy.reserve_limit, 16U << 20) << "16 GiB of memory >> 10";
+  const auto [settings, said] = Read({});
+  EXPECT_EQ(settings.threshold, 130'048U);
+  EXPECT_EQ(settings.entries, 16U);
+  EXPECT_EQ(settings.entry_limit, 134'217'728U);
+  EXPECT_EQ(settings.reserve_limit, 16U << 20) << "16 GiB of memory >> 10";
   EXPECT_EQ(said, "");
 }
 
 TEST(Config, TakesEveryKnobWithoutAWord) {
-  const auto [policy, said] = Read({{"LARGECACHE_POLICY", "libmalloc-116"},
-                                    {"LARGECACHE_THRESHOLD", "15KiB"},
-                                    {"LARGECACHE_ENTRIES", "64"},
-                                    {"LARGECACHE_ENTRY_LIMIT", "512MiB"},
-                                    {"LARGECACHE_RESERVE", "2GiB"}});
-  EXPECT_EQ(policy.threshold, 15U << 10);
-  EXPECT_EQ(policy.entries, 64U);
-  EXPECT_EQ(policy.entry_limit, std::size_t{512} << 20);
-  EXPECT_EQ(policy.reserve_limit, 2 * kGiB);
+  const auto [settings, said] = Read({{"LARGECACHE_POLICY", "libmalloc-116"},
+                                      {"LARGECACHE_THRESHOLD", "15KiB"},
+                                      {"LARGECACHE_ENTRIES", "64"},
+                                      {"LARGECACHE_ENTRY_LIMIT", "512MiB"},
+                                      {"LARGECACHE_RESERVE", "2GiB"}});
+  EXPECT_EQ(settings.threshold, 15U << 10);
+  EXPECT_EQ(settings.entries, 64U);
+  EXPECT_EQ(settings.entry_limit, std::size_t{512} << 20);
+  EXPECT_EQ(settings.reserve_limit, 2 * kGiB);
   EXPECT_EQ(said, "");
 }
 
 TEST(Config, AcceptsTheEndsOfEachRange) {
-  const auto [policy, said] = Read({{"LARGECACHE_THRESHOLD", "4096"},
-                                    {"LARGECACHE_ENTRIES", "0"},
-                                    {"LARGECACHE_ENTRY_LIMIT", "0"},
-                                    {"LARGECACHE_RESERVE", "9223372036854775807"}});
-  EXPECT_EQ(policy.threshold, 4096U);
-  EXPECT_EQ(policy.entries, 0U);
-  EXPECT_EQ(policy.entry_limit, 0U);
-  EXPECT_EQ(policy.reserve_limit, 9'223'372'036'854'775'807U);
+  const auto [settings, said] = Read({{"LARGECACHE_THRESHOLD", "4096"},
+                                      {"LARGECACHE_ENTRIES", "0"},
+                                      {"LARGECACHE_ENTRY_LIMIT", "0"},
+                                      {"LARGECACHE_RESERVE", "9223372036854775807"}});
+  EXPECT_EQ(settings.threshold, 4096U);
+  EXPECT_EQ(settings.entries, 0U);
+  EXPECT_EQ(settings.entry_limit, 0U);
+  EXPECT_EQ(settings.reserve_limit, 9'223'372'036'854'775'807U);
   EXPECT_EQ(said, "");
 }
 
@@ -78,15 +78,15 @@ TEST(Config, KeepsTheDefaultAndSaysSoWhenAValueIsUnusable) {
       {"LARGECACHE_ENTRY_LIMIT", {"", "KiB", "1.5GiB", " 1MiB", "99999999999999999999", "1TiB"}},
       {"LARGECACHE_RESERVE", {"", "8589934592GiB", "17179869184GiB", "1MiBMiB", "1mib"}},
   };
-  const Policy kept = Read({}).policy;
+  const Settings kept = Read({}).settings;
   for (const auto& [name, values] : unusable) {
     for (const std::string& value : values) {
       const std::string named = std::string("largecache: ").append(name).append("=").append(value);
-      const auto [policy, said] = Read({{name, value}});
-      EXPECT_EQ(policy.threshold, kept.threshold) << name << '=' << value;
-      EXPECT_EQ(policy.entries, kept.entries) << name << '=' << value;
-      EXPECT_EQ(policy.entry_limit, kept.entry_limit) << name << '=' << value;
-      EXPECT_EQ(policy.reserve_limit, kept.reserve_limit) << name << '=' << value;
+      const auto [settings, said] = Read({{name, value}});
+      EXPECT_EQ(settings.threshold, kept.threshold) << name << '=' << value;
+      EXPECT_EQ(settings.entries, kept.entries) << name << '=' << value;
+      EXPECT_EQ(settings.entry_limit, kept.entry_limit) << name << '=' << value;
+      EXPECT_EQ(settings.reserve_limit, kept.reserve_limit) << name << '=' << value;
       EXPECT_EQ(said.find(named + " is unusable; give "), 0U) << said;
       EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
     }
@@ -111,49 +111,20 @@ TEST(Config, AsksAgainLaterWhileTheEnvironmentIsNotThere) {
   ASSERT_EQ(setenv("LARGECACHE_ENTRIES", "3", 1), 0);
   char** const kept = environ;
   environ = nullptr;
-  Policy policy;
-  const bool early = PolicyFromEnvironment(policy);
+  Settings settings;
+  const bool early = SettingsFromEnvironment(settings);
   environ = kept;
   EXPECT_FALSE(early);
-  EXPECT_EQ(policy.entries, 16U);
-  EXPECT_EQ(policy.reserve_limit, PhysicalMemory() >> 10);
-  EXPECT_TRUE(PolicyFromEnvironment(policy));
-  EXPECT_EQ(policy.entries, 3U);
+  EXPECT_EQ(settings.entries, 16U);
+  EXPECT_EQ(settings.reserve_limit, PhysicalMemory() >> 10);
+  EXPECT_TRUE(SettingsFromEnvironment(settings));
+  EXPECT_EQ(settings.entries, 3U);
   unsetenv("LARGECACHE_ENTRIES");
 }
 
 TEST(Config, KnowsPhysicalMemory) {
   EXPECT_EQ(PhysicalMemory(),
             static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
-}
-
-TEST(Policy, AcceptsABestFitOfLessThanTwice) {
-  EXPECT_TRUE(Policy::accept(100, 100));
-  EXPECT_TRUE(Policy::accept(199, 100));
-  EXPECT_FALSE(Policy::accept(200, 100));
-  EXPECT_FALSE(Policy::accept(1000, 100));
-}
-
-TEST(Policy, CachesStrictlyBelowTheEntryLimitAndNothingWithoutEntries) {
-  Policy policy;
-  EXPECT_TRUE(policy.should_cache(134'217'727));
-  EXPECT_FALSE(policy.should_cache(134'217'728));
-  policy.entries = 0;
-  EXPECT_FALSE(policy.should_cache(4096));
-}
-
-TEST(Policy, MadvisesOnlyWhatExceedsTheReserve) {
-  Policy policy;
-  policy.reserve_limit = 1000;
-  EXPECT_FALSE(policy.should_madvise(0, 1000));
-  EXPECT_FALSE(policy.should_madvise(400, 600));
-  EXPECT_TRUE(policy.should_madvise(400, 601));
-  EXPECT_TRUE(policy.should_madvise(1000, 1));
-}
-
-TEST(Policy, ZeroesEveryBlockFromTheCache) {
-  EXPECT_TRUE(Policy::zero_on_hit(false));
-  EXPECT_TRUE(Policy::zero_on_hit(true));
 }
 
 }  // namespace

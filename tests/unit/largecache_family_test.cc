@@ -127,7 +127,7 @@ TEST_F(Family, ReallocMovesABlockThatHasANeighbour) {
   Free(heap_, moved);
 }
 
-TEST_F(Family, ReallocMovesIntoACachedBlockWithoutClearingIt) {
+TEST_F(Family, ReallocMovesIntoABlockWithoutClearingIt) {
   char* const dirty = static_cast<char*>(Malloc(heap_, 120 * kPage));
   std::memset(dirty, 0xee, 120 * kPage);
   char* const block = BlockWithRoom(50, 50);
@@ -192,9 +192,9 @@ TEST_F(Family, ReallocThatFailsLeavesTheBlockAlone) {
 }
 
 TEST(FamilyWithoutCache, AlignsEveryRequestAndMapsNoMoreThanItUses) {
-  Policy policy;
-  policy.entries = 0;  // every block is fresh
-  LargeHeap heap(policy);
+  Settings settings = WithReserve(0);
+  settings.entries = 0;  // every block is fresh
+  LargeHeap heap(settings);
   Free(heap, Malloc(heap, kMiB));  // the heap's own table is mapped
   for (std::size_t alignment = 8; alignment <= 64 * kMiB; alignment *= 2) {
     const std::size_t before = MappedPages();
@@ -214,7 +214,7 @@ TEST(FamilyWithoutCache, AlignsEveryRequestAndMapsNoMoreThanItUses) {
   }
 }
 
-TEST_F(Family, SkipsCachedBlocksThatAreMisaligned) {
+TEST_F(Family, SkipsBlocksThatAreMisaligned) {
   constexpr std::size_t kAlignment = 2 * kMiB;
   void* const aligned = AlignedAlloc(heap_, kAlignment, 300 * kKiB);
   // Of two neighbouring blocks of 300 KiB at most one is aligned so.

@@ -15,15 +15,15 @@ constexpr std::uintptr_t kPage = 4096;
 
 void Add(InUseTable& table, std::uintptr_t address, std::size_t size) {
   ASSERT_TRUE(table.Reserve());
-  table.Insert(address, size);
+  table.Insert({address, size});
 }
 
 TEST(InUseTable, FindsNothingWhenItIsEmpty) {
   InUseTable table;
   EXPECT_EQ(table.Find(kPage), 0U);
-  EXPECT_EQ(table.Remove(kPage), 0U);
+  EXPECT_EQ(table.Remove(kPage).size, 0U);
   Add(table, kPage, 10);
-  EXPECT_EQ(table.Remove(kPage), 10U);
+  EXPECT_EQ(table.Remove(kPage).size, 10U);
   EXPECT_EQ(table.Find(kPage), 0U);
   EXPECT_EQ(table.Find(0), 0U);
   EXPECT_EQ(table.size(), 0U);
@@ -65,8 +65,8 @@ TEST(InUseTable, SurvivesRemovalsInTheMiddleOfARunOfCollisions) {
         InUseTable table;
         for (const std::uintptr_t address : run) Add(table, address, address + 1);
         ASSERT_EQ(table.capacity(), slots);
-        ASSERT_EQ(table.Remove(run[a]), run[a] + 1);
-        ASSERT_EQ(table.Remove(run[b]), a == b ? 0 : run[b] + 1);
+        ASSERT_EQ(table.Remove(run[a]).size, run[a] + 1);
+        ASSERT_EQ(table.Remove(run[b]).size, a == b ? 0 : run[b] + 1);
         for (std::size_t i = 0; i < run.size(); ++i) {
           ASSERT_EQ(table.Find(run[i]), i == a || i == b ? 0 : run[i] + 1) << a << ' ' << b;
         }
@@ -92,7 +92,7 @@ TEST(InUseTable, AgreesWithAMapUnderRandomOperations) {
     } else if (!map.empty()) {
       auto victim = map.lower_bound(address);
       if (victim == map.end()) victim = std::prev(victim);
-      ASSERT_EQ(table.Remove(victim->first), victim->second);
+      ASSERT_EQ(table.Remove(victim->first).size, victim->second);
       map.erase(victim);
     }
     ASSERT_EQ(table.size(), map.size());

@@ -131,9 +131,9 @@ TEST(LargeHeap, UnmapsTheOldestWhenA17thIsFreed) {
 }
 
 TEST(LargeHeap, CachesNothingWithoutEntries) {
-  Policy policy = WithReserve(kUnlimited);
-  policy.entries = 0;
-  LargeHeap heap(policy);
+  Settings settings = WithReserve(kUnlimited);
+  settings.entries = 0;
+  LargeHeap heap(settings);
   void* const block = Any(heap, kMiB);
   heap.Free(block);
   EXPECT_FALSE(IsMapped(block));
@@ -165,9 +165,9 @@ TEST(LargeHeap, MadvisesOnlyBlocksThatExceedTheReserve) {
 }
 
 TEST(LargeHeap, GivesReserveBackWhenItEvicts) {
-  Policy policy = WithReserve(kMiB);
-  policy.entries = 2;
-  LargeHeap heap(policy);
+  Settings settings = WithReserve(kMiB);
+  settings.entries = 2;
+  LargeHeap heap(settings);
   void* const dirty = Any(heap, kMiB);
   void* const offered = Any(heap, kMiB);
   void* const third = Any(heap, kMiB);
@@ -219,7 +219,7 @@ TEST(LargeHeap, UnmapsABlockThatCannotBeMadvised) {
   EXPECT_EQ(Statistics(heap).cached_bytes, 0U);
 }
 
-TEST(LargeHeap, ClearsTheRequestedPagesOfACachedBlockAndNoMore) {
+TEST(LargeHeap, ClearsTheRequestedPagesOfABlockAndNoMore) {
   LargeHeap heap(WithReserve(kUnlimited));
   void* const block = Any(heap, 100 * kPage);
   std::memset(block, 0xab, 100 * kPage);
@@ -231,7 +231,7 @@ TEST(LargeHeap, ClearsTheRequestedPagesOfACachedBlockAndNoMore) {
 }
 
 // The bug of 2016 itself.
-TEST(LargeHeap, ClearsACachedBlockThatNobodyHasTouched) {
+TEST(LargeHeap, ClearsABlockThatNobodyHasTouched) {
   for (const std::size_t reserve : {std::size_t{0}, kUnlimited}) {
     LargeHeap heap(WithReserve(reserve));
     for (int round = 0; round < 5; ++round) heap.Free(Zero(heap, 8 * kMiB));
@@ -302,8 +302,8 @@ TEST(LargeHeap, SaysNoMemoryWhenThereIsNone) {
 
 TEST(LargeHeap, ReadsItsPolicyWhenItIsFirstNeededAndAgainWhileItMustWait) {
   static int asked = 0;
-  LargeHeap heap([](Policy& policy) {
-    policy.threshold = ++asked < 4 ? kMiB : 8 * kKiB;
+  LargeHeap heap([](Settings& settings) {
+    settings.threshold = ++asked < 4 ? kMiB : 8 * kKiB;
     return asked >= 4;
   });
   EXPECT_FALSE(heap.IsLarge(100 * kKiB));

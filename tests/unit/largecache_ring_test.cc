@@ -18,8 +18,8 @@ constexpr std::size_t kPage = 4096;
 // What the ring must do, without a ring: oldest first.
 class PlainList {
  public:
-  std::optional<CachedBlock> Push(const CachedBlock& block, std::size_t capacity) {
-    std::optional<CachedBlock> evicted;
+  std::optional<Block> Push(const Block& block, std::size_t capacity) {
+    std::optional<Block> evicted;
     if (blocks.size() == capacity) {
       evicted = blocks.front();
       blocks.erase(blocks.begin());
@@ -37,21 +37,21 @@ class PlainList {
     return best;
   }
 
-  CachedBlock Remove(std::size_t position) {
-    const CachedBlock block = blocks[position];
+  Block Remove(std::size_t position) {
+    const Block block = blocks[position];
     blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(position));
     return block;
   }
 
-  std::vector<CachedBlock> blocks;
+  std::vector<Block> blocks;
 };
 
-CachedBlock Block(std::uintptr_t page, std::size_t pages, bool madvised = false) {
+Block Freed(std::uintptr_t page, std::size_t pages, bool madvised = false) {
   return {page * kPage, pages * kPage, madvised};
 }
 
-std::vector<CachedBlock> OldestFirst(const Ring& ring) {
-  std::vector<CachedBlock> blocks;
+std::vector<Block> OldestFirst(const Ring& ring) {
+  std::vector<Block> blocks;
   for (std::size_t i = 0; i < ring.size(); ++i) blocks.push_back(ring.at(i));
   return blocks;
 }
@@ -65,16 +65,16 @@ TEST(Ring, HoldsNothingAtFirst) {
 
 TEST(Ring, TakesTheNewestOfTwoEntriesOfEqualSize) {
   Ring ring;
-  ring.Push(Block(1, 50), kSlots);
-  ring.Push(Block(2, 50), kSlots);
-  ring.Push(Block(3, 90), kSlots);
+  ring.Push(Freed(1, 50), kSlots);
+  ring.Push(Freed(2, 50), kSlots);
+  ring.Push(Freed(3, 90), kSlots);
   EXPECT_EQ(ring.BestFit(50 * kPage, 1), 1U) << "exact";
   EXPECT_EQ(ring.BestFit(49 * kPage, 1), 1U) << "inexact";
 }
 
 TEST(Ring, TakesTheSmallestEntryThatIsLargeEnough) {
   Ring ring;
-  for (const std::size_t pages : {70U, 40U, 60U, 39U, 90U}) ring.Push(Block(pages, pages), kSlots);
+  for (const std::size_t pages : {70U, 40U, 60U, 39U, 90U}) ring.Push(Freed(pages, pages), kSlots);
   EXPECT_EQ(ring.BestFit(40 * kPage + 1, 1), 2U);
   EXPECT_EQ(ring.BestFit(40 * kPage, 1), 1U);
   EXPECT_EQ(ring.BestFit(90 * kPage, 1), 4U);
@@ -83,8 +83,8 @@ TEST(Ring, TakesTheSmallestEntryThatIsLargeEnough) {
 
 TEST(Ring, SkipsMisalignedEntriesOnlyWhenAskedForAlignment) {
   Ring ring;
-  ring.Push(Block(512, 60), kSlots);
-  ring.Push(Block(513, 50), kSlots);
+  ring.Push(Freed(512, 60), kSlots);
+  ring.Push(Freed(513, 50), kSlots);
   EXPECT_EQ(ring.BestFit(50 * kPage, std::size_t{2} << 20), 0U);
   EXPECT_EQ(ring.BestFit(50 * kPage, 1), 1U);
   EXPECT_EQ(ring.BestFit(50 * kPage, 4096), 1U);
@@ -92,17 +92,17 @@ TEST(Ring, SkipsMisalignedEntriesOnlyWhenAskedForAlignment) {
 
 TEST(Ring, PushesTheOldestOutOnlyWhenItIsFull) {
   Ring ring;
-  for (std::uintptr_t i = 1; i <= kSlots; ++i) EXPECT_FALSE(ring.Push(Block(i, i), kSlots)) << i;
-  EXPECT_EQ(ring.Push(Block(17, 17, true), kSlots), Block(1, 1));
-  EXPECT_EQ(ring.Push(Block(18, 18), kSlots), Block(2, 2));
+  for (std::uintptr_t i = 1; i <= kSlots; ++i) EXPECT_FALSE(ring.Push(Freed(i, i), kSlots)) << i;
+  EXPECT_EQ(ring.Push(Freed(17, 17, true), kSlots), Freed(1, 1));
+  EXPECT_EQ(ring.Push(Freed(18, 18), kSlots), Freed(2, 2));
   EXPECT_EQ(ring.size(), kSlots);
-  EXPECT_EQ(ring.at(0), Block(3, 3));
-  EXPECT_EQ(ring.at(14), Block(17, 17, true));
+  EXPECT_EQ(ring.at(0), Freed(3, 3));
+  EXPECT_EQ(ring.at(14), Freed(17, 17, true));
 }
 
 TEST(Ring, KnowsWhichAddressesItHolds) {
   Ring ring;
-  ring.Push(Block(7, 3), kSlots);
+  ring.Push(Freed(7, 3), kSlots);
   EXPECT_TRUE(ring.Contains(7 * kPage));
   EXPECT_FALSE(ring.Contains(8 * kPage)) << "inside the block, not its start";
   ring.Remove(0);
@@ -117,18 +117,18 @@ TEST(Ring, KeepsTheOrderOfTimeWhereverItIsWrapped) {
       for (std::size_t fill = 1; fill <= capacity; ++fill) {
         for (std::size_t position = 0; position < fill; ++position) {
           Ring ring;
-          for (std::size_t i = 0; i < turned; ++i) ring.Push(Block(1000 + i, 1), 1);
+          for (std::size_t i = 0; i < turned; ++i) ring.Push(Freed(1000 + i, 1), 1);
           if (turned != 0) ring.Remove(0);
           PlainList list;
           for (std::size_t i = 0; i < fill; ++i) {
-            ring.Push(Block(i, i + 1, i % 2 == 0), capacity);
-            list.Push(Block(i, i + 1, i % 2 == 0), capacity);
+            ring.Push(Freed(i, i + 1, i % 2 == 0), capacity);
+            list.Push(Freed(i, i + 1, i % 2 == 0), capacity);
           }
           ASSERT_EQ(ring.Remove(position), list.Remove(position));
           ASSERT_EQ(OldestFirst(ring), list.blocks);
           // The next one in is the newest.
-          ASSERT_FALSE(ring.Push(Block(99, 99), capacity));
-          list.Push(Block(99, 99), capacity);
+          ASSERT_FALSE(ring.Push(Freed(99, 99), capacity));
+          list.Push(Freed(99, 99), capacity);
           ASSERT_EQ(OldestFirst(ring), list.blocks) << turned << ' ' << fill << ' ' << position;
         }
       }
@@ -146,7 +146,7 @@ TEST(Ring, AgreesWithAPlainListUnderRandomOperations) {
     for (int step = 0; step < 20'000; ++step) {
       // Pushes win in one half of the time and removals in the other, so that it runs full and empty.
       if (below(8) < (step / 500 % 2 == 0 ? 6U : 2U)) {
-        const CachedBlock block = Block(below(4096), 1 + below(12), below(2) == 0);
+        const Block block = Freed(below(4096), 1 + below(12), below(2) == 0);
         ASSERT_EQ(ring.Push(block, capacity), list.Push(block, capacity));
       } else {
         const std::size_t size = kPage * (1 + below(12));
@@ -160,9 +160,8 @@ TEST(Ring, AgreesWithAPlainListUnderRandomOperations) {
       ASSERT_EQ(ring.size(), list.blocks.size());
       ASSERT_EQ(OldestFirst(ring), list.blocks);
       const std::uintptr_t address = kPage * below(4096);
-      ASSERT_EQ(ring.Contains(address), std::ranges::any_of(list.blocks, [address](const CachedBlock& block) {
-                  return block.address == address;
-                }));
+      ASSERT_EQ(ring.Contains(address),
+                std::ranges::any_of(list.blocks, [address](const Block& block) { return block.address == address; }));
     }
   }
 }

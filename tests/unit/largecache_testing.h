@@ -19,11 +19,20 @@ inline constexpr std::size_t kKiB = std::size_t{1} << 10;
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 inline constexpr std::size_t kUnlimited = PTRDIFF_MAX;
 
+/// A policy's own settings on a machine of `physical_memory` bytes, 16 GiB unless it says otherwise; nothing decays.
+inline Settings SettingsOf(const char* name, std::size_t physical_memory = std::size_t{16} << 30) {
+  Settings settings;
+  settings.policy = FindPolicy(name);
+  settings.policy->set_defaults(settings, physical_memory);
+  settings.decay_ms = 0;
+  return settings;
+}
+
 /// libmalloc-116's policy with a reserve of `reserve` bytes.
-inline Policy WithReserve(std::size_t reserve) {
-  Policy policy;
-  policy.reserve_limit = reserve;
-  return policy;
+inline Settings WithReserve(std::size_t reserve) {
+  Settings settings = SettingsOf("libmalloc-116");
+  settings.reserve_limit = reserve;
+  return settings;
 }
 
 inline struct largecache_statistics Statistics(LargeHeap& heap) {

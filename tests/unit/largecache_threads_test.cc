@@ -150,10 +150,10 @@ TEST(Threads, EightNeverShareABlockNorSeeBytesOfAnother) {
 
 // Blocks so short that the threads spend their time in the heap rather than in the blocks.
 TEST(Threads, EightMeetInsideTheHeapAndComeOutWhole) {
-  Policy policy = WithReserve(kUnlimited);
-  policy.threshold = 4096;
-  policy.entries = Ring::kMaxEntries;
-  LargeHeap heap(policy);
+  Settings settings = WithReserve(kUnlimited);
+  settings.threshold = 4096;
+  settings.entries = Ring::kMaxEntries;
+  LargeHeap heap(settings);
   EXPECT_EQ(Hammer(heap, {5000, 17'000}, 60'000), 0);
   const auto statistics = Statistics(heap);
   EXPECT_GT(statistics.hits, 10'000U);

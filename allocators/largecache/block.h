@@ -1,0 +1,46 @@
+// A large block, and what a policy has learnt of its pages.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_BLOCK_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_BLOCK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zerotax::largecache {
+
+/// What the adaptive policy remembers of a block (policies/adaptive_model.h). All zero: nothing is known.
+struct History {
+  static constexpr std::size_t kMostSamples = 8;
+
+  std::uint32_t pages = 0;       // of the request that the rest is about; 0: none yet
+  std::uint32_t populated = 0;   // of these, populated when the block was last handed out zero
+  std::uint32_t touched = 0;     // pages that the program populated after the last purge
+  std::uint32_t generation = 0;  // pagemap.h, ForkGeneration, when the block was last cleared
+  float purge_ticks = 0;         // the least that a purge of the block took while nothing was touched; 0: not known
+  std::uint32_t samples[kMostSamples] = {};  // pages, ascending, that were purged to see whether they come back
+  std::uint16_t left = 0;                    // calls until the mode is thought over
+  std::uint16_t until_sample = 0;            // calls until the next sample; 0: none is due
+  std::uint8_t mode = 0;
+  std::uint8_t sample_count = 0;
+  std::uint8_t whole_backoff = 0;  // powers of two
+  std::uint8_t purge_backoff = 0;
+  std::uint8_t sample_backoff = 0;
+  bool touched_known = false;
+  bool purged = false;  // nothing was populated when the block was last handed out
+
+  friend constexpr bool operator==(const History&, const History&) = default;
+};
+
+/// A block, in use or freed.
+struct Block {
+  std::uintptr_t address = 0;
+  std::size_t size = 0;  // bytes, whole pages
+  bool madvised = false;
+  std::uint32_t freed_at = 0;  // milliseconds of a monotonic clock, wrapping; set where there is decay
+  History* history = nullptr;  // its own, or nullptr when there was no room for one
+
+  friend constexpr bool operator==(const Block&, const Block&) = default;
+};
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_BLOCK_H_

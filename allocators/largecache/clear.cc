@@ -1,0 +1,86 @@
+#include "largecache/clear.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "largecache/pagemap.h"
+#include "largecache/pages.h"
+
+namespace zerotax::largecache {
+namespace {
+
+// Short enough for any stack; longer ones make the kernel allocate more for every call.
+constexpr std::size_t kRuns = 128;
+
+void CountWatched(const PageRun& run, Watched& watched, std::size_t& next) {
+  while (next < watched.count && watched.pages[next] < run.end) {
+    if (watched.pages[next] >= run.begin) ++watched.found;
+    ++next;
+  }
+}
+
+}  // namespace
+
+// The requested pages, whether they are zero already or not. Built with -fno-builtin-memset, so that it stays a call.
+Cleared ZeroAll(std::uintptr_t address, std::size_t size) {
+  memset(AsPointer(address), 0, size);
+  return {size, 0};
+}
+
+bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched) {
+  PageRun runs[kRuns];
+  std::size_t next_watched = 0;
+  const std::uintptr_t end = address + size;
+  for (std::uintptr_t from = address; from < end;) {
+    std::uintptr_t walked = from;
+    std::size_t count = 0;
+    if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const PageRun& run = runs[i];
+      const std::size_t bytes = run.end - run.begin;
+      if (watched != nullptr) CountWatched(run, *watched, next_watched);
+      dirty.pages += bytes / PageSize();
+      if (run.swapped && MapPagesOver(run.begin, bytes)) {
+        dirty.cleared.purged_bytes += bytes;
+      } else {
+        dirty.cleared.zeroed_bytes += ZeroAll(run.begin, bytes).zeroed_bytes;
+      }
+    }
+    from = walked;
+  }
+  return true;
+}
+
+bool PopulatedPages::Choose(std::uintptr_t address, std::size_t size, std::uint32_t populated, std::uint32_t wanted,
+                            std::uint64_t seed) {
+  PageRun runs[kRuns];
+  const std::uintptr_t end = address + size;
+  const std::size_t page = PageSize();
+  if (wanted > populated) wanted = populated;
+  std::uint64_t passed = 0;  // pages of the runs before
+  for (std::uintptr_t from = address; from < end && count < wanted;) {
+    std::uintptr_t walked = from;
+    std::size_t found = 0;
+    if (!NonZeroRuns(from, end, runs, kRuns, found, walked)) return false;
+    for (std::size_t i = 0; i < found; ++i) {
+      const std::uint64_t pages_here = (runs[i].end - runs[i].begin) / page;
+      // One out of each of `wanted` equal parts: its rank among the populated pages.
+      while (count < wanted) {
+        const std::uint64_t part = std::uint64_t{populated} * count / wanted;
+        const std::uint64_t next_part = std::uint64_t{populated} * (count + 1) / wanted;
+        const std::uint64_t within = (seed * 0x9e3779b97f4a7c15 * (count + 1) >> 32) % (next_part - part);
+        const std::uint64_t rank = part + within;
+        if (rank >= passed + pages_here) break;
+        pages[count++] = runs[i].begin + (rank - passed) * page;
+      }
+      passed += pages_here;
+    }
+    from = walked;
+  }
+  return true;
+}
+
+bool Purge(std::uintptr_t address, std::size_t size) { return PurgePages(address, size); }
+
+}  // namespace zerotax::largecache

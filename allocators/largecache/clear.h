@@ -1,0 +1,51 @@
+// The ways to make pages zero. Each says what it did; none locks or allocates.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_CLEAR_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_CLEAR_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "largecache/policy.h"
+
+namespace zerotax::largecache {
+
+/// Writes zeros over all of it, whether they are there already or not. A call of memset that a meter can see.
+Cleared ZeroAll(std::uintptr_t address, std::size_t size);
+
+/// What ZeroDirty found.
+struct Dirty {
+  std::size_t pages = 0;  // that may have held something else than zeros
+  Cleared cleared;
+};
+
+/// Pages that ZeroDirty is to look out for: `count` addresses in ascending order. `found` of them were populated.
+struct Watched {
+  const std::uintptr_t* pages = nullptr;
+  std::size_t count = 0;
+  std::size_t found = 0;
+};
+
+/// Writes zeros over the pages that may be non-zero (pagemap.h); pages that are swapped out are mapped anew, which
+/// spares reading them. False when the kernel does not say which these are, or stops saying so midway: `dirty` is
+/// meaningless then, and nothing may be taken for zero.
+bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched = nullptr);
+
+/// Some of the pages that are populated.
+struct PopulatedPages {
+  static constexpr std::uint32_t kMost = 8;
+  std::uintptr_t pages[kMost] = {};  // ascending
+  std::uint32_t count = 0;
+
+  /// `wanted` <= kMost pages of the block, spread at random (by `seed`) over those that may be non-zero, of which there
+  /// are `populated`. Fewer when there are fewer. False when the kernel does not say.
+  bool Choose(std::uintptr_t address, std::size_t size, std::uint32_t populated, std::uint32_t wanted,
+              std::uint64_t seed);
+};
+
+/// Has the kernel supply zero pages (madvise(2), MADV_DONTNEED). False when it refuses, as it does for locked pages:
+/// some may be zero then and others not.
+bool Purge(std::uintptr_t address, std::size_t size);
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_CLEAR_H_

@@ -1,0 +1,15 @@
+// The thread that gives back what lies idle in the cache of a process that has stopped allocating.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_DECAY_THREAD_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_DECAY_THREAD_H_
+
+#include "largecache/large.h"
+
+namespace zerotax::largecache {
+
+/// Starts one for the heap, which lives for ever. It ends as soon as nothing is cached any more, so that a process
+/// which waits for its last thread waits no longer than the decay. It takes no signals. False when there can be none.
+bool StartDecayThread(LargeHeap& heap);
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_DECAY_THREAD_H_

@@ -1,0 +1,218 @@
+#include "largecache/pagemap.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "largecache/pages.h"
+
+namespace zerotax::largecache {
+namespace {
+
+// include/uapi/linux/fs.h of Linux 6.7; Debian 12's headers are older.
+struct ScanRegion {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t categories;
+};
+struct ScanArgument {
+  std::uint64_t size;
+  std::uint64_t flags;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t walk_end;
+  std::uint64_t vec;
+  std::uint64_t vec_len;
+  std::uint64_t max_pages;
+  std::uint64_t category_inverted;
+  std::uint64_t category_mask;
+  std::uint64_t category_anyof_mask;
+  std::uint64_t return_mask;
+};
+constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArgument);
+constexpr std::uint64_t kPresent = 1U << 3;
+constexpr std::uint64_t kSwapped = 1U << 4;
+constexpr std::uint64_t kZeroPage = 1U << 5;
+
+// Programs may count on the lowest descriptors; ours goes above what most of them have open.
+constexpr int kLeastDescriptor = 256;
+constexpr std::uint32_t kQuestionsBetweenTrials = 64;
+
+// What a fork wipes. `descriptor` is the number + 1; 0: none is open.
+struct OfThisProcess {
+  std::atomic<int> descriptor;
+  std::atomic<std::int64_t> secret;
+  std::atomic<std::uint32_t> generation;
+};
+
+std::atomic<OfThisProcess*> of_this_process{nullptr};
+// Copies that a fork does not wipe.
+std::atomic<std::uint32_t> last_generation{0};
+std::atomic<int> last_descriptor{-1};
+std::atomic<std::int64_t> last_secret{0};
+
+std::atomic<std::uint32_t> failures{0};
+std::atomic<bool> kernel_cannot{false};
+
+// nullptr when the kernel cannot wipe (before 4.14): then no answer could be believed after a fork.
+OfThisProcess* Page() {
+  OfThisProcess* page = of_this_process.load(std::memory_order_acquire);
+  if (page != nullptr) return page;
+  const std::size_t size = PageSize();
+  const std::uintptr_t address = MapPages(size, size);
+  if (address == 0) return nullptr;
+  if (madvise(AsPointer(address), size, MADV_WIPEONFORK) != 0) {
+    UnmapPages(address, size);
+    return nullptr;
+  }
+  auto* mine = static_cast<OfThisProcess*>(AsPointer(address));
+  OfThisProcess* other = nullptr;
+  if (of_this_process.compare_exchange_strong(other, mine, std::memory_order_acq_rel)) return mine;
+  UnmapPages(address, size);
+  return other;
+}
+
+// No other file has this position by accident, nor a pagemap that the parent opened as we do. At least 2^61.
+std::int64_t Secret() {
+  std::uint64_t random[2] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9};
+  if (const auto* given = reinterpret_cast<const void*>(getauxval(AT_RANDOM))) {  // NOLINT(performance-no-int-to-ptr)
+    std::memcpy(random, given, sizeof random);
+  }
+  const std::uint64_t mixed = (random[0] ^ static_cast<std::uint64_t>(getpid())) * 0x9e3779b97f4a7c15 + random[1];
+  return static_cast<std::int64_t>((mixed >> 3) | (std::uint64_t{1} << 61));
+}
+
+bool Scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, ScanRegion* regions, std::size_t capacity,
+          std::size_t& count, std::uintptr_t& walked) {
+  ScanArgument scan{};
+  scan.size = sizeof scan;
+  scan.start = begin;
+  scan.end = end;
+  scan.vec = reinterpret_cast<std::uint64_t>(regions);
+  scan.vec_len = capacity;
+  scan.category_inverted = kZeroPage;
+  scan.category_mask = kZeroPage;
+  scan.category_anyof_mask = kPresent | kSwapped;
+  scan.return_mask = kPresent | kSwapped;
+  const int got = ioctl(descriptor, kPagemapScan, &scan);
+  // Less than all was looked at when `regions` is full; nothing, when it was interrupted.
+  if (got < 0 || static_cast<std::size_t>(got) > capacity || scan.walk_end <= begin || scan.walk_end > end)
+    return false;
+  count = static_cast<std::size_t>(got);
+  walked = scan.walk_end;
+  return true;
+}
+
+bool IsOurs(int descriptor, std::int64_t secret) { return lseek(descriptor, 0, SEEK_CUR) == secret; }
+
+// In a child, the parent's descriptor is of no use.
+void CloseInherited(const OfThisProcess& page) {
+  const int descriptor = last_descriptor.exchange(-1, std::memory_order_relaxed);
+  const std::int64_t secret = last_secret.load(std::memory_order_relaxed);
+  if (descriptor >= 0 && secret != page.secret.load(std::memory_order_relaxed) && IsOurs(descriptor, secret)) {
+    close(descriptor);
+  }
+}
+
+// Does the kernel know the ioctl, and say of our own page, which has just been written to, that it is present?
+bool TellsTheTruth(int descriptor, const OfThisProcess& page) {
+  ScanRegion region{};
+  std::size_t count = 0;
+  std::uintptr_t walked = 0;
+  const auto here = reinterpret_cast<std::uintptr_t>(&page) & ~(PageSize() - 1);
+  if (Scan(descriptor, here, here + PageSize(), &region, 1, count, walked)) return count == 1;
+  // Older kernels know no such ioctl; a filter may forbid it. Neither changes its mind.
+  if (errno != ENOMEM && errno != EINTR) kernel_cannot.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+// A descriptor of our own, high and close-on-exec, with the secret as its position; -1 when there is none to be had.
+int Open(OfThisProcess& page) {
+  const int low = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (low < 0) return -1;
+  int descriptor = fcntl(low, F_DUPFD_CLOEXEC, kLeastDescriptor);
+  if (descriptor < 0) {
+    descriptor = low;  // the limit is lower
+  } else {
+    close(low);
+  }
+  const std::int64_t secret = Secret();
+  page.secret.store(secret, std::memory_order_release);
+  if (!TellsTheTruth(descriptor, page) || lseek(descriptor, secret, SEEK_SET) != secret) {
+    close(descriptor);
+    return -1;
+  }
+  CloseInherited(page);
+  int none = 0;
+  if (page.descriptor.compare_exchange_strong(none, descriptor + 1, std::memory_order_acq_rel)) {
+    last_secret.store(secret, std::memory_order_relaxed);
+    last_descriptor.store(descriptor, std::memory_order_relaxed);
+    return descriptor;
+  }
+  close(descriptor);  // another thread was faster
+  return none - 1;
+}
+
+int Descriptor() {
+  if (kernel_cannot.load(std::memory_order_relaxed)) return -1;
+  OfThisProcess* page = Page();
+  if (page == nullptr) return -1;
+  const int open_one = page->descriptor.load(std::memory_order_acquire) - 1;
+  if (open_one >= 0) {
+    if (IsOurs(open_one, page->secret.load(std::memory_order_acquire))) return open_one;
+    int gone = open_one + 1;  // the program has closed it; what it opened there since is its own
+    page->descriptor.compare_exchange_strong(gone, 0, std::memory_order_acq_rel);
+  }
+  return Open(*page);
+}
+
+}  // namespace
+
+bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
+                 std::uintptr_t& walked) {
+  constexpr std::size_t kMost = 128;
+  ScanRegion regions[kMost];
+  const int saved_errno = errno;
+  const int descriptor = Descriptor();
+  const bool said =
+      descriptor >= 0 && Scan(descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);
+  errno = saved_errno;
+  if (!said) {
+    failures.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  if (failures.load(std::memory_order_relaxed) != 0) failures.store(0, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < count; ++i) {
+    runs[i] = {regions[i].start, regions[i].end, (regions[i].categories & kSwapped) != 0};
+  }
+  return true;
+}
+
+bool CanLook() {
+  if (kernel_cannot.load(std::memory_order_relaxed)) return false;
+  if (failures.load(std::memory_order_relaxed) == 0) return true;
+  return failures.fetch_add(1, std::memory_order_relaxed) % kQuestionsBetweenTrials == 0;
+}
+
+std::uint32_t ForkGeneration() {
+  OfThisProcess* page = Page();
+  if (page == nullptr) return 0;
+  const std::uint32_t generation = page->generation.load(std::memory_order_relaxed);
+  return generation != 0 ? generation : NextForkGeneration();
+}
+
+std::uint32_t NextForkGeneration() {
+  OfThisProcess* page = Page();
+  if (page == nullptr) return 0;
+  const std::uint32_t generation = last_generation.fetch_add(1, std::memory_order_relaxed) + 1;
+  page->generation.store(generation, std::memory_order_relaxed);
+  return generation;
+}
+
+}  // namespace zerotax::largecache

@@ -1,0 +1,221 @@
+#include "largecache/policies/adaptive_model.h"
+
+#include <algorithm>
+
+namespace zerotax::largecache {
+namespace {
+
+enum Mode : std::uint8_t { kLooking, kWholes, kPurging, kSampling };
+
+// Calls for which an answer that costs time is taken for granted: 1 << backoff, to these.
+constexpr unsigned kMostWholeBackoff = 6;
+constexpr unsigned kMostPurgeBackoff = 8;
+constexpr unsigned kMostSampleBackoff = 3;
+// While nothing at all is touched every purge says so itself, by its time.
+constexpr std::uint16_t kCallsWhileUntouched = 4096;
+// Calls that a sample waits. It is also how soon a purge must have paid for itself: so a program that touches other
+// pages each time, and needs them all in the end, is not taken for one that needs few.
+constexpr std::uint16_t kSampleCalls = 8;
+// A sample may cost this share of the calls between two samples.
+constexpr double kSampleShare = 0.01;
+constexpr double kLeastCallsBetweenSamples = 16;
+constexpr double kMostCallsBetweenSamples = 1024;
+// The faults of pages that only `whole` populates are paid once; it must save them within so many calls.
+constexpr double kCallsToRepay = 256;
+// A purge that takes this much longer or shorter than expected says that something has changed.
+constexpr double kSurprise = 1.7;
+constexpr unsigned kCallsPerTimedPurge = 4;
+
+std::uint16_t Calls(unsigned first, std::uint8_t& backoff, unsigned most) {
+  const unsigned calls = first << backoff;
+  backoff = static_cast<std::uint8_t>(std::min<unsigned>(backoff + 1U, most));
+  return static_cast<std::uint16_t>(calls);
+}
+
+void StartPurging(History& history) {
+  history.mode = kPurging;
+  history.left = history.touched == 0 ? kCallsWhileUntouched : Calls(4, history.purge_backoff, kMostPurgeBackoff);
+}
+
+// What one call costs as long as the pages stay.
+double CostToKeep(const Costs& costs, double populated) {
+  return costs.scan + populated * (costs.scan_page + costs.zero_page);
+}
+
+// Does it cost less to purge each time than to keep, as far as the last two calls tell?
+bool PurgingIsCheaper(const History& history, const Costs& costs, double populated) {
+  const double grown = std::max(0.0, populated - history.populated);
+  const double touched = history.touched;
+  const double keep = CostToKeep(costs, populated) + grown * costs.fault;
+  const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
+  return keep > purge * 1.02;
+}
+
+// Is it cheaper not to ask? Only when nearly all is populated.
+bool WholeIsCheaper(const History& history, const Costs& costs) {
+  const double unpopulated = history.pages - history.populated;
+  return costs.scan + history.populated * costs.scan_page >
+         unpopulated * (costs.zero_page + costs.fault / kCallsToRepay);
+}
+
+// Of the pages that were purged, the share that came back says how much a purge of all would cost, and save.
+bool SampleSpeaksForPurge(const History& history, const Costs& costs, std::uint32_t found) {
+  const double share = (found + 0.5) / (history.sample_count + 1.0);
+  const double back = history.populated * share;
+  const double saved = (history.populated - back) * (costs.zero_page + costs.scan_page);
+  return saved * kSampleCalls > costs.purge + history.populated * costs.purge_page + back * costs.fault;
+}
+
+void SetNextSample(History& history, const Costs& costs, bool whole) {
+  double cost = SampleSize(history) * (costs.purge + costs.purge_page + costs.fault);
+  if (whole) cost += kSampleCalls * (costs.scan + history.populated * costs.scan_page);
+  const double calls = cost / (kSampleShare * CostToKeep(costs, history.populated));
+  history.until_sample = static_cast<std::uint16_t>(
+      std::clamp(calls, kLeastCallsBetweenSamples, kMostCallsBetweenSamples) * (1U << history.sample_backoff));
+}
+
+}  // namespace
+
+Action Choose(History& history, std::uint32_t pages, std::uint32_t generation) {
+  if (history.pages != pages) {
+    const bool fresh = history.pages == 0 && history.purged;
+    history = {};
+    history.pages = pages;
+    history.generation = generation;
+    history.purged = fresh;
+    return Action::kLook;
+  }
+  if (history.generation != generation) {
+    // Pages that another process shares would be copied only to be overwritten.
+    history.generation = generation;
+    history.mode = kPurging;
+    history.left = 0;
+    return Action::kPurge;
+  }
+  if (history.until_sample > 1) --history.until_sample;
+  if (history.mode == kWholes && history.left > 0 && history.until_sample != 1) {
+    --history.left;
+    return Action::kWhole;
+  }
+  return history.mode == kPurging ? Action::kPurge : Action::kLook;
+}
+
+Next LookDone(History& history, const Costs& costs, const Look& look) {
+  const bool was_purged = history.purged;
+  const bool was_sampling = history.mode == kSampling;
+  history.purged = false;
+  if (was_purged) {
+    history.touched = look.populated;
+    history.touched_known = true;
+  }
+  if (look.populated == 0) {
+    history.populated = history.touched = 0;
+    StartPurging(history);
+    return Next::kNothing;
+  }
+  if (!was_purged && look.populated > history.populated) {
+    // Pages that are new were touched, all of them, since the last call.
+    history.touched = std::max(history.touched, look.populated - history.populated);
+  }
+  if (!was_purged && history.touched_known && PurgingIsCheaper(history, costs, look.populated)) {
+    history.populated = look.populated;
+    StartPurging(history);
+    return Next::kNothing;
+  }
+  history.populated = look.populated;
+
+  if (was_sampling && --history.left > 0) return Next::kNothing;
+  if (was_sampling) {
+    history.mode = kLooking;
+    const bool purge = SampleSpeaksForPurge(history, costs, look.samples_found);
+    history.sample_count = 0;
+    // Had it been wrong, the next one would come later; it comes later also when it was of no use.
+    history.sample_backoff =
+        static_cast<std::uint8_t>(std::min<unsigned>(history.sample_backoff + 1U, kMostSampleBackoff));
+    history.until_sample = 0;
+    if (purge) {
+      history.purged = true;
+      return Next::kPurge;
+    }
+  } else if (history.until_sample == 1) {
+    return Next::kSample;
+  }
+  const bool whole = WholeIsCheaper(history, costs);
+  history.mode = whole ? kWholes : kLooking;
+  if (whole) history.left = Calls(1, history.whole_backoff, kMostWholeBackoff);
+  if (history.until_sample == 0) SetNextSample(history, costs, whole);
+  return Next::kNothing;
+}
+
+std::uint32_t SampleSize(const History& history) {
+  return std::clamp<std::uint32_t>(history.populated / 16, 1, History::kMostSamples);
+}
+
+void SampleTaken(History& history) {
+  history.mode = kSampling;
+  history.left = kSampleCalls;
+  history.until_sample = 0;
+}
+
+bool WantsTime(const History& history) {
+  return history.touched != 0 || history.left % kCallsPerTimedPurge == 0 || history.purge_ticks == 0;
+}
+
+// Did the purge take as long as it should, if the program touches as many pages as before? Of a block that is not
+// touched the least that it ever took says most: other pages than its own play no part.
+bool IsSurprising(History& history, const Costs& costs, double ticks) {
+  if (!history.touched_known) return false;
+  if (history.touched > 0) {
+    const double expected = costs.purge + history.touched * costs.purge_page;
+    return ticks > expected * kSurprise || ticks * kSurprise < expected;
+  }
+  if (history.purge_ticks == 0 || ticks < history.purge_ticks) history.purge_ticks = static_cast<float>(ticks);
+  return ticks > history.purge_ticks * kSurprise;
+}
+
+void PurgeDone(History& history, const Costs& costs, double ticks) {
+  const bool surprise = ticks > 0 && IsSurprising(history, costs, ticks);
+  history.populated = 0;
+  if (history.left > 0 && !surprise) {
+    --history.left;
+    return;
+  }
+  history.mode = kLooking;
+  history.purged = true;
+}
+
+void NothingLearnt(History& history) {
+  history.mode = kLooking;
+  history.purged = false;
+  history.touched_known = false;
+  history.sample_count = 0;
+}
+
+Action ChooseBlindly(History& history, std::uint32_t pages, std::uint32_t generation) {
+  if (history.pages != pages || history.generation != generation) {
+    history = {};
+    history.pages = pages;
+    history.generation = generation;
+    history.mode = kPurging;
+  }
+  if (history.mode == kWholes && history.left > 0) {
+    --history.left;
+    return Action::kWhole;
+  }
+  // After whole ones all is populated, whatever is touched: the purge that ends them tells nothing.
+  history.touched_known = history.mode == kPurging;
+  history.mode = kPurging;
+  return Action::kPurge;
+}
+
+void BlindPurgeDone(History& history, const Costs& costs, double ticks) {
+  if (!history.touched_known) return;
+  const double touched = std::max(0.0, ticks - costs.purge) / std::max(costs.purge_page, 1e-9);
+  history.touched = static_cast<std::uint32_t>(std::min<double>(touched, history.pages));
+  if (history.touched * (costs.fault + costs.purge_page) <= history.pages * costs.zero_page) return;
+  // All that is not populated yet is so once; a backoff from 8 makes that and the purges between cheap.
+  history.mode = kWholes;
+  history.left = Calls(8, history.whole_backoff, kMostWholeBackoff);
+}
+
+}  // namespace zerotax::largecache

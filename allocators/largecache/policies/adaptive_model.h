@@ -1,0 +1,78 @@
+// What the adaptive policy decides, and from what. Arithmetic alone: no clock, no system call.
+//
+// There are three ways to make a cached block zero:
+//   look:  ask the kernel which pages may be non-zero, and write zeros over these;
+//   whole: write zeros over all of them without asking;
+//   purge: give them all back, so that those that are touched again are zero-fill faults.
+// What each costs follows from four numbers of the block: its pages, those populated, those that the program populates
+// anew from one call to the next, and those that it touches at all. The last is not to be seen while the
+// pages stay populated. It is seen after a purge; and, of a sample, by purging a few pages and looking some calls
+// later which have come back.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "largecache/block.h"
+
+namespace zerotax::largecache {
+
+/// Measured on this machine (costs.h), in ticks of one clock, which one does not matter.
+struct Costs {
+  double zero_page = 0;   // writing zeros over a page that is there
+  double fault = 0;       // the zero-fill fault of a page
+  double scan = 0;        // asking about a block that has no page
+  double scan_page = 0;   // more, for each page that it has
+  double purge = 0;       // giving back a block that has no page
+  double purge_page = 0;  // more, for each page that it has
+};
+
+enum class Action : std::uint8_t { kLook, kWhole, kPurge };
+
+/// What is to be done to hand out `pages` pages of a block with this history as zero. `generation`: see History.
+Action Choose(History& history, std::uint32_t pages, std::uint32_t generation);
+
+/// What a look found.
+struct Look {
+  std::uint32_t populated = 0;      // pages that may have been non-zero
+  std::uint32_t samples_found = 0;  // of history.sample_count
+};
+
+/// What is to follow on a look at once.
+enum class Next : std::uint8_t {
+  kNothing,
+  kPurge,   // the whole block
+  kSample,  // a few of its populated pages; then SampleTaken
+};
+
+/// Takes in what a look found.
+Next LookDone(History& history, const Costs& costs, const Look& look);
+
+/// How many pages a sample has, given history.populated: 1 to History::kMostSamples.
+std::uint32_t SampleSize(const History& history);
+
+/// history.samples and history.sample_count have been filled in, these pages purged.
+void SampleTaken(History& history);
+
+/// Is the next purge to be timed? While nothing is touched a clock would be much of what it costs.
+bool WantsTime(const History& history);
+
+/// Takes in a purge, and how long it took, in the ticks of `costs`: more than nothing if WantsTime.
+void PurgeDone(History& history, const Costs& costs, double ticks);
+
+/// The kernel refused: nothing is known of the block but that it has been made zero.
+void NothingLearnt(History& history);
+
+// Where the kernel cannot be asked (before Linux 6.7, or without /proc) there are two ways left, whole and purge, and
+// how many pages were populated is to be told from the time that a purge took.
+
+/// As Choose, but never kLook.
+Action ChooseBlindly(History& history, std::uint32_t pages, std::uint32_t generation);
+
+/// As PurgeDone, after ChooseBlindly.
+void BlindPurgeDone(History& history, const Costs& costs, double ticks);
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_

@@ -1,0 +1,16 @@
+// Pages are kept, and calloc clears those that may be non-zero.
+#include "largecache/policies/shared.h"
+
+namespace zerotax::largecache {
+constinit const Policy kDirty = {
+    .name = "dirty",
+    .summary = "keeps the pages, clears those that may be non-zero",
+    .has_witness = true,
+    .bounded_by_peak = true,
+    .set_defaults = SetOwnDefaults,
+    .should_cache = CacheAny,
+    .at_free = KeepAtFree,
+    .clear = ClearDirty,
+};
+
+}  // namespace zerotax::largecache

@@ -1,0 +1,45 @@
+// Apple's large cache as it was in macOS 10.12.2. Constants and comparisons: libmalloc-116, src/thresholds.h;
+// src/magazine_large.c, large_malloc and free_large.
+#include "largecache/policies/shared.h"
+
+namespace zerotax::largecache {
+namespace {
+
+/// LARGE_THRESHOLD_LARGEMEM, bytes: a request is large when it asks for more.
+constexpr std::size_t kThreshold = std::size_t{127} << 10;
+/// LARGE_ENTRY_CACHE_SIZE on 64-bit machines.
+constexpr std::size_t kEntries = 16;
+/// LARGE_CACHE_SIZE_ENTRY_LIMIT, bytes: 2 GiB / 16. (No total is enforced, there as here.)
+constexpr std::size_t kEntryLimit = (std::size_t{2} << 30) / kEntries;
+/// The reserve is physical memory shifted right by this: 16 GiB give 16 MiB.
+constexpr unsigned kReserveShift = 10;
+
+void SetDefaults(Settings& settings, std::size_t physical_memory) {
+  settings.threshold = kThreshold;
+  settings.entries = kEntries;
+  settings.entry_limit = kEntryLimit;
+  settings.reserve_limit = physical_memory >> kReserveShift;
+  settings.memory_limit = PTRDIFF_MAX;
+}
+
+// Strictly below the limit; libmalloc-283 and later compare with <=.
+bool ShouldCache(const Settings& settings, std::size_t size) {
+  return settings.entries > 0 && size < settings.entry_limit;
+}
+
+}  // namespace
+
+// Its clear does not look how the block was cached nor what it holds. This is the bug of 2016 (large_malloc: if
+// (cleared_requested) memset(addr, 0, size)).
+constinit const Policy kLibmalloc116 = {
+    .name = "libmalloc-116",
+    .summary = "Apple's of macOS 10.12.2: 16 blocks below 128 MiB, cleared whole",
+    .has_witness = false,
+    .bounded_by_peak = false,
+    .set_defaults = SetDefaults,
+    .should_cache = ShouldCache,
+    .at_free = OfferBeyondReserve,
+    .clear = ClearAll,
+};
+
+}  // namespace zerotax::largecache

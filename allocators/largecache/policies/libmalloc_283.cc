@@ -1,0 +1,37 @@
+// Apple's large cache from libmalloc-283 (macOS 10.15) on: twice the blocks, four times their size where there is
+// memory; the limit itself is cached, too. The memset is the same (src/thresholds.h, src/magazine_large.c, 283 to 792).
+#include "largecache/policies/shared.h"
+
+namespace zerotax::largecache {
+namespace {
+
+/// From this much physical memory on it is "largemem".
+constexpr std::size_t kLargeMemory = std::size_t{32} << 30;
+/// Larger requests are large: above the small class, or above the medium one, which only large memory has. What is
+/// medium there is the small allocator's here.
+constexpr std::size_t kThreshold = std::size_t{32} << 10;
+constexpr std::size_t kThresholdLargeMemory = std::size_t{8} << 20;
+
+void SetDefaults(Settings& settings, std::size_t physical_memory) {
+  const bool large_memory = physical_memory >= kLargeMemory;
+  settings.threshold = large_memory ? kThresholdLargeMemory : kThreshold;
+  settings.entries = large_memory ? 64 : 16;
+  settings.entry_limit = (large_memory ? std::size_t{512} : std::size_t{128}) << 20;
+  settings.reserve_limit = physical_memory >> 10;
+  settings.memory_limit = PTRDIFF_MAX;
+}
+
+}  // namespace
+
+constinit const Policy kLibmalloc283 = {
+    .name = "libmalloc-283",
+    .summary = "Apple's since 2019: 16 blocks to 128 MiB, from 32 GiB on 64 to 512 MiB",
+    .has_witness = false,
+    .bounded_by_peak = false,
+    .set_defaults = SetDefaults,
+    .should_cache = CacheAny,
+    .at_free = OfferBeyondReserve,
+    .clear = ClearAll,
+};
+
+}  // namespace zerotax::largecache

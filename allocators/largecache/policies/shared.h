@@ -1,0 +1,31 @@
+// Answers that several policies give alike.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_SHARED_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_SHARED_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "largecache/policies/list.h"
+
+namespace zerotax::largecache {
+
+/// Our own policies' values: large from 128 KiB on, no block too long, a quarter of memory, a second of decay.
+void SetOwnDefaults(Settings& settings, std::size_t physical_memory);
+
+/// Whatever there are entries for.
+bool CacheAny(const Settings& settings, std::size_t size);
+
+AtFree KeepAtFree(const Settings& settings, std::size_t reserve_bytes, std::size_t size);
+
+/// libmalloc's: kOffer as soon as more than the reserve would stay cached dirty (free_large, 116 and later).
+AtFree OfferBeyondReserve(const Settings& settings, std::size_t reserve_bytes, std::size_t size);
+
+/// memset of the request, whether it is zero or not.
+Cleared ClearAll(Block& block, std::size_t size, std::uint32_t generation);
+
+/// memset of the pages of the request that may be non-zero; of all where the kernel does not say which these are.
+Cleared ClearDirty(Block& block, std::size_t size, std::uint32_t generation);
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_SHARED_H_

@@ -1,0 +1,144 @@
+#include "largecache/pressure.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+namespace zerotax::largecache {
+namespace {
+
+// The start of a file, without stdio, which allocates. Empty when it cannot be read.
+template <std::size_t N>
+std::string_view Read(const char* path, std::array<char, N>& text) {
+  const int saved_errno = errno;
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = -1;
+  if (file >= 0) {
+    length = read(file, text.data(), text.size());
+    close(file);
+  }
+  errno = saved_errno;
+  return length > 0 ? std::string_view(text.data(), static_cast<std::size_t>(length)) : std::string_view();
+}
+
+// The number at the start of the text; UINT64_MAX for "max" and for what is none.
+std::uint64_t Number(std::string_view text) {
+  std::uint64_t number = 0;
+  std::size_t digits = 0;
+  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
+    number = number * 10 + static_cast<std::uint64_t>(text[digits++] - '0');
+  }
+  return digits == 0 ? UINT64_MAX : number;
+}
+
+std::uint64_t NumberIn(const char* path) {
+  std::array<char, 64> text;
+  return path[0] == '\0' ? UINT64_MAX : Number(Read(path, text));
+}
+
+// Puts texts together; the path is empty when they do not fit.
+template <std::size_t N>
+void Join(std::array<char, N>& path, std::initializer_list<std::string_view> parts) {
+  std::size_t length = 0;
+  path[0] = '\0';
+  for (const std::string_view part : parts) length += part.size();
+  if (length >= N) return;
+  char* at = path.data();
+  for (const std::string_view part : parts) {
+    std::memcpy(at, part.data(), part.size());
+    at += part.size();
+  }
+  *at = '\0';
+}
+
+// Where /proc/self/cgroup (cgroups(7)) says that the process is: of version 1's memory controller, or of version 2.
+struct Group {
+  std::string_view path;
+  bool version_1 = false;
+};
+
+// Takes what is before the next `end`, and both away from the text. (Not string_view::substr: it may throw, and the
+// library would need the C++ runtime for that.)
+std::string_view TakeUntil(char end, std::string_view& text) {
+  const std::size_t length = std::min(text.find(end), text.size());
+  const std::string_view taken(text.data(), length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return taken;
+}
+
+Group FindGroup(std::string_view lines) {
+  Group group;
+  while (!lines.empty()) {
+    std::string_view line = TakeUntil('\n', lines);
+    TakeUntil(':', line);  // the hierarchy's number
+    const std::string_view controllers = TakeUntil(':', line);
+    if (controllers == "memory") return {line, true};
+    if (controllers.empty()) group.path = line;
+  }
+  return group;
+}
+
+std::uint64_t Microseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+}
+
+}  // namespace
+
+Pressure::Pressure(const char* root) {
+  Join(stall_, {root, "/proc/pressure/memory"});
+  Path self;
+  Join(self, {root, "/proc/self/cgroup"});
+  std::array<char, 2048> text;
+  const Group group = FindGroup(Read(self.data(), text));
+  const std::string_view path = group.path == "/" ? std::string_view() : group.path;
+  if (group.version_1) {
+    Join(usage_, {root, "/sys/fs/cgroup/memory", path, "/memory.usage_in_bytes"});
+    Join(limit_, {root, "/sys/fs/cgroup/memory", path, "/memory.limit_in_bytes"});
+  } else if (!group.path.empty()) {
+    Join(usage_, {root, "/sys/fs/cgroup", path, "/memory.current"});
+    Join(limit_, {root, "/sys/fs/cgroup", path, "/memory.max"});
+    Join(high_, {root, "/sys/fs/cgroup", path, "/memory.high"});
+  }
+  WaitsForMemory();
+}
+
+bool Pressure::IsHigh() {
+  const bool waits = WaitsForMemory();
+  return waits || GroupIsNearItsLimit();
+}
+
+bool Pressure::WaitsForMemory() {
+  std::array<char, 256> text;
+  const std::string_view some = Read(stall_.data(), text);
+  const std::size_t total = some.find("total=");
+  if (total == std::string_view::npos) return false;
+  const std::uint64_t stall = Number({some.data() + total + 6, some.size() - total - 6});
+  const std::uint64_t now = Microseconds();
+  const bool first = last_time_us_ == 0;
+  const bool waits = !first && (stall - last_stall_us_) * 20 > now - last_time_us_;
+  last_stall_us_ = stall;
+  last_time_us_ = now;
+  return waits;
+}
+
+bool Pressure::GroupIsNearItsLimit() const {
+  const std::uint64_t usage = NumberIn(usage_.data());
+  if (usage == UINT64_MAX) return false;
+  const std::uint64_t limit = GroupLimit();
+  return limit != UINT64_MAX && usage > limit / 10 * 9;
+}
+
+std::uint64_t Pressure::GroupLimit() const {
+  const std::uint64_t limit = NumberIn(limit_.data());
+  const std::uint64_t high = NumberIn(high_.data());
+  return limit < high ? limit : high;
+}
+
+}  // namespace zerotax::largecache
