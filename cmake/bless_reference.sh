@@ -7,10 +7,11 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile compare"
+all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies compare report_page"
 
 study() {
   rm -rf "$1/study"
+  # The report page is made of what lies beside it, and not kept here: plots/report_page.py results/reference makes it.
   $zerotax study --out "$1/study"
   [ -f "$1/study/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
   grep -q '"state": "complete"' "$1/study/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
@@ -52,6 +53,18 @@ fork() {
 snapshot() {
   $zerotax snapshot --json "$1/snapshot.json" >"$1/snapshot.txt"
   $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
+}
+
+policies() {
+  # 1: a promise is not kept somewhere, which the file says.
+  build/bin/benchmark-policies --json "$1/policies.json" >"$1/benchmark-policies.txt" || [ $? = 1 ] || exit
+  $python plots/policies.py "$1/policies.json" >/dev/null
+}
+
+# Last, as it pictures what the others have put into results/reference.
+report_page() {
+  $python benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit
+  $python benchmarks/report_page/picture.py results/reference "$1/report_page.png"
 }
 
 profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --out "$1/profile-largecache.txt"; }

@@ -78,6 +78,9 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   fmt::print("{}\nResults: {} (run.json, points.jsonl, points.csv, thresholds.json, summary.md{})\n", summary, folder,
              no_figures.empty() ? ", figures" : "");
   if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
+  const std::string no_page = write_report_page(folder);
+  if (no_page.empty()) fmt::print("Report: {}/report.html (one file, for any browser)\n", folder);
+  if (!no_page.empty()) fmt::print(stderr, "zerotax: no report page: {}\n", no_page);
   return ExitStatus::kDone;
 }
 
