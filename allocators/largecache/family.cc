@@ -4,9 +4,11 @@
 #include <bit>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
+#include "largecache/message.h"
 #include "largecache/pages.h"
 #include "largecache/small.h"
 
@@ -21,6 +23,18 @@ void* Fail(int error) {
 // Not std::has_single_bit: without popcnt in the base instruction set it calls libgcc, and the
 // library would need libgcc_s.so for that.
 bool IsPowerOfTwo(std::size_t number) { return number != 0 && (number & (number - 1)) == 0; }
+
+// A pointer to the start of a page that is no large block. Stops the process, naming it, unless it may be a small one:
+// no header of one says more than twice what is large; 1 MiB is for those from before the threshold was known.
+void StopUnlessSmall(LargeHeap& heap, void* pointer, const char* call) {
+  constexpr std::size_t kFromTheStart = std::size_t{1} << 20;
+  const std::size_t claimed = small::Claimed(pointer);
+  if (claimed == SIZE_MAX || (claimed != 0 && (claimed <= kFromTheStart || !heap.IsLarge(claimed / 2)))) return;
+  Message message;
+  message.Text(call).Text(": ").Pointer(pointer);
+  message.Text(" is no block: never was, or has been freed before; see where it comes from").Send();
+  std::abort();
+}
 
 // `alignment` is a power of two.
 void* Align(LargeHeap& heap, std::size_t alignment, std::size_t size) {
@@ -49,6 +63,7 @@ void* Realloc(LargeHeap& heap, void* pointer, std::size_t size) {
   if (old_size != 0) {
     if (heap.ResizeInPlace(pointer, old_size, size)) return pointer;
   } else {
+    if (IsPageAligned(pointer)) StopUnlessSmall(heap, pointer, "realloc");
     if (!heap.IsLarge(size)) return small::Realloc(pointer, size);
     old_size = small::UsableSize(pointer);
   }
@@ -68,7 +83,10 @@ void* ReallocArray(LargeHeap& heap, void* pointer, std::size_t count, std::size_
 }
 
 void Free(LargeHeap& heap, void* pointer) {
-  if (IsPageAligned(pointer) && heap.Free(pointer)) return;
+  if (IsPageAligned(pointer)) {
+    if (pointer == nullptr || heap.Free(pointer)) return;
+    StopUnlessSmall(heap, pointer, "free");
+  }
   small::Free(pointer);
 }
 
@@ -103,7 +121,9 @@ void* Pvalloc(LargeHeap& heap, std::size_t size) {
 std::size_t UsableSize(LargeHeap& heap, void* pointer) {
   if (pointer == nullptr) return 0;
   const std::size_t size = heap.UsableSize(pointer);
-  return size != 0 ? size : small::UsableSize(pointer);
+  if (size != 0) return size;
+  if (IsPageAligned(pointer)) StopUnlessSmall(heap, pointer, "malloc_usable_size");
+  return small::UsableSize(pointer);
 }
 
 }  // namespace zerotax::largecache

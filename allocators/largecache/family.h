@@ -19,7 +19,8 @@ void* Calloc(LargeHeap& heap, std::size_t count, std::size_t size);
 /// Size 0 frees and returns nullptr, as glibc's does (libmalloc would return a minimal block).
 void* Realloc(LargeHeap& heap, void* pointer, std::size_t size);
 void* ReallocArray(LargeHeap& heap, void* pointer, std::size_t count, std::size_t size);
-/// Preserves errno.
+/// Preserves errno. Stops the process when the pointer is at the start of a page and can be no block; so do Realloc and
+/// UsableSize.
 void Free(LargeHeap& heap, void* pointer);
 
 /// EINVAL unless `alignment` is a power of two. `size` need not be a multiple of it (C17).

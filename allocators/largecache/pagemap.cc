@@ -134,7 +134,8 @@ bool TellsTheTruth(int descriptor, const OfThisProcess& page) {
 
 // A descriptor of our own, high and close-on-exec, with the secret as its position; -1 when there is none to be had.
 int Open(OfThisProcess& page) {
-  const int low = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  // Not /proc/self: that is the first thread's, whose memory is gone when it has ended before the others.
+  const int low = open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (low < 0) return -1;
   int descriptor = fcntl(low, F_DUPFD_CLOEXEC, kLeastDescriptor);
   if (descriptor < 0) {
@@ -144,7 +145,8 @@ int Open(OfThisProcess& page) {
   }
   const std::int64_t secret = Secret();
   page.secret.store(secret, std::memory_order_release);
-  if (!TellsTheTruth(descriptor, page) || lseek(descriptor, secret, SEEK_SET) != secret) {
+  // In this order: whatever else came under the number meanwhile would have the secret, but not our page.
+  if (lseek(descriptor, secret, SEEK_SET) != secret || !TellsTheTruth(descriptor, page)) {
     close(descriptor);
     return -1;
   }
@@ -159,10 +161,8 @@ int Open(OfThisProcess& page) {
   return none - 1;
 }
 
-int Descriptor() {
-  if (kernel_cannot.load(std::memory_order_relaxed)) return -1;
-  OfThisProcess* page = Page();
-  if (page == nullptr) return -1;
+int Descriptor(OfThisProcess* page) {
+  if (kernel_cannot.load(std::memory_order_relaxed) || page == nullptr) return -1;
   const int open_one = page->descriptor.load(std::memory_order_acquire) - 1;
   if (open_one >= 0) {
     if (IsOurs(open_one, page->secret.load(std::memory_order_acquire))) return open_one;
@@ -179,9 +179,12 @@ bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::s
   constexpr std::size_t kMost = 128;
   ScanRegion regions[kMost];
   const int saved_errno = errno;
-  const int descriptor = Descriptor();
-  const bool said =
-      descriptor >= 0 && Scan(descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);
+  OfThisProcess* const page = Page();
+  const int descriptor = Descriptor(page);
+  // Asked again afterwards: another thread may close the number, and open another's pagemap under it, at any moment.
+  const bool said = descriptor >= 0 &&
+                    Scan(descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked) &&
+                    IsOurs(descriptor, page->secret.load(std::memory_order_acquire));
   errno = saved_errno;
   if (!said) {
     failures.fetch_add(1, std::memory_order_relaxed);

@@ -68,6 +68,14 @@ bool MapPagesOver(std::uintptr_t address, std::size_t size) {
   return mmap(AsPointer(address), size, kReadWrite, kPrivateAnonymous | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
+bool PageIsMapped(std::uintptr_t address) {
+  unsigned char resident = 0;
+  const int saved_errno = errno;
+  const bool mapped = mincore(AsPointer(address), PageSize(), &resident) == 0 || errno != ENOMEM;
+  errno = saved_errno;
+  return mapped;
+}
+
 std::size_t WitnessSize() { return 2 * PageSize(); }
 
 bool WitnessAgrees(std::uintptr_t address, std::size_t size) {

@@ -58,6 +58,9 @@ bool PurgePages(std::uintptr_t address, std::size_t size);
 /// entries, guards. False, and nothing changed, when there is no room for it.
 bool MapPagesOver(std::uintptr_t address, std::size_t size);
 
+/// Is the page at `address` mapped? True also when the kernel does not say.
+bool PageIsMapped(std::uintptr_t address);
+
 /// Bytes of the witness: pages behind a block that are part of its mapping and that nobody is ever given.
 std::size_t WitnessSize();
 

@@ -20,6 +20,10 @@ void Free(void* pointer);
 /// Bytes of a block in use that one of the above returned; `pointer` is not nullptr.
 std::size_t UsableSize(void* pointer);
 
+/// Bytes of the memory that a block would take which starts at `pointer`, at a page's start, if it is one of the above;
+/// 0 when it can be none. It may be called with any pointer. SIZE_MAX when that cannot be known.
+std::size_t Claimed(void* pointer);
+
 }  // namespace zerotax::largecache::small
 
 #endif  // ZEROTAX_ALLOCATORS_LARGECACHE_SMALL_H_

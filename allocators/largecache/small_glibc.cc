@@ -1,8 +1,10 @@
 // glibc's allocator by its second names, which interposing malloc leaves alone (glibc,
 // malloc/malloc.c: strong_alias (__libc_malloc, malloc) and so on; all five are exported under
 // GLIBC_2.2.5).
+#include <cstdint>
 #include <cstring>
 
+#include "largecache/pages.h"
 #include "largecache/small.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): glibc's names.
@@ -37,6 +39,19 @@ std::size_t UsableSize(void* pointer) {
   std::memcpy(&header, static_cast<const char*>(pointer) - sizeof header, sizeof header);
   const std::size_t overhead = (header & kIsMmapped) != 0 ? 2 * sizeof header : sizeof header;
   return (header & ~kFlags) - overhead;
+}
+
+// glibc itself reads the header of whatever it is given, and then what that leads to: a program that frees what is no
+// block would end by SIGSEGV, without a word. The header lies at the end of the page before.
+std::size_t Claimed(void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (!PageIsMapped(address - PageSize())) return 0;
+  constexpr std::size_t kFlags = 7;
+  constexpr std::size_t kAlignment = 16;
+  std::size_t header = 0;
+  std::memcpy(&header, static_cast<const char*>(pointer) - sizeof header, sizeof header);
+  const std::size_t size = header & ~kFlags;
+  return size % kAlignment == 0 ? size : 0;
 }
 
 }  // namespace zerotax::largecache::small

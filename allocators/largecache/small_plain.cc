@@ -2,6 +2,7 @@
 // block and where nothing is interposed, so that these names are not ours.
 #include <malloc.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "largecache/small.h"
@@ -14,5 +15,7 @@ void* Realloc(void* pointer, std::size_t size) { return std::realloc(pointer, si
 void* Memalign(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
 void Free(void* pointer) { std::free(pointer); }
 std::size_t UsableSize(void* pointer) { return malloc_usable_size(pointer); }
+
+std::size_t Claimed(void* /*pointer*/) { return SIZE_MAX; }
 
 }  // namespace zerotax::largecache::small

@@ -1,0 +1,79 @@
+// Plays a sequence of operations, read from bytes, on a heap of largecache, against a model of what the program must
+// find in its blocks. Two programs feed it: libFuzzer's, and one of random bytes.
+#ifndef ZEROTAX_TESTS_FUZZ_LARGECACHE_PLAYER_H_
+#define ZEROTAX_TESTS_FUZZ_LARGECACHE_PLAYER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "largecache/large.h"
+
+namespace zerotax::largecache {
+
+/// What has been played in this process.
+struct Played {
+  std::uint64_t sequences = 0;
+  std::uint64_t operations = 0;
+  std::uint64_t callocs = 0;
+  std::uint64_t zero_bytes = 0;  // requested of calloc, and read byte by byte when it returned
+  std::uint64_t children = 0;
+};
+extern Played played;
+
+/// Bytes to decide by; zeros when they are used up.
+class Choices {
+ public:
+  Choices(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  std::size_t Byte() { return size_ == 0 ? 0 : (--size_, *data_++); }
+  std::size_t Below(std::size_t bound) { return (Byte() << 8 | Byte()) % bound; }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+};
+
+class Player {
+ public:
+  /// Plays all of it; says what went wrong and aborts.
+  static void Play(const std::uint8_t* data, std::size_t size);
+
+ private:
+  static constexpr int kUnknown = -1;  // any bytes
+  static constexpr int kOffered = -2;  // MADV_FREE: what was there, or zeros; not looked at
+  struct Held {
+    char* start;
+    std::size_t size;        // as requested
+    std::vector<int> pages;  // what every byte of the page is, of the usable ones
+    bool altered = false;    // the program has changed its mapping: only to be freed
+  };
+
+  Player(const Settings& settings, Choices& choices) : heap_(settings), choices_(choices) {}
+  void Step();
+  void Finish();
+  void Allocate();
+  void AllocateZero();
+  void AllocateAligned();
+  void AllocateTooMuch();
+  void Reallocate();
+  void FreeOne();
+  void Touch();
+  void Advise();
+  void Alter();
+  void HaveChild();
+  void Hold(char* start, std::size_t size, int contents);
+  void Check(const Held& held) const;
+  [[nodiscard]] bool ChildIsWell();
+  std::size_t Size();
+  Held* Any();
+
+  LargeHeap heap_;
+  Choices& choices_;
+  std::vector<Held> held_;
+  int children_ = 0;
+};
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_TESTS_FUZZ_LARGECACHE_PLAYER_H_

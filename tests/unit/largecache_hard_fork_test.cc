@@ -1,0 +1,158 @@
+// Children: by fork() while other threads allocate, by clone() past the C library's handlers, with shared descriptors,
+// with shared memory.
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include "largecache_hard_testing.h"
+
+namespace zerotax::largecache {
+namespace {
+
+constexpr std::size_t kSize = 256 * kKiB;
+
+class Fork : public testing::TestWithParam<Way> {};
+
+LargeHeap* forking_heap = nullptr;
+
+void InstallHandlers(LargeHeap& heap) {
+  static const bool installed = pthread_atfork(
+                                    [] {
+                                      if (forking_heap != nullptr) forking_heap->PrepareFork();
+                                    },
+                                    [] {
+                                      if (forking_heap != nullptr) forking_heap->ParentAfterFork();
+                                    },
+                                    [] {
+                                      if (forking_heap != nullptr) forking_heap->ChildAfterFork();
+                                    }) == 0;
+  EXPECT_TRUE(installed);
+  forking_heap = &heap;
+}
+
+/// Takes a block, which must be zero, writes `mine` to pages of it that depend on `round`, and gives it back.
+bool OneRound(HardHeap& heap, std::size_t round, char mine) {
+  char* const block = heap.Calloc(kSize + round % 3 * kPage);
+  if (block == nullptr || !IsZero(block, kSize + round % 3 * kPage)) return false;
+  for (std::size_t at = round % 5 * kPage; at < kSize; at += (round % 7 + 1) * kPage) block[at + round % 4096] = mine;
+  const bool kept = block[round % 5 * kPage + round % 4096] == mine;
+  heap.Free(block);
+  return kept;
+}
+
+bool Rounds(HardHeap& heap, std::size_t count, char mine) {
+  for (std::size_t round = 0; round < count; ++round) {
+    if (!OneRound(heap, round, mine)) return false;
+  }
+  return true;
+}
+
+// The parent's threads hold blocks in each of whose pages a byte of theirs stands: none may become a child's.
+TEST_P(Fork, InOneThreadWhileOthersAllocate) {
+  HardHeap heap(GetParam());
+  InstallHandlers(heap.heap());
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (char mine = 1; mine <= 3; ++mine) {
+    threads.emplace_back([&, mine] {
+      char* const held = heap.Calloc(kSize);
+      std::memset(held, mine, kSize);
+      for (std::size_t round = 0; !stop; ++round) {
+        if (!OneRound(heap, round, mine)) ++wrong;
+        if (!AllBytes(held, kSize, static_cast<unsigned char>(mine))) ++wrong;
+      }
+      heap.Free(held);
+    });
+  }
+  for (int child = 0; child < 40; ++child) {
+    EXPECT_EQ(StatusOfChild([&] { return Rounds(heap, 30, 0x77) ? 0 : 1; }), 0) << "child " << child;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  forking_heap = nullptr;
+}
+
+// As syscall(SYS_fork): no handler runs. `flags`: clone(2).
+template <typename Body>
+pid_t CloneRaw(unsigned long flags, const Body& body) {
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  if (child == 0) {
+    alarm(25);
+    syscall(SYS_exit_group, body() ? 0 : 1);
+  }
+  return child;
+}
+
+int StatusOf(pid_t child) {
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+// Pages that are clean in the parent are dirty in the child, and the other way round: whoever asks the parent's pagemap
+// hands out what he has written himself.
+TEST_P(Fork, PastTheHandlersBelievesNothingOfTheParents) {
+  for (const unsigned long flags : {0UL, static_cast<unsigned long>(CLONE_FILES)}) {
+    HardHeap heap(GetParam());
+    for (std::size_t child = 0; child < 10; ++child) {
+      char* const block = heap.Block(kSize);
+      block[child * kPage] = 1;
+      heap.Free(block);
+      EXPECT_EQ(StatusOf(CloneRaw(flags,
+                                  [&] {
+                                    char* const mine = heap.Calloc(kSize);
+                                    if (!IsZero(mine, kSize)) return false;
+                                    std::memset(mine + kSize / 2, 0x77, kSize / 2);
+                                    heap.Free(mine);
+                                    if (!Rounds(heap, 20, 0x77)) return false;
+                                    // and a child of the child
+                                    return StatusOf(CloneRaw(flags, [&] { return Rounds(heap, 20, 0x55); })) == 0;
+                                  })),
+                0)
+          << "child " << child;
+      EXPECT_TRUE(Rounds(heap, 5, 0x33));
+    }
+  }
+}
+
+// The two run at the same time, with one table of descriptors and two memories. Each opens, and may close, its own.
+TEST_P(Fork, WithSharedDescriptorsBelievesOnlyItsOwn) {
+  HardHeap heap(GetParam());
+  ASSERT_TRUE(Rounds(heap, 5, 0x33));
+  for (int child = 0; child < 5; ++child) {
+    const pid_t other = CloneRaw(CLONE_FILES, [&] {
+      for (int round = 0; round < 20; ++round) {
+        if (!Rounds(heap, 20, 0x77)) return false;
+        close_range(256, 400, 0);
+      }
+      return true;
+    });
+    for (int round = 0; round < 20; ++round) EXPECT_TRUE(Rounds(heap, 20, 0x33));
+    EXPECT_EQ(StatusOf(other), 0);
+  }
+}
+
+// Memory is shared until the child ends: its blocks are the parent's heap's.
+TEST_P(Fork, WithSharedMemoryIsLikeAThread) {
+  HardHeap heap(GetParam());
+  for (int child = 0; child < 10; ++child) {
+    static char stack[256 * kKiB];
+    static HardHeap* shared;
+    shared = &heap;
+    const auto body = [](void*) { return Rounds(*shared, 20, 0x77) ? 0 : 1; };
+    EXPECT_EQ(StatusOf(clone(body, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr)), 0);
+    EXPECT_TRUE(Rounds(heap, 20, 0x33));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Fork, testing::ValuesIn(kWays), [](const auto& all) { return NameOf(all.param); });
+
+}  // namespace
+}  // namespace zerotax::largecache

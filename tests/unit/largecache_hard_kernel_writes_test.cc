@@ -1,0 +1,135 @@
+// Pages that only the kernel has written to, on behalf of a system call: nothing of it is seen in user space.
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <atomic>
+
+#include "largecache_hard_testing.h"
+
+namespace zerotax::largecache {
+namespace {
+
+constexpr std::size_t kSize = kMiB;
+constexpr std::size_t kFrom = 64 * kPage;  // what is written: block[kFrom, kFrom + kWritten)
+constexpr std::size_t kWritten = 32 * kPage;
+
+/// Has the kernel write kWritten bytes of 0xab to `there`. A text other than "" says why it cannot.
+using Write = std::string (*)(char* there);
+
+std::string Failed(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
+
+// A file of 0xab.
+int File(int flags) {
+  char name[] = "/var/tmp/largecache_hard_XXXXXX";
+  const int file = mkstemp(name);
+  const std::string contents(kWritten, '\xab');
+  if (write(file, contents.data(), kWritten) != static_cast<ssize_t>(kWritten)) return -1;
+  fsync(file);
+  const int again = open(name, O_RDONLY | O_CLOEXEC | flags);
+  unlink(name);
+  close(file);
+  return again;
+}
+
+template <int flags>
+std::string ReadFile(char* there) {
+  const int file = File(flags);
+  if (file < 0) return Failed("open");
+  const bool whole = read(file, there, kWritten) == static_cast<ssize_t>(kWritten);
+  close(file);
+  return whole ? "" : Failed("read");
+}
+
+std::string ReadPipe(char* there) {
+  int ends[2];
+  if (pipe(ends) != 0) return Failed("pipe");
+  const std::string contents(kPage, '\xab');
+  for (std::size_t at = 0; at < kWritten; at += kPage) {
+    if (write(ends[1], contents.data(), kPage) != static_cast<ssize_t>(kPage)) return Failed("write");
+    if (read(ends[0], there + at, kPage) != static_cast<ssize_t>(kPage)) return Failed("read");
+  }
+  close(ends[0]);
+  close(ends[1]);
+  return "";
+}
+
+std::string WriteFromAChild(char* there) {
+  const pid_t parent = getpid();
+  const int status = StatusOfChild([&] {
+    std::string contents(kWritten, '\xab');
+    const iovec mine{contents.data(), kWritten};
+    const iovec theirs{there, kWritten};
+    return process_vm_writev(parent, &mine, 1, &theirs, 1, 0) == static_cast<ssize_t>(kWritten) ? 0 : 1;
+  });
+  return status == 0 ? "" : "process_vm_writev is not permitted";
+}
+
+// One read through rings of one entry, by the bare system calls (Documentation: io_uring_setup(2), io_uring(7)).
+std::string ReadByRing(char* there) {
+  io_uring_params parameters{};
+  const int ring = static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters));
+  if (ring < 0) return Failed("io_uring_setup");
+  const int file = File(0);
+  const auto map = [ring](std::size_t size, std::uint64_t what) {
+    return static_cast<char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, static_cast<off_t>(what)));
+  };
+  const std::size_t ring_bytes = parameters.sq_off.array + parameters.sq_entries * sizeof(unsigned);
+  char* const submissions = map(ring_bytes, IORING_OFF_SQ_RING);
+  auto* const entry = reinterpret_cast<io_uring_sqe*>(map(sizeof(io_uring_sqe), IORING_OFF_SQES));
+  std::memset(entry, 0, sizeof *entry);
+  entry->opcode = IORING_OP_READ;
+  entry->fd = file;
+  entry->addr = reinterpret_cast<std::uint64_t>(there);
+  entry->len = kWritten;
+  *reinterpret_cast<unsigned*>(submissions + parameters.sq_off.array) = 0;
+  reinterpret_cast<std::atomic<unsigned>*>(submissions + parameters.sq_off.tail)->store(1);
+  const long done = syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
+  munmap(submissions, ring_bytes);
+  munmap(entry, sizeof *entry);
+  close(file);
+  close(ring);
+  return done == 1 ? "" : Failed("io_uring_enter");
+}
+
+struct Writer {
+  const char* name;
+  Write write;
+};
+void PrintTo(const Writer& writer, std::ostream* out) { *out << writer.name; }
+constexpr Writer kWriters[] = {{"read_of_a_file", &ReadFile<0>},
+                               {"read_past_the_cache", &ReadFile<O_DIRECT>},
+                               {"read_of_a_pipe", &ReadPipe},
+                               {"io_uring", &ReadByRing},
+                               {"process_vm_writev", &WriteFromAChild}};
+
+class KernelWrites : public testing::TestWithParam<std::tuple<Way, Writer>> {};
+
+TEST_P(KernelWrites, AreCleared) {
+  const auto& [way, writer] = GetParam();
+  HardHeap heap(way);
+  char* const block = heap.Block(kSize);
+  if (const std::string why = writer.write(block + kFrom); !why.empty()) GTEST_SKIP() << why;
+  ASSERT_TRUE(AllBytes(block + kFrom, kWritten, 0xab));
+  EXPECT_EQ(heap.ReuseOf(block, kSize), "");
+  EXPECT_EQ(heap.after().altered, 0U);
+}
+
+// Not even one page of these is taken for clean because nobody has read it since.
+TEST_P(KernelWrites, AreClearedUnseen) {
+  const auto& [way, writer] = GetParam();
+  HardHeap heap(way);
+  char* const block = heap.Block(kSize);
+  if (const std::string why = writer.write(block + kFrom); !why.empty()) GTEST_SKIP() << why;
+  heap.Free(block);
+  EXPECT_TRUE(IsZero(heap.Calloc(kSize), kSize));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelWrites, testing::Combine(testing::ValuesIn(kWays), testing::ValuesIn(kWriters)),
+                         [](const auto& all) {
+                           return NameOf(std::get<0>(all.param)) + "_" + std::get<1>(all.param).name;
+                         });
+
+}  // namespace
+}  // namespace zerotax::largecache

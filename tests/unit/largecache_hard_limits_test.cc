@@ -1,0 +1,217 @@
+// Little memory, little stack, signals in between.
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "largecache/family.h"
+#include "largecache_hard_pages_testing.h"
+#include "largecache_hard_testing.h"
+
+namespace zerotax::largecache {
+namespace {
+
+class Process : public testing::TestWithParam<Way> {};
+
+class EveryPolicy : public testing::TestWithParam<const Policy*> {};
+
+void* CallocOf(LargeHeap& heap, std::size_t count, std::size_t size) {
+  errno = 0;
+  return Calloc(heap, count, size);
+}
+
+TEST_P(EveryPolicy, SaysEnomemToWhatCannotBe) {
+  LargeHeap heap(SettingsOf(GetParam()->name));
+  constexpr std::size_t kMost = PTRDIFF_MAX;
+  for (const auto& [count, size] : {std::pair{SIZE_MAX, SIZE_MAX},
+                                    {SIZE_MAX / 2, std::size_t{3}},
+                                    {std::size_t{1}, SIZE_MAX},
+                                    {std::size_t{1}, kMost + 1},
+                                    {std::size_t{1}, kMost},
+                                    {std::size_t{1}, kMost - 4095},
+                                    {std::size_t{1}, kMost - 4096 - 8192},
+                                    {std::size_t{1} << 32, std::size_t{1} << 32},
+                                    {std::size_t{1}, std::size_t{1} << 48}}) {
+    EXPECT_EQ(CallocOf(heap, count, size), nullptr) << count << " * " << size;
+    EXPECT_EQ(errno, ENOMEM) << count << " * " << size;
+  }
+  for (const std::size_t size : {kMost - 4095, kMost - 4096 - 8192}) {
+    errno = 0;
+    EXPECT_EQ(Memalign(heap, kMost + 1, size), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+  }
+  void* const block = Malloc(heap, 4 * kMiB);
+  for (const std::size_t size : {SIZE_MAX, kMost - 4095, std::size_t{1} << 48}) {
+    errno = 0;
+    EXPECT_EQ(Realloc(heap, block, size), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+  }
+  EXPECT_EQ(UsableSize(heap, block), 4 * kMiB);
+  Free(heap, block);
+  heap.Decay(true);
+}
+
+// A sanitizer needs more address space than any limit leaves it.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_P(EveryPolicy, SaysEnomemAtALimitAndGoesOn) {
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+      LargeHeap heap(SettingsOf(GetParam()->name));
+      std::size_t pages = 0;
+      std::ifstream("/proc/self/statm") >> pages;
+      std::size_t data = pages * kPage;
+      if (resource == RLIMIT_DATA) data = 64 * kMiB;
+      const rlimit limit{data + 64 * kMiB, data + 64 * kMiB};
+      if (setrlimit(resource, &limit) != 0) return kImpossible;
+      if (CallocOf(heap, 1, 512 * kMiB) != nullptr || errno != ENOMEM) return "no ENOMEM";
+      std::vector<void*> blocks;
+      while (blocks.size() < 64) {
+        void* const block = CallocOf(heap, 1, 8 * kMiB);
+        if (block == nullptr) break;
+        if (!IsZero(block, 8 * kMiB)) return "a byte is not zero";
+        std::memset(block, 0xab, 8 * kMiB);
+        blocks.push_back(block);
+      }
+      if (blocks.size() == 64 || blocks.size() < 4 || errno != ENOMEM) return "no ENOMEM at the limit";
+      // What is freed and cached must not stand in the way of what has no room otherwise.
+      for (void* block : blocks) heap.Free(block);
+      const std::size_t together = (blocks.size() - 1) * 8 * kMiB;
+      char* const large = static_cast<char*>(CallocOf(heap, 1, together));
+      if (large == nullptr) return "the cache is in the way";
+      return IsZero(large, together) ? "" : "a byte is not zero in the long block";
+    });
+  }
+}
+#endif
+
+std::vector<const Policy*> AllPolicies() {
+  std::vector<const Policy*> policies;
+  for (const Policy* const* policy = kPolicies; *policy != nullptr; ++policy) policies.push_back(*policy);
+  return policies;
+}
+
+/// A memory control group of 32 MiB, of whichever version, while it lives.
+class ControlGroup {
+ public:
+  ControlGroup() {
+    const bool version_1 = access("/sys/fs/cgroup/memory/memory.limit_in_bytes", F_OK) == 0;
+    path_ = std::string(version_1 ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") + "/largecache_hard_" +
+            std::to_string(getpid());
+    made_ = mkdir(path_.c_str(), 0700) == 0 &&
+            Set(path_ + (version_1 ? "/memory.limit_in_bytes" : "/memory.max"), std::to_string(32 * kMiB));
+  }
+  ~ControlGroup() { rmdir(path_.c_str()); }
+  ControlGroup(const ControlGroup&) = delete;
+  ControlGroup& operator=(const ControlGroup&) = delete;
+  [[nodiscard]] bool Enter() const { return made_ && Set(path_ + "/cgroup.procs", std::to_string(getpid())); }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
+// 8 MiB that the program has offered are taken while 20 MiB of others are written.
+TEST_P(Process, InAFullControlGroupLosesOfferedPagesOnly) {
+  const ControlGroup group;
+  EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+    if (!group.Enter()) return kImpossible;
+    HardHeap heap(GetParam());
+    for (int round = 0; round < 6; ++round) {
+      char* const block = heap.Calloc(8 * kMiB);
+      if (!IsZero(block, 8 * kMiB)) return "a byte is not zero";
+      std::memset(block, 0xab, 8 * kMiB);
+      madvise(block, 8 * kMiB, MADV_FREE);
+      heap.Free(block);
+      std::thread other([&] {
+        const std::size_t size = 20 * kMiB;
+        void* const much = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        std::memset(much, 1, size);
+        munmap(much, size);
+      });
+      char* const again = heap.Calloc(8 * kMiB);
+      const bool zero = IsZero(again, 8 * kMiB);
+      other.join();
+      if (!zero || !IsZero(again, 8 * kMiB)) return "a byte is not zero under pressure";
+      heap.Free(again);
+    }
+    return "";
+  });
+}
+
+// Every other page is dirty, so that the kernel's answer takes the most room there is.
+std::string Striped(HardHeap& heap, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    char* const block = heap.Calloc(4 * kMiB);
+    if (!IsZero(block, 4 * kMiB)) return "a byte is not zero";
+    for (std::size_t at = 0; at < 4 * kMiB; at += 2 * kPage) block[at] = 1;
+    heap.Free(block);
+  }
+  return "";
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_P(Process, NeedsNoMoreStackThanTheSmallestThreadHas) {
+  EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+    struct Work {
+      HardHeap heap;
+      std::string wrong = "the thread has not run";
+    } work{HardHeap(GetParam()), "the thread has not run"};
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(PTHREAD_STACK_MIN));
+    pthread_t thread{};
+    const auto run = [](void* argument) -> void* {
+      auto* const mine = static_cast<Work*>(argument);
+      mine->wrong = Striped(mine->heap, 40);
+      return nullptr;
+    };
+    if (pthread_create(&thread, &attributes, run, &work) != 0) return kImpossible;
+    pthread_join(thread, nullptr);
+    return work.wrong;
+  });
+}
+#endif
+
+std::atomic<int> signals{0};
+
+TEST_P(Process, IsInterruptedBySignalsOnAnotherStack) {
+  EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+    static char stack[64 * kKiB];
+    stack_t other{};
+    other.ss_sp = stack;
+    other.ss_size = sizeof stack;
+    sigaltstack(&other, nullptr);
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      errno = EINTR;
+      ++signals;
+    };
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGALRM, &action, nullptr);
+    const itimerval often{{0, 100}, {0, 100}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+    HardHeap heap(GetParam());
+    std::string wrong = Striped(heap, 60);
+    for (int more = 0; wrong.empty() && signals < 10 && more < 100; ++more) wrong = Striped(heap, 20);
+    return !wrong.empty() ? wrong : signals >= 10 ? "" : "no signals came";
+  });
+}
+
+const auto kName = [](const auto& all) { return NameOf(all.param); };
+INSTANTIATE_TEST_SUITE_P(All, Process, testing::ValuesIn(kWays), kName);
+INSTANTIATE_TEST_SUITE_P(All, EveryPolicy, testing::ValuesIn(AllPolicies()), [](const auto& all) {
+  std::string name = all.param->name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace zerotax::largecache

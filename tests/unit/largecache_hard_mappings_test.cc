@@ -1,0 +1,256 @@
+// The program changes the mapping of its own block and frees it so: the block is never used again, nobody's bytes are
+// harmed, and the next calloc is zero, writable and private.
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "largecache_hard_testing.h"
+
+namespace zerotax::largecache {
+namespace {
+
+constexpr std::size_t kSize = kMiB;
+constexpr std::size_t kMiddle = 100 * kPage;
+constexpr std::size_t kPart = 20 * kPage;
+
+/// What has to be looked at when the block has gone: "" or what is wrong.
+using Aftermath = std::function<std::string()>;
+/// Does its thing to a dirty block. A text other than "" says why it cannot be done here.
+using Deed = std::string (*)(char* block, Aftermath& aftermath);
+
+std::string Unless(bool done, const char* what) { return done ? "" : std::string(what) + ": " + std::strerror(errno); }
+
+template <int protection, std::size_t from, std::size_t bytes>
+std::string Protect(char* block, Aftermath& /*unused*/) {
+  return Unless(mprotect(block + from, bytes, protection) == 0, "mprotect");
+}
+
+template <int advice, std::size_t from, std::size_t bytes>
+std::string Advise(char* block, Aftermath& /*unused*/) {
+  return Unless(madvise(block + from, bytes, advice) == 0, "madvise");
+}
+
+template <std::size_t from, std::size_t bytes>
+std::string LockInMemory(char* block, Aftermath& /*unused*/) {
+  return Unless(mlock(block + from, bytes) == 0, "mlock");
+}
+
+std::string Bind(char* block, Aftermath& /*unused*/) {
+  const unsigned long nodes = 1;
+  return Unless(syscall(SYS_mbind, block + kMiddle, kPart, 2 /* MPOL_BIND */, &nodes, 2, 0) == 0, "mbind");
+}
+
+std::string Name(char* block, Aftermath& /*unused*/) {
+  return Unless(prctl(0x53564d41 /* PR_SET_VMA */, 0, block + kSize - kPage, kPage, "mine") == 0, "PR_SET_VMA");
+}
+
+std::string Seal(char* block, Aftermath& /*unused*/) {
+  return Unless(syscall(462 /* mseal, Linux 6.10 */, block + kMiddle, kPart, 0) == 0, "mseal");
+}
+
+// A file of 0x3c over a part: shared or private. Its contents must stay what they were.
+template <int flags>
+std::string MapFile(char* block, Aftermath& aftermath) {
+  char name[] = "/tmp/largecache_hard_XXXXXX";
+  const int file = mkstemp(name);
+  unlink(name);
+  const std::string contents(kPart, 0x3c);
+  if (write(file, contents.data(), kPart) != static_cast<ssize_t>(kPart)) return "no file";
+  if (mmap(block + kMiddle, kPart, PROT_READ | PROT_WRITE, flags | MAP_FIXED, file, 0) == MAP_FAILED) return "mmap";
+  aftermath = [file, contents] {
+    std::string found(kPart, 0);
+    const bool whole = pread(file, found.data(), kPart, 0) == static_cast<ssize_t>(kPart);
+    close(file);
+    return whole && found == contents ? "" : "the file has changed";
+  };
+  return "";
+}
+
+// Shared memory over a part, with a second window on it.
+std::string MapShared(char* block, Aftermath& aftermath) {
+  const int memory = memfd_create("shared", MFD_CLOEXEC);
+  if (ftruncate(memory, kPart) != 0) return "no memfd";
+  auto* const window = static_cast<char*>(mmap(nullptr, kPart, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0));
+  std::memset(window, 0x3c, kPart);
+  const void* mapped = mmap(block + kMiddle, kPart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory, 0);
+  close(memory);
+  if (mapped == MAP_FAILED) return "mmap";
+  aftermath = [window] {
+    const bool kept = AllBytes(window, kPart, 0x3c);
+    munmap(window, kPart);
+    return kept ? "" : "the shared memory has changed";
+  };
+  return "";
+}
+
+std::string ShareAll(char* block, Aftermath& /*unused*/) {
+  const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
+  if (mmap(block, kSize, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return "mmap";
+  std::memset(block, 0xab, kSize);
+  return "";
+}
+
+template <std::size_t from, std::size_t bytes>
+std::string Unmap(char* block, Aftermath& /*unused*/) {
+  return Unless(munmap(block + from, bytes) == 0, "munmap");
+}
+
+std::string MoveAway(char* block, Aftermath& aftermath) {
+  auto* const there = static_cast<char*>(mmap(nullptr, kPart, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (mremap(block + kMiddle, kPart, kPart, MREMAP_MAYMOVE | MREMAP_FIXED, there) == MAP_FAILED) return "mremap";
+  aftermath = [there] {
+    const bool kept = AllBytes(there, kPart, 0xab);
+    munmap(there, kPart);
+    return kept ? "" : "the pages that were moved away have changed";
+  };
+  return "";
+}
+
+// A userfaultfd that is not unregistered; its handler fills pages that are missing with 0xee, and lets writes through.
+template <std::uint64_t mode>
+std::string Watch(char* block, Aftermath& aftermath) {
+  const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK));
+  if (fd < 0) return std::string("userfaultfd: ") + std::strerror(errno);
+  uffdio_api api{};
+  api.api = UFFD_API;
+  if (mode == UFFDIO_REGISTER_MODE_WP) api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP;
+  uffdio_register watched{};
+  watched.range = {reinterpret_cast<std::uint64_t>(block), kSize};
+  watched.mode = mode;
+  if (ioctl(fd, UFFDIO_API, &api) != 0 || ioctl(fd, UFFDIO_REGISTER, &watched) != 0) {
+    close(fd);
+    return std::string("userfaultfd: ") + std::strerror(errno);
+  }
+  auto stop = std::make_shared<std::atomic<bool>>(false);
+  auto handler = std::make_shared<std::thread>([fd, stop] {
+    const std::string ones(kPage, '\xee');
+    for (; !*stop; usleep(200)) {
+      uffd_msg message{};
+      if (read(fd, &message, sizeof message) != sizeof message || message.event != UFFD_EVENT_PAGEFAULT) continue;
+      const std::uint64_t page = message.arg.pagefault.address & ~std::uint64_t{kPage - 1};
+      if ((message.arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WP) != 0) {
+        uffdio_writeprotect let{{page, kPage}, 0};
+        ioctl(fd, UFFDIO_WRITEPROTECT, &let);
+      } else {
+        uffdio_copy copy{page, reinterpret_cast<std::uint64_t>(ones.data()), kPage, 0, 0};
+        ioctl(fd, UFFDIO_COPY, &copy);
+      }
+    }
+    close(fd);
+  });
+  if (mode == UFFDIO_REGISTER_MODE_WP) {
+    uffdio_writeprotect protect{watched.range, UFFDIO_WRITEPROTECT_MODE_WP};
+    if (ioctl(fd, UFFDIO_WRITEPROTECT, &protect) != 0) return "UFFDIO_WRITEPROTECT";
+  } else {
+    madvise(block + kMiddle, kPart, MADV_DONTNEED);
+  }
+  aftermath = [stop, handler] {
+    *stop = true;
+    handler->join();
+    return "";
+  };
+  return "";
+}
+
+struct Alteration {
+  const char* name;
+  Deed deed;
+};
+void PrintTo(const Alteration& alteration, std::ostream* out) { *out << alteration.name; }
+
+constexpr std::size_t kLast = kSize - kPage;
+constexpr Alteration kAlterations[] = {
+    {"all_read_only", &Protect<PROT_READ, 0, kSize>},
+    {"first_page_read_only", &Protect<PROT_READ, 0, kPage>},
+    {"part_read_only", &Protect<PROT_READ, kMiddle, kPart>},
+    {"last_page_read_only", &Protect<PROT_READ, kLast, kPage>},
+    {"all_without_access", &Protect<PROT_NONE, 0, kSize>},
+    {"first_page_without_access", &Protect<PROT_NONE, 0, kPage>},
+    {"part_without_access", &Protect<PROT_NONE, kMiddle, kPart>},
+    {"last_page_without_access", &Protect<PROT_NONE, kLast, kPage>},
+    {"part_executable", &Protect<PROT_READ | PROT_WRITE | PROT_EXEC, kMiddle, kPart>},
+    {"part_locked", &LockInMemory<kMiddle, kPart>},
+    {"all_locked", &LockInMemory<0, kSize>},
+    {"part_not_for_children", &Advise<MADV_DONTFORK, kMiddle, kPart>},
+    {"part_wiped_in_children", &Advise<MADV_WIPEONFORK, kMiddle, kPart>},
+    {"all_not_dumped", &Advise<MADV_DONTDUMP, 0, kSize>},
+    {"all_huge", &Advise<MADV_HUGEPAGE, 0, kSize>},
+    {"part_never_huge", &Advise<MADV_NOHUGEPAGE, kMiddle, kPart>},
+    {"all_mergeable", &Advise<MADV_MERGEABLE, 0, kSize>},
+    {"part_bound_to_a_node", &Bind},
+    {"last_page_named", &Name},
+    {"part_sealed", &Seal},
+    {"part_a_shared_file", &MapFile<MAP_SHARED>},
+    {"part_a_private_file", &MapFile<MAP_PRIVATE>},
+    {"part_shared_memory", &MapShared},
+    {"all_shared", &ShareAll},
+    {"part_unmapped", &Unmap<kMiddle, kPart>},
+    {"first_page_unmapped", &Unmap<0, kPage>},
+    {"last_page_unmapped", &Unmap<kLast, kPage>},
+    {"all_unmapped", &Unmap<0, kSize>},
+    {"part_moved_away", &MoveAway},
+    {"all_watched_for_missing_pages", &Watch<UFFDIO_REGISTER_MODE_MISSING>},
+    {"all_watched_for_writes", &Watch<UFFDIO_REGISTER_MODE_WP>},
+};
+
+class Altered : public testing::TestWithParam<std::tuple<Way, Alteration>> {};
+
+TEST_P(Altered, BlockIsNeverHandedOutAgain) {
+  const auto& [way, alteration] = GetParam();
+  HardHeap heap(way);
+  char* const block = heap.DirtyBlock(kSize);
+  Aftermath aftermath;
+  if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
+  EXPECT_EQ(heap.ReuseOf(block, kSize), "");
+  EXPECT_EQ(aftermath ? aftermath() : "", "");
+  EXPECT_EQ(heap.after().altered, 1U);
+  EXPECT_EQ(heap.Counters().altered, 1U) << "what came instead is an ordinary block";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Altered, testing::Combine(testing::ValuesIn(kWays), testing::ValuesIn(kAlterations)),
+                         [](const auto& all) {
+                           return NameOf(std::get<0>(all.param)) + "_" + std::get<1>(all.param).name;
+                         });
+
+class Undone : public testing::TestWithParam<Way> {};
+
+// What the program has changed back leaves one mapping, which is used again.
+TEST_P(Undone, ChangesOfAMappingAreNone) {
+  for (const bool lock : {false, true}) {
+    HardHeap heap(GetParam());
+    char* const block = heap.DirtyBlock(kSize);
+    if (lock) {
+      if (mlock(block + kMiddle, kPart) != 0) GTEST_SKIP() << "mlock: " << std::strerror(errno);
+      munlock(block + kMiddle, kPart);
+    } else {
+      mprotect(block + kMiddle, kPart, PROT_NONE);
+      mprotect(block + kMiddle, kPart, PROT_READ | PROT_WRITE);
+    }
+    EXPECT_EQ(heap.ReuseOf(block, kSize), "");
+    EXPECT_EQ(heap.after().altered, 0U);
+  }
+}
+
+// malloc, too, must not give out what cannot be written to.
+TEST_P(Undone, OrNotMallocGivesAWritableBlock) {
+  HardHeap heap(GetParam());
+  char* const block = heap.DirtyBlock(kSize);
+  mprotect(block + kMiddle, kPart, PROT_READ);
+  heap.Free(block);
+  auto* const other = static_cast<char*>(heap.heap().Allocate(kSize, 1, Contents::kAny));
+  std::memset(other, 1, kSize);
+  EXPECT_EQ(heap.Counters().altered, 1U);
+  heap.Free(other);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Undone, testing::ValuesIn(kWays), [](const auto& all) { return NameOf(all.param); });
+
+}  // namespace
+}  // namespace zerotax::largecache

@@ -1,0 +1,226 @@
+// Nobody tells which pages are there: no PAGEMAP_SCAN, no descriptor, no /proc; or a pagemap under the heap's number is
+// another process's. Each time the heap clears without looking.
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstddef>
+#include <ctime>
+#include <thread>
+
+#include "largecache_hard_testing.h"
+
+namespace zerotax::largecache {
+namespace {
+
+constexpr std::size_t kSize = kMiB;
+
+/// The same, and whether the heap went back to clearing without looking.
+std::string WithoutLooking(HardHeap& heap, const Way& way) {
+  const auto before = heap.Counters();
+  constexpr int kRounds = 4;
+  if (const std::string wrong = OneDirtyPage(heap, kRounds); !wrong.empty()) return wrong;
+  const auto after = heap.Counters();
+  const std::uint64_t hits = after.hits - before.hits;
+  if (hits < kRounds - 1) return "the block was not reused";
+  const std::uint64_t zeroed = after.zeroed_bytes - before.zeroed_bytes;
+  const std::uint64_t purged = after.purged_bytes - before.purged_bytes;
+  const bool all = std::string(way.policy) == "dirty" ? zeroed == hits * kSize : zeroed + purged >= hits * kSize;
+  return all ? "" : "cleared " + std::to_string(zeroed) + " + " + std::to_string(purged) + " bytes only";
+}
+
+class Process : public testing::TestWithParam<Way> {};
+
+// SECCOMP_RET_ERRNO for PAGEMAP_SCAN alone.
+bool Forbid(unsigned error) {
+  constexpr unsigned kScan = _IOWR('f', 16, char[96]);
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kScan, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(filter), filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// 0: the call seems to succeed, and nothing is done.
+TEST_P(Process, WithoutPagemapScanClearsAll) {
+  for (const unsigned error : {ENOTTY, EINVAL, EPERM, ENOSYS, 0}) {
+    for (const bool in_the_middle : {false, true}) {
+      EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+        HardHeap heap(GetParam());
+        if (in_the_middle) {
+          if (const std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
+        }
+        if (!Forbid(error)) return kImpossible;
+        return WithoutLooking(heap, GetParam());
+      });
+    }
+  }
+}
+
+TEST_P(Process, WithoutADescriptorLeftClearsAll) {
+  for (const bool in_the_middle : {false, true}) {
+    EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+      HardHeap heap(GetParam());
+      if (in_the_middle) {
+        if (const std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
+      }
+      close_range(3, UINT_MAX, 0);
+      const rlimit none{3, 3};
+      if (setrlimit(RLIMIT_NOFILE, &none) != 0) return kImpossible;
+      return WithoutLooking(heap, GetParam());
+    });
+  }
+}
+
+// The descriptor comes back as soon as there may be one.
+TEST(ProcessWithDescriptors, LooksAgainWhenThereIsOne) {
+  EXPECT_GOOD_IN_CHILD([]() -> std::string {
+    HardHeap heap({"dirty", "new"});
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit none{3, limit.rlim_max};
+    close_range(3, UINT_MAX, 0);
+    setrlimit(RLIMIT_NOFILE, &none);
+    if (const std::string wrong = WithoutLooking(heap, {"dirty", "new"}); !wrong.empty()) return wrong;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    heap.heap().Decay(true);  // where all pages have been populated by clearing, a look finds them all
+    const auto before = heap.Counters();
+    if (const std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
+    const auto after = heap.Counters();
+    return after.zeroed_bytes - before.zeroed_bytes == (1 + 2 + 3) * kPage ? "" : "it does not look again";
+  });
+}
+
+// Descriptors 3 to 299, ours among them, become the pagemap of a process that has no such block.
+std::string OpenAnothers(pid_t other, off_t position) {
+  const int theirs = open(("/proc/" + std::to_string(other) + "/pagemap").c_str(), O_RDONLY);
+  if (theirs < 0) return std::string(kImpossible) + "another's pagemap";
+  lseek(theirs, position, SEEK_SET);
+  for (int number = 3; number < 300; ++number) dup2(theirs, number);
+  return "";
+}
+
+TEST_P(Process, BelievesNobodyElsesPagemap) {
+  for (const off_t position : {off_t{0}, off_t{1} << 61, off_t{LLONG_MAX}}) {
+    EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+      const pid_t other = fork();
+      if (other == 0) {
+        pause();
+        _exit(0);
+      }
+      HardHeap heap(GetParam());
+      std::string wrong = OneDirtyPage(heap);
+      for (int time = 0; time < 3 && wrong.empty(); ++time) {
+        wrong = OpenAnothers(other, position);
+        if (wrong.empty()) wrong = OneDirtyPage(heap);
+        close_range(3, UINT_MAX, 0);
+        if (wrong.empty()) wrong = OneDirtyPage(heap);
+      }
+      kill(other, SIGKILL);
+      waitpid(other, nullptr, 0);
+      return wrong;
+    });
+  }
+}
+
+// The same while the heap is at it: the number changes hands between its look at the descriptor and its question.
+TEST_P(Process, BelievesNobodyElsesPagemapThatComesInBetween) {
+  EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+    const pid_t other = fork();
+    if (other == 0) {
+      pause();
+      _exit(0);
+    }
+    const int theirs = open(("/proc/" + std::to_string(other) + "/pagemap").c_str(), O_RDONLY);
+    if (theirs < 0) return kImpossible;
+    std::atomic<bool> stop{false};
+    std::thread thief([&] {
+      while (!stop) {
+        for (int number = 256; number < 260; ++number) {
+          if (lseek(number, 0, SEEK_CUR) < (off_t{1} << 60)) continue;
+          dup2(theirs, number);
+          usleep(1);
+          close(number);  // so that the heap's next one has the number again
+        }
+      }
+    });
+    HardHeap heap(GetParam());
+    std::string wrong;
+    const std::time_t end = std::time(nullptr) + 2;
+    while (wrong.empty() && std::time(nullptr) < end) wrong = OneDirtyPage(heap, 50);
+    stop = true;
+    thief.join();
+    kill(other, SIGKILL);
+    waitpid(other, nullptr, 0);
+    return wrong;
+  });
+}
+
+TEST_P(Process, WithoutProcClearsAll) {
+  EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return kImpossible;
+    mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    if (mount("none", "/proc", "tmpfs", 0, nullptr) != 0) return kImpossible;
+    HardHeap heap(GetParam());
+    return WithoutLooking(heap, GetParam());
+  });
+}
+
+TEST_P(Process, InAChrootClearsAll) {
+  EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+    char folder[] = "/tmp/largecache_hard_XXXXXX";
+    if (mkdtemp(folder) == nullptr) return kImpossible;
+    const bool inside = chroot(folder) == 0;
+    if (!inside) {
+      rmdir(folder);
+      return kImpossible;
+    }
+    HardHeap heap(GetParam());
+    return WithoutLooking(heap, GetParam());
+  });
+}
+
+// Who has changed its user may not open its own pagemap any more (proc(5), dumpable).
+TEST_P(Process, OfAnotherUserThanItWasClearsAll) {
+  EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+    if (setresuid(65534, 65534, 65534) != 0) return kImpossible;
+    HardHeap heap(GetParam());
+    const int could = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    return could < 0 ? WithoutLooking(heap, GetParam()) : OneDirtyPage(heap);
+  });
+}
+
+// The first thread has ended: /proc/self is that of a dead thread, and has no memory.
+TEST(ProcessWithoutItsFirstThread, StillLooks) {
+  EXPECT_GOOD_IN_CHILD([]() -> std::string {
+    std::thread([] {
+      usleep(50'000);
+      HardHeap heap({"dirty", "new"});
+      std::string wrong = OneDirtyPage(heap);
+      if (wrong.empty() && heap.Counters().zeroed_bytes != (1 + 2 + 3) * kPage) wrong = "it does not look any more";
+      _exit(Tell(wrong));
+    }).detach();
+    syscall(SYS_exit, 0);
+    return "";
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Process, testing::ValuesIn(kWays), [](const auto& all) { return NameOf(all.param); });
+
+}  // namespace
+}  // namespace zerotax::largecache

@@ -1,0 +1,117 @@
+// Machinery of the kernel that the hard cases with pages need: swap, huge pages, what the pagemap says.
+#ifndef ZEROTAX_TESTS_UNIT_LARGECACHE_HARD_PAGES_TESTING_H_
+#define ZEROTAX_TESTS_UNIT_LARGECACHE_HARD_PAGES_TESTING_H_
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/swap.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "largecache_testing.h"
+
+namespace zerotax::largecache {
+
+inline constexpr int kPageOut = 21;   // MADV_PAGEOUT, Linux 5.4
+inline constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
+
+/// Pages of the range whose entry in /proc/self/pagemap has this bit: 62 swapped (or a guard), 63 present.
+inline std::size_t PagesWithBit(const char* start, std::size_t size, int bit) {
+  std::vector<std::uint64_t> entries(size / kPage);
+  const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  const auto bytes = static_cast<ssize_t>(entries.size() * 8);
+  const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(start) / kPage * 8);
+  if (file < 0 || pread(file, entries.data(), entries.size() * 8, at) != bytes) entries.clear();
+  if (file >= 0) close(file);
+  std::size_t pages = 0;
+  for (const std::uint64_t entry : entries) pages += entry >> bit & 1;
+  return pages;
+}
+
+/// Has the pages of the range written to swap. How many are: the kernel leaves some, at times all.
+inline std::size_t PageOut(char* start, std::size_t size) {
+  std::size_t swapped = 0;
+  for (int trial = 0; trial < 50 && swapped < size / kPage; ++trial) {
+    madvise(start, size, kPageOut);
+    swapped = PagesWithBit(start, size, 62);
+    if (swapped < size / kPage) usleep(2000);
+  }
+  return swapped;
+}
+
+/// KiB that a line "name: N kB" of /proc/self/smaps says of the mapping that holds `address`.
+inline std::size_t InSmaps(const void* address, const std::string& name) {
+  std::ifstream smaps("/proc/self/smaps");
+  bool here = false;
+  for (std::string line; std::getline(smaps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    char dash = 0;
+    std::istringstream words(line);
+    if (words >> std::hex >> begin >> dash >> end && dash == '-') {
+      const auto at = reinterpret_cast<std::uintptr_t>(address);
+      here = begin <= at && at < end;
+    } else if (here && line.starts_with(name + ":")) {
+      return std::strtoul(line.c_str() + name.size() + 1, nullptr, 10);
+    }
+  }
+  return 0;
+}
+
+/// The file's first line; "" when it cannot be read.
+inline std::string LineOf(const std::string& path) {
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return line;
+}
+
+/// Writes to a file of the kernel's; false when it refuses.
+inline bool Set(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  return static_cast<bool>(file << text << std::flush);
+}
+
+/// A swap file while it lives: 32 MiB in /tmp. Needs root.
+class Swap {
+ public:
+  Swap() {
+    path_ = "/tmp/largecache_hard_swap_" + std::to_string(getpid());
+    if (geteuid() != 0) {
+      why_not_ = "swapon needs root";
+      return;
+    }
+    std::ofstream(path_) << std::string(32 * kMiB, '\0');
+    if (chmod(path_.c_str(), 0600) != 0 || std::system(("mkswap " + path_ + " >/dev/null 2>&1").c_str()) != 0) {
+      why_not_ = "mkswap failed";
+    } else if (swapon(path_.c_str(), 0) != 0) {
+      why_not_ = std::string("swapon: ") + std::strerror(errno);
+    }
+    on_ = why_not_.empty();
+  }
+  ~Swap() {
+    if (on_) swapoff(path_.c_str());
+    unlink(path_.c_str());
+  }
+  Swap(const Swap&) = delete;
+  Swap& operator=(const Swap&) = delete;
+
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
+
+ private:
+  std::string path_;
+  std::string why_not_;
+  bool on_ = false;
+};
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_TESTS_UNIT_LARGECACHE_HARD_PAGES_TESTING_H_
