@@ -161,15 +161,28 @@ int Open(OfThisProcess& page) {
   return none - 1;
 }
 
-int Descriptor(OfThisProcess* page) {
-  if (kernel_cannot.load(std::memory_order_relaxed) || page == nullptr) return -1;
+// What the descriptor answers, if it is still ours afterwards. Afterwards and not before: what it was before proves
+// nothing, for another thread may close the number, and open another's pagemap under it, at any moment. To any other
+// kind of file the question is an error.
+bool Ask(const OfThisProcess& page, int descriptor, std::uintptr_t begin, std::uintptr_t end, ScanRegion* regions,
+         std::size_t capacity, std::size_t& count, std::uintptr_t& walked) {
+  return Scan(descriptor, begin, end, regions, capacity, count, walked) &&
+         IsOurs(descriptor, page.secret.load(std::memory_order_acquire));
+}
+
+bool AskOurs(std::uintptr_t begin, std::uintptr_t end, ScanRegion* regions, std::size_t capacity, std::size_t& count,
+             std::uintptr_t& walked) {
+  OfThisProcess* const page = Page();
+  if (kernel_cannot.load(std::memory_order_relaxed) || page == nullptr) return false;
   const int open_one = page->descriptor.load(std::memory_order_acquire) - 1;
   if (open_one >= 0) {
-    if (IsOurs(open_one, page->secret.load(std::memory_order_acquire))) return open_one;
+    if (Ask(*page, open_one, begin, end, regions, capacity, count, walked)) return true;
+    if (IsOurs(open_one, page->secret.load(std::memory_order_acquire))) return false;
     int gone = open_one + 1;  // the program has closed it; what it opened there since is its own
     page->descriptor.compare_exchange_strong(gone, 0, std::memory_order_acq_rel);
   }
-  return Open(*page);
+  const int opened = Open(*page);
+  return opened >= 0 && Ask(*page, opened, begin, end, regions, capacity, count, walked);
 }
 
 }  // namespace
@@ -179,12 +192,7 @@ bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::s
   constexpr std::size_t kMost = 128;
   ScanRegion regions[kMost];
   const int saved_errno = errno;
-  OfThisProcess* const page = Page();
-  const int descriptor = Descriptor(page);
-  // Asked again afterwards: another thread may close the number, and open another's pagemap under it, at any moment.
-  const bool said = descriptor >= 0 &&
-                    Scan(descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked) &&
-                    IsOurs(descriptor, page->secret.load(std::memory_order_acquire));
+  const bool said = AskOurs(begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);
   errno = saved_errno;
   if (!said) {
     failures.fetch_add(1, std::memory_order_relaxed);

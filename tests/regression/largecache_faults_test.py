@@ -72,8 +72,11 @@ FAULTS = {
     "the descriptor is not checked": (
         "pagemap.cc", "return lseek(descriptor, 0, SEEK_CUR) == secret;", "return descriptor >= 0 && secret != 0;",
         "pagemap", "Process.BelievesNobodyElsesPagemap/dirty_new"),
-    "the descriptor is not checked afterwards": (
-        "pagemap.cc", "IsOurs(descriptor, page->secret.load(std::memory_order_acquire));\n  errno", "true;\n  errno",
+    "the descriptor is checked before the question instead of afterwards": (
+        "pagemap.cc", """return Scan(descriptor, begin, end, regions, capacity, count, walked) &&
+         IsOurs(descriptor, page.secret.load(std::memory_order_acquire));""",
+        """return IsOurs(descriptor, page.secret.load(std::memory_order_acquire)) &&
+         Scan(descriptor, begin, end, regions, capacity, count, walked);""",
         "pagemap", "Process.BelievesNobodyElsesPagemapThatComesInBetween/dirty_new"),
     "a fork does not wipe": (
         "pagemap.cc", "MADV_WIPEONFORK) != 0", "MADV_NORMAL) != 0",
