@@ -47,9 +47,12 @@ std::size_t Claimed(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (!PageIsMapped(address - PageSize())) return 0;
   constexpr std::size_t kFlags = 7;
+  constexpr std::size_t kIsMmapped = 2;
   constexpr std::size_t kAlignment = 16;
   std::size_t header = 0;
   std::memcpy(&header, static_cast<const char*>(pointer) - sizeof header, sizeof header);
+  // A mapped chunk is as long as its alignment made it, and glibc itself looks whether it can be one.
+  if ((header & kIsMmapped) != 0) return SIZE_MAX;
   const std::size_t size = header & ~kFlags;
   return size % kAlignment == 0 ? size : 0;
 }
