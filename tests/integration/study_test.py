@@ -10,7 +10,7 @@ import pytest
 from conftest import (
     INTERRUPTED_BY_SIGINT, SOURCE, ZEROTAX, check_schema, clean_environment, planted, read_folder, without_progress, zerotax)
 
-FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "summary.md"}
+FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "findings.json", "summary.md"}
 LANES = [("glibc", 0, "main"), ("glibc", 1, "main"), ("planted_never", 0, "main"), ("planted_never", 1, "main")]
 
 
@@ -43,6 +43,11 @@ def test_everything_is_in_the_folder(study):
     assert lanes_in(found) == LANES
     assert {(lane["from_bytes"], lane["to_bytes"]) for lane in found["lanes"]} == {(64 << 10, 160 << 20)}
     assert str(folder) in said and "thresholds.json" in said
+    findings = json.loads((folder / "findings.json").read_text())
+    check_schema(findings, "findings")
+    # glibc's cliff is there because thresholds were searched; an allocator that maps each block anew has but one.
+    assert "glibc-redundant-reuse-20MiB" in [each["id"] for each in findings["findings"]]
+    assert [each["rule"] for each in findings["findings"] if each["allocator"] == "planted_never"] == ["purge-storm"]
     assert (folder / "summary.md").read_text() in said
     if "figures)" in said:
         assert (folder / "thresholds_map.svg").exists() and (folder / "headline.png").exists()
