@@ -58,8 +58,9 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
 if(TARGET bench-scudo)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS libclang-rt-14-dev)
 endif()
-# The figures, the report page and Python's clients; every number is there without them.
+# The figures, the report page, Python's clients, and a compiler for the reproducers of reports; every number is there
+# without them.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-  "python3-matplotlib, python3-jinja2, node-d3-scale, node-d3-zoom, python3-jsonschema, python3-openssl, python3-cffi, python3-requests")
+  "gcc, libc6-dev, python3-matplotlib, python3-jinja2, node-d3-scale, node-d3-zoom, python3-jsonschema, python3-openssl, python3-cffi, python3-requests")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "babeltrace2, linux-perf")
 include(CPack)

@@ -56,11 +56,12 @@ std::string row_text(const CompareReport& report, std::size_t i) {
   text += label.size() <= 20 ? fmt::format("{:<20}", label) : fmt::format("{}\n{:<26}", label, "");
   text += fmt::format(" {:>8} {:>8} {:>6} {:<16} {}\n", ns_text(point, false), ns_text(point, true), ratio,
                       interval_text(verdict.time), compare_word(verdict.kind));
-  const bool plain = verdict.kind == CompareKind::kSame && verdict.time.kind == TimeVerdict::Kind::kSame;
-  const bool by_time =
-      std::all_of(verdict.work.begin(), verdict.work.end(), [](const auto& each) { return each.direction == 0; }) &&
-      (verdict.kind == CompareKind::kFaster || verdict.kind == CompareKind::kSlower);
-  return plain || by_time ? text : text + wrap(verdict.reason, kMargin, kMargin);
+  // Where no figure differs, the verdict alone says it.
+  const bool same_work =
+      std::all_of(verdict.work.begin(), verdict.work.end(), [](const auto& each) { return each.direction == 0; });
+  const bool plain = same_work && (verdict.kind == CompareKind::kSame || verdict.kind == CompareKind::kFaster ||
+                                   verdict.kind == CompareKind::kSlower);
+  return plain ? text : text + wrap(verdict.reason, kMargin, kMargin);
 }
 
 }  // namespace

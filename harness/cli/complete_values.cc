@@ -49,6 +49,7 @@ Values alternatives() {
 Values threads() { return {"main", "worker"}; }
 Values costs() { return {"calloc", "total"}; }
 Values axes() { return {"size", "touch"}; }
+Values severities() { return {"low", "medium", "high"}; }
 Values weights() { return {"redundant", "zeroed", "ns"}; }
 
 /// Options by name: the same name means the same thing in every command. One that is missing here has the shell offer
@@ -86,7 +87,10 @@ Values listed(const std::string& type) {
 }  // namespace
 
 std::vector<std::string> known_values(const CLI::Option& option) {
-  const auto found = sources().find(option.get_name(option.get_positional()));
+  const std::string name = option.get_name(option.get_positional());
+  // profile's is a percentage.
+  if (name == "--least" && option.get_type_name() == "TEXT") return severities();
+  const auto found = sources().find(name);
   return found != sources().end() ? found->second() : listed(option.get_type_name());
 }
 

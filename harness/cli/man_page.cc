@@ -69,9 +69,8 @@ std::string synopsis(const CLI::App& command) {
   }
   text += " [\\fIOPTION\\fR]...";
   // Which commands take a program is said by their examples alone.
-  return command.get_footer().find(" -- ") == std::string::npos
-             ? text
-             : text + " [\\-\\- \\fIPROGRAM\\fR [\\fIARGUMENT\\fR]...]";
+  return command.get_footer().find(" -- ") == std::string::npos ? text
+                                                                : text + R"( [\-\- \fIPROGRAM\fR [\fIARGUMENT\fR]...])";
 }
 
 std::string examples_of(const CLI::App& command) {

@@ -1,5 +1,7 @@
 #include "doctor/cgroup.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -10,7 +12,7 @@ void climb(const Machine& machine, const std::string& folder, std::string path, 
            std::vector<CgroupFile>& found) {
   if (path == "/") path.clear();
   for (;;) {
-    const std::string file = folder + path + "/" + name;
+    const std::string file = fmt::format("{}{}/{}", folder, path, name);
     if (const Reading line = machine.line(file)) found.push_back({file, *line.text});
     if (path.empty()) return;
     path.resize(std::min(path.rfind('/'), path.size()));

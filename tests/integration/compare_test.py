@@ -96,6 +96,17 @@ def test_who_has_the_flaw_is_slower_than_who_has_it_not(one, other, verdict, cha
         assert set(changes(point).values()) == {change}
 
 
+def test_mimalloc_against_a_policy_without_its_flaw_is_slower_in_the_right_cells():
+    found = compare("largecache", "mimalloc", "--env", "old:LARGECACHE_POLICY=unmap", "--size", "64KiB", "--size", "20MiB",
+                    "--size", "100MiB", *FEW, status=1)
+    small, *large = found["points"]
+    # Up to 127 KiB both clear a reused block; beyond, one maps it anew, and the other clears what is new.
+    assert small["verdict"] != "SLOWER", small["reason"]
+    assert not [each for each in small["work"] if each["decides"]]
+    for point in large:
+        assert point["verdict"] == "SLOWER" and changes(point)["redundant_zeroed_bytes"] == "more", point["reason"]
+
+
 def test_a_configuration_is_a_side():
     found = compare("glibc", "glibc", "--env", "new:MALLOC_PERTURB_=165", "--size", "64KiB", *FEW)
     assert (found["old"]["what"]["env"], found["new"]["what"]["env"]) == ({}, {"MALLOC_PERTURB_": "165"})

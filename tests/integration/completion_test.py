@@ -71,6 +71,7 @@ def test_every_option_is_completed(command):
     (("run", "--env", "jem"), {"jemalloc:"}),
     (("crossover", "a", "b", "--thread", "w"), {"worker"}),
     (("cow", "--fi"), {"--first-child"}),
+    (("report", "--least", ""), {"low", "medium", "high"}),
 ])
 def test_values_are_completed_in_bash(words, some):
     offered = bash(*words)

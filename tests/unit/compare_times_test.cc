@@ -43,6 +43,7 @@ TEST(CompareTimes, EqualsHaveAFalseAlarmInAtMostOneComparisonOfAHundred) {
     int alarms = 0;
     for (int run = 0; run < kComparisons; ++run) {
       std::vector<TimeSample> samples;
+      samples.reserve(8);
       for (int point = 0; point < 8; ++point) samples.push_back(noise.sample(16, 0));
       const auto verdicts = judge_times(samples);
       if (any(verdicts, Kind::kFaster) || any(verdicts, Kind::kSlower)) ++alarms;
@@ -118,6 +119,7 @@ TEST(CompareTimes, TheFewestPairsAreThoseThatCanProveSomething) {
 TEST(CompareTimes, ExchangingSidesAtRandomGivesTheRateByConstruction) {
   Noise noise(11, 0.1);
   std::vector<TimeSample> samples;
+  samples.reserve(4);
   for (int point = 0; point < 4; ++point) samples.push_back(noise.sample(16, 1.0));
   const auto rate = false_alarm_rate(samples, 3000);
   ASSERT_TRUE(rate);

@@ -98,8 +98,9 @@ TEST(CompareVerdict, OneProcessEachProvesNothingUnlessItIsTheSame) {
 }
 
 TEST(CompareVerdict, TheExitStatusIsTheWorst) {
-  const auto status = [](std::vector<CompareKind> kinds) {
+  const auto status = [](const std::vector<CompareKind>& kinds) {
     std::vector<CompareVerdict> verdicts;
+    verdicts.reserve(kinds.size());
     for (const CompareKind kind : kinds) verdicts.push_back({kind, "", {}, {}});
     return compare_status(verdicts);
   };

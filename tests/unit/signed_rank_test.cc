@@ -49,6 +49,7 @@ TEST(SignedRank, AnIntervalExcludesZeroExactlyWhenTheTestSaysSo) {
   Random random(1);
   for (int run = 0; run < 2000; ++run) {
     std::vector<double> sample;
+    sample.reserve(12);
     // Whole numbers: ties, and zeros.
     for (int i = 0; i < 12; ++i) sample.push_back(static_cast<double>(random.below(9)) - 2.5 - (run % 3) * 0.5);
     const auto averages = walsh_averages(sample);

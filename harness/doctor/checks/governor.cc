@@ -12,7 +12,7 @@ Finding look(const Machine& machine) {
   const std::string folder = "/sys/devices/system/cpu";
   std::set<std::string> governors;
   for (const std::string& name : machine.names(folder)) {
-    if (const Reading line = machine.line(folder + "/" + name + "/cpufreq/scaling_governor")) {
+    if (const Reading line = machine.line(fmt::format("{}/{}/cpufreq/scaling_governor", folder, name))) {
       governors.insert(*line.text);
     }
   }
