@@ -287,8 +287,12 @@ bool LargeHeap::ResizeInPlace(void* pointer, std::size_t old_size, std::size_t s
     Record(address, *rounded);
   } else if (*rounded <= old_size / 2) {
     Record(address, *rounded);
-    // A refusal (pages.h) leaves the block as long as it was.
-    if (!UnmapPages(address + Mapped(*rounded), old_size - *rounded)) Record(address, old_size);
+    // A refusal (pages.h) leaves the block as long as it was. The pages that become the witness are mapped anew: what
+    // the program had done with all of the block would otherwise have been done to them, too.
+    if ((policy().has_witness && !MapPagesOver(address + *rounded, WitnessSize())) ||
+        !UnmapPages(address + Mapped(*rounded), old_size - *rounded)) {
+      Record(address, old_size);
+    }
   }
   return true;
 }

@@ -44,16 +44,24 @@ constexpr std::uint64_t kZeroPage = 1U << 5;
 constexpr int kLeastDescriptor = 256;
 constexpr std::uint32_t kQuestionsBetweenTrials = 64;
 
-// What a fork wipes. `descriptor` is the number + 1; 0: none is open.
+// What a fork wipes.
 struct OfThisProcess {
-  std::atomic<int> descriptor;
-  std::atomic<std::int64_t> secret;
+  std::atomic<std::uint64_t> opened;  // how many had been opened, and the number + 1: see Opened; 0: none is open
+  std::atomic<std::int64_t> secret;   // of this process
   std::atomic<std::uint32_t> generation;
+};
+
+// A descriptor of ours and the file position that it must have: another one each time, lest two that bore the same
+// number one after the other should be taken for one.
+struct Opened {
+  int descriptor = -1;
+  std::int64_t secret = 0;
 };
 
 std::atomic<OfThisProcess*> of_this_process{nullptr};
 // Copies that a fork does not wipe.
 std::atomic<std::uint32_t> last_generation{0};
+std::atomic<std::uint32_t> last_count{0};
 std::atomic<int> last_descriptor{-1};
 std::atomic<std::int64_t> last_secret{0};
 
@@ -115,7 +123,8 @@ bool IsOurs(int descriptor, std::int64_t secret) { return lseek(descriptor, 0, S
 void CloseInherited(const OfThisProcess& page) {
   const int descriptor = last_descriptor.exchange(-1, std::memory_order_relaxed);
   const std::int64_t secret = last_secret.load(std::memory_order_relaxed);
-  if (descriptor >= 0 && secret != page.secret.load(std::memory_order_relaxed) && IsOurs(descriptor, secret)) {
+  const std::uint64_t count = static_cast<std::uint64_t>(secret - page.secret.load(std::memory_order_relaxed));
+  if (descriptor >= 0 && count > UINT32_MAX && IsOurs(descriptor, secret)) {
     close(descriptor);
   }
 }
@@ -132,57 +141,55 @@ bool TellsTheTruth(int descriptor, const OfThisProcess& page) {
   return false;
 }
 
+Opened Unpack(std::uint64_t opened, const OfThisProcess& page) {
+  if (opened == 0) return {};
+  return {static_cast<int>(opened & 0xffffffff) - 1,
+          page.secret.load(std::memory_order_acquire) + static_cast<std::int64_t>(opened >> 32)};
+}
+
 // A descriptor of our own, high and close-on-exec, with the secret as its position; -1 when there is none to be had.
-int Open(OfThisProcess& page) {
+Opened Open(OfThisProcess& page) {
   // Not /proc/self: that is the first thread's, whose memory is gone when it has ended before the others.
   const int low = open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (low < 0) return -1;
+  if (low < 0) return {};
   int descriptor = fcntl(low, F_DUPFD_CLOEXEC, kLeastDescriptor);
   if (descriptor < 0) {
     descriptor = low;  // the limit is lower
   } else {
     close(low);
   }
-  const std::int64_t secret = Secret();
-  page.secret.store(secret, std::memory_order_release);
+  page.secret.store(Secret(), std::memory_order_release);
+  const std::uint64_t count = last_count.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t packed = count << 32 | (static_cast<std::uint64_t>(descriptor) + 1);
+  const Opened opened = Unpack(packed, page);
   // In this order: whatever else came under the number meanwhile would have the secret, but not our page.
-  if (lseek(descriptor, secret, SEEK_SET) != secret || !TellsTheTruth(descriptor, page)) {
+  if (lseek(descriptor, opened.secret, SEEK_SET) != opened.secret || !TellsTheTruth(descriptor, page)) {
     close(descriptor);
-    return -1;
+    return {};
   }
   CloseInherited(page);
-  int none = 0;
-  if (page.descriptor.compare_exchange_strong(none, descriptor + 1, std::memory_order_acq_rel)) {
-    last_secret.store(secret, std::memory_order_relaxed);
+  std::uint64_t none = 0;
+  if (page.opened.compare_exchange_strong(none, packed, std::memory_order_acq_rel)) {
+    last_secret.store(opened.secret, std::memory_order_relaxed);
     last_descriptor.store(descriptor, std::memory_order_relaxed);
-    return descriptor;
+    return opened;
   }
   close(descriptor);  // another thread was faster
-  return none - 1;
+  return Unpack(none, page);
 }
 
-// What the descriptor answers, if it is still ours afterwards. Afterwards and not before: what it was before proves
-// nothing, for another thread may close the number, and open another's pagemap under it, at any moment. To any other
-// kind of file the question is an error.
-bool Ask(const OfThisProcess& page, int descriptor, std::uintptr_t begin, std::uintptr_t end, ScanRegion* regions,
-         std::size_t capacity, std::size_t& count, std::uintptr_t& walked) {
-  return Scan(descriptor, begin, end, regions, capacity, count, walked) &&
-         IsOurs(descriptor, page.secret.load(std::memory_order_acquire));
+Opened Descriptor(OfThisProcess* page) {
+  if (kernel_cannot.load(std::memory_order_relaxed) || page == nullptr) return {};
+  const std::uint64_t opened = page->opened.load(std::memory_order_acquire);
+  return opened != 0 ? Unpack(opened, *page) : Open(*page);
 }
 
-bool AskOurs(std::uintptr_t begin, std::uintptr_t end, ScanRegion* regions, std::size_t capacity, std::size_t& count,
-             std::uintptr_t& walked) {
-  OfThisProcess* const page = Page();
-  if (kernel_cannot.load(std::memory_order_relaxed) || page == nullptr) return false;
-  const int open_one = page->descriptor.load(std::memory_order_acquire) - 1;
-  if (open_one >= 0) {
-    if (Ask(*page, open_one, begin, end, regions, capacity, count, walked)) return true;
-    if (IsOurs(open_one, page->secret.load(std::memory_order_acquire))) return false;
-    int gone = open_one + 1;  // the program has closed it; what it opened there since is its own
-    page->descriptor.compare_exchange_strong(gone, 0, std::memory_order_acq_rel);
+// The program has closed it; what it opened there since is its own.
+void Forget(OfThisProcess& page, const Opened& gone) {
+  std::uint64_t opened = page.opened.load(std::memory_order_acquire);
+  if (Unpack(opened, page).secret == gone.secret) {
+    page.opened.compare_exchange_strong(opened, 0, std::memory_order_acq_rel);
   }
-  const int opened = Open(*page);
-  return opened >= 0 && Ask(*page, opened, begin, end, regions, capacity, count, walked);
 }
 
 }  // namespace
@@ -192,7 +199,18 @@ bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::s
   constexpr std::size_t kMost = 128;
   ScanRegion regions[kMost];
   const int saved_errno = errno;
-  const bool said = AskOurs(begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);
+  OfThisProcess* const page = Page();
+  bool said = false;
+  for (int trial = 0; trial < 2; ++trial) {
+    const Opened opened = Descriptor(page);
+    if (opened.descriptor < 0) break;
+    said = Scan(opened.descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);
+    // Afterwards: at any moment another thread may close the number and open another's pagemap under it. No other file
+    // minds the question.
+    if (IsOurs(opened.descriptor, opened.secret)) break;
+    said = false;
+    Forget(*page, opened);
+  }
   errno = saved_errno;
   if (!said) {
     failures.fetch_add(1, std::memory_order_relaxed);

@@ -21,7 +21,8 @@ void Free(void* pointer);
 std::size_t UsableSize(void* pointer);
 
 /// Bytes of the memory that a block would take which starts at `pointer`, at a page's start, if it is one of the above;
-/// 0 when it can be none. It may be called with any pointer. SIZE_MAX when that cannot be known.
+/// fewer when it has a mapping of its own; 0 when it can be none. SIZE_MAX when that cannot be known. Follows any
+/// pointer.
 std::size_t Claimed(void* pointer);
 
 }  // namespace zerotax::largecache::small

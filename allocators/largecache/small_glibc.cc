@@ -49,11 +49,11 @@ std::size_t Claimed(void* pointer) {
   constexpr std::size_t kFlags = 7;
   constexpr std::size_t kIsMmapped = 2;
   constexpr std::size_t kAlignment = 16;
-  std::size_t header = 0;
-  std::memcpy(&header, static_cast<const char*>(pointer) - sizeof header, sizeof header);
-  // A mapped chunk is as long as its alignment made it, and glibc itself looks whether it can be one.
-  if ((header & kIsMmapped) != 0) return SIZE_MAX;
-  const std::size_t size = header & ~kFlags;
+  std::size_t header[2];
+  std::memcpy(header, static_cast<const char*>(pointer) - sizeof header, sizeof header);
+  const std::size_t size = header[1] & ~kFlags;
+  // What glibc has mapped is as long as its alignment made it; glibc checks, as here, that it ends at a page's end.
+  if ((header[1] & kIsMmapped) != 0) return (header[0] + size) % PageSize() == 0 ? kAlignment : 0;
   return size % kAlignment == 0 ? size : 0;
 }
 

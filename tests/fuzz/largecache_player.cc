@@ -31,13 +31,17 @@ void Require(bool good, const char* what) {
   std::abort();
 }
 
+const Policy& SomePolicy(Choices& choices) {
+  std::size_t count = 1;
+  while (kPolicies[count] != nullptr) ++count;
+  return *kPolicies[choices.Byte() % count];
+}
+
 }  // namespace
 
 void Player::Play(const std::uint8_t* data, std::size_t size) {
   Choices choices(data, size);
-  std::size_t policies = 0;
-  while (kPolicies[policies] != nullptr) ++policies;
-  Settings settings = SettingsOf(kPolicies[choices.Byte() % policies]->name);
+  Settings settings = SettingsOf(SomePolicy(choices).name);
   settings.threshold = 32 * kKiB;
   settings.entries = 1 + choices.Byte() % Ring::kMaxEntries;
   if (choices.Byte() % 2 == 0) settings.reserve_limit = choices.Byte() * 64 * kKiB;
@@ -232,7 +236,7 @@ void Player::Alter() {
       mprotect(at, bytes, PROT_READ);
       break;
     case 2:
-      mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+      if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) break;
       std::memset(at, 0x3c, bytes);
       break;
     case 3:

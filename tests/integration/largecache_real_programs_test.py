@@ -1,37 +1,18 @@
 """liblargecache.so under programs that people use: their output must be what it is without it.
 
-The library is $ZEROTAX_BUILD/lib/liblargecache.so; ZEROTAX_BUILD defaults to <repository>/build.
+Programs that judge themselves, and servers, are in largecache_workloads_test.py.
 """
 
-import os
-import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", REPOSITORY / "build")).resolve()
-LIBRARY = BUILD / "lib" / "liblargecache.so"
-MIB = 1 << 20
+from preloading import LIBRARY, MIB, REPOSITORY, is_built, needs, run
 
-pytestmark = pytest.mark.skipif(
-    not LIBRARY.exists(), reason=f"{LIBRARY} is not built; build it or set ZEROTAX_BUILD"
-)
-
-
-def run(command, preload, cwd=None, **knobs):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("LARGECACHE_")}
-    environment.pop("LD_PRELOAD", None)
-    environment["LC_ALL"] = "C"
-    environment.update(knobs)
-    if preload:
-        environment["LD_PRELOAD"] = str(LIBRARY)
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, timeout=300)
-
+pytestmark = is_built
 
 # The reserve at its ends makes every cached block dirty, or madvised; few entries make evictions common; a low
 # threshold sends far more blocks through the large heap than programs usually do.
@@ -41,6 +22,9 @@ CONFIGURATIONS = [
     {"LARGECACHE_RESERVE": "64GiB", "LARGECACHE_ENTRIES": "64"},
     {"LARGECACHE_THRESHOLD": "4096", "LARGECACHE_ENTRIES": "3", "LARGECACHE_RESERVE": "1MiB"},
     {"LARGECACHE_ENTRIES": "0"},
+    {"LARGECACHE_POLICY": "adaptive"},
+    {"LARGECACHE_POLICY": "adaptive", "LARGECACHE_THRESHOLD": "4096", "LARGECACHE_ENTRIES": "8"},
+    {"LARGECACHE_POLICY": "purge", "LARGECACHE_THRESHOLD": "4096"},
 ]
 
 
@@ -55,17 +39,13 @@ def check_same(command, cwd=None):
         assert preloaded.stdout == plain.stdout, knobs
 
 
-def needs(program):
-    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
-
-
 PYTHON_PROGRAM = """
 import hashlib, os, threading
 
 def work(seed, out):
     digest = hashlib.sha256()
     kept = []
-    for i in range(60):
+    for i in range(25):
         size = 100_000 + (seed * 7919 + i * 104_729) % 3_000_000
         block = bytearray(size)              # calloc
         assert not any(block[::4096]) and not any(block[-4096:])
@@ -103,21 +83,21 @@ def test_python_threads_and_forks_with_large_bytearrays_print_the_same():
 
 CXX_PROGRAM = """
 #include <algorithm>
-#include <iostream>
+#include <cstdio>
 #include <map>
-#include <regex>
 #include <string>
 #include <vector>
 int main() {
   std::map<std::string, std::vector<int>> found;
-  std::regex word("[a-z]+");
-  for (std::string line; std::getline(std::cin, line);) {
-    for (std::sregex_iterator it(line.begin(), line.end(), word), end; it != end; ++it)
-      found[it->str()].push_back(static_cast<int>(it->position()));
+  std::string word;
+  for (int c = 0, at = 0; (c = std::getchar()) != EOF; ++at) {
+    if (c != ' ') { word += static_cast<char>(c); continue; }
+    found[word].push_back(at);
+    word.clear();
   }
   for (auto& [text, places] : found) {
     std::sort(places.begin(), places.end());
-    std::cout << text << ' ' << places.size() << '\\n';
+    std::printf("%s %zu\\n", text.c_str(), places.size());
   }
 }
 """

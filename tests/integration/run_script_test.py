@@ -33,13 +33,14 @@ def without_sudo(tmp_path):
 def test_who_may_not_install_is_given_the_exact_command(tmp_path):
     if os.geteuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("setpriv is missing: install util-linux")
-    run = front_door(tmp_path, "# a comment\nno-such-package-1\nbash\nno-such-package-2  # lint\n")
+    run = front_door(tmp_path, "# a comment\nno-such-package-1\nbash\nno-such-package-2  # lint\nno-such-package-3  # test\n")
     prefix = [shutil.which("setpriv"), *NOBODY[1:]] if os.geteuid() == 0 else []
     done = subprocess.run([*prefix, "/bin/sh", str(run), "build"], env=without_sudo(tmp_path), capture_output=True,
                           text=True, check=False, stdin=subprocess.DEVNULL)
     assert done.returncode == 2, done
     assert "apt-get update && apt-get install -y --no-install-recommends no-such-package-1\n" in done.stderr
     assert "no-such-package-2" not in done.stderr, "only ./run lint needs it"
+    assert "no-such-package-3" not in done.stderr, "only ./run test needs it"
 
 
 def test_an_unknown_command_is_refused_and_the_known_ones_are_shown(tmp_path):

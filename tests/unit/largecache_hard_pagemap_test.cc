@@ -29,7 +29,7 @@ constexpr std::size_t kSize = kMiB;
 std::string WithoutLooking(HardHeap& heap, const Way& way) {
   const auto before = heap.Counters();
   constexpr int kRounds = 4;
-  if (const std::string wrong = OneDirtyPage(heap, kRounds); !wrong.empty()) return wrong;
+  if (std::string wrong = OneDirtyPage(heap, kRounds); !wrong.empty()) return wrong;
   const auto after = heap.Counters();
   const std::uint64_t hits = after.hits - before.hits;
   if (hits < kRounds - 1) return "the block was not reused";
@@ -63,7 +63,7 @@ TEST_P(Process, WithoutPagemapScanClearsAll) {
       EXPECT_GOOD_IN_CHILD([&]() -> std::string {
         HardHeap heap(GetParam());
         if (in_the_middle) {
-          if (const std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
+          if (std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
         }
         if (!Forbid(error)) return kImpossible;
         return WithoutLooking(heap, GetParam());
@@ -77,7 +77,7 @@ TEST_P(Process, WithoutADescriptorLeftClearsAll) {
     EXPECT_GOOD_IN_CHILD([&]() -> std::string {
       HardHeap heap(GetParam());
       if (in_the_middle) {
-        if (const std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
+        if (std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
       }
       close_range(3, UINT_MAX, 0);
       const rlimit none{3, 3};
@@ -96,11 +96,11 @@ TEST(ProcessWithDescriptors, LooksAgainWhenThereIsOne) {
     const rlimit none{3, limit.rlim_max};
     close_range(3, UINT_MAX, 0);
     setrlimit(RLIMIT_NOFILE, &none);
-    if (const std::string wrong = WithoutLooking(heap, {"dirty", "new"}); !wrong.empty()) return wrong;
+    if (std::string wrong = WithoutLooking(heap, {"dirty", "new"}); !wrong.empty()) return wrong;
     setrlimit(RLIMIT_NOFILE, &limit);
     heap.heap().Decay(true);  // where all pages have been populated by clearing, a look finds them all
     const auto before = heap.Counters();
-    if (const std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
+    if (std::string wrong = OneDirtyPage(heap); !wrong.empty()) return wrong;
     const auto after = heap.Counters();
     return after.zeroed_bytes - before.zeroed_bytes == (1 + 2 + 3) * kPage ? "" : "it does not look again";
   });

@@ -1,0 +1,20 @@
+"""The hard cases of tests/unit/largecache_hard_*_test.cc, for one who has no privilege: what root may, and what the kernel
+refuses others, must make no difference but to what is skipped."""
+
+import os
+import subprocess
+
+import pytest
+
+from conftest import NOBODY
+from preloading import BUILD
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes nobody")
+@pytest.mark.parametrize("part", ["mappings", "pages", "kernel_writes", "limits", "fork"])
+def test_nobody_passes_the_unit_tests_of_hard_cases(part, tmp_path):
+    program = BUILD / "tests" / f"largecache_hard_{part}_test"
+    if not program.exists() or subprocess.run([*NOBODY, "test", "-x", program], check=False).returncode != 0:
+        pytest.skip(f"{program} is not built, or not for everybody")
+    done = subprocess.run([*NOBODY, program, "--gtest_brief=1"], cwd="/tmp", capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
