@@ -14,20 +14,18 @@ import zerotax_main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from zerotax_axes import UNITS, count_text, size_text, zero_axis
+from zerotax_axes import zero_axis
+from zerotax_cow import FILE, SCHEMA, SIDES, counts, notes, resident, title
 from zerotax_documents import document_of, load_document
 from zerotax_files import ResultsError
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import Results
-from zerotax_words import sentence
+from zerotax_units import size_text
 
 FIGURE = "cow"
-FILE = "cow.json"
-SCHEMA = "zerotax.cow/1"
 REMEDY = "python3 plots/validate.py shows every problem"
 LEFT, RIGHT, PANEL, HEADING, BELOW = 1.0, 0.2, 1.75, 0.42, 0.55   # inches
 GAP = 0.12
-SIDES = {False: "the parent", True: "its children"}
 ROOM_FOR_ZERO = 0.62   # of the band of zeros: coinciding lines are spread in it
 
 
@@ -56,48 +54,6 @@ def load(source: str | Path) -> Results:
 def found(results: Results) -> dict[str, Any]:
     """What was watched: the document itself, or the one that lies in the folder of a run."""
     return document_of(results, FILE, SCHEMA, "write one with `zerotax cow --json cow.json -- PROGRAM`")
-
-
-def counts(intervals: list[dict[str, Any]], child: bool, key: str) -> list[int]:
-    """How many faults of a class the parent, or all children, had in each interval."""
-    return [sum(process["counts"][key] for process in interval["processes"]
-                if process["child"] == child) for interval in intervals]
-
-
-def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]:
-    """Resident bytes at the end of each interval; none where nobody lives or it is not known."""
-    sums: list[float | None] = []
-    for interval in intervals:
-        known = [process["rss_bytes"] for process in interval["processes"]
-                 if process["child"] == child and not isinstance(process["rss_bytes"], dict)]
-        sums.append(sum(known) if known else None)
-    return sums
-
-
-def bytes_text(size: int) -> str:
-    """Bytes to three digits: 4.16 MiB."""
-    unit, name = next(((u, n) for u, n in UNITS if size >= u), UNITS[-1])
-    return f"{float(f'{size / unit:.3g}'):,g} {name}"
-
-
-def title(document: dict[str, Any]) -> str:
-    """How many pages were copied, and by whom."""
-    by = {child: sum(counts(document["intervals"], child, "copies")) for child in SIDES}
-    copied = document["totals"]["copied_bytes"]
-    text = f"{count_text(by[False] + by[True])} pages copied ({bytes_text(copied)})"
-    if not any(process["child"] for i in document["intervals"] for process in i["processes"]):
-        return sentence(text)
-    return sentence(f"{text}: {count_text(by[False])} by the parent, {count_text(by[True])} by its children")
-
-
-def notes(document: dict[str, Any]) -> list[str]:
-    """What one has to know to read the figure."""
-    words = " ".join(document["command"]) or f"process {document['pid']}"
-    told = [f"{words if len(words) <= 160 else words[:159] + '…'}; counted: {document['counted']}; by "
-            f"{document['method']}. Faults per interval of {document['interval_s']:g} s; the last one may be shorter."]
-    if document["totals"]["lost"]:
-        told.append(f"{count_text(document['totals']['lost'])} events were lost: the figures are too low.")
-    return told
 
 
 def steps(values: list[Any]) -> list[Any]:

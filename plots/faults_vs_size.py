@@ -8,21 +8,14 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
-from zerotax_axes import size_text
+from zerotax_looks import labels
 from zerotax_panels import Guide, LineFigure, Row
-from zerotax_results import Na, Point, Results, total
-from zerotax_style import labels
+from zerotax_results import Na, Results
+from zerotax_sums import whole_faults
+from zerotax_units import size_text
 from zerotax_words import calloc_of, named, untouched_extreme
 
 FIGURE = "faults_vs_size"
-
-
-def whole(point: Point) -> float | Na:
-    """Page faults in calloc, touch and free; with touch 0 those of touching may be missing."""
-    touching = point.figure("touch_faults")
-    if point.touch == 0 and isinstance(touching, Na) and point.status == "ok":
-        touching = 0.0
-    return total([point.figure("calloc_faults"), touching, point.figure("free_faults")])
 
 
 def title(results: Results) -> str:
@@ -51,7 +44,7 @@ def draw(results: Results) -> Figure:
     """The figure: two rows of panels of faults per operation; zeros lie in a band of their own."""
     page = results.page_bytes()
     rows = [Row("faults inside calloc", lambda point: point.figure("calloc_faults")),
-            Row("calloc + touch + free", whole)]
+            Row("calloc + touch + free", whole_faults)]
     figure = LineFigure(results, rows, base=10,
                         guide=Guide(f"a fault per {size_text(page)} page",
                                     lambda size: size / page))

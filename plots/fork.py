@@ -14,19 +14,15 @@ import zerotax_main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from zerotax_axes import size_axis, size_text, time_axis, time_text
+from zerotax_axes import size_axis, time_axis
 from zerotax_documents import document_of, load_document
+from zerotax_fork import FILE, LOOKS, SCHEMA, bars, line, places, title
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import Results
 from zerotax_style import FAINT, INK
 
 FIGURE = "fork"
-FILE = "fork.json"
-SCHEMA = "zerotax.fork/1"
 LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
-# The paper's sections, from the bottom up, and what is not in it: lightness and hatching differ.
-LOOKS = {"Search": ("#712553", ""), "uballoc": ("#0063A2", "...."), "setuctxt": ("#14A479", "////"),
-         "procdup loop": ("#A9D3EE", ""), "Miscellaneous": ("#F7C65B", "\\\\\\\\"), "-": ("#DDDDDD", "xxxx")}
 KINDS = {"private": ("#0063A2", "o", "private pages of 4 KiB"), "huge": ("#C85300", "^", "huge pages")}
 
 
@@ -38,58 +34,6 @@ def load(source: str | Path) -> Results:
 def found(results: Results) -> dict[str, Any]:
     """The document itself, or the one that lies in the folder of a run."""
     return document_of(results, FILE, SCHEMA, "write one with `zerotax fork --json fork.json`")
-
-
-def bars(document: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:
-    """Shares of fork by the paper's sections: the paper's own, then each process that was sampled."""
-    every = [("CASPER, 1989\n14.7 ms", {row["section"]: row["percent"] / 100 for row in document["casper"]
-                                        if row["section"] in LOOKS})]
-    for process in document["processes"]:
-        if isinstance(process["samples"], dict):
-            continue
-        forks = process["samples"][0]
-        shares = dict.fromkeys(LOOKS, 0.0)
-        for section in forks["sections"]:
-            shares[section["casper"]] += section["share"]
-        every.append((f"{process['name']}\n{time_text(forks['mean_ns'])}", shares))
-    return every
-
-
-def places(document: dict[str, Any], kind: str) -> list[tuple[int, float, bool]]:
-    """(populated bytes, nanoseconds, held back) of the processes that have nothing else much."""
-    model = document["model"]
-    if "na" in model:
-        return []
-    base = next(place["facts"] for place in model["fit"] if place["sweep"] == "base")
-
-    def plain(facts: dict[str, int]) -> bool:
-        return (facts["mappings"] <= base["mappings"] + 3 and facts["descriptors"] == base["descriptors"]
-                and facts["threads"] == base["threads"])
-    return sorted((place["populated_bytes"], place["measured_ns"], place["sweep"] == "held back")
-                  for place in model["fit"] + model["held_back"]
-                  if place["kind"] == kind and place["populated_bytes"] and plain(place["facts"]))
-
-
-def terms(document: dict[str, Any]) -> dict[str, float]:
-    """What each thing costs by the model, in nanoseconds; only what is known."""
-    return {term["key"]: term["ns"] for term in document["model"]["terms"] if not isinstance(term["ns"], dict)}
-
-
-def line(document: dict[str, Any], kind: str, size: float) -> float:
-    """What the model gives for the smallest process with so many populated bytes more."""
-    costs = terms(document)
-    base = next(place["predicted_ns"] for place in document["model"]["fit"] if place["sweep"] == "base")
-    return base + (costs["page"] * size / 4096 if kind == "private" else costs["huge_page"] * size / 2**21)
-
-
-def title(document: dict[str, Any]) -> str:
-    """What a fork costs, by the model."""
-    if "na" in document["model"]:
-        return "What fork costs, by section"
-    costs = terms(document)
-    gib = line(document, "private", 2**30)
-    base = line(document, "private", 0)
-    return f"fork takes {time_text(base)}, and {costs['page']:.0f} ns for each populated page: {time_text(gib)} with 1 GiB"
 
 
 def sections(axes: Axes, document: dict[str, Any]) -> None:

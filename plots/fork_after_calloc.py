@@ -9,10 +9,10 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
-from zerotax_axes import size_text, time_text
+from zerotax_looks import labels
 from zerotax_panels import LineFigure, Row
 from zerotax_results import Na, Point, Results, load, total
-from zerotax_style import labels
+from zerotax_units import size_text, time_text
 
 FIGURE = "fork_after_calloc"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import zerotax_main
 from matplotlib.axes import Axes
@@ -16,32 +16,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
-from zerotax_axes import size_text, time_axis, time_text
+from zerotax_axes import time_axis
 from zerotax_documents import document_of, read_document
 from zerotax_labels import LABEL_POINTS
+from zerotax_looks import OTHERS, darker
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import Results, load
-from zerotax_style import FAINT, INK, KNOWN, OTHERS, darker
+from zerotax_snapshot import FILE, LOOKS, SCHEMA, Mark, available, chosen, left_out, marks, title
+from zerotax_style import FAINT, INK
+from zerotax_units import size_text, time_text
 
 FIGURE = "fork_snapshot"
-FILE = "snapshot.json"
-SCHEMA = "zerotax.snapshot/1"
 REMEDY = "run `zerotax snapshot --json snapshot.json`"
-NAMES = ["none", "fork", "fork_munmap", "fork_dontneed", "fork_huge", "shared_stop", "copy_first", "uffd_wp"]
-LOOKS = dict(zip(NAMES, [*KNOWN.values(), *OTHERS]))
 KINDS = {"copies": ("copied", "#A9371F", ""), "reuses": ("reused", "#A9D3EE", "///"),
          "others": ("other", "#DDDDDD", "")}
 LEFT, GAP, HEADING, HEIGHT, BELOW, LEGEND = 0.92, 1.0, 0.36, 2.35, 0.62, 0.55   # inches
 SLOWDOWNS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
-
-
-class Mark(NamedTuple):
-    """One alternative: how much slower the writers are, memory added, and the time of standing still."""
-
-    name: str
-    slowdown: float
-    share: float | None   # of the array's size
-    stopped_ns: float
 
 
 def load_snapshot(source: Path) -> Results:
@@ -54,53 +44,6 @@ def load_snapshot(source: Path) -> Results:
 def found(results: Results) -> dict[str, Any]:
     """The snapshot's object: that of the file itself, or of the folder's snapshot.json."""
     return document_of(results, FILE, SCHEMA, REMEDY)
-
-
-def chosen(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """The results of the first allocator."""
-    every = document["results"]
-    return [result for result in every if result["allocator"] == every[0]["allocator"]]
-
-
-def available(figure: Any) -> bool:
-    """Whether a figure was measured."""
-    return not (isinstance(figure, dict) and set(figure) == {"na"})
-
-
-def marks(document: dict[str, Any]) -> list[Mark]:
-    """Those that took a snapshot, and were measured beside none."""
-    size = document["parameters"]["array_bytes"]
-    found = []
-    for result in chosen(document):
-        if result["status"] != "ok" or not available(result["checked_elements"]) \
-                or not available(result["slowdown"]):
-            continue
-        memory = result["memory"]
-        share = (memory["peak_bytes"] - memory["before_bytes"]) / size if available(memory) else None
-        found.append(Mark(result["alternative"], result["slowdown"], share,
-                          result["stopped_ns"]["median"]))
-    return found
-
-
-def left_out(document: dict[str, Any]) -> list[str]:
-    """A footnote about alternatives that are not drawn, and other allocators."""
-    notes = [f"{result['alternative']}: {result['status']}: {result['reason']}."
-             for result in chosen(document) if result["status"] != "ok"]
-    others = {r["allocator"] for r in document["results"]} - {document["results"][0]["allocator"]}
-    if others:
-        notes.append(f"Drawn of {document['results'][0]['allocator']}; measured also: "
-                     f"{', '.join(sorted(others))}.")
-    return notes
-
-
-def title(document: dict[str, Any], of: list[Mark]) -> str:
-    """How much slower the writers are, at the most and at the least."""
-    what = f"A snapshot of {size_text(document['parameters']['array_bytes'])} under writers"
-    if len(of) < 2:
-        return what
-    worst, best = max(of, key=lambda m: m.slowdown), min(of, key=lambda m: m.slowdown)
-    return f"{what}: they need {best.slowdown:.1f} times as long with {best.name}, " \
-           f"{worst.slowdown:.1f} times with {worst.name}"
 
 
 def head(document: dict[str, Any], results: Results) -> Results:

@@ -11,13 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from zerotax_axes import count_text, size_text, time_axis, time_text
+from zerotax_axes import time_axis
 from zerotax_files import ResultsError
 from zerotax_labels import LINE, text_width, wrap
+from zerotax_looks import labels
 from zerotax_page import MARGIN, WIDTH, Page, gaps
 from zerotax_panels import lines_of
 from zerotax_results import Key, Na, Point, Results
-from zerotax_style import FAINT, labels
+from zerotax_style import FAINT
+from zerotax_units import count_text, size_text, time_text
 from zerotax_words import calloc_of, sentence
 
 FIGURE = "headline"

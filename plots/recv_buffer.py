@@ -11,12 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from zerotax_axes import rate_axis, rate_text, size_axis, size_text
+from zerotax_axes import rate_axis, size_axis
 from zerotax_labels import LABEL_POINTS, LineEnd, end_labels, text_width
+from zerotax_looks import labels
 from zerotax_page import MARGIN, WIDTH, Page, gaps
 from zerotax_panels import LEGEND_LINE, legend_shape, lines_of
 from zerotax_results import Key, Na, Point, Results, load
-from zerotax_style import labels, line_styles
+from zerotax_style import line_styles
+from zerotax_units import buffer_text, rate_text, size_text
 from zerotax_words import sentence
 
 FIGURE = "recv_buffer"
@@ -28,11 +30,6 @@ def rate(point: Point) -> float | Na:
     """Megabytes (10^6 bytes) received per second."""
     value = point.figure("transfer", "mb_per_s")
     return Na("no mb_per_s in the results") if value == 0 else value
-
-
-def buffer_text(size: int) -> str:
-    """A size as it was given: 100 MB is no round number of MiB."""
-    return f"{size // 10**6} MB" if size % 10**6 == 0 else size_text(size)
 
 
 def untouched(results: Results, case: str) -> list[Point]:

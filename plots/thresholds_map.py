@@ -19,13 +19,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from zerotax_axes import count_text, size_text
 from zerotax_documents import read_document
 from zerotax_files import ResultsError
 from zerotax_labels import LINE, text_width, wrap
+from zerotax_lanes import (
+    DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, Tick, lanes_of)
+from zerotax_looks import order
 from zerotax_page import MARGIN, WIDTH, Page
 from zerotax_results import ENDED, Results, load
-from zerotax_style import FAINT, INK, order
+from zerotax_style import INK
+from zerotax_units import count_text, size_text
 
 FIGURE = "thresholds_map"
 FILE = "thresholds.json"
@@ -41,8 +44,6 @@ class Look(NamedTuple):
     ink: str   # of the hatching
 
 
-NO_ZEROS_BACK, NO_ZEROS_KEPT = "writes no zeros, gives memory back", "writes no zeros, keeps memory"
-DIRTY, NEEDLESS, UNKNOWN = "zeroes what was dirty", "zeroes needlessly", "not known"
 LOOKS = {
     NO_ZEROS_BACK: Look("#E3F1FA", "", INK),
     NO_ZEROS_KEPT: Look("#A9D3EE", "....", "#2F6F8F"),
@@ -50,85 +51,11 @@ LOOKS = {
     NEEDLESS: Look("#A9371F", "", INK),
     UNKNOWN: Look("#FFFFFF", "xxx", "#9A9A9A"),
 }
-RETURNING = {"munmap", "madvise", "brk"}   # system calls by which free gives memory back
 PITCH, BAR = 0.27, 0.185      # inches: from lane to lane, height of a bar
 GROUP_GAP = 0.13              # inches between allocators
 BELOW, ABOVE = 0.72, 0.62     # inches: the axis' labels, the legend
 LABEL, NAME = 8.0, 10.5       # points
 MOST_NAME = 1.7               # inches for the name of an allocator
-
-
-class Tick(NamedTuple):
-    """A threshold in a lane. `steady` is whether later callocs change, too, or the first alone."""
-
-    at: int
-    steady: bool
-    noisy: bool
-
-
-class Lane(NamedTuple):
-    """One bar: `pieces` are (first size, first size beyond, behaviour)."""
-
-    allocator: str
-    name: str
-    touch: float
-    thread: str
-    pieces: list[tuple[int, int, str]]
-    ticks: list[Tick]
-
-    def label(self) -> str:
-        """The name of the lane beside that of its allocator."""
-        return f"touch {self.touch:g}" + (" (worker)" if self.thread == "worker" else "")
-
-
-def behaviour(signature: dict[str, Any]) -> str:
-    """What later callocs do, in the words of the legend."""
-    reuse = signature.get("reuse")
-    if signature["status"] != "ok" or reuse is None or reuse["zeroed"] == "n/a":
-        return UNKNOWN
-    if reuse["zeroed"] == "none":
-        if reuse["free_syscalls"] == ["n/a"]:
-            return UNKNOWN
-        return NO_ZEROS_BACK if RETURNING & set(reuse["free_syscalls"]) else NO_ZEROS_KEPT
-    if reuse["redundant"] == "n/a":
-        return UNKNOWN
-    return DIRTY if reuse["redundant"] == "none" else NEEDLESS
-
-
-def _lane(raw: dict[str, Any], thresholds: list[dict[str, Any]]) -> Lane:
-    own = sorted((entry for entry in thresholds if all(
-        entry[key] == raw[key] for key in ("allocator", "touch", "thread"))),
-        key=lambda entry: entry["at_bytes"])
-    edges = [raw["from_bytes"], *[entry["at_bytes"] for entry in own], raw["to_bytes"] + 1]
-    states = [raw["at_from"], *[entry["above"] for entry in own]]
-    pieces: list[tuple[int, int, str]] = []
-    for low, high, state in zip(edges, edges[1:], states):
-        if pieces and pieces[-1][2] == behaviour(state):
-            pieces[-1] = (pieces[-1][0], high, pieces[-1][2])
-        else:
-            pieces.append((low, high, behaviour(state)))
-    ticks = [Tick(entry["at_bytes"], entry["below"].get("reuse") != entry["above"].get("reuse"),
-                  entry["noisy"] or not entry["exact"]) for entry in own]
-    settings = " ".join(f"{key}={value}" for key, value in sorted(raw["env"].items()))
-    name = raw["allocator"] + (f" [{settings}]" if settings else "")
-    return Lane(raw["allocator"], name, float(raw["touch"]), raw["thread"], pieces, ticks)
-
-
-def lanes_of(document: dict[str, Any]) -> list[Lane]:
-    """The lanes to draw: of the worker thread only those that differ from the main thread's.
-
-    Known allocators come first, and each one's lanes by touch.
-    """
-    every = [_lane(raw, document["thresholds"]) for raw in document["lanes"]]
-    main = {(lane.allocator, lane.touch): lane for lane in every if lane.thread == "main"}
-
-    def is_news(lane: Lane) -> bool:
-        like = main.get((lane.allocator, lane.touch))
-        return lane is like or like is None \
-            or (lane.pieces, lane.ticks) != (like.pieces, like.ticks)
-
-    return sorted(filter(is_news, every),
-                  key=lambda lane: (order(lane.allocator), lane.touch, lane.thread))
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -8,25 +8,14 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
-from zerotax_axes import time_text
+from zerotax_looks import labels
 from zerotax_panels import LineFigure, Row
-from zerotax_results import Na, Point, Results, total
-from zerotax_style import labels
+from zerotax_results import Na, Results
+from zerotax_sums import whole_time
+from zerotax_units import time_text
 from zerotax_words import calloc_of, sentence, untouched_extreme
 
 FIGURE = "time_vs_size"
-
-
-def whole(point: Point) -> float | Na:
-    """Nanoseconds for calloc, touch and free: the sum of the medians.
-
-    With touch 0 there is nothing to write, so the time of writing may be missing.
-    """
-    touching = point.figure("touch_ns", "median")
-    if point.touch == 0 and isinstance(touching, Na) and point.status == "ok":
-        touching = 0.0
-    return total([point.figure("calloc_ns", "median"), touching,
-                  point.figure("free_ns", "median")])
 
 
 def title(results: Results) -> str:
@@ -52,7 +41,7 @@ def draw(results: Results) -> Figure:
     rows = [
         Row("time of one calloc", lambda point: point.figure("calloc_ns", "median"),
             lambda point: (point.figure("calloc_ns", "p05"), point.figure("calloc_ns", "p95"))),
-        Row("calloc + touch + free", whole),
+        Row("calloc + touch + free", whole_time),
     ]
     figure = LineFigure(results, rows, base=None)
     figure.notes.insert(0, "Lines: median. Shaded: 5th to 95th percentile. Lower row: sum of the "

@@ -111,13 +111,15 @@ def problems_of(source: Path) -> Iterator[str]:
     if source.is_dir() and plan.exists():
         for problem in check(parse_json(read_text(plan)), "plan"):
             yield f"{plan}: {problem}"
-    thresholds = path.parent / "thresholds.json"
-    if source.is_dir() and thresholds.exists():
+    for name in ("thresholds", "findings"):
+        beside = path.parent / f"{name}.json"
+        if not source.is_dir() or not beside.exists():
+            continue
         try:
-            for problem in check(parse_json(read_text(thresholds)), "thresholds"):
-                yield f"{thresholds}: {problem}"
+            for problem in check(parse_json(read_text(beside)), name):
+                yield f"{beside}: {problem}"
         except ValueError as error:
-            yield f"{thresholds}: not JSON ({error})"
+            yield f"{beside}: not JSON ({error})"
 
 
 def main(arguments: list[str]) -> int:

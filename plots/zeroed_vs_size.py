@@ -8,9 +8,9 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
+from zerotax_looks import labels
 from zerotax_panels import Guide, LineFigure, Row
 from zerotax_results import Na, Results
-from zerotax_style import labels
 from zerotax_words import calloc_of, named, untouched_extreme
 
 FIGURE = "zeroed_vs_size"

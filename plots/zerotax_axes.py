@@ -8,33 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
-TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+from zerotax_units import count_text, size_text, time_text
+
 ZERO_BAND = 0.45   # half the height of the band of zeros, in units of the smallest value shown
-
-
-def size_text(size: float, gap: str = " ") -> str:
-    """A size in bytes in its largest whole unit: 64 KiB, 100 MiB; else with a few digits."""
-    for unit, name in UNITS:
-        if size >= unit and size % unit == 0:
-            return f"{size / unit:.0f}{gap}{name}"
-    unit, name = next(((u, n) for u, n in UNITS if size >= u), UNITS[-1])
-    return f"{size / unit:.4g}{gap}{name}"
-
-
-def time_text(nanoseconds: float) -> str:
-    """A time in nanoseconds to two digits or more: 5.7 µs, 43 ms, 563 ms."""
-    for unit, name in TIMES:
-        # From 999.5 on, the smaller unit would be written as 1000.
-        if nanoseconds >= unit * 0.9995 or unit == 1:
-            value = nanoseconds / unit
-            return f"{value:.2g} {name}" if value < 9.95 else f"{value:.0f} {name}"
-    raise AssertionError("the last unit takes every time")
-
-
-def count_text(count: float) -> str:
-    """A count with its thousands apart: 256,007."""
-    return f"{count:,.0f}" if count >= 10 or count == int(count) else f"{count:.2g}"
 
 
 def _powers(low: float, high: float, base: int, most: int) -> list[float]:
@@ -76,12 +52,6 @@ def time_axis(axes: Axes, low: float, high: float, on: str = "y") -> None:
     low, high = limit(low, high)
     places = _powers(low, high, 10, 10)
     _ticks(axis, places, [time_text(place) for place in places])
-
-
-def rate_text(rate: float) -> str:
-    """A rate in MB/s with three digits at most: 0.036 MB/s, 2.81 MB/s, 1,930 MB/s."""
-    digits = max(0, 2 - math.floor(math.log10(rate))) if rate > 0 else 0
-    return f"{rate:,.{min(digits, 3)}f} MB/s" if rate < 1000 else f"{float(f'{rate:.3g}'):,.0f} MB/s"
 
 
 def rate_axis(axes: Axes, low: float, high: float) -> None:

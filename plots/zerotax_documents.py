@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from zerotax_files import ResultsError, parse_json, read_text
-from zerotax_main import NothingToDraw
+from zerotax_files import NothingToDraw, ResultsError, parse_json, read_text
 from zerotax_results import Results
 
 

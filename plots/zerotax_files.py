@@ -11,6 +11,10 @@ class ResultsError(Exception):
     """Unusable results. The message is one line and says what to do about it."""
 
 
+class NothingToDraw(ResultsError):
+    """The results lack what a figure is of, which is no fault: not every run has every part."""
+
+
 def parse_json(text: str) -> Any:
     """Strict JSON: Python would also take NaN and Infinity, which no other reader does."""
     def refuse(word: str) -> Any:

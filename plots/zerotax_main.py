@@ -15,17 +15,13 @@ except ModuleNotFoundError as missing:
     sys.exit(2)
 from matplotlib.figure import Figure
 
-from zerotax_files import ResultsError
+from zerotax_files import NothingToDraw, ResultsError
 from zerotax_results import Results, load
 
 FORMATS = ("png", "svg")
 PNG_DPI = 150
 Draw = Callable[[Results], Figure]
 Load = Callable[[Path], Results]
-
-
-class NothingToDraw(ResultsError):
-    """The results lack what a figure is of, which is no fault: not every run has every part."""
 
 
 def arguments(description: str, argv: Sequence[str] | None) -> argparse.Namespace:

@@ -9,28 +9,12 @@ from matplotlib.figure import Figure
 from zerotax_labels import LINE, wrap
 from zerotax_results import Na, Results
 from zerotax_style import FAINT, INK
+from zerotax_words import subtitle, unfinished
 
 WIDTH = 10.67          # inches: 1600 pixels at 150 dpi
 MARGIN = 0.14
 TITLE, SUBTITLE, NOTE = 13.5, 10.5, 9.5   # points; a README shows half of the 150 dpi
 REASONS = 4            # reasons told one by one in a footnote
-
-
-def subtitle(results: Results) -> list[str]:
-    """Machine, kernel and date, then versions, from the run; what is not known is left out."""
-    run = results.run
-    cpus, thp = results.environment("cpus"), results.environment("thp")
-    kernel = results.environment("kernel")
-    parts = [f"Linux {kernel}" if kernel else None, results.environment("cpu"),
-             f"{cpus} CPU{'' if cpus == 1 else 's'}" if cpus else None,
-             f"THP {thp}" if thp else None, str(run.get("started", ""))[:10] or None,
-             f"zerotax {run['zerotax_version']}" if run.get("zerotax_version") else None]
-    versions: dict[str, None] = {}
-    for allocator in run.get("allocators", []):
-        version = allocator.get("version")
-        name = str(allocator.get("name", ""))
-        versions[f"{name} {version}" if isinstance(version, str) else name] = None
-    return [" · ".join(str(part) for part in parts if part), " · ".join(versions)]
 
 
 def tell(reasons: Counter[Na]) -> str:
@@ -50,16 +34,6 @@ def gaps(values: list[list[float | Na]]) -> list[str]:
         if missing:
             reasons[missing[0]] += 1
     return [f"Gaps: {tell(reasons)}."] if reasons else []
-
-
-def unfinished(results: Results) -> list[str]:
-    """A footnote when the run is not complete."""
-    plan, state = results.run.get("plan", {}), results.run.get("state")
-    if state in (None, "complete"):
-        return []
-    return [f"The run is {'still going' if state == 'running' else 'interrupted'}: "
-            f"{plan.get('points_finished', '?')} of {plan.get('points_planned', '?')} points "
-            "are measured."]
 
 
 class Page:

@@ -13,9 +13,10 @@ from matplotlib.lines import Line2D
 from zerotax_axes import ZERO_BAND, size_axis, time_axis, zero_axis
 from zerotax_files import ResultsError
 from zerotax_labels import LABEL_POINTS, LineEnd, end_labels, text_width, wrap
+from zerotax_looks import labels, order
 from zerotax_page import MARGIN, WIDTH, Page, gaps
 from zerotax_results import Key, Na, Point, Results
-from zerotax_style import FAINT, labels, line_styles, order
+from zerotax_style import FAINT, line_styles
 
 LEFT, BETWEEN_ROWS, HEADING, BELOW = 1.08, 0.32, 0.38, 0.80   # inches
 LEGEND_LINE, HANDLE = 0.24, 0.74   # inches: height of a line, width of an entry but its name

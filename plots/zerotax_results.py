@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 from zerotax_files import ResultsError, parse_json, read_text, split_lines
 
@@ -124,23 +124,22 @@ def _point(raw: Any, where: str) -> Point:
                  raw.get("reason") or "", raw)
 
 
-def _raw_points(path: Path, run: dict[str, Any]) -> list[tuple[str, Any]]:
+def _raw_points(path: Path, run: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Every point of the run with its place, from the run itself or from the file it names."""
     if isinstance(run.get("points"), list):
-        return [(f"{path}: points[{n}]", raw) for n, raw in enumerate(run["points"])]
+        yield from ((f"{path}: points[{n}]", raw) for n, raw in enumerate(run["points"]))
+        return
     file = path.parent / Path(str(run.get("points_file", "points.jsonl"))).name
     lines, cut = split_lines(read_text(file))
     if cut is not None:
         print(f"warning: {file}:{cut}: the last line is cut short and was skipped "
               "(the run was stopped there, or is still going)", file=sys.stderr)
-    points = []
     for number, line in lines:
         try:
-            points.append((f"{file}:{number}", parse_json(line)))
+            yield f"{file}:{number}", parse_json(line)
         except ValueError as error:
             raise ResultsError(f"{file}:{number}: not JSON ({error}); delete the line, "
                                "or measure again") from error
-    return points
 
 
 def _check_head(run: dict[str, Any], path: Path) -> None:
@@ -152,11 +151,11 @@ def _check_head(run: dict[str, Any], path: Path) -> None:
         raise ResultsError(f"{path}: environment, plan or allocators has a wrong type; {REMEDY}")
 
 
-def load(source: str | Path, case: str = CASE) -> Results:
-    """Loads a results folder or a `--json` file; raises ResultsError when it is unusable.
+def read_run(source: str | Path, slim: Callable[[Any], None] = lambda raw: None) -> Results:
+    """A results folder or a `--json` file with the points of all cases, whatever became of them.
 
-    Of points measured twice the later one counts. The points are those of one case: calls of the
-    others do other work, so their times do not belong on the same line.
+    Of points measured twice the later one counts. `slim` may take out of each point what is not needed.
+    Raises ResultsError when it is unusable.
     """
     path = Path(source)
     if not path.exists():
@@ -174,9 +173,19 @@ def load(source: str | Path, case: str = CASE) -> Results:
     latest: dict[str, dict[tuple[Key, int, float], Point]] = {}
     for where, raw in _raw_points(path, run):
         point = _point(raw, where)
+        slim(raw)
         latest.setdefault(raw["case"], {})[point.key, point.size, point.touch] = point
-    cases = {name: list(points.values()) for name, points in latest.items()}
-    if not any(point.status == "ok" for point in cases.get(case, [])):
-        raise ResultsError(f"{path}: no point of the case {case} is ok, so there is nothing to "
+    return Results(path, run, [], {name: list(points.values()) for name, points in latest.items()})
+
+
+def load(source: str | Path, case: str = CASE) -> Results:
+    """Loads a results folder or a `--json` file; raises ResultsError when there is nothing to draw.
+
+    The points are those of one case: calls of the others do other work, so their times do not belong
+    on the same line.
+    """
+    results = read_run(source).of_case(case)
+    if not any(point.status == "ok" for point in results.points):
+        raise ResultsError(f"{results.source}: no point of the case {case} is ok, so there is nothing to "
                            f"draw; run `zerotax run --case {case} --size 100MiB`")
-    return Results(path, run, cases[case], cases)
+    return results

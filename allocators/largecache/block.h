@@ -15,7 +15,8 @@ struct History {
   std::uint32_t populated = 0;   // of these, populated when the block was last handed out zero
   std::uint32_t touched = 0;     // pages that the program populated after the last purge
   std::uint32_t generation = 0;  // pagemap.h, ForkGeneration, when the block was last cleared
-  float purge_ticks = 0;         // the least that a purge of the block took while nothing was touched; 0: not known
+  float purge_ticks = 0;         // that a purge of the block may take while nothing is touched; 0: not known
+  float surprise_ticks = 0;      // that the last purge took, if that was more
   std::uint32_t samples[kMostSamples] = {};  // pages, ascending, that were purged to see whether they come back
   std::uint16_t left = 0;                    // calls until the mode is thought over
   std::uint16_t until_sample = 0;            // calls until the next sample; 0: none is due
@@ -25,7 +26,8 @@ struct History {
   std::uint8_t purge_backoff = 0;
   std::uint8_t sample_backoff = 0;
   bool touched_known = false;
-  bool purged = false;  // nothing was populated when the block was last handed out
+  bool settled = false;  // the last purge found what one call leaves, no more
+  bool purged = false;   // nothing was populated when the block was last handed out
 
   friend constexpr bool operator==(const History&, const History&) = default;
 };

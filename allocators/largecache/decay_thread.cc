@@ -11,7 +11,7 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr useconds_t kTickUs = 100'000;
+constexpr useconds_t kTickUs = 500'000;
 // Its frames are small, but the program's thread-local variables lie on the same stack.
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 

@@ -49,6 +49,11 @@ void* pvalloc(std::size_t size) noexcept { return lc::Pvalloc(lc::ProcessHeap(),
 
 std::size_t malloc_usable_size(void* pointer) noexcept { return lc::UsableSize(lc::ProcessHeap(), pointer); }
 
+int malloc_watches_its_mappings() {
+  static_cast<void>(lc::ProcessHeap().IsLarge(1));  // so that the settings have been read
+  return lc::ProcessHeap().policy().has_witness ? 1 : 0;
+}
+
 const char* largecache_version() { return lc::Version(); }
 
 void largecache_statistics(struct largecache_statistics* out) { lc::ProcessHeap().Statistics(*out); }

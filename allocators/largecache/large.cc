@@ -16,6 +16,9 @@ namespace {
 
 using Guard = std::lock_guard<Lock>;
 
+// What one page table describes on most machines, and the size of a huge page.
+constexpr std::size_t kTableSpan = std::size_t{2} << 20;
+
 std::uintptr_t Address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 void* OutOfMemory() {
@@ -74,6 +77,9 @@ void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents cont
 
 // Fresh pages are zero: never a memset here.
 void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment) {
+  // So that a purge meets page tables of this block alone. (The kernel aligns by itself only what is a multiple of this
+  // long, which the witness spoils.)
+  if (policy().has_witness && size >= kTableSpan / 2 && alignment < kTableSpan) alignment = kTableSpan;
   std::uintptr_t fresh = MapPages(Mapped(size), alignment);
   if (fresh == 0) {
     // What the cache holds may be what is missing, as with a limit on the address space.

@@ -38,6 +38,10 @@ const char* largecache_version(void);
 void largecache_statistics(struct largecache_statistics* out);
 #pragma GCC diagnostic pop
 
+/* Does the allocator ask the kernel about its own mappings (1) or not (0)? A meter that write-protects memory must
+ * leave one that does alone. */
+int malloc_watches_its_mappings(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,8 +4,7 @@
 // A descriptor is a number that the program can close and use for another file; and after a fork it still leads to the
 // parent's memory. Neither may ever be believed, so
 //  - the file position of our description is set to a secret number, and read after each use: another file under the
-//  same
-//    number does not have it (the position of a pagemap means nothing to PAGEMAP_SCAN). After, not before: another
+//    same number does not have it (the position of a pagemap means nothing to PAGEMAP_SCAN). After, not before: another
 //    thread of the program may change what the number means at any moment;
 //  - number and secret lie in a page that the kernel wipes in a child (madvise(2), MADV_WIPEONFORK), even one that
 //    was made past the C library. A child opens its own.

@@ -27,12 +27,11 @@ std::string table_of(const Json& fork) {
         fmt::format("{:.2f} ms {:>3} %", row.at("ms").get<double>(), row.at("percent").get<int>());
   }
   const Json& first = processes.front()->at("samples").at(0).at("sections");
-  for (const auto& row : fork.at("casper")) {
-    const std::string section = row.at("section");
-    if (section == "Total fork") continue;
-    text += fmt::format("{:<22} {:<14}\n", section, casper[section]);
+  const auto sections_of = [&](const std::string& heading, const std::string& paper,
+                               const std::string& casper_section) {
+    text += fmt::format("{:<22} {:<14}\n", heading, paper);
     for (std::size_t i = 0; i < first.size(); ++i) {
-      if (first[i].at("casper") != section) continue;
+      if (first[i].at("casper") != casper_section) continue;
       text += fmt::format("  {:<20} {:<14}", first[i].at("name").get<std::string>(), "");
       for (const Json* process : processes) {
         const Json& found = process->at("samples").at(0).at("sections").at(i);
@@ -40,18 +39,12 @@ std::string table_of(const Json& fork) {
       }
       text += "\n";
     }
+  };
+  for (const auto& row : fork.at("casper")) {
+    const std::string section = row.at("section");
+    if (section != "Total fork") sections_of(section, casper[section], section);
   }
-  text += fmt::format("{:<22} {:<14}", "not in the paper", "");
-  text += "\n";
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i].at("casper") != "-") continue;
-    text += fmt::format("  {:<20} {:<14}", first[i].at("name").get<std::string>(), "");
-    for (const Json* process : processes) {
-      const Json& found = process->at("samples").at(0).at("sections").at(i);
-      text += fmt::format(" {:>9} {:>8}", format_ns(found.at("ns")), percent(found.at("share")));
-    }
-    text += "\n";
-  }
+  sections_of("not in the paper", "", "-");
   const auto line = [&](const char* name, const std::string& paper, auto cell) {
     text += fmt::format("{:<22} {:<14}", name, paper);
     for (const Json* process : processes) {

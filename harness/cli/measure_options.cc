@@ -46,6 +46,16 @@ void MeasureOptions::add_axes(CLI::App& app) {
   app.add_option("--json", json, "write the whole run to this file (- is standard output)")->check(not_empty());
 }
 
+std::vector<const CLI::Option*> MeasureOptions::add_compared(CLI::App& app) {
+  repeatable(app, "--env", env,
+             "NAME:KEY=VALUE, an environment variable for one of them; NAME may be old or new (repeatable)");
+  described_.push_back(app.add_option("--timeout", timeout_s, "seconds for one process")->capture_default_str());
+  repeatable(app, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
+  repeatable(app, "--size", sizes, "bytes asked of calloc (repeatable; default 64KiB, 1MiB, 20MiB, 100MiB)");
+  add_touch_and_thread(app, "0 and 1", "main");
+  return {described_.begin(), described_.end()};
+}
+
 template <typename T>
 void MeasureOptions::repeatable(CLI::App& app, const char* name, std::vector<T>& values, const char* description) {
   described_.push_back(app.add_option(name, values, description)->allow_extra_args(false));

@@ -37,6 +37,9 @@ class MeasureOptions {
   /// --case, --size, --touch, --thread, --ops, --json.
   void add_axes(CLI::App& app);
 
+  /// --env, --timeout, --case, --size, --touch, --thread, with the defaults of a comparison; returns them all.
+  std::vector<const CLI::Option*> add_compared(CLI::App& app);
+
   /// The axes, checked. Throws UsageError for a case that there is not, a size that is none, a fraction outside 0 to 1,
   /// an unknown thread.
   [[nodiscard]] PlanAxes axes() const;

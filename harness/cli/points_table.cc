@@ -21,7 +21,10 @@ std::string count(const Json& figure) { return figure.is_number() ? format_count
 
 std::string time(const Json& figure) { return is_not_available(figure) ? "n/a" : format_ns(figure.at("median")); }
 
-std::string thread_mark(const Json& point) { return point.at("thread") == "worker" ? " (worker)" : ""; }
+/// The allocator and, if it is a worker, the thread, in 22 places.
+std::string row_label(const Json& point) {
+  return (allocator_label(point).substr(0, 22) + (point.at("thread") == "worker" ? " (worker)" : "")).substr(0, 22);
+}
 
 /// A rate or ratio to three digits, in six places.
 std::string three_digits(const Json& figure) {
@@ -41,8 +44,7 @@ std::string transfers_table(const std::vector<Json>& points) {
       text = fmt::format("\n{:<22} {:<15} {:>9} {:>6} {:>8} {:>8} {:>6}\n", "allocator", "receiving by", "size", "MB/s",
                          "CPU s/GB", "zeroed/B", "flt/MB");
     }
-    const std::string label = allocator_label(point).substr(0, 22) + thread_mark(point);
-    text += fmt::format("{:<22} {:<15} {:>9} {:>6} {:>8} {:>8} {:>6}\n", label.substr(0, 22),
+    text += fmt::format("{:<22} {:<15} {:>9} {:>6} {:>8} {:>8} {:>6}\n", row_label(point),
                         point.at("case").get<std::string>(), format_size(point.at("size_bytes")),
                         three_digits(found->at("mb_per_s")), three_digits(found->at("cpu_s_per_gb")),
                         three_digits(found->at("zeroed_per_received_byte")), three_digits(found->at("faults_per_mb")));
@@ -61,9 +63,8 @@ std::string forks_table(const std::vector<Json>& points) {
       text = fmt::format("\n{:<22} {:>8} {:>5} {:>7}  {:<6} {:>8} {:>8} {:>8}\n", "forking", "size", "touch", "fork",
                          "by", "copies", "reuses", "0-fills");
     }
-    const std::string label = allocator_label(point).substr(0, 22) + thread_mark(point);
     const bool huge = point.at("case").get<std::string>().ends_with("_huge");
-    text += fmt::format("{:<22} {:>8} {:>5g} {:>7}", label.substr(0, 22), format_size(point.at("size_bytes")),
+    text += fmt::format("{:<22} {:>8} {:>5g} {:>7}", row_label(point), format_size(point.at("size_bytes")),
                         point.at("touch").get<double>(), time(found->at("fork_ns")));
     for (const char* process : {"child", "parent"}) {
       if (process == std::string("parent")) {
@@ -85,8 +86,7 @@ std::string points_table(const std::vector<Json>& points) {
                                  "faults", "zeroed", "redundant");
   for (const Json& point : points) {
     const std::string status = point.at("status");
-    const std::string label = allocator_label(point).substr(0, 22) + thread_mark(point);
-    text += fmt::format("{:<22} {:>9} {:>5g} ", label.substr(0, 22), format_size(point.at("size_bytes")),
+    text += fmt::format("{:<22} {:>9} {:>5g} ", row_label(point), format_size(point.at("size_bytes")),
                         point.at("touch").get<double>());
     if (status == "skipped") {
       text += "skipped\n";

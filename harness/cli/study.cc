@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analyze/findings_report.h"
 #include "analyze/summary.h"
 #include "analyze/tax.h"
 #include "base/size.h"
@@ -74,10 +75,17 @@ ExitStatus study(const MeasureOptions& options, bool full) {
                session.points().size(), session.plan().points.size(), folder);
     return ExitStatus::kDone;
   }
+  const Json findings =
+      findings_json(find_findings(session.points(), read_json_file(folder + "/thresholds.json")), folder);
+  session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
-  fmt::print("{}\nResults: {} (run.json, points.jsonl, points.csv, thresholds.json, summary.md{})\n", summary, folder,
+  fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
+  fmt::print("Results: {} (run.json, points.jsonl, points.csv, thresholds.json, findings.json, summary.md{})\n", folder,
              no_figures.empty() ? ", figures" : "");
   if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
+  const std::string no_page = write_report_page(folder);
+  if (no_page.empty()) fmt::print("Report: {}/report.html (one file, for any browser)\n", folder);
+  if (!no_page.empty()) fmt::print(stderr, "zerotax: no report page: {}\n", no_page);
   return ExitStatus::kDone;
 }
 

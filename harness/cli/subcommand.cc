@@ -31,6 +31,7 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
   for (const Entry& entry : entries()) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
     command->footer(std::string("Examples:\n") + entry.examples);
+    if (entry.summary[0] == '\0') command->group("");
     const auto work = entry.configure(*command);
     command->callback([work, &status] { status = work(); });
   }
@@ -40,7 +41,7 @@ void Subcommand::check_name(const std::string& word) {
   std::string names;
   for (const Entry& entry : entries()) {
     if (word == entry.name) return;
-    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+    if (entry.summary[0] != '\0') names += (names.empty() ? "" : ", ") + std::string(entry.name);
   }
   throw UsageError("unknown command '" + word + "'", "there are: " + names + " (see `zerotax --help`)");
 }

@@ -14,6 +14,7 @@ class Subcommand {
  public:
   /// Adds options to `app` and returns what is to be done once they are parsed.
   using Configure = std::function<ExitStatus()> (*)(CLI::App& app);
+  /// An empty `summary` hides it from --help.
   Subcommand(const char* name, const char* summary, const char* examples, Configure configure);
 
   /// Adds every subcommand to `app`; the one that was named is run by its callback, which stores its status in

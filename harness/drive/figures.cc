@@ -17,14 +17,28 @@ namespace zerotax {
 
 namespace fs = std::filesystem;
 
-std::string draw_figures(const std::string& results_folder) {
-  const std::string folder = folder_of_scripts("plots", "plots", "all_figures.py");
+namespace {
+
+/// Runs plots/SCRIPT on a results folder by a python that has the module. Returns "", or why that failed and what to
+/// do.
+std::string run_script(const std::string& script, const std::string& module, const std::string& results_folder) {
+  const std::string folder = folder_of_scripts("plots", "plots", script);
   if (folder.empty()) return "the plot scripts were not found";
-  const auto python = find_python({"matplotlib"});
-  if (!python) return "no python3 with matplotlib was found (apt-get install python3-matplotlib)";
-  const ChildResult drawn = run_python(*python, {folder + "/all_figures.py", results_folder});
-  if (drawn.end == ChildResult::End::kExited && drawn.code == 0) return "";
-  return fmt::format("{}/all_figures.py failed: {}", folder, drawn.errors.substr(0, drawn.errors.find('\n')));
+  const auto python = find_python({module});
+  if (!python) return fmt::format("no python3 with {0} was found (apt-get install python3-{0})", module);
+  const ChildResult done = run_python(*python, {folder + "/" + script, results_folder});
+  if (done.end == ChildResult::End::kExited && done.code == 0) return "";
+  return fmt::format("{}/{} failed: {}", folder, script, done.errors.substr(0, done.errors.find('\n')));
+}
+
+}  // namespace
+
+std::string draw_figures(const std::string& results_folder) {
+  return run_script("all_figures.py", "matplotlib", results_folder);
+}
+
+std::string write_report_page(const std::string& results_folder) {
+  return run_script("report_page.py", "jinja2", results_folder);
 }
 
 std::string draw_svg(const std::string& name, const std::string& document) {

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "drive/allocators.h"
+#include "os/pipe.h"
 #include "os/process_info.h"
 
 namespace zerotax {
@@ -24,17 +25,10 @@ namespace {
 
 constexpr const char* kBuild = "build it with ./run build";
 
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Pipe make_pipe() {
-  int ends[2];
-  if (::pipe2(&ends[0], O_CLOEXEC) != 0) {
-    throw MachineError(fmt::format("no pipe ({})", std::strerror(errno)), "close some files");
-  }
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+Pipe make_pipe_or_throw() {
+  Pipe pipe = make_pipe();
+  if (!pipe.read_end) throw MachineError(fmt::format("no pipe ({})", std::strerror(errno)), "close some files");
+  return pipe;
 }
 
 /// The number in kB behind a name in /proc/PID/smaps_rollup.
@@ -72,12 +66,12 @@ ForkTarget::ForkTarget(const ForkTargetSize& size, std::function<bool()> stop) :
   record_ = static_cast<ForkRun*>(memory);
   record_->magic = kForkRunMagic;
 
-  Pipe to = make_pipe();
-  Pipe from = make_pipe();
+  Pipe to = make_pipe_or_throw();
+  Pipe from = make_pipe_or_throw();
   posix_spawn_file_actions_t actions{};
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, to.read.get(), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, from.write.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, to.read_end.get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, from.write_end.get(), STDOUT_FILENO);
   std::vector<std::string> words{program,
                                  std::to_string(record.get()),
                                  fmt::format("populated={}", size.populated_bytes),
@@ -97,9 +91,9 @@ ForkTarget::ForkTarget(const ForkTargetSize& size, std::function<bool()> stop) :
     kill();
     throw MachineError(fmt::format("{} cannot be started ({})", program, std::strerror(error)), kBuild);
   }
-  to_ = std::move(to.write);
-  from_ = std::move(from.read);
-  from.write = UniqueFd();
+  to_ = std::move(to.write_end);
+  from_ = std::move(from.read_end);
+  from.write_end = UniqueFd();
   try {
     wait_for("ready\n\n");
     read_facts();

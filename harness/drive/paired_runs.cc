@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/bootstrap.h"
 #include "base/size.h"
 #include "base/statistics.h"
 #include "drive/memory_guard.h"
@@ -34,6 +35,25 @@ double cost_of(const OpRecord& op, Cost cost) {
   return static_cast<double>(std::max<std::int64_t>(1, ns));
 }
 
+std::int64_t faults_of(const OpRecord& op) {
+  std::int64_t faults = 0;
+  for (const std::int64_t each : {op.calloc_faults, op.touch_faults, op.free_faults}) {
+    if (each != kNotMeasured) faults += each;
+  }
+  return faults;
+}
+
+PointSpec spec_of(const PairedSetup& setup, const PairedPlace& place) {
+  const std::string& thread = place.thread.empty() ? setup.thread : place.thread;
+  return {0, place.case_name, place.size_bytes, place.touch, thread, kRepeats};
+}
+
+/// What one process brought.
+struct Observed {
+  double ns;
+  std::int64_t faults;
+};
+
 /// Fresh processes at one place.
 class Pairing {
  public:
@@ -50,13 +70,15 @@ class Pairing {
     if (!first) return;
     const auto second = observe(a_first ? setup_.b : setup_.a);
     if (!second) return;
-    place_.pairs.push_back({a_first ? *first : *second, a_first ? *second : *first, a_first});
+    const Observed& a = a_first ? *first : *second;
+    const Observed& b = a_first ? *second : *first;
+    place_.pairs.push_back({a.ns, b.ns, a_first, a.faults, b.faults});
   }
 
  private:
   /// Empty if the process was stopped, or failed: then the place is left out.
-  std::optional<double> observe(const Allocator& allocator) {
-    const PointSpec spec{0, "calloc_loop", place_.size_bytes, place_.touch, setup_.thread, kRepeats};
+  std::optional<Observed> observe(const Allocator& allocator) {
+    const PointSpec spec = spec_of(setup_, place_);
     const PassResult pass = run_pass(allocator, spec, Pass::kTiming, limits_, stop_);
     if (pass.status() == PassResult::Status::kStopped || (stop_ && stop_())) return {};
     if (pass.status() != PassResult::Status::kOk || pass.ops() == 0) {
@@ -64,10 +86,12 @@ class Pairing {
       return {};
     }
     std::vector<double> costs;
+    std::vector<std::int64_t> faults;
     for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
       costs.push_back(cost_of(pass.op(i), setup_.cost));
+      faults.push_back(faults_of(pass.op(i)));
     }
-    return quantile(costs, 0.5);
+    return Observed{quantile(costs, 0.5), observed_median(faults)};
   }
 
   const PairedSetup& setup_;
@@ -81,16 +105,17 @@ class Pairing {
 bool run_pairs(const PairedSetup& setup, std::vector<PairedPlace>& places, const std::function<bool()>& stop) {
   double weight = 0;
   for (PairedPlace& place : places) {
-    place.left_out = why_too_large(place.size_bytes);
+    place.left_out = why_too_large(memory_needed(spec_of(setup, place)));
     weight += setup.pairs * expected_seconds(place);
   }
+  Random coin(setup.coins.value_or(0));
   Progress progress("measuring pairs", setup.pairs * places.size(), weight);
   for (unsigned round = 0; round < setup.pairs; ++round) {
     for (std::size_t i = 0; i < places.size(); ++i) {
       PairedPlace& place = places[i];
       if (place.left_out.empty()) {
         progress.show(fmt::format("{} touch {:g}, round {}", format_size(place.size_bytes), place.touch, round + 1));
-        Pairing(setup, place, stop).run((round + i) % 2 == 0);
+        Pairing(setup, place, stop).run(setup.coins ? coin.below(2) == 0 : (round + i) % 2 == 0);
         if (stop && stop()) return false;
       }
       progress.advance(expected_seconds(place));

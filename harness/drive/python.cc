@@ -35,9 +35,11 @@ std::optional<std::string> find_python(const std::vector<std::string>& modules) 
 
 std::string folder_of_scripts(const std::string& name, const std::string& source_path, const std::string& file) {
   const fs::path self = fs::read_symlink("/proc/self/exe");
-  for (const fs::path& candidate :
-       {self.parent_path().parent_path() / "share/zerotax" / name, fs::path(ZEROTAX_SOURCE_DIR) / source_path}) {
-    if (fs::exists(candidate / file)) return candidate.string();
+  // An installed program is PREFIX/lib/zerotax/bin/zerotax.
+  const fs::path prefix = self.parent_path().parent_path().parent_path().parent_path();
+  for (const fs::path& candidate : {prefix / "share/zerotax" / name, fs::path(ZEROTAX_SOURCE_DIR) / source_path}) {
+    std::error_code failure;
+    if (fs::exists(candidate / file, failure)) return candidate.string();
   }
   return "";
 }

@@ -1,5 +1,6 @@
 #include "meter/audit.h"
 
+#include <dlfcn.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -57,6 +58,14 @@ bool read_whole_process(const Pagemap& pagemap, RangeList& populated) {
   return done;
 }
 
+/// An allocator that asks the kernel about its own mappings, as largecache does, says so by this function: write
+/// protection by userfaultfd would show in the answers, and it would do something else than it does unwatched.
+bool watches_its_mappings() {
+  using Answer = int (*)();
+  const auto answer = reinterpret_cast<Answer>(::dlsym(RTLD_DEFAULT, "malloc_watches_its_mappings"));
+  return answer != nullptr && answer() != 0;
+}
+
 }  // namespace
 
 AuditMeter::AuditMeter(Record& record) : record_(record) {
@@ -68,6 +77,8 @@ AuditMeter::AuditMeter(Record& record) : record_(record) {
     say(record.na_redundant, pagemap_.reason());
     say(record.na_populated, pagemap_.reason());
     say(record.na_inline, pagemap_.reason());
+  } else if (watches_its_mappings()) {
+    say(record.na_inline, "this allocator watches its own mappings, and write protection would change them");
   } else if (!tracker_.available()) {
     say(record.na_inline, tracker_.reason());
   } else if (pagemap_.method() != Pagemap::Method::kScan) {

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "os/memory.h"
-#include "os/unique_fd.h"
+#include "os/pipe.h"
 
 namespace zerotax {
 namespace {
@@ -81,17 +81,6 @@ void write_file(const char* path, const char* text) {
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(failure, &reason, sizeof reason);
   ::_exit(127);
-}
-
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-Pipe make_pipe() {
-  int ends[2];
-  if (::pipe2(&ends[0], O_CLOEXEC) != 0) return {};
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 /// Takes what is in the pipe; closes it at its end.

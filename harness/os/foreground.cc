@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "os/clock.h"
-#include "os/unique_fd.h"
+#include "os/pipe.h"
 
 namespace zerotax {
 namespace {
@@ -85,14 +85,12 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   std::vector<std::string> entries = merged_environment(command);
   const std::vector<char*> argv = pointers(words);
   const std::vector<char*> envp = pointers(entries);
-  int ends[2];
   ForegroundResult result;
-  if (::pipe2(&ends[0], O_CLOEXEC) != 0) {
+  Pipe pipe = make_pipe();
+  if (!pipe.read_end) {
     result.not_started = errno;
     return result;
   }
-  const UniqueFd read_end(ends[0]);
-  UniqueFd write_end(ends[1]);
 
   const Dispositions dispositions;
   result.started_ns = monotonic_ns();
@@ -104,7 +102,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
     if (command.before_exec != nullptr) command.before_exec();
     ::execve(command.program.c_str(), argv.data(), envp.data());
     const int reason = errno;
-    [[maybe_unused]] const ssize_t written = ::write(write_end.get(), &reason, sizeof reason);
+    [[maybe_unused]] const ssize_t written = ::write(pipe.write_end.get(), &reason, sizeof reason);
     ::_exit(127);
   }
   if (pid < 0) {
@@ -113,9 +111,9 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   }
   child_pid = pid;
   result.pid = pid;
-  write_end.reset();
+  pipe.write_end.reset();
   // Returns at the exec, which closes the other end.
-  while (::read(read_end.get(), &result.not_started, sizeof result.not_started) < 0 && errno == EINTR) {
+  while (::read(pipe.read_end.get(), &result.not_started, sizeof result.not_started) < 0 && errno == EINTR) {
   }
   int status = 0;
   rusage usage{};

@@ -12,21 +12,15 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "os/clock.h"
+#include "os/pipe.h"
 
 namespace zerotax {
 namespace {
 
 constexpr std::int64_t kStartMs = 10'000;
-
-bool make_pipe(UniqueFd& read_end, UniqueFd& write_end) {
-  int ends[2];
-  if (::pipe2(&ends[0], O_CLOEXEC) != 0) return false;
-  read_end = UniqueFd(ends[0]);
-  write_end = UniqueFd(ends[1]);
-  return true;
-}
 
 /// posix_spawn, not fork: it neither runs the allocator's fork handlers nor has its pages copied on the next write.
 int spawn(pid_t& pid, const char* program, const char* argument, int input, int output) {
@@ -45,18 +39,18 @@ int spawn(pid_t& pid, const char* program, const char* argument, int input, int 
 }  // namespace
 
 const char* HelperProcess::start(const char* program, const char* argument) {
-  UniqueFd input;
-  UniqueFd output;
-  UniqueFd greeting;
-  if (!make_pipe(input, lifeline_) || !make_pipe(greeting, output)) return "no pipe to the server";
-  if (const int failure = spawn(pid_, program, argument, input.get(), output.get())) {
+  Pipe input = make_pipe();
+  Pipe output = make_pipe();
+  if (!input.read_end || !output.read_end) return "no pipe to the server";
+  lifeline_ = std::move(input.write_end);
+  if (const int failure = spawn(pid_, program, argument, input.read_end.get(), output.write_end.get())) {
     pid_ = -1;
     lifeline_.reset();
     return failure == ENOENT ? "its server is not there: install libssl-dev, then build again"
                              : "its server could not be started";
   }
-  output.reset();
-  const char* why = read_greeting(greeting.get());
+  output.write_end.reset();
+  const char* why = read_greeting(output.read_end.get());
   if (why != nullptr) stop();
   return why;
 }

@@ -8,9 +8,9 @@ import time
 
 import pytest
 from conftest import (
-    INTERRUPTED_BY_SIGINT, ZEROTAX, check_schema, clean_environment, planted, read_folder, without_progress, zerotax)
+    INTERRUPTED_BY_SIGINT, SOURCE, ZEROTAX, check_schema, clean_environment, planted, read_folder, without_progress, zerotax)
 
-FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "summary.md"}
+FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "findings.json", "summary.md"}
 LANES = [("glibc", 0, "main"), ("glibc", 1, "main"), ("planted_never", 0, "main"), ("planted_never", 1, "main")]
 
 
@@ -43,9 +43,38 @@ def test_everything_is_in_the_folder(study):
     assert lanes_in(found) == LANES
     assert {(lane["from_bytes"], lane["to_bytes"]) for lane in found["lanes"]} == {(64 << 10, 160 << 20)}
     assert str(folder) in said and "thresholds.json" in said
+    findings = json.loads((folder / "findings.json").read_text())
+    check_schema(findings, "findings")
+    # glibc's cliff is there because thresholds were searched; an allocator that maps each block anew has but one.
+    assert "glibc-redundant-reuse-20MiB" in [each["id"] for each in findings["findings"]]
+    assert [each["rule"] for each in findings["findings"] if each["allocator"] == "planted_never"] == ["purge-storm"]
     assert (folder / "summary.md").read_text() in said
     if "figures)" in said:
         assert (folder / "thresholds_map.svg").exists() and (folder / "headline.png").exists()
+
+
+def test_the_page_of_the_run_is_its_last_word(study):
+    folder, said = study
+    assert said.rstrip().endswith(f"Report: {folder}/report.html (one file, for any browser)")
+    page = (folder / "report.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and "planted_never" in page
+    before = (folder / "report.html").read_bytes()
+    again = subprocess.run(["/usr/bin/python3", SOURCE / "plots" / "report_page.py", folder], capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert (folder / "report.html").read_bytes() == before
+
+
+def test_without_python_s_modules_the_study_says_what_to_install(study, tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(study[0], folder)
+    (folder / "report.html").unlink()
+    for module in ("matplotlib", "jinja2"):
+        (tmp_path / f"{module}.py").write_text("raise ImportError('as if it were not installed')\n")
+    done = zerotax("study", "--resume", folder, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "zerotax: no report page: no python3 with jinja2 was found (apt-get install python3-jinja2)" in done.stderr
+    assert "zerotax: no figures: no python3 with matplotlib was found (apt-get install python3-matplotlib)" in done.stderr
+    assert "Report:" not in done.stdout and not (folder / "report.html").exists()
 
 
 def begin(*arguments):

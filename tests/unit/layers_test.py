@@ -4,7 +4,7 @@ import pathlib
 import re
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
-LAYERS = ["base", "os", "meter", "record", "fork", "probe", "trace", "drive", "analyze", "cli"]
+LAYERS = ["base", "os", "meter", "record", "fork", "probe", "trace", "drive", "analyze", "doctor", "cli"]
 # The driver never links the probe: only the record crosses (it is of the meter layer).
 FORBIDDEN = {("drive", "probe"), ("analyze", "probe"), ("cli", "probe")}
 

@@ -24,8 +24,10 @@ import time_vs_size  # noqa: E402
 import zeroed_vs_size  # noqa: E402
 import zerotax_axes as axes_module  # noqa: E402
 import zerotax_labels  # noqa: E402
+import zerotax_looks  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
 import zerotax_style  # noqa: E402
+import zerotax_units  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from zerotax_files import ResultsError  # noqa: E402
 from zerotax_results import Key, load  # noqa: E402
@@ -347,8 +349,8 @@ def test_hostile_names_still_make_a_valid_svg(tmp_path: Path) -> None:
 
 
 def test_every_known_allocator_has_its_own_colour_marker_dash_and_lightness() -> None:
-    known = list(zerotax_style.KNOWN.values())
-    assert list(zerotax_style.KNOWN) == list(sample.VERSIONS)
+    known = list(zerotax_looks.KNOWN.values())
+    assert list(zerotax_looks.KNOWN) == list(sample.VERSIONS)
     for part in range(3):
         assert len({str(style[part]) for style in known}) == len(known)
 
@@ -363,13 +365,13 @@ def test_every_known_allocator_has_its_own_colour_marker_dash_and_lightness() ->
 
 def test_other_allocators_get_styles_that_depend_on_names_alone() -> None:
     names = {"snmalloc", "rpmalloc", "hoard", "musl"}
-    once, again = zerotax_style.styles(names), zerotax_style.styles({"glibc", *sorted(names)})
+    once, again = zerotax_looks.styles(names), zerotax_looks.styles({"glibc", *sorted(names)})
     assert {name: again[name] for name in names} == once
     assert len(set(map(str, once.values()))) == 4
-    assert not set(map(str, once.values())) & set(map(str, zerotax_style.KNOWN.values()))
-    alone = {str(zerotax_style.styles({name})[name]) for name in names}
+    assert not set(map(str, once.values())) & set(map(str, zerotax_looks.KNOWN.values()))
+    alone = {str(zerotax_looks.styles({name})[name]) for name in names}
     assert len(alone) > 1   # not just the order in which they come
-    assert len(zerotax_style.styles({f"a{n}" for n in range(40)})) == 40
+    assert len(zerotax_looks.styles({f"a{n}" for n in range(40)})) == 40
 
 
 def test_variants_of_one_allocator_share_its_colour_and_differ_in_filling() -> None:
@@ -386,14 +388,14 @@ def test_variants_of_one_allocator_share_its_colour_and_differ_in_filling() -> N
     (563e6, "563 ms"), (999.4e3, "999 µs"), (999.7e3, "1 ms"), (1e9, "1 s"), (2.5e9, "2.5 s"),
     (1234e9, "1234 s")])
 def test_times_are_written_to_two_digits(nanoseconds: float, text: str) -> None:
-    assert axes_module.time_text(nanoseconds) == text
+    assert zerotax_units.time_text(nanoseconds) == text
 
 
 @pytest.mark.parametrize("size, text", [
     (1, "1 B"), (1023, "1023 B"), (65536, "64 KiB"), (100 * MIB, "100 MiB"), (GIB, "1 GiB"),
     (1000 * MIB, "1000 MiB"), (1536, "1536 B"), (MIB + MIB // 2, "1536 KiB"), (3.5, "3.5 B")])
 def test_sizes_are_written_in_their_largest_whole_unit(size: float, text: str) -> None:
-    assert axes_module.size_text(size) == text
+    assert zerotax_units.size_text(size) == text
 
 
 def test_the_size_axis_is_labelled_at_powers_of_four(tmp_path: Path) -> None:

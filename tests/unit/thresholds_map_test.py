@@ -20,6 +20,7 @@ pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/b
 
 import thresholds_map as figure_module  # noqa: E402
 import validate  # noqa: E402
+import zerotax_lanes  # noqa: E402
 import zerotax_main  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
@@ -119,7 +120,7 @@ def drawn(tmp_path: Path, thresholds: Raw) -> Any:
     (CRASHED, "not known"),
 ])
 def test_a_behaviour_has_its_words(state: Raw, words: str) -> None:
-    assert figure_module.behaviour(state) == words
+    assert zerotax_lanes.behaviour(state) == words
 
 
 def test_lanes_join_pieces_that_look_alike_and_keep_every_mark() -> None:

@@ -8,7 +8,7 @@ namespace {
 enum Mode : std::uint8_t { kLooking, kWholes, kPurging, kSampling };
 
 // Calls for which an answer that costs time is taken for granted: 1 << backoff, to these.
-constexpr unsigned kMostWholeBackoff = 6;
+constexpr unsigned kMostWholeBackoff = 5;
 constexpr unsigned kMostPurgeBackoff = 8;
 constexpr unsigned kMostSampleBackoff = 3;
 // While nothing at all is touched every purge says so itself, by its time.
@@ -21,9 +21,11 @@ constexpr double kSampleShare = 0.01;
 constexpr double kLeastCallsBetweenSamples = 16;
 constexpr double kMostCallsBetweenSamples = 1024;
 // The faults of pages that only `whole` populates are paid once; it must save them within so many calls.
-constexpr double kCallsToRepay = 256;
+constexpr double kCallsToRepay = 1024;
 // A purge that takes this much longer or shorter than expected says that something has changed.
 constexpr double kSurprise = 1.7;
+constexpr double kSurpriseUntouched = 1.4;  // by which already one page would show
+constexpr double kMostSurprise = 4;
 constexpr unsigned kCallsPerTimedPurge = 4;
 
 std::uint16_t Calls(unsigned first, std::uint8_t& backoff, unsigned most) {
@@ -34,6 +36,7 @@ std::uint16_t Calls(unsigned first, std::uint8_t& backoff, unsigned most) {
 
 void StartPurging(History& history) {
   history.mode = kPurging;
+  history.settled = history.populated == 0;
   history.left = history.touched == 0 ? kCallsWhileUntouched : Calls(4, history.purge_backoff, kMostPurgeBackoff);
 }
 
@@ -110,6 +113,11 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
   }
   if (look.populated == 0) {
     history.populated = history.touched = 0;
+    // The surprise was none: so long it may take. (But a purge that was interrupted says nothing.)
+    if (was_purged && history.surprise_ticks < costs.purge * kMostSurprise) {
+      history.purge_ticks = std::max(history.purge_ticks, history.surprise_ticks);
+    }
+    history.surprise_ticks = 0;
     StartPurging(history);
     return Next::kNothing;
   }
@@ -142,7 +150,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
   }
   const bool whole = WholeIsCheaper(history, costs);
   history.mode = whole ? kWholes : kLooking;
-  if (whole) history.left = Calls(1, history.whole_backoff, kMostWholeBackoff);
+  if (whole) history.left = Calls(4, history.whole_backoff, kMostWholeBackoff);
   if (history.until_sample == 0) SetNextSample(history, costs, whole);
   return Next::kNothing;
 }
@@ -157,25 +165,26 @@ void SampleTaken(History& history) {
   history.until_sample = 0;
 }
 
-bool WantsTime(const History& history) {
-  return history.touched != 0 || history.left % kCallsPerTimedPurge == 0 || history.purge_ticks == 0;
-}
+bool WantsTime(const History& history) { return history.touched != 0 || history.left % kCallsPerTimedPurge == 0; }
 
-// Did the purge take as long as it should, if the program touches as many pages as before? Of a block that is not
-// touched the least that it ever took says most: other pages than its own play no part.
+// Did the purge take as long as it should, if the program touches as many pages as before?
 bool IsSurprising(History& history, const Costs& costs, double ticks) {
-  if (!history.touched_known) return false;
+  if (!history.touched_known || !history.settled) return false;
   if (history.touched > 0) {
     const double expected = costs.purge + history.touched * costs.purge_page;
     return ticks > expected * kSurprise || ticks * kSurprise < expected;
   }
-  if (history.purge_ticks == 0 || ticks < history.purge_ticks) history.purge_ticks = static_cast<float>(ticks);
-  return ticks > history.purge_ticks * kSurprise;
+  // Of a block that is not touched: other pages than its own may lie in its page tables, and cost time, too.
+  const double known = std::max<double>(costs.purge, history.purge_ticks);
+  if (ticks <= known * kSurpriseUntouched) return false;
+  history.surprise_ticks = static_cast<float>(ticks);
+  return true;
 }
 
 void PurgeDone(History& history, const Costs& costs, double ticks) {
   const bool surprise = ticks > 0 && IsSurprising(history, costs, ticks);
   history.populated = 0;
+  history.settled = true;
   if (history.left > 0 && !surprise) {
     --history.left;
     return;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "contenders.h"
+
+/// What is measured side by side: every contender, in the same rounds.
+struct Cell {
+  LoopWords words;
+  std::map<std::string, std::vector<LoopFigures>> figures;  ///< by contender, a value a round; "limit" among them
+  std::map<std::string, std::int64_t> zeroed;               ///< bytes per operation; -1: not measured
+
+  /// Median nanoseconds per operation; 0 if a process of the contender failed.
+  [[nodiscard]] double ns(const std::string& contender) const;
+  [[nodiscard]] double faults(const std::string& contender) const;
+};
+
+/// The two promises of the policy `adaptive`, for one cell.
+struct Verdict {
+  std::string best_allocator;  ///< the cheapest that is no policy of largecache
+  std::string best_other;      ///< the cheapest of all but adaptive
+  double to_best_allocator;    ///< adaptive's time as a multiple of it
+  double to_best_other;
+  bool ten_times_promised;  ///< at least 20 MiB, under 10 % touched
+  /// Not more than 1.05 times the cheapest of all others, and at most a tenth of the cheapest other allocator where
+  /// that is promised.
+  bool near_kept;
+  bool ten_times_kept;
+};
+
+Verdict judge(const Cell& cell, const std::vector<Contender>& contenders);
+
+/// One table: a row a cell, a column a contender, in microseconds.
+std::string cells_text(const std::string& heading, const std::vector<Cell>& cells,
+                       const std::vector<Contender>& contenders);
+
+/// {"sizes", "touch", "pattern", "threads", "limit_ns", "contenders": {name: {...}}, "verdict": {...}}
+zerotax::Json cell_json(const Cell& cell, const std::vector<Contender>& contenders);

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include "base/size.h"
+#include "base/statistics.h"
+#include "grid.h"
+
+using namespace zerotax;
+
+namespace {
+
+constexpr double kNear = 1.05;
+constexpr double kTenth = 0.1;
+
+double median_of(const Cell& cell, const std::string& contender, double LoopFigures::*figure) {
+  const auto found = cell.figures.find(contender);
+  if (found == cell.figures.end() || found->second.empty()) return 0;
+  std::vector<double> values;
+  for (const LoopFigures& figures : found->second) values.push_back(figures.*figure);
+  return quantile(values, 0.5);
+}
+
+std::string sizes_text(const Cell& cell) {
+  std::vector<std::string> words;
+  for (const std::uint64_t size : cell.words.sizes) words.push_back(format_size(size));
+  return fmt::format("{}", fmt::join(words, "+"));
+}
+
+std::string microseconds(double ns) {
+  if (ns <= 0) return "n/a";
+  const double us = ns / 1000;
+  return us < 100 ? fmt::format("{:.3g}", us) : fmt::format("{:.0f}", us);
+}
+
+std::string short_name(const std::string& name) {
+  const std::size_t dash = name.find('-');
+  const bool apples = name.starts_with("libmalloc-") || name.starts_with("xzone-");
+  return (apples ? name.substr(dash + 1) : name).substr(0, 7);
+}
+
+Json figure_or_na(double value, const char* why) { return value > 0 ? Json(value) : Json{{"na", why}}; }
+
+}  // namespace
+
+double Cell::ns(const std::string& contender) const { return median_of(*this, contender, &LoopFigures::ns); }
+double Cell::faults(const std::string& contender) const { return median_of(*this, contender, &LoopFigures::faults); }
+
+Verdict judge(const Cell& cell, const std::vector<Contender>& contenders) {
+  Verdict verdict{};
+  double best_allocator = 0;
+  double best_other = 0;
+  for (const Contender& contender : contenders) {
+    const double ns = cell.ns(contender.name);
+    if (ns <= 0 || contender.name == "adaptive") continue;
+    if (best_other == 0 || ns < best_other) {
+      best_other = ns;
+      verdict.best_other = contender.name;
+    }
+    if (!contender.is_policy && (best_allocator == 0 || ns < best_allocator)) {
+      best_allocator = ns;
+      verdict.best_allocator = contender.name;
+    }
+  }
+  const double adaptive = cell.ns("adaptive");
+  verdict.to_best_allocator = best_allocator > 0 ? adaptive / best_allocator : 0;
+  verdict.to_best_other = best_other > 0 ? adaptive / best_other : 0;
+  verdict.ten_times_promised = cell.words.sizes.front() >= 20 * kMiB && cell.words.fraction < 0.1;
+  verdict.near_kept = adaptive > 0 && verdict.to_best_other <= kNear;
+  verdict.ten_times_kept = adaptive > 0 && verdict.to_best_allocator <= kTenth;
+  return verdict;
+}
+
+std::string cells_text(const std::string& heading, const std::vector<Cell>& cells,
+                       const std::vector<Contender>& contenders) {
+  std::string text;
+  // Two tables, for the width of a page: the allocators, then the policies.
+  for (const bool policies : {false, true}) {
+    text += fmt::format("{}{}\n{:<16}{:>6}", heading, policies ? ", largecache's policies" : "", "size", "part");
+    if (!policies) text += fmt::format(" {:>7}", "limit");
+    for (const Contender& contender : contenders) {
+      if (contender.is_policy == policies) text += fmt::format(" {:>7}", short_name(contender.name));
+    }
+    text += policies ? fmt::format(" {:>6}{:>7}\n", "/other", "/alloc") : "\n";
+    for (const Cell& cell : cells) {
+      std::string what = sizes_text(cell);
+      if (cell.words.threads > 1) what += fmt::format(" x{}", cell.words.threads);
+      text += fmt::format("{:<16}{:>5g}%", what, cell.words.fraction * 100);
+      if (!policies) text += fmt::format(" {:>7}", microseconds(cell.ns("limit")));
+      for (const Contender& contender : contenders) {
+        if (contender.is_policy == policies) text += fmt::format(" {:>7}", microseconds(cell.ns(contender.name)));
+      }
+      const Verdict verdict = judge(cell, contenders);
+      const bool tenth = !verdict.ten_times_promised || verdict.ten_times_kept;
+      text += policies ? fmt::format(" {:>5.2f}{}{:>6.3f}{}\n", verdict.to_best_other, verdict.near_kept ? " " : "!",
+                                     verdict.to_best_allocator, tenth ? " " : "!")
+                       : "\n";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+Json cell_json(const Cell& cell, const std::vector<Contender>& contenders) {
+  constexpr const char* kFailed = "a process of it failed or took longer than two minutes";
+  Json json{{"sizes", cell.words.sizes},
+            {"touch", cell.words.fraction},
+            {"pattern", cell.words.pattern},
+            {"threads", cell.words.threads},
+            {"limit_ns", figure_or_na(cell.ns("limit"), "not measured for several threads or sizes")}};
+  Json& all = json["contenders"] = Json::object();
+  for (const Contender& contender : contenders) {
+    Json& one = all[contender.name];
+    const double ns = cell.ns(contender.name);
+    one["ns"] = figure_or_na(ns, kFailed);
+    one["faults"] = ns > 0 ? Json(cell.faults(contender.name)) : Json{{"na", kFailed}};
+    const auto zeroed = cell.zeroed.find(contender.name);
+    one["zeroed_bytes"] = zeroed == cell.zeroed.end() || zeroed->second < 0
+                              ? Json{{"na", "audited for contiguous touching, one thread, up to 100 MiB"}}
+                              : Json(zeroed->second);
+  }
+  const Verdict verdict = judge(cell, contenders);
+  json["verdict"] = {{"best_allocator", verdict.best_allocator},
+                     {"best_other", verdict.best_other},
+                     {"to_best_allocator", verdict.to_best_allocator},
+                     {"to_best_other", verdict.to_best_other},
+                     {"near_kept", verdict.near_kept},
+                     {"ten_times_promised", verdict.ten_times_promised},
+                     {"ten_times_kept", verdict.ten_times_kept}};
+  return json;
+}

@@ -1,0 +1,66 @@
+# `cmake --install build --prefix P`, and a Debian package by `cpack` in the build folder.
+#
+#   P/bin/zerotax                 a link to P/lib/zerotax/bin/zerotax, which finds all else from where it is: the tree can be moved
+#   P/lib/zerotax/{bin,lib}       the command, the probes and helpers beside it, libraries for preloading: as in the build tree
+#   P/lib/…, P/include/zerotax    the recorder, for programs of others (recorder/CMakeLists.txt)
+#   P/share/…                     scripts, plots, schemas, documents, manual page, completion
+if(ZEROTAX_SANITIZE)
+  return()
+endif()
+include(GNUInstallDirs)
+set(private lib/zerotax)
+
+get_property(allocators GLOBAL PROPERTY ZEROTAX_ALLOCATORS)
+list(TRANSFORM allocators PREPEND bench- OUTPUT_VARIABLE programs)
+foreach(target IN ITEMS zerotax fork-target fork-snapshot recv-server ${programs})
+  if(TARGET ${target})
+    install(TARGETS ${target} RUNTIME DESTINATION ${private}/bin)
+  endif()
+endforeach()
+if(TARGET recv-tls)
+  install(TARGETS recv-tls LIBRARY DESTINATION ${private}/bin)
+endif()
+foreach(target IN ITEMS zerotax-record largecache)
+  install(TARGETS ${target} LIBRARY DESTINATION ${private}/lib)
+endforeach()
+install(CODE "
+  set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+  file(MAKE_DIRECTORY \${root}/bin)
+  file(CREATE_LINK ../${private}/bin/zerotax \${root}/bin/zerotax SYMBOLIC)
+  file(CREATE_LINK ../../../${CMAKE_INSTALL_LIBDIR}/libzerotax-functions.so
+    \${root}/${private}/lib/libzerotax-functions.so SYMBOLIC)")
+
+install(DIRECTORY plots DESTINATION share/zerotax PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY cases/recv_buffer/clients DESTINATION share/zerotax FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+# Where plots/validate.py looks for them.
+install(DIRECTORY results/schema DESTINATION share/zerotax/results FILES_MATCHING PATTERN *.json)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${CMAKE_BINARY_DIR}/share/man/man1/zerotax.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES harness/cli/completion/zerotax.bash DESTINATION share/bash-completion/completions RENAME zerotax)
+# Debian's zsh reads vendor-completions, others site-functions.
+install(FILES harness/cli/completion/_zerotax DESTINATION share/zsh/vendor-completions)
+install(FILES harness/cli/completion/_zerotax DESTINATION share/zsh/site-functions)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME zerotax)
+set(CPACK_PACKAGE_CONTACT "The zerotax developers <zerotax@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION "Measures which memory allocators write zeros over memory that is zero already,
+from which size on, what that costs, and which of a program's calls pay.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
+# What dpkg-shlibdeps cannot know: scudo's library belongs to a package without a list of its libraries.
+if(TARGET bench-scudo)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS libclang-rt-14-dev)
+endif()
+# The figures, the report page, Python's clients, and a compiler for the reproducers of reports; every number is there
+# without them.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
+  "gcc, libc6-dev, python3-matplotlib, python3-jinja2, node-d3-scale, node-d3-zoom, python3-jsonschema, python3-openssl, python3-cffi, python3-requests")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "babeltrace2, linux-perf")
+include(CPack)

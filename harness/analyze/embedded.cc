@@ -1,0 +1,26 @@
+#include "analyze/embedded.h"
+
+namespace zerotax {
+
+const std::map<std::string, std::string>& embedded_upstreams() {
+  static const std::map<std::string, std::string> all{
+#include "embedded_upstreams.inc"
+  };
+  return all;
+}
+
+const std::map<std::string, std::string>& embedded_forms() {
+  static const std::map<std::string, std::string> all{
+#include "embedded_forms.inc"
+  };
+  return all;
+}
+
+const std::map<std::string, std::string>& embedded_reproducers() {
+  static const std::map<std::string, std::string> all{
+#include "embedded_reproducers.inc"
+  };
+  return all;
+}
+
+}  // namespace zerotax

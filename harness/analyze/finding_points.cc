@@ -1,0 +1,173 @@
+#include "analyze/finding_points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "analyze/summary.h"
+#include "analyze/tax.h"
+#include "os/page.h"
+
+namespace zerotax {
+namespace {
+
+std::optional<double> median_in(const Json& point, const char* key) {
+  const auto found = point.find(key);
+  if (found == point.end() || !found->is_object() || !found->contains("median")) return std::nullopt;
+  return found->at("median").get<double>();
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> count_in(const Json& figures, const char* key) {
+  if (const std::string_view name = key; name.starts_with("first_") && name != "first_ops") {
+    const auto early = figures.find("first_ops");
+    if (early == figures.end() || early->empty()) return std::nullopt;
+    return count_in(early->front(), key + std::string_view("first_").size());
+  }
+  const auto found = figures.find(key);
+  if (found == figures.end()) return std::nullopt;
+  if (found->is_number()) return found->get<std::uint64_t>();
+  const auto median = median_in(figures, key);
+  if (!median) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(*median));
+}
+
+bool is_plain_loop(const Json& point) { return point.at("status") == "ok" && point.at("case") == "calloc_loop"; }
+
+std::uint64_t size_of(const Json& point) { return point.at("size_bytes"); }
+
+std::uint64_t pages_of(const Json& point) { return (size_of(point) + kPageBytes - 1) / kPageBytes; }
+
+std::optional<std::uint64_t> operation_faults(const Json& point) {
+  const auto in_calloc = count_in(point, "calloc_faults");
+  const auto in_free = count_in(point, "free_faults");
+  if (!in_calloc || !in_free) return std::nullopt;
+  const auto touching = count_in(point, "touch_faults");
+  if (!touching && point.at("touch").get<double>() > 0) return std::nullopt;
+  return *in_calloc + *in_free + touching.value_or(0);
+}
+
+std::optional<double> operation_ns(const Json& point) {
+  const auto in_calloc = median_in(point, "calloc_ns");
+  const auto in_free = median_in(point, "free_ns");
+  if (!in_calloc || !in_free) return std::nullopt;
+  return *in_calloc + *in_free + median_in(point, "touch_ns").value_or(0);
+}
+
+bool is_much(std::uint64_t part, std::uint64_t whole) { return 2 * part >= whole; }
+
+bool is_little(std::uint64_t part, std::uint64_t whole) { return 20 * part <= whole; }
+
+std::vector<FiringRange> firing_ranges(std::vector<const Json*> considered,
+                                       const std::function<bool(const Json&)>& fires) {
+  std::stable_sort(considered.begin(), considered.end(),
+                   [](const Json* one, const Json* other) { return size_of(*one) < size_of(*other); });
+  std::vector<FiringRange> ranges;
+  bool joined = false;
+  for (std::size_t begin = 0; begin < considered.size();) {
+    const std::uint64_t size = size_of(*considered[begin]);
+    std::size_t end = begin;
+    std::vector<const Json*> firing;
+    for (; end < considered.size() && size_of(*considered[end]) == size; ++end) {
+      if (fires(*considered[end])) firing.push_back(considered[end]);
+    }
+    if (!firing.empty()) {
+      if (!joined) ranges.push_back({size, size, {}});
+      ranges.back().to_bytes = size;
+      ranges.back().points.insert(ranges.back().points.end(), firing.begin(), firing.end());
+    }
+    joined = !firing.empty();
+    begin = end;
+  }
+  return ranges;
+}
+
+std::function<bool(const Json&)> not_on_worker_alone(const FindingSubject& subject,
+                                                     std::function<bool(const Json&)> fires) {
+  return [&subject, fires = std::move(fires)](const Json& point) {
+    if (!fires(point)) return false;
+    if (point.at("thread") == "main") return true;
+    return std::none_of(subject.points.begin(), subject.points.end(), [&](const Json* other) {
+      return other->at("thread") == "main" && size_of(*other) == size_of(point) &&
+             other->at("touch") == point.at("touch") && other->at("case") == point.at("case") &&
+             other->at("status") == "ok" && !fires(*other);
+    });
+  };
+}
+
+const Json& point_nearest(const FiringRange& range, std::uint64_t size_bytes) {
+  const auto distance = [&](const Json* point) {
+    return std::abs(static_cast<std::int64_t>(size_of(*point)) - static_cast<std::int64_t>(size_bytes));
+  };
+  return **std::min_element(range.points.begin(), range.points.end(),
+                            [&](const Json* one, const Json* other) { return distance(one) < distance(other); });
+}
+
+Json evidence_of(const Json& point, std::initializer_list<const char*> figures) {
+  Json entry;
+  for (const char* key : {"case", "size_bytes", "touch", "thread"}) entry[key] = point.at(key);
+  entry["figures"] = Json::object();
+  for (const char* key : figures) {
+    const auto count = count_in(point, key);
+    if (count) {
+      entry["figures"][key] = *count;
+    } else {
+      const auto found = point.find(key);
+      entry["figures"][key] =
+          found != point.end() && is_not_available(*found) ? *found : not_available("not measured by this pass");
+    }
+  }
+  return entry;
+}
+
+Finding finding_of(const std::string& name, const FiringRange& range, std::initializer_list<const char*> figures) {
+  Finding finding;
+  finding.name = name;
+  finding.from_bytes = range.from_bytes;
+  finding.to_bytes = range.to_bytes;
+  finding.named_bytes = named_size(range.from_bytes, range.to_bytes);
+  for (const Json* point : range.points) finding.evidence.push_back(evidence_of(*point, figures));
+  return finding;
+}
+
+std::optional<double> calloc_ns(const Json& point) { return median_in(point, "calloc_ns"); }
+
+std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point,
+                                 const std::function<std::optional<double>(const Json&)>& time) {
+  const auto own = time(point);
+  if (!own) return std::nullopt;
+  std::optional<Peer> best;
+  for (const Json* peer : subject.peers) {
+    if (peer->at("status") != "ok") continue;
+    bool same = true;
+    for (const char* key : {"case", "size_bytes", "touch", "thread"}) same = same && peer->at(key) == point.at(key);
+    const auto ns = same ? time(*peer) : std::nullopt;
+    if (ns && (!best || *ns < best->ns)) best = Peer{allocator_label(*peer), *ns, *own / std::max(*ns, 1.0)};
+  }
+  return best;
+}
+
+std::string peer_words(const std::optional<Peer>& peer) {
+  if (!peer || peer->ratio < 2) return "";
+  return fmt::format(", {} times as long as {}", format_ratio(peer->ratio), peer->label);
+}
+
+std::string time_words(const Json& one, const Json& other) {
+  const auto ns = operation_ns(one);
+  const auto other_ns = operation_ns(other);
+  if (!ns || !other_ns || *ns <= 0 || *other_ns <= 0) return "";
+  const double ratio = *ns / *other_ns;
+  if (ratio >= 2) return fmt::format(", {} times the time", format_ratio(ratio));
+  return ratio <= 0.5 ? fmt::format(", 1/{} of the time", format_ratio(1 / ratio)) : "";
+}
+
+std::string format_ratio(double ratio) {
+  if (ratio < 10) return fmt::format("{:.1f}", ratio);
+  const double unit = std::pow(10.0, std::floor(std::log10(ratio)) - 1);
+  return format_count(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
+}
+
+}  // namespace zerotax

@@ -1,0 +1,229 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "analyze/compare_report.h"
+#include "base/size.h"
+#include "cli/compare_sides.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "drive/compare_measure.h"
+#include "drive/interrupt.h"
+#include "drive/memory_guard.h"
+#include "drive/output_file.h"
+#include "drive/progress.h"
+#include "drive/run_file.h"
+#include "os/environment.h"
+#include "os/memory.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax compare mimalloc jemalloc\n"
+    "  zerotax compare ./v1/libmine.so ./v2/libmine.so --size 1MiB --touch 1 --explain 1\n"
+    "  zerotax compare jemalloc jemalloc --env new:MALLOC_CONF=retain:false\n"
+    "  zerotax compare results/before results/after --markdown changes.md\n";
+
+/// Sizes in the middle of what the study looks at: below and above the thresholds of the allocators that are built in.
+const std::vector<std::string> kSizes{"64KiB", "1MiB", "20MiB", "100MiB"};
+constexpr std::int64_t kPairs = 16;
+constexpr std::int64_t kMostPairs = 200;
+/// Pairs beyond the fewest that could prove anything, so that one of another sign may be among them.
+constexpr std::int64_t kSpare = 4;
+/// So many that the rate is known to a tenth of a percent; fewer for many points, so that it takes no seconds.
+constexpr std::size_t kMostShuffles = 10'000;
+constexpr std::size_t kFewestShuffles = 1'000;
+constexpr std::size_t kShuffledPairs = 1'500'000;
+
+struct Options {
+  std::string before;
+  std::string after;
+  MeasureOptions measure;
+  std::int64_t pairs = 0;
+  std::string cost = "total";
+  std::vector<std::string> explain;
+  std::int64_t self_test = 0;
+  std::string markdown;
+  std::string csv;
+  std::string json;
+  std::string google;
+  std::vector<const CLI::Option*> of_measuring;
+};
+
+bool stop() { return interrupted() != 0; }
+
+void check(const Options& options, bool files) {
+  options.measure.check();
+  if (options.cost != "calloc" && options.cost != "total") {
+    throw UsageError(fmt::format("--cost {} is no cost", options.cost), "give calloc or total");
+  }
+  for (const CLI::Option* option : options.of_measuring) {
+    if (!files || option->count() == 0) continue;
+    throw UsageError(fmt::format("{} is of no use with runs that are measured already", option->get_name()),
+                     "leave it out, or compare allocators");
+  }
+  if (options.self_test < 0 || options.self_test > 100'000) {
+    throw UsageError(fmt::format("--self-test {} is no number of comparisons", options.self_test), "give 1 to 100000");
+  }
+  for (const std::string& path : {options.markdown, options.csv, options.json}) {
+    if (!path.empty()) check_writable(path);
+  }
+  if (!options.google.empty()) check_writable(options.google + "-old.json");
+}
+
+ComparePlan make_plan(const Options& options, const CompareMethod& method) {
+  ComparePlan plan;
+  MeasureOptions measure = options.measure;
+  if (measure.sizes.empty()) measure.sizes = kSizes;
+  if (measure.touches.empty()) measure.touches = {0, 1};
+  plan.axes = measure.axes();
+  const std::size_t points =
+      plan.axes.cases.size() * plan.axes.sizes.size() * plan.axes.touches.size() * plan.axes.threads.size();
+  const auto fewest = static_cast<std::int64_t>(fewest_pairs(points, method.alpha));
+  const std::int64_t pairs = options.pairs != 0 ? options.pairs : std::max(kPairs, fewest + kSpare);
+  if (pairs < fewest || pairs > kMostPairs) {
+    throw UsageError(fmt::format("--processes {} proves nothing at {} points", pairs, points),
+                     fmt::format("give {} to {}, or fewer points", fewest, kMostPairs));
+  }
+  plan.pairs = static_cast<unsigned>(pairs);
+  plan.cost = options.cost == "calloc" ? Cost::kCalloc : Cost::kTotal;
+  plan.timeout_s = options.measure.timeout_s;
+  plan.coins = method.seed;
+  std::tie(plan.before, plan.after) = resolve_sides(options.before, options.after, options.measure.env);
+  return plan;
+}
+
+void warm_up(const PlanAxes& axes) {
+  const std::uint64_t largest = *std::max_element(axes.sizes.begin(), axes.sizes.end());
+  if (!why_too_large(largest).empty()) return;
+  warm_up_memory(std::min(2 * largest, read_memory_state().usable() / 2), stop);
+}
+
+/// OLD against itself, over and over.
+SelfTest test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& method) {
+  plan.after = plan.before;
+  SelfTest test;
+  Progress progress("comparing OLD with itself", static_cast<std::size_t>(times), static_cast<double>(times));
+  while (test.comparisons < static_cast<std::size_t>(times)) {
+    ++plan.coins;
+    std::vector<ComparedPoint> points;
+    if (!measure_comparison(plan, stop, points)) break;
+    ++test.comparisons;
+    if (any_difference(judge_points(points, method))) ++test.alarms;
+    progress.advance(1);
+    progress.show(fmt::format("{} false alarms", test.alarms));
+  }
+  return test;
+}
+
+CompareReport measure(const Options& options) {
+  CompareReport report;
+  const ComparePlan plan = make_plan(options, report.method);
+  report.environment_before = report.environment_after = describe_environment();
+  report.before = allocator_json(plan.before);
+  report.after = allocator_json(plan.after);
+  report.cost = plan.cost;
+  report.pairs = plan.pairs;
+  warm_up(plan.axes);
+  report.whole = measure_comparison(plan, stop, report.points);
+  report.verdicts = judge_points(report.points, report.method);
+  const std::size_t pairs = report.points.size() * report.pairs;
+  report.shuffles = std::clamp(kShuffledPairs / pairs, kFewestShuffles, kMostShuffles);
+  report.shuffled_rate = false_alarm_rate(time_samples(report.points), report.shuffles, report.method);
+  if (report.whole && options.self_test > 0) {
+    report.self_test = test_itself(plan, options.self_test, report.method);
+    report.whole = !stop();
+  }
+  return report;
+}
+
+CompareReport read(const Options& options) {
+  CompareReport report;
+  const RunFile before = read_run_file(options.before);
+  const RunFile after = read_run_file(options.after);
+  report.measured = false;
+  report.before = {{"file", before.path}};
+  report.after = {{"file", after.path}};
+  report.environment_before = before.environment;
+  report.environment_after = after.environment;
+  report.cost = options.cost == "calloc" ? Cost::kCalloc : Cost::kTotal;
+  report.points = compare_run_files(before, after, report.cost);
+  report.verdicts = judge_points(report.points, report.method);
+  return report;
+}
+
+/// The place of a point by its number in the table, or its key.
+std::size_t find_point(const CompareReport& report, const std::string& word) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error == std::errc() && end == word.data() + word.size() && number >= 1 && number <= report.points.size()) {
+    return number - 1;
+  }
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    const std::string key = compared_key(report.points[i]);
+    if (word == key || word == report.points[i].before.allocator + "/" + key) return i;
+  }
+  const std::string example = report.points.empty() ? "" : ", or as in " + compared_key(report.points[0]);
+  throw UsageError(fmt::format("--explain {} names no point", word),
+                   fmt::format("give a number from 1 to {}{}", report.points.size(), example));
+}
+
+ExitStatus compare(const Options& options) {
+  const bool files = is_run_file(options.before);
+  if (files != is_run_file(options.after)) {
+    throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
+  }
+  check(options, files);
+  const CompareReport report = files ? read(options) : measure(options);
+  if (!options.json.empty()) write_file(options.json, json_text(compare_json(report)));
+  if (!options.csv.empty()) write_file(options.csv, compare_csv(report));
+  if (!options.markdown.empty()) write_file(options.markdown, compare_markdown(report));
+  if (!options.google.empty()) {
+    write_file(options.google + "-old.json", json_text(google_benchmark_json(report, false)));
+    write_file(options.google + "-new.json", json_text(google_benchmark_json(report, true)));
+  }
+  const bool silent = options.json == "-" || options.csv == "-" || options.markdown == "-";
+  if (!silent) fmt::print("{}", compare_text(report));
+  for (const std::string& word : options.explain) {
+    const std::size_t at = find_point(report, word);
+    if (!silent) fmt::print("\n{}", explain_text(report, at));
+  }
+  if (!report.whole) fmt::print(stderr, "zerotax: interrupted: the verdicts are of what was measured until then\n");
+  return compare_status(report.verdicts);
+}
+
+std::function<ExitStatus()> configure(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  const char* what = "a run (results folder, run.json), or an allocator: NAME, NAME=PATH, or the path of a library";
+  app.add_option("OLD", options->before, what)->required()->check(not_empty());
+  app.add_option("NEW", options->after, "what it is compared with: the same kind of thing")
+      ->required()
+      ->check(not_empty());
+  MeasureOptions& measure = options->measure;
+  options->of_measuring = measure.add_compared(app);
+  options->of_measuring.push_back(app.add_option(
+      "--processes", options->pairs, "pairs of processes at each point (default: 16, more for many points)"));
+  options->of_measuring.push_back(app.add_option("--self-test", options->self_test,
+                                                 "compare OLD with itself N times as well, and count false alarms"));
+  app.add_option("--cost", options->cost, "calloc, or total: calloc + touch + free")->capture_default_str();
+  app.add_option("--explain", options->explain,
+                 "say how the verdict of a point (its number, or name) came about (repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--markdown", options->markdown, "write a Markdown table to this file (- is standard output)")
+      ->check(not_empty());
+  app.add_option("--csv", options->csv, "write comma-separated values to this file")->check(not_empty());
+  app.add_option("--json", options->json, "write data and verdicts to this file")->check(not_empty());
+  app.add_option("--benchmark-json", options->google,
+                 "write PREFIX-old.json and PREFIX-new.json for Google Benchmark's compare.py")
+      ->check(not_empty());
+  return [options] { return compare(*options); };
+}
+
+const Subcommand command("compare", "judge what changed between two runs, allocators or versions, point by point",
+                         kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,85 @@
+#include "cli/complete.h"
+
+#include <algorithm>
+
+#include "cli/complete_values.h"
+
+namespace zerotax {
+namespace {
+
+bool is_shown(const CLI::Option* option) { return !option->get_group().empty(); }
+
+/// "--allocator" is taken, and a value is to follow.
+const CLI::Option* option_of(const CLI::App& command, const std::string& word) {
+  if (!word.starts_with("-")) return nullptr;
+  const CLI::Option* option = command.get_option_no_throw(word);
+  return option != nullptr && option->get_items_expected_max() != 0 ? option : nullptr;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options(is_shown)) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+/// The words before the last that are neither options nor their values.
+std::size_t positionals_before(const CLI::App& command, const std::vector<std::string>& words) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    // A shell may take "NAME=PATH" for three words.
+    const bool joined = words[i] == "=" || words[i - 1] == "=";
+    if (!joined && !words[i].starts_with("-") && option_of(command, words[i - 1]) == nullptr) ++count;
+  }
+  return count;
+}
+
+std::vector<std::string> expected(const CLI::App& command, const std::vector<std::string>& words) {
+  const std::string& last = words.back();
+  std::size_t before = words.size() - 2;
+  if (words[before] == "=") --before;  // "--cost=" as a shell splits it
+  if (const CLI::Option* option = option_of(command, words[before])) return known_values(*option);
+  if (words[words.size() - 2] == "=") return {};  // NAME=PATH: a file
+  if (last.starts_with("-")) {
+    const auto equals = last.find('=');
+    if (equals == std::string::npos) return option_names(command);
+    std::vector<std::string> values;
+    if (const CLI::Option* option = option_of(command, last.substr(0, equals))) {
+      for (const std::string& value : known_values(*option)) values.push_back(last.substr(0, equals + 1) + value);
+    }
+    return values;
+  }
+  const auto positionals =
+      command.get_options([](const CLI::Option* each) { return is_shown(each) && each->get_positional(); });
+  const std::size_t index = positionals_before(command, words);
+  if (index < positionals.size()) return known_values(*positionals[index]);
+  return last.empty() ? option_names(command) : std::vector<std::string>{};
+}
+
+std::vector<std::string> candidates(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.size() <= 1) return words.empty() || !words[0].starts_with("-") ? command_names(app) : option_names(app);
+  if (std::find(words.begin(), words.end() - 1, "--") != words.end() - 1) return {};
+  const auto commands = app.get_subcommands([&](const CLI::App* each) { return each->get_name() == words[0]; });
+  return commands.empty() ? std::vector<std::string>{} : expected(*commands.front(), words);
+}
+
+}  // namespace
+
+std::vector<std::string> complete(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> found = candidates(app, words);
+  const std::string begun = words.empty() || words.back() == "=" ? "" : words.back();
+  std::erase_if(found, [&](const std::string& each) { return !each.starts_with(begun); });
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace zerotax

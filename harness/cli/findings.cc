@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "analyze/findings_report.h"
+#include "base/error.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "drive/output_file.h"
+#include "drive/stored_run.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax findings results/2026-11-20T05-10-00Z\n"
+    "  zerotax findings results/2026-11-20T05-10-00Z --allocator mimalloc\n"
+    "  zerotax run --allocator mine=./libmine.so --size 20MiB --json mine.json; zerotax findings mine.json\n"
+    "Exit status: 1 if there are findings.\n";
+
+struct Options {
+  std::string run;
+  std::vector<std::string> allocators;
+  std::string json;
+};
+
+/// Throws UsageError for an allocator that the run has not measured.
+void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindings>& all) {
+  if (names.empty()) return;
+  for (const std::string& name : names) {
+    if (std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.allocator == name; })) continue;
+    std::string there;
+    for (const auto& one : all) there += (there.empty() ? "" : ", ") + one.allocator;
+    throw UsageError(fmt::format("the run has not measured '{}'", name),
+                     there.empty() ? "it has no points at all" : "it has " + there);
+  }
+  std::erase_if(all,
+                [&](const auto& one) { return std::find(names.begin(), names.end(), one.allocator) == names.end(); });
+}
+
+/// What was not measured fires no rule, and is not innocent.
+void say_unmeasured(const std::vector<Json>& points) {
+  const auto without = std::count_if(points.begin(), points.end(), [](const Json& point) {
+    return point.at("status") != "ok" && point.at("status") != "not_zero";
+  });
+  if (without > 0) fmt::print("\n{} of {} points have no result, and so no findings.\n", without, points.size());
+}
+
+ExitStatus findings(const Options& options) {
+  if (!options.json.empty()) check_writable(options.json);
+  const StoredRun run = read_stored_run(options.run);
+  std::vector<AllocatorFindings> all;
+  try {
+    all = find_findings(run.points, run.thresholds);
+  } catch (const Json::exception& failure) {
+    throw UsageError(fmt::format("{} is damaged ({})", options.run, failure.what()), "measure it again");
+  }
+  keep_only(options.allocators, all);
+  const Json json = findings_json(all, options.run);
+  if (!options.json.empty()) write_file(options.json, json_text(json));
+  if (options.json != "-") {
+    fmt::print("{}", findings_text(json));
+    say_unmeasured(run.points);
+  }
+  return json.at("findings").empty() ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+const Subcommand command(
+    "findings", "say what is wrong in measured points, with evidence", kExamples,
+    [](CLI::App& app) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      app.add_option("run", options->run, "a results folder, or a file of zerotax run --json")
+          ->required()
+          ->check(not_empty());
+      app.add_option("--allocator", options->allocators, "only of this one (repeatable)")->allow_extra_args(false);
+      app.add_option("--json", options->json, "write them to this file (- is standard output)")->check(not_empty());
+      return [options] { return findings(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/complete.h"
+#include "cli/man_page.h"
+#include "cli/subcommand.h"
+#include "drive/output_file.h"
+
+namespace zerotax {
+namespace {
+
+struct Options {
+  std::string man;
+  bool complete = false;
+};
+
+ExitStatus help(const CLI::App& root, const Options& options) {
+  if (options.complete) {
+    for (const std::string& word : complete(root, Subcommand::program_words())) fmt::print("{}\n", word);
+  } else if (!options.man.empty()) {
+    write_file(options.man, man_page(root));
+  } else {
+    // App::help would describe the command that was given.
+    fmt::print("{}", root.get_formatter()->make_help(&root, root.get_name(), CLI::AppFormatMode::Normal));
+  }
+  return ExitStatus::kDone;
+}
+
+// Hidden (no summary): for the build, which makes the manual page of it, and for shells, which ask it while one types.
+const Subcommand command("help", "", "  zerotax help --man -\n  zerotax help --complete -- run --allo\n",
+                         [](CLI::App& app) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<Options>();
+                           app.add_option("--man", options->man,
+                                          "write the manual page to this file (- is standard output)");
+                           app.add_flag("--complete", options->complete,
+                                        "list what may stand at the end of the words behind --");
+                           return [options, &app] { return help(*app.get_parent(), *options); };
+                         });
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,122 @@
+#include "cli/man_page.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <vector>
+
+namespace zerotax {
+namespace {
+
+/// Text as it stands: no line of it is a request, no character an escape. A hyphen stays one that can be copied.
+std::string escaped(const std::string& text) {
+  std::string safe;
+  for (const char each : text) {
+    if (each == '\\') {
+      safe += "\\e";
+    } else if (each == '-') {
+      safe += "\\-";
+    } else if (each == '\'' || each == '.') {
+      safe += std::string("\\&") + each;
+    } else {
+      safe += each;
+    }
+  }
+  return safe;
+}
+
+/// "--size TEXT": its names, and what it takes.
+std::string heading(const CLI::Option& option) {
+  std::string names = option.get_name(option.get_positional(), true);
+  for (std::size_t at = names.find(','); at != std::string::npos; at = names.find(',', at + 2))
+    names.insert(at + 1, " ");
+  std::string text = "\\fB" + escaped(names) + "\\fR";
+  if (option.get_positional()) return text;
+  if (option.get_items_expected_max() != 0) {
+    std::string type = option.get_type_name();
+    type = type.substr(0, type.find(':'));
+    text += " \\fI" + escaped(type) + "\\fR";
+    if (!option.get_default_str().empty()) text += " (default " + escaped(option.get_default_str()) + ")";
+  }
+  return text;
+}
+
+/// What a validator says of the values: "{run,list}" of TEXT:{run,list}.
+std::string choices(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const auto open = type.find('{');
+  const auto close = type.rfind('}');
+  return open == std::string::npos || close == std::string::npos ? "" : type.substr(open + 1, close - open - 1);
+}
+
+std::string options_of(const CLI::App& app) {
+  std::string text;
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* each) { return !each->get_group().empty(); })) {
+    const std::string one_of = choices(*option);
+    text += fmt::format(".TP\n{}\n{}{}\n", heading(*option), escaped(option->get_description()),
+                        one_of.empty() ? "" : escaped(fmt::format(" (one of {})", one_of)));
+  }
+  return text;
+}
+
+std::string synopsis(const CLI::App& command) {
+  std::string text = fmt::format("\\fBzerotax {}\\fR", escaped(command.get_name()));
+  for (const CLI::Option* option :
+       command.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+    const std::string name = escaped(option->get_name(true));
+    text += option->get_required() ? fmt::format(" \\fI{}\\fR", name) : fmt::format(" [\\fI{}\\fR]", name);
+  }
+  text += " [\\fIOPTION\\fR]...";
+  // Which commands take a program is said by their examples alone.
+  return command.get_footer().find(" -- ") == std::string::npos ? text
+                                                                : text + R"( [\-\- \fIPROGRAM\fR [\fIARGUMENT\fR]...])";
+}
+
+std::string examples_of(const CLI::App& command) {
+  std::istringstream lines(command.get_footer());
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("  ")) text += escaped(line.substr(2)) + "\n";
+  }
+  return text.empty() ? "" : ".PP\nExamples:\n.PP\n.RS 4\n.nf\n" + text + ".fi\n.RE\n";
+}
+
+}  // namespace
+
+std::string man_page(const CLI::App& app) {
+  const auto commands = app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+  std::string text =
+      ".\\\" Written by `zerotax help --man`: do not edit.\n.TH ZEROTAX 1 \"\" \"zerotax " ZEROTAX_VERSION
+      "\" \"User Commands\"\n.nh\n.ad l\n.SH NAME\n";
+  text += "zerotax \\- what zeroing memory costs, in any allocator, to the byte\n.SH SYNOPSIS\n";
+  for (const CLI::App* command : commands) text += synopsis(*command) + "\n.br\n";
+  text +=
+      ".SH DESCRIPTION\nA program that calls calloc pays a tax when its allocator writes zeros over memory that was "
+      "already zero.\n"
+      "zerotax measures it: which allocators do, from which size on, what it costs, and whom. An allocator is the name "
+      "of a\n"
+      "built-in one (see \\fBzerotax list\\fR), or NAME=PATH of any library that replaces malloc. Sizes are bytes, or "
+      "as in\n"
+      "64KiB, 100MiB, 1GB. Root is not needed; what it adds, \\fBzerotax doctor\\fR says.\n.SH OPTIONS\n";
+  text += options_of(app) + ".SH COMMANDS\n";
+  for (const CLI::App* command : commands) {
+    text += fmt::format(".SS {}\n{}.\n{}{}", escaped(command->get_name()), escaped(command->get_description()),
+                        options_of(*command), examples_of(*command));
+  }
+  text +=
+      ".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nA finding: an allocator crashed, hung or handed out dirty memory; "
+      "something\n"
+      "became slower; something would spoil a run.\n.TP\n.B 2\nUnusable arguments or input; the message names the "
+      "remedy.\n"
+      ".TP\n.B 3\nThis machine cannot measure it, or nothing could be compared.\n.TP\n.B 128+N\nEnded by signal N; "
+      "what was\n"
+      "measured until then is kept.\n.SH ENVIRONMENT\n.TP\n.B ZEROTAX_PROBE_DIR\nThe folder of the probes bench\\-*, "
+      "if they are\n"
+      "not beside the program.\n.SH SEE ALSO\nThe pages under share/doc/zerotax: how each figure is measured, and what "
+      "it does not\n"
+      "prove.\n";
+  return text;
+}
+
+}  // namespace zerotax

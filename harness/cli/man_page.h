@@ -1,0 +1,12 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace zerotax {
+
+/// The manual page zerotax(1), in man(7)'s language, from the command line's own description: every command with its
+/// options and examples. What is hidden from --help is not in it.
+std::string man_page(const CLI::App& app);
+
+}  // namespace zerotax

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "doctor/machine.h"
+
+namespace zerotax {
+
+/// What a state means for a run, worst last.
+enum class Weight {
+  kOk,
+  kNote,     ///< worth knowing; figures are right
+  kLimits,   ///< some figures or commands are not to be had: they are n/a, the others are right
+  kSpoils,   ///< figures that are measured now would be wrong, or could not be compared
+  kStops,    ///< nothing can be measured
+  kUnknown,  ///< it cannot be read, and nothing follows from that
+};
+
+/// "ok", "note", "limits", "spoils", "stops", "unknown".
+const char* weight_word(Weight weight);
+
+/// One row of the report.
+struct Finding {
+  Json state;  ///< a few words, or {"na": why}
+  Weight weight = Weight::kOk;
+  std::string effect;  ///< on which figures or commands, and what; empty with kOk
+  std::string remedy;  ///< the exact command that would change it, never run by us; empty if there is none
+};
+
+/// Under which heading a row stands.
+enum class Topic { kCpu, kMemory, kKernel, kRights, kZerotax };
+const char* topic_word(Topic topic);
+
+/// One thing that is looked at: one static object in a file of checks/, or one row of checks/settings.cc.
+class Check {
+ public:
+  using Look = Finding (*)(const Machine&);
+  Check(Topic topic, const char* name, Look look);
+
+  Topic topic;
+  const char* name;  ///< "huge pages": at most 20 characters
+  Look look;
+};
+
+struct Row {
+  Topic topic;
+  std::string name;
+  Finding finding;
+};
+
+/// Every check, by topic and name. A check that fails is a row, n/a with the reason.
+std::vector<Row> examine(const Machine& machine);
+
+/// A state that only the running kernel can tell, of files that are another machine's.
+Finding not_asked();
+
+/// A state that could not be read.
+Finding unknown(const std::string& why);
+
+}  // namespace zerotax

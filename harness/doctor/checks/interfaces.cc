@@ -1,0 +1,62 @@
+#include <sys/prctl.h>
+
+#include <cstring>
+
+#include "doctor/check.h"
+#include "os/pagemap.h"
+#include "os/write_tracker.h"
+
+namespace zerotax {
+namespace {
+
+Finding look_at_pagemap(const Machine& machine) {
+  if (!machine.is_this()) return not_asked();
+  const Pagemap pagemap;
+  switch (pagemap.method()) {
+    case Pagemap::Method::kScan:
+      return {"PAGEMAP_SCAN", Weight::kOk, "", ""};
+    case Pagemap::Method::kRead:
+      return {"read entry by entry", Weight::kLimits,
+              "audits are slower; inline stores to memory that was populated before go unseen",
+              "run Linux 6.7 or later"};
+    case Pagemap::Method::kNone:
+      break;
+  }
+  return {not_available(pagemap.reason()), Weight::kLimits,
+          "run, study, check: redundant_zeroed_bytes, populated_bytes and inline stores are n/a",
+          "mount -t proc proc /proc"};
+}
+const Check pagemap_check(Topic::kKernel, "pagemap", look_at_pagemap);
+
+Finding look_at_tracking(const Machine& machine) {
+  if (!machine.is_this()) return not_asked();
+  const WriteTracker tracker;
+  if (tracker.available()) return {"userfaultfd, asynchronous", Weight::kOk, "", ""};
+  return {not_available(tracker.reason()), Weight::kLimits,
+          "run, study: inline stores to memory that was populated before go unseen; zeroed_bytes of such allocators "
+          "are n/a",
+          "run Linux 6.7 or later, and let seccomp permit userfaultfd"};
+}
+const Check tracking(Topic::kKernel, "write tracking", look_at_tracking);
+
+Finding look_at_dispatch(const Machine& machine) {
+  if (!machine.is_this()) return not_asked();
+  constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH; 0 switches off what was never on
+  if (::prctl(kSetDispatch, 0, 0, 0, 0) == 0) return {"syscall user dispatch", Weight::kOk, "", ""};
+  return {not_available(std::strerror(errno)), Weight::kLimits,
+          "run, study, thresholds, check: system calls of calloc and free are n/a",
+          "run Linux 5.11 or later, and let seccomp permit prctl"};
+}
+const Check dispatch(Topic::kKernel, "system call counts", look_at_dispatch);
+
+Finding look_at_soft_dirty(const Machine& machine) {
+  const Reading maps = machine.text("/proc/self/smaps");
+  if (!maps) return unknown(maps.why);
+  // "sd" is a flag of every mapping where the kernel keeps soft-dirty bits, since they begin as set.
+  const bool kept = maps.text->find(" sd") != std::string::npos;
+  return {kept ? "kept" : "not kept (CONFIG_MEM_SOFT_DIRTY)", Weight::kOk, "", ""};
+}
+const Check soft_dirty(Topic::kKernel, "soft-dirty bits", look_at_soft_dirty);
+
+}  // namespace
+}  // namespace zerotax

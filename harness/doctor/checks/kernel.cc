@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <cstdio>
+#include <string>
+
+#include "doctor/check.h"
+
+namespace zerotax {
+namespace {
+
+Finding look(const Machine& machine) {
+  Reading release = machine.line("/proc/sys/kernel/osrelease");
+  if (!release && machine.is_this()) {
+    utsname system{};
+    ::uname(&system);
+    release = {std::string(&system.release[0]), ""};
+  }
+  if (!release) return unknown(release.why);
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(release.text->c_str(), "%d.%d", &major, &minor) != 2) {
+    return unknown(fmt::format("'{}' is no version", *release.text));
+  }
+  const int version = major * 1000 + minor;
+  const char* newer = "apt-get install -t bookworm-backports linux-image-amd64";
+  if (version < 5'011) {
+    return {*release.text, Weight::kLimits,
+            "system calls are n/a (syscall user dispatch: Linux 5.11), inline stores to populated memory go unseen "
+            "(6.7)",
+            newer};
+  }
+  if (version < 6'007) {
+    return {*release.text, Weight::kLimits,
+            "inline stores to memory that was populated before go unseen (PAGEMAP_SCAN and asynchronous write "
+            "protection: Linux 6.7)",
+            newer};
+  }
+  return {*release.text, Weight::kOk, "", ""};
+}
+
+const Check check(Topic::kKernel, "version", look);
+
+}  // namespace
+}  // namespace zerotax

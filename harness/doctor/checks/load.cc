@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "doctor/check.h"
+
+namespace zerotax {
+namespace {
+
+/// What runs beside a measured process takes CPU, cache and memory bandwidth from it; on this many CPUs less than a
+/// tenth of one each is what an idle system does, and half of one is a neighbour that every other process meets.
+constexpr double kQuiet = 0.1;
+constexpr double kBusy = 0.5;
+
+Finding look(const Machine& machine) {
+  const Reading line = machine.line("/proc/loadavg");
+  if (!line) return unknown(line.why);
+  double load = 0;
+  if (std::from_chars(line.text->data(), line.text->data() + line.text->size(), load).ec != std::errc()) {
+    return unknown("/proc/loadavg holds no number");
+  }
+  const std::size_t cpus = machine.allowed_cpus();
+  const double each = load / static_cast<double>(cpus);
+  const std::string state = fmt::format("{:.2f} in the last minute, {} CPU{}", load, cpus, cpus == 1 ? "" : "s");
+  const char* remedy = "ps -eo pcpu,pid,user,comm --sort=-pcpu | head";
+  if (each >= kBusy) {
+    return {state, Weight::kSpoils, "every time (run, study, compare, crossover, fork): other programs run meanwhile",
+            remedy};
+  }
+  if (each >= kQuiet) {
+    return {state, Weight::kNote, "times are noisier than they need be; what is counted is not affected", remedy};
+  }
+  return {state, Weight::kOk, "", ""};
+}
+
+const Check check(Topic::kCpu, "load", look);
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "base/size.h"
+#include "doctor/check.h"
+#include "os/memory.h"
+#include "os/page.h"
+
+namespace zerotax {
+namespace {
+
+/// Clock ticks since boot (proc(5)).
+struct Ticks {
+  double all = 0;
+  double stolen = 0;
+  std::map<std::string, double> by_process;  ///< user and system, by number
+};
+
+bool is_number(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+Ticks read_ticks(const Machine& machine) {
+  Ticks ticks;
+  if (const Reading line = machine.line("/proc/stat")) {
+    std::istringstream words(*line.text);
+    std::string name;
+    words >> name;
+    double value = 0;
+    // user nice system idle iowait irq softirq steal; guest time is a part of user.
+    for (int column = 0; column < 8 && words >> value; ++column) {
+      ticks.all += value;
+      if (column == 7) ticks.stolen = value;
+    }
+  }
+  for (const std::string& pid : machine.names("/proc")) {
+    if (!is_number(pid) || (machine.is_this() && pid == std::to_string(::getpid()))) continue;
+    const Reading stat = machine.line("/proc/" + pid + "/stat");
+    // The name, in parentheses, may hold anything.
+    if (!stat || stat.text->rfind(')') == std::string::npos) continue;
+    std::istringstream words(stat.text->substr(stat.text->rfind(')') + 1));
+    std::string skipped;
+    for (int column = 0; column < 11; ++column) words >> skipped;
+    double user = 0;
+    double system = 0;
+    if (words >> user >> system) ticks.by_process[pid] = user + system;
+  }
+  return ticks;
+}
+
+/// What is used during a third of a second.
+Ticks watch(const Machine& machine) {
+  const Ticks before = read_ticks(machine);
+  std::this_thread::sleep_for(std::chrono::milliseconds(330));
+  Ticks after = read_ticks(machine);
+  after.all -= before.all;
+  after.stolen -= before.stolen;
+  for (auto& [pid, ticks] : after.by_process) {
+    const auto was = before.by_process.find(pid);
+    if (was != before.by_process.end()) ticks -= was->second;
+  }
+  return after;
+}
+
+/// What was used lately, which is looked at once; of planted files, what was used since boot.
+Ticks recent(const Machine& machine) {
+  if (!machine.is_this()) return read_ticks(machine);
+  static const Ticks kLook = watch(machine);
+  return kLook;
+}
+
+Finding look_at_programs(const Machine& machine) {
+  constexpr double kBusy = 0.2;  // of one CPU
+  const Ticks ticks = recent(machine);
+  if (ticks.all <= 0) return unknown("/proc/stat cannot be read");
+  const Reading online = machine.line("/sys/devices/system/cpu/online");
+  const auto cpus = static_cast<double>(online ? count_of_list(*online.text) : machine.allowed_cpus());
+  std::vector<std::pair<double, std::string>> busy;
+  for (const auto& [pid, used] : ticks.by_process) {
+    if (used * cpus / ticks.all >= kBusy) busy.emplace_back(used * cpus / ticks.all, pid);
+  }
+  std::sort(busy.rbegin(), busy.rend());
+  if (busy.empty()) return {"none takes a fifth of a CPU", Weight::kOk, "", ""};
+  const auto& [share, pid] = busy.front();
+  const std::string name = machine.line("/proc/" + pid + "/comm").text.value_or("?");
+  const std::string more = busy.size() > 1 ? fmt::format(", and {} more", busy.size() - 1) : "";
+  return {fmt::format("{} ({}): {:.0f} % of a CPU{}", name, pid, 100 * share, more), Weight::kSpoils,
+          "every time: it runs beside what is measured", fmt::format("kill -STOP {}   (and kill -CONT {})", pid, pid)};
+}
+const Check programs(Topic::kCpu, "other programs", look_at_programs);
+
+Finding look_at_steal(const Machine& machine) {
+  const Ticks ticks = recent(machine);
+  if (ticks.all <= 0) return unknown("/proc/stat cannot be read");
+  const double share = ticks.stolen / ticks.all;
+  const std::string state = fmt::format("{:.1f} %", 100 * share);
+  if (share < 0.02) return {state, Weight::kOk, "", ""};
+  return {state, Weight::kSpoils, "every time: the host gives this machine's CPUs to others meanwhile", ""};
+}
+const Check steal(Topic::kCpu, "stolen by the host", look_at_steal);
+
+Finding look_at_memory(const Machine& machine) {
+  const MemoryState memory = read_memory_state(machine.root());
+  if (memory.total == 0) return unknown("/proc/meminfo cannot be read");
+  std::uint64_t most = 0;
+  std::string who;
+  for (const std::string& pid : machine.names("/proc")) {
+    if (!is_number(pid)) continue;
+    const Reading line = machine.line("/proc/" + pid + "/statm");
+    std::uint64_t mapped = 0;
+    std::uint64_t resident = 0;
+    if (!line || !(std::istringstream(*line.text) >> mapped >> resident) || resident * kPageBytes <= most) continue;
+    most = resident * kPageBytes;
+    who = pid;
+  }
+  if (most < memory.total / 4) return {"none has a quarter of the memory", Weight::kOk, "", ""};
+  const std::string name = machine.line("/proc/" + who + "/comm").text.value_or("?");
+  return {fmt::format("{} ({}): {}", name, who, format_size(most)), Weight::kNote,
+          "times and skipped points: memory that a block needs may have to be reclaimed first",
+          fmt::format("kill {}", who)};
+}
+const Check memory(Topic::kMemory, "other programs", look_at_memory);
+
+}  // namespace
+}  // namespace zerotax

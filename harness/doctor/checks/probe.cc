@@ -1,0 +1,31 @@
+#include "base/error.h"
+#include "doctor/check.h"
+#include "drive/allocators.h"
+#include "drive/probe_identity.h"
+
+namespace zerotax {
+namespace {
+
+Finding look_at_probe(const Machine& machine) {
+  if (!machine.is_this()) return not_asked();
+  try {
+    const std::size_t cases = known_cases().size();
+    return {"starts, with " + std::to_string(cases) + " cases", Weight::kOk, "", ""};
+  } catch (const Error& failure) {
+    return {not_available(failure.what()), Weight::kStops, "every command that measures an allocator",
+            failure.remedy()};
+  }
+}
+const Check probe(Topic::kZerotax, "probe", look_at_probe);
+
+Finding look_at_proc(const Machine& machine) {
+  const Reading status = machine.line("/proc/self/status");
+  if (status) return {"mounted", Weight::kOk, "", ""};
+  return {not_available(status.why), Weight::kLimits,
+          "audits (zeroed_bytes and its kin) are n/a, and programs cannot be recorded or watched",
+          "mount -t proc proc /proc"};
+}
+const Check proc(Topic::kKernel, "/proc", look_at_proc);
+
+}  // namespace
+}  // namespace zerotax

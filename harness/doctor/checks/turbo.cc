@@ -1,0 +1,28 @@
+#include "doctor/check.h"
+
+namespace zerotax {
+namespace {
+
+Finding note(const char* remedy) {
+  return {"on", Weight::kNote,
+          "times: the frequency depends on heat and on what the other CPUs do; pairs of processes (compare, crossover) "
+          "suffer least",
+          remedy};
+}
+
+Finding look(const Machine& machine) {
+  if (const auto off = machine.number("/sys/devices/system/cpu/intel_pstate/no_turbo")) {
+    if (*off != 0) return {"off", Weight::kOk, "", ""};
+    return note("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo");
+  }
+  if (const auto on = machine.number("/sys/devices/system/cpu/cpufreq/boost")) {
+    if (*on == 0) return {"off", Weight::kOk, "", ""};
+    return note("echo 0 > /sys/devices/system/cpu/cpufreq/boost");
+  }
+  return unknown("the kernel does not say (usual in a virtual machine)");
+}
+
+const Check check(Topic::kCpu, "turbo", look);
+
+}  // namespace
+}  // namespace zerotax

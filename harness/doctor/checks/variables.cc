@@ -1,0 +1,40 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "doctor/check.h"
+
+namespace zerotax {
+namespace {
+
+/// What allocators and the loader read: a measured process inherits it.
+constexpr std::array<std::string_view, 11> kPrefixes{"LD_PRELOAD", "LD_AUDIT",  "GLIBC_TUNABLES", "MALLOC_",
+                                                     "MIMALLOC_",  "TCMALLOC_", "SCUDO_OPTIONS",  "TBB_MALLOC_",
+                                                     "TBBMALLOC_", "JEMALLOC_", "LARGECACHE_"};
+
+Finding look(const Machine& machine) {
+  const Reading environment = machine.text("/proc/self/environ");
+  if (!environment) return unknown(environment.why);
+  std::vector<std::string> found;
+  std::istringstream entries(*environment.text);
+  for (std::string entry; std::getline(entries, entry, '\0');) {
+    const bool read = std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                                  [&](std::string_view prefix) { return entry.starts_with(prefix); });
+    const auto equals = entry.find('=');
+    if (read && equals != std::string::npos && equals + 1 < entry.size()) found.push_back(entry.substr(0, equals));
+  }
+  if (found.empty()) return {"none that allocators read", Weight::kOk, "", ""};
+  return {fmt::format("{}", fmt::join(found, ", ")), Weight::kSpoils,
+          "every figure: what is measured inherits them, and the results do not say so (--env NAME:KEY=VALUE does)",
+          fmt::format("unset {}", fmt::join(found, " "))};
+}
+
+const Check check(Topic::kZerotax, "environment", look);
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""Figure: each policy of largecache beside the best other allocator, by size and share of pages touched."""
+
+from __future__ import annotations
+
+import sys
+
+import zerotax_main
+import zerotax_style
+from matplotlib import colors
+from matplotlib.figure import Figure
+
+from zerotax_axes import size_text
+from zerotax_documents import document_of, load_document
+from zerotax_results import Results
+
+FIGURE = "policies"
+NAME, SCHEMA = "policies.json", "zerotax.policies/1"
+REMEDY = "run `build/bin/benchmark-policies --json policies.json`"
+POLICIES = ("libmalloc-116", "libmalloc-283", "xzone-792", "unmap", "purge", "memset", "dirty", "adaptive")
+# From a thousandth to a thousand times the best other allocator; white is equal.
+SCALE = colors.LogNorm(1e-3, 1e3)
+
+
+def ratio(cell: dict, policy: str) -> float | None:
+    """The policy's time as a multiple of the cheapest allocator's that is no policy; None when one is n/a."""
+    others = [its["ns"] for name, its in cell["contenders"].items()
+              if name not in POLICIES and not isinstance(its["ns"], dict)]
+    own = cell["contenders"].get(policy, {}).get("ns", {})
+    return None if isinstance(own, dict) or not others else own / min(others)
+
+
+def ratio_text(value: float | None) -> str:
+    """Three digits at most, or n/a."""
+    if value is None:
+        return "n/a"
+    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def draw(results: Results) -> Figure:
+    """The figure: a heat map per policy, sizes upwards, shares to the right."""
+    cells = document_of(results, NAME, SCHEMA, REMEDY)["groups"][0]["cells"]
+    sizes = sorted({cell["sizes"][0] for cell in cells})
+    touches = sorted({cell["touch"] for cell in cells})
+    by_place = {(cell["sizes"][0], cell["touch"]): cell for cell in cells}
+    figure = Figure(figsize=(11, 7.4))
+    figure.set_label("Policies of largecache beside the best other allocator")
+    figure.suptitle("calloc + touch + free: time of each policy of largecache as a multiple of the best other allocator's",
+                    x=0.01, ha="left", fontsize=12)
+    panels = figure.subplots(2, 4, sharex=True, sharey=True)
+    for axes, policy in zip(panels.flat, POLICIES):
+        values = [[ratio(by_place[size, touch], policy) if (size, touch) in by_place else None
+                   for touch in touches] for size in sizes]
+        axes.imshow([[float("nan") if value is None else value for value in row] for row in values], origin="lower",
+                    cmap="PuOr_r", norm=SCALE, aspect="auto")
+        for row, line in enumerate(values):
+            for column, value in enumerate(line):
+                dark = value is not None and (value > 60 or value < 0.016)
+                axes.text(column, row, ratio_text(value), ha="center", va="center", fontsize=7.5,
+                          color="white" if dark else zerotax_style.INK)
+        axes.set_title(policy, fontsize=11)
+        axes.set_xticks(range(len(touches)), [f"{touch * 100:g}" for touch in touches])
+        axes.set_yticks(range(len(sizes)), [size_text(size) for size in sizes])
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+    figure.supxlabel("pages touched, %", fontsize=11)
+    figure.text(0.01, 0.005, "Orange: dearer; violet: cheaper than the best of the other allocators.",
+                fontsize=9, color=zerotax_style.FAINT)
+    figure.subplots_adjust(left=0.085, right=0.99, top=0.89, bottom=0.11, wspace=0.08, hspace=0.2)
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(zerotax_main.main(FIGURE, draw, __doc__,
+                               load=lambda path: load_document(path, NAME, SCHEMA, REMEDY)))

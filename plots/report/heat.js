@@ -1,0 +1,187 @@
+"use strict";
+// Size x allocator: each cell a share of the block, or a time or count on a log scale. Neighbouring sizes share a cell
+// where there are more than fit; it shows the worst of them.
+const HEATS = [
+  ["redundant", "share of the block zeroed though it was zero"],
+  ["zeroed", "share of the block zeroed by calloc"],
+  ["calloc_ns", "time of one calloc"],
+  ["calloc_faults", "page faults inside calloc"],
+];
+
+class HeatMap {
+  constructor(figure) {
+    this.figure = figure;
+    this.choice = figure.querySelector("select");
+    for (const [key, name] of HEATS) if (Columns.has(key)) html("option", {value: key}, this.choice, name);
+    this.choice.addEventListener("change", () => State.set({"heat.f": this.choice.value}));
+    this.frame = new Frame(figure, () => this.model());
+    this.table = new FigureTable(figure, () => this.content());
+  }
+  render() {
+    this.frame.render();
+    this.table.refresh();
+  }
+  key() {
+    const key = State.get("heat.f", "redundant");
+    return HEATS.some(heat => heat[0] === key) && Columns.has(key) ? key : "redundant";
+  }
+  share() {
+    return this.key() === "redundant" || this.key() === "zeroed";
+  }
+  unit() {
+    return this.share() ? "share" : Columns.get(this.key()).unit;
+  }
+
+  read() {
+    this.choice.value = this.key();
+    this.lines = linesOf(this.key(), shown());
+    if (this.share())
+      for (const line of this.lines)
+        line.ys = line.ys.map((value, n) => (value === null ? null : Math.min(1, value / line.xs[n])));
+    this.places = unique([].concat(...this.lines.map(line => line.xs))).sort((a, b) => a - b);
+    const known = [].concat(...this.lines.map(line => line.ys.filter(value => value > 0)));
+    this.low = d3.min(known) || 1;
+    this.high = d3.max(known) || 1;
+  }
+
+  // 0 to 1: how strong the colour is.
+  depth(value) {
+    if (this.share()) return value;
+    if (value <= 0) return 0;
+    return this.high > this.low ? 0.08 + (0.92 * Math.log(value / this.low)) / Math.log(this.high / this.low) : 1;
+  }
+
+  model() {
+    this.read();
+    const rows = this.lines.length;
+    return {
+      xunit: "bytes",
+      xlog: true,
+      low: this.places[0],
+      high: this.places[this.places.length - 1],
+      places: this.places,
+      rows,
+      height: Math.max(40, rows * 30),
+      left: 132,
+      xname: "size asked of calloc",
+      words: `Heat map: ${HEATS.find(heat => heat[0] === this.key())[1]}, by size and allocator`,
+      empty: rows ? "" : "Nothing is chosen: switch an allocator on.",
+      draw: (...how) => this.draw(...how),
+      say: (...which) => this.say(...which),
+    };
+  }
+
+  // The cells of a line: from pixel, to pixel, worst value, or null and the reason.
+  cells(line, x, width) {
+    const edges = this.places.map((place, n) => {
+      const before = n ? this.places[n - 1] : place / 1.1;
+      return x(Math.sqrt(place * before));
+    });
+    edges.push(x(this.places[this.places.length - 1] * 1.1));
+    const found = [];
+    line.xs.forEach((size, n) => {
+      const at = d3.bisectLeft(this.places, size),
+        from = Math.max(0, edges[at]),
+        to = Math.min(width, edges[at + 1]);
+      if (to <= from) return;
+      const cell = {
+        from,
+        to,
+        value: line.ys[n],
+        na: line.na[n],
+        ended: line.ys[n] === null && line.ended.some(end => end.x === size),
+      };
+      const last = found[found.length - 1];
+      if (!last || (last.to - last.from >= 3 && to - from >= 3) || last.to - last.from >= 3) {
+        found.push(cell);
+        return;
+      }
+      last.to = to;
+      if (cell.ended || (cell.value !== null && (last.value === null ? !last.ended : cell.value > last.value)))
+        Object.assign(last, {value: cell.value, na: cell.na, ended: cell.ended});
+    });
+    return found;
+  }
+
+  draw(layer, x, width, height, clip) {
+    const grounds = [d3.interpolateLab("#fbf3ec", "#8f2a14"), d3.interpolateLab("#262b30", "#ff8a6b")]; // light, dark
+    const both = pick => `light-dark(${grounds.map(pick).join(", ")})`;
+    const tall = height / this.lines.length,
+      inside = svg("g", {"clip-path": clip}, layer);
+    this.lines.forEach((line, n) => {
+      const name = svg("text", {x: -6, y: (n + 0.5) * tall + 4, "text-anchor": "end"}, layer, line.name);
+      this.fit(name, line.name, this.frame.margin.left - 8);
+      for (const cell of this.cells(line, x, width)) {
+        const box = {x: cell.from, y: n * tall, width: cell.to - cell.from, height: tall, class: "cell"};
+        const depth = cell.value === null ? 0 : this.depth(cell.value);
+        const rect = svg("rect", {...box, fill: "url(#na)"}, inside);
+        if (cell.value !== null) rect.style.fill = both(ground => ground(depth));
+        if (box.width < 30 && !cell.ended) continue;
+        const text = cell.ended
+          ? "×"
+          : cell.value === null
+            ? "n/a"
+            : valueText(this.unit(), cell.value, true).replace(" ", "");
+        if (text.length * 7 > box.width && !cell.ended) continue;
+        const label = svg(
+          "text",
+          {x: (cell.from + cell.to) / 2, y: (n + 0.5) * tall + 4, "text-anchor": "middle"},
+          inside,
+          text,
+        );
+        if (cell.value !== null)
+          label.style.fill = both(ground => (d3.lab(ground(depth)).l < 49 ? "#ffffff" : "#000000"));
+      }
+    });
+  }
+
+  fit(text, name, room) {
+    let length = name.length;
+    while (length > 3 && text.getComputedTextLength() > room) text.textContent = `${name.slice(0, --length)}…`;
+    svg("title", {}, text, name);
+  }
+
+  say(place, row, cursor) {
+    const at = this.places[place],
+      tall = this.frame.size / this.lines.length;
+    const chosen =
+      row === undefined ? -1 : Math.min(Math.max(Math.floor(row * this.lines.length), 0), this.lines.length - 1);
+    const lines = chosen < 0 ? this.lines : [this.lines[chosen]];
+    if (chosen >= 0)
+      svg(
+        "rect",
+        {class: "chosen", x: this.frame.x(at) - 5, y: chosen * tall + 1, width: 10, height: tall - 2},
+        cursor,
+      );
+    const key = this.key();
+    const rows = lines.slice(0, MOST_TOLD).map(line => {
+      const n = d3.bisectLeft(line.xs, at),
+        value = line.xs[n] === at ? line.ys[n] : undefined;
+      if (value === undefined) return {look: line, name: line.name, text: "not measured"};
+      if (value === null)
+        return {
+          look: line,
+          name: line.name,
+          text: line.ended.some(end => end.x === at) ? line.na[n] : `n/a: ${line.na[n]}`,
+        };
+      return {look: line, name: line.name, text: valueText(this.unit(), value) + (this.share() ? ` of the block` : "")};
+    });
+    return {title: placeText("bytes", at), rows, notes: [HEATS.find(heat => heat[0] === key)[1]]};
+  }
+
+  content() {
+    this.read();
+    return {
+      head: ["size", ...this.lines.map(line => line.name)],
+      count: this.places.length,
+      row: n => [
+        placeText("bytes", this.places[n]),
+        ...this.lines.map(line => {
+          const at = d3.bisectLeft(line.xs, this.places[n]);
+          if (line.xs[at] !== this.places[n]) return "";
+          return line.ys[at] === null ? `n/a: ${line.na[at]}` : valueText(this.unit(), line.ys[at]);
+        }),
+      ],
+    };
+  }
+}

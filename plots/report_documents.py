@@ -1,0 +1,268 @@
+"""What lies beside a run, as parts of its page: thresholds, findings, fork, snapshot, faults. What is missing is a
+sentence that names the command which makes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable
+
+import zerotax_cow as cow
+import zerotax_fork as fork
+import zerotax_snapshot as snapshot
+from report_findings import GRADES, findings_part
+from report_points import contrasting
+from report_summary import Sentence, listed
+from zerotax_documents import read_document
+from zerotax_files import ResultsError
+from zerotax_lanes import DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, lanes_of
+from zerotax_looks import OTHERS, Style, darker
+from zerotax_units import count_text, size_text, time_text
+
+Part = dict[str, Any]
+Makes = Callable[[dict[str, Any]], Part]
+# Class of a piece in the page's style sheet; its texture differs, too.
+PIECES = {NO_ZEROS_BACK: "back", NO_ZEROS_KEPT: "kept", DIRTY: "dirty", NEEDLESS: "needless", UNKNOWN: "unknown"}
+FAULT_LOOKS = {
+    "copies": Style("#A9371F", "o", "-"),
+    "reuses": Style("#0063A2", "s", (0, (5, 1.6))),
+    "zero_fills": Style("#3E8A52", "^", (0, (1.6, 1.2))),
+}
+FAULT_NAMES = {"copies": "copies", "reuses": "reuses", "zero_fills": "zero-fills"}
+
+
+def line(name: str, style: Style, xs: list[float], ys: list[float | None], **more: Any) -> Part:
+    """A line of a chart of the page; None is a gap."""
+    return {
+        "name": name,
+        "colour": style.colour,
+        "dark": contrasting(style.colour),
+        "rim": darker(style.colour),
+        "marker": style.marker,
+        "dash": [] if style.dash == "-" else [2 * part for part in style.dash[1]],
+        "fill": "full",
+        "xs": xs,
+        "ys": ys,
+        **more,
+    }
+
+
+def _changes(document: dict[str, Any], lane: Lane) -> list[Part]:
+    """The thresholds of a lane with what changes there, word for word."""
+    return [
+        {"at": entry["at_bytes"], "changes": entry["changes"], "exact": entry["exact"], "noisy": entry["noisy"]}
+        for entry in document["thresholds"]
+        if (entry["allocator"], entry["touch"], entry["thread"]) == (lane.allocator, lane.touch, lane.thread)
+    ]
+
+
+def thresholds_part(document: dict[str, Any]) -> Part:
+    """The lanes of the map, each with its pieces and marks."""
+    lanes = lanes_of(document)
+    versions = {raw["allocator"]: raw["version"] for raw in document["lanes"]}
+    made = []
+    for lane in lanes:
+        version = versions[lane.allocator]
+        made.append(
+            {
+                "name": lane.name,
+                "version": version if isinstance(version, str) else "",
+                "label": lane.label(),
+                "pieces": [[low, high, PIECES[kind]] for low, high, kind in lane.pieces],
+                "ticks": [[tick.at, tick.steady, tick.noisy] for tick in lane.ticks],
+                "changes": _changes(document, lane),
+            }
+        )
+    exact = sum(len(lane["changes"]) for lane in made)
+    return {
+        "lanes": made,
+        "names": {kind: name for name, kind in PIECES.items()},
+        "count": exact,
+        "sentence": f"{count_text(exact)} change{'s' * (exact != 1)} of behaviour in {len(made)} "
+        f"lane{'s' * (len(made) != 1)}, each searched to the byte.",
+    }
+
+
+def fork_part(document: dict[str, Any]) -> Part:
+    """Shares of fork by section, and its time against populated memory."""
+    sections = []
+    for name, shares in fork.bars(document):
+        process, _, time = name.partition("\n")
+        sections.append(
+            {
+                "name": process,
+                "time": time,
+                "shares": [
+                    {"name": "not in the paper" if section == "-" else section, "share": share, "place": n}
+                    for n, (section, share) in enumerate(shares.items())
+                ],
+            }
+        )
+    lines = []
+    for kind, name, style in (
+        ("private", "private pages of 4 KiB", Style("#0063A2", "o", "-")),
+        ("huge", "huge pages", Style("#C85300", "^", (0, (5, 1.6)))),
+    ):
+        places = fork.places(document, kind)
+        if places:
+            lines.append(line(name, style, [size for size, _, _ in places], [ns for _, ns, _ in places]))
+    chart = {
+        "x": "bytes",
+        "y": "time",
+        "xname": "populated memory",
+        "yname": "time of fork()",
+        "lines": lines,
+        "xlog": True,
+        "ylog": True,
+    }
+    ways = document.get("ways") if isinstance(document.get("ways"), dict) else None
+    told = ways.get("ways") if ways else None
+    return {
+        "sentence": fork.title(document) + ".",
+        "sections": sections,
+        "chart": chart if lines else None,
+        "ways": [
+            {"name": way["name"], "call": _time(way["call_ns"]), "gone": _time(way["gone_ns"])} for way in told or []
+        ],
+        "ways_bytes": size_text(ways["populated_bytes"]) if told else "",
+    }
+
+
+def _time(figure: Any) -> str:
+    """A time in nanoseconds, its median, or why there is none."""
+    if isinstance(figure, dict):
+        return f"n/a: {figure['na']}" if "na" in figure else time_text(figure["median"])
+    return time_text(figure)
+
+
+def snapshot_part(document: dict[str, Any]) -> Part:
+    """What each alternative costs, and the parent's faults over time with fork."""
+    marks = {mark.name: mark for mark in snapshot.marks(document)}
+    most = max([mark.slowdown for mark in marks.values()], default=1.0)
+    summaries = {each["name"]: each["summary"] for each in document["alternatives"]}
+    rows = []
+    for result in snapshot.chosen(document):
+        mark = marks.get(result["alternative"])
+        rows.append(
+            {
+                "name": result["alternative"],
+                "summary": summaries.get(result["alternative"], ""),
+                "status": result["status"],
+                "reason": result["reason"] or "",
+                "slowdown": f"{mark.slowdown:.2f}" if mark else "",
+                "of": mark.slowdown / most if mark else 0,
+                "memory": "n/a" if not mark or mark.share is None else f"{100 * mark.share:.0f} %",
+                "stopped": time_text(mark.stopped_ns) if mark else "",
+            }
+        )
+    part = {
+        "sentence": snapshot.title(document, list(marks.values())) + ".",
+        "rows": rows,
+        "chart": None,
+        "array": size_text(document["parameters"]["array_bytes"]),
+        "allocator": document["results"][0]["allocator"],
+    }
+    forked = next((r for r in snapshot.chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
+    if forked and snapshot.available(forked["faults"]):
+        found = forked["faults"]["timeline"]
+        xs = [(n + 1) * found["bin_ns"] / 1e6 for n in range(len(found["bins"]))]
+        part["chart"] = {
+            "x": "ms",
+            "y": "count",
+            "xname": "milliseconds after the instant of the snapshot",
+            "yname": f"the parent's faults in {found['bin_ns'] / 1e6:g} ms",
+            "xlog": False,
+            "ylog": False,
+            "lines": [
+                line(FAULT_NAMES[key], style, xs, [each[key] for each in found["bins"]])
+                for key, style in FAULT_LOOKS.items()
+            ],
+        }
+    return part
+
+
+def cow_part(document: dict[str, Any]) -> Part:
+    """Faults of the parent and of its children, interval by interval."""
+    intervals = document["intervals"]
+    ends = [interval["to_s"] * 1e3 for interval in intervals]
+    lines = []
+    for child, whose in cow.SIDES.items():
+        for key, style in FAULT_LOOKS.items():
+            values = cow.counts(intervals, child, key)
+            if any(values):
+                look = style._replace(
+                    marker="D" if child else style.marker, dash=(0, (3, 1, 1, 1)) if child else style.dash
+                )
+                lines.append(line(f"{FAULT_NAMES[key]}, {whose}", look, ends, values))
+    chart = {
+        "x": "ms",
+        "y": "count",
+        "xname": "milliseconds since the watch began",
+        "lines": lines,
+        "xlog": False,
+        "yname": f"faults in {document['interval_s'] * 1e3:g} ms",
+        "ylog": True,
+    }
+    return {"sentence": cow.title(document) + ".", "notes": cow.notes(document), "chart": chart if lines else None}
+
+
+# File, schema, what makes the part, and the command that makes the file.
+DOCUMENTS: dict[str, tuple[str, str, Makes, str]] = {
+    "findings": ("findings.json", "zerotax.findings/1", findings_part, "zerotax findings . --json findings.json"),
+    "thresholds": (
+        "thresholds.json",
+        "zerotax.thresholds/1",
+        thresholds_part,
+        "zerotax thresholds --json thresholds.json",
+    ),
+    "fork": (fork.FILE, fork.SCHEMA, fork_part, "zerotax fork --json fork.json"),
+    "snapshot": (snapshot.FILE, snapshot.SCHEMA, snapshot_part, "zerotax snapshot --json snapshot.json"),
+    "cow": (cow.FILE, cow.SCHEMA, cow_part, "zerotax cow --json cow.json -- PROGRAM"),
+}
+
+
+def parts(folder: Path) -> dict[str, Part]:
+    """A part for each document: what it says, or {"missing": why, "command": what makes it}.
+
+    A file that is there and cannot be read costs its part, not the page.
+    """
+    made: dict[str, Part] = {}
+    for name, (file, schema, make, command) in DOCUMENTS.items():
+        path = folder / file
+        remedy = {"command": command}
+        if not path.is_file():
+            made[name] = {"missing": f"There is no {file} beside this page.", **remedy}
+            continue
+        try:
+            document = read_document(path, schema, "write it with this version")
+            made[name] = {**make(document), "missing": "", "file": file, "started": str(document.get("started", ""))}
+        except ResultsError as error:
+            made[name] = {"missing": f"{error}.", **remedy}
+        except (KeyError, TypeError, AttributeError, ValueError, StopIteration, IndexError) as error:
+            made[name] = {"missing": f"{file} is not as its schema says ({type(error).__name__}: {error}).", **remedy}
+    return made
+
+
+def findings_told(found: list[Part]) -> list[Sentence]:
+    """How many findings there are of each severity, and the first of them."""
+    if not found:
+        return []
+    counts = [(grade, sum(each["severity"] == grade for each in found)) for grade in GRADES]
+    told = listed([f"{count} of {grade} severity" for grade, count in counts if count])
+    return [Sentence("Findings", f"{told}. The first: {found[0]['allocator']}: {found[0]['title']}.", "#findings")]
+
+
+def documents_told(made: dict[str, Part]) -> list[Sentence]:
+    """What the documents beside the run say to those who fork, and to maintainers."""
+
+    def told(subject: str, name: str, where: str) -> Sentence:
+        part = made[name]
+        if part["missing"]:
+            return Sentence(subject, f"Not measured: run `{part['command']}` in the folder of the run.")
+        return Sentence(subject, part["sentence"], where)
+
+    snapshot_told = [] if made["snapshot"]["missing"] else [told("Takes snapshots by fork", "snapshot", "#snapshot")]
+    return [
+        told("Forks with much memory", "fork", "#fork"),
+        *snapshot_told,
+        told("Is an allocator itself", "thresholds", "#thresholds"),
+    ]

@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+"""Writes the page of a run: one HTML file with words, figures and tables that needs no other file and no network.
+
+Usage: report_page.py RESULTS [--out FILE], where RESULTS is a results folder (what `zerotax study` or
+`zerotax run --out DIR` wrote) or the file of `zerotax run --json FILE`. The page is RESULTS/report.html, or report.html beside the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, Sequence
+
+try:
+    import jinja2
+    from markupsafe import Markup, escape
+except ModuleNotFoundError as missing:
+    print(f"error: {missing}; install python3-jinja2 and use /usr/bin/python3", file=sys.stderr)
+    sys.exit(2)
+
+from report_documents import documents_told, findings_told
+from report_documents import parts as document_parts
+from report_facts import full_names, link
+from report_environment import environment
+from report_method import METHOD
+from report_points import columns, failures, slim
+from report_summary import summary
+from zerotax_files import ResultsError
+from zerotax_results import Results, read_run
+from zerotax_units import size_text
+from zerotax_words import subtitle, unfinished
+
+FOLDER = Path(__file__).resolve().parent / "report"
+LIBRARY = Path("/usr/share/nodejs")  # where Debian's node-d3-scale and node-d3-zoom, and what they need, put theirs
+MODULES = [
+    "array",
+    "collection",
+    "color",
+    "format",
+    "interpolate",
+    "time",
+    "time-format",
+    "scale",
+    "dispatch",
+    "selection",
+    "timer",
+    "ease",
+    "transition",
+    "drag",
+    "zoom",
+]
+SCRIPTS = ["words", "state", "axis", "marks", "data", "table", "frame", "chart", "heat", "lanes", "main"]
+MORE_RUNS = {
+    "recv_buffer.json": ("recv_buffer", "recv_buffer_tcp"),
+    "fork_after_calloc.json": ("fork_after_calloc", "fork_after_calloc_huge"),
+}
+MOST_FAILURES = 50
+CONTENTS = [
+    ("summary", "Summary"),
+    ("findings", "Findings"),
+    ("figures", "Figures"),
+    ("failures", "Points without a result"),
+    ("thresholds", "Thresholds"),
+    ("receiving-part", "Receiving"),
+    ("fork", "Fork"),
+    ("snapshot", "Snapshot"),
+    ("cow", "Page faults"),
+    ("points", "Every point"),
+    ("environment", "Environment"),
+    ("method", "Method"),
+]
+
+
+def library() -> str:
+    """The modules of D3 that the page needs, with their licence; raises ResultsError when they are not installed."""
+    texts = ["/*!\n" + (FOLDER / "d3-licence.txt").read_text(encoding="utf-8") + "*/"]
+    for name in MODULES:
+        path = LIBRARY / f"d3-{name}" / "dist" / f"d3-{name}.min.js"
+        try:
+            texts.append(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ResultsError(
+                f"{path}: cannot be read ({error.strerror}); " "apt-get install node-d3-scale node-d3-zoom"
+            ) from error
+    return "\n;\n".join(texts)
+
+
+def script() -> str:
+    """All code of the page. Nothing in it may end the element that it stands in."""
+    own = "\n".join((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    return f"{library()}\n;(() => {{\n{own}}})();\n".replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def style() -> str:
+    """All of the page's style."""
+    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "print.css"))
+
+
+def fingerprint(text: str) -> str:
+    """How a content security policy names a text."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def embedded(data: Any) -> Markup:
+    """JSON that can stand in a script element, whatever is in it."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))  # noqa: S704
+
+
+def code_marked(text: str) -> Markup:
+    """The text, escaped, with what is between two ` as code."""
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
+
+
+def with_more_runs(results: Results, folder: Path) -> tuple[Results, dict[str, str]]:
+    """The run, with the points of further runs of the folder in the place of its own of the same cases; and of which
+    cases, from which file. A file that cannot be read is told of on stderr."""
+    cases, told = dict(results.cases), {}
+    for file, names in MORE_RUNS.items():
+        path = folder / file
+        if not path.is_file() or path == results.source:
+            continue
+        try:
+            more = read_run(path, slim)
+        except ResultsError as error:
+            print(f"warning: {error}", file=sys.stderr)
+            continue
+        for name in names:
+            if more.cases.get(name):
+                cases[name] = more.cases[name]
+                told[name] = f"{file}, measured {str(more.run.get('started', ''))[:10]}"
+    return Results(results.source, results.run, [], cases), told
+
+
+def page(source: str | Path) -> str:
+    """The page of a run; the same results give the same text. Raises ResultsError when they are unusable."""
+    results, more = with_more_runs(*_read(source))
+    folder = results.source.parent
+    parts = document_parts(folder)
+    words = summary(results)
+    words["for_whom"] = [*words["for_whom"], *documents_told(parts)]  # type: ignore[misc]
+    found = parts["findings"].get("findings", [])
+    words["lead"] = [*words["lead"], *findings_told(found)]  # type: ignore[misc]
+    names = full_names(results)
+    failed = [{**f, "size_text": size_text(f["size"])} for f in failures(results, lambda key: names[key])]
+    points = columns(results)
+    data = {
+        "points": points,
+        "thresholds": parts["thresholds"],
+        **{name: parts[name].get("chart") for name in ("fork", "snapshot", "cow")},
+    }
+    code, look = script(), style()
+    policy = (
+        f"default-src 'none'; script-src {fingerprint(code)}; style-src {fingerprint(look)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    receives = any(case in results.cases for case in MORE_RUNS["recv_buffer.json"])
+    loader = jinja2.FileSystemLoader(FOLDER)
+    jinja = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    jinja.filters["code"] = code_marked
+    template = jinja.get_template("page.html")
+    head = [line for line in subtitle(results) if line]
+    return template.render(
+        title=str(results.run.get("started", ""))[:10] or "a run",
+        run_line=" — ".join(head),
+        policy=Markup(policy),
+        style=Markup(look),
+        script=Markup(code),
+        data=embedded(data),
+        contents=CONTENTS,
+        summary=words,
+        parts=parts,
+        failures=failed,
+        most_failures=MOST_FAILURES,
+        environment=environment(results.run),
+        method=METHOD,
+        unfinished=" ".join(unfinished(results)),
+        severe=[each for each in found if each["severity"] != "low"],
+        slight=[each for each in found if each["severity"] == "low"],
+        library="d3-scale, d3-zoom and what they need",
+        receives=f" From {more['recv_buffer']}." if "recv_buffer" in more else " " if receives else "",
+        fork_after_calloc=link("time", "fork_after_calloc", **{"time.f": "fork_ns"})
+        if "fork_after_calloc" in results.cases
+        else "",
+        files=[
+            results.source.name,
+            *sorted({told.split(",")[0] for told in more.values()}),
+            *[part["file"] for part in parts.values() if "file" in part],
+        ],
+    )
+
+
+def _read(source: str | Path) -> tuple[Results, Path]:
+    results = read_run(source, slim)
+    return results, results.source.parent
+
+
+def write(text: str, path: Path) -> None:
+    """Writes the file whole or not at all; raises ResultsError when it cannot be written."""
+    passing = path.with_name(path.name + ".new")
+    try:
+        passing.write_text(text, encoding="utf-8")
+        os.replace(passing, path)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror or error}); give another with --out") from error
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status (0, or 2 for bad input)."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument(
+        "results", type=Path, metavar="RESULTS", help="results folder, or the file of `zerotax run --json`"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="where the page goes (default: report.html in the results folder)"
+    )
+    given = parser.parse_args(argv)
+    folder = given.results if given.results.is_dir() else given.results.parent
+    out = given.out or folder / "report.html"
+    try:
+        write(page(given.results), out)
+    except ResultsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

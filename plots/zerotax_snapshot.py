@@ -1,0 +1,69 @@
+"""What a snapshot document says of each alternative."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from zerotax_looks import KNOWN, OTHERS
+from zerotax_units import size_text
+
+FILE = "snapshot.json"
+SCHEMA = "zerotax.snapshot/1"
+NAMES = ["none", "fork", "fork_munmap", "fork_dontneed", "fork_huge", "shared_stop", "copy_first", "uffd_wp"]
+LOOKS = dict(zip(NAMES, [*KNOWN.values(), *OTHERS]))
+
+
+class Mark(NamedTuple):
+    """One alternative: how much slower the writers are, memory added, and the time of standing still."""
+
+    name: str
+    slowdown: float
+    share: float | None   # of the array's size
+    stopped_ns: float
+
+
+def chosen(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The results of the first allocator."""
+    every = document["results"]
+    return [result for result in every if result["allocator"] == every[0]["allocator"]]
+
+
+def available(figure: Any) -> bool:
+    """Whether a figure was measured."""
+    return not (isinstance(figure, dict) and set(figure) == {"na"})
+
+
+def marks(document: dict[str, Any]) -> list[Mark]:
+    """Those that took a snapshot, and were measured beside none."""
+    size = document["parameters"]["array_bytes"]
+    found = []
+    for result in chosen(document):
+        if result["status"] != "ok" or not available(result["checked_elements"]) \
+                or not available(result["slowdown"]):
+            continue
+        memory = result["memory"]
+        share = (memory["peak_bytes"] - memory["before_bytes"]) / size if available(memory) else None
+        found.append(Mark(result["alternative"], result["slowdown"], share,
+                          result["stopped_ns"]["median"]))
+    return found
+
+
+def left_out(document: dict[str, Any]) -> list[str]:
+    """A footnote about alternatives that are not drawn, and other allocators."""
+    notes = [f"{result['alternative']}: {result['status']}: {result['reason']}."
+             for result in chosen(document) if result["status"] != "ok"]
+    others = {r["allocator"] for r in document["results"]} - {document["results"][0]["allocator"]}
+    if others:
+        notes.append(f"Drawn of {document['results'][0]['allocator']}; measured also: "
+                     f"{', '.join(sorted(others))}.")
+    return notes
+
+
+def title(document: dict[str, Any], of: list[Mark]) -> str:
+    """How much slower the writers are, at the most and at the least."""
+    what = f"A snapshot of {size_text(document['parameters']['array_bytes'])} under writers"
+    if len(of) < 2:
+        return what
+    worst, best = max(of, key=lambda m: m.slowdown), min(of, key=lambda m: m.slowdown)
+    return f"{what}: they need {best.slowdown:.1f} times as long with {best.name}, " \
+           f"{worst.slowdown:.1f} times with {worst.name}"

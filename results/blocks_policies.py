@@ -1,0 +1,86 @@
+"""docs/largecache.md: what each policy costs beside other allocators, and whether adaptive keeps its promises."""
+from __future__ import annotations
+
+from reference_text import machine, reference, size_text, table
+
+PAGE = "docs/largecache.md"
+MIB = 1 << 20
+
+
+def microseconds(ns: float | dict) -> str:
+    """Three digits, or n/a."""
+    if isinstance(ns, dict):
+        return "n/a"
+    return f"{ns / 1000:,.0f}" if ns >= 100_000 else f"{ns / 1000:.3g}"
+
+
+def grid() -> list[dict]:
+    """The cells of one thread that touches the first pages."""
+    return reference("policies.json")["groups"][0]["cells"]
+
+
+def share(cell: dict) -> str:
+    return f"{cell['touch'] * 100:g} %"
+
+
+def size_block() -> str:
+    """A row a contender, a column a share, at 100 MiB."""
+    run = reference("policies.json")
+    cells = [cell for cell in grid() if cell["sizes"] == [100 * MIB]]
+    rows = [[name, *(microseconds(cell["contenders"][name]["ns"]) for cell in cells)] for name in cells[0]["contenders"]]
+    rows.append(["limit", *(microseconds(cell["limit_ns"]) for cell in cells)])
+    return (f"Microseconds of calloc + touch + free, 100 MiB, by share of pages touched:\n\n"
+            f"{table(['', *map(share, cells)], rows)}\n\n{machine(run, '../')}")
+
+
+def reason(cell: dict) -> str:
+    """Why a promise is not kept there, as far as the cell tells."""
+    if cell["touch"] == 0:
+        return "nothing is touched: what costs is one system call there, two here"
+    if max(cell["sizes"]) <= 256 * 1024 or (len(cell["sizes"]) > 1 and min(cell["sizes"]) <= 256 * 1024):
+        return "so little to zero that two system calls show"
+    if cell["pattern"] == "random":
+        return "other pages each time: which, only a fault per page can tell"
+    if not cell["verdict"]["near_kept"] and cell["threads"] > 1:
+        return "more threads than processors: the contenders' figures scatter"
+    return "few pages: their faults cost the others little more than two system calls" \
+        if cell["verdict"]["near_kept"] else "within what repeated runs differ by"
+
+
+def promises_block() -> str:
+    """How many cells keep both promises, and a row for each that does not."""
+    run = reference("policies.json")
+    lines, rows = [], []
+    for group in run["groups"]:
+        cells = group["cells"]
+        near = sum(cell["verdict"]["near_kept"] for cell in cells)
+        promised = [cell for cell in cells if cell["verdict"]["ten_times_promised"]]
+        tenth = sum(cell["verdict"]["ten_times_kept"] for cell in promised)
+        lines.append([group["heading"], f"{near} of {len(cells)}", f"{tenth} of {len(promised)}" if promised else ""])
+        for cell in cells:
+            verdict = cell["verdict"]
+            tenth_kept = verdict["ten_times_kept"] or not verdict["ten_times_promised"]
+            if verdict["near_kept"] and tenth_kept:
+                continue
+            what = " + ".join(map(size_text, cell["sizes"])) + (f" x {cell['threads']}" if cell["threads"] > 1 else "")
+            rows.append([group["heading"], what, share(cell),
+                         "" if verdict["near_kept"] else f"{verdict['to_best_other']:.2f} of {verdict['best_other']}",
+                         "" if tenth_kept else f"{verdict['to_best_allocator']:.2g} of {verdict['best_allocator']}",
+                         reason(cell)])
+    head = ["cells", "at most 1.05 times the cheapest of all others", "at most a tenth of the best other allocator (20 MiB and more, under 10 %)"]
+    text = table(head, lines)
+    if rows:
+        text += "\n\nThe others:\n\n" + table(["cells", "size", "touched", "times the cheapest", "times the best other allocator", "why"], rows)
+    return text
+
+
+def memory_block() -> str:
+    """Peak and idle memory."""
+    rows = [[row["contender"], f"{row['peak_bytes'] / MIB:.0f}", f"{row['idle_bytes'] / MIB:.1f}"]
+            for row in reference("policies.json")["memory"]]
+    return "Resident MiB of a program that takes and frees 100 MiB, all touched:\n\n" \
+        + table(["", "peak", "two seconds after the last free"], rows)
+
+
+BLOCKS = {"results/reference/policies.json 100 MiB": size_block, "results/reference/policies.json promises": promises_block,
+          "results/reference/policies.json memory": memory_block}

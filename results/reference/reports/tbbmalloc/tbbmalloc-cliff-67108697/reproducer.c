@@ -1,0 +1,40 @@
+/* tbbmalloc 2021.8: one byte more than 67,108,696, and page faults go from 0 to 16,386, 64 times the time
+ * cc -O2 -pthread reproducer.c -o reproducer && LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libtbbmalloc_proxy.so.2.8 ./reproducer   (exit status 1: it shows, 0: it does not) */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static const struct { size_t size; int worker; const char *name; } two[2] = {{67108696, 0, "67108696"}, {67108697, 0, "67108697"}};
+static const char *modes[] = {"left untouched", "dropped, left untouched", "written to"};
+static long *seen, shows; /* faults of the tenth calloc, [mode * 2 + side]; a store to a dropped page is a fault */
+static void *rounds(void *mine) {
+  size_t at = (size_t)((long *)mine - seen), mode = at / 2, size = two[at % 2].size;
+  for (int i = 0; i < 10; i++) {
+    struct rusage before, after;
+    volatile char *block = getrusage(RUSAGE_SELF, &before) == 0 ? calloc(1, size) : NULL;
+    for (at = 0; mode == 2 && at < size; at += 4096) block[at] = 1;
+    getrusage(RUSAGE_SELF, &after), *(long *)mine = after.ru_minflt - before.ru_minflt;
+    size_t first = ((size_t)block + 4095) & ~4095UL, last = ((size_t)block + size) & ~4095UL;
+    if (mode == 1 && last > first) madvise((void *)first, last - first, MADV_DONTNEED); /* they stay zero */
+    free((void *)block);
+  }
+  return NULL;
+}
+int main(void) {
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), free(malloc(1)); /* a fault is a page; the allocator is set up */
+  seen = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  pthread_t t;
+  for (int i = 0, end; i < 6; i++) { /* a process each, for what is freed stays behind */
+    if (fork() == 0) _exit(two[i % 2].worker ? pthread_create(&t, 0, rounds, seen + i) || pthread_join(t, 0) : !!rounds(seen + i));
+    if (wait(&end) < 0 || end != 0) return 2;
+    printf("%-12s pages %-24s %8ld page faults\n", two[i % 2].name, modes[i / 2], seen[i]);
+    long one = seen[i], other = seen[i ^ 1], pages = (long)two[i % 2].size / 4096;
+    shows |= i % 2 && ((2 * one >= pages && 20 * other <= pages) || (2 * other >= pages && 20 * one <= pages));
+  }
+  return printf("%s\n", shows ? "ten times the faults, within one byte of size" : "does not show"), (int)shows;
+}

@@ -1,0 +1,271 @@
+"""`zerotax compare`: verdicts that follow from what planted allocators do, stored runs, and every output."""
+
+import csv
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from bad_input_test import refused
+from conftest import (
+    INTERRUPTED_BY_SIGINT, MIB, NOBODY, PLANTED, SOURCE, ZEROTAX, check_schema, clean_environment, is_na,
+    skip_if_unreadable, zerotax)
+
+FEW = ("--touch", 0, "--processes", 12)
+COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")
+
+
+def library(name):
+    return PLANTED / f"libplanted_{name}.so"
+
+
+def compare(*arguments, status=None, **how):
+    done = zerotax("compare", *arguments, "--json", "-", **how)
+    assert done.returncode in (0, 1, 3), done.stderr
+    found = json.loads(done.stdout)
+    check_schema(found, "compare")
+    verdicts = {point["verdict"] for point in found["points"]}
+    expected = 1 if "SLOWER" in verdicts else 0 if verdicts & {"SAME", "FASTER"} else 3
+    assert done.returncode == expected and (status is None or status == expected), done.stdout
+    assert found["counts"] == {
+        word: sum(point["verdict"] == word for point in found["points"]) for word in found["counts"]}
+    return found
+
+
+def changes(point):
+    return {each["figure"]: each["change"] for each in point["work"]}
+
+
+def verdicts(found):
+    return {(point["size_bytes"], point["touch"]): point["verdict"] for point in found["points"]}
+
+
+@pytest.fixture(scope="module")
+def run_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "run.json"
+    done = zerotax("run", "--allocator", "glibc", "--allocator", f"memset={library('memset')}", "--size", "64KiB",
+                   "--size", "1MiB", "--touch", 0, "--touch", 1, "--ops", 8, "--json", path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_who_zeroes_from_a_size_on_is_slower_from_that_size_on():
+    # One is the other with a flaw: above 256 KiB it clears what was never used.
+    found = compare(library("never"), library("memset_above"), "--size", "128KiB", "--size", "16MiB", "--touch", 0,
+                    status=1)
+    small, large = found["points"]
+    # Nothing of the small one differs but by noise, which may be too large to tell.
+    assert small["verdict"] in ("SAME", "AMBIGUOUS"), small["reason"]
+    assert large["verdict"] == "SLOWER", large["reason"]
+    assert changes(large)["redundant_zeroed_bytes"] == "more"
+    assert set(changes(small).values()) == {"none proven"}
+    assert len(large["pairs"]) == found["pairs_per_point"] >= 16
+    assert {pair["first"] for pair in large["pairs"]} == {"old", "new"}
+    assert large["time"]["interval"]["low"] > 1
+
+
+def test_figures_that_differ_are_looked_at_again():
+    found = compare(library("half"), library("memset"), "--size", "4MiB", *FEW)
+    point, = found["points"]
+    assert [point[side]["work"]["zeroed_bytes"] for side in ("old", "new")] == [[2 * MIB] * 7, [4 * MIB] * 7]
+    # One gives the half that it does not zero back to the kernel: more of one thing, and less of another.
+    assert (changes(point)["zeroed_bytes"], changes(point)["syscalls"]) == ("more", "less")
+
+
+def test_an_allocator_is_the_same_as_itself_in_what_it_does():
+    found = compare("glibc", "glibc", "--size", "64KiB", "--size", "1MiB", *FEW)
+    for point in found["points"]:
+        assert set(changes(point).values()) == {"none proven"}, point["work"]
+    shuffled = found["false_alarms"]["shuffled"]
+    assert shuffled["comparisons"] >= 1000 and shuffled["share"] <= 0.02
+
+
+@pytest.mark.parametrize(("one", "other", "verdict", "change"),
+                         [("jemalloc", "mimalloc", "SLOWER", "more"), ("mimalloc", "jemalloc", "FASTER", "less")])
+def test_who_has_the_flaw_is_slower_than_who_has_it_not(one, other, verdict, change):
+    # By what is counted alone: everything is more, or everything is less.
+    found = compare(one, other, "--size", "20MiB", "--size", "100MiB", *FEW)
+    for point in found["points"]:
+        assert point["verdict"] == verdict, point["reason"]
+        assert set(changes(point).values()) == {change}
+
+
+def test_mimalloc_against_a_policy_without_its_flaw_is_slower_in_the_right_cells():
+    found = compare("largecache", "mimalloc", "--env", "old:LARGECACHE_POLICY=unmap", "--size", "64KiB", "--size", "20MiB",
+                    "--size", "100MiB", *FEW, status=1)
+    small, *large = found["points"]
+    # Up to 127 KiB both clear a reused block; beyond, one maps it anew, and the other clears what is new.
+    assert small["verdict"] != "SLOWER", small["reason"]
+    assert not [each for each in small["work"] if each["decides"]]
+    for point in large:
+        assert point["verdict"] == "SLOWER" and changes(point)["redundant_zeroed_bytes"] == "more", point["reason"]
+
+
+def test_a_configuration_is_a_side():
+    found = compare("glibc", "glibc", "--env", "new:MALLOC_PERTURB_=165", "--size", "64KiB", *FEW)
+    assert (found["old"]["what"]["env"], found["new"]["what"]["env"]) == ({}, {"MALLOC_PERTURB_": "165"})
+
+
+def test_who_crashes_cannot_be_compared():
+    found = compare("glibc", f"crash={library('crash')}", "--size", "1MiB", *FEW, status=3)
+    point, = found["points"]
+    assert point["verdict"] == "INVALID" and point["reason"].startswith("NEW: crashed: ")
+    assert point["pairs"] == [] and is_na(point["time"])
+
+
+def test_a_run_against_itself_is_all_same(run_file):
+    found = compare(run_file, run_file, status=0)
+    assert {point["verdict"] for point in found["points"]} == {"SAME"} and len(found["points"]) == 8
+    assert is_na(found["false_alarms"]["shuffled"])
+
+
+def test_the_reference_against_itself_is_all_same():
+    found = compare(SOURCE / "results/reference", SOURCE / "results/reference/run.json", status=0)
+    assert {point["verdict"] for point in found["points"]} == {"SAME"} and len(found["points"]) > 100
+
+
+def edited(run_file, path, change):
+    run = json.loads(run_file.read_text())
+    change(run)
+    path.write_text(json.dumps(run))
+    return path
+
+
+def test_what_is_counted_is_judged_exactly_between_runs(run_file, tmp_path):
+    def change(run):
+        run["points"][0]["zeroed_bytes"] += run["points"][0]["size_bytes"]
+        run["points"][1]["calloc_ns"]["median"] *= 100
+        run["points"][2].update(status="timeout", reason="not done")
+        del run["points"][3]
+    found = compare(run_file, edited(run_file, tmp_path / "new.json", change), status=1)
+    assert [point["verdict"] for point in found["points"][:4]] == ["SLOWER", "AMBIGUOUS", "INVALID", "INVALID"]
+    assert [point["reason"] for point in found["points"][2:4]] == ["NEW: timeout: not done", "NEW: not in NEW"]
+    assert {point["verdict"] for point in found["points"][4:]} == {"SAME"}
+
+
+def test_runs_of_other_conditions_cannot_be_compared(run_file, tmp_path):
+    other = edited(run_file, tmp_path / "new.json", lambda run: run["environment"].update(kernel="6.1.0", thp="always"))
+    found = compare(run_file, other, status=3)
+    assert {point["verdict"] for point in found["points"]} == {"INVALID"}
+    assert re.search(r"kernel: .* and 6\.1\.0; thp: .* and always", found["points"][0]["reason"])
+    text = zerotax("compare", run_file, other).stdout
+    assert "no paired measurement" in " ".join(text.split())
+
+
+def test_text_fits_a_terminal_and_explains(tmp_path):
+    files = {name: tmp_path / f"x.{name}" for name in ("json", "csv", "markdown")}
+    done = zerotax("compare", library("never"), library("memset_above"), "--size", "128KiB", "--size", "16MiB",
+                   "--touch", 0, "--touch", 1, "--thread", "worker", "--explain", 1, "--explain", "calloc_loop/16777216/0/worker",
+                   *[word for name, path in files.items() for word in (f"--{name}", path)])
+    assert done.returncode == 1, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80, done.stdout
+    text = " ".join(done.stdout.split())
+    assert "verdict: SLOWER: zeroed bytes 0 -> 16,777,216" in text
+    assert "corrected interval" in text and "noise band" in text and "False alarms: " in text
+    found = json.loads(files["json"].read_text())
+    check_schema(found, "compare")
+    with open(files["csv"], newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["verdict"] for row in rows] == [point["verdict"] for point in found["points"]]
+    assert [int(row["size_bytes"]) for row in rows] == [point["size_bytes"] for point in found["points"]]
+    table = [line for line in files["markdown"].read_text().splitlines() if line.startswith("|")]
+    assert len(table) == 2 + len(rows)
+    assert {line.replace("\\|", "").count("|") for line in table} == {8}
+
+
+def test_googles_compare_reads_what_is_written(tmp_path):
+    if not COMPARE_PY.exists():
+        pytest.skip("compare.py is missing: install libbenchmark-tools")
+    pytest.importorskip("scipy", reason="compare.py needs python3-scipy, with /usr/bin/python3")
+    done = zerotax("compare", library("never"), library("memset_above"), "--size", "16MiB", *FEW,
+                   "--benchmark-json", tmp_path / "b")
+    assert done.returncode == 1, done.stderr
+    told = subprocess.run([sys.executable, COMPARE_PY, "benchmarks", tmp_path / "b-old.json", tmp_path / "b-new.json"],
+                          capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", told.stdout)
+    assert plain.count("calloc_loop/16777216/0/main ") >= 12
+    pvalue, = re.findall(r"_pvalue\s+([0-9.]+)\s+([0-9.]+)\s+U Test, Repetitions: 12 vs 12", plain)
+    assert float(pvalue[0]) < 0.01
+
+
+def test_a_folder_with_an_allocators_name_is_not_meant(tmp_path):
+    (tmp_path / "glibc").mkdir()
+    compare("glibc", "glibc", "--size", "64KiB", *FEW, cwd=tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None,
+                    reason="only root, with setpriv, can become nobody")
+def test_nobody_compares_as_root_does():
+    skip_if_unreadable()
+    found = compare("jemalloc", "mimalloc", "--size", "20MiB", *FEW, prefix=NOBODY, status=1)
+    assert set(changes(found["points"][0]).values()) == {"more"}
+
+
+def test_the_self_test_compares_old_with_itself():
+    found = compare("glibc", library("memset_above"), "--size", "64KiB", *FEW, "--self-test", 3)
+    assert found["false_alarms"]["self_test"]["comparisons"] == 3
+
+
+SENSELESS = [
+    (["glibc"], ["NEW", "--help"]),
+    (["glibc", "glibd"], ["'glibd'", "built in are"]),
+    (["glibc", ""], ["NEW"]),
+    (["glibc", "missing.json"], ["a run cannot be compared with an allocator"]),
+    (["missing.json", "missing.json"], ["missing.json"]),
+    (["glibc", "jemalloc", "--env", "mimalloc:A=b"], ["'mimalloc'", "old, new"]),
+    (["glibc", "jemalloc", "--env", "new:A"], ["NAME:KEY=VALUE"]),
+    (["glibc", "jemalloc", "--processes", "3"], ["--processes 3", "12 to 200"]),
+    (["glibc", "jemalloc", "--processes", "201"], ["--processes 201"]),
+    (["glibc", "jemalloc", "--cost", "free"], ["--cost free", "calloc or total"]),
+    (["glibc", "jemalloc", "--size", "1Mib"], ["'1Mib'"]),
+    (["glibc", "jemalloc", "--touch", "2"], ["--touch 2"]),
+    (["glibc", "jemalloc", "--self-test", "-1"], ["--self-test -1"]),
+    (["glibc", "jemalloc", "--json", "/no/such/folder/x.json"], ["/no/such/folder"]),
+    (["glibc", "jemalloc", "--benchmark-json", "/no/such/folder/x"], ["/no/such/folder"]),
+    (["glibc", "jemalloc", "--explain", "x", "--size", "4KiB", *map(str, FEW)], ["--explain x", "1 to 1"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), SENSELESS, ids=[" ".join(each) for each, _ in SENSELESS])
+def test_an_argument_that_makes_no_sense_is_refused(tmp_path, arguments, expected):
+    done = zerotax("compare", *arguments, cwd=tmp_path)
+    if "--explain" in arguments:  # its points are known when they are measured
+        assert done.returncode == 2 and all(word in done.stderr for word in expected)
+        return
+    refused(done, *expected)
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_that_are_no_runs_are_refused(tmp_path, run_file):
+    other = tmp_path / "other.json"
+    other.write_text('{"schema": "zerotax.record/1"}')
+    refused(zerotax("compare", other, run_file), "zerotax.record/1", "results folder")
+    refused(zerotax("compare", run_file, run_file, "--size", "1MiB"), "--size", "measured already")
+    damaged = edited(run_file, tmp_path / "bad.json", lambda run: run["points"][0].pop("syscalls"))
+    refused(zerotax("compare", run_file, damaged), "damaged", "syscalls")
+
+
+def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):
+    file = tmp_path / "compare.json"
+    arguments = ["glibc", "jemalloc", "--size", "64KiB", "--size", "16MiB", "--touch", "1", "--processes", "200", "--json",
+                 str(file)]
+    with subprocess.Popen([ZEROTAX, "compare", *arguments], env=clean_environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as run:
+        time.sleep(12)  # on a loaded machine: the audits come first
+        assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        text, errors = run.communicate(timeout=20)
+    assert run.returncode == INTERRUPTED_BY_SIGINT
+    assert "interrupted" in errors.splitlines()[-1]
+    found = json.loads(file.read_text())
+    check_schema(found, "compare")
+    assert found["state"] == "interrupted"
+    assert sum(len(point["pairs"]) for point in found["points"]) > 0
+    assert max(map(len, text.splitlines())) <= 80

@@ -1,0 +1,100 @@
+"""The installed tree: it holds what the command needs, finds it from wherever it is, and reads nothing of the source."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from conftest import BUILD, NOBODY, SOURCE, check_schema, clean_environment
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Installed at one place and moved to another."""
+    folder = tmp_path_factory.mktemp("install")
+    folder.chmod(0o755)
+    done = subprocess.run(["cmake", "--install", BUILD, "--prefix", folder / "first", "--strip"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    (folder / "first").rename(folder / "moved")
+    return folder / "moved"
+
+
+def installed(tree, *arguments, cwd="/", prefix=(), **changes):
+    return subprocess.run([*prefix, tree / "bin" / "zerotax", *map(str, arguments)], cwd=cwd, env=clean_environment(**changes),
+                          capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_every_probe_runs_from_anywhere(tree):
+    listed = installed(tree, "list")
+    assert listed.returncode == 0, listed.stderr
+    built = {path.name.removeprefix("bench-") for path in (BUILD / "bin").glob("bench-*")}
+    done = installed(tree, "run", "--size", "1MiB", "--ops", 6, "--json", "-")
+    assert done.returncode == 0, done.stderr
+    run = json.loads(done.stdout)
+    check_schema(run)
+    assert {point["allocator"] for point in run["points"]} == built
+    assert {point["status"] for point in run["points"]} == {"ok"}
+
+
+def test_libraries_are_found_beside_it(tree):
+    done = installed(tree, "record", "--allocator", "largecache", "--json", "/dev/null", "--", "/bin/ls", "/")
+    assert done.returncode == 0, done.stderr
+    for program in sorted((tree / "lib/zerotax/bin").iterdir()):
+        told = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
+        assert "not found" not in told and str(BUILD) not in told, f"{program}: {told}"
+    assert (tree / "lib/zerotax/lib/libzerotax-functions.so").exists(), "a link that leads nowhere"
+
+
+def test_doctor_and_compare_work(tree):
+    done = installed(tree, "doctor", "--json", "-")
+    assert done.returncode in (0, 1), done.stderr
+    check_schema(json.loads(done.stdout), "doctor")
+    done = installed(tree, "compare", "jemalloc", "mimalloc", "--size", "20MiB", "--touch", 0, "--processes", 12)
+    assert done.returncode == 1 and "SLOWER" in done.stdout, done.stderr
+
+
+def test_scripts_are_those_that_were_installed(tree):
+    for name in ("plots/all_figures.py", "plots/cow.py", "clients/receiving.py", "results/schema/compare.schema.json"):
+        assert (tree / "share/zerotax" / name).is_file(), name
+    checked = subprocess.run(["/usr/bin/python3", tree / "share/zerotax/plots/validate.py", SOURCE / "results/reference"],
+                             env=clean_environment(PYTHONDONTWRITEBYTECODE="1"), capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    # A script that says whose it is.
+    copy = tree.parent / "marked"
+    shutil.copytree(tree, copy, symlinks=True)
+    for script in (copy / "share/zerotax/clients").glob("*.py"):
+        script.write_text("raise SystemExit('of the installed tree')\n")
+    done = installed(copy, "clients", "--client", "cffi_new", "--size", "1MB", "--allocator", "glibc", "--json", "-")
+    assert "of the installed tree" in done.stdout + done.stderr
+
+
+def test_documents_manual_and_completions_are_there(tree):
+    assert (tree / "share/man/man1/zerotax.1").read_text().startswith(".\\\"")
+    for page in (SOURCE / "docs").rglob("*.md"):
+        assert (tree / "share/doc/zerotax" / page.relative_to(SOURCE / "docs")).is_file(), page
+    assert (tree / "share/bash-completion/completions/zerotax").is_file()
+    assert (tree / "share/zsh/vendor-completions/_zerotax").is_file()
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root, with setpriv, can become nobody")
+def test_nobody_can_use_it(tree):
+    for folder in (tree, *tree.parents[:-1]):
+        if str(folder).startswith("/tmp/pytest"):
+            folder.chmod(0o755)
+    done = installed(tree, "run", "--allocator", "glibc", "--size", "64KiB", "--ops", 4, prefix=NOBODY)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_program_is_built_with_the_installed_recorder(tree, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(user C)\nfind_package(Threads REQUIRED)\n"
+        "find_package(zerotax-recorder REQUIRED)\nadd_executable(user user.c)\n"
+        "target_link_libraries(user zerotax::zerotax_recorder)\n")
+    shutil.copy(SOURCE / "tests/traced/first.c", tmp_path / "user.c")
+    build = pathlib.Path(tmp_path / "build")
+    for step in (["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={tree}"], ["cmake", "--build", build]):
+        done = subprocess.run(step, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,1 @@
+zerotax_unit_test(doctor_test LIBRARIES zerotax_doctor)

@@ -1,0 +1,197 @@
+// What the adaptive policy decides, on synthetic programs whose cheapest way is known.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "largecache/policies/adaptive_model.h"
+
+namespace zerotax::largecache {
+namespace {
+
+// Of one machine, in nanoseconds.
+constexpr Costs kCosts{.zero_page = 40, .fault = 1450, .scan = 700, .scan_page = 11, .purge = 450, .purge_page = 250};
+
+// A block of so many pages, the program that touches it, and a clock that adds up what everything would take.
+class Simulated {
+ public:
+  explicit Simulated(std::uint32_t pages) : pages_(pages), populated_(pages, false) { history_.purged = true; }
+
+  void Touch(std::uint32_t page) {
+    if (!populated_[page]) ns_ += kCosts.fault;
+    populated_[page] = true;
+  }
+
+  void Calloc() {
+    switch (Choose(history_, pages_, 1)) {
+      case Action::kLook:
+        Look_();
+        break;
+      case Action::kWhole:
+        for (std::uint32_t page = 0; page < pages_; ++page) Touch(page);
+        ns_ += pages_ * kCosts.zero_page;
+        break;
+      case Action::kPurge: {
+        const double ticks = PurgeAll();
+        PurgeDone(history_, kCosts, WantsTime(history_) ? ticks : 0);
+      }
+    }
+  }
+
+  double TakeTime() { return std::exchange(ns_, 0); }
+
+ private:
+  [[nodiscard]] std::uint32_t Populated() const {
+    return static_cast<std::uint32_t>(std::ranges::count(populated_, true));
+  }
+
+  double PurgeAll() {
+    const double ticks = kCosts.purge + Populated() * kCosts.purge_page;
+    populated_.assign(pages_, false);
+    ns_ += ticks;
+    return ticks;
+  }
+
+  void Look_() {
+    largecache::Look look{Populated(), 0};
+    for (std::uint32_t i = 0; i < history_.sample_count; ++i) look.samples_found += populated_[history_.samples[i]];
+    ns_ += kCosts.scan + look.populated * (kCosts.scan_page + kCosts.zero_page);
+    switch (LookDone(history_, kCosts, look)) {
+      case Next::kNothing:
+        break;
+      case Next::kPurge:
+        PurgeAll();
+        break;
+      case Next::kSample:
+        TakeSample();
+    }
+  }
+
+  void TakeSample() {
+    std::vector<std::uint32_t> there;
+    for (std::uint32_t page = 0; page < pages_; ++page) {
+      if (populated_[page]) there.push_back(page);
+    }
+    std::vector<std::uint32_t> chosen;
+    std::ranges::sample(there, std::back_inserter(chosen), SampleSize(history_), random_);
+    history_.sample_count = static_cast<std::uint8_t>(chosen.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      history_.samples[i] = chosen[i];
+      populated_[chosen[i]] = false;
+      ns_ += kCosts.purge + kCosts.purge_page;
+    }
+    SampleTaken(history_);
+  }
+
+  std::uint32_t pages_;
+  std::vector<bool> populated_;
+  History history_;
+  double ns_ = 0;
+  std::mt19937 random_{7};
+};
+
+enum class Pattern { kFirst, kSpread, kRandom };
+
+void TouchSome(Simulated& block, std::uint32_t pages, std::uint32_t touched, Pattern pattern, std::mt19937& random) {
+  for (std::uint32_t i = 0; i < touched; ++i) {
+    block.Touch(pattern == Pattern::kFirst    ? i
+                : pattern == Pattern::kSpread ? static_cast<std::uint32_t>(std::uint64_t{i} * pages / touched)
+                                              : static_cast<std::uint32_t>(random() % pages));
+  }
+}
+
+// Mean time of an operation after a warm-up.
+double Mean(Simulated& block, std::uint32_t pages, std::uint32_t touched, Pattern pattern, int warm, int measured) {
+  std::mt19937 random(3);
+  for (int i = 0; i < warm + measured; ++i) {
+    block.Calloc();
+    TouchSome(block, pages, touched, pattern, random);
+    if (i + 1 == warm) block.TakeTime();
+  }
+  return block.TakeTime() / measured;
+}
+
+// The cheapest of the fixed ways in their steady state.
+double Cheapest(std::uint32_t pages, std::uint32_t touched, Pattern pattern) {
+  const double purge = kCosts.purge + touched * (kCosts.purge_page + kCosts.fault);
+  const double whole = pages * kCosts.zero_page;
+  // A program that always touches other pages has populated all of them in the end.
+  const std::uint32_t populated = pattern == Pattern::kRandom ? pages : touched;
+  const double look = kCosts.scan + populated * (kCosts.scan_page + kCosts.zero_page);
+  return std::min({purge, whole, look});
+}
+
+TEST(Adaptive, ComesWithinAFewPercentOfTheCheapestWay) {
+  for (const std::uint32_t pages : {64U, 1024U, 25600U}) {
+    for (const double share : {0.0, 0.001, 0.01, 0.1, 0.5, 1.0}) {
+      for (const Pattern pattern : {Pattern::kFirst, Pattern::kSpread, Pattern::kRandom}) {
+        const auto touched = static_cast<std::uint32_t>(std::ceil(share * pages));
+        Simulated block(pages);
+        const double mean = Mean(block, pages, touched, pattern, 600, 2000);
+        EXPECT_LE(mean, 1.05 * Cheapest(pages, touched, pattern))
+            << pages << " pages, " << share << " touched, pattern " << static_cast<int>(pattern);
+      }
+    }
+  }
+}
+
+TEST(Adaptive, ForgetsABlockThatWasTouchedWholeOnce) {
+  constexpr std::uint32_t kPages = 25600;
+  Simulated block(kPages);
+  Mean(block, kPages, kPages, Pattern::kFirst, 0, 300);
+  const double untouched = Mean(block, kPages, 26, Pattern::kFirst, 3000, 1000);
+  EXPECT_LE(untouched, 1.05 * Cheapest(kPages, 26, Pattern::kFirst));
+}
+
+TEST(Adaptive, NoticesThatABlockWhichWasNeverTouchedIsTouched) {
+  constexpr std::uint32_t kPages = 25600;
+  Simulated block(kPages);
+  Mean(block, kPages, 0, Pattern::kFirst, 0, 500);
+  EXPECT_LE(Mean(block, kPages, 256, Pattern::kFirst, 8, 200), 1.05 * Cheapest(kPages, 256, Pattern::kFirst));
+}
+
+TEST(Adaptive, PurgesOnceAfterAForkRatherThanHaveSharedPagesCopied) {
+  History history;
+  history.purged = true;
+  ASSERT_EQ(Choose(history, 100, 1), Action::kLook);
+  LookDone(history, kCosts, {10, 0});
+  ASSERT_EQ(Choose(history, 100, 1), Action::kLook);
+  LookDone(history, kCosts, {10, 0});
+  EXPECT_EQ(Choose(history, 100, 2), Action::kPurge);
+  PurgeDone(history, kCosts, 1000);
+  EXPECT_EQ(Choose(history, 100, 2), Action::kLook);
+}
+
+TEST(Adaptive, LooksAfreshAtARequestOfAnotherLength) {
+  History history;
+  Choose(history, 100, 1);
+  LookDone(history, kCosts, {100, 0});
+  ASSERT_EQ(Choose(history, 100, 1), Action::kWhole);
+  EXPECT_EQ(Choose(history, 101, 1), Action::kLook);
+}
+
+TEST(Adaptive, WhereTheKernelDoesNotSayTellsTouchedPagesByTheTimeOfAPurge) {
+  for (const auto& [touched, wholes] : {std::pair{0U, false}, std::pair{20U, false}, std::pair{1000U, true}}) {
+    History history;
+    int whole = 0;
+    bool all_populated = false;
+    for (int i = 0; i < 100; ++i) {
+      if (ChooseBlindly(history, 1000, 1) == Action::kWhole) {
+        ++whole;
+        all_populated = true;
+      } else {
+        const double populated = all_populated ? 1000 : touched;
+        all_populated = false;
+        BlindPurgeDone(history, kCosts, kCosts.purge + populated * kCosts.purge_page);
+      }
+    }
+    EXPECT_EQ(whole > 80, wholes) << touched;
+    EXPECT_EQ(whole > 0, wholes) << touched;
+  }
+}
+
+}  // namespace
+}  // namespace zerotax::largecache
