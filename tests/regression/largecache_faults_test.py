@@ -37,7 +37,7 @@ FAULTS = {
         "kernel_writes", "KernelWrites.AreCleared/dirty_new_read_of_a_file"),
     "the last run of a full answer is skipped": (
         "pagemap.cc", "  count = static_cast<std::size_t>(got);",
-        "  count = static_cast<std::size_t>(got) - (static_cast<std::size_t>(got) == capacity ? 1 : 0);",
+        "  count = static_cast<std::size_t>(got) - (got > 1 && static_cast<std::size_t>(got) == capacity ? 1 : 0);",
         "pages", "Pages.ThatAreEveryOtherOneAreCleared/dirty_new"),
     "mincore is trusted": (
         "pagemap.cc", "ScanArgument scan{};", MINCORE + "ScanArgument scan{};",
