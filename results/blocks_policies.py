@@ -1,7 +1,7 @@
 """docs/largecache.md: what each policy costs beside other allocators, and whether adaptive keeps its promises."""
 from __future__ import annotations
 
-from reference_text import machine, reference, size_text, table
+from reference_text import reference, size_text, table
 
 PAGE = "docs/largecache.md"
 MIB = 1 << 20
@@ -30,7 +30,8 @@ def size_block() -> str:
     rows = [[name, *(microseconds(cell["contenders"][name]["ns"]) for cell in cells)] for name in cells[0]["contenders"]]
     rows.append(["limit", *(microseconds(cell["limit_ns"]) for cell in cells)])
     return (f"Microseconds of calloc + touch + free, 100 MiB, by share of pages touched:\n\n"
-            f"{table(['', *map(share, cells)], rows)}\n\n{machine(run, '../')}")
+            f"{table(['', *map(share, cells)], rows)}\n\n"
+            f"Measured on Linux {run['environment']['kernel']}, {run['environment']['cpu']}.")
 
 
 def reason(cell: dict) -> str:
