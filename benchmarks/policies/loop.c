@@ -77,9 +77,11 @@ static void operation(size_t size, char* kept, uint64_t* random) {
     if (block == NULL) exit(3);
   }
   __asm__ volatile("" : : "g"(block) : "memory");
+  const int in_one = kept != NULL && pattern == CONTIGUOUS;
+  if (in_one) memset(block, 0, touched * kPage);
   for (size_t i = 0; i < touched; ++i) {
     const size_t page = page_to_touch(i, touched, pages, random);
-    if (kept != NULL) memset(block + page * kPage, 0, kPage);
+    if (kept != NULL && !in_one) memset(block + page * kPage, 0, kPage);
     ((volatile char*)block)[page * kPage] = 1;
   }
   if (kept == NULL) free(block);

@@ -31,7 +31,7 @@ struct Group {
 
 struct Effort {
   int rounds = 3;
-  int budget_ms = 120;
+  int budget_ms = 80;
 };
 
 Cell cell_of(std::vector<std::uint64_t> sizes, double fraction, const char* pattern, int threads, int budget_ms) {

@@ -25,7 +25,9 @@ constexpr double kCallsToRepay = 1024;
 // A purge that takes this much longer or shorter than expected says that something has changed.
 constexpr double kSurprise = 1.7;
 constexpr double kSurpriseUntouched = 1.4;  // by which already one page would show
+// What a purge that finds nothing may take, in purges of a short block: there are page tables to walk past.
 constexpr double kMostSurprise = 4;
+constexpr double kPagesPerPurge = 8192;
 constexpr unsigned kCallsPerTimedPurge = 4;
 
 std::uint16_t Calls(unsigned first, std::uint8_t& backoff, unsigned most) {
@@ -80,6 +82,8 @@ void SetNextSample(History& history, const Costs& costs, bool whole) {
 }  // namespace
 
 Action Choose(History& history, std::uint32_t pages, std::uint32_t generation) {
+  // A purge is of the whole block: what nobody touches need not be looked at for a request of another length.
+  if (history.mode == kPurging && history.touched == 0 && history.pages != 0) history.pages = pages;
   if (history.pages != pages) {
     const bool fresh = history.pages == 0 && history.purged;
     history = {};
@@ -114,7 +118,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
   if (look.populated == 0) {
     history.populated = history.touched = 0;
     // The surprise was none: so long it may take. (But a purge that was interrupted says nothing.)
-    if (was_purged && history.surprise_ticks < costs.purge * kMostSurprise) {
+    if (was_purged && history.surprise_ticks < costs.purge * (kMostSurprise + history.pages / kPagesPerPurge)) {
       history.purge_ticks = std::max(history.purge_ticks, history.surprise_ticks);
     }
     history.surprise_ticks = 0;
