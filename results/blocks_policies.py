@@ -35,17 +35,21 @@ def size_block() -> str:
 
 
 def reason(cell: dict) -> str:
-    """Why a promise is not kept there, as far as the cell tells."""
+    """Why a promise is not kept there, as far as it is known; "open" where it is not."""
+    verdict = cell["verdict"]
+    small = min(cell["sizes"]) <= 256 * 1024
     if cell["touch"] == 0:
-        return "nothing is touched: what costs is one system call there, two here"
-    if max(cell["sizes"]) <= 256 * 1024 or (len(cell["sizes"]) > 1 and min(cell["sizes"]) <= 256 * 1024):
+        return "nothing is touched: one system call for the other, two here"
+    if small:
         return "so little to zero that two system calls show"
     if cell["pattern"] == "random":
         return "other pages each time: which, only a fault per page can tell"
-    if not cell["verdict"]["near_kept"] and cell["threads"] > 1:
-        return "more threads than processors: the contenders' figures scatter"
-    return "few pages: their faults cost the others little more than two system calls" \
-        if cell["verdict"]["near_kept"] else "within what repeated runs differ by"
+    if cell["pattern"] == "scattered" and cell["touch"] >= 0.5:
+        return "pages zeroed one by one cost more than the model takes them to cost"
+    if verdict["near_kept"]:
+        return "so few pages that their faults cost the other little more than two system calls"
+    return "close: the least of fourteen others, whose figures scatter as much" if verdict["to_best_other"] <= 1.15 \
+        else "open"
 
 
 def promises_block() -> str:

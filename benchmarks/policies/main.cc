@@ -30,7 +30,7 @@ struct Group {
 };
 
 struct Effort {
-  int rounds = 3;
+  int rounds = 2;
   int budget_ms = 80;
 };
 
