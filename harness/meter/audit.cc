@@ -1,6 +1,5 @@
 #include "meter/audit.h"
 
-#include <dlfcn.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include "meter/contents.h"
 #include "os/mappings.h"
 #include "os/syscall_counter.h"
+
+extern "C" [[gnu::weak]] int malloc_watches_its_mappings();
 
 namespace zerotax {
 namespace {
@@ -60,11 +61,8 @@ bool read_whole_process(const Pagemap& pagemap, RangeList& populated) {
 
 /// An allocator that asks the kernel about its own mappings, as largecache does, says so by this function: write
 /// protection by userfaultfd would show in the answers, and it would do something else than it does unwatched.
-bool watches_its_mappings() {
-  using Answer = int (*)();
-  const auto answer = reinterpret_cast<Answer>(::dlsym(RTLD_DEFAULT, "malloc_watches_its_mappings"));
-  return answer != nullptr && answer() != 0;
-}
+/// (A weak reference, not dlsym: that allocates when it finds nothing, and so changes what is measured.)
+bool watches_its_mappings() { return malloc_watches_its_mappings != nullptr && malloc_watches_its_mappings() != 0; }
 
 }  // namespace
 
