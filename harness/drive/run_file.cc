@@ -8,9 +8,9 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
-#include "drive/output_file.h"
 #include "drive/stored_run.h"
 
 namespace zerotax {
@@ -68,12 +68,9 @@ bool is_run_file(const std::string& word) {
 }
 
 RunFile read_run_file(const std::string& path) {
-  const std::string file = fs::is_directory(path) ? path + "/run.json" : path;
-  RunFile found{path, {}, read_stored_run(path).points};
-  const Json run = read_json_file(file);
-  if (!run.contains("environment")) throw UsageError(file + " does not say where it was measured", kRemedy);
-  found.environment = run.at("environment");
-  return found;
+  StoredRun run = read_stored_run(path);
+  if (run.environment.is_null()) throw UsageError(path + " does not say where it was measured", kRemedy);
+  return {path, std::move(run.environment), std::move(run.points)};
 }
 
 std::string differing_conditions(const Json& before, const Json& after) {

@@ -52,6 +52,7 @@ StoredRun read_stored_run(const std::string& path) {
   const Json run = read_json_file(file);
   check_schema(run, "zerotax.run/1", file);
   StoredRun stored;
+  if (run.contains("environment")) stored.environment = run.at("environment");
   if (run.contains("points") && run.at("points").is_array()) {
     stored.points = run.at("points").get<std::vector<Json>>();
     for (const Json& point : stored.points) check_point(point, file);

@@ -9,6 +9,7 @@ namespace zerotax {
 
 /// What a run left: read, never written to.
 struct StoredRun {
+  Json environment;  ///< where it was measured, or null
   std::vector<Json> points;
   Json thresholds;  ///< the object of "zerotax.thresholds/1", or null
 };
