@@ -4,6 +4,7 @@
 
 #include "analyze/compare_report.h"
 #include "analyze/summary.h"
+#include "base/csv.h"
 
 namespace zerotax {
 namespace {
@@ -12,14 +13,6 @@ namespace {
 std::string cell(std::string text) {
   for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) text.insert(at, "\\");
   return text;
-}
-
-/// Text for a field of comma-separated values (RFC 4180).
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char each : text) quoted += each == '"' ? std::string("\"\"") : std::string(1, each);
-  return quoted + "\"";
 }
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
@@ -55,9 +48,9 @@ std::string compare_csv(const CompareReport& report) {
     const CompareVerdict& verdict = report.verdicts[i];
     const auto before = side_ns(point, false);
     const auto after = side_ns(point, true);
-    text += fmt::format("{},{},{},{},{:g},{},{},{},{}", field(point.before.allocator), field(point.after.allocator),
-                        point.case_name, point.size_bytes, point.touch, point.thread, compare_word(verdict.kind),
-                        before ? number(*before) : "", after ? number(*after) : "");
+    text += fmt::format("{},{},{},{},{:g},{},{},{},{}", csv_field(point.before.allocator),
+                        csv_field(point.after.allocator), point.case_name, point.size_bytes, point.touch, point.thread,
+                        compare_word(verdict.kind), before ? number(*before) : "", after ? number(*after) : "");
     const TimeVerdict& time = verdict.time;
     text += time.kind == TimeVerdict::Kind::kUnknown
                 ? ",,,,"
@@ -69,7 +62,7 @@ std::string compare_csv(const CompareReport& report) {
       text +=
           fmt::format(",{},{}", known ? shown(verdict.work[k].before) : "", known ? shown(verdict.work[k].after) : "");
     }
-    text += "," + field(verdict.reason) + "\n";
+    text += "," + csv_field(verdict.reason) + "\n";
   }
   return text;
 }

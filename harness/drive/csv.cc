@@ -1,3 +1,5 @@
+#include "base/csv.h"
+
 #include <fmt/format.h>
 
 #include "drive/results.h"
@@ -5,14 +7,9 @@
 namespace zerotax {
 namespace {
 
-/// RFC 4180: a field with a comma, quote or line break stands in quotes, its quotes doubled.
 std::string field(const Json& value) {
   if (value.is_null() || is_not_available(value)) return "";
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  return quoted + "\"";
+  return csv_field(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 /// A column: its name, and where its value is in a point. What is not there, or n/a, is an empty field.
