@@ -8,6 +8,7 @@
 
 #include "analyze/summary.h"
 #include "analyze/tax.h"
+#include "drive/operation_cost.h"
 #include "os/page.h"
 
 namespace zerotax {
@@ -40,22 +41,6 @@ bool is_plain_loop(const Json& point) { return point.at("status") == "ok" && poi
 std::uint64_t size_of(const Json& point) { return point.at("size_bytes"); }
 
 std::uint64_t pages_of(const Json& point) { return (size_of(point) + kPageBytes - 1) / kPageBytes; }
-
-std::optional<std::uint64_t> operation_faults(const Json& point) {
-  const auto in_calloc = count_in(point, "calloc_faults");
-  const auto in_free = count_in(point, "free_faults");
-  if (!in_calloc || !in_free) return std::nullopt;
-  const auto touching = count_in(point, "touch_faults");
-  if (!touching && point.at("touch").get<double>() > 0) return std::nullopt;
-  return *in_calloc + *in_free + touching.value_or(0);
-}
-
-std::optional<double> operation_ns(const Json& point) {
-  const auto in_calloc = median_in(point, "calloc_ns");
-  const auto in_free = median_in(point, "free_ns");
-  if (!in_calloc || !in_free) return std::nullopt;
-  return *in_calloc + *in_free + median_in(point, "touch_ns").value_or(0);
-}
 
 bool is_much(std::uint64_t part, std::uint64_t whole) { return 2 * part >= whole; }
 
@@ -132,8 +117,6 @@ Finding finding_of(const std::string& name, const FiringRange& range, std::initi
   for (const Json* point : range.points) finding.evidence.push_back(evidence_of(*point, figures));
   return finding;
 }
-
-std::optional<double> calloc_ns(const Json& point) { return median_in(point, "calloc_ns"); }
 
 std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point,
                                  const std::function<std::optional<double>(const Json&)>& time) {

@@ -24,12 +24,6 @@ bool is_plain_loop(const Json& point);
 std::uint64_t size_of(const Json& point);
 std::uint64_t pages_of(const Json& point);
 
-/// Minor faults of a whole operation (calloc, touching, free) in the steady state; what is not touched takes none.
-std::optional<std::uint64_t> operation_faults(const Json& point);
-
-/// Nanoseconds of a whole operation in the steady state, medians added.
-std::optional<double> operation_ns(const Json& point);
-
 /// A part of a whole is much of it from a half on and next to nothing up to a twentieth: between the two lies the
 /// factor of ten that makes a difference of behaviour.
 bool is_much(std::uint64_t part, std::uint64_t whole);
@@ -68,9 +62,6 @@ struct Peer {
 };
 std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point,
                                  const std::function<std::optional<double>(const Json&)>& time);
-
-/// Median of calloc alone in the steady state, nanoseconds.
-std::optional<double> calloc_ns(const Json& point);
 
 /// ", 3,100 times as long as jemalloc 5.3.0" if it is at least twice, else "".
 std::string peer_words(const std::optional<Peer>& peer);

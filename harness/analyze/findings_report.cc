@@ -41,14 +41,6 @@ void tell_apart(const std::string& allocator, std::vector<Finding>& findings) {
   }
 }
 
-std::string env_words(const Json& env) {
-  std::string words;
-  for (const auto& [key, value] : env.items()) {
-    words += fmt::format("{}{}={}", words.empty() ? "" : " ", key, value.get<std::string>());
-  }
-  return words;
-}
-
 /// A variable may be longer than a line: it is cut after colons, as its own parts are.
 std::string breakable(std::string words) {
   constexpr std::size_t kLong = 60;

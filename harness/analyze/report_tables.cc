@@ -9,28 +9,10 @@
 #include "analyze/summary.h"
 #include "analyze/tax.h"
 #include "base/size.h"
+#include "drive/operation_cost.h"
 
 namespace zerotax {
 namespace {
-
-/// Nanoseconds of one early operation as a whole.
-std::optional<double> early_ns(const Json& early) {
-  double sum = 0;
-  for (const char* key : {"calloc_ns", "free_ns"}) {
-    if (!early.contains(key) || !early.at(key).is_number()) return std::nullopt;
-    sum += early.at(key).get<double>();
-  }
-  return sum + (early.at("touch_ns").is_number() ? early.at("touch_ns").get<double>() : 0);
-}
-
-std::optional<std::uint64_t> early_faults(const Json& early) {
-  std::uint64_t sum = 0;
-  for (const char* key : {"calloc_faults", "touch_faults", "free_faults"}) {
-    if (!early.contains(key)) return std::nullopt;
-    if (early.at(key).is_number()) sum += early.at(key).get<std::uint64_t>();
-  }
-  return sum;
-}
 
 std::string time_cell(std::optional<double> ns) { return ns ? format_ns(*ns) : "n/a"; }
 
@@ -48,20 +30,12 @@ std::string row(const Json& point) {
     return fmt::format("| {:>13} | {:<18} | {} |  |  |  |  |  |\n", size, allocator_label(point),
                        point.at("status").get<std::string>());
   }
-  const Json& first = point.at("first_ops").front();
-  const auto fresh = early_ns(first);
+  const auto fresh = first_operation_ns(point);
   const auto reused = operation_ns(point);
   return fmt::format("| {:>13} | {:<18} | {:>8} | {:>7} | {:>8} | {:>8} | {:>9} | {:>8} |\n", size,
                      allocator_label(point), time_cell(fresh), rate_cell(fresh, size_of(point)),
-                     fault_cell(early_faults(first)), time_cell(reused), rate_cell(reused, size_of(point)),
+                     fault_cell(first_operation_faults(point)), time_cell(reused), rate_cell(reused, size_of(point)),
                      fault_cell(operation_faults(point)));
-}
-
-std::string env_text(const Json& env) {
-  std::string text;
-  for (const auto& [key, value] : env.items())
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value.get<std::string>());
-  return text;
 }
 
 std::string figure_cell(const Json& figures, const char* key) {
@@ -124,7 +98,7 @@ std::string knob_table(const ReportData& data) {
       "|\n|:--------|----------------:|------------:|-----:|:--------|\n";
   text += knob_row("(none)", data.without, "shows");
   for (const KnobTrial& trial : data.knobs) {
-    const std::string name = env_text(trial.env);
+    const std::string name = env_words(trial.env);
     if (is_not_available(trial.effect)) {
       text += fmt::format("| {} | n/a | n/a | n/a | {} |\n", name, text_field(trial.effect, "na", ""));
     } else {

@@ -75,6 +75,14 @@ std::string allocator_label(const Json& point) {
   return label;
 }
 
+std::string env_words(const Json& env) {
+  std::string words;
+  for (const auto& [key, value] : env.items()) {
+    words += fmt::format("{}{}={}", words.empty() ? "" : " ", key, value.get<std::string>());
+  }
+  return words;
+}
+
 std::vector<AllocatorTax> find_taxes(const std::vector<Json>& points) {
   std::vector<std::string> labels;
   for (const Json& point : points) {

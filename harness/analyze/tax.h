@@ -37,6 +37,9 @@ struct AllocatorTax {
 /// One entry per allocator, in order of appearance.
 std::vector<AllocatorTax> find_taxes(const std::vector<Json>& points);
 
+/// "KEY=VALUE KEY=VALUE" of an "env" object.
+std::string env_words(const Json& env);
+
 /// "allocator version [KEY=VALUE …]".
 std::string allocator_label(const Json& point);
 

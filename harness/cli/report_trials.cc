@@ -13,6 +13,7 @@
 #include "cli/report_parts.h"
 #include "cli/report_session.h"
 #include "drive/interrupt.h"
+#include "drive/operation_cost.h"
 #include "drive/profile_run.h"
 
 namespace zerotax {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "drive/operation_cost.h"
+
 namespace zerotax {
 namespace {
 
@@ -26,20 +28,6 @@ Json calls_of(const Json& syscalls) {
   return sum;
 }
 
-std::optional<double> time_of(const Json& point, Cost cost) {
-  double ns = 0;
-  for (const char* key : {"calloc_ns", "touch_ns", "free_ns"}) {
-    const Json& figure = point.at(key);
-    if (std::string_view(key) != "calloc_ns" && cost == Cost::kCalloc) break;
-    if (is_not_available(figure)) {
-      if (std::string_view(key) == "touch_ns") continue;
-      return std::nullopt;
-    }
-    ns += figure.at("median").get<double>();
-  }
-  return ns;
-}
-
 }  // namespace
 
 std::string compared_key(const ComparedPoint& point) {
@@ -56,7 +44,7 @@ void add_figures(const Json& point, bool with_times, Cost cost, ComparedSide& si
   side.work["syscalls"].push_back(calls_of(point.at("syscalls")));
   if (!with_times) return;
   side.work["faults"].push_back(sum_of(point, {"calloc_faults", "touch_faults", "free_faults"}));
-  side.ns = time_of(point, cost);
+  side.ns = cost == Cost::kCalloc ? calloc_ns(point) : operation_ns(point);
 }
 
 }  // namespace zerotax

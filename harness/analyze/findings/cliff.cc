@@ -9,6 +9,7 @@
 #include "analyze/finding_rule.h"
 #include "analyze/summary.h"
 #include "base/size.h"
+#include "drive/operation_cost.h"
 #include "os/page.h"
 
 namespace zerotax {

@@ -8,6 +8,7 @@
 #include "analyze/finding_rule.h"
 #include "analyze/summary.h"
 #include "base/size.h"
+#include "drive/operation_cost.h"
 
 namespace zerotax {
 namespace {
