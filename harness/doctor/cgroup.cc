@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "os/cgroup.h"
+
 namespace zerotax {
 namespace {
 
@@ -34,13 +36,7 @@ std::vector<CgroupFile> cgroup_files(const Machine& machine, const std::string& 
   std::vector<CgroupFile> found;
   const Reading own = machine.text("/proc/self/cgroup");
   if (!own) return found;
-  std::istringstream lines(*own.text);
-  for (std::string line; std::getline(lines, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
+  for (const auto& [controllers, path] : parse_cgroup_lines(*own.text)) {
     if (controllers.empty() && !name_v2.empty()) {
       // Beside version 1, version 2 is mounted one folder deeper.
       for (const char* folder : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {

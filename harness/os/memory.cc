@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "os/cgroup.h"
 #include "os/page.h"
 
 namespace zerotax {
@@ -40,12 +41,9 @@ struct Hierarchy {
 std::optional<std::pair<Hierarchy, std::string>> find_cgroup(const std::string& root) {
   std::ifstream file(root + "/proc/self/cgroup");
   std::optional<std::pair<Hierarchy, std::string>> found;
-  for (std::string line; std::getline(file, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
+  std::ostringstream text;
+  text << file.rdbuf();
+  for (const auto& [controllers, path] : parse_cgroup_lines(text.str())) {
     if (controllers.empty() && !found) {
       found = {{root + "/sys/fs/cgroup", "/memory.max", "/memory.current"}, path};
     } else if (controllers == "memory") {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace zerotax {
+
+/// A line of /proc/self/cgroup, such as "0::/path" (version 2) or "4:cpu,cpuacct:/path" (version 1).
+struct CgroupLine {
+  std::string controllers;  ///< separated by commas; empty for version 2
+  std::string path;         ///< below where the hierarchy is mounted
+};
+
+/// Lines that are none are left out (cgroups(7), /proc/pid/cgroup).
+std::vector<CgroupLine> parse_cgroup_lines(const std::string& text);
+
+}  // namespace zerotax
