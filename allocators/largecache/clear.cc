@@ -81,6 +81,4 @@ bool PopulatedPages::Choose(std::uintptr_t address, std::size_t size, std::uint3
   return true;
 }
 
-bool Purge(std::uintptr_t address, std::size_t size) { return PurgePages(address, size); }
-
 }  // namespace zerotax::largecache

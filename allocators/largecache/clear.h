@@ -42,10 +42,6 @@ struct PopulatedPages {
               std::uint64_t seed);
 };
 
-/// Has the kernel supply zero pages (madvise(2), MADV_DONTNEED). False when it refuses, as it does for locked pages:
-/// some may be zero then and others not.
-bool Purge(std::uintptr_t address, std::size_t size);
-
 }  // namespace zerotax::largecache
 
 #endif  // ZEROTAX_ALLOCATORS_LARGECACHE_CLEAR_H_

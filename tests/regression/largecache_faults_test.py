@@ -102,7 +102,7 @@ FAULTS = {
         "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return true;\n    for (std::size_t i = 0; i < count; ++i) {",
         "pagemap", "Process.WithoutPagemapScanClearsAll/dirty_new"),
     "what is swapped or guarded is purged, not mapped anew": (
-        "clear.cc", "run.swapped && MapPagesOver(run.begin, bytes)", "run.swapped && Purge(run.begin, bytes)",
+        "clear.cc", "run.swapped && MapPagesOver(run.begin, bytes)", "run.swapped && PurgePages(run.begin, bytes)",
         "pages", "Pages.ThatAreGuardedAreTakenAwayByThoseWhoLook/dirty_new"),
 }
 

@@ -11,17 +11,15 @@
 namespace zerotax::largecache {
 namespace {
 
-Cleared ClearWhole(const Block& block, std::size_t size) { return ZeroAll(block.address, size); }
-
 // All of the block, also what is behind the request. Where the kernel refuses, the request is cleared.
 bool PurgeBlock(Block& block, std::size_t size, bool timed, Cleared& cleared, double& ticks) {
   const std::uint64_t from = timed ? Ticks() : 0;
-  const bool purged = Purge(block.address, block.size);
+  const bool purged = PurgePages(block.address, block.size);
   ticks = timed ? static_cast<double>(Ticks() - from) : 0;
   if (purged) {
     cleared.purged_bytes += block.size;
   } else {
-    cleared.zeroed_bytes += ClearWhole(block, size).zeroed_bytes;
+    cleared.zeroed_bytes += ZeroAll(block.address, size).zeroed_bytes;
     NothingLearnt(*block.history);
   }
   return purged;
@@ -38,7 +36,7 @@ void TakeSample(Block& block, std::size_t size, Cleared& cleared) {
   if (!pages.Choose(block.address, size, history.populated, wanted, Ticks())) return NothingLearnt(history);
   history.sample_count = 0;
   for (std::uint32_t i = 0; i < pages.count; ++i) {
-    if (!Purge(pages.pages[i], page)) continue;
+    if (!PurgePages(pages.pages[i], page)) continue;
     cleared.purged_bytes += page;
     history.samples[history.sample_count++] = static_cast<std::uint32_t>((pages.pages[i] - block.address) / page);
   }
@@ -60,7 +58,7 @@ bool LookAndClear(Block& block, std::size_t size, Cleared& cleared) {
     case Next::kNothing:
       break;
     case Next::kPurge:
-      if (Purge(block.address, block.size)) cleared.purged_bytes += block.size;
+      if (PurgePages(block.address, block.size)) cleared.purged_bytes += block.size;
       break;
     case Next::kSample:
       TakeSample(block, size, cleared);
@@ -75,7 +73,7 @@ Cleared ClearBlindly(Block& block, std::size_t size, std::uint32_t generation) {
   Cleared cleared;
   double ticks = 0;
   if (ChooseBlindly(*block.history, static_cast<std::uint32_t>(size / PageSize()), generation) == Action::kWhole) {
-    return ClearWhole(block, size);
+    return ZeroAll(block.address, size);
   }
   if (PurgeBlock(block, size, true, cleared, ticks)) BlindPurgeDone(*block.history, MeasuredCosts(), ticks);
   return cleared;
@@ -88,7 +86,7 @@ Cleared Clear(Block& block, std::size_t size, std::uint32_t generation) {
   Cleared cleared;
   switch (Choose(*block.history, static_cast<std::uint32_t>(pages), generation)) {
     case Action::kWhole:
-      return ClearWhole(block, size);
+      return ZeroAll(block.address, size);
     case Action::kPurge:
       if (double ticks = 0; PurgeBlock(block, size, WantsTime(*block.history), cleared, ticks)) {
         PurgeDone(*block.history, MeasuredCosts(), ticks);
@@ -97,7 +95,7 @@ Cleared Clear(Block& block, std::size_t size, std::uint32_t generation) {
     case Action::kLook:
       if (LookAndClear(block, size, cleared)) return cleared;
       NothingLearnt(*block.history);
-      return ClearWhole(block, size);
+      return ZeroAll(block.address, size);
   }
   __builtin_unreachable();
 }

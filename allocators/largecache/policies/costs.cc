@@ -39,7 +39,7 @@ Costs Measure() {
       can_scan = ZeroDirty(address, size, none) && can_scan;
       Least(costs.scan, from, 1);
       from = Ticks();
-      Purge(address, size);
+      PurgePages(address, size);
       Least(costs.purge, from, 1);
     }
     from = Ticks();
@@ -55,7 +55,7 @@ Costs Measure() {
     can_scan = ZeroDirty(address, size, all) && can_scan;
     Least(scan_full, from, 1);
     from = Ticks();
-    Purge(address, size);
+    PurgePages(address, size);
     Least(purge_full, from, 1);
   }
   UnmapPages(address, size);
