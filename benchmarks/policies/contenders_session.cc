@@ -8,17 +8,11 @@
 #include "drive/probe_process.h"
 #include "drive/program_launch.h"
 #include "drive/steady_state.h"
+#include "largecache/policy.h"
 #include "os/child.h"
 #include "os/program_file.h"
 
 using namespace zerotax;
-
-namespace {
-
-const std::vector<std::string> kPolicies = {"libmalloc-116", "libmalloc-283", "xzone-792", "unmap",
-                                            "purge",         "memset",        "dirty",     "adaptive"};
-
-}  // namespace
 
 std::vector<Contender> all_contenders() {
   std::vector<Contender> contenders;
@@ -28,7 +22,8 @@ std::vector<Contender> all_contenders() {
     if (builtin.name != "glibc") contender.program = *resolve_program_allocator(builtin.name, {});
     contenders.push_back(contender);
   }
-  for (const std::string& policy : kPolicies) {
+  for (const auto* each = largecache::kPolicies; *each != nullptr; ++each) {
+    const std::string policy = (*each)->name;
     const std::vector<std::string> env = {"largecache:LARGECACHE_POLICY=" + policy};
     contenders.push_back(
         {policy, true, *resolve_program_allocator("largecache", env), resolve_allocators({"largecache"}, env).at(0)});
@@ -55,7 +50,7 @@ std::optional<LoopFigures> run_loop(const Contender* contender, const LoopWords&
   }
   command.capture = true;
   command.timeout = std::chrono::minutes(2);
-  const ChildResult result = run_child(command, [] { return interrupted() != 0; });
+  const ChildResult result = run_child(command, stop_requested);
   if (result.end != ChildResult::End::kExited || result.code != 0) return {};
   std::istringstream text(result.output);
   LoopFigures figures;
@@ -68,7 +63,7 @@ std::optional<LoopFigures> run_loop(const Contender* contender, const LoopWords&
 
 std::int64_t zeroed_bytes(const Contender& contender, std::uint64_t size, double fraction) {
   const PointSpec point{0, "calloc_loop", size, fraction, "main", Repeats{}};
-  const PassResult pass = run_pass(contender.probe, point, Pass::kAudit, {}, [] { return interrupted() != 0; });
+  const PassResult pass = run_pass(contender.probe, point, Pass::kAudit, {}, stop_requested);
   if (pass.status() != PassResult::Status::kOk) return -1;
   std::vector<double> bytes;
   for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {

@@ -5,3 +5,5 @@ set_target_properties(benchmark-policies-loop PROPERTIES
 target_compile_options(benchmark-policies-loop PRIVATE -fno-builtin-malloc -fno-builtin-calloc)
 target_link_libraries(benchmark-policies-loop PRIVATE Threads::Threads)
 add_dependencies(benchmark-policies benchmark-policies-loop)
+# The policies are those that the library has.
+target_link_libraries(benchmark-policies PRIVATE largecache_core)
