@@ -49,7 +49,7 @@ std::vector<double> numbers_of(const std::string& program, const std::vector<std
   command.environment = env;
   command.capture = true;
   command.timeout = std::chrono::minutes(5);
-  const ChildResult result = run_child(command, [] { return interrupted() != 0; });
+  const ChildResult result = run_child(command, stop_requested);
   if (result.end != ChildResult::End::kExited || result.code != 0) return {};
   std::istringstream text(result.output);
   std::vector<double> values;

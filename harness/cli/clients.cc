@@ -69,8 +69,7 @@ ExitStatus run(const Options& options) {
   const std::string& file = options.measure.json;
   if (!file.empty()) check_writable(file);
   const auto timeout = std::chrono::duration<double>(options.measure.timeout_s);
-  const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
-                            [] { return interrupted() != 0; });
+  const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout), stop_requested);
   Session session = make_session(options.measure);
   const int signal = session.run();
   const std::vector<Json> results = signal == 0 ? run_clients(session.plan(), clients, runner) : std::vector<Json>();

@@ -53,8 +53,6 @@ struct Options {
   std::vector<const CLI::Option*> of_measuring;
 };
 
-bool stop() { return interrupted() != 0; }
-
 void check(const Options& options, bool files) {
   options.measure.check();
   if (options.cost != "calloc" && options.cost != "total") {
@@ -96,12 +94,6 @@ ComparePlan make_plan(const Options& options, const CompareMethod& method) {
   return plan;
 }
 
-void warm_up(const PlanAxes& axes) {
-  const std::uint64_t largest = *std::max_element(axes.sizes.begin(), axes.sizes.end());
-  if (!why_too_large(largest).empty()) return;
-  warm_up_memory(std::min(2 * largest, read_memory_state().usable() / 2), stop);
-}
-
 /// OLD against itself, over and over.
 SelfTest test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& method) {
   plan.after = plan.before;
@@ -110,7 +102,7 @@ SelfTest test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& 
   while (test.comparisons < static_cast<std::size_t>(times)) {
     ++plan.coins;
     std::vector<ComparedPoint> points;
-    if (!measure_comparison(plan, stop, points)) break;
+    if (!measure_comparison(plan, stop_requested, points)) break;
     ++test.comparisons;
     if (any_difference(judge_points(points, method))) ++test.alarms;
     progress.advance(1);
@@ -127,15 +119,16 @@ CompareReport measure(const Options& options) {
   report.after = allocator_json(plan.after);
   report.cost = plan.cost;
   report.pairs = plan.pairs;
-  warm_up(plan.axes);
-  report.whole = measure_comparison(plan, stop, report.points);
+  const std::uint64_t largest = *std::max_element(plan.axes.sizes.begin(), plan.axes.sizes.end());
+  if (why_too_large(largest).empty()) warm_up(2 * largest);
+  report.whole = measure_comparison(plan, stop_requested, report.points);
   report.verdicts = judge_points(report.points, report.method);
   const std::size_t pairs = report.points.size() * report.pairs;
   report.shuffles = std::clamp(kShuffledPairs / pairs, kFewestShuffles, kMostShuffles);
   report.shuffled_rate = false_alarm_rate(time_samples(report.points), report.shuffles, report.method);
   if (report.whole && options.self_test > 0) {
     report.self_test = test_itself(plan, options.self_test, report.method);
-    report.whole = !stop();
+    report.whole = !stop_requested();
   }
   return report;
 }

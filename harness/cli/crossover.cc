@@ -165,9 +165,9 @@ void measure(Comparison& comparison, std::vector<PairedPlace> places) {
     if (too_large.empty()) too_large = why;
   }
   if (largest == 0) throw MachineError("nothing can be measured: " + too_large, "give smaller sizes");
-  warm_up_memory(std::min(2 * largest, read_memory_state().usable() / 2), [] { return interrupted() != 0; });
+  warm_up(2 * largest);
   for (unsigned pass = 0; !places.empty(); ++pass) {
-    comparison.whole = run_pairs(comparison.setup, places, [] { return interrupted() != 0; });
+    comparison.whole = run_pairs(comparison.setup, places, stop_requested);
     comparison.places.insert(comparison.places.end(), places.begin(), places.end());
     std::sort(
         comparison.places.begin(), comparison.places.end(),

@@ -52,7 +52,7 @@ ExitStatus fork(const Options& options) {
   if (!options.json.empty()) check_writable(options.json);
   const std::string started = utc_now();
   const Json environment = describe_environment();
-  const ForkData data = study_fork(plan, [] { return interrupted() != 0; });
+  const ForkData data = study_fork(plan, stop_requested);
   const Json document = fork_json(data, environment, started);
   if (!options.json.empty()) write_file(options.json, json_text(document));
   if (options.json != "-") fmt::print("{}", fork_text(document));

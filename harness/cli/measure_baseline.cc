@@ -19,10 +19,8 @@
 namespace zerotax {
 namespace {
 
-bool stop() { return interrupted() != 0; }
-
 void end_if_interrupted() {
-  if (stop()) throw UsageError("interrupted: nothing was written", "run it again");
+  if (stop_requested()) throw UsageError("interrupted: nothing was written", "run it again");
 }
 
 }  // namespace
@@ -44,12 +42,12 @@ Json measure_baseline(const Allocator& allocator, double timeout_s) {
       const BaselineRange range = baseline_range();
       thresholds = find_thresholds(threshold_grid(range.from, range.to, range.per_octave), [&](std::uint64_t size) {
         const PointSpec spec{0, "calloc_loop", size, 0.0, "main", {6, 6, 6, 6, 0}};
-        const Json point = audit_point(plan, spec, stop);
+        const Json point = audit_point(plan, spec, stop_requested);
         end_if_interrupted();
         return signature_of(point);
       });
     } else {
-      points[task - 1] = audit_point(plan, plan.points[task - 1], stop);
+      points[task - 1] = audit_point(plan, plan.points[task - 1], stop_requested);
       end_if_interrupted();
     }
     const std::scoped_lock lock(progress_lock);

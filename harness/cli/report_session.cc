@@ -22,10 +22,6 @@ namespace {
 /// Sizes of the survey: those that name findings, and one that is no size class.
 const std::vector<std::uint64_t> kSurveySizes{64 * kKiB, 160 * kKiB, 256 * kKiB, kMiB, 20 * kMiB, 100 * kMiB};
 const std::vector<std::uint64_t> kTableSizes{kMiB, 20 * kMiB, 100 * kMiB};
-/// As the quick study searches.
-constexpr std::uint64_t kSearchFrom = 64 * kKiB;
-constexpr std::uint64_t kSearchTo = 160 * kMiB;
-constexpr unsigned kSearchGrid = 2;
 
 /// The size that the finding's id has, where one is asked for: it must be measured to be found again. None if the id is
 /// no possible one.
@@ -67,7 +63,7 @@ std::vector<Json> ReportSession::thresholds_of(double touch, const std::string& 
     if (searched == key) return thresholds;
   }
   say_step(fmt::format("searching the thresholds of {}, touch {:g}, {} thread", request_.subject.name, touch, thread));
-  ThresholdSession session(plan_of({request_.subject}), {kSearchFrom, kSearchTo, kSearchGrid, {touch}, {thread}});
+  ThresholdSession session(plan_of({request_.subject}), {kQuickFrom, kQuickTo, kQuickPerOctave, {touch}, {thread}});
   if (session.run() != 0) throw ReportInterrupted{};
   const Json json = session.json();
   lanes_.emplace_back(key, json.at("thresholds").get<std::vector<Json>>());

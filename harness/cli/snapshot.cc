@@ -57,7 +57,7 @@ ExitStatus run(const Options& options) {
   SnapshotReport report(plan);
   const bool complete = run_snapshots(
       plan, [&](const SnapshotStep& step, const SnapshotRun& taken) { return report.take(step, taken); },
-      [] { return interrupted() != 0; });
+      stop_requested);
   const Json json = report.json(complete, started, Subcommand::command_line, environment);
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, json_text(json));

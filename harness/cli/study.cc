@@ -39,10 +39,10 @@ Session make_session(const MeasureOptions& options, bool full) {
   return {std::move(plan), options.out.empty() ? default_results_path() : options.out, Subcommand::command_line};
 }
 
-/// Quick: where memory need not be populated by the GiB, and as a program with one thread sees it.
+/// Quick: as a program with one thread sees it.
 ThresholdAxes threshold_axes(const Plan& plan) {
   if (plan.study == "full") return {16 * kKiB, 2 * kGiB, 2, {0, 0.01, 1}, {"main", "worker"}};
-  return {64 * kKiB, 160 * kMiB, 2, {0, 1}, {"main"}};
+  return {kQuickFrom, kQuickTo, kQuickPerOctave, {0, 1}, {"main"}};
 }
 
 /// Searches what is not in the folder's thresholds.json yet, and keeps it there lane by lane. Returns the number of the

@@ -21,8 +21,6 @@ namespace {
 /// Thrown out of a search that is to end.
 struct Interrupted {};
 
-bool stop() { return interrupted() != 0; }
-
 /// Behaviour can change up to the fifth call; where a call takes long, blocks are mapped anew or kept, and a few show
 /// which.
 Repeats repeats_for(std::uint64_t size) {
@@ -56,8 +54,8 @@ void ThresholdSession::search(ThresholdLane& lane, const std::function<void(std:
   lane.found = find_thresholds(threshold_grid(axes_.from, axes_.to, axes_.per_octave), [&](std::uint64_t size) {
     on_probe(size);
     const Json point =
-        audit_point(plan_, {index, "calloc_loop", size, lane.touch, lane.thread, repeats_for(size)}, stop);
-    if (stop()) throw Interrupted{};
+        audit_point(plan_, {index, "calloc_loop", size, lane.touch, lane.thread, repeats_for(size)}, stop_requested);
+    if (stop_requested()) throw Interrupted{};
     return signature_of(point);
   });
   lane.searched = true;

@@ -7,6 +7,7 @@
 
 #include "analyze/threshold_report.h"
 #include "base/json.h"
+#include "base/size.h"
 #include "drive/plan.h"
 
 namespace zerotax {
@@ -20,6 +21,11 @@ struct ThresholdAxes {
   std::vector<double> touches;
   std::vector<std::string> threads;
 };
+
+/// Where the quick study and reports search: where memory need not be populated by the GiB.
+inline constexpr std::uint64_t kQuickFrom = 64 * kKiB;
+inline constexpr std::uint64_t kQuickTo = 160 * kMiB;
+inline constexpr unsigned kQuickPerOctave = 2;
 
 /// One search for thresholds: a lane for each allocator of the plan, touch and thread.
 class ThresholdSession {

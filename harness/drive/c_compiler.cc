@@ -23,7 +23,7 @@ ChildResult run_compiler(const std::string& compiler, const std::vector<std::str
   command.capture = true;
   command.fixed_layout = false;
   command.timeout = kTimeout;
-  return run_child(command, [] { return interrupted() != 0; });
+  return run_child(command, stop_requested);
 }
 
 bool succeeded(const ChildResult& result) { return result.end == ChildResult::End::kExited && result.code == 0; }

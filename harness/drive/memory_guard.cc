@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/size.h"
+#include "drive/interrupt.h"
 
 namespace zerotax {
 namespace {
@@ -22,6 +23,8 @@ std::string why_too_large(std::uint64_t size_bytes, const MemoryState& memory) {
   return fmt::format("needs {} of memory, and {} has {} left", format_size(needed(size_bytes)),
                      by_cgroup ? "this cgroup" : "the machine", format_size(memory.usable()));
 }
+
+void warm_up(std::uint64_t bytes) { warm_up_memory(std::min(bytes, read_memory_state().usable() / 2), stop_requested); }
 
 std::size_t audits_side_by_side(std::uint64_t size_bytes, const MemoryState& memory) {
   // An audit may need twice the block: some allocators keep the last one.

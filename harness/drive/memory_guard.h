@@ -13,6 +13,11 @@ namespace zerotax {
 /// keeps.
 std::string why_too_large(std::uint64_t size_bytes, const MemoryState& memory = read_memory_state());
 
+/// Touches `bytes` once, or half of what is usable: in a virtual machine a first touch of memory that the host has not
+/// backed yet is up to ten times slower, and would be charged to whoever comes first. Ends early if a signal asks for
+/// an end.
+void warm_up(std::uint64_t bytes);
+
 /// How many audits of this size may run at the same time: one per CPU, as long as they fit in memory together. At
 /// least 1.
 std::size_t audits_side_by_side(std::uint64_t size_bytes, const MemoryState& memory = read_memory_state());

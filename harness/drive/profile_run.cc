@@ -28,7 +28,7 @@ PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std:
   PassLimits limits;
   limits.timeout = std::chrono::minutes(10);
   limits.resident_bytes = resident_limit(point.size_bytes);
-  PassResult result = run_pass(allocator, point, pass, limits, [] { return interrupted() != 0; });
+  PassResult result = run_pass(allocator, point, pass, limits, stop_requested);
   const bool ended = result.status() == PassResult::Status::kOk || result.status() == PassResult::Status::kStopped;
   if (!ended) {
     throw UsageError(fmt::format("{} does not get through it: {}", allocator.name, result.reason()),

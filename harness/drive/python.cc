@@ -22,7 +22,7 @@ ChildResult run_python(const std::string& python, const std::vector<std::string>
   command.capture = true;
   command.fixed_layout = false;
   command.timeout = std::chrono::minutes(5);
-  return run_child(command, [] { return interrupted() != 0; });
+  return run_child(command, stop_requested);
 }
 
 std::optional<std::string> find_python(const std::vector<std::string>& modules) {

@@ -63,7 +63,7 @@ ReproducerRun ReproducerProgram::run(const Allocator& allocator) const {
   command.timeout = std::chrono::minutes(1);
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
-  const ChildResult result = run_child(command, [] { return interrupted() != 0; });
+  const ChildResult result = run_child(command, stop_requested);
   ReproducerRun run{allocator.name, allocator.version, allocator.preload, allocator.env, {},
                     ending(result), result.output,     result.errors};
   if (result.end == ChildResult::End::kExited) run.exit_status = result.code;

@@ -16,17 +16,13 @@
 namespace zerotax {
 namespace {
 
-bool stop_requested() { return interrupted() != 0; }
-
-/// Touches once what the largest points will use: in a virtual machine a first touch of memory that the host has not
-/// backed yet is up to ten times slower, and would be charged to whoever comes first.
-void warm_up(const Plan& plan) {
+/// Touches once what the largest points will use.
+void warm_up_for(const Plan& plan) {
   std::uint64_t largest = 0;
   for (const PointSpec& point : plan.points) {
     if (why_too_large(memory_needed(point)).empty()) largest = std::max(largest, memory_needed(point));
   }
-  const std::uint64_t bytes = std::min(largest + largest / 4, read_memory_state().usable() / 2);
-  warm_up_memory(bytes, stop_requested);
+  warm_up(largest + largest / 4);
 }
 
 }  // namespace
@@ -65,7 +61,7 @@ int Session::run() {
       points_.push_back(point);
     }
   };
-  if (hooks.finished.size() < plan_.points.size()) warm_up(plan_);
+  if (hooks.finished.size() < plan_.points.size()) warm_up_for(plan_);
   const bool complete = !stop_requested() && run_plan(plan_, hooks);
   header_.state = complete ? "complete" : "interrupted";
   header_.finished = utc_now();

@@ -53,7 +53,7 @@ struct Pair {
 
 bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std::function<bool()>& stop) {
   // The host of a virtual machine backs memory at its first touch, which is slow.
-  if (!warm_up_memory(3 * plan.parameters.array_bytes, [] { return interrupted() != 0; })) return false;
+  if (!warm_up_memory(3 * plan.parameters.array_bytes, stop_requested)) return false;
   std::vector<std::string> libraries;
   for (const Allocator& allocator : plan.allocators) libraries.push_back(library_to_preload(allocator).value_or(""));
   const std::size_t columns = plan.alternatives.size();
