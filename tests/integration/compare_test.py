@@ -6,16 +6,12 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from bad_input_test import refused
-from conftest import (
-    INTERRUPTED_BY_SIGINT, MIB, NOBODY, PLANTED, SOURCE, ZEROTAX, check_schema, clean_environment, is_na,
-    skip_if_unreadable, zerotax)
+from conftest import MIB, NOBODY, PLANTED, SOURCE, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
 
 FEW = ("--touch", 0, "--processes", 12)
 COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")
@@ -256,14 +252,7 @@ def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):
     file = tmp_path / "compare.json"
     arguments = ["glibc", "jemalloc", "--size", "64KiB", "--size", "16MiB", "--touch", "1", "--processes", "200", "--json",
                  str(file)]
-    with subprocess.Popen([ZEROTAX, "compare", *arguments], env=clean_environment(), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as run:
-        time.sleep(12)  # on a loaded machine: the audits come first
-        assert run.poll() is None
-        run.send_signal(signal.SIGINT)
-        text, errors = run.communicate(timeout=20)
-    assert run.returncode == INTERRUPTED_BY_SIGINT
-    assert "interrupted" in errors.splitlines()[-1]
+    text, _ = interrupt("compare", *arguments, after_s=12)  # on a loaded machine: the audits come first
     found = json.loads(file.read_text())
     check_schema(found, "compare")
     assert found["state"] == "interrupted"

@@ -4,7 +4,9 @@ import csv
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import time
 
 import jsonschema
 import pytest
@@ -52,6 +54,19 @@ def zerotax(*arguments, prefix=(), cwd=None, timeout=300, **environment):
     return subprocess.run(
         [*map(str, prefix), str(ZEROTAX), *map(str, arguments)], cwd=cwd, timeout=timeout,
         env=clean_environment(**environment), capture_output=True, text=True, check=False)
+
+
+def interrupt(*arguments, after_s, timeout=60):
+    """Runs the command, sends it SIGINT after some seconds: (what it printed, what it said on stderr)."""
+    with subprocess.Popen([ZEROTAX, *map(str, arguments)], env=clean_environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as run:
+        time.sleep(after_s)
+        assert run.poll() is None, "it ended before it could be interrupted"
+        run.send_signal(signal.SIGINT)
+        text, errors = run.communicate(timeout=timeout)
+    assert run.returncode == INTERRUPTED_BY_SIGINT, errors
+    assert "interrupted" in errors.splitlines()[-1]
+    return text, errors
 
 
 def measure(*arguments, status=0, **how):

@@ -1,14 +1,10 @@
 """`zerotax crossover`: what it writes, what it refuses, and crossings that are there by construction, not by speed."""
 
 import json
-import signal
-import subprocess
-import time
 
 import pytest
 from bad_input_test import refused
-from conftest import (
-    BUILD, INTERRUPTED_BY_SIGINT, MIB, PLANTED, ZEROTAX, check_schema, clean_environment, zerotax)
+from conftest import BUILD, MIB, PLANTED, check_schema, interrupt, zerotax
 
 LARGECACHE = BUILD / "lib" / "liblargecache.so"
 # Clears every block below 64 MiB and maps larger ones anew; and the other way round (glibc maps what is above 32 MiB).
@@ -158,14 +154,7 @@ def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):
     file = tmp_path / "crossover.json"
     # So many pairs that it does not end before it is interrupted.
     arguments = ["glibc", "jemalloc", "--from", "64KiB", "--to", "1MiB", "--processes", "1000", "--json", str(file)]
-    with subprocess.Popen([ZEROTAX, "crossover", *arguments], env=clean_environment(), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as run:
-        time.sleep(3)
-        assert run.poll() is None
-        run.send_signal(signal.SIGINT)
-        text, errors = run.communicate(timeout=20)
-    assert run.returncode == INTERRUPTED_BY_SIGINT
-    assert "interrupted" in errors.splitlines()[-1]
+    text, _ = interrupt("crossover", *arguments, after_s=3)
     found = json.loads(file.read_text())
     check_schema(found, "crossover")
     assert found["state"] == "interrupted"

@@ -4,15 +4,13 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import tempfile
-import time
 
 import pytest
 from conftest import (
-    BUILD, INTERRUPTED_BY_SIGINT, MIB, NOBODY, SOURCE, UNHURRIED_MIMALLOC, ZEROTAX, check_schema, clean_environment,
-    is_na, planted, skip_if_unreadable, zerotax)
+    BUILD, MIB, NOBODY, SOURCE, UNHURRIED_MIMALLOC, check_schema, interrupt, is_na, planted, skip_if_unreadable,
+    zerotax)
 
 UNFILLED = re.compile(r"@[A-Z_]+@")
 
@@ -119,12 +117,7 @@ def test_an_ordinary_user_can_report():
 
 
 def test_an_interrupted_report_leaves_nothing_half_written(tmp_path):
-    with subprocess.Popen([ZEROTAX, "report", *planted("planted_memset"), "--out", tmp_path / "out"],
-                          env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(3)
-        running.send_signal(signal.SIGINT)
-        _, errors = running.communicate(timeout=30)
-    assert running.returncode == INTERRUPTED_BY_SIGINT
+    _, errors = interrupt("report", *planted("planted_memset"), "--out", tmp_path / "out", after_s=3)
     assert "not finished is not written" in errors
     assert not (tmp_path / "out").exists()
 
