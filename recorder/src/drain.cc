@@ -116,8 +116,7 @@ void drain_all() {
 void leave_ring(Ring& ring) {
   const Locked lock(process.drain_lock);
   if (ring.file == nullptr) return;
-  if (ring.generation != process.generation.load()) {
-    // Stopped meanwhile: all that counts is written.
+  if (ring.over) {
     remove_ring(ring);
     return;
   }
@@ -126,6 +125,11 @@ void leave_ring(Ring& ring) {
     write_end(ring, lane);
     process.lost_of_ended.fetch_add(shared(ring.file->lanes[lane].discarded).load());
     shared(ring.file->lanes[lane].discarded).store(0);
+  }
+  if (ring.generation != process.generation.load()) {
+    // The trace is being stopped, and finish_rings() has not come to this one yet.
+    remove_ring(ring);
+    return;
   }
   shared(ring.file->in_use).store(0);
   ring.taken.store(false);
@@ -144,6 +148,7 @@ void finish_rings(std::uint64_t generation) {
       write_end(*ring, lane);
       process.lost_of_ended.fetch_add(shared(ring->file->lanes[lane].discarded).load());
     }
+    ring->over = true;
     unlink_ring(*ring);  // its thread may still write into it, to no purpose
   }
 }

@@ -102,7 +102,7 @@ void begin_life(Ring& ring) {
   shared(file.in_use).store(1);
 }
 
-bool open_file(Ring& ring) {
+bool open_file(Ring& ring, std::uint64_t generation) {
   const std::uint64_t nested = kNestedSlots * kNestedSlotBytes;
   const std::uint64_t main = process.settings.buffer_bytes / kPage * kPage;
   const std::size_t bytes = kRingHeaderBytes + main + nested;
@@ -110,7 +110,7 @@ bool open_file(Ring& ring) {
   auto* file = static_cast<RingFile*>(map_file(path.set(ring.number), bytes));
   if (file == nullptr) return false;
   file->bytes = bytes;
-  ring.generation = process.generation.load();
+  ring.generation = generation;
   ring.file = file;
   lay_out(ring, main);
   return true;
@@ -118,11 +118,11 @@ bool open_file(Ring& ring) {
 
 }  // namespace
 
-Ring* take_ring() {
+Ring* take_ring(std::uint64_t generation) {
   const std::uint64_t number = process.next_ring.fetch_add(1);
   for (Ring* ring = process.rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
     if (ring->taken.exchange(true)) continue;
-    if (ring->generation != process.generation.load()) {
+    if (ring->generation != generation) {
       ring->taken.store(false);
       continue;
     }
@@ -135,7 +135,7 @@ Ring* take_ring() {
   }
   Ring* ring = make_ring();
   if (ring != nullptr) ring->number = number;
-  if (ring == nullptr || !open_file(*ring)) {
+  if (ring == nullptr || !open_file(*ring, generation)) {
     if (first_time(Trouble::kBuffer)) {
       say("no buffer can be made in '%s': %s; the records of this thread are lost; make room, or set ZEROTAX_TRACE_DIR "
           "or ZEROTAX_TRACE_BUFFER otherwise",
@@ -152,7 +152,8 @@ Ring* take_ring() {
   return ring;
 }
 
-void drop_rings_of_parent(const Ring* own) {
+void drop_rings_of_parent(Ring* own) {
+  if (own != nullptr) own->over = true;
   for (Ring* ring = process.rings.exchange(nullptr); ring != nullptr; ring = ring->next) {
     if (ring == own || ring->file == nullptr) continue;
     ::munmap(ring->file, ring->file->bytes);

@@ -14,6 +14,7 @@ struct Ring {
   zerotax_lane* lanes = nullptr;   ///< kLanes of them, zero in a forked child
   RingFile* file = nullptr;        ///< nullptr: it is gone
   std::atomic<bool> taken{false};  ///< a thread records into it
+  bool over = false;               ///< all that counts of it is written, or it is a parent's; drain_lock is held
   std::uint64_t generation = 0;
   std::uint64_t number = 0;         ///< its file is .ring-N
   std::uint64_t told[kLanes] = {};  ///< of LaneFile::discarded: what the last packet in the stream says
@@ -28,8 +29,8 @@ inline char* slot_of(const Ring& ring, const LaneFile& lane, std::uint64_t seque
 }
 
 /// Makes a buffer for the calling thread, or takes one that a thread has left, or says why not (nullptr). Its pages are
-/// there: no record can meet a full disk. registry_lock is held.
-Ring* take_ring();
+/// there: no record can meet a full disk. `generation`: of the trace that it is for. registry_lock is held.
+Ring* take_ring(std::uint64_t generation);
 
 /// Removes a buffer's file, which stays mapped. drain_lock is held.
 void unlink_ring(const Ring& ring);
@@ -39,7 +40,7 @@ void remove_ring(Ring& ring);
 
 /// In a forked child: forgets the parent's buffers, which stay as they are. That of the forking thread stays mapped: a
 /// handler that forks may have interrupted a record.
-void drop_rings_of_parent(const Ring* own);
+void drop_rings_of_parent(Ring* own);
 
 /// Adds a record, whatever it takes; false: it was not kept, and that is counted. The caller has made the lane busy.
 /// `ticks`: its time; nullptr: now.

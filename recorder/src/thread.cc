@@ -46,10 +46,14 @@ Ring* attach() {
   if (ring != nullptr) detach();
   if (failed_in == process.generation.load() + 1) return nullptr;
   const Locked lock(process.registry_lock);
-  if (!process.on.load()) return nullptr;
-  ring = make_folder() == 0 ? take_ring() : nullptr;
+  std::uint64_t generation = 0;
+  do {  // until it is that of a trace that was on at one moment at least
+    generation = process.generation.load();
+    if (!process.on.load()) return nullptr;
+  } while (generation != process.generation.load());
+  ring = make_folder() == 0 ? take_ring(generation) : nullptr;
   if (ring == nullptr) {
-    failed_in = process.generation.load() + 1;
+    failed_in = generation + 1;
     return nullptr;
   }
   ring_of_thread = ring;

@@ -67,6 +67,8 @@ void stop() {
   const std::uint64_t generation = process.generation.fetch_add(1);
   stop_lanes(generation);
   stop_drain();
+  // Whoever was making a buffer as the trace was stopped has made it then.
+  { const Locked lock(process.registry_lock); }
   finish_rings(generation);
   const Locked lock(process.registry_lock);
   if (process.folder[0] == '\0') return;

@@ -116,7 +116,7 @@ def test_handlers_record_too(tmp_path):
 
 
 def test_a_trace_by_call_can_be_begun_anew_while_others_record(tmp_path):
-    done = traced("restarts", tmp_path, folder="")
+    done = traced("restarts", tmp_path, 5, 0, folder="")
     assert (done.returncode, done.stderr) == (0, "")
     for number in range(5):
         folder = tmp_path / f"round-{number}"
@@ -125,6 +125,13 @@ def test_a_trace_by_call_can_be_begun_anew_while_others_record(tmp_path):
         assert len(found) >= 1000 and found == sorted(set(found))
         # What the other thread lost as the trace was stopped may have no packet to be told in.
         agree(folder, discarded_too=False)
+
+
+def test_what_a_thread_has_recorded_is_kept_when_it_completes_a_packet_at_the_stop(tmp_path):
+    rounds = 600
+    assert traced("restarts", tmp_path, rounds, 3, folder="").returncode == 0
+    streams = [len(list(folder.glob("process-*/stream-*"))) for folder in tmp_path.iterdir()]
+    assert len(streams) == rounds and min(streams) == 2, streams
 
 
 @pytest.mark.parametrize("kind", ["recorder", "recorder_static"])

@@ -1,23 +1,40 @@
-// restarts FOLDER: a trace by call, stopped and begun anew in another folder, while a thread goes on recording.
+// restarts FOLDER ROUNDS SPINNING: a trace by call, stopped and begun anew in another folder, while a thread goes on
+// recording; and as many threads as SPINNING take it the CPU at any moment. Without them it rests now and then: such a
+// trace is short enough to be read.
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "numbers.h"
 
 int main(int argc, char** argv) {
-  const std::string folder = argc > 1 ? argv[1] : ".";
+  if (argc < 4) return 2;
+  const std::string folder = argv[1];
+  const int rounds = std::atoi(argv[2]);
   std::atomic<bool> end{false};
   std::atomic<std::uint64_t> done{0};
+  std::vector<std::thread> spinning(static_cast<std::size_t>(std::atoi(argv[3])));
   std::thread other([&] {
-    while (!end.load()) record_numbers(1, 1, done++);
+    while (!end.load()) {
+      record_numbers(1, 1, done++);
+      if (spinning.empty() && done % 1000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   });
+  for (std::thread& each : spinning) {
+    each = std::thread([&] {
+      while (!end.load()) {
+      }
+    });
+  }
   int failures = 0;
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const std::string to = folder + "/round-" + std::to_string(round);
     zerotax_trace_options options{};
     options.directory = to.c_str();
-    options.buffer_bytes = 1 << 20;
+    options.buffer_bytes = 128 << 10;  // in short packets, so that the thread often completes one
     failures += zerotax_trace_start(&options) == 0 ? 0 : 1;
     failures += zerotax_trace_start(&options) != 0 ? 0 : 1;
     record_numbers(0, 1000);
@@ -30,5 +47,6 @@ int main(int argc, char** argv) {
   }
   end.store(true);
   other.join();
+  for (std::thread& each : spinning) each.join();
   return failures;
 }
