@@ -13,6 +13,7 @@ struct History {
 
   std::uint32_t pages = 0;       // of the request that the rest is about; 0: none yet
   std::uint32_t populated = 0;   // of these, populated when the block was last handed out zero
+  std::uint32_t runs = 0;        // of neighbours, that the populated ones made
   std::uint32_t touched = 0;     // pages that the program populated after the last purge
   std::uint32_t generation = 0;  // pagemap.h, ForkGeneration, when the block was last cleared
   float purge_ticks = 0;         // that a purge of the block may take while nothing is touched; 0: not known

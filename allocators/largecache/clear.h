@@ -15,6 +15,7 @@ Cleared ZeroAll(std::uintptr_t address, std::size_t size);
 /// What ZeroDirty found.
 struct Dirty {
   std::size_t pages = 0;  // that may have held something else than zeros
+  std::size_t runs = 0;   // of neighbours, that these pages make
   Cleared cleared;
 };
 

@@ -11,12 +11,12 @@ namespace {
 constexpr double kNear = 1.05;
 constexpr double kTenth = 0.1;
 
-double median_of(const Cell& cell, const std::string& contender, double LoopFigures::*figure) {
+double quantile_of(const Cell& cell, const std::string& contender, double LoopFigures::*figure, double share) {
   const auto found = cell.figures.find(contender);
   if (found == cell.figures.end() || found->second.empty()) return 0;
   std::vector<double> values;
   for (const LoopFigures& figures : found->second) values.push_back(figures.*figure);
-  return quantile(values, 0.5);
+  return quantile(values, share);
 }
 
 std::string sizes_text(const Cell& cell) {
@@ -41,8 +41,10 @@ Json figure_or_na(double value, const char* why) { return value > 0 ? Json(value
 
 }  // namespace
 
-double Cell::ns(const std::string& contender) const { return median_of(*this, contender, &LoopFigures::ns); }
-double Cell::faults(const std::string& contender) const { return median_of(*this, contender, &LoopFigures::faults); }
+double Cell::ns(const std::string& contender) const { return quantile_of(*this, contender, &LoopFigures::ns, 0); }
+double Cell::faults(const std::string& contender) const {
+  return quantile_of(*this, contender, &LoopFigures::faults, 0.5);
+}
 
 Verdict judge(const Cell& cell, const std::vector<Contender>& contenders) {
   Verdict verdict{};

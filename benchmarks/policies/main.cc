@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <numeric>
+#include <random>
 
 #include "base/error.h"
 #include "base/size.h"
@@ -30,7 +33,7 @@ struct Group {
 };
 
 struct Effort {
-  int rounds = 2;
+  int rounds = 4;
   int budget_ms = 80;
 };
 
@@ -75,12 +78,20 @@ std::vector<Group> all_groups(const Effort& effort) {
   return groups;
 }
 
+// Everybody after everybody else now and then: a process is handed the pages that the one before it gave back.
+std::vector<std::size_t> shuffled(std::size_t count, std::mt19937& random) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), random);
+  return order;
+}
+
 void measure(Group& group, const std::vector<Contender>& contenders, int rounds, Progress& progress) {
+  std::mt19937 random(1);
   for (int round = 0; round < rounds; ++round) {
     for (Cell& cell : group.cells) {
-      // Who is first moves on by one from round to round.
-      for (std::size_t i = 0; i <= contenders.size() && interrupted() == 0; ++i) {
-        const std::size_t who = (i + static_cast<std::size_t>(round)) % (contenders.size() + 1);
+      for (const std::size_t who : shuffled(contenders.size() + 1, random)) {
+        if (interrupted() != 0) break;
         const bool is_limit = who == contenders.size();
         if (is_limit && (cell.words.threads > 1 || cell.words.sizes.size() > 1)) continue;
         const std::string name = is_limit ? "limit" : contenders[who].name;

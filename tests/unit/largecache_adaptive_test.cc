@@ -13,7 +13,8 @@ namespace zerotax::largecache {
 namespace {
 
 // Of one machine, in nanoseconds.
-constexpr Costs kCosts{.zero_page = 40, .fault = 1450, .scan = 700, .scan_page = 11, .purge = 450, .purge_page = 250};
+constexpr Costs kCosts{
+    .zero_page = 40, .fault = 1450, .scan = 700, .scan_page = 11, .scan_run = 50, .purge = 450, .purge_page = 250};
 
 // A block of so many pages, the program that touches it, and a clock that adds up what everything would take.
 class Simulated {
@@ -48,6 +49,13 @@ class Simulated {
     return static_cast<std::uint32_t>(std::ranges::count(populated_, true));
   }
 
+  [[nodiscard]] std::uint32_t Runs() const {
+    std::uint32_t runs = 0;
+    for (std::uint32_t page = 0; page < pages_; ++page)
+      runs += populated_[page] && (page == 0 || !populated_[page - 1]);
+    return runs;
+  }
+
   double PurgeAll() {
     const double ticks = kCosts.purge + Populated() * kCosts.purge_page;
     populated_.assign(pages_, false);
@@ -56,9 +64,10 @@ class Simulated {
   }
 
   void Look_() {
-    largecache::Look look{Populated(), 0};
+    largecache::Look look{Populated(), Runs(), 0};
     for (std::uint32_t i = 0; i < history_.sample_count; ++i) look.samples_found += populated_[history_.samples[i]];
     ns_ += kCosts.scan + look.populated * (kCosts.scan_page + kCosts.zero_page);
+    ns_ += std::max(1U, look.runs) * kCosts.scan_run - kCosts.scan_run;
     switch (LookDone(history_, kCosts, look)) {
       case Next::kNothing:
         break;
@@ -120,7 +129,10 @@ double Cheapest(std::uint32_t pages, std::uint32_t touched, Pattern pattern) {
   const double whole = pages * kCosts.zero_page;
   // A program that always touches other pages has populated all of them in the end.
   const std::uint32_t populated = pattern == Pattern::kRandom ? pages : touched;
-  const double look = kCosts.scan + populated * (kCosts.scan_page + kCosts.zero_page);
+  // Spread pages are runs of their own as long as no two of them are neighbours.
+  const double runs = pattern == Pattern::kSpread && 2 * touched <= pages ? touched : 1;
+  const double look =
+      kCosts.scan + populated * (kCosts.scan_page + kCosts.zero_page) + std::max(0.0, runs - 1) * kCosts.scan_run;
   return std::min({purge, whole, look});
 }
 
@@ -157,9 +169,9 @@ TEST(Adaptive, PurgesOnceAfterAForkRatherThanHaveSharedPagesCopied) {
   History history;
   history.purged = true;
   ASSERT_EQ(Choose(history, 100, 1), Action::kLook);
-  LookDone(history, kCosts, {10, 0});
+  LookDone(history, kCosts, {10, 1, 0});
   ASSERT_EQ(Choose(history, 100, 1), Action::kLook);
-  LookDone(history, kCosts, {10, 0});
+  LookDone(history, kCosts, {10, 1, 0});
   EXPECT_EQ(Choose(history, 100, 2), Action::kPurge);
   PurgeDone(history, kCosts, 1000);
   EXPECT_EQ(Choose(history, 100, 2), Action::kLook);
@@ -168,7 +180,7 @@ TEST(Adaptive, PurgesOnceAfterAForkRatherThanHaveSharedPagesCopied) {
 TEST(Adaptive, LooksAfreshAtARequestOfAnotherLength) {
   History history;
   Choose(history, 100, 1);
-  LookDone(history, kCosts, {100, 0});
+  LookDone(history, kCosts, {100, 1, 0});
   ASSERT_EQ(Choose(history, 100, 1), Action::kWhole);
   EXPECT_EQ(Choose(history, 101, 1), Action::kLook);
 }

@@ -53,8 +53,9 @@ bool LookAndClear(Block& block, std::size_t size, Cleared& cleared) {
   Dirty dirty;
   if (!ZeroDirty(block.address, size, dirty, &watched)) return false;
   cleared = dirty.cleared;
-  const Look look{static_cast<std::uint32_t>(dirty.pages), static_cast<std::uint32_t>(watched.found)};
-  switch (LookDone(history, MeasuredCosts(), look)) {
+  const Look look{static_cast<std::uint32_t>(dirty.pages), static_cast<std::uint32_t>(dirty.runs),
+                  static_cast<std::uint32_t>(watched.found)};
+  switch (LookDone(history, MeasuredCosts(history.pages), look)) {
     case Next::kNothing:
       break;
     case Next::kPurge:
@@ -75,7 +76,7 @@ Cleared ClearBlindly(Block& block, std::size_t size, std::uint32_t generation) {
   if (ChooseBlindly(*block.history, static_cast<std::uint32_t>(size / PageSize()), generation) == Action::kWhole) {
     return ZeroAll(block.address, size);
   }
-  if (PurgeBlock(block, size, true, cleared, ticks)) BlindPurgeDone(*block.history, MeasuredCosts(), ticks);
+  if (PurgeBlock(block, size, true, cleared, ticks)) BlindPurgeDone(*block.history, MeasuredCosts(block.history->pages), ticks);
   return cleared;
 }
 
@@ -89,7 +90,7 @@ Cleared Clear(Block& block, std::size_t size, std::uint32_t generation) {
       return ZeroAll(block.address, size);
     case Action::kPurge:
       if (double ticks = 0; PurgeBlock(block, size, WantsTime(*block.history), cleared, ticks)) {
-        PurgeDone(*block.history, MeasuredCosts(), ticks);
+        PurgeDone(*block.history, MeasuredCosts(block.history->pages), ticks);
       }
       return cleared;
     case Action::kLook:

@@ -42,16 +42,21 @@ void StartPurging(History& history) {
   history.left = history.touched == 0 ? kCallsWhileUntouched : Calls(4, history.purge_backoff, kMostPurgeBackoff);
 }
 
+// What a look costs beside zeroing.
+double CostToLook(const Costs& costs, double populated, double runs) {
+  return costs.scan + populated * costs.scan_page + std::max(0.0, runs - 1) * costs.scan_run;
+}
+
 // What one call costs as long as the pages stay.
-double CostToKeep(const Costs& costs, double populated) {
-  return costs.scan + populated * (costs.scan_page + costs.zero_page);
+double CostToKeep(const Costs& costs, double populated, double runs) {
+  return CostToLook(costs, populated, runs) + populated * costs.zero_page;
 }
 
 // Does it cost less to purge each time than to keep, as far as the last two calls tell?
-bool PurgingIsCheaper(const History& history, const Costs& costs, double populated) {
-  const double grown = std::max(0.0, populated - history.populated);
+bool PurgingIsCheaper(const History& history, const Costs& costs, const Look& look) {
+  const double grown = std::max(0.0, static_cast<double>(look.populated) - history.populated);
   const double touched = history.touched;
-  const double keep = CostToKeep(costs, populated) + grown * costs.fault;
+  const double keep = CostToKeep(costs, look.populated, look.runs) + grown * costs.fault;
   const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
   return keep > purge * 1.02;
 }
@@ -59,7 +64,7 @@ bool PurgingIsCheaper(const History& history, const Costs& costs, double populat
 // Is it cheaper not to ask? Only when nearly all is populated.
 bool WholeIsCheaper(const History& history, const Costs& costs) {
   const double unpopulated = history.pages - history.populated;
-  return costs.scan + history.populated * costs.scan_page >
+  return CostToLook(costs, history.populated, history.runs) >
          unpopulated * (costs.zero_page + costs.fault / kCallsToRepay);
 }
 
@@ -73,8 +78,8 @@ bool SampleSpeaksForPurge(const History& history, const Costs& costs, std::uint3
 
 void SetNextSample(History& history, const Costs& costs, bool whole) {
   double cost = SampleSize(history) * (costs.purge + costs.purge_page + costs.fault);
-  if (whole) cost += kSampleCalls * (costs.scan + history.populated * costs.scan_page);
-  const double calls = cost / (kSampleShare * CostToKeep(costs, history.populated));
+  if (whole) cost += kSampleCalls * CostToLook(costs, history.populated, history.runs);
+  const double calls = cost / (kSampleShare * CostToKeep(costs, history.populated, history.runs));
   history.until_sample = static_cast<std::uint16_t>(
       std::clamp(calls, kLeastCallsBetweenSamples, kMostCallsBetweenSamples) * (1U << history.sample_backoff));
 }
@@ -116,7 +121,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
     history.touched_known = true;
   }
   if (look.populated == 0) {
-    history.populated = history.touched = 0;
+    history.populated = history.runs = history.touched = 0;
     // The surprise was none: so long it may take. (But a purge that was interrupted says nothing.)
     if (was_purged && history.surprise_ticks < costs.purge * (kMostSurprise + history.pages / kPagesPerPurge)) {
       history.purge_ticks = std::max(history.purge_ticks, history.surprise_ticks);
@@ -129,12 +134,14 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
     // Pages that are new were touched, all of them, since the last call.
     history.touched = std::max(history.touched, look.populated - history.populated);
   }
-  if (!was_purged && history.touched_known && PurgingIsCheaper(history, costs, look.populated)) {
+  if (!was_purged && history.touched_known && PurgingIsCheaper(history, costs, look)) {
     history.populated = look.populated;
+    history.runs = look.runs;
     StartPurging(history);
     return Next::kNothing;
   }
   history.populated = look.populated;
+  history.runs = look.runs;
 
   if (was_sampling && --history.left > 0) return Next::kNothing;
   if (was_sampling) {
@@ -187,7 +194,7 @@ bool IsSurprising(History& history, const Costs& costs, double ticks) {
 
 void PurgeDone(History& history, const Costs& costs, double ticks) {
   const bool surprise = ticks > 0 && IsSurprising(history, costs, ticks);
-  history.populated = 0;
+  history.populated = history.runs = 0;
   history.settled = true;
   if (history.left > 0 && !surprise) {
     --history.left;

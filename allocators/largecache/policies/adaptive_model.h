@@ -4,10 +4,10 @@
 //   look:  ask the kernel which pages may be non-zero, and write zeros over these;
 //   whole: write zeros over all of them without asking;
 //   purge: give them all back, so that those that are touched again are zero-fill faults.
-// What each costs follows from four numbers of the block: its pages, those populated, those that the program populates
-// anew from one call to the next, and those that it touches at all. The last is not to be seen while the
-// pages stay populated. It is seen after a purge; and, of a sample, by purging a few pages and looking some calls
-// later which have come back.
+// What each costs follows from five numbers of the block: its pages, those populated and in how many runs, those that
+// the program populates anew from one call to the next, and those that it touches at all. The last is not to be seen
+// while the pages stay populated. It is seen after a purge; and, of a sample, by purging a few pages and looking some
+// calls later which have come back.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
 
@@ -24,6 +24,7 @@ struct Costs {
   double fault = 0;       // the zero-fill fault of a page
   double scan = 0;        // asking about a block that has no page
   double scan_page = 0;   // more, for each page that it has
+  double scan_run = 0;    // more, for each run of neighbours after the first: to tell of it, and to zero it by itself
   double purge = 0;       // giving back a block that has no page
   double purge_page = 0;  // more, for each page that it has
 };
@@ -36,6 +37,7 @@ Action Choose(History& history, std::uint32_t pages, std::uint32_t generation);
 /// What a look found.
 struct Look {
   std::uint32_t populated = 0;      // pages that may have been non-zero
+  std::uint32_t runs = 0;           // of neighbours, that they make
   std::uint32_t samples_found = 0;  // of history.sample_count
 };
 

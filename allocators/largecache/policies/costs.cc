@@ -10,25 +10,34 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kPages = 64;
+constexpr std::size_t kFewPages = 64;
+constexpr std::size_t kManyPages = 512;
 constexpr int kTrials = 3;
 // Of what takes a microsecond, and twice that until the processor has seen it some times.
 constexpr int kEmptyTrials = 12;
 
 // Nanoseconds on a virtual machine of 2026 (AMD EPYC, Linux 6.18): proportions to go by when nothing can be measured.
-constexpr Costs kSomeMachine{25, 1450, 660, 11, 430, 250};
+constexpr Costs kSomeMachine{25, 1450, 660, 11, 40, 430, 250};
 
 void Least(double& least, std::uint64_t from, double parts) {
   const double ticks = static_cast<double>(Ticks() - from) / parts;
   if (least == 0 || ticks < least) least = ticks;
 }
 
-Costs Measure() {
-  const std::size_t size = kPages * PageSize();
+void TouchEveryOther(std::uintptr_t address, std::size_t runs) {
+  for (std::size_t i = 0; i < runs; ++i)
+    *static_cast<volatile unsigned char*>(AsPointer(address + 2 * i * PageSize())) = 1;
+}
+
+Costs Measure(std::size_t page_count) {
+  const auto pages = static_cast<double>(page_count);
+  const std::size_t runs = page_count / 2;
+  const std::size_t size = page_count * PageSize();
   const std::uintptr_t address = MapPages(size, PageSize());
   if (address == 0) return kSomeMachine;
   Costs costs;
   double scan_full = 0;
+  double scan_halves = 0;
   double purge_full = 0;
   bool can_scan = true;
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -42,14 +51,20 @@ Costs Measure() {
       PurgePages(address, size);
       Least(costs.purge, from, 1);
     }
+    // Every other page, then those between.
     from = Ticks();
-    for (std::size_t page = 0; page < kPages; ++page) {
-      *static_cast<volatile unsigned char*>(AsPointer(address + page * PageSize())) = 1;
-    }
-    Least(costs.fault, from, kPages);
+    TouchEveryOther(address, runs);
+    Least(costs.fault, from, static_cast<double>(runs));
+    Dirty halves;
+    can_scan = ZeroDirty(address, size, halves) && can_scan;
+    halves = {};
+    from = Ticks();
+    can_scan = ZeroDirty(address, size, halves) && can_scan;
+    Least(scan_halves, from, 1);
+    TouchEveryOther(address + PageSize(), runs);
     from = Ticks();
     ZeroAll(address, size);
-    Least(costs.zero_page, from, kPages);
+    Least(costs.zero_page, from, pages);
     Dirty all;
     from = Ticks();
     can_scan = ZeroDirty(address, size, all) && can_scan;
@@ -59,15 +74,21 @@ Costs Measure() {
     Least(purge_full, from, 1);
   }
   UnmapPages(address, size);
-  costs.scan_page = std::max(0.0, (scan_full - costs.scan) / kPages - costs.zero_page);
-  costs.purge_page = std::max(1.0, (purge_full - costs.purge) / kPages);
-  if (!can_scan) costs.scan = costs.scan_page = 0;
+  costs.scan_page = std::max(0.0, (scan_full - costs.scan) / pages - costs.zero_page);
+  costs.scan_run =
+      std::max(0.0, (scan_halves - costs.scan) / static_cast<double>(runs) - costs.scan_page - costs.zero_page);
+  costs.purge_page = std::max(1.0, (purge_full - costs.purge) / pages);
+  if (!can_scan) costs.scan = costs.scan_page = costs.scan_run = 0;
   return costs;
 }
 
-// 0: not measured; 1: being measured; 2: there.
-std::atomic<int> state{0};
-constinit Costs measured;
+struct OfASize {
+  std::size_t pages;
+  std::atomic<int> state;  // 0: not measured; 1: being measured; 2: there
+  Costs measured;
+};
+constinit OfASize few{kFewPages, {}, {}};
+constinit OfASize many{kManyPages, {}, {}};
 
 }  // namespace
 
@@ -81,16 +102,17 @@ std::uint64_t Ticks() {
 #endif
 }
 
-const Costs& MeasuredCosts() {
-  if (state.load(std::memory_order_acquire) == 2) return measured;
+const Costs& MeasuredCosts(std::size_t pages) {
+  OfASize& costs = pages < kManyPages ? few : many;
+  if (costs.state.load(std::memory_order_acquire) == 2) return costs.measured;
   int none = 0;
-  if (!state.compare_exchange_strong(none, 1, std::memory_order_acquire)) {
+  if (!costs.state.compare_exchange_strong(none, 1, std::memory_order_acquire)) {
     // Another thread measures, or a fork left its work undone: any costs will do for a while.
-    return none == 2 ? measured : kSomeMachine;
+    return none == 2 ? costs.measured : kSomeMachine;
   }
-  measured = Measure();
-  state.store(2, std::memory_order_release);
-  return measured;
+  costs.measured = Measure(costs.pages);
+  costs.state.store(2, std::memory_order_release);
+  return costs.measured;
 }
 
 }  // namespace zerotax::largecache

@@ -2,6 +2,7 @@
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_COSTS_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_COSTS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "largecache/policies/adaptive_model.h"
@@ -11,10 +12,11 @@ namespace zerotax::largecache {
 /// A clock that costs little to read: the processor's cycle counter where there is one, nanoseconds elsewhere.
 std::uint64_t Ticks();
 
-/// The costs in Ticks(), measured when they are first asked for, on 64 pages of our own (some 0.3 ms). The least of
-/// three trials, for whatever else the machine does only adds. Where no memory could be mapped, what one machine had.
-/// The parts of a look are 0 where the kernel does not say which pages are there.
-const Costs& MeasuredCosts();
+/// The costs in Ticks() of a block of so many pages, measured when they are first asked for, on pages of our own: 64 of
+/// them, which fit into the processor's caches (some 0.3 ms), or for a longer block 512, which do not (some 2 ms). The
+/// least of three trials, for whatever else the machine does only adds. Where no memory could be mapped, what one
+/// machine had. The parts of a look are 0 where the kernel does not say which pages are there.
+const Costs& MeasuredCosts(std::size_t pages);
 
 }  // namespace zerotax::largecache
 
