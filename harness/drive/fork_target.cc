@@ -12,17 +12,17 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.h"
 #include "drive/allocators.h"
+#include "os/page.h"
 #include "os/pipe.h"
 #include "os/process_info.h"
 
 namespace zerotax {
 namespace {
 
+constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 constexpr const char* kBuild = "build it with ./run build";
 
 Pipe make_pipe_or_throw() {
@@ -31,16 +31,13 @@ Pipe make_pipe_or_throw() {
   return pipe;
 }
 
-/// The number in kB behind a name in /proc/PID/smaps_rollup.
-std::uint64_t kib_of(pid_t pid, const std::string& name) {
-  std::ifstream file(fmt::format("/proc/{}/smaps_rollup", pid));
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string found;
-    std::uint64_t kib = 0;
-    if (words >> found >> kib && found == name + ":") return kib;
-  }
-  return 0;
+/// Bytes behind a name in smaps_rollup. Throws MachineError where the kernel does not say.
+std::uint64_t bytes_of(pid_t pid, const std::string& name) {
+  const auto bytes = rollup_bytes(pid, name);
+  if (!bytes)
+    throw MachineError(fmt::format("/proc/{}/smaps_rollup says nothing of {}", pid, name),
+                       "mount /proc; Linux 4.14 or later");
+  return *bytes;
 }
 
 std::uint64_t entries_of(const std::string& folder) {
@@ -150,9 +147,10 @@ ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod m
 }
 
 void ForkTarget::read_facts() {
-  facts_.huge_pages = kib_of(pid_, "AnonHugePages") / 2048;
+  const std::uint64_t huge_bytes = bytes_of(pid_, "AnonHugePages");
+  facts_.huge_pages = huge_bytes / kHugePageBytes;
   // Memory that was shared by MAP_SHARED is no anonymous one to the kernel.
-  facts_.pages = (kib_of(pid_, "Anonymous") - 2048 * facts_.huge_pages) / 4;
+  facts_.pages = (bytes_of(pid_, "Anonymous") - huge_bytes) / kPageBytes;
   facts_.mappings = process_mappings(pid_).size();
   facts_.descriptors = entries_of(fmt::format("/proc/{}/fd", pid_));
   facts_.threads = process_threads(pid_).size();

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "os/page.h"
 
@@ -25,13 +26,19 @@ ProcessMemory process_memory(pid_t pid, bool pss) {
     memory.vsz = pages * kPageBytes;
     memory.rss = resident * kPageBytes;
   }
-  if (!pss) return memory;
+  if (pss) memory.pss = rollup_bytes(pid, "Pss");
+  return memory;
+}
+
+std::optional<std::uint64_t> rollup_bytes(pid_t pid, const std::string& name) {
   std::ifstream rollup(path_of(pid, "smaps_rollup"));
   for (std::string line; std::getline(rollup, line);) {
-    unsigned long long kib = 0;
-    if (std::sscanf(line.c_str(), "Pss: %llu kB", &kib) == 1) memory.pss = kib * 1024;
+    std::istringstream words(line);
+    std::string found;
+    std::uint64_t kib = 0;
+    if (words >> found >> kib && found == name + ":") return kib * 1024;
   }
-  return memory;
+  return std::nullopt;
 }
 
 std::vector<ProcessMapping> process_mappings(pid_t pid) {

@@ -21,6 +21,9 @@ struct ProcessMemory {
 /// tables (about 10 ms per GiB) and holds up its mmap calls meanwhile.
 ProcessMemory process_memory(pid_t pid, bool pss);
 
+/// Bytes behind a name of /proc/PID/smaps_rollup, such as "Pss": as above, and as slow.
+std::optional<std::uint64_t> rollup_bytes(pid_t pid, const std::string& name);
+
 /// One line of /proc/PID/maps.
 struct ProcessMapping {
   std::uint64_t begin;
