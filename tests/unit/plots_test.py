@@ -23,14 +23,10 @@ import headline  # noqa: E402
 import time_vs_size  # noqa: E402
 import zeroed_vs_size  # noqa: E402
 import zerotax_axes as axes_module  # noqa: E402
-import zerotax_labels  # noqa: E402
-import zerotax_looks  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
-import zerotax_style  # noqa: E402
-import zerotax_units  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from zerotax_files import ResultsError  # noqa: E402
-from zerotax_results import Key, load  # noqa: E402
+from zerotax_results import load  # noqa: E402
 
 MIB, GIB = 1 << 20, 1 << 30
 # Those that are drawn from the points of a run alone.
@@ -346,111 +342,6 @@ def test_hostile_names_still_make_a_valid_svg(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for name in FIGURES:
         ElementTree.parse(folder / f"{name}.svg")
-
-
-def test_every_known_allocator_has_its_own_colour_marker_dash_and_lightness() -> None:
-    known = list(zerotax_looks.KNOWN.values())
-    assert list(zerotax_looks.KNOWN) == list(sample.VERSIONS)
-    for part in range(3):
-        assert len({str(style[part]) for style in known}) == len(known)
-
-    def lightness(colour: str) -> float:
-        channels = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4 for c in channels]
-        y = .2126 * linear[0] + .7152 * linear[1] + .0722 * linear[2]
-        return 116 * y ** (1 / 3) - 16 if y > .008856 else 903.3 * y
-    levels = sorted(lightness(style.colour) for style in known)
-    assert min(high - low for low, high in zip(levels, levels[1:])) > 6
-
-
-def test_other_allocators_get_styles_that_depend_on_names_alone() -> None:
-    names = {"snmalloc", "rpmalloc", "hoard", "musl"}
-    once, again = zerotax_looks.styles(names), zerotax_looks.styles({"glibc", *sorted(names)})
-    assert {name: again[name] for name in names} == once
-    assert len(set(map(str, once.values()))) == 4
-    assert not set(map(str, once.values())) & set(map(str, zerotax_looks.KNOWN.values()))
-    alone = {str(zerotax_looks.styles({name})[name]) for name in names}
-    assert len(alone) > 1   # not just the order in which they come
-    assert len(zerotax_looks.styles({f"a{n}" for n in range(40)})) == 40
-
-
-def test_variants_of_one_allocator_share_its_colour_and_differ_in_filling() -> None:
-    keys = [Key("glibc", (), "main", ""), Key("glibc", (), "worker", "")]
-    main, worker = zerotax_style.line_styles(keys).values()
-    assert main["color"] == worker["color"] and main["fillstyle"] != worker["fillstyle"]
-
-
-# Numbers and words
-
-@pytest.mark.parametrize("nanoseconds, text", [
-    (0.5, "0.5 ns"), (1, "1 ns"), (5.71e3, "5.7 µs"), (9.6e3, "9.6 µs"),
-    (9.96e3, "10 µs"), (43.2e6, "43 ms"),
-    (563e6, "563 ms"), (999.4e3, "999 µs"), (999.7e3, "1 ms"), (1e9, "1 s"), (2.5e9, "2.5 s"),
-    (1234e9, "1234 s")])
-def test_times_are_written_to_two_digits(nanoseconds: float, text: str) -> None:
-    assert zerotax_units.time_text(nanoseconds) == text
-
-
-@pytest.mark.parametrize("size, text", [
-    (1, "1 B"), (1023, "1023 B"), (65536, "64 KiB"), (100 * MIB, "100 MiB"), (GIB, "1 GiB"),
-    (1000 * MIB, "1000 MiB"), (1536, "1536 B"), (MIB + MIB // 2, "1536 KiB"), (3.5, "3.5 B")])
-def test_sizes_are_written_in_their_largest_whole_unit(size: float, text: str) -> None:
-    assert zerotax_units.size_text(size) == text
-
-
-def test_the_size_axis_is_labelled_at_powers_of_four(tmp_path: Path) -> None:
-    panel = time_vs_size.draw(load(sample.write(tmp_path, sample.points()))).axes[2]
-    assert [text.replace("\n", " ") for text in panel.xaxis.get_major_formatter().seq] == [
-        "64 KiB", "256 KiB", "1 MiB", "4 MiB", "16 MiB", "64 MiB", "256 MiB", "1 GiB"]
-
-
-@pytest.mark.parametrize("wanted", [
-    [], [3.0], [0.0, 0.0, 0.0], [0.0, 10.0], [1.0, 1.1, 5.0, 5.0, 5.1], [10.0] * 5, [-3.0, 14.0],
-    [0.0, 0.9, 1.8, 2.7, 9.9, 10.0]])
-def test_labels_are_moved_apart_in_order_and_stay_inside(wanted: list[float]) -> None:
-    places = zerotax_labels.spread(wanted, 1.0, 0.0, 10.0)
-    assert places is not None and len(places) == len(wanted)
-    assert all(b - a >= 1.0 - 1e-6 for a, b in zip(places, places[1:]))
-    assert all(-1e-9 <= place <= 10 + 1e-9 for place in places)
-
-
-def test_labels_that_need_not_move_stay_and_a_pair_moves_evenly() -> None:
-    assert zerotax_labels.spread([1.0, 4.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 4.0, 9.0]
-    assert zerotax_labels.spread([4.9, 5.1], 1.0, 0.0, 10.0) == pytest.approx([4.5, 5.5])
-    assert zerotax_labels.spread([5.0] * 12, 1.0, 0.0, 10.0) is None
-
-
-def test_labels_at_the_ends_of_lines_do_not_overlap_and_fit_the_page(tmp_path: Path) -> None:
-    raw = sample.points() + [sample.point("glibc", size, touch, thread="worker")
-                             for size in sample.SIZES for touch in (0.0, 1.0)]
-    for draw in (time_vs_size.draw, faults_vs_size.draw, zeroed_vs_size.draw):
-        figure = draw(load(sample.write(tmp_path, raw)))
-        renderer = figure.canvas.get_renderer() if hasattr(figure.canvas, "get_renderer") else None
-        page = figure.bbox
-        boxes = [text.get_window_extent(renderer) for panel in figure.axes
-                 for text in panel.texts if text.get_transform() == panel.transAxes]
-        assert len(boxes) == 4 * 8
-        leaders = [line for panel in figure.axes for line in panel.lines
-                   if line.get_transform() == panel.transAxes and len(line.get_xdata()) == 2]
-        assert len(leaders) == len(boxes)
-        for n, box in enumerate(boxes):
-            assert page.x0 <= box.x0 and box.x1 <= page.x1
-            assert not any(box.overlaps(other) for other in boxes[n + 1:])
-        for text in figure.texts:
-            assert text.get_window_extent(renderer).x1 <= page.x1
-
-
-def test_words_are_wrapped_to_the_width_even_inside_a_long_word() -> None:
-    lines_ = zerotax_labels.wrap("two words " + "x" * 200, 2.0, 10)
-    assert "".join(lines_).replace(" ", "") == "twowords" + "x" * 200
-    assert all(zerotax_labels.text_width(line, 10) <= 2.0 for line in lines_)
-
-
-def test_a_narrow_size_axis_is_labelled_all_along(tmp_path: Path) -> None:
-    raw = [sample.point("glibc", MIB + n * 4096, touch) for n in range(40) for touch in (0.0, 1.0)]
-    panel = time_vs_size.draw(load(sample.write(tmp_path, raw))).axes[2]
-    places = panel.xaxis.get_majorticklocs()
-    assert 5 <= len(places) <= 9 and places[0] == MIB and places[-1] > MIB + 30 * 4096
 
 
 def test_faults_of_the_whole_operation_include_those_of_free(tmp_path: Path) -> None:
