@@ -37,17 +37,17 @@ def size_block() -> str:
 def reason(cell: dict) -> str:
     """Why a promise is not kept there, as far as it is known; "open" where it is not."""
     verdict = cell["verdict"]
-    small = min(cell["sizes"]) <= 256 * 1024
     if cell["touch"] == 0:
         return "nothing is touched: one system call for the other, two here"
-    if small:
-        return "so little to zero that two system calls show"
-    if cell["pattern"] == "random":
-        return "other pages each time: which, only a fault per page can tell"
-    if cell["pattern"] == "scattered" and cell["touch"] >= 0.5:
-        return "pages zeroed one by one cost more than the model takes them to cost"
     if verdict["near_kept"]:
-        return "so few pages that their faults cost the other little more than two system calls"
+        return "other pages each time: which, only a fault per page can tell" if cell["pattern"] == "random" else \
+            "so few pages that their faults cost the other little more than two system calls"
+    if min(cell["sizes"]) <= MIB:
+        return "so little to zero that the witness's system call shows"
+    if cell["threads"] > reference("policies.json")["environment"]["cpus"]:
+        return "more threads than processors: who runs when makes more of a difference"
+    if cell["pattern"] == "random":
+        return "how much is touched is learnt over more calls than the stretch has"
     return "close: the least of fourteen others, whose figures scatter as much" if verdict["to_best_other"] <= 1.15 \
         else "open"
 
