@@ -76,7 +76,8 @@ Cleared ClearBlindly(Block& block, std::size_t size, std::uint32_t generation) {
   if (ChooseBlindly(*block.history, static_cast<std::uint32_t>(size / PageSize()), generation) == Action::kWhole) {
     return ZeroAll(block.address, size);
   }
-  if (PurgeBlock(block, size, true, cleared, ticks)) BlindPurgeDone(*block.history, MeasuredCosts(block.history->pages), ticks);
+  if (PurgeBlock(block, size, true, cleared, ticks))
+    BlindPurgeDone(*block.history, MeasuredCosts(block.history->pages), ticks);
   return cleared;
 }
 
