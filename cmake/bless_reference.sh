@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies reports compare report_page"
+all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies stress reports compare report_page"
 
 study() {
   rm -rf "$1/study"
@@ -68,6 +68,9 @@ report_page() {
 }
 
 profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --out "$1/profile-largecache.txt"; }
+
+# A TiB of blocks from calloc, each byte read; it fails at the first that is not zero.
+stress() { build/tests/largecache_stress --bytes 1099511627776 >"$1/stress-largecache.txt"; }
 
 reports() {
   for allocator in glibc jemalloc mimalloc scudo tbbmalloc tcmalloc; do
