@@ -80,7 +80,7 @@ bool tsc_is_usable() {
 }
 
 void start_clock(Clock& clock, bool monotonic) {
-  clock.tsc = !monotonic && tsc_is_usable();
+  __atomic_store_n(&clock.tsc, !monotonic && tsc_is_usable(), __ATOMIC_RELAXED);
   clock.begin = read_pair(clock.tsc);
   do {
     calibrate(clock);
@@ -89,7 +89,7 @@ void start_clock(Clock& clock, bool monotonic) {
 
 void calibrate(Clock& clock) { clock.end = read_pair(clock.tsc); }
 
-std::uint64_t read_ticks(const Clock& clock) { return clock.tsc ? read_tsc() : clock_ns(CLOCK_MONOTONIC); }
+std::uint64_t read_ticks(const Clock& clock) { return counts_tsc(clock) ? read_tsc() : clock_ns(CLOCK_MONOTONIC); }
 
 std::uint64_t frequency(const Clock& clock) {
   if (!clock.tsc) return kSecond;

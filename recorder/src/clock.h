@@ -13,7 +13,7 @@ struct ClockPair {
 
 /// What timestamps are counted in.
 struct Clock {
-  bool tsc = false;
+  bool tsc = false;  ///< counts_tsc() for those that may still be recording as the next trace begins
   ClockPair begin{};
   ClockPair end{};  ///< the latest calibration; the further from the begin, the better
 };
@@ -28,6 +28,8 @@ void start_clock(Clock& clock, bool monotonic);
 
 /// Takes the end of the calibration anew.
 void calibrate(Clock& clock);
+
+inline bool counts_tsc(const Clock& clock) { return __atomic_load_n(&clock.tsc, __ATOMIC_RELAXED); }
 
 /// Ticks now.
 std::uint64_t read_ticks(const Clock& clock);

@@ -23,7 +23,7 @@ char* begun_slot(const Ring& ring, LaneFile& lane) { return slot_of(ring, lane, 
 /// The limit below which the inlined path records. Only with the TSC, which is the clock that it reads; and not if the
 /// trace has been stopped meanwhile: stop_lanes() and this see each other's stores.
 void set_limit(const Ring& ring, zerotax_lane& lane, char* limit) {
-  __atomic_store_n(&lane.limit, process.clock.tsc ? limit : nullptr, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&lane.limit, counts_tsc(process.clock) ? limit : nullptr, __ATOMIC_SEQ_CST);
   if (process.generation.load() != ring.generation) __atomic_store_n(&lane.limit, nullptr, __ATOMIC_SEQ_CST);
 }
 
@@ -43,7 +43,7 @@ void pass_on(Ring& ring, unsigned index) {
   LaneFile& lane = ring.file->lanes[index];
   complete_packet(ring, index);
   if (shared(lane.produced).load() - shared(lane.consumed).load() < lane.slots / 4) return;
-  if (process.settings.drain == ZEROTAX_TRACE_DRAIN_SELF) {
+  if (drain_of(process.settings) == ZEROTAX_TRACE_DRAIN_SELF) {
     drain_own(ring, index);
   } else {
     wake_drain();
@@ -53,8 +53,8 @@ void pass_on(Ring& ring, unsigned index) {
 bool begin_packet(Ring& ring, unsigned index, std::uint64_t now) {
   LaneFile& lane = ring.file->lanes[index];
   if (!has_free_slot(lane)) {
-    if (process.settings.drain == ZEROTAX_TRACE_DRAIN_SELF) drain_own(ring, index);
-    if (!has_free_slot(lane) && process.settings.mode == ZEROTAX_TRACE_OVERWRITE) overwrite_oldest(ring, lane);
+    if (drain_of(process.settings) == ZEROTAX_TRACE_DRAIN_SELF) drain_own(ring, index);
+    if (!has_free_slot(lane) && mode_of(process.settings) == ZEROTAX_TRACE_OVERWRITE) overwrite_oldest(ring, lane);
     if (!has_free_slot(lane)) {
       wake_drain();
       return false;

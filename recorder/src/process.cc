@@ -34,7 +34,7 @@ void reset() {
   process.untold.store(0);
   process.drain_runs = false;
   // A thread of ours in every child would be one too many: it may fork, unshare or exec. It writes for itself.
-  if (process.settings.drain == ZEROTAX_TRACE_DRAIN_THREAD) process.settings.drain = ZEROTAX_TRACE_DRAIN_SELF;
+  if (drain_of(process.settings) == ZEROTAX_TRACE_DRAIN_THREAD) set_drain(process.settings, ZEROTAX_TRACE_DRAIN_SELF);
   // Their holders are threads of the parent.
   process.registry_lock = PTHREAD_MUTEX_INITIALIZER;
   process.drain_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -87,7 +87,7 @@ extern "C" void zerotax_record_at(zerotax_type* type, const void* bytes, std::si
   using namespace zerotax::recorder;
   if (!process.on.load(std::memory_order_acquire)) return;
   const KeepErrno keep;
-  if (process.clock.tsc) {
+  if (counts_tsc(process.clock)) {
     process.lost.fetch_add(1, std::memory_order_relaxed);
     return;
   }

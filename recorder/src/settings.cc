@@ -92,4 +92,12 @@ int read_settings(const zerotax_trace_options* options, Settings& settings) {
   return length < PATH_MAX - 128 ? 0 : wrong("ZEROTAX_TRACE_DIR", "a long path", "give a shorter one");
 }
 
+void take_over(const Settings& from, Settings& to) {
+  std::memcpy(to.directory, from.directory, sizeof to.directory);
+  to.buffer_bytes = from.buffer_bytes;
+  to.monotonic = from.monotonic;
+  __atomic_store_n(&to.mode, from.mode, __ATOMIC_RELAXED);
+  set_drain(to, from.drain);
+}
+
 }  // namespace zerotax::recorder

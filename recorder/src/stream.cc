@@ -137,7 +137,7 @@ bool copy_begun(Ring& ring, LaneFile& lane, char* copy) {
 void write_lane(Ring& ring, unsigned index) {
   LaneFile& lane = ring.file->lanes[index];
   if (shared(lane.produced).load(std::memory_order_acquire) == shared(lane.consumed).load()) return;
-  const bool overwrites = process.settings.mode == ZEROTAX_TRACE_OVERWRITE;
+  const bool overwrites = mode_of(process.settings) == ZEROTAX_TRACE_OVERWRITE;
   char* const copy = overwrites ? scratch(lane.slot_bytes) : nullptr;
   if (overwrites && copy == nullptr) return;
   StreamFile stream(lane.stream);

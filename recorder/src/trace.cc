@@ -27,7 +27,7 @@ int start(const zerotax_trace_options* options) {
   settings = Settings();
   int failure = read_settings(options, settings);
   if (failure != 0) return failure;
-  process.settings = settings;
+  take_over(settings, process.settings);
   forget_troubles();
   start_clock(process.clock, settings.monotonic);
   if (failure = mark_process(); failure == 0) failure = watch_threads();
@@ -47,7 +47,7 @@ int start(const zerotax_trace_options* options) {
   if (settings.drain != ZEROTAX_TRACE_DRAIN_THREAD) return 0;
   if (failure = start_drain(); failure != 0) {
     say("no thread can be started to write the trace: %s; threads write for themselves", std::strerror(failure));
-    process.settings.drain = ZEROTAX_TRACE_DRAIN_SELF;
+    set_drain(process.settings, ZEROTAX_TRACE_DRAIN_SELF);
   }
   return 0;
 }
