@@ -34,6 +34,19 @@ def size_block() -> str:
             f"Measured on Linux {run['environment']['kernel']}, {run['environment']['cpu']}.")
 
 
+def causes_block() -> str:
+    """What explains the times at 100 MiB: MiB zeroed and faults, a row a contender, a column a share."""
+    cells = [cell for cell in grid() if cell["sizes"] == [100 * MIB]]
+
+    def cause(its: dict) -> str:
+        zeroed = "n/a" if isinstance(its["zeroed_bytes"], dict) else f"{its['zeroed_bytes'] / MIB:.3g}"
+        faults = "n/a" if isinstance(its["faults"], dict) else f"{its['faults']:,.0f}"
+        return f"{zeroed} + {faults}"
+
+    rows = [[name, *(cause(cell["contenders"][name]) for cell in cells)] for name in cells[0]["contenders"]]
+    return f"Why: MiB that the allocator zeroed + page faults, of one such operation:\n\n{table(['', *map(share, cells)], rows)}"
+
+
 def reason(cell: dict) -> str:
     """Why a promise is not kept there, as far as it is known; "open" where it is not."""
     verdict = cell["verdict"]
@@ -87,5 +100,6 @@ def memory_block() -> str:
         + table(["", "peak", "two seconds after the last free"], rows)
 
 
-BLOCKS = {"results/reference/policies.json 100 MiB": size_block, "results/reference/policies.json promises": promises_block,
+BLOCKS = {"results/reference/policies.json 100 MiB": size_block, "results/reference/policies.json causes": causes_block,
+          "results/reference/policies.json promises": promises_block,
           "results/reference/policies.json memory": memory_block}

@@ -41,5 +41,9 @@ Verdict judge(const Cell& cell, const std::vector<Contender>& contenders);
 std::string cells_text(const std::string& heading, const std::vector<Cell>& cells,
                        const std::vector<Contender>& contenders);
 
+/// What explains the times, for cells that were audited: minor faults and MiB that the allocator zeroed, per operation.
+std::string causes_text(const std::string& heading, const std::vector<Cell>& cells,
+                        const std::vector<Contender>& contenders);
+
 /// {"sizes", "touch", "pattern", "threads", "limit_ns", "contenders": {name: {...}}, "verdict": {...}}
 zerotax::Json cell_json(const Cell& cell, const std::vector<Contender>& contenders);

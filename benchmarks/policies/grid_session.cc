@@ -37,6 +37,19 @@ std::string short_name(const std::string& name) {
   return (apples ? name.substr(dash + 1) : name).substr(0, 7);
 }
 
+std::string faults_text(const Cell& cell, const std::string& contender) {
+  if (cell.ns(contender) <= 0) return "n/a";
+  const double faults = cell.faults(contender);
+  // Parts of a fault are those of one in many operations.
+  return faults >= 100 || faults == 0 ? fmt::format("{:.0f}", faults) : fmt::format("{:.2g}", faults);
+}
+
+std::string zeroed_text(const Cell& cell, const std::string& contender) {
+  const auto zeroed = cell.zeroed.find(contender);
+  if (zeroed == cell.zeroed.end() || zeroed->second < 0) return "n/a";
+  return fmt::format("{:.3g}", static_cast<double>(zeroed->second) / static_cast<double>(kMiB));
+}
+
 Json figure_or_na(double value, const char* why) { return value > 0 ? Json(value) : Json{{"na", why}}; }
 
 }  // namespace
@@ -97,6 +110,32 @@ std::string cells_text(const std::string& heading, const std::vector<Cell>& cell
                        : "\n";
     }
     text += "\n";
+  }
+  return text;
+}
+
+std::string causes_text(const std::string& heading, const std::vector<Cell>& cells,
+                        const std::vector<Contender>& contenders) {
+  std::string text;
+  for (const bool faults : {true, false}) {
+    for (const bool policies : {false, true}) {
+      text += fmt::format("{}{}: {} per calloc + touch + free\n{:<16}{:>6}", heading,
+                          policies ? ", largecache's policies" : "", faults ? "minor faults" : "MiB zeroed", "size",
+                          "part");
+      for (const Contender& contender : contenders) {
+        if (contender.is_policy == policies) text += fmt::format(" {:>7}", short_name(contender.name));
+      }
+      text += "\n";
+      for (const Cell& cell : cells) {
+        text += fmt::format("{:<16}{:>5g}%", sizes_text(cell), cell.words.fraction * 100);
+        for (const Contender& contender : contenders) {
+          if (contender.is_policy != policies) continue;
+          text += fmt::format(" {:>7}", faults ? faults_text(cell, contender.name) : zeroed_text(cell, contender.name));
+        }
+        text += "\n";
+      }
+      text += "\n";
+    }
   }
   return text;
 }

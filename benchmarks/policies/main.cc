@@ -184,6 +184,7 @@ int run(bool smoke, const std::string& file) {
     if (interrupted() != 0) return 128 + interrupted();
     progress.clear();
     fmt::print("{}\n", cells_text(group.heading + ": microseconds per calloc + touch + free", group.cells, contenders));
+    if (group.audited) fmt::print("{}\n", causes_text(group.heading, group.cells, contenders));
     Json cells = Json::array();
     for (const Cell& cell : group.cells) cells.push_back(cell_json(cell, contenders));
     json["groups"].push_back({{"heading", group.heading}, {"cells", cells}});
