@@ -36,7 +36,6 @@ bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* 
     std::uintptr_t walked = from;
     std::size_t count = 0;
     if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;
-    dirty.runs += count;
     for (std::size_t i = 0; i < count; ++i) {
       const PageRun& run = runs[i];
       const std::size_t bytes = run.end - run.begin;
@@ -48,6 +47,7 @@ bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* 
         dirty.cleared.zeroed_bytes += ZeroAll(run.begin, bytes).zeroed_bytes;
       }
     }
+    dirty.runs += count;
     from = walked;
   }
   return true;

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 int main(int argc, char** argv) {
   const char* what = argv[1];
-  char on_stack[256] __attribute__((aligned(16)));
+  char on_stack[256] __attribute__((aligned(64)));  /* 32 behind its start is the start of no page */
   memset(on_stack, 0, sizeof on_stack);
   char* large = calloc(1, 1 << 20);
   char* volatile wrong = NULL;
