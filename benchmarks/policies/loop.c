@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kPage = 4096, kMostSizes = 8, kMostThreads = 64, kLearntAfter = 64, kMostWarmNs = 250000000 };
+enum { kPage = 4096, kMostSizes = 8, kMostThreads = 64 };
 
 static size_t sizes[kMostSizes];
 static int size_count;
@@ -103,15 +103,14 @@ static void* work(void* argument) {
     if (kept == MAP_FAILED) exit(3);
   }
   pthread_barrier_wait(&start);
-  /* The first rounds fault everything in. Then half the budget, so that whoever learns has learnt: of long ones, as
-   * many rounds as that takes, within reason. */
+  /* The first rounds fault everything in; then half the budget, so that whoever learns has learnt. */
   rounds(2, kept, &random);
   const int64_t begin = now_ns();
   long warm = 0;
   do {
     rounds(1, kept, &random);
     ++warm;
-  } while (now_ns() - begin < budget_ns / 2 || (warm < kLearntAfter && now_ns() - begin < kMostWarmNs));
+  } while (now_ns() - begin < budget_ns / 2);
   const double round_ns = (double)(now_ns() - begin) / (double)warm;
   long count = (long)((double)budget_ns / round_ns);
   if (count < 2) count = 2;
