@@ -15,8 +15,7 @@ struct Cell {
   std::map<std::string, std::int64_t> zeroed;               ///< bytes per operation; -1: not measured
 
   /// Least nanoseconds per operation of all rounds; 0 if a process of the contender failed. The least, because what the
-  /// machine adds has two values rather than a middle: a process is handed the pages of the one before it, and where
-  /// these lie in memory alone makes half as much again (docs/method.md).
+  /// machine adds has two values rather than a middle, by what ran before on that processor (docs/method.md).
   [[nodiscard]] double ns(const std::string& contender) const;
   /// Median minor faults per operation.
   [[nodiscard]] double faults(const std::string& contender) const;

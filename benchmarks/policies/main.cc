@@ -78,7 +78,7 @@ std::vector<Group> all_groups(const Effort& effort) {
   return groups;
 }
 
-// Everybody after everybody else now and then: a process is handed the pages that the one before it gave back.
+// Everybody after everybody else now and then: what ran before makes a difference.
 std::vector<std::size_t> shuffled(std::size_t count, std::mt19937& random) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
