@@ -12,28 +12,15 @@
 #include "os/page.h"
 
 namespace zerotax {
-namespace {
-
-std::optional<double> median_in(const Json& point, const char* key) {
-  const auto found = point.find(key);
-  if (found == point.end() || !found->is_object() || !found->contains("median")) return std::nullopt;
-  return found->at("median").get<double>();
-}
-
-}  // namespace
-
 std::optional<std::uint64_t> count_in(const Json& figures, const char* key) {
   if (const std::string_view name = key; name.starts_with("first_") && name != "first_ops") {
     const auto early = figures.find("first_ops");
     if (early == figures.end() || early->empty()) return std::nullopt;
     return count_in(early->front(), key + std::string_view("first_").size());
   }
-  const auto found = figures.find(key);
-  if (found == figures.end()) return std::nullopt;
-  if (found->is_number()) return found->get<std::uint64_t>();
-  const auto median = median_in(figures, key);
-  if (!median) return std::nullopt;
-  return static_cast<std::uint64_t>(std::llround(*median));
+  const auto figure = figure_in(figures, key);
+  if (!figure) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(*figure));
 }
 
 bool is_plain_loop(const Json& point) { return point.at("status") == "ok" && point.at("case") == "calloc_loop"; }

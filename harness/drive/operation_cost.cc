@@ -8,15 +8,6 @@ namespace {
 constexpr std::array kTimes{"calloc_ns", "touch_ns", "free_ns"};
 constexpr std::array kFaults{"calloc_faults", "touch_faults", "free_faults"};
 
-/// A number, or the median of a spread.
-std::optional<double> figure_in(const Json& figures, const char* key) {
-  const auto found = figures.find(key);
-  if (found == figures.end()) return std::nullopt;
-  if (found->is_number()) return found->get<double>();
-  if (!found->is_object() || !found->contains("median")) return std::nullopt;
-  return found->at("median").get<double>();
-}
-
 /// `keys`: of calloc, touching and free, in this order.
 std::optional<double> sum_of(const Json& figures, const std::array<const char*, 3>& keys, bool touched) {
   double sum = 0;
@@ -44,6 +35,14 @@ std::optional<std::uint64_t> count(std::optional<double> figure) {
 }
 
 }  // namespace
+
+std::optional<double> figure_in(const Json& figures, const char* key) {
+  const auto found = figures.find(key);
+  if (found == figures.end()) return std::nullopt;
+  if (found->is_number()) return found->get<double>();
+  if (!found->is_object() || !found->contains("median")) return std::nullopt;
+  return found->at("median").get<double>();
+}
 
 std::optional<double> operation_ns(const Json& point) { return steady(point, kTimes); }
 

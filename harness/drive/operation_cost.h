@@ -7,8 +7,11 @@
 
 namespace zerotax {
 
-/// What a whole operation of a measured point took: calloc, touching and free. Touching counts where something is
-/// touched, and must have been measured there. Nothing if a part was not measured.
+/// A number under a key, or the median of a spread; nothing if it was not measured.
+std::optional<double> figure_in(const Json& figures, const char* key);
+
+// What a whole operation of a measured point took: calloc, touching and free. Touching counts where something is
+// touched, and must have been measured there. Nothing if a part was not measured.
 
 /// Nanoseconds in the steady state: the medians of the parts, added.
 std::optional<double> operation_ns(const Json& point);
