@@ -16,7 +16,6 @@
 #include "drive/progress.h"
 #include "drive/run_file.h"
 #include "os/environment.h"
-#include "os/memory.h"
 
 namespace zerotax {
 namespace {

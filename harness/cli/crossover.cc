@@ -14,7 +14,6 @@
 #include "drive/output_file.h"
 #include "drive/paired_runs.h"
 #include "os/environment.h"
-#include "os/memory.h"
 #include "os/page.h"
 
 namespace zerotax {

@@ -11,7 +11,6 @@
 #include "drive/output_file.h"
 #include "drive/scheduler.h"
 #include "os/environment.h"
-#include "os/memory.h"
 
 namespace zerotax {
 namespace {
