@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "base/size.h"
 #include "base/statistics.h"
 #include "grid.h"
@@ -50,6 +52,16 @@ std::string zeroed_text(const Cell& cell, const std::string& contender) {
   return fmt::format("{:.3g}", static_cast<double>(zeroed->second) / static_cast<double>(kMiB));
 }
 
+// What `figure` says of each contender of one kind, in columns.
+std::string columns_text(const std::vector<Contender>& contenders, bool policies,
+                         const std::function<std::string(const std::string&)>& figure) {
+  std::string text;
+  for (const Contender& contender : contenders) {
+    if (contender.is_policy == policies) text += fmt::format(" {:>7}", figure(contender.name));
+  }
+  return text;
+}
+
 Json figure_or_na(double value, const char* why) { return value > 0 ? Json(value) : Json{{"na", why}}; }
 
 }  // namespace
@@ -91,18 +103,14 @@ std::string cells_text(const std::string& heading, const std::vector<Cell>& cell
   for (const bool policies : {false, true}) {
     text += fmt::format("{}{}\n{:<16}{:>6}", heading, policies ? ", largecache's policies" : "", "size", "part");
     if (!policies) text += fmt::format(" {:>7}", "limit");
-    for (const Contender& contender : contenders) {
-      if (contender.is_policy == policies) text += fmt::format(" {:>7}", short_name(contender.name));
-    }
+    text += columns_text(contenders, policies, short_name);
     text += policies ? fmt::format(" {:>6}{:>7}\n", "/other", "/alloc") : "\n";
     for (const Cell& cell : cells) {
       std::string what = sizes_text(cell);
       if (cell.words.threads > 1) what += fmt::format(" x{}", cell.words.threads);
       text += fmt::format("{:<16}{:>5g}%", what, cell.words.fraction * 100);
       if (!policies) text += fmt::format(" {:>7}", microseconds(cell.ns("limit")));
-      for (const Contender& contender : contenders) {
-        if (contender.is_policy == policies) text += fmt::format(" {:>7}", microseconds(cell.ns(contender.name)));
-      }
+      text += columns_text(contenders, policies, [&](const std::string& name) { return microseconds(cell.ns(name)); });
       const Verdict verdict = judge(cell, contenders);
       const bool tenth = !verdict.ten_times_promised || verdict.ten_times_kept;
       text += policies ? fmt::format(" {:>5.2f}{}{:>6.3f}{}\n", verdict.to_best_other, verdict.near_kept ? " " : "!",
@@ -117,26 +125,18 @@ std::string cells_text(const std::string& heading, const std::vector<Cell>& cell
 std::string causes_text(const std::string& heading, const std::vector<Cell>& cells,
                         const std::vector<Contender>& contenders) {
   std::string text;
-  for (const bool faults : {true, false}) {
-    for (const bool policies : {false, true}) {
-      text += fmt::format("{}{}: {} per calloc + touch + free\n{:<16}{:>6}", heading,
-                          policies ? ", largecache's policies" : "", faults ? "minor faults" : "MiB zeroed", "size",
-                          "part");
-      for (const Contender& contender : contenders) {
-        if (contender.is_policy == policies) text += fmt::format(" {:>7}", short_name(contender.name));
-      }
-      text += "\n";
-      for (const Cell& cell : cells) {
-        text += fmt::format("{:<16}{:>5g}%", sizes_text(cell), cell.words.fraction * 100);
-        for (const Contender& contender : contenders) {
-          if (contender.is_policy != policies) continue;
-          text += fmt::format(" {:>7}", faults ? faults_text(cell, contender.name) : zeroed_text(cell, contender.name));
-        }
-        text += "\n";
-      }
-      text += "\n";
+  const auto add_table = [&](const char* what, bool policies, std::string (*figure)(const Cell&, const std::string&)) {
+    text += fmt::format("{}{}: {} per calloc + touch + free\n{:<16}{:>6}", heading,
+                        policies ? ", largecache's policies" : "", what, "size", "part");
+    text += columns_text(contenders, policies, short_name) + "\n";
+    for (const Cell& cell : cells) {
+      text += fmt::format("{:<16}{:>5g}%", sizes_text(cell), cell.words.fraction * 100);
+      text += columns_text(contenders, policies, [&](const std::string& name) { return figure(cell, name); }) + "\n";
     }
-  }
+    text += "\n";
+  };
+  for (const bool policies : {false, true}) add_table("minor faults", policies, faults_text);
+  for (const bool policies : {false, true}) add_table("MiB zeroed", policies, zeroed_text);
   return text;
 }
 
