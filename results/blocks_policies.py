@@ -47,7 +47,7 @@ def causes_block() -> str:
     return f"Why: MiB that the allocator zeroed + page faults, of one such operation:\n\n{table(['', *map(share, cells)], rows)}"
 
 
-def reason(cell: dict) -> str:
+def reason(cell: dict, cpus: int) -> str:
     """Why a promise is not kept there, as far as it is known; "open" where it is not."""
     verdict = cell["verdict"]
     if cell["touch"] == 0:
@@ -57,7 +57,7 @@ def reason(cell: dict) -> str:
             "so few pages that their faults cost the other little more than two system calls"
     if min(cell["sizes"]) <= MIB:
         return "so little to zero that the witness's system call shows"
-    if cell["threads"] > reference("policies.json")["environment"]["cpus"]:
+    if cell["threads"] > cpus:
         return "more threads than processors: who runs when makes more of a difference"
     if cell["pattern"] == "random":
         return "how much is touched is learnt over more calls than the stretch has"
@@ -84,7 +84,7 @@ def promises_block() -> str:
             rows.append([group["heading"], what, share(cell),
                          "" if verdict["near_kept"] else f"{verdict['to_best_other']:.2f} of {verdict['best_other']}",
                          "" if tenth_kept else f"{verdict['to_best_allocator']:.2g} of {verdict['best_allocator']}",
-                         reason(cell)])
+                         reason(cell, run["environment"]["cpus"])])
     head = ["cells", "at most 1.05 times the cheapest of all others", "at most a tenth of the best other allocator (20 MiB and more, under 10 %)"]
     text = table(head, lines)
     if rows:
