@@ -52,11 +52,11 @@ def build(folder, edits):
         name = str(path.relative_to(source))
         if path.name in OTHERS:
             continue
-        objects[name] = folder / (name.replace("/", "-") + ".o")
         everywhere = not edits or any(edited.endswith(".h") for edited in changed)
         if everywhere or name in changed:
+            objects[name] = folder / (name.replace("/", "-") + ".o")
             subprocess.run([*COMPILE, f"-I{folder}", "-o", objects[name], path], check=True)
-    return {name: file for name, file in objects.items() if file.exists()}
+    return objects
 
 
 @pytest.fixture(scope="module")
