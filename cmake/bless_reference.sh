@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies stress reports compare report_page"
+all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies stress reports compare check_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -90,6 +90,9 @@ compare() {
       >/dev/null || [ $? = 1 ] || exit
   done
 }
+
+# Some forty minutes: ten checks of each allocator on an idle machine, and ten beside busy processes.
+check_alarms() { $python tests/stress/check_alarms.py "$1/check-alarms.json"; }
 
 [ $# -gt 0 ] || set -- $all_parts
 for part in "$@"; do

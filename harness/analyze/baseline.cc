@@ -12,15 +12,25 @@ namespace {
 
 constexpr const char* kSchema = "zerotax.baseline/1";
 constexpr std::initializer_list<const char*> kIdentity = {"case", "size_bytes", "touch", "thread"};
-constexpr std::initializer_list<const char*> kSteady = {"status",          "zeroed_bytes",  "redundant_zeroed_bytes",
-                                                        "populated_bytes", "zeroed_method", "calloc_syscalls",
-                                                        "free_syscalls",   "home"};
+constexpr std::initializer_list<const char*> kSteady = {"status",
+                                                        "zeroed_bytes",
+                                                        "redundant_zeroed_bytes",
+                                                        "populated_bytes",
+                                                        "zeroed_method",
+                                                        "calloc_syscalls",
+                                                        "free_syscalls",
+                                                        "home",
+                                                        "zeroed_in_free_bytes",
+                                                        "redundant_zeroed_in_free_bytes"};
 // Of single calls only what no timer can change: some allocators give memory back by the clock.
 constexpr std::initializer_list<const char*> kEarly = {"zeroed_bytes", "redundant_zeroed_bytes"};
 
+/// A key that is not there is left out: this figure was not known when it was measured.
 Json selected(const Json& from, std::initializer_list<const char*> keys) {
   Json json = Json::object();
-  for (const char* key : keys) json[key] = from.at(key);
+  for (const char* key : keys) {
+    if (from.contains(key)) json[key] = from.at(key);
+  }
   return json;
 }
 
@@ -42,49 +52,65 @@ bool is_same_point(const Json& one, const Json& other) {
   return std::all_of(kIdentity.begin(), kIdentity.end(), [&](const char* key) { return one.at(key) == other.at(key); });
 }
 
-void compare_figure(const std::string& where, const Json& before, const Json& after, std::vector<std::string>& lines) {
+using Changes = std::vector<BaselineChange>;
+
+void compare_figure(const Json& point, const std::string& where, const Json& before, const Json& after,
+                    Changes& changes) {
   if (before == after || is_not_available(before) || is_not_available(after)) return;
-  lines.push_back(fmt::format("{}: before {}, now {}", where, before.dump(), after.dump()));
+  changes.push_back({point, where, fmt::format("{}: before {}, now {}", where, before.dump(), after.dump())});
 }
 
-void compare_points(const Json& before, const Json& after, std::vector<std::string>& lines) {
+/// A figure that one of them has no key for was not measured then: no difference.
+void compare_key(const Json& point, const std::string& where, const char* key, const Json& before, const Json& after,
+                 Changes& changes) {
+  if (!before.contains(key) || !after.contains(key)) return;
+  compare_figure(point, fmt::format("{}, {}", where, key), before.at(key), after.at(key), changes);
+}
+
+void compare_points(const Json& before, const Json& after, Changes& changes) {
   const std::string name = point_name(before);
-  for (const char* key : kSteady) compare_figure(name + ", " + key, before.at(key), after.at(key), lines);
+  const Json point = selected(before, kIdentity);
+  for (const char* key : kSteady) compare_key(point, name, key, before, after, changes);
   const std::size_t ops = std::min(before.at("first_ops").size(), after.at("first_ops").size());
   for (std::size_t i = 0; i < ops; ++i) {
     for (const char* key : kEarly) {
-      compare_figure(fmt::format("{}, call {}, {}", name, i + 1, key), before.at("first_ops").at(i).at(key),
-                     after.at("first_ops").at(i).at(key), lines);
+      compare_key(point, fmt::format("{}, call {}", name, i + 1), key, before.at("first_ops").at(i),
+                  after.at("first_ops").at(i), changes);
     }
   }
 }
 
 /// Thresholds are matched by size: one that is gone, one that is new, one that means something else.
-void compare_thresholds(const Json& before, const Json& after, std::vector<std::string>& lines) {
+void compare_thresholds(const Json& before, const Json& after, Changes& changes) {
   const auto find = [](const Json& list, const Json& at) {
     return std::find_if(list.begin(), list.end(), [&](const Json& entry) { return entry.at("at_bytes") == at; });
+  };
+  const auto name = [](const Json& entry) {
+    return fmt::format("the threshold at {} bytes", entry.at("at_bytes").dump());
   };
   for (const Json& entry : before) {
     const auto found = find(after, entry.at("at_bytes"));
     if (found == after.end()) {
-      lines.push_back(fmt::format("the threshold at {} bytes is gone: {}", entry.at("at_bytes").dump(),
-                                  entry.at("changes").dump()));
+      changes.push_back({nullptr, name(entry), fmt::format("{} is gone: {}", name(entry), entry.at("changes").dump())});
     } else {
-      compare_figure(fmt::format("the threshold at {} bytes", entry.at("at_bytes").dump()), entry.at("changes"),
-                     found->at("changes"), lines);
+      compare_figure(nullptr, name(entry), entry.at("changes"), found->at("changes"), changes);
     }
   }
   for (const Json& entry : after) {
     if (find(before, entry.at("at_bytes")) != before.end()) continue;
-    lines.push_back(fmt::format("there is a new threshold at {} bytes: {}", entry.at("at_bytes").dump(),
-                                entry.at("changes").dump()));
+    changes.push_back({nullptr, name(entry),
+                       fmt::format("there is a new threshold at {} bytes: {}", entry.at("at_bytes").dump(),
+                                   entry.at("changes").dump())});
   }
 }
+
+/// Words of baselines for what the allocator was told of the time.
+constexpr const char* kStopped = "stopped";
 
 }  // namespace
 
 Json baseline_json(const Allocator& allocator, const std::vector<Json>& points, const ThresholdSearch& thresholds,
-                   const Json& environment) {
+                   const Json& environment, ClockMode clock) {
   Json json;
   json["schema"] = kSchema;
   json["allocator"] = allocator.name;
@@ -92,6 +118,7 @@ Json baseline_json(const Allocator& allocator, const std::vector<Json>& points, 
   json["env"] = allocator_json(allocator)["env"];
   json["measured_on"] = {
       {"kernel", environment.at("kernel")}, {"cpu", environment.at("cpu")}, {"thp", environment.at("thp")}};
+  if (clock == ClockMode::kStopped) json["conditions"] = {{"clock", kStopped}};
   json["points"] = Json::array();
   for (const Json& point : points) json["points"].push_back(point_baseline(point));
   json["thresholds"] = Json::array();
@@ -103,21 +130,29 @@ Json baseline_json(const Allocator& allocator, const std::vector<Json>& points, 
   return json;
 }
 
-Json agreed_baseline(const Json& one, const Json& other) {
-  const auto agree = [](Json& figure, const Json& second) {
-    if (figure != second) figure = not_available("not the same each time it was measured");
+ClockMode baseline_clock(const Json& baseline) {
+  const auto conditions = baseline.find("conditions");
+  if (conditions == baseline.end()) return ClockMode::kReal;
+  return text_field(*conditions, "clock", "") == kStopped ? ClockMode::kStopped : ClockMode::kReal;
+}
+
+Json agreed_baseline(const Json& one, const Json& other, const std::string& why) {
+  const auto agree = [&](Json& figures, const Json& second, const char* key) {
+    if (!figures.contains(key) || !second.contains(key) || figures.at(key) == second.at(key)) return;
+    if (!is_not_available(figures.at(key))) figures[key] = not_available(why);
   };
   Json agreed = one;
   for (Json& point : agreed["points"]) {
     const auto second = std::find_if(other.at("points").begin(), other.at("points").end(),
                                      [&](const Json& entry) { return is_same_point(point, entry); });
     if (second == other.at("points").end()) continue;
-    for (const char* key : kSteady) agree(point[key], second->at(key));
+    for (const char* key : kSteady) agree(point, *second, key);
     const std::size_t ops = std::min(point.at("first_ops").size(), second->at("first_ops").size());
     for (std::size_t i = 0; i < ops; ++i) {
-      for (const char* key : kEarly) agree(point["first_ops"][i][key], second->at("first_ops").at(i).at(key));
+      for (const char* key : kEarly) agree(point["first_ops"][i], second->at("first_ops").at(i), key);
     }
   }
+  if (!other.contains("thresholds")) return agreed;
   agreed["thresholds"] = Json::array();
   for (const Json& threshold : one.at("thresholds")) {
     const Json& others = other.at("thresholds");
@@ -134,19 +169,26 @@ void check_baseline(const Json& baseline, const std::string& file) {
   }
 }
 
-std::vector<std::string> compare_baselines(const Json& before, const Json& after) {
-  std::vector<std::string> lines;
+std::vector<BaselineChange> compare_baselines(const Json& before, const Json& after) {
+  Changes changes;
   for (const Json& old_point : before.at("points")) {
     const auto found = std::find_if(after.at("points").begin(), after.at("points").end(),
                                     [&](const Json& point) { return is_same_point(old_point, point); });
-    if (found == after.at("points").end()) {
-      lines.push_back(point_name(old_point) + " is not measured any more");
-    } else {
-      compare_points(old_point, *found, lines);
-    }
+    if (found != after.at("points").end()) compare_points(old_point, *found, changes);
   }
-  compare_thresholds(before.at("thresholds"), after.at("thresholds"), lines);
-  return lines;
+  if (after.contains("thresholds")) compare_thresholds(before.at("thresholds"), after.at("thresholds"), changes);
+  return changes;
+}
+
+std::vector<BaselineChange> points_not_measured(const Json& before, const Json& after) {
+  Changes missing;
+  for (const Json& point : before.at("points")) {
+    const bool there = std::any_of(after.at("points").begin(), after.at("points").end(),
+                                   [&](const Json& other) { return is_same_point(point, other); });
+    const std::string name = point_name(point);
+    if (!there) missing.push_back({selected(point, kIdentity), name, name + " is not measured any more"});
+  }
+  return missing;
 }
 
 }  // namespace zerotax

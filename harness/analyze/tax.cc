@@ -14,9 +14,6 @@ std::optional<std::uint64_t> count(const Json& figure) {
   return std::nullopt;
 }
 
-/// Half a block: a stray page or a header is no tax; and no allocator seen zeroes a share in between.
-bool pays(std::optional<std::uint64_t> redundant, std::uint64_t size) { return redundant && 2 * *redundant >= size; }
-
 /// Joins a size to the span before it if the size measured just before it paid too.
 void extend(std::vector<SizeSpan>& spans, std::uint64_t size, bool paying, bool& paid_before) {
   if (paying) {
@@ -45,8 +42,8 @@ AllocatorTax find_tax(const std::string& label, std::vector<Sample> samples, std
   for (const Sample& sample : samples) {
     const std::uint64_t size = sample.cost.size_bytes;
     ++(sample.cost.redundant_bytes ? tax.measured : tax.not_measured);
-    extend(tax.paying, size, pays(sample.cost.redundant_bytes, size), paid);
-    extend(tax.paying_fresh, size, pays(sample.fresh_redundant, size), paid_fresh);
+    extend(tax.paying, size, sample.cost.paying.has_value(), paid);
+    extend(tax.paying_fresh, size, sample.fresh_redundant && is_redundant(*sample.fresh_redundant, size), paid_fresh);
     tax.costs.push_back(sample.cost);
   }
   return tax;
@@ -58,7 +55,10 @@ Sample sample_of(const Json& point) {
   const Json& time = point.at("calloc_ns");
   if (!is_not_available(time)) sample.cost.calloc_ns = time.at("median").get<double>();
   sample.cost.redundant_bytes = count(point.at("redundant_zeroed_bytes"));
-  sample.cost.calloc_faults = count(point.at("calloc_faults"));
+  if (const auto calls = redundant_calls(point); calls && !calls->empty()) sample.cost.paying = calls->front();
+  if (const auto modes = point.find("modes"); modes != point.end() && modes->contains("timing")) {
+    for (const Json& mode : modes->at("timing")) sample.cost.calloc_ns_modes.push_back(mode.at("calloc_ns"));
+  }
   const Json& first = point.at("first_ops");
   if (!first.empty()) sample.fresh_redundant = count(first.at(0).at("redundant_zeroed_bytes"));
   return sample;

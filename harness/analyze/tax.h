@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/redundant_calls.h"
 #include "base/json.h"
 
 namespace zerotax {
@@ -18,15 +19,16 @@ struct SizeSpan {
 /// What one size costs, in the steady state with nothing touched. Empty: not measured.
 struct SizeCost {
   std::uint64_t size_bytes;
-  std::optional<double> calloc_ns;
-  std::optional<std::uint64_t> redundant_bytes;
-  std::optional<std::uint64_t> calloc_faults;
+  std::optional<double> calloc_ns;               ///< median
+  std::vector<double> calloc_ns_modes;           ///< where calls are not alike: of each kind, most frequent first
+  std::optional<std::uint64_t> redundant_bytes;  ///< lower median
+  std::optional<RedundantCalls> paying;          ///< the most frequent kind of call that writes zeros needlessly
 };
 
 /// What redundant zeroing costs one allocator, from the points of calloc_loop with touch 0 in the main thread.
 struct AllocatorTax {
   std::string label;                   ///< "mimalloc 2.0.9", with its configuration if it has one
-  std::vector<SizeSpan> paying;        ///< where at least half of each block is zeroed though it was zero
+  std::vector<SizeSpan> paying;        ///< where calls write zeros needlessly
   std::vector<SizeCost> costs;         ///< of every measured size, ascending
   std::size_t measured = 0;            ///< sizes for which the redundant bytes are known
   std::uint64_t not_measured = 0;      ///< sizes for which they are not

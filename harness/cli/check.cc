@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "analyze/baseline.h"
+#include "analyze/lasting_changes.h"
 #include "cli/measure_baseline.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
@@ -35,16 +35,8 @@ std::string bless_command(const Options& options, const std::string& word, const
   return command;
 }
 
-/// The changes that are there each time: some allocators give memory back by the clock, and a loaded machine shows it.
-std::vector<std::string> lasting_changes(const Json& before, const Allocator& allocator, double timeout_s) {
-  constexpr int kTimes = 3;
-  std::vector<std::string> lasting = compare_baselines(before, measure_baseline(allocator, timeout_s));
-  for (int again = 1; again < kTimes && !lasting.empty(); ++again) {
-    const auto lines = compare_baselines(before, measure_baseline(allocator, timeout_s));
-    std::erase_if(lasting,
-                  [&](const std::string& line) { return std::find(lines.begin(), lines.end(), line) == lines.end(); });
-  }
-  return lasting;
+void print_kept_out(const std::vector<std::string>& names, const char* why) {
+  for (const std::string& name : names) fmt::print("  not compared, {}: {}\n", why, name);
 }
 
 ExitStatus check(const Options& options) {
@@ -62,14 +54,17 @@ ExitStatus check(const Options& options) {
     }
     const Json before = read_json_file(path);
     check_baseline(before, path);
-    const auto lines = lasting_changes(before, allocator, options.measure.timeout_s);
-    if (lines.empty()) {
-      fmt::print("{} {}: as in {}\n", allocator.name, allocator.version, path);
-      continue;
-    }
+    const BaselineVerdict verdict = hold_against(before, [&](const BaselinePart* part, const PointTime& time) {
+      return measure_baseline(allocator, options.measure.timeout_s, part, time);
+    });
+    if (verdict.changes.empty()) fmt::print("{} {}: as in {}\n", allocator.name, allocator.version, path);
+    print_kept_out(verdict.unsteady, "not the same each time");
+    print_kept_out(verdict.by_the_clock, "goes by the clock");
+    if (verdict.changes.empty()) continue;
     status = ExitStatus::kFinding;
-    fmt::print("{} {}: {} figures changed against {}\n", allocator.name, allocator.version, lines.size(), path);
-    for (const std::string& line : lines) fmt::print("  {}\n", line);
+    fmt::print("{} {}: {} figures changed against {}\n", allocator.name, allocator.version, verdict.changes.size(),
+               path);
+    for (const BaselineChange& change : verdict.changes) fmt::print("  {}\n", change.line);
     fmt::print("If that is meant, accept it: {}\n", accept);
   }
   return status;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -23,37 +24,75 @@ void end_if_interrupted() {
   if (stop_requested()) throw UsageError("interrupted: nothing was written", "run it again");
 }
 
+bool is_in(const BaselinePart* part, const PointSpec& spec) {
+  if (part == nullptr) return true;
+  return std::any_of(part->points.begin(), part->points.end(), [&](const Json& point) {
+    return point.at("case") == spec.case_name && point.at("size_bytes") == spec.size_bytes &&
+           point.at("touch") == spec.touch && point.at("thread") == spec.thread;
+  });
+}
+
+/// The points of the part, and only they.
+BaselinePart all_points(const Json& baseline) {
+  BaselinePart part;
+  for (const Json& point : baseline.at("points")) part.points.push_back(point);
+  return part;
+}
+
 }  // namespace
 
-Json measure_baseline(const Allocator& allocator, double timeout_s) {
-  const Plan plan = baseline_plan(allocator, timeout_s);
+Json measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart* part, const PointTime& time) {
+  Plan plan = baseline_plan(allocator, timeout_s);
+  std::erase_if(plan.points, [&](const PointSpec& spec) { return !is_in(part, spec); });
+  for (PointSpec& spec : plan.points) spec.time = time;
+  const bool search = part == nullptr || part->thresholds;
   std::vector<Json> points(plan.points.size());
   ThresholdSearch thresholds;
   // The search is the longest single task: it starts first, and the points fill the other CPUs.
-  const std::size_t tasks = plan.points.size() + 1;
+  const std::size_t searches = search ? 1 : 0;
+  const std::size_t tasks = plan.points.size() + searches;
   Progress progress(allocator.name, tasks, static_cast<double>(tasks));
   std::mutex progress_lock;
   run_side_by_side(tasks, audits_side_by_side(256 * kMiB), [&](std::size_t task) {
     {
       const std::scoped_lock lock(progress_lock);
-      progress.show(task == 0 ? "thresholds" : fmt::format("point {}", task));
+      progress.show(task < searches ? "thresholds" : fmt::format("point {}", task + 1 - searches));
     }
-    if (task == 0) {
+    if (task < searches) {
       const BaselineRange range = baseline_range();
       thresholds = find_thresholds(threshold_grid(range.from, range.to, range.per_octave), [&](std::uint64_t size) {
-        const PointSpec spec{0, "calloc_loop", size, 0.0, "main", {6, 6, 6, 6, 0}};
+        const PointSpec spec{0, "calloc_loop", size, 0.0, "main", {6, 6, 6, 6, 0}, time};
         const Json point = audit_point(plan, spec, stop_requested);
         end_if_interrupted();
         return signature_of(point);
       });
     } else {
-      points[task - 1] = audit_point(plan, plan.points[task - 1], stop_requested);
+      const std::size_t at = task - searches;
+      points[at] = audit_point(plan, plan.points[at], stop_requested);
       end_if_interrupted();
     }
     const std::scoped_lock lock(progress_lock);
     progress.advance(1);
   });
-  return baseline_json(allocator, points, thresholds, describe_environment());
+  Json measured = baseline_json(allocator, points, thresholds, describe_environment(), time.clock);
+  if (!search) measured.erase("thresholds");
+  return measured;
+}
+
+Json measure_new_baseline(const Allocator& allocator, double timeout_s) {
+  constexpr PointTime kStopped{ClockMode::kStopped, 0};
+  const auto measure = [&](const BaselinePart* part, const PointTime& time) {
+    return measure_baseline(allocator, timeout_s, part, time);
+  };
+  const Json first = measure(nullptr, kStopped);
+  Json baseline = agreed_baseline(first, measure(nullptr, kStopped), "not the same each time it was measured");
+  const BaselinePart points = all_points(baseline);
+  baseline = agreed_baseline(baseline, measure(&points, kPaused), "goes by a clock that cannot be stopped");
+  baseline["by_the_clock"] = Json::array();
+  for (const BaselineChange& change : compare_baselines(baseline, measure(&points, {ClockMode::kRacing, 0}))) {
+    baseline["by_the_clock"].push_back(change.name);
+  }
+  return baseline;
 }
 
 }  // namespace zerotax

@@ -1,12 +1,18 @@
 #pragma once
 
+#include "analyze/lasting_changes.h"
 #include "base/json.h"
 #include "drive/allocators.h"
 
 namespace zerotax {
 
-/// Measures the deterministic figures of one allocator, audits side by side, with progress. Throws UsageError if
-/// interrupted.
-Json measure_baseline(const Allocator& allocator, double timeout_s);
+/// Measures the deterministic figures of one allocator, audits side by side, with progress: all of a baseline for
+/// nullptr, else a part of it. Throws UsageError if interrupted.
+Json measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart* part, const PointTime& time);
+
+/// What is to be accepted as the baseline of an allocator: measured twice with its clock stopped, and once more with
+/// pauses between its calls. A figure that was not the same each time is n/a. "by_the_clock" has the names of those
+/// that are others where the clock races.
+Json measure_new_baseline(const Allocator& allocator, double timeout_s);
 
 }  // namespace zerotax

@@ -79,6 +79,30 @@ std::string forks_table(const std::vector<Json>& points) {
   return text;
 }
 
+/// The kinds of calls of points whose calls are not alike, a line each; empty if there are none. The table has medians.
+std::string modes_list(const std::vector<Json>& points) {
+  std::string text;
+  for (const Json& point : points) {
+    const auto modes = point.find("modes");
+    if (modes == point.end()) continue;
+    text += fmt::format("{}{} {}, touch {:g}: the calls are not alike\n", text.empty() ? "\n" : "", row_label(point),
+                        format_size(point.at("size_bytes")), point.at("touch").get<double>());
+    for (const auto& [pass, kinds] : modes->items()) {
+      std::uint64_t all = 0;
+      for (const Json& kind : kinds) all += kind.at("ops").get<std::uint64_t>();
+      for (const Json& kind : kinds) {
+        const std::string calls = fmt::format("  {} of {} calls", kind.at("ops").get<std::uint64_t>(), all);
+        text += pass == "audit" ? fmt::format("{}: {} zeroed, {} of it redundant, {} populated\n", calls,
+                                              bytes(kind.at("zeroed_bytes")), bytes(kind.at("redundant_zeroed_bytes")),
+                                              bytes(kind.at("populated_bytes")))
+                                : fmt::format("{}: {} page faults, {}\n", calls, count(kind.at("calloc_faults")),
+                                              format_ns(kind.at("calloc_ns")));
+      }
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string points_table(const std::vector<Json>& points) {
@@ -96,7 +120,7 @@ std::string points_table(const std::vector<Json>& points) {
                         bytes(point.at("zeroed_bytes")), bytes(point.at("redundant_zeroed_bytes")),
                         status == "ok" ? "" : " !");
   }
-  text += transfers_table(points) + forks_table(points);
+  text += modes_list(points) + transfers_table(points) + forks_table(points);
   for (const Json& point : points) {
     if (point.at("status") == "ok") continue;
     text += fmt::format("{} {}, touch {:g}: {}: {}\n", point.at("allocator").get<std::string>(),

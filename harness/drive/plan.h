@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "drive/allocators.h"
+#include "meter/record.h"
 
 namespace zerotax {
 
@@ -19,6 +20,12 @@ struct Repeats {
   std::int64_t budget_ms = 0;     ///< of the timing pass; 0 is none
 };
 
+/// What is done to the time of the measured process.
+struct PointTime {
+  ClockMode clock = ClockMode::kReal;
+  std::int64_t pause_ns = 0;  ///< slept before each calloc and free
+};
+
 /// One point to measure.
 struct PointSpec {
   std::size_t allocator;  ///< index into Plan::allocators
@@ -27,6 +34,7 @@ struct PointSpec {
   double touch;
   std::string thread;  ///< "main" or "worker"
   Repeats repeats;
+  PointTime time = {};
 };
 
 /// Bytes that an operation of a point needs at most, if the allocator keeps nothing.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/statistics.h"
+#include "drive/call_modes.h"
 #include "drive/fork_figures.h"
 #include "drive/steady_state.h"
 #include "drive/transfer.h"
@@ -253,6 +254,7 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   }
   if (auto fork = fork_json(passes)) json["fork"] = std::move(*fork);
   json["first_ops"] = first_ops(passes);
+  if (auto modes = call_modes_json(passes, spec.size_bytes)) json["modes"] = std::move(*modes);
   json["violations"] = Json::array();
   if (json["status"] == "not_zero") json["violations"].push_back("not_zero");
   return json;

@@ -68,6 +68,8 @@ Request make_request(const PointSpec& point, Pass pass) {
   request.touch = point.touch;
   request.thread = point.thread == "worker" ? Thread::kWorker : Thread::kMain;
   request.ops = ops_of(pass, point.repeats);
+  request.clock = point.time.clock;
+  request.pause_ns = point.time.pause_ns;
   // Not the audit: its figures must not depend on how fast the machine is. Nor the bare pass: it must not look at a
   // clock.
   if (pass == Pass::kTiming || pass == Pass::kZeroing || pass == Pass::kDifferential) {

@@ -44,6 +44,13 @@ enum class Phase : std::uint32_t {
 
 enum class Thread : std::uint32_t { kMain, kWorker };
 
+/// The time that the allocator is told inside its calls (meter/allocator_clock.h).
+enum class ClockMode : std::uint32_t {
+  kReal,
+  kStopped,  ///< no time passes: what the allocator does by the clock, it does not do
+  kRacing,   ///< a minute passes from one reading to the next: it does all of it
+};
+
 struct Request {
   std::uint64_t magic;
   Pass pass;
@@ -54,6 +61,8 @@ struct Request {
   std::uint32_t ops;       ///< at most
   std::uint32_t min_ops;   ///< at least, whatever the budget
   std::int64_t budget_ns;  ///< no further operation is begun after this time; 0 is no limit
+  ClockMode clock;
+  std::int64_t pause_ns;  ///< slept before each calloc and free, outside of all that is measured
 };
 
 struct SyscallCount {
@@ -171,7 +180,7 @@ struct Record {
 /// A driver and a probe of different builds must not talk to each other: "ZT", the version of the layout, and its
 /// sizes.
 inline constexpr std::uint64_t kRecordMagic =
-    0x5a54'0004'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
+    0x5a54'0005'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
 
 /// Exit status of a probe that was given a record of another build, or a case it does not have.
 inline constexpr int kWrongRecord = 64;

@@ -6,8 +6,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <new>
 
+#include "meter/allocator_clock.h"
 #include "meter/audit.h"
 #include "meter/case.h"
 #include "meter/faults_meter.h"
@@ -19,15 +21,27 @@
 namespace zerotax {
 namespace {
 
-/// Marks in the record where the process is, around another meter.
+/// The part of a pause that a signal cuts off is not made up for.
+void pause_for(std::int64_t ns) {
+  if (ns <= 0) return;
+  const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+  ::nanosleep(&time, nullptr);
+}
+
+/// Marks in the record where the process is, around another meter, and sees to the time that the allocator is told.
 class TracedMeter final : public Meter {
  public:
   TracedMeter(Meter& inner, Record& record) : inner_(inner), record_(record) {}
 
   void* allocate(std::size_t bytes) override {
+    pause_for(record_.request.pause_ns);
     record_.phase = Phase::kCalloc;
     errno = 0;
-    void* block = inner_.allocate(bytes);
+    void* block = nullptr;
+    {
+      const AllocatorClock::Scope clock;
+      block = inner_.allocate(bytes);
+    }
     if (block == nullptr) record_.returned_null = static_cast<std::uint32_t>(errno);
     record_.phase = Phase::kBetween;
     return block;
@@ -56,8 +70,12 @@ class TracedMeter final : public Meter {
     return true;
   }
   void release(void* block) override {
+    pause_for(record_.request.pause_ns);
     record_.phase = Phase::kFree;
-    inner_.release(block);
+    {
+      const AllocatorClock::Scope clock;
+      inner_.release(block);
+    }
     record_.phase = Phase::kBetween;
   }
 
@@ -178,6 +196,7 @@ void* run(void* context) {
   Record& record = run.record;
   record.receives = run.measured.receives ? 1 : 0;
   record.forks = run.measured.forks ? 1 : 0;
+  AllocatorClock::install(record.request.clock);
   if (run.measured.begin != nullptr) {
     record.phase = Phase::kSetUp;
     if (const char* why = run.measured.begin(record.request)) {

@@ -1,5 +1,8 @@
 """zerotax bless and zerotax check: a change of behaviour is found, named, and can be accepted."""
+import contextlib
 import json
+import subprocess
+import sys
 
 import pytest
 from conftest import SOURCE, check_schema, planted, zerotax
@@ -39,6 +42,54 @@ def test_another_policy_fails_with_before_and_after_and_how_to_accept_it(baselin
     assert "zeroed_bytes: before 65536, now 0" in done.stdout
     assert "there is a new threshold at 1000004 bytes" in done.stdout
     assert "zerotax bless --allocator mine=" in done.stdout
+
+
+@contextlib.contextmanager
+def busy_neighbours(count):
+    """Processes that do nothing but use a CPU."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+@pytest.mark.parametrize("name", ["planted_by_clock", "planted_by_counter"])
+def test_what_an_allocator_does_by_the_clock_is_no_change(name, tmp_path):
+    file = tmp_path / "mine.json"
+    word = f"mine={library(name)}"
+    done = zerotax("bless", "--allocator", word, "--baseline", file)
+    assert done.returncode == 0, done.stderr
+    made = json.loads(file.read_text())
+    check_schema(made, "baseline")
+    if name == "planted_by_clock":
+        assert "calloc_loop 1 MiB touch 0 main, zeroed_bytes" in made["by_the_clock"], "a racing clock brings it out"
+        assert "goes by the clock" in done.stdout
+    else:
+        assert any(
+            point["zeroed_bytes"] == {"na": "goes by a clock that cannot be stopped"} for point in made["points"])
+    for neighbours in (0, 4):
+        with busy_neighbours(neighbours):
+            done = zerotax("check", "--allocator", word, "--baseline", file)
+        assert done.returncode == 0, done.stdout
+
+
+def test_a_baseline_of_the_real_clock_is_still_held_against(tmp_path):
+    """As they were written before the clock was stopped: `free` purged because the machine was slow that day."""
+    file = tmp_path / "mine.json"
+    word = f"mine={library('planted_by_clock')}"
+    assert zerotax("bless", "--allocator", word, "--baseline", file).returncode == 0
+    old = json.loads(file.read_text())
+    del old["conditions"], old["by_the_clock"]
+    for point in old["points"]:
+        point["zeroed_bytes"] = point["redundant_zeroed_bytes"] = 0
+        point["calloc_syscalls"] = {"madvise": 1}
+    file.write_text(json.dumps(old))
+    done = zerotax("check", "--allocator", word, "--baseline", file)
+    assert "not compared, goes by the clock: calloc_loop 1 MiB touch 0 main, calloc_syscalls" in done.stdout
+    assert "zeroed_method" in done.stdout and done.returncode == 1, "what no clock explains is still a change"
 
 
 def test_a_version_without_a_baseline_is_told_how_to_make_one(tmp_path):

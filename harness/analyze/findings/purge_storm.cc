@@ -7,6 +7,7 @@
 
 #include "analyze/finding_points.h"
 #include "analyze/finding_rule.h"
+#include "analyze/redundant_calls.h"
 #include "analyze/summary.h"
 #include "base/size.h"
 #include "drive/operation_cost.h"
@@ -28,8 +29,8 @@ Way way_of(const Json& point) {
   const auto faults = operation_faults(point);
   if (touched == 0 || !faults || !is_much(*faults, touched)) return Way::kNone;
   // Where calloc wrote needless zeros, it took the faults: another rule's.
-  const auto redundant = count_in(point, "redundant_zeroed_bytes");
-  if (!redundant || is_much(*redundant, size_of(point))) return Way::kNone;
+  const auto redundant = redundant_calls(point);
+  if (!redundant || !redundant->empty()) return Way::kNone;
   if (calls(point, "free_syscalls", "munmap")) return Way::kUnmapped;
   if (calls(point, "calloc_syscalls", "madvise")) return Way::kPurgedInCalloc;
   if (calls(point, "free_syscalls", "madvise")) return Way::kPurgedInFree;

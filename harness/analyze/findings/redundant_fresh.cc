@@ -1,8 +1,11 @@
 // Memory fresh from the kernel is zero. calloc writes zeros over it all the same, and populates it by that.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/finding_points.h"
 #include "analyze/finding_rule.h"
+#include "analyze/redundant_calls.h"
 #include "analyze/summary.h"
 #include "base/size.h"
 #include "drive/operation_cost.h"
@@ -10,21 +13,31 @@
 namespace zerotax {
 namespace {
 
-bool zeroes_fresh(std::optional<std::uint64_t> redundant, std::optional<std::uint64_t> populated, std::uint64_t size) {
-  return redundant && populated && is_much(*redundant, size) && is_much(*populated, size);
+/// The later calls of a point that write zeros over fresh memory, if there are any.
+std::optional<RedundantCalls> fresh_calls(const Json& point) {
+  const auto all = redundant_calls(point);
+  if (!all) return std::nullopt;
+  const auto found =
+      std::find_if(all->begin(), all->end(), [](const auto& calls) { return calls.kind == RedundantKind::kFresh; });
+  return found == all->end() ? std::nullopt : std::optional(*found);
 }
 
-bool in_every_call(const Json& point) {
-  return zeroes_fresh(count_in(point, "redundant_zeroed_bytes"), count_in(point, "populated_bytes"), size_of(point));
-}
+bool in_later_calls(const Json& point) { return fresh_calls(point).has_value(); }
 
 bool in_first_call_only(const Json& point) {
-  return !in_every_call(point) && zeroes_fresh(count_in(point, "first_redundant_zeroed_bytes"),
-                                               count_in(point, "first_populated_bytes"), size_of(point));
+  const auto redundant = count_in(point, "first_redundant_zeroed_bytes");
+  const auto populated = count_in(point, "first_populated_bytes");
+  return !in_later_calls(point) && redundant && populated && is_redundant(*redundant, size_of(point)) &&
+         is_much(*populated, size_of(point));
 }
 
 std::string faults_words(std::optional<std::uint64_t> faults) {
   return faults ? format_count(*faults) + " page faults" : "page faults that were not counted";
+}
+
+/// Of later calls: a count of the timing pass is given only if it saw such calls.
+std::string faults_words(const RedundantCalls& calls) {
+  return calls.calloc_faults ? faults_words(calls.calloc_faults) : "calls that the timing pass did not see";
 }
 
 std::optional<double> first_calloc_ns(const Json& point) {
@@ -32,22 +45,27 @@ std::optional<double> first_calloc_ns(const Json& point) {
   return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
 }
 
-Finding every_call(const FindingSubject& subject, const FiringRange& range) {
+Finding later_calls(const FindingSubject& subject, const FiringRange& range) {
   Finding finding =
       finding_of("redundant-fresh", range,
                  {"zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "calloc_faults", "calloc_ns"});
   finding.severity = range.to_bytes >= kBigBlock ? Severity::kHigh : Severity::kLow;
   const Json& point = point_nearest(range, finding.named_bytes);
-  const std::string faults = faults_words(count_in(point, "calloc_faults"));
-  const std::string ratio = peer_words(fastest_peer(subject, point, calloc_ns));
-  finding.title = fmt::format("every calloc({}) zeroes memory fresh from the kernel: {}{}", format_size(size_of(point)),
-                              faults, ratio);
+  const RedundantCalls calls = *fresh_calls(point);
+  const std::string faults = faults_words(calls);
+  const std::string size = format_size(size_of(point));
+  const std::string ratio = peer_words(
+      fastest_peer(subject, point, [&](const Json& one) { return &one == &point ? calls.calloc_ns : calloc_ns(one); }));
+  finding.title =
+      fmt::format("{} {} memory fresh from the kernel: {}{}",
+                  calls.every() ? fmt::format("every calloc({})", size)
+                                : fmt::format("{} of {} calls of calloc({})", calls.ops, calls.of_ops, size),
+                  calls.ops == 1 || calls.every() ? "zeroes" : "zero", faults, ratio);
   finding.sentence = fmt::format(
-      "At {}, each calloc gets fresh memory, which is zero, and writes zeros over it: at {} {} redundant bytes and {} "
-      "a "
-      "call{}.",
-      range_text(range.from_bytes, range.to_bytes), format_size(size_of(point)),
-      format_count(*count_in(point, "redundant_zeroed_bytes")), faults, ratio);
+      "At {}, {} fresh memory, which is zero, and {} zeros over it: at {} {} redundant bytes and {} a call{}.",
+      range_text(range.from_bytes, range.to_bytes),
+      calls.every() ? "each calloc gets" : fmt::format("{} (at {}) get", which_calls(calls), size),
+      calls.every() ? "writes" : "write", size, format_count(calls.redundant_bytes), faults, ratio);
   return finding;
 }
 
@@ -75,8 +93,8 @@ std::vector<Finding> find(const FindingSubject& subject) {
     if (is_plain_loop(*point)) points.push_back(point);
   }
   std::vector<Finding> found;
-  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_every_call)))
-    found.push_back(every_call(subject, range));
+  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_later_calls)))
+    found.push_back(later_calls(subject, range));
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_first_call_only)))
     found.push_back(first_call(subject, range));
   return found;

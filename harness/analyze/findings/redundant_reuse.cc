@@ -1,8 +1,11 @@
 // A block that nobody wrote to is freed and handed out again: it is zero, and calloc zeroes all of it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/finding_points.h"
 #include "analyze/finding_rule.h"
+#include "analyze/redundant_calls.h"
 #include "analyze/summary.h"
 #include "base/size.h"
 #include "drive/operation_cost.h"
@@ -10,12 +13,17 @@
 namespace zerotax {
 namespace {
 
-bool zeroes_untouched(const Json& point) {
-  const auto redundant = count_in(point, "redundant_zeroed_bytes");
-  const auto populated = count_in(point, "populated_bytes");
-  // What the call populates was fresh: that is another rule's.
-  return redundant && populated && is_much(*redundant, size_of(point)) && !is_much(*populated, size_of(point));
+/// The later calls of a point that zero a reused block that nobody wrote to, if there are any. What the call populates
+/// was fresh: that is another rule's, and where calls differ, so is the point.
+std::optional<RedundantCalls> reuse_calls(const Json& point) {
+  const auto all = redundant_calls(point);
+  if (!all || all->empty() || all->front().kind != RedundantKind::kReuse) return std::nullopt;
+  return std::any_of(all->begin(), all->end(), [](const auto& calls) { return calls.kind == RedundantKind::kFresh; })
+             ? std::nullopt
+             : std::optional(all->front());
 }
+
+bool zeroes_untouched(const Json& point) { return reuse_calls(point).has_value(); }
 
 std::vector<Finding> find(const FindingSubject& subject) {
   std::vector<const Json*> points;
@@ -28,15 +36,17 @@ std::vector<Finding> find(const FindingSubject& subject) {
                                  {"zeroed_bytes", "redundant_zeroed_bytes", "calloc_faults", "zero_ns", "calloc_ns"});
     finding.severity = range.to_bytes >= kBigBlock ? Severity::kMedium : Severity::kLow;
     const Json& point = point_nearest(range, finding.named_bytes);
-    const std::string ratio = peer_words(fastest_peer(subject, point, calloc_ns));
+    const RedundantCalls calls = *reuse_calls(point);
+    const std::string ratio = peer_words(fastest_peer(
+        subject, point, [&](const Json& one) { return &one == &point ? calls.calloc_ns : calloc_ns(one); }));
     const std::string size = format_size(size_of(point));
-    finding.title = fmt::format("calloc({}) zeroes a reused block that nobody wrote to: {} bytes for nothing{}", size,
-                                format_count(*count_in(point, "redundant_zeroed_bytes")), ratio);
+    const std::string share = calls.every() ? "" : fmt::format(", in {}", which_calls(calls));
+    finding.title = fmt::format("calloc({}) zeroes a reused block that nobody wrote to: {} bytes for nothing{}{}", size,
+                                format_count(calls.redundant_bytes), share, ratio);
     finding.sentence = fmt::format(
         "At {}, a freed block that was never written to is zeroed whole when it is handed out again: at {} {} "
-        "redundant bytes a call{}.",
-        range_text(range.from_bytes, range.to_bytes), size, format_count(*count_in(point, "redundant_zeroed_bytes")),
-        ratio);
+        "redundant bytes a call{}{}.",
+        range_text(range.from_bytes, range.to_bytes), size, format_count(calls.redundant_bytes), share, ratio);
     found.push_back(std::move(finding));
   }
   return found;

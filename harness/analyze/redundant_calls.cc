@@ -1,0 +1,83 @@
+#include "analyze/redundant_calls.h"
+
+#include <fmt/format.h>
+
+#include "drive/operation_cost.h"
+#include "os/page.h"
+
+namespace zerotax {
+namespace {
+
+constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
+
+/// Entries of "modes" of a pass, or one made of the point's own figures.
+std::vector<Json> modes_of(const Json& point, const char* pass) {
+  if (const auto modes = point.find("modes"); modes != point.end() && modes->contains(pass)) return modes->at(pass);
+  Json all{{"ops", 1}};
+  for (const char* key : {"redundant_zeroed_bytes", "populated_bytes", "calloc_faults", "calloc_ns"}) {
+    if (const auto figure = figure_in(point, key)) all[key] = *figure;
+  }
+  return {all};
+}
+
+std::optional<std::uint64_t> count_in(const Json& figures, const char* key) {
+  const auto figure = figure_in(figures, key);
+  if (!figure || *figure < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*figure);
+}
+
+/// Whether so many faults can have populated half of this, at least. From 2 MiB on a fault may bring a huge page.
+bool can_have_populated(std::uint64_t faults, std::uint64_t bytes) {
+  return 2 * faults * (bytes < kHugePageBytes ? kPageBytes : kHugePageBytes) >= bytes;
+}
+
+/// The calls of the timing pass that got memory of the same sort as those of a mode of the audit; nullptr if it saw
+/// none.
+const Json* twin_of(const std::vector<Json>& timing, std::uint64_t populated, std::uint64_t size, bool fresh) {
+  for (const Json& mode : timing) {
+    const auto faults = count_in(mode, "calloc_faults");
+    if (!faults && timing.size() == 1) return &mode;  // nothing says that it was another
+    if (faults && (fresh ? can_have_populated(*faults, populated) : !is_redundant(*faults * kPageBytes, size))) {
+      return &mode;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_redundant(std::uint64_t redundant_bytes, std::uint64_t size_bytes) { return 2 * redundant_bytes >= size_bytes; }
+
+std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point) {
+  const std::uint64_t size = point.at("size_bytes");
+  const std::vector<Json> audit = modes_of(point, "audit");
+  const std::vector<Json> timing = modes_of(point, "timing");
+  std::uint64_t all = 0;
+  for (const Json& mode : audit) all += mode.at("ops").get<std::uint64_t>();
+  std::vector<RedundantCalls> found;
+  for (const Json& mode : audit) {
+    const auto redundant = count_in(mode, "redundant_zeroed_bytes");
+    if (!redundant) return std::nullopt;
+    if (!is_redundant(*redundant, size)) continue;
+    const std::uint64_t populated = count_in(mode, "populated_bytes").value_or(0);
+    const bool fresh = is_redundant(populated, size);
+    RedundantCalls calls{fresh ? RedundantKind::kFresh : RedundantKind::kReuse,
+                         mode.at("ops"),
+                         all,
+                         *redundant,
+                         std::nullopt,
+                         std::nullopt};
+    if (const Json* twin = twin_of(timing, populated, size, fresh)) {
+      calls.calloc_faults = count_in(*twin, "calloc_faults");
+      calls.calloc_ns = figure_in(*twin, "calloc_ns");
+    }
+    found.push_back(calls);
+  }
+  return found;
+}
+
+std::string which_calls(const RedundantCalls& calls) {
+  return calls.every() ? "each calloc" : fmt::format("{} of {} callocs", calls.ops, calls.of_ops);
+}
+
+}  // namespace zerotax

@@ -1,0 +1,13 @@
+// Hands out a fresh mapping each time, which is zero, and writes zeros over it all the same in one call of seven.
+#include "core.h"
+
+namespace {
+unsigned calls = 0;
+}
+
+void* planted::large_calloc(std::size_t bytes) {
+  void* block = map_block(bytes);
+  return block != nullptr && ++calls % 7 == 0 ? memset(block, 0, bytes) : block;
+}
+
+void planted::large_free(void* block) { unmap_block(block); }
