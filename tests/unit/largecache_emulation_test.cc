@@ -114,6 +114,17 @@ TEST_F(Libmalloc283With32GiB, ReallocComparesHalfWithTheRoundedSizeOfTheMediumCl
   Give(moved);
 }
 
+// 6,291,457 bytes would get 6,324,224: above and below half, and neither to 16 nor to 64 KiB.
+TEST_F(Libmalloc283With32GiB, TheMediumClassCountsIn32KiB) {
+  char* const above = Get(2 * (6'291'456 + 20 * kKiB));
+  EXPECT_EQ(Change(above, 6'291'457), above);
+  char* const below = Get(2 * (6'291'456 + 36 * kKiB));
+  char* const moved = Change(below, 6'291'457);
+  EXPECT_NE(moved, below);
+  Give(moved);
+  Give(above);
+}
+
 // Small and tiny requests are rounded, too, but to what divides half of any block.
 TEST_F(Libmalloc283With32GiB, ReallocToASmallBlockMovesForHalfOrLess) {
   char* const block = Get(8 * kMiB + 1);
@@ -149,6 +160,9 @@ TEST_F(Xzone792, CountsInSlicesOf16KiB) {
   Give(fresh);
   EXPECT_EQ(GetZero(2'097'153), fresh);
   EXPECT_EQ(Now().zeroed_bytes, 2'113'536U);
+  Give(block);
+  EXPECT_EQ(GetZero(2'113'537), block) << "130 slices";
+  EXPECT_EQ(Now().zeroed_bytes, 2'113'536U + 257 * kSlice) << "the whole block";
   Give(fresh);
   Give(block);
   EXPECT_EQ(Now().cached_bytes, (257U + 129U) * kSlice);
