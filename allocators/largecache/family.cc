@@ -38,7 +38,8 @@ void StopUnlessSmall(LargeHeap& heap, void* pointer, const char* call) {
 
 // `alignment` is a power of two.
 void* Align(LargeHeap& heap, std::size_t alignment, std::size_t size) {
-  return heap.IsLarge(size) ? heap.Allocate(size, alignment, Contents::kAny) : small::Memalign(alignment, size);
+  return heap.IsLarge(size, alignment) ? heap.Allocate(size, alignment, Contents::kAny)
+                                       : small::Memalign(alignment, size);
 }
 
 }  // namespace

@@ -46,6 +46,19 @@ bool LargeHeap::IsLargeUnlessUnread(std::size_t size) {
   return size > settings_.threshold;
 }
 
+bool LargeHeap::IsLargeByAlignment(std::size_t alignment) {
+  static_cast<void>(IsLarge(1));  // so that the policy has been read
+  return alignment > policy().most_small_alignment;
+}
+
+// A block of no bytes is one granule.
+std::optional<std::size_t> LargeHeap::RoundUp(std::size_t size) const {
+  const std::optional<std::size_t> pages = RoundUpToPages(size == 0 ? 1 : size);
+  const std::size_t mask = policy().granule - 1;
+  if (!pages || *pages > static_cast<std::size_t>(PTRDIFF_MAX) - mask) return std::nullopt;
+  return (*pages + mask) & ~mask;
+}
+
 // What is mapped for a block of `size` bytes.
 std::size_t LargeHeap::Mapped(std::size_t size) const { return policy().has_witness ? size + WitnessSize() : size; }
 
@@ -54,7 +67,7 @@ void LargeHeap::Unmap(const Evicted& evicted) const {
 }
 
 void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents contents) {
-  const std::optional<std::size_t> rounded = RoundUpToPages(size);
+  const std::optional<std::size_t> rounded = RoundUp(size);
   if (!rounded) return OutOfMemory();
   for (Block block; TakeCached(*rounded, alignment, block);) {
     if (policy().has_witness && !WitnessAgrees(block.address, block.size)) {
@@ -80,9 +93,11 @@ void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment) {
   // So that a purge meets page tables of this block alone. (The kernel aligns by itself only what is a multiple of this
   // long, which the witness spoils.)
   if (policy().has_witness && size >= kTableSpan / 2 && alignment < kTableSpan) alignment = kTableSpan;
+  if (alignment < policy().block_alignment) alignment = policy().block_alignment;
   std::uintptr_t fresh = MapPages(Mapped(size), alignment);
   if (fresh == 0) {
-    // What the cache holds may be what is missing, as with a limit on the address space.
+    // What the cache holds may be what is missing, as with a limit on the address space. None of Apple's does this: it
+    // says that there is no memory, and keeps its cache (libmalloc-116, magazine_large.c:463-465). README.md says why.
     Decay(true);
     fresh = MapPages(Mapped(size), alignment);
   }
@@ -97,6 +112,7 @@ void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment) {
 bool LargeHeap::TakeCached(std::size_t size, std::size_t alignment, Block& block) {
   const Guard guard(lock_);
   if (!policy().should_cache(settings_, size)) return false;
+  if (policy().block_alignment > 1 && alignment > policy().block_alignment) return false;
   const std::optional<std::size_t> best = ring_.BestFit(size, alignment);
   if (!best || !Accept(ring_.at(*best).size, size)) return false;
   if (!in_use_.Reserve()) return false;
@@ -164,7 +180,9 @@ bool LargeHeap::Free(void* pointer) {
       return false;
     }
     statistics_.in_use_bytes -= block.size;
-    if (!policy().should_cache(settings_, block.size) || block.size > MemoryLimitLocked()) {
+    // One that only its alignment has made large is not kept (xzone_segment.c:2963).
+    if (!policy().should_cache(settings_, block.size) || block.size <= settings_.threshold ||
+        block.size > MemoryLimitLocked()) {
       histories_.Return(block.history);
       ++statistics_.unmapped;
       evicted.Add(block);
@@ -172,7 +190,7 @@ bool LargeHeap::Free(void* pointer) {
       block.madvised = false;
       how = policy().at_free(settings_, statistics_.reserve_bytes, block.size);
       if (how == AtFree::kKeep) PushLocked(block, evicted);
-      start_decay = settings_.decay_ms > 0 && start_decay_ != nullptr && !decaying_;
+      start_decay = WantsDecayLocked();
     }
   }
   if (how != AtFree::kKeep) Recache(block, how);
@@ -240,6 +258,8 @@ std::size_t LargeHeap::MemoryLimitLocked() const {
   return by_peak < settings_.memory_limit ? by_peak : settings_.memory_limit;
 }
 
+bool LargeHeap::WantsDecayLocked() const { return settings_.decay_ms > 0 && start_decay_ != nullptr && !decaying_; }
+
 bool LargeHeap::Decay(bool all) {
   Evicted evicted;
   bool more = false;
@@ -272,38 +292,6 @@ void LargeHeap::ParentAfterFork() {
 void LargeHeap::ChildAfterFork() {
   decaying_ = false;  // the thread is the parent's
   lock_.ChildAfterFork();
-}
-
-bool LargeHeap::ResizeInPlace(void* pointer, std::size_t old_size, std::size_t size) {
-  if (!IsLarge(size)) return size > old_size / 2;
-  const std::optional<std::size_t> rounded = RoundUpToPages(size);
-  if (!rounded) return false;
-  const std::uintptr_t address = Address(pointer);
-  // At every moment the table names no page that is not ours, lest a child forked now should free a
-  // stranger's: a longer block is mapped first and recorded afterwards, a shorter one recorded
-  // first. A witness goes on behind the block: pages of either end up there.
-  if (*rounded > old_size) {
-    if (!MapPagesAt(address + Mapped(old_size), *rounded - old_size)) return false;
-    Record(address, *rounded);
-  } else if (*rounded <= old_size / 2) {
-    Record(address, *rounded);
-    // A refusal (pages.h) leaves the block as long as it was. The pages that become the witness are mapped anew: what
-    // the program had done with all of the block would otherwise have been done to them, too.
-    if ((policy().has_witness && !MapPagesOver(address + *rounded, WitnessSize())) ||
-        !UnmapPages(address + Mapped(*rounded), old_size - *rounded)) {
-      Record(address, old_size);
-    }
-  }
-  return true;
-}
-
-void LargeHeap::Record(std::uintptr_t address, std::size_t size) {
-  const Guard guard(lock_);
-  statistics_.in_use_bytes += size - in_use_.Find(address);
-  if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
-    statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
-  }
-  in_use_.Resize(address, size);
 }
 
 void LargeHeap::StopIfCached(std::uintptr_t address, const char* call) const {

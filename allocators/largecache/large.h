@@ -7,11 +7,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "largecache/history_pool.h"
 #include "largecache/in_use_table.h"
 #include "largecache/largecache.h"
 #include "largecache/lock.h"
+#include "largecache/pages.h"
 #include "largecache/policy.h"
 #include "largecache/ring.h"
 
@@ -45,11 +47,16 @@ class LargeHeap {
     return size > threshold_.load(std::memory_order_acquire) && IsLargeUnlessUnread(size);
   }
 
+  /// The same for a request with an alignment, bytes, which may be what makes it large.
+  [[nodiscard]] bool IsLarge(std::size_t size, std::size_t alignment) {
+    return IsLarge(size) || (alignment > kLeastPage && IsLargeByAlignment(alignment));
+  }
+
   /// A block of at least `size` bytes at a multiple of `alignment` (a power of two; at least a page
-  /// whatever it says), or nullptr with errno ENOMEM. IsLarge(size) has been asked.
+  /// whatever it says), or nullptr with errno ENOMEM. IsLarge has been asked.
   void* Allocate(std::size_t size, std::size_t alignment, Contents contents);
 
-  /// Bytes of the block that starts at `pointer`: whole pages, more than was asked for when it came
+  /// Bytes of the block that starts at `pointer`: whole granules of the policy, more than was asked for when it came
   /// from the cache. 0 when it is none of ours. Stops the process when the block has been freed.
   [[nodiscard]] std::size_t UsableSize(const void* pointer);
 
@@ -59,7 +66,7 @@ class LargeHeap {
   bool Free(void* pointer);
 
   /// Makes a block of ours of `old_size` = UsableSize(pointer) bytes hold `size` > 0 bytes where it
-  /// is. False when it must move instead; nothing has changed then.
+  /// is. False when it must move instead; nothing has changed then. What is cut off may go to the cache.
   bool ResizeInPlace(void* pointer, std::size_t old_size, std::size_t size);
 
   /// The policy that is followed.
@@ -90,6 +97,8 @@ class LargeHeap {
   };
 
   bool IsLargeUnlessUnread(std::size_t size);
+  bool IsLargeByAlignment(std::size_t alignment);
+  [[nodiscard]] std::optional<std::size_t> RoundUp(std::size_t size) const;
   [[nodiscard]] std::size_t Mapped(std::size_t size) const;
   void Unmap(const Evicted& evicted) const;
   void* AllocateFresh(std::size_t size, std::size_t alignment);
@@ -98,10 +107,17 @@ class LargeHeap {
   void Discard(const Block& block);
   bool Register(std::uintptr_t address, std::size_t size);
   void Recache(Block& block, AtFree how);
+  bool Lengthen(std::uintptr_t address, std::size_t old_size, std::size_t size);
+  void Shorten(std::uintptr_t address, std::size_t old_size, std::size_t size);
   void Record(std::uintptr_t address, std::size_t size);
+  void CacheTail(std::uintptr_t address, std::size_t size);
   void StartDecay();
   // These want it taken.
   void HandOutLocked(const Block& block);
+  void RecordLocked(std::uintptr_t address, std::size_t size);
+  [[nodiscard]] std::uintptr_t TailLocked(std::uintptr_t from, std::uintptr_t end) const;
+  [[nodiscard]] bool HasRoomLocked(std::size_t size) const;
+  [[nodiscard]] bool WantsDecayLocked() const;
   void PushLocked(Block& block, Evicted& evicted);
   void EvictOldestLocked(Evicted& evicted);
   void EvictAgedLocked(std::uint32_t now, bool all, Evicted& evicted);

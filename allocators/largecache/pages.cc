@@ -29,8 +29,10 @@ std::uintptr_t MapPages(std::size_t size, std::size_t alignment) {
   // mmap aligns to a page; for more, map that much more and trim both ends.
   const std::size_t page = PageSize();
   const std::size_t slack = alignment > page ? alignment - page : 0;
-  // No overflow: whole pages within PTRDIFF_MAX, and less slack than the largest power of two.
-  void* const start = mmap(nullptr, size + slack, kReadWrite, kPrivateAnonymous, -1, 0);
+  // A sum that wraps would map a little, and unmap what is somebody else's.
+  std::size_t length = 0;
+  if (__builtin_add_overflow(size, slack, &length)) return 0;
+  void* const start = mmap(nullptr, length, kReadWrite, kPrivateAnonymous, -1, 0);
   if (start == MAP_FAILED) return 0;
   if (slack == 0) return Address(start);
   const std::uintptr_t address = (Address(start) + slack) & ~(alignment - 1);

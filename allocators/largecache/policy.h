@@ -21,6 +21,7 @@ struct Settings {
   std::size_t reserve_limit = 0;  // bytes that may stay cached without MADV_FREE
   std::size_t memory_limit = 0;   // bytes that may stay cached in all
   std::size_t decay_ms = 0;       // a block that lay cached for longer is given back; 0: never
+  std::size_t medium_quantum = 0;  // bytes that realloc rounds a request of the medium class to; 0: there is none
 };
 
 /// What becomes of the pages of a block that goes to the cache.
@@ -35,6 +36,12 @@ struct Cleared {
   std::size_t zeroed_bytes = 0;  // that we wrote zeros over
   std::size_t purged_bytes = 0;  // that the kernel was asked to supply anew
 };
+
+/// Is `size` more than half of `old_size`? libmalloc keeps such a block (src/magazine_malloc.c, szone_realloc).
+constexpr bool StaysAboveHalf(const Settings& /*settings*/, std::size_t old_size, std::size_t size) {
+  return size > old_size / 2;
+}
+constexpr bool TrimsToHalf(std::size_t old_size, std::size_t size) { return size <= old_size / 2; }
 
 struct Policy {
   const char* name;
@@ -58,6 +65,25 @@ struct Policy {
   /// Makes the first `size` <= block.size bytes (whole pages) of a block from the cache zero, whatever they held. No
   /// lock is held. `generation`: see History.
   Cleared (*clear)(Block& block, std::size_t size, std::uint32_t generation);
+
+  // From here on: libmalloc's large blocks and our own; xzone differs (policies/xzone_792.cc).
+
+  /// The size of a block is a multiple of this power of two, bytes; and of a page.
+  std::size_t granule = 1;
+  /// Where blocks start: at multiples of this power of two, bytes. If it is more than a page, every cached block fits
+  /// an alignment up to it, and the cache is not asked for one beyond it. 1: at any page; cached blocks are compared.
+  std::size_t block_alignment = 1;
+  /// A request of more alignment than this, bytes, is large whatever its size.
+  std::size_t most_small_alignment = SIZE_MAX;
+  /// Does what realloc cuts off a block go to the cache, from the next multiple of block_alignment on, if that is large
+  /// and there is an entry free? Not together with has_witness.
+  bool keeps_tails = false;
+
+  /// When realloc asks for `size` bytes that are not large: does the block of `old_size` >= `size` bytes stay as it is?
+  bool (*stays)(const Settings& settings, std::size_t old_size, std::size_t size) = StaysAboveHalf;
+
+  /// When it asks for `size` < `old_size` bytes (rounded) that are large: is the rest cut off?
+  bool (*trims)(std::size_t old_size, std::size_t size) = TrimsToHalf;
 };
 
 /// The policy of this name; nullptr when there is none.
@@ -67,7 +93,7 @@ const Policy* FindPolicy(const char* name);
 extern const Policy* const kPolicies[];
 
 /// Is the best fit, of `best` bytes, good enough for a request of `size` <= `best`? Less than twice as large:
-/// libmalloc's rule (src/magazine_large.c, large_malloc), which no policy here changes.
+/// libmalloc's rule (src/magazine_large.c, large_malloc) and xzone's, which no policy here changes.
 constexpr bool Accept(std::size_t best, std::size_t size) { return best - size < size; }
 
 }  // namespace zerotax::largecache

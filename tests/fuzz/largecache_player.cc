@@ -92,7 +92,8 @@ void Player::Step() {
 void Player::Finish() {
   while (!held_.empty()) FreeOne();
   const auto statistics = Statistics(heap_);
-  Require(statistics.misses == statistics.entries + statistics.evictions + statistics.unmapped + statistics.altered,
+  Require(statistics.misses + statistics.tails ==
+              statistics.entries + statistics.evictions + statistics.unmapped + statistics.altered,
           "a mapping is neither cached nor gone");
   Require(statistics.in_use_bytes == 0, "bytes are in use when nothing is held");
   heap_.Decay(true);

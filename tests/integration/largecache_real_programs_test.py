@@ -147,7 +147,7 @@ import ctypes
 class Statistics(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in ("hits", "misses", "evictions", "madvised", "zeroed_bytes",
                                                      "unmapped", "cached_bytes", "reserve_bytes", "entries",
-                                                     "purged_bytes", "altered", "in_use_bytes", "peak_in_use_bytes")]
+                                                     "purged_bytes", "altered", "in_use_bytes", "peak_in_use_bytes", "tails")]
 library = ctypes.CDLL(None)
 library.calloc.restype = ctypes.c_void_p
 library.calloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]

@@ -118,11 +118,11 @@ class Owner {
   int wrong_ = 0;
 };
 
-// Runs `steps` in each of eight threads; returns how many words were not as they had to be.
-int Hammer(LargeHeap& heap, const Sizes& sizes, int steps) {
+// Runs `steps` in each of some threads; returns how many words were not as they had to be.
+int Hammer(LargeHeap& heap, const Sizes& sizes, int steps, std::uint64_t thread_count = 8) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
-  for (std::uint64_t name = 1; name <= 8; ++name) {
+  for (std::uint64_t name = 1; name <= thread_count; ++name) {
     threads.emplace_back([&, name] {
       Owner owner(heap, sizes, name);
       for (int step = 0; step < steps; ++step) owner.Step();
@@ -132,7 +132,8 @@ int Hammer(LargeHeap& heap, const Sizes& sizes, int steps) {
   for (std::thread& thread : threads) thread.join();
   // All is freed, so each mapping is cached or gone. A count that two threads made at once would be missing.
   const auto statistics = Statistics(heap);
-  EXPECT_EQ(statistics.misses, statistics.entries + statistics.evictions + statistics.unmapped);
+  EXPECT_EQ(statistics.misses + statistics.tails, statistics.entries + statistics.evictions + statistics.unmapped);
+  EXPECT_EQ(statistics.in_use_bytes, 0U);
   return wrong;
 }
 
@@ -158,6 +159,20 @@ TEST(Threads, EightMeetInsideTheHeapAndComeOutWhole) {
   const auto statistics = Statistics(heap);
   EXPECT_GT(statistics.hits, 10'000U);
   EXPECT_EQ(statistics.reserve_bytes, statistics.cached_bytes);
+}
+
+// What one thread cuts off its block is given to another, at times while the last entry is taken.
+TEST(Threads, ShareTheTailsOfTheirBlocksAndNothingElse) {
+  Settings settings = SettingsOf("xzone-792");
+  settings.threshold = 512 * kKiB;
+  settings.entries = 6;
+  LargeHeap heap(settings);
+  EXPECT_EQ(Hammer(heap, {400 * kKiB, 14 * kMiB}, 250, 4), 0);
+  const auto statistics = Statistics(heap);
+  EXPECT_GT(statistics.tails, 5U);
+  EXPECT_GT(statistics.hits, 50U);
+  EXPECT_GT(statistics.evictions, 0U);
+  heap.Decay(true);
 }
 
 TEST(Threads, HandABlockToEachOtherWhole) {

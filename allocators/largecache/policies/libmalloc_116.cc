@@ -1,5 +1,6 @@
-// Apple's large cache as it was in macOS 10.12.2. Constants and comparisons: libmalloc-116, src/thresholds.h;
-// src/magazine_large.c, large_malloc and free_large.
+// Apple's large cache as it was in macOS 10.12: libmalloc-116 came with 10.12.1 (xnu-3789.21.4), and 10.12.2 had
+// 116.30.3, whose code here is the same. Constants and comparisons: src/thresholds.h; src/magazine_large.c,
+// large_malloc and free_large.
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {
@@ -33,7 +34,7 @@ bool ShouldCache(const Settings& settings, std::size_t size) {
 // (cleared_requested) memset(addr, 0, size)).
 constinit const Policy kLibmalloc116 = {
     .name = "libmalloc-116",
-    .summary = "Apple's of macOS 10.12.2: 16 blocks below 128 MiB, cleared whole",
+    .summary = "Apple's of macOS 10.12.1 and 10.12.2: 16 blocks below 128 MiB, cleared whole",
     .has_witness = false,
     .bounded_by_peak = false,
     .set_defaults = SetDefaults,

@@ -1,5 +1,6 @@
-// Apple's large cache from libmalloc-283 (macOS 10.15) on: twice the blocks, four times their size where there is
-// memory; the limit itself is cached, too. The memset is the same (src/thresholds.h, src/magazine_large.c, 283 to 792).
+// Apple's large cache from libmalloc-283 (macOS 10.15) on: where there is memory, four times the blocks of four times
+// the size; the limit itself is cached, too. The memset is the same (src/thresholds.h, src/magazine_large.c, 283 to
+// 792.41.1).
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {
@@ -11,6 +12,8 @@ constexpr std::size_t kLargeMemory = std::size_t{32} << 30;
 /// medium there is the small allocator's here.
 constexpr std::size_t kThreshold = std::size_t{32} << 10;
 constexpr std::size_t kThresholdLargeMemory = std::size_t{8} << 20;
+/// MEDIUM_QUANTUM, bytes.
+constexpr std::size_t kMediumQuantum = std::size_t{32} << 10;
 
 void SetDefaults(Settings& settings, std::size_t physical_memory) {
   const bool large_memory = physical_memory >= kLargeMemory;
@@ -19,6 +22,16 @@ void SetDefaults(Settings& settings, std::size_t physical_memory) {
   settings.entry_limit = (large_memory ? std::size_t{512} : std::size_t{128}) << 20;
   settings.reserve_limit = physical_memory >> 10;
   settings.memory_limit = PTRDIFF_MAX;
+  settings.medium_quantum = large_memory ? kMediumQuantum : 0;
+}
+
+// What realloc compares with half of the block is the size that the request would get (src/magazine_malloc.c:508,
+// :749). Halves of whole pages are multiples of the quanta of the small and tiny classes, so that rounding to these
+// changes nothing; of the medium one's they are not.
+bool StaysAboveHalfRounded(const Settings& settings, std::size_t old_size, std::size_t size) {
+  const std::size_t quantum = settings.medium_quantum;
+  if (quantum != 0 && size > kThreshold) size = (size + quantum - 1) / quantum * quantum;
+  return StaysAboveHalf(settings, old_size, size);
 }
 
 }  // namespace
@@ -32,6 +45,7 @@ constinit const Policy kLibmalloc283 = {
     .should_cache = CacheAny,
     .at_free = OfferBeyondReserve,
     .clear = ClearAll,
+    .stays = StaysAboveHalfRounded,
 };
 
 }  // namespace zerotax::largecache

@@ -1,7 +1,12 @@
-// Apple's xzone malloc of libmalloc-792 (2025): its cache of huge blocks. Above 2 MiB (XZM_LARGE_BLOCK_SIZE_MAX) blocks
-// go to 64 entries of up to UINT32_MAX bytes (XZM_HUGE_CACHE_SIZE_DEFAULT, XZM_HUGE_CACHE_MAX_ENTRY_BYTES_DEFAULT;
-// src/xzone_malloc/xzone_malloc.h), by the same rule of less than twice. On a hit macOS clears the whole cached
-// block, more than was asked for (rdar://140793773 in the source); a fresh one is "pristine" and is not cleared.
+// Apple's xzone malloc of libmalloc-792.41.1 (2025; the files are empty in 792.1.1): its cache of huge blocks. All
+// files and lines below are of src/xzone_malloc/ there.
+//
+// Requests above 2 MiB are huge (XZM_LARGE_BLOCK_SIZE_MAX), and so are those with an alignment above 1 MiB
+// (xzone_malloc.c:314). They are made of slices of 16 KiB, start at multiples of 4 MiB (XZM_SEGMENT_SIZE;
+// xzone_segment.c:502) and go to 64 entries of up to UINT32_MAX bytes (XZM_HUGE_CACHE_SIZE_DEFAULT,
+// XZM_HUGE_CACHE_MAX_ENTRY_BYTES_DEFAULT), from which the smallest that fits is taken, of equals the newest, by
+// the rule of less than twice (xzone_segment.c:2299-2303). On a hit macOS clears the whole cached block, more than was
+// asked for (:2374, rdar://140793773); a fresh one is "pristine" and is not cleared.
 //
 // The pages of a cached block are left to the kernel to take back through a ring (deferred reclaim) that costs nothing
 // at free, and that Linux has not: here they stay.
@@ -10,6 +15,13 @@
 
 namespace zerotax::largecache {
 namespace {
+
+/// XZM_SEGMENT_SLICE_SIZE, bytes.
+constexpr std::size_t kSlice = std::size_t{16} << 10;
+/// XZM_SEGMENT_SIZE, bytes.
+constexpr std::size_t kSegment = std::size_t{4} << 20;
+/// XZM_ALIGNMENT_MAX, bytes.
+constexpr std::size_t kMostSmallAlignment = std::size_t{1} << 20;
 
 void SetDefaults(Settings& settings, std::size_t /*physical_memory*/) {
   settings.threshold = std::size_t{2} << 20;
@@ -23,6 +35,14 @@ Cleared ClearBlock(Block& block, std::size_t /*size*/, std::uint32_t /*generatio
   return ZeroAll(block.address, block.size);
 }
 
+// xzone_malloc.c:4790: exactly half stays.
+bool StaysFromHalf(const Settings& /*settings*/, std::size_t old_size, std::size_t size) {
+  return size >= old_size / 2;
+}
+
+// xzone_segment.c:3263: as soon as a slice is left over.
+bool TrimsAlways(std::size_t /*old_size*/, std::size_t /*size*/) { return true; }
+
 }  // namespace
 
 constinit const Policy kXzone792 = {
@@ -34,6 +54,12 @@ constinit const Policy kXzone792 = {
     .should_cache = CacheAny,
     .at_free = KeepAtFree,
     .clear = ClearBlock,
+    .granule = kSlice,
+    .block_alignment = kSegment,  // xzone_segment.c:2348, :2365
+    .most_small_alignment = kMostSmallAlignment,
+    .keeps_tails = true,  // xzone_segment.c:2830-2838; the entry limit is not asked there
+    .stays = StaysFromHalf,
+    .trims = TrimsAlways,
 };
 
 }  // namespace zerotax::largecache
