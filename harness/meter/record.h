@@ -112,6 +112,10 @@ struct OpRecord {
   std::int64_t zeroed_bytes;
   std::int64_t redundant_zeroed_bytes;
   std::int64_t populated_bytes;
+  std::int64_t touch_populated_bytes;  ///< of the block, in pages that the program's writes populated
+  std::int64_t zero_in_free_ns;        ///< as zero_ns, inside free
+  std::int64_t zeroed_in_free_bytes;
+  std::int64_t redundant_zeroed_in_free_bytes;
   std::int64_t calloc_faults;
   std::int64_t touch_faults;
   std::int64_t free_faults;
@@ -119,9 +123,11 @@ struct OpRecord {
   ForkRecord fork;              ///< of a case that forks
   SyscallTally calloc_syscalls;
   SyscallTally free_syscalls;
-  std::uint32_t methods;
-  std::uint32_t in_heap;          ///< 1: the block lies in memory grown by brk
-  std::uint32_t not_zero;         ///< 1: the block held something else than zeros
+  std::uint32_t methods;       ///< of zeroed_bytes
+  std::uint32_t free_methods;  ///< of zeroed_in_free_bytes
+  std::uint32_t misaligned;    ///< the alignment in bytes of a block that calloc aligned to less than it must; 0: none
+  std::uint32_t in_heap;       ///< 1: the block lies in memory grown by brk
+  std::uint32_t not_zero;      ///< 1: the block held something else than zeros
   std::uint64_t not_zero_offset;  ///< of the first such byte
 };
 
@@ -162,8 +168,11 @@ struct Record {
   // Why a figure is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];
   char na_redundant[kReasonBytes];
-  char na_inline[kReasonBytes];      ///< stores that are no memset: over memory that was populated before
-  char na_unseen[2 * kReasonBytes];  ///< why zeroed_bytes of single operations is kNotMeasured
+  char na_inline[kReasonBytes];              ///< stores that are no memset: over memory that was populated before
+  char na_unseen[2 * kReasonBytes];          ///< why zeroed_bytes of single operations is kNotMeasured
+  char na_unseen_in_free[2 * kReasonBytes];  ///< why zeroed_in_free_bytes of single operations is kNotMeasured
+  char na_zero_ns[kReasonBytes];
+  char na_zero_in_free_ns[kReasonBytes];
   char na_populated[kReasonBytes];
   char na_syscalls[kReasonBytes];
   char na_faults[kReasonBytes];
