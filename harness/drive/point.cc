@@ -9,6 +9,7 @@
 #include "drive/fork_figures.h"
 #include "drive/steady_state.h"
 #include "drive/transfer.h"
+#include "drive/zero_time.h"
 #include "os/syscall_counter.h"
 
 namespace zerotax {
@@ -94,23 +95,6 @@ Json zeroed_method(const PassResult& audit, const Json& zeroed_bytes) {
   return method_name(methods);
 }
 
-/// zero_ns and how it was found.
-std::pair<Json, Json> zero_time(const Passes& passes, const Json& zeroed_bytes) {
-  // Where stores may have gone unseen, the clock around memset is not the whole time.
-  if (passes.audit.ops() > 0 && is_not_available(zeroed_bytes)) return {zeroed_bytes, zeroed_bytes};
-  if (has_no_zeroing(passes.audit)) return {0, "nothing to time"};
-  if (has_inline_zeroing(passes.audit) && passes.differential.ops() > 0) {
-    const PassResult& pass = passes.differential;
-    std::vector<double> differences;
-    for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
-      differences.push_back(static_cast<double>(pass.op(i).calloc_ns - pass.op(i).malloc_ns));
-    }
-    return {std::max(0.0, quantile(differences, 0.5)), "calloc minus malloc"};
-  }
-  const Json figure = steady_count(passes.zeroing, "zeroing", &OpRecord::zero_ns, "");
-  return {figure, is_not_available(figure) ? figure : Json("clock around memset")};
-}
-
 Json first_ops(const Passes& passes) {
   Json entries = Json::array();
   const std::size_t ops = std::min(kFirstOps, std::max(passes.timing.ops(), passes.audit.ops()));
@@ -118,7 +102,6 @@ Json first_ops(const Passes& passes) {
   const char* na_zeroed = audit_reason(audit, &Record::na_zeroed);
   const char* na_redundant = audit_reason(audit, &Record::na_redundant);
   const char* na_populated = audit_reason(audit, &Record::na_populated);
-  const bool nothing = has_no_zeroing(audit);
   for (std::size_t i = 0; i < ops; ++i) {
     Json entry;
     entry["op"] = i + 1;
@@ -126,11 +109,7 @@ Json first_ops(const Passes& passes) {
     entry["touch_ns"] = touched(single_figure(passes.timing, "timing", i, &OpRecord::touch_ns, ""), passes.timing);
     entry["free_ns"] = single_figure(passes.timing, "timing", i, &OpRecord::free_ns, "");
     const Json zeroed = single_figure(audit, "audit", i, &OpRecord::zeroed_bytes, na_zeroed);
-    entry["zero_ns"] = nothing                                       ? Json(0)
-                       : i < audit.ops() && is_not_available(zeroed) ? zeroed
-                       : has_inline_zeroing(audit)
-                           ? not_available("zeroed by inline stores: timed in the steady state only")
-                           : single_figure(passes.zeroing, "zeroing", i, &OpRecord::zero_ns, "");
+    entry["zero_ns"] = zero_time_at(passes, i, zeroed);
     entry["zeroed_bytes"] = zeroed;
     entry["redundant_zeroed_bytes"] = single_figure(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
     entry["populated_bytes"] = single_figure(audit, "audit", i, &OpRecord::populated_bytes, na_populated);
@@ -186,7 +165,7 @@ void set_status(const Passes& passes, Json& json) {
   }
 }
 
-Json header(const Plan& plan, const PointSpec& spec, std::size_t ops) {
+Json header(const Plan& plan, const PointSpec& spec, std::size_t ops, std::size_t audited_ops) {
   const Allocator& allocator = plan.allocators[spec.allocator];
   Json json;
   json["allocator"] = allocator.name;
@@ -198,6 +177,7 @@ Json header(const Plan& plan, const PointSpec& spec, std::size_t ops) {
   json["touch"] = spec.touch;
   json["thread"] = spec.thread;
   json["ops"] = ops;
+  json["audited_ops"] = audited_ops;
   return json;
 }
 
@@ -220,7 +200,7 @@ bool has_no_zeroing(const PassResult& audit) {
 }
 
 Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
-  Json json = header(plan, spec, passes.timing.ops());
+  Json json = header(plan, spec, passes.timing.ops(), passes.audit.ops());
   set_status(passes, json);
   const auto& [audit, timing, zeroing, differential, faults] = passes;
   json["calloc_ns"] = steady_time(timing, &OpRecord::calloc_ns, "not measured by this pass");
@@ -228,9 +208,14 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   json["free_ns"] = steady_time(timing, &OpRecord::free_ns, "not measured by this pass");
   const Json zeroed_bytes =
       steady_count(audit, "audit", &OpRecord::zeroed_bytes, audit_reason(audit, &Record::na_zeroed));
-  const auto [zero_ns, zero_ns_method] = zero_time(passes, zeroed_bytes);
+  const auto [zero_ns, zero_ns_method] = zero_time(passes, zeroed_bytes, json["calloc_ns"]);
   json["zero_ns"] = zero_ns;
   json["zero_ns_method"] = zero_ns_method;
+  const Json zeroed_in_free =
+      steady_count(audit, "audit", &OpRecord::zeroed_in_free_bytes, audit_reason(audit, &Record::na_zeroed));
+  const ZeroTime free_time = zero_in_free_time(passes, zeroed_in_free, json["free_ns"]);
+  json["zero_in_free_ns"] = free_time.ns;
+  json["zero_in_free_ns_method"] = free_time.method;
   json["zeroed_bytes"] = zeroed_bytes;
   json["redundant_zeroed_bytes"] =
       steady_count(audit, "audit", &OpRecord::redundant_zeroed_bytes, audit_reason(audit, &Record::na_redundant));
@@ -259,13 +244,13 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
 }
 
 Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::string& reason) {
-  Json json = header(plan, spec, 0);
+  Json json = header(plan, spec, 0, 0);
   json["status"] = "skipped";
   json["reason"] = reason;
   for (const char* figure :
-       {"calloc_ns", "touch_ns", "free_ns", "zero_ns", "zero_ns_method", "zeroed_bytes", "redundant_zeroed_bytes",
-        "populated_bytes", "zeroed_method", "inline_stores", "calloc_faults", "touch_faults", "free_faults", "syscalls",
-        "calloc_syscalls", "free_syscalls", "home"}) {
+       {"calloc_ns", "touch_ns", "free_ns", "zero_ns", "zero_ns_method", "zero_in_free_ns", "zero_in_free_ns_method",
+        "zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zeroed_method", "inline_stores", "calloc_faults",
+        "touch_faults", "free_faults", "syscalls", "calloc_syscalls", "free_syscalls", "home"}) {
     json[figure] = not_available("skipped: " + reason);
   }
   json["first_ops"] = Json::array();
