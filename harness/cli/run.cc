@@ -5,6 +5,7 @@
 #include "cli/measure_options.h"
 #include "cli/points_table.h"
 #include "cli/subcommand.h"
+#include "drive/audited_operations.h"
 #include "drive/interrupt.h"
 #include "drive/output_file.h"
 #include "drive/session.h"

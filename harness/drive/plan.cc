@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <set>
 
 #include "base/error.h"
@@ -82,13 +81,6 @@ std::vector<Allocator> allocators_from_json(const Json& json, const std::string&
 }
 
 }  // namespace
-
-std::uint32_t audited_operations(std::uint32_t ops, std::uint64_t size_bytes) {
-  constexpr std::uint64_t kAlways = 8;
-  const std::uint64_t most =
-      std::clamp<std::uint64_t>(2 * kGiB / std::max<std::uint64_t>(size_bytes, 1), kAlways, 1000);
-  return static_cast<std::uint32_t>(std::max(kAlways, std::min<std::uint64_t>(ops, most)));
-}
 
 std::uint64_t memory_needed(const PointSpec& point) {
   const auto known = known_cases().find(point.case_name);

@@ -1,7 +1,5 @@
 #include "drive/zero_time.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -9,13 +7,9 @@
 
 #include "base/statistics.h"
 #include "drive/steady_state.h"
-#include "os/page.h"
 
 namespace zerotax {
 namespace {
-
-/// A difference of more than so many times what the slowest stores would take is no zeroing.
-constexpr double kSlowest = 4;
 
 ZeroTime unknown(const Json& why) { return {why, why}; }
 ZeroTime unknown(const std::string& why) { return unknown(not_available(why)); }
@@ -69,20 +63,14 @@ ZeroTime by_clock(const PassResult& pass, const Json& call_ns, std::int64_t OpRe
   return {part_of(*share, call_ns.at("median").get<double>()), "clock around memset"};
 }
 
-ZeroTime by_difference(const PassResult& pass, const Json& calloc_ns, std::int64_t zeroed_bytes) {
+ZeroTime by_difference(const PassResult& pass, const Json& calloc_ns) {
   if (pass.ops() == 0) return unknown(why_not(pass, "differential"));
-  if (pass.record().na_difference[0] != '\0') return unknown(std::string(&pass.record().na_difference[0]));
+  if (pass.record().na_zero_ns[0] != '\0') return unknown(std::string(&pass.record().na_zero_ns[0]));
   const auto share =
       steady_share(pass, [](const OpRecord& op) { return share_of(op.calloc_ns - op.malloc_ns, op.calloc_ns); });
   if (!share) return unknown(why_no_share(pass, "differential", ""));
   const std::int64_t ns = part_of(*share, calloc_ns.at("median").get<double>());
   if (ns <= 0) return unknown(std::string("calloc takes no longer than malloc: the difference tells nothing"));
-  const double pages = static_cast<double>(zeroed_bytes) / kPageBytes + 1;
-  if (static_cast<double>(ns) > kSlowest * pages * static_cast<double>(pass.record().slow_page_ns)) {
-    return unknown(
-        fmt::format("calloc takes {:.0f} µs longer than malloc, and storing {} bytes could not: it does other work",
-                    static_cast<double>(ns) / 1000, zeroed_bytes));
-  }
   return {ns, "calloc minus malloc"};
 }
 
@@ -97,7 +85,7 @@ ZeroTime zero_time(const Passes& passes, const Json& zeroed_bytes, const Json& c
         by_clock(passes.zeroing, calloc_ns, &OpRecord::zero_ns, &OpRecord::calloc_ns, &Record::na_zero_ns);
     if (!is_not_available(clocked.ns) || !passes.differential.made()) return clocked;
   }
-  return by_difference(passes.differential, calloc_ns, zeroed_bytes.get<std::int64_t>());
+  return by_difference(passes.differential, calloc_ns);
 }
 
 ZeroTime zero_in_free_time(const Passes& passes, const Json& zeroed_in_free_bytes, const Json& free_ns) {

@@ -2,10 +2,12 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "meter/contents.h"
 #include "meter/fork_writes.h"
 #include "meter/meter.h"
 #include "meter/zeroing_hook.h"
@@ -18,6 +20,8 @@ namespace zerotax {
 namespace {
 
 constexpr int kRounds = 3;
+/// A difference of more than so many times what the slowest stores would take is no zeroing.
+constexpr std::int64_t kSlowest = 4;
 constexpr unsigned char kMark = 0xa5;
 
 AddressRange range_of(const void* block, std::size_t bytes) {
@@ -52,7 +56,7 @@ std::size_t first_difference(const Calls& one, const Calls& other) {
 
 void compare_system_calls(Record& record) {
   if (const char* refusal = SyscallCounter::install()) {
-    std::snprintf(&record.na_difference[0], sizeof record.na_difference,
+    std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,
                   "malloc and calloc may make different system calls: %s", refusal);
     return;
   }
@@ -77,13 +81,13 @@ void compare_system_calls(Record& record) {
     meter.touch(block, bytes, record.request.touch);
     std::free(block);
     if (!in_malloc.complete || !in_calloc.complete) {
-      return say(record.na_difference, "malloc or calloc starts a thread or process: their difference is not zeroing");
+      return say(record.na_zero_ns, "malloc or calloc starts a thread or process: their difference is not zeroing");
     }
     const std::size_t number = first_difference(in_malloc, in_calloc);
     // Not for a single one, which may be something that is done now and then.
     if (number == SyscallCounter::kNumbers || ++apart < 2) continue;
     const char* name = syscall_name(number);
-    std::snprintf(&record.na_difference[0], sizeof record.na_difference,
+    std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,
                   "malloc and calloc make different system calls (%s: %u and %u): their difference is not zeroing",
                   name != nullptr ? name : "unnamed", in_malloc.counts[number], in_calloc.counts[number]);
     return;
@@ -142,7 +146,7 @@ std::int64_t time_slow_page() {
   constexpr std::size_t kPages = 64;
   constexpr std::size_t kBytes = kPages * kPageBytes;
   void* fresh = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (fresh == MAP_FAILED) return kNotMeasured;
+  if (fresh == MAP_FAILED) return INT32_MAX;
   auto* bytes = static_cast<volatile unsigned char*>(fresh);
   const std::int64_t start = monotonic_ns();
   for (std::size_t i = 0; i < kBytes; ++i) bytes[i] = 0;
@@ -151,13 +155,53 @@ std::int64_t time_slow_page() {
   return took / static_cast<std::int64_t>(kPages) + 1;
 }
 
+/// The median of calloc minus malloc in the second half of the operations.
+std::int64_t median_difference(const Record& record) {
+  // Sorted in place one by one: nothing here may allocate.
+  constexpr std::size_t kMost = 512;
+  std::int64_t values[kMost];
+  std::size_t count = 0;
+  for (std::size_t i = record.ops_done / 2; i < record.ops_done && count < kMost; ++i) {
+    const OpRecord& op = (&record.ops[0])[i];
+    if (op.calloc_ns != kNotMeasured && op.malloc_ns != kNotMeasured) values[count++] = op.calloc_ns - op.malloc_ns;
+  }
+  if (count == 0) return 0;
+  std::nth_element(&values[0], &values[count / 2], &values[count]);
+  return values[count / 2];
+}
+
+/// Pages of a block that are populated and all zero when calloc hands it out: what it may have cleared.
+std::size_t zero_pages_of_calloc(const Request& request) {
+  BareMeter meter;
+  void* block = std::calloc(request.size_bytes, 1);
+  escape(block);
+  if (block == nullptr) return 0;
+  const Pagemap pagemap(Pagemap::Sharing::kNever);
+  const AddressRange range = range_of(block, request.size_bytes);
+  RangeList populated;
+  pagemap.populated(range.pages(), populated);
+  std::size_t pages = 0;
+  for (const AddressRange& part : populated) pages += part.bytes() / kPageBytes;
+  pages -= dirty_bytes(range, populated) / kPageBytes;
+  meter.touch(block, request.size_bytes, request.touch);
+  std::free(block);
+  return pages;
+}
+
 }  // namespace
 
 void examine_difference(Record& record) {
-  record.slow_page_ns = time_slow_page();
+  const std::int64_t difference = median_difference(record);
+  // One page more: the block may not begin at a page, and its header may be cleared too.
+  const auto pages = static_cast<std::int64_t>(zero_pages_of_calloc(record.request) + 1);
+  if (difference > kSlowest * pages * time_slow_page()) {
+    std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,
+                  "calloc takes %lld µs longer than malloc, and clearing %lld pages could not: it does other work",
+                  static_cast<long long>(difference / 1000), static_cast<long long>(pages));
+    return compare_system_calls(record);
+  }
   if (malloc_writes(record.request.size_bytes)) {
-    return say(record.na_difference,
-               "malloc hands out memory that was cleared or written to: nothing is left to compare");
+    return say(record.na_zero_ns, "malloc hands out memory that was cleared or written to: nothing is left to compare");
   }
   compare_system_calls(record);
 }

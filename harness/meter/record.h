@@ -155,7 +155,6 @@ struct Record {
   std::uint32_t forks;          ///< 1: the case forks
   std::uint32_t by_frame;       ///< 1: copies and reuses were told apart by page frame numbers, else by exclusiveness
   Transfer transfer;
-  std::int64_t slow_page_ns;   ///< storing zeros into a fresh page byte by byte (differential pass); 0: not timed
   char failure[kReasonBytes];  ///< why the case could not be set up, or go on; empty if it could
   // Why a figure is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];
@@ -165,7 +164,6 @@ struct Record {
   char na_unseen_in_free[2 * kReasonBytes];  ///< why zeroed_in_free_bytes of single operations is kNotMeasured
   char na_zero_ns[kReasonBytes];
   char na_zero_in_free_ns[kReasonBytes];
-  char na_difference[kReasonBytes];  ///< why calloc minus malloc is not the time of zeroing (differential pass)
   char na_populated[kReasonBytes];
   char na_syscalls[kReasonBytes];
   char na_faults[kReasonBytes];
@@ -182,7 +180,7 @@ struct Record {
 /// A driver and a probe of different builds must not talk to each other: "ZT", the version of the layout, and its
 /// sizes.
 inline constexpr std::uint64_t kRecordMagic =
-    0x5a54'0006'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
+    0x5a54'0005'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
 
 /// Exit status of a probe that was given a record of another build, or a case it does not have.
 inline constexpr int kWrongRecord = 64;

@@ -140,7 +140,9 @@ void* DifferentialMeter::allocate(std::size_t bytes) {
 void DifferentialMeter::release(void* block) { std::free(block); }
 
 void DifferentialMeter::end_operation() {
-  in_calloc_.write(op_->calloc_ns, op_->zero_ns, record_.na_zero_ns);
+  // The record's reason is for the difference.
+  char unused[kReasonBytes];
+  in_calloc_.write(op_->calloc_ns, op_->zero_ns, unused);
   if (!listening_) op_->zero_ns = kNotMeasured;
 }
 
