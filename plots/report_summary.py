@@ -91,6 +91,7 @@ def broken(results: Results) -> list[Sentence]:
     names = full_names(results)
     words = {
         "not_zero": "handed out memory that was not all zero",
+        "misaligned": "handed out blocks that were not aligned for every type",
         "crashed": "crashed",
         "timeout": "did not end in time",
         "failed": "failed",

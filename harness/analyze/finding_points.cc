@@ -12,15 +12,55 @@
 #include "os/page.h"
 
 namespace zerotax {
+namespace {
+
+/// The key that says whether zeroed bytes are exact, or nullptr of another figure.
+const char* bound_key(std::string_view key) {
+  if (key == "zeroed_bytes" || key == "redundant_zeroed_bytes") return "zeroed_bound";
+  if (key == "zeroed_in_free_bytes" || key == "redundant_zeroed_in_free_bytes") return "zeroed_in_free_bound";
+  return nullptr;
+}
+
+bool is_upper_bound(const Json& figures, const char* key) {
+  const char* bound = bound_key(key);
+  return bound != nullptr && figures.contains(bound) && figures.at(bound) == "at most";
+}
+
+/// A page that was found written and zero may have been written to in one byte: one page alone is no evidence.
+bool is_evidence(const Json& figures, const char* key, std::uint64_t bytes) {
+  return bytes >= 2 * kPageBytes || !is_upper_bound(figures, key);
+}
+
+/// The entry of the process's first operation, for a key "first_KEY"; nothing for any other key.
+const Json* first_entry(const Json& figures, std::string_view key) {
+  if (!key.starts_with("first_") || key == "first_ops") return nullptr;
+  static const Json none = Json::object();
+  const auto early = figures.find("first_ops");
+  return early == figures.end() || early->empty() ? &none : &early->front();
+}
+
+}  // namespace
+
 std::optional<std::uint64_t> count_in(const Json& figures, const char* key) {
-  if (const std::string_view name = key; name.starts_with("first_") && name != "first_ops") {
-    const auto early = figures.find("first_ops");
-    if (early == figures.end() || early->empty()) return std::nullopt;
-    return count_in(early->front(), key + std::string_view("first_").size());
-  }
+  if (const Json* first = first_entry(figures, key)) return count_in(*first, key + std::string_view("first_").size());
   const auto figure = figure_in(figures, key);
   if (!figure) return std::nullopt;
-  return static_cast<std::uint64_t>(std::llround(*figure));
+  const auto count = static_cast<std::uint64_t>(std::llround(*figure));
+  return is_evidence(figures, key, count) ? count : 0;
+}
+
+std::string bytes_words(const Json& figures, const char* key) {
+  if (const Json* first = first_entry(figures, key)) {
+    return bytes_words(*first, key + std::string_view("first_").size());
+  }
+  const auto count = count_in(figures, key);
+  if (!count) return "n/a";
+  return (*count > 0 && is_upper_bound(figures, key) ? "up to " : "") + format_count(*count);
+}
+
+bool has_result(const Json& point) {
+  const Json& status = point.at("status");
+  return status == "ok" || status == "not_zero" || status == "misaligned";
 }
 
 bool is_plain_loop(const Json& point) { return point.at("status") == "ok" && point.at("case") == "calloc_loop"; }

@@ -15,8 +15,15 @@ namespace zerotax {
 /// What the rules have in common: reading figures of a point, and joining points to ranges of sizes.
 
 /// A count under a key; nothing if it was not measured. A time is its median. "first_KEY" is that of the process's
-/// first operation.
+/// first operation. Zeroed bytes that are an upper bound of less than two pages are 0: a page may be there for a store
+/// of eight bytes, and that is no finding.
 std::optional<std::uint64_t> count_in(const Json& figures, const char* key);
+
+/// Zeroed bytes for people: "1,048,576", "up to 1,048,576" where they are an upper bound, "n/a".
+std::string bytes_words(const Json& figures, const char* key);
+
+/// Whether a point was measured to its end, promises kept or not.
+bool has_result(const Json& point);
 
 /// Whether a point is of calloc_loop and was measured to its end.
 bool is_plain_loop(const Json& point);

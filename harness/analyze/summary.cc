@@ -45,6 +45,22 @@ const SizeCost* dearest(const AllocatorTax& tax) {
   return worst;
 }
 
+/// What free does, which calloc then need not: an allocator that clears there is not free of it.
+std::string free_clause(const AllocatorTax& tax) {
+  std::string text;
+  if (!tax.needlessly_in_free.empty()) {
+    text = fmt::format(" Its free writes zeros over blocks that are zero already, at {}.",
+                       spans_text(tax.needlessly_in_free));
+  } else if (!tax.cleared_in_free.empty()) {
+    text = fmt::format(" Its free clears what was written to a block, at {}.", spans_text(tax.cleared_in_free));
+  }
+  if (tax.free_not_measured > 0) {
+    text += fmt::format(" At {} size{} it is not known what free writes.", tax.free_not_measured,
+                        tax.free_not_measured == 1 ? "" : "s");
+  }
+  return text;
+}
+
 std::string sentence(const AllocatorTax& tax) {
   if (tax.measured == 0) return fmt::format("**{}**: not known, for no size could be audited.", tax.label);
   std::string text;
@@ -69,6 +85,7 @@ std::string sentence(const AllocatorTax& tax) {
   } else if (!tax.paying.empty() && tax.paying_fresh.empty()) {
     text += " The first calloc of a process does not.";
   }
+  text += free_clause(tax);
   if (tax.not_measured > 0) text += fmt::format(" {} sizes could not be audited.", tax.not_measured);
   return text;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/size.h"
 
@@ -52,6 +53,38 @@ AllocatorTax find_tax(const std::string& label, std::vector<Sample> samples, std
   return tax;
 }
 
+/// A figure that older runs do not have.
+std::optional<std::uint64_t> count_if_there(const Json& point, const char* key) {
+  return point.contains(key) ? count(point.at(key)) : std::nullopt;
+}
+
+/// What free does at one size, whatever was written to the block.
+struct InFree {
+  bool clears = false;
+  bool needlessly = false;
+  bool unknown = false;
+};
+
+void look_at_free(const Json& point, std::map<std::uint64_t, InFree>& sizes) {
+  if (!point.contains("zeroed_in_free_bytes")) return;
+  const std::uint64_t size = point.at("size_bytes");
+  InFree& at_size = sizes[size];
+  const auto zeroed = count_if_there(point, "zeroed_in_free_bytes");
+  at_size.unknown = at_size.unknown || !zeroed;
+  at_size.clears = at_size.clears || pays(zeroed, size);
+  at_size.needlessly = at_size.needlessly || pays(count_if_there(point, "redundant_zeroed_in_free_bytes"), size);
+}
+
+void add_free(const std::map<std::uint64_t, InFree>& sizes, AllocatorTax& tax) {
+  bool cleared = false;
+  bool needlessly = false;
+  for (const auto& [size, in_free] : sizes) {
+    extend(tax.cleared_in_free, size, in_free.clears, cleared);
+    extend(tax.needlessly_in_free, size, in_free.needlessly, needlessly);
+    if (in_free.unknown && !in_free.clears) ++tax.free_not_measured;
+  }
+}
+
 Sample sample_of(const Json& point) {
   Sample sample{};
   sample.cost.size_bytes = point.at("size_bytes");
@@ -93,6 +126,7 @@ std::vector<AllocatorTax> find_taxes(const std::vector<Json>& points) {
   for (const std::string& label : labels) {
     std::vector<Sample> samples;
     std::vector<std::string> problems;
+    std::map<std::uint64_t, InFree> in_free;
     for (const Json& point : points) {
       if (allocator_label(point) != label) continue;
       const std::string status = point.at("status");
@@ -101,11 +135,12 @@ std::vector<AllocatorTax> find_taxes(const std::vector<Json>& points) {
                                        point.at("touch").get<double>(), status, point.at("reason").get<std::string>()));
         continue;
       }
-      if (point.at("case") == "calloc_loop" && point.at("touch") == 0.0 && point.at("thread") == "main") {
-        samples.push_back(sample_of(point));
-      }
+      if (point.at("case") != "calloc_loop" || point.at("thread") != "main") continue;
+      look_at_free(point, in_free);
+      if (point.at("touch") == 0.0) samples.push_back(sample_of(point));
     }
     taxes.push_back(find_tax(label, std::move(samples), std::move(problems)));
+    add_free(in_free, taxes.back());
   }
   return taxes;
 }

@@ -31,7 +31,11 @@ struct AllocatorTax {
   std::size_t measured = 0;            ///< sizes for which the redundant bytes are known
   std::uint64_t not_measured = 0;      ///< sizes for which they are not
   std::vector<SizeSpan> paying_fresh;  ///< the same for the process's first allocation
-  std::vector<std::string> problems;   ///< points that were skipped, crashed and so on: size and reason
+  // Of free, at these sizes with whatever the program wrote to its block:
+  std::vector<SizeSpan> cleared_in_free;     ///< where it writes zeros over at least half of the block
+  std::vector<SizeSpan> needlessly_in_free;  ///< where at least half of the block was zero then
+  std::uint64_t free_not_measured = 0;       ///< sizes at which it is not known
+  std::vector<std::string> problems;         ///< points that were skipped, crashed and so on: size and reason
 };
 
 /// One entry per allocator, in order of appearance.

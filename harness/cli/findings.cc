@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "analyze/finding_points.h"
 #include "analyze/findings_report.h"
 #include "base/error.h"
 #include "cli/measure_options.h"
@@ -41,9 +42,8 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
 
 /// What was not measured fires no rule, and is not innocent.
 void say_unmeasured(const std::vector<Json>& points) {
-  const auto without = std::count_if(points.begin(), points.end(), [](const Json& point) {
-    return point.at("status") != "ok" && point.at("status") != "not_zero";
-  });
+  const auto without =
+      std::count_if(points.begin(), points.end(), [](const Json& point) { return !has_result(point); });
   if (without > 0) fmt::print("\n{} of {} points have no result, and so no findings.\n", without, points.size());
 }
 

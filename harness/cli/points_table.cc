@@ -79,6 +79,20 @@ std::string forks_table(const std::vector<Json>& points) {
   return text;
 }
 
+/// A line for each point whose free wrote zeros, which no column tells of.
+std::string frees_text(const std::vector<Json>& points) {
+  std::string text;
+  for (const Json& point : points) {
+    const auto zeroed = point.find("zeroed_in_free_bytes");
+    if (zeroed == point.end() || !zeroed->is_number() || *zeroed == 0) continue;
+    const bool bound = point.value("zeroed_in_free_bound", Json()) == "at most";
+    text += fmt::format("{} {}, touch {:g}: free zeroes {}{}, {} of it redundant\n", row_label(point),
+                        format_size(point.at("size_bytes")), point.at("touch").get<double>(), bound ? "up to " : "",
+                        bytes(*zeroed), bytes(point.at("redundant_zeroed_in_free_bytes")));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string points_table(const std::vector<Json>& points) {
@@ -96,7 +110,7 @@ std::string points_table(const std::vector<Json>& points) {
                         bytes(point.at("zeroed_bytes")), bytes(point.at("redundant_zeroed_bytes")),
                         status == "ok" ? "" : " !");
   }
-  text += transfers_table(points) + forks_table(points);
+  text += transfers_table(points) + forks_table(points) + frees_text(points);
   for (const Json& point : points) {
     if (point.at("status") == "ok") continue;
     text += fmt::format("{} {}, touch {:g}: {}: {}\n", point.at("allocator").get<std::string>(),

@@ -91,9 +91,6 @@ void ReportSession::add_cliff_points() {
 }
 
 void ReportSession::check_measured() const {
-  const auto has_result = [](const Json& point) {
-    return point.at("status") == "ok" || point.at("status") == "not_zero";
-  };
   const auto without = static_cast<std::size_t>(
       std::count_if(points_.begin(), points_.end(), [&](const Json& point) { return !has_result(point); }));
   if (without == 0) return;

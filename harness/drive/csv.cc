@@ -31,8 +31,10 @@ std::vector<Column> make_columns() {
     add(name, name);
   }
   for (const char* name : {"calloc_ns", "touch_ns", "free_ns"}) add_spread(name, name);
-  for (const char* name : {"zero_ns", "zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zeroed_method",
-                           "calloc_faults", "touch_faults", "free_faults", "calloc_syscalls", "free_syscalls"}) {
+  for (const char* name :
+       {"zero_ns", "zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zeroed_method", "zeroed_bound",
+        "zeroed_in_free_bytes", "redundant_zeroed_in_free_bytes", "zeroed_in_free_method", "zeroed_in_free_bound",
+        "calloc_faults", "touch_faults", "free_faults", "calloc_syscalls", "free_syscalls"}) {
     add(name, name);
   }
   for (const std::string name : {"received_bytes", "mb_per_s", "cpu_s_per_gb", "zeroed_per_received_byte",

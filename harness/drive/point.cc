@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 
 #include "base/statistics.h"
@@ -82,17 +83,50 @@ const char* audit_reason(const PassResult& audit, char const (Record::*reason)[k
   return audit.made() ? &(audit.record().*reason)[0] : "";
 }
 
+std::string unseen_in_free(const PassResult& audit) {
+  return or_else(&audit.record().na_unseen_in_free[0], "not measured by this pass");
+}
+
 std::string method_name(std::uint32_t methods) {
   if (methods == 0) return "none";
   if (methods == (kByMemset | kByInline)) return "memset+inline";
   return methods == kByMemset ? "memset" : "inline";
 }
 
-Json zeroed_method(const PassResult& audit, const Json& zeroed_bytes) {
-  if (is_not_available(zeroed_bytes)) return zeroed_bytes;
+using Methods = std::uint32_t OpRecord::*;
+
+/// How the zeros of the steady state were seen.
+std::uint32_t steady_methods(const PassResult& audit, Methods which) {
   std::uint32_t methods = 0;
-  for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) methods |= audit.op(i).methods;
-  return method_name(methods);
+  for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) methods |= audit.op(i).*which;
+  return methods;
+}
+
+Json zeroed_method(const PassResult& audit, const Json& zeroed_bytes, Methods which) {
+  return is_not_available(zeroed_bytes) ? zeroed_bytes : Json(method_name(steady_methods(audit, which)));
+}
+
+/// A page that was written to may have been written to in one byte only.
+Json zeroed_bound(const Json& zeroed_bytes, std::uint32_t methods) {
+  if (is_not_available(zeroed_bytes)) return zeroed_bytes;
+  return (methods & kByInline) != 0 ? "at most" : "exact";
+}
+
+Json steady_in_free(const PassResult& audit, std::int64_t OpRecord::*figure, const char* na) {
+  if (audit.ops() > 0 && na[0] == '\0') {
+    // Its reason is another than that of calloc.
+    for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) {
+      if (audit.op(i).*figure == kNotMeasured) return not_available(unseen_in_free(audit));
+    }
+  }
+  return steady_count(audit, "audit", figure, na);
+}
+
+Json single_in_free(const PassResult& audit, std::size_t op, std::int64_t OpRecord::*figure, const char* na) {
+  if (op < audit.ops() && na[0] == '\0' && audit.op(op).*figure == kNotMeasured) {
+    return not_available(unseen_in_free(audit));
+  }
+  return single_figure(audit, "audit", op, figure, na);
 }
 
 Json first_ops(const Passes& passes) {
@@ -112,6 +146,12 @@ Json first_ops(const Passes& passes) {
     entry["zero_ns"] = zero_time_at(passes, i, zeroed);
     entry["zeroed_bytes"] = zeroed;
     entry["redundant_zeroed_bytes"] = single_figure(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
+    entry["zeroed_bound"] = zeroed_bound(zeroed, i < audit.ops() ? audit.op(i).methods : 0);
+    const Json in_free = single_in_free(audit, i, &OpRecord::zeroed_in_free_bytes, na_zeroed);
+    entry["zeroed_in_free_bytes"] = in_free;
+    entry["redundant_zeroed_in_free_bytes"] =
+        single_in_free(audit, i, &OpRecord::redundant_zeroed_in_free_bytes, na_redundant);
+    entry["zeroed_in_free_bound"] = zeroed_bound(in_free, i < audit.ops() ? audit.op(i).free_methods : 0);
     entry["populated_bytes"] = single_figure(audit, "audit", i, &OpRecord::populated_bytes, na_populated);
     entry["calloc_faults"] = single_figure(passes.timing, "timing", i, &OpRecord::calloc_faults, "");
     entry["touch_faults"] =
@@ -163,6 +203,25 @@ void set_status(const Passes& passes, Json& json) {
                                  passes.audit.op(i).not_zero_offset, i + 1);
     return;
   }
+  for (std::size_t i = 0; i < passes.audit.ops(); ++i) {
+    if (passes.audit.op(i).misaligned == 0) continue;
+    json["status"] = "misaligned";
+    json["reason"] = fmt::format("calloc handed out a block aligned to {} bytes where {} are required, operation {}",
+                                 passes.audit.op(i).misaligned, alignof(std::max_align_t), i + 1);
+    return;
+  }
+}
+
+/// The promises that were broken, in whatever operation.
+void add_violations(const PassResult& audit, Json& violations) {
+  bool dirty = false;
+  bool misaligned = false;
+  for (std::size_t i = 0; i < audit.ops(); ++i) {
+    dirty = dirty || audit.op(i).not_zero != 0;
+    misaligned = misaligned || audit.op(i).misaligned != 0;
+  }
+  if (dirty) violations.push_back("not_zero");
+  if (misaligned) violations.push_back("misaligned");
 }
 
 Json header(const Plan& plan, const PointSpec& spec, std::size_t ops, std::size_t audited_ops) {
@@ -211,27 +270,35 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   const auto [zero_ns, zero_ns_method] = zero_time(passes, zeroed_bytes, json["calloc_ns"]);
   json["zero_ns"] = zero_ns;
   json["zero_ns_method"] = zero_ns_method;
-  const Json zeroed_in_free =
-      steady_count(audit, "audit", &OpRecord::zeroed_in_free_bytes, audit_reason(audit, &Record::na_zeroed));
-  const ZeroTime free_time = zero_in_free_time(passes, zeroed_in_free, json["free_ns"]);
-  json["zero_in_free_ns"] = free_time.ns;
-  json["zero_in_free_ns_method"] = free_time.method;
   json["zeroed_bytes"] = zeroed_bytes;
   json["redundant_zeroed_bytes"] =
       steady_count(audit, "audit", &OpRecord::redundant_zeroed_bytes, audit_reason(audit, &Record::na_redundant));
   json["populated_bytes"] =
       steady_count(audit, "audit", &OpRecord::populated_bytes, audit_reason(audit, &Record::na_populated));
-  json["zeroed_method"] = zeroed_method(audit, zeroed_bytes);
+  const Json touch_populated =
+      steady_count(audit, "audit", &OpRecord::touch_populated_bytes, audit_reason(audit, &Record::na_populated));
+  json["touch_populated_bytes"] = spec.touch > 0 ? touch_populated : not_available("nothing is touched");
+  json["zeroed_method"] = zeroed_method(audit, zeroed_bytes, &OpRecord::methods);
+  json["zeroed_bound"] = zeroed_bound(zeroed_bytes, steady_methods(audit, &OpRecord::methods));
+  const Json in_free = steady_in_free(audit, &OpRecord::zeroed_in_free_bytes, audit_reason(audit, &Record::na_zeroed));
+  json["zeroed_in_free_bytes"] = in_free;
+  const ZeroTime free_time = zero_in_free_time(passes, in_free, json["free_ns"]);
+  json["zero_in_free_ns"] = free_time.ns;
+  json["zero_in_free_ns_method"] = free_time.method;
+  json["redundant_zeroed_in_free_bytes"] =
+      steady_in_free(audit, &OpRecord::redundant_zeroed_in_free_bytes, audit_reason(audit, &Record::na_redundant));
+  json["zeroed_in_free_method"] = zeroed_method(audit, in_free, &OpRecord::free_methods);
+  json["zeroed_in_free_bound"] = zeroed_bound(in_free, steady_methods(audit, &OpRecord::free_methods));
   const char* no_inline = audit_reason(audit, &Record::na_inline);
   json["inline_stores"] = no_inline[0] != '\0' ? not_available(no_inline) : Json("watched");
   json["calloc_faults"] = steady_count(timing, "timing", &OpRecord::calloc_faults, "");
   json["touch_faults"] = touched(steady_count(timing, "timing", &OpRecord::touch_faults, ""), timing);
   json["free_faults"] = steady_count(timing, "timing", &OpRecord::free_faults, "");
   const Json in_calloc = steady_syscalls(audit, &OpRecord::calloc_syscalls);
-  const Json in_free = steady_syscalls(audit, &OpRecord::free_syscalls);
-  json["syscalls"] = sum_of(in_calloc, in_free);
+  const Json free_syscalls = steady_syscalls(audit, &OpRecord::free_syscalls);
+  json["syscalls"] = sum_of(in_calloc, free_syscalls);
   json["calloc_syscalls"] = in_calloc;
-  json["free_syscalls"] = in_free;
+  json["free_syscalls"] = free_syscalls;
   json["home"] = home_at(audit, audit.ops() == 0 ? 0 : audit.ops() - 1);
   if (auto transfer = transfer_json(passes, zeroed_bytes, json["redundant_zeroed_bytes"])) {
     json["transfer"] = std::move(*transfer);
@@ -239,7 +306,7 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   if (auto fork = fork_json(passes)) json["fork"] = std::move(*fork);
   json["first_ops"] = first_ops(passes);
   json["violations"] = Json::array();
-  if (json["status"] == "not_zero") json["violations"].push_back("not_zero");
+  add_violations(passes.audit, json["violations"]);
   return json;
 }
 
@@ -247,10 +314,31 @@ Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::stri
   Json json = header(plan, spec, 0, 0);
   json["status"] = "skipped";
   json["reason"] = reason;
-  for (const char* figure :
-       {"calloc_ns", "touch_ns", "free_ns", "zero_ns", "zero_ns_method", "zero_in_free_ns", "zero_in_free_ns_method",
-        "zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zeroed_method", "inline_stores", "calloc_faults",
-        "touch_faults", "free_faults", "syscalls", "calloc_syscalls", "free_syscalls", "home"}) {
+  for (const char* figure : {"calloc_ns",
+                             "touch_ns",
+                             "free_ns",
+                             "zero_ns",
+                             "zero_ns_method",
+                             "zero_in_free_ns",
+                             "zero_in_free_ns_method",
+                             "zeroed_bytes",
+                             "redundant_zeroed_bytes",
+                             "populated_bytes",
+                             "touch_populated_bytes",
+                             "zeroed_method",
+                             "zeroed_bound",
+                             "zeroed_in_free_bytes",
+                             "redundant_zeroed_in_free_bytes",
+                             "zeroed_in_free_method",
+                             "zeroed_in_free_bound",
+                             "inline_stores",
+                             "calloc_faults",
+                             "touch_faults",
+                             "free_faults",
+                             "syscalls",
+                             "calloc_syscalls",
+                             "free_syscalls",
+                             "home"}) {
     json[figure] = not_available("skipped: " + reason);
   }
   json["first_ops"] = Json::array();

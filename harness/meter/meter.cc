@@ -33,7 +33,7 @@ void clear_operation(OpRecord& op) {
   for (std::int64_t OpRecord::*figure :
        {&OpRecord::calloc_ns, &OpRecord::touch_ns, &OpRecord::free_ns, &OpRecord::malloc_ns, &OpRecord::zero_ns,
         &OpRecord::zeroed_bytes, &OpRecord::redundant_zeroed_bytes, &OpRecord::populated_bytes,
-        &OpRecord::unpopulated_bytes, &OpRecord::zero_in_free_ns, &OpRecord::zeroed_in_free_bytes,
+        &OpRecord::touch_populated_bytes, &OpRecord::zero_in_free_ns, &OpRecord::zeroed_in_free_bytes,
         &OpRecord::redundant_zeroed_in_free_bytes, &OpRecord::calloc_faults, &OpRecord::touch_faults,
         &OpRecord::free_faults, &OpRecord::received_bytes}) {
     op.*figure = kNotMeasured;

@@ -103,8 +103,8 @@ struct OpRecord {
   std::int64_t zeroed_bytes;
   std::int64_t redundant_zeroed_bytes;
   std::int64_t populated_bytes;
-  std::int64_t unpopulated_bytes;  ///< of the block, in pages that were not populated when calloc returned
-  std::int64_t zero_in_free_ns;    ///< as zero_ns, inside free
+  std::int64_t touch_populated_bytes;  ///< of the block, in pages that the program's writes populated
+  std::int64_t zero_in_free_ns;        ///< as zero_ns, inside free
   std::int64_t zeroed_in_free_bytes;
   std::int64_t redundant_zeroed_in_free_bytes;
   std::int64_t calloc_faults;

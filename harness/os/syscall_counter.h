@@ -3,30 +3,41 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/undispatched.h"
+
 namespace zerotax {
 
 /// Counts the system calls of one thread, by number, between begin() and end(): syscall user dispatch (Linux >= 5.11)
 /// sends each as SIGSYS to a handler that counts it and carries it out. In process and unprivileged; one per process.
+/// What the thread believes of its signals stays as it is (os/signal_view.h).
 /// Source: Documentation/admin-guide/syscall-user-dispatch.rst.
 class SyscallCounter {
  public:
   static constexpr std::size_t kNumbers = 512;
 
+  /// Told of each system call, on the thread that makes it, within the handler of a signal: it may not allocate. Its
+  /// own system calls are not counted.
+  class Observer {
+   public:
+    virtual void before_call(const SystemCall& call) = 0;
+    virtual void after_call(const SystemCall& call, long result) = 0;
+
+   protected:
+    ~Observer() = default;
+  };
+
   /// Installs the handler for the calling thread. Returns nullptr, or why system calls cannot be counted here.
   static const char* install();
 
-  /// Counting on, from zero.
-  static void begin();
-  /// Counting off; the figures stay until the next begin().
-  static void end();
+  /// Counting on, from zero. Returns nullptr, or why system calls are not counted (any more).
+  static const char* begin(Observer* observer = nullptr);
+  /// Counting off; the figures stay until the next begin(). Returns nullptr, or why they are worth nothing.
+  static const char* end();
 
   /// Calls of one system call since begin().
   static std::uint32_t calls(std::size_t number);
   /// Whether a thread or process was started since begin(): nothing was counted from then on.
   static bool incomplete();
-  /// Whether the kernel was asked to populate pages (MAP_POPULATE, MADV_POPULATE_*, mlock): pages that appeared are
-  /// then no proof of a store.
-  static bool populate_requested();
 
   /// While one lives, system calls of this thread are neither counted nor delayed: for the meter's own.
   class Pause {

@@ -35,7 +35,10 @@ struct Header {
 
 inline std::size_t page_ceiling(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 inline char* bytes_of(void* block) { return static_cast<char*>(block); }
-inline Header& header_of(void* block) { return *static_cast<Header*>(static_cast<void*>(bytes_of(block) - kPage)); }
+/// The page that a block begins on: it begins elsewhere than at its beginning only if a policy moved it on by eight
+/// bytes.
+inline char* page_of(void* block) { return bytes_of(block) - reinterpret_cast<std::uintptr_t>(block) % kPage; }
+inline Header& header_of(void* block) { return *static_cast<Header*>(static_cast<void*>(page_of(block) - kPage)); }
 
 inline std::uintptr_t mark_of(const void* block) {
   return reinterpret_cast<std::uintptr_t>(block) ^ std::uintptr_t{0x706c'616e'7465'6421};
@@ -43,7 +46,8 @@ inline std::uintptr_t mark_of(const void* block) {
 
 /// The page before a page-aligned block of the C library holds that block's own size, so it may be read.
 inline bool is_large(void* block) {
-  return reinterpret_cast<std::uintptr_t>(block) % kPage == 0 && header_of(block).mark == mark_of(block);
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(block) % kPage;
+  return (offset == 0 || offset == 8) && header_of(block).mark == mark_of(page_of(block));
 }
 
 /// A fresh mapping, which the kernel supplies with zero pages. nullptr and ENOMEM if there is none.
@@ -91,6 +95,11 @@ inline void* take_kept(std::size_t bytes) {
 inline void* take_or_map(std::size_t bytes) {
   void* block = take_kept(bytes);
   return block != nullptr ? block : map_block(bytes);
+}
+
+/// Zeros by no call that a slot could tell of.
+inline void store_zeros(void* to, std::size_t bytes) {
+  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
 }
 
 }  // namespace planted

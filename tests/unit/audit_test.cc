@@ -8,6 +8,9 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
+#include <thread>
+#include <utility>
 
 #include "meter/meter.h"
 
@@ -15,6 +18,7 @@
 namespace {
 
 std::function<void*()> planted_calloc;
+std::function<void()> planted_free;
 char* arena = nullptr;
 constexpr std::size_t kArenaPages = 4096;
 
@@ -35,7 +39,8 @@ void* calloc(std::size_t count, std::size_t bytes) noexcept {
 }
 
 void free(void* block) noexcept {
-  if (!in_arena(block)) __libc_free(block);
+  if (!in_arena(block)) return __libc_free(block);
+  if (planted_free) planted_free();
 }
 
 }  // extern "C"
@@ -77,7 +82,8 @@ class Audit : public testing::Test {
     return block;
   }
   /// The figures of one calloc of `bytes` that does this and returns `block`.
-  static OpRecord audit(char* block, std::size_t bytes, const std::function<void()>& act) {
+  static OpRecord audit(char* block, std::size_t bytes, const std::function<void()>& act,
+                        const std::function<void()>& in_free = {}) {
     OpRecord op{};
     clear_operation(op);
     meter->begin_operation(op);
@@ -88,7 +94,25 @@ class Audit : public testing::Test {
     void* given = meter->allocate(bytes);
     planted_calloc = nullptr;
     EXPECT_EQ(given, block);
+    planted_free = in_free;
     meter->release(given);
+    planted_free = nullptr;
+    meter->end_operation();
+    return op;
+  }
+  /// The figures of one free of a block that is handed out as it is, then made dirty in its first `dirty_pages`.
+  static OpRecord audit_free(char* block, std::size_t bytes, std::size_t dirty_pages,
+                             const std::function<void()>& act) {
+    OpRecord op{};
+    clear_operation(op);
+    meter->begin_operation(op);
+    planted_calloc = [&] { return static_cast<void*>(block); };
+    void* given = meter->allocate(bytes);
+    planted_calloc = nullptr;
+    dirty(block, dirty_pages);
+    planted_free = act;
+    meter->release(given);
+    planted_free = nullptr;
     meter->end_operation();
     return op;
   }
@@ -226,6 +250,156 @@ TEST_F(Audit, ClaimsNoStoreWhereTheKernelWasAskedToPopulate) {
   ::munlock(block, kBytes);
   EXPECT_EQ(op.populated_bytes, kBytes);
   EXPECT_EQ(op.zeroed_bytes, 0);
+}
+
+TEST_F(Audit, CountsStoresOverPagesThatTheKernelWasAskedToPopulate) {
+  constexpr std::size_t kBytes = 8 * kPageBytes;
+  constexpr int kPopulateWrite = 23;
+  const std::pair<const char*, std::function<void(char*)>> ways[] = {
+      {"mlock", [](char* block) { ::mlock(block, kBytes); }},
+      {"mlock2", [](char* block) { ::syscall(SYS_mlock2, block, kBytes, 0); }},
+      {"MADV_POPULATE_WRITE", [](char* block) { ::madvise(block, kBytes, kPopulateWrite); }},
+      {"MAP_POPULATE",
+       [](char* block) {
+         ::mmap(block, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
+       }},
+      {"MAP_LOCKED", [](char* block) {
+         ::mmap(block, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_LOCKED, -1, 0);
+       }}};
+  for (const auto& [name, populate] : ways) {
+    char* block = fresh(8);
+    const auto act = [&] {
+      populate(block);
+      store_zeros(block, kBytes / 2);
+    };
+    for (int round = 0; round < 3; ++round) {
+      const OpRecord op = audit(block, kBytes, act);
+      EXPECT_EQ(op.zeroed_bytes, kBytes / 2) << name << ", round " << round;
+      EXPECT_EQ(op.redundant_zeroed_bytes, kBytes / 2) << name;
+    }
+    ::munlock(block, kBytes);
+  }
+}
+
+TEST_F(Audit, ClaimsNothingOfPagesThatWereMovedIntoTheBlock) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  char* other = fresh(4);
+  const OpRecord op = audit(block, kBytes, [&] {
+    store_zeros(other, kBytes);
+    ::mremap(other, kBytes, kBytes, MREMAP_MAYMOVE | MREMAP_FIXED, block);
+  });
+  EXPECT_EQ(op.zeroed_bytes, kNotMeasured);
+  EXPECT_NE(std::string(&record->na_unseen[0]).find("moved"), std::string::npos);
+  record->na_unseen[0] = '\0';
+}
+
+TEST_F(Audit, CountsWhatFreeClearsByMemset) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  const OpRecord op = audit_free(block, kBytes, 1, [&] { call_memset(block, kBytes - 10); });
+  EXPECT_EQ(op.zeroed_in_free_bytes, kBytes - 10);
+  EXPECT_EQ(op.redundant_zeroed_in_free_bytes, 3 * kPageBytes - 10);
+  EXPECT_EQ(op.free_methods, kByMemset);
+  EXPECT_EQ(op.zeroed_bytes, 0);
+  EXPECT_EQ(op.methods, 0U);
+}
+
+TEST_F(Audit, CountsWhatFreeClearsByStoresOfItsOwn) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  for (int round = 0; round < 3; ++round) {
+    const OpRecord op = audit_free(block, kBytes, 2, [&] { store_zeros(block, kBytes); });
+    EXPECT_EQ(op.zeroed_in_free_bytes, kBytes);
+    EXPECT_EQ(op.redundant_zeroed_in_free_bytes, 2 * kPageBytes);
+    EXPECT_EQ(op.free_methods, kByInline);
+    EXPECT_EQ(op.zeroed_bytes, 0);
+  }
+}
+
+TEST_F(Audit, LooksAtPagesBeforeFreeGivesThemBack) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  const auto purge = [&] { ::madvise(block, kBytes, MADV_DONTNEED); };
+  const OpRecord cleared = audit_free(block, kBytes, 4, [&] {
+    store_zeros(block, 3 * kPageBytes);
+    purge();
+  });
+  EXPECT_EQ(cleared.zeroed_in_free_bytes, 3 * kPageBytes);
+  EXPECT_EQ(cleared.redundant_zeroed_in_free_bytes, 0);
+  const OpRecord returned = audit_free(block, kBytes, 4, purge);
+  EXPECT_EQ(returned.zeroed_in_free_bytes, 0);
+  EXPECT_EQ(returned.free_methods, 0U);
+  const OpRecord unmapped = audit_free(block, kBytes, 4, [&] { ::munmap(block, kBytes); });
+  EXPECT_EQ(unmapped.zeroed_in_free_bytes, 0);
+}
+
+TEST_F(Audit, LooksAtPagesBeforeFreeClosesThem) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  const OpRecord op = audit_free(block, kBytes, 4, [&] {
+    store_zeros(block, 2 * kPageBytes);
+    ::mprotect(block, kBytes, PROT_NONE);
+  });
+  EXPECT_EQ(op.zeroed_in_free_bytes, 2 * kPageBytes);
+  ::mprotect(block, kBytes, PROT_READ | PROT_WRITE);
+}
+
+TEST_F(Audit, CountsAFailedSystemCallOfFreeForNothing) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  const OpRecord op = audit_free(block, kBytes, 4, [&] {
+    store_zeros(block, kBytes);
+    ::mmap(block, kBytes, PROT_READ, MAP_FIXED | MAP_SHARED, -1, 0);
+  });
+  EXPECT_EQ(op.zeroed_in_free_bytes, kBytes);
+}
+
+TEST_F(Audit, DoesNotClaimThatNothingWasZeroedWhereAThreadClearsTheBlockAfterFree) {
+  constexpr std::size_t kBytes = 4 * kPageBytes;
+  char* block = fresh(4);
+  OpRecord first{};
+  clear_operation(first);
+  meter->begin_operation(first);
+  planted_calloc = [&] { return static_cast<void*>(block); };
+  void* given = meter->allocate(kBytes);
+  dirty(block, 4);
+  meter->release(given);
+  meter->end_operation();
+  EXPECT_EQ(first.zeroed_in_free_bytes, 0);
+  std::thread([&] { store_zeros(block, kBytes); }).join();
+  OpRecord second{};
+  clear_operation(second);
+  meter->begin_operation(second);
+  meter->release(meter->allocate(kBytes));
+  planted_calloc = nullptr;
+  meter->end_operation();
+  EXPECT_EQ(first.zeroed_in_free_bytes, kNotMeasured);
+  EXPECT_NE(std::string(&record->na_unseen_in_free[0]).find("after free had returned"), std::string::npos);
+  record->na_unseen_in_free[0] = '\0';
+  EXPECT_EQ(second.zeroed_bytes, 0);
+  EXPECT_EQ(second.zeroed_in_free_bytes, 0);
+}
+
+TEST_F(Audit, NotesTheAlignmentOfABlockThatSuitsNotEveryType) {
+  char* block = fresh(2);
+  EXPECT_EQ(audit(block, kPageBytes, [] {}).misaligned, 0U);
+  EXPECT_EQ(audit(block + 16, 100, [] {}).misaligned, 0U);
+  EXPECT_EQ(audit(block + 8, kPageBytes, [] {}).misaligned, 8U);
+  EXPECT_EQ(audit(block + 8, 8, [] {}).misaligned, 0U) << "too small for anything that would need more";
+}
+
+TEST_F(Audit, CountsThePagesThatTheProgramsWritesPopulated) {
+  constexpr std::size_t kBytes = 8 * kPageBytes;
+  char* block = fresh(8);
+  OpRecord op{};
+  for (const std::size_t expected : {2 * kPageBytes, std::size_t{0}}) {
+    clear_operation(op);
+    meter->begin_operation(op);
+    meter->touch(block, kBytes, 0.25);
+    meter->end_operation();
+    EXPECT_EQ(op.touch_populated_bytes, expected);
+  }
 }
 
 TEST_F(Audit, FindsTheByteThatIsNotZero) {

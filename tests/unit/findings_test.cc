@@ -123,6 +123,62 @@ TEST(Findings, MemoryThatIsNotZeroIsHighInWhateverCase) {
   EXPECT_NE(found.at("findings")[0].at("sentence").get<std::string>().find("offset 0"), std::string::npos);
 }
 
+TEST(Findings, AMisalignedBlockIsHighInWhateverCase) {
+  Json point = point_of({});
+  point["case"] = "calloc_batch";
+  point["status"] = "misaligned";
+  point["reason"] = "calloc handed out a block aligned to 8 bytes where 16 are required, operation 1";
+  point["violations"] = Json::array({"misaligned"});
+  const Json found = findings_json(find_findings({point}, nullptr), "made");
+  ASSERT_EQ(found.at("findings").size(), 1U);
+  EXPECT_EQ(found.at("findings")[0].at("id"), "a-misaligned-1MiB");
+  EXPECT_EQ(found.at("findings")[0].at("severity"), "high");
+  EXPECT_NE(found.at("findings")[0].at("sentence").get<std::string>().find("aligned to 8 bytes"), std::string::npos);
+}
+
+std::vector<std::string> ids_of(const Json& point) {
+  std::vector<std::string> ids;
+  for (const Json& finding : findings_json(find_findings({point}, nullptr), "made").at("findings")) {
+    ids.push_back(finding.at("id").get<std::string>() + " " + finding.at("severity").get<std::string>());
+  }
+  return ids;
+}
+
+TEST(Findings, ZerosWrittenByFreeAreAFindingRedundantOrNot) {
+  Json point = point_of({.touch = 1});
+  point["zeroed_in_free_bytes"] = kMiB;
+  point["redundant_zeroed_in_free_bytes"] = kMiB / 2;
+  EXPECT_EQ(ids_of(point), Ids{"a-zeroing-in-free-redundant-1MiB medium"});
+  point["redundant_zeroed_in_free_bytes"] = kMiB / 2 - 1;
+  EXPECT_EQ(ids_of(point), Ids{"a-zeroing-in-free-1MiB low"});
+  point["zeroed_in_free_bytes"] = kMiB / 2 - 1;
+  EXPECT_EQ(ids_of(point), Ids{});
+  point["zeroed_in_free_bytes"] = not_available("nobody knows");
+  point["redundant_zeroed_in_free_bytes"] = not_available("nobody knows");
+  EXPECT_EQ(ids_of(point), Ids{});
+}
+
+TEST(Findings, AnUpperBoundOfOnePageIsNoEvidence) {
+  Json point = point_of({.size = 8192, .redundant = 4096, .populated = 8192});
+  EXPECT_FALSE(ids_of(point).empty()) << "exact";
+  point["zeroed_bound"] = "at most";
+  EXPECT_EQ(ids_of(point), Ids{});
+  point["redundant_zeroed_bytes"] = 8192;
+  EXPECT_FALSE(ids_of(point).empty()) << "two pages are";
+  Json first = point_of({.size = 4096, .first_redundant = 4096, .first_populated = 4096});
+  EXPECT_FALSE(ids_of(first).empty()) << "exact";
+  first["first_ops"][0]["zeroed_bound"] = "at most";
+  EXPECT_EQ(ids_of(first), Ids{});
+}
+
+TEST(Findings, FaultsThatCopyAreNoPurgeStorm) {
+  Json point = point_of({.touch = 1, .touch_faults = 256, .calloc_calls = {"clone"}});
+  point["touch_populated_bytes"] = 0;
+  EXPECT_EQ(ids_of(point), Ids{});
+  point["touch_populated_bytes"] = kMiB / 2;
+  EXPECT_FALSE(ids_of(point).empty());
+}
+
 TEST(Findings, ManyPointsOfOneCauseAreOneFindingWithARangeOfSizes) {
   std::vector<Made> points;
   for (const std::uint64_t size : {1, 2, 4, 8, 100, 128}) {

@@ -40,7 +40,6 @@ TEST_F(SyscallCounterTest, CountsByNumberAndPassesResultsThrough) {
   EXPECT_EQ(SyscallCounter::calls(SYS_getppid), 3U);
   EXPECT_EQ(SyscallCounter::calls(SYS_munmap), 2U);
   EXPECT_FALSE(SyscallCounter::incomplete());
-  EXPECT_FALSE(SyscallCounter::populate_requested());
 }
 
 TEST_F(SyscallCounterTest, PassesAllSixArguments) {
@@ -102,36 +101,66 @@ TEST_F(SyscallCounterTest, PausesForOurOwnCalls) {
   EXPECT_EQ(SyscallCounter::calls(SYS_getpid), 1U);
 }
 
-TEST_F(SyscallCounterTest, NoticesThatTheKernelWasAskedToPopulate) {
-  SyscallCounter::begin();
-  void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+TEST_F(SyscallCounterTest, TellsAnObserverBeforeAndAfterEachCallAndCountsNoneOfItsOwn) {
+  struct Watcher final : SyscallCounter::Observer {
+    void before_call(const SystemCall& call) override {
+      ::syscall(SYS_getppid);
+      before = call.arguments[1];
+    }
+    void after_call(const SystemCall& /*call*/, long result) override { after = result; }
+    long before = 0;
+    long after = 0;
+  } watcher;
+  SyscallCounter::begin(&watcher);
+  void* memory = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   SyscallCounter::end();
-  EXPECT_TRUE(SyscallCounter::populate_requested());
-  ::munmap(memory, 4096);
+  ASSERT_NE(memory, MAP_FAILED);
+  EXPECT_EQ(watcher.before, 8192);
+  EXPECT_EQ(watcher.after, reinterpret_cast<long>(memory));
+  EXPECT_EQ(SyscallCounter::calls(SYS_getppid), 0U);
+  ::munmap(memory, 8192);
 }
 
-TEST_F(SyscallCounterTest, NoticesEveryOtherWayToAskForPagesAndForgetsItWithTheNextCall) {
-  const auto map = [] { return ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); };
-  void* memory = map();
-  constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ of Linux 5.14
-  const std::pair<const char*, std::function<void()>> ways[] = {
-      {"MADV_POPULATE_READ", [&] { ::madvise(memory, 4096, kPopulateRead); }},
-      {"MADV_POPULATE_WRITE", [&] { ::madvise(memory, 4096, kPopulateRead + 1); }},
-      {"mlock", [&] { ::mlock(memory, 4096); }},
-      {"mlock2", [&] { ::syscall(SYS_mlock2, memory, 4096, 0); }},
-      {"MAP_LOCKED",
-       [&] { ::mmap(memory, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_LOCKED, -1, 0); }}};
-  for (const auto& [name, ask] : ways) {
-    SyscallCounter::begin();
-    ask();
-    SyscallCounter::end();
-    EXPECT_TRUE(SyscallCounter::populate_requested()) << name;
-    SyscallCounter::begin();
-    ::madvise(memory, 4096, MADV_NOHUGEPAGE);
-    SyscallCounter::end();
-    EXPECT_FALSE(SyscallCounter::populate_requested()) << "after " << name;
+TEST_F(SyscallCounterTest, LeavesTheSignalsBlockedThatTheCallBlocked) {
+  sigset_t all;
+  sigset_t before;
+  sigset_t seen;
+  sigset_t after;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, nullptr, &before);
+  ASSERT_EQ(SyscallCounter::begin(), nullptr);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::sigprocmask(SIG_SETMASK, nullptr, &seen);
+  SyscallCounter::end();
+  ::sigprocmask(SIG_SETMASK, nullptr, &after);
+  // And once more, from a mask that blocks it already.
+  ASSERT_EQ(SyscallCounter::begin(), nullptr);
+  const long parent = ::syscall(SYS_getppid);
+  SyscallCounter::end();
+  sigset_t last;
+  ::sigprocmask(SIG_SETMASK, &before, &last);
+  for (const sigset_t* set : {&seen, &after, &last}) {
+    EXPECT_TRUE(sigismember(set, SIGSYS));
+    EXPECT_TRUE(sigismember(set, SIGUSR1));
   }
-  ::munmap(memory, 4096);
+  EXPECT_EQ(parent, ::getppid());
+}
+
+TEST_F(SyscallCounterTest, LetsAHandlerRunAndReturnWhoseMaskBlocksEverything) {
+  static volatile long parent = 0;
+  struct sigaction action {};
+  action.sa_handler = [](int) { parent = ::syscall(SYS_getppid); };
+  sigfillset(&action.sa_mask);
+  ASSERT_EQ(SyscallCounter::begin(), nullptr);
+  ::sigaction(SIGUSR1, &action, nullptr);
+  ::raise(SIGUSR1);
+  struct sigaction found {};
+  ::sigaction(SIGUSR1, nullptr, &found);
+  SyscallCounter::end();
+  EXPECT_EQ(parent, ::getppid());
+  EXPECT_TRUE(sigismember(&found.sa_mask, SIGSYS));
+  EXPECT_EQ(SyscallCounter::calls(SYS_getppid), 1U);
+  ::signal(SIGUSR1, SIG_DFL);
 }
 
 TEST(SyscallNames, AreTheKernels) {

@@ -10,6 +10,7 @@
 #include "analyze/summary.h"
 #include "base/size.h"
 #include "drive/operation_cost.h"
+#include "os/page.h"
 
 namespace zerotax {
 namespace {
@@ -27,6 +28,10 @@ Way way_of(const Json& point) {
   const auto touched = static_cast<std::uint64_t>(std::ceil(touch * static_cast<double>(pages_of(point))));
   const auto faults = operation_faults(point);
   if (touched == 0 || !faults || !is_much(*faults, touched)) return Way::kNone;
+  // Faults on pages that are there copy them, as after a fork: nothing was given back. Older runs do not tell.
+  const auto refilled = count_in(point, "touch_populated_bytes");
+  const std::uint64_t in_calloc = count_in(point, "populated_bytes").value_or(0);
+  if (refilled && !is_much(*refilled + in_calloc, touched * kPageBytes)) return Way::kNone;
   // Where calloc wrote needless zeros, it took the faults: another rule's.
   const auto redundant = count_in(point, "redundant_zeroed_bytes");
   if (!redundant || is_much(*redundant, size_of(point))) return Way::kNone;

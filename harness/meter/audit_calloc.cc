@@ -1,0 +1,187 @@
+// What calloc zeroed: the pages of its block before the call and after it.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "meter/audit.h"
+#include "meter/contents.h"
+#include "os/mappings.h"
+
+namespace zerotax {
+namespace {
+
+constexpr AddressRange kUserSpace{0, 0x7fff'ffff'f000};
+/// Reading the pagemap entry by entry costs 8 bytes a page: beyond this much mapped memory the pass would take minutes.
+constexpr std::size_t kReadableBytes = std::size_t{8} << 30;
+
+/// The populated pages of all mappings, for a kernel that must be asked page by page. False if there is too much
+/// mapped.
+bool read_whole_process(const Pagemap& pagemap, RangeList& populated) {
+  std::size_t mapped = 0;
+  bool done = true;
+  for_each_mapping([&](const Mapping& mapping) {
+    // [vsyscall] lies beyond user space, and has no pagemap entry to read.
+    if ((!mapping.readable && !mapping.writable) || mapping.range.begin >= kUserSpace.end) return;
+    mapped += mapping.range.bytes();
+    done = done && mapped <= kReadableBytes && pagemap.populated(mapping.range, populated);
+  });
+  return done;
+}
+
+/// What every block of this many bytes must be aligned to; smaller ones may hold smaller objects only.
+constexpr std::size_t kAlignment = alignof(std::max_align_t);
+
+/// The largest power of two that divides an address.
+std::uint32_t alignment_of(std::uintptr_t address) { return static_cast<std::uint32_t>(address & -address); }
+
+}  // namespace
+
+void* AuditMeter::allocate(std::size_t bytes) {
+  look_before_calloc();
+  block_ = {};
+  begin_call(false);
+  void* block = std::calloc(bytes, 1);
+  end_call(op_->calloc_syscalls);
+  escape(block);
+  if (block == nullptr) {
+    tracker_.stop();
+    return nullptr;
+  }
+  record_.phase = Phase::kCheck;
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  block_ = {begin, begin + bytes};
+  filled_ = FilledPages(block_);
+  look_after_calloc(block_);
+  note_place(block_);
+  const std::size_t dirty_offset = check_zero(block, bytes, pagemap_, scratch_);
+  if (dirty_offset < bytes && op_->not_zero == 0) {
+    op_->not_zero = 1;
+    op_->not_zero_offset = dirty_offset;
+  }
+  remember_block(block_);
+  if (live_count_ < kLive) live_[live_count_++] = block_;
+  return block;
+}
+
+void AuditMeter::touch(void* block, std::size_t bytes, double fraction) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  const AddressRange range{begin, begin + bytes};
+  const auto populated = [&] {
+    scratch_.clear();
+    std::size_t sum = 0;
+    if (record_.na_populated[0] == '\0') pagemap_.populated(range.pages(), scratch_);
+    for (const AddressRange& pages : scratch_) sum += pages.intersect(range).bytes();
+    return static_cast<std::int64_t>(sum);
+  };
+  const std::int64_t before = populated();
+  Meter::touch(block, bytes, fraction);
+  add_to(op_->touch_populated_bytes, populated() - before);
+}
+
+void AuditMeter::note_place(AddressRange block) {
+  for_each_mapping([&](const Mapping& mapping) {
+    if (mapping.heap && block.begin >= mapping.range.begin && block.begin < mapping.range.end) op_->in_heap = 1;
+  });
+  if (block.bytes() >= kAlignment && block.begin % kAlignment != 0 && op_->misaligned == 0) {
+    op_->misaligned = alignment_of(block.begin);
+  }
+}
+
+void AuditMeter::look_before_calloc() {
+  look_for_late_zeros();
+  populated_before_.clear();
+  dirty_before_.clear();
+  if (record_.na_populated[0] == '\0') {
+    const bool done = pagemap_.method() == Pagemap::Method::kScan ? pagemap_.populated(kUserSpace, populated_before_)
+                                                                  : read_whole_process(pagemap_, populated_before_);
+    if (!done) {
+      say(record_.na_populated, "too much is mapped to read the pagemap page by page (Linux 6.7 can scan it)");
+      if (inline_watched()) say(record_.na_inline, record_.na_populated);
+    }
+  }
+  if (!inline_watched()) return;
+
+  for (std::size_t i = 0; i < block_count_; ++i) {
+    // Of a block that was freed, only what is still there may be read.
+    scratch_.clear();
+    for_each_mapping([&](const Mapping& mapping) {
+      const AddressRange common = mapping.range.intersect(blocks_[i].pages());
+      if (common.bytes() > 0 && mapping.readable && mapping.zero_filled()) {
+        pagemap_.populated(common, scratch_);
+      }
+    });
+    find_dirty_pages(blocks_[i], scratch_, dirty_before_);
+  }
+  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(blocks_[i].pages());
+}
+
+void AuditMeter::look_after_calloc(AddressRange block) {
+  const bool known = look_at(block.pages());
+  tracker_.stop();
+  if (!known) {
+    if (!covered_by_memset(block)) {
+      forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &record_.na_inline[0]);
+    }
+    return;
+  }
+  count_populated(block);
+  // A call with more memsets than can be remembered could have its stores counted twice.
+  if (store_count_ == kStores) return;
+  count_zeros_of(block.pages());
+  doubt_shared_pages(block);
+  add_filled();
+}
+
+void AuditMeter::count_populated(AddressRange block) {
+  std::size_t populated = 0;
+  for (const AddressRange& pages : populated_after_) {
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
+      if (!populated_before_.contains(page)) populated += block.intersect({page, page + kPageBytes}).bytes();
+    }
+  }
+  add_to(op_->populated_bytes, static_cast<std::int64_t>(populated));
+}
+
+void AuditMeter::doubt_shared_pages(AddressRange block) {
+  // A page of a shared mapping or file may have been written to from elsewhere, though this process has not mapped it.
+  constexpr std::size_t kPages = 1024;
+  unsigned char resident[kPages];
+  for (std::uintptr_t page = block.pages().begin; page < block.pages().end;) {
+    if (anonymous_.contains(page)) {
+      page += kPageBytes;
+      continue;
+    }
+    const std::size_t pages = std::min(kPages, (block.pages().end - page) / kPageBytes);
+    const bool told = ::mincore(reinterpret_cast<void*>(page), pages * kPageBytes, &resident[0]) == 0;
+    for (std::size_t i = 0; i < pages; ++i, page += kPageBytes) {
+      if (anonymous_.contains(page) || populated_after_.contains(page) || (told && (resident[i] & 1) == 0)) continue;
+      const AddressRange part = block.intersect({page, page + kPageBytes});
+      if (touched_by_memset(part) || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) continue;
+      doubt_ = "the block lies in a shared or file mapping, whose pages may be written to elsewhere";
+      count(Store::kUnknown, part);
+    }
+  }
+}
+
+void AuditMeter::remember_block(AddressRange block) {
+  if (block.bytes() < kPageBytes) return;
+  // Overlapping blocks become one, so that no page is watched twice.
+  for (std::size_t i = 0; i < block_count_;) {
+    if (blocks_[i].intersect(block).bytes() == 0) {
+      ++i;
+      continue;
+    }
+    block = {std::min(block.begin, blocks_[i].begin), std::max(block.end, blocks_[i].end)};
+    blocks_[i] = blocks_[--block_count_];
+  }
+  if (block_count_ == kBlocks) return;
+  // In ascending order, as RangeList wants them.
+  AddressRange* at = std::find_if(&blocks_[0], &blocks_[block_count_],
+                                  [&](const AddressRange& other) { return other.begin > block.begin; });
+  std::move_backward(at, &blocks_[block_count_], &blocks_[block_count_ + 1]);
+  *at = block;
+  ++block_count_;
+}
+
+}  // namespace zerotax

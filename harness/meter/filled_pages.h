@@ -1,0 +1,36 @@
+#pragma once
+
+#include "os/page.h"
+
+namespace zerotax {
+
+/// Adds up the pages of one block that were filled with zeros by stores of which only the pages tell. A page that the
+/// block shares with a header or another block proves nothing by itself, for somebody else may have written there: it
+/// counts when the page next to it, inside the block, was filled.
+class FilledPages {
+ public:
+  explicit FilledPages(AddressRange block = {});
+
+  /// The part of the block on one page was filled; `dirty`: over something else than zeros.
+  void add(AddressRange part, bool dirty);
+
+  struct Bytes {
+    std::size_t all = 0;
+    std::size_t dirty = 0;  ///< of them, not zero before
+  };
+  [[nodiscard]] Bytes total() const;
+
+  /// Whether only pages were filled that are none of the block's own, because it has none: the block itself may have
+  /// been written, or its neighbours.
+  [[nodiscard]] bool is_doubtful() const;
+
+ private:
+  AddressRange whole_;  ///< the pages that are the block's own
+  Bytes inside_;
+  Bytes head_;
+  Bytes tail_;
+  bool first_filled_ = false;
+  bool last_filled_ = false;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+/// System calls from the one range of code that syscall user dispatch passes over (os/syscall_counter.cc).
+/// Returns what the kernel does: -errno on failure.
+extern "C" long zerotax_syscall(long number, long a, long b, long c, long d, long e, long f)
+    __attribute__((visibility("hidden")));
+
+namespace zerotax {
+
+/// A system call of another code, as its registers had it.
+struct SystemCall {
+  long number;
+  long arguments[6];
+};
+
+/// The kernel tells of an error by a number from -4095 on.
+inline bool is_error(long result) { return static_cast<unsigned long>(result) > -4096UL; }
+
+}  // namespace zerotax

@@ -1,0 +1,9 @@
+// Clears every block in free by stores of its own, and hands it out again as it is.
+#include "core.h"
+
+void* planted::large_calloc(std::size_t bytes) { return take_or_map(bytes); }
+
+void planted::large_free(void* block) {
+  store_zeros(block, header_of(block).asked);
+  keep_block(block);
+}
