@@ -43,7 +43,7 @@ std::optional<Comparison> compare(const Allocator& allocator, std::uint64_t size
     const PassResult pass = run_pass(allocator, point, Pass::kDifferential, {}, nullptr);
     if (pass.status() != PassResult::Status::kOk) return {};
     for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
-      if (pass.op(i).zero_ns == 0) return {};
+      if (pass.op(i).zero_ns == 0 || pass.op(i).zero_ns == kNotMeasured) return {};
       clocks.push_back(static_cast<double>(pass.op(i).zero_ns));
       differences.push_back(static_cast<double>(pass.op(i).calloc_ns - pass.op(i).malloc_ns));
       ratios.push_back(clocks.back() / differences.back());

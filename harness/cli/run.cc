@@ -6,6 +6,7 @@
 #include "cli/measure_options.h"
 #include "cli/points_table.h"
 #include "cli/subcommand.h"
+#include "drive/audited_operations.h"
 #include "drive/interrupt.h"
 #include "drive/output_file.h"
 #include "drive/session.h"
@@ -37,6 +38,12 @@ Session make_session(const MeasureOptions& options) {
   const PlanAxes axes = options.axes();
   plan.allocators = resolve_allocators(options.allocators, options.env);
   add_points(plan, axes, repeats_for(options.ops));
+  if (options.ops) {
+    for (PointSpec& point : plan.points) {
+      point.repeats.audit_ops = audited_operations(point.repeats.ops, point.size_bytes);
+      point.repeats.zeroing_ops = point.repeats.audit_ops;
+    }
+  }
   return {std::move(plan), options.out.empty() ? std::nullopt : std::optional(options.out), Subcommand::command_line};
 }
 

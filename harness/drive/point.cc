@@ -11,6 +11,7 @@
 #include "drive/fork_figures.h"
 #include "drive/steady_state.h"
 #include "drive/transfer.h"
+#include "drive/zero_time.h"
 #include "os/syscall_counter.h"
 
 namespace zerotax {
@@ -129,23 +130,6 @@ Json single_in_free(const PassResult& audit, std::size_t op, std::int64_t OpReco
   return single_figure(audit, "audit", op, figure, na);
 }
 
-/// zero_ns and how it was found.
-std::pair<Json, Json> zero_time(const Passes& passes, const Json& zeroed_bytes) {
-  // Where stores may have gone unseen, the clock around memset is not the whole time.
-  if (passes.audit.ops() > 0 && is_not_available(zeroed_bytes)) return {zeroed_bytes, zeroed_bytes};
-  if (has_no_zeroing(passes.audit)) return {0, "nothing to time"};
-  if (has_inline_zeroing(passes.audit) && passes.differential.ops() > 0) {
-    const PassResult& pass = passes.differential;
-    std::vector<double> differences;
-    for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
-      differences.push_back(static_cast<double>(pass.op(i).calloc_ns - pass.op(i).malloc_ns));
-    }
-    return {std::max(0.0, quantile(differences, 0.5)), "calloc minus malloc"};
-  }
-  const Json figure = steady_count(passes.zeroing, "zeroing", &OpRecord::zero_ns, "");
-  return {figure, is_not_available(figure) ? figure : Json("clock around memset")};
-}
-
 Json first_ops(const Passes& passes) {
   Json entries = Json::array();
   const std::size_t ops = std::min(kFirstOps, std::max(passes.timing.ops(), passes.audit.ops()));
@@ -153,7 +137,6 @@ Json first_ops(const Passes& passes) {
   const char* na_zeroed = audit_reason(audit, &Record::na_zeroed);
   const char* na_redundant = audit_reason(audit, &Record::na_redundant);
   const char* na_populated = audit_reason(audit, &Record::na_populated);
-  const bool nothing = has_no_zeroing(audit);
   for (std::size_t i = 0; i < ops; ++i) {
     Json entry;
     entry["op"] = i + 1;
@@ -161,11 +144,7 @@ Json first_ops(const Passes& passes) {
     entry["touch_ns"] = touched(single_figure(passes.timing, "timing", i, &OpRecord::touch_ns, ""), passes.timing);
     entry["free_ns"] = single_figure(passes.timing, "timing", i, &OpRecord::free_ns, "");
     const Json zeroed = single_figure(audit, "audit", i, &OpRecord::zeroed_bytes, na_zeroed);
-    entry["zero_ns"] = nothing                                       ? Json(0)
-                       : i < audit.ops() && is_not_available(zeroed) ? zeroed
-                       : has_inline_zeroing(audit)
-                           ? not_available("zeroed by inline stores: timed in the steady state only")
-                           : single_figure(passes.zeroing, "zeroing", i, &OpRecord::zero_ns, "");
+    entry["zero_ns"] = zero_time_at(passes, i, zeroed);
     entry["zeroed_bytes"] = zeroed;
     entry["redundant_zeroed_bytes"] = single_figure(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
     entry["zeroed_bound"] = zeroed_bound(zeroed, i < audit.ops() ? audit.op(i).methods : 0);
@@ -246,7 +225,7 @@ void add_violations(const PassResult& audit, Json& violations) {
   if (misaligned) violations.push_back("misaligned");
 }
 
-Json header(const Plan& plan, const PointSpec& spec, std::size_t ops) {
+Json header(const Plan& plan, const PointSpec& spec, std::size_t ops, std::size_t audited_ops) {
   const Allocator& allocator = plan.allocators[spec.allocator];
   Json json;
   json["allocator"] = allocator.name;
@@ -258,6 +237,7 @@ Json header(const Plan& plan, const PointSpec& spec, std::size_t ops) {
   json["touch"] = spec.touch;
   json["thread"] = spec.thread;
   json["ops"] = ops;
+  json["audited_ops"] = audited_ops;
   return json;
 }
 
@@ -280,7 +260,7 @@ bool has_no_zeroing(const PassResult& audit) {
 }
 
 Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
-  Json json = header(plan, spec, passes.timing.ops());
+  Json json = header(plan, spec, passes.timing.ops(), passes.audit.ops());
   set_status(passes, json);
   const auto& [audit, timing, zeroing, differential, faults] = passes;
   json["calloc_ns"] = steady_time(timing, &OpRecord::calloc_ns, "not measured by this pass");
@@ -288,7 +268,7 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   json["free_ns"] = steady_time(timing, &OpRecord::free_ns, "not measured by this pass");
   const Json zeroed_bytes =
       steady_count(audit, "audit", &OpRecord::zeroed_bytes, audit_reason(audit, &Record::na_zeroed));
-  const auto [zero_ns, zero_ns_method] = zero_time(passes, zeroed_bytes);
+  const auto [zero_ns, zero_ns_method] = zero_time(passes, zeroed_bytes, json["calloc_ns"]);
   json["zero_ns"] = zero_ns;
   json["zero_ns_method"] = zero_ns_method;
   json["zeroed_bytes"] = zeroed_bytes;
@@ -303,6 +283,9 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   json["zeroed_bound"] = zeroed_bound(zeroed_bytes, steady_methods(audit, &OpRecord::methods));
   const Json in_free = steady_in_free(audit, &OpRecord::zeroed_in_free_bytes, audit_reason(audit, &Record::na_zeroed));
   json["zeroed_in_free_bytes"] = in_free;
+  const ZeroTime free_time = zero_in_free_time(passes, in_free, json["free_ns"]);
+  json["zero_in_free_ns"] = free_time.ns;
+  json["zero_in_free_ns_method"] = free_time.method;
   json["redundant_zeroed_in_free_bytes"] =
       steady_in_free(audit, &OpRecord::redundant_zeroed_in_free_bytes, audit_reason(audit, &Record::na_redundant));
   json["zeroed_in_free_method"] = zeroed_method(audit, in_free, &OpRecord::free_methods);
@@ -330,7 +313,7 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
 }
 
 Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::string& reason) {
-  Json json = header(plan, spec, 0);
+  Json json = header(plan, spec, 0, 0);
   json["status"] = "skipped";
   json["reason"] = reason;
   for (const char* figure : {"calloc_ns",
@@ -338,6 +321,8 @@ Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::stri
                              "free_ns",
                              "zero_ns",
                              "zero_ns_method",
+                             "zero_in_free_ns",
+                             "zero_in_free_ns_method",
                              "zeroed_bytes",
                              "redundant_zeroed_bytes",
                              "populated_bytes",

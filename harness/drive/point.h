@@ -18,6 +18,13 @@ struct Passes {
 /// Whether the audit saw zeros written by no memset: then zero_ns must come from the differential pass.
 bool has_inline_zeroing(const PassResult& audit);
 
+/// Whether a clock around memset could tell anything, of calloc or of free.
+bool needs_zeroing_pass(const PassResult& audit);
+
+/// Whether zero_ns must come from the differential pass: zeros were written by no memset, or by memsets too short to
+/// time.
+bool needs_differential_pass(const Passes& passes);
+
 /// Whether the audit was complete and saw no zeros written: then there is nothing to time.
 bool has_no_zeroing(const PassResult& audit);
 

@@ -67,9 +67,9 @@ class Runner {
     if (passes.audit.status() == PassResult::Status::kTimeout) return;
     passes.timing = pass(work, Pass::kTiming);
     if (!stopped() && passes.audit.record().forks != 0) passes.faults = pass(work, Pass::kFaults);
-    if (stopped() || has_no_zeroing(passes.audit)) return;
+    if (stopped() || !needs_zeroing_pass(passes.audit)) return;
     passes.zeroing = pass(work, Pass::kZeroing);
-    if (!stopped() && has_inline_zeroing(passes.audit)) passes.differential = pass(work, Pass::kDifferential);
+    if (!stopped() && needs_differential_pass(passes)) passes.differential = pass(work, Pass::kDifferential);
   }
 
   [[nodiscard]] Json result(const Work& work) const {

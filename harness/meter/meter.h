@@ -32,6 +32,8 @@ class Meter {
   /// Called before and after each operation of the case, which may allocate several blocks: figures are their sums.
   virtual void begin_operation(OpRecord& /*record*/) {}
   virtual void end_operation() {}
+  /// Called once, when every operation was made.
+  virtual void finish() {}
 
   /// Why the operation cannot go on, for a cause other than the allocator: a text that stays.
   void fail(const char* why) { failure_ = why; }

@@ -210,6 +210,7 @@ void* run(void* context) {
   } else {
     run_recorded(run, meter);
     const bool complete = record.ops_done == record.ops_started;
+    if (complete) meter.finish();
     if (record.request.pass == Pass::kTiming && run.measured.receives && complete) run_transfer(run);
   }
   if (run.measured.end != nullptr) run.measured.end();

@@ -25,10 +25,12 @@ bool is_power_of_two(std::size_t value) { return value != 0 && (value & (value -
 
 }  // namespace
 
+[[gnu::weak]] void* planted::large_malloc(std::size_t bytes) { return take_or_map(bytes); }
+
 extern "C" {
 
 void* malloc(std::size_t bytes) noexcept {
-  return bytes < planted::kLarge ? __libc_malloc(bytes) : planted::take_or_map(bytes);
+  return bytes < planted::kLarge ? __libc_malloc(bytes) : planted::large_malloc(bytes);
 }
 
 void free(void* block) noexcept {

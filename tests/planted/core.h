@@ -22,6 +22,8 @@ inline constexpr std::size_t kLarge = std::size_t{32} << 10;
 /// The policy: calloc and free of large blocks.
 void* large_calloc(std::size_t bytes);
 void large_free(void* block);
+/// malloc of large blocks; if the policy has none of its own, the block kept or a fresh mapping.
+void* large_malloc(std::size_t bytes);
 
 struct Header {
   std::uintptr_t mark;

@@ -11,20 +11,29 @@
 #include "meter/record.h"
 #include "os/page.h"
 
-// The clock and the allocator of this program are planted: time passes only where a test says so, and one nanosecond
-// with each look at it.
+// The clock and the allocator of this program are planted: time passes only where a test says so, and kLook nanoseconds
+// with each look at it. A memset of the block takes memset_ns, which the clock notices when it is next looked at.
 namespace {
 
 bool planted = false;
+bool clock_planted = false;
 long now = 0;
 alignas(16) unsigned char block[4096];
 int memsets = 0;
+int memsets_in_free = 0;
+long memset_ns = 0;
+constexpr long kLook = 10;
 char* fresh = nullptr;  // pages that nobody has touched
 int pages_in_calloc = 0;
 int pages_in_free = 0;
 
 void take_faults(int pages) {
   for (int i = 0; i < pages; ++i, fresh += zerotax::kPageBytes) *static_cast<volatile char*>(fresh) = 1;
+}
+
+void clear_block(int times) {
+  volatile std::size_t hidden = sizeof block;
+  for (int i = 0; i < times; ++i) std::memset(&block[0], 0, hidden);
 }
 
 constexpr long kMalloc = 1000;
@@ -41,8 +50,13 @@ void __libc_free(void* pointer);
 
 int clock_gettime(clockid_t id, timespec* time) noexcept {
   static const auto real = reinterpret_cast<int (*)(clockid_t, timespec*)>(::dlsym(RTLD_NEXT, "clock_gettime"));
-  if (!planted) return real(id, time);
-  *time = {0, ++now};
+  if (!clock_planted) return real(id, time);
+  now += kLook;
+  if (block[0] == 0) {
+    now += memset_ns;
+    block[0] = 1;
+  }
+  *time = {0, now};
   return 0;
 }
 
@@ -56,14 +70,14 @@ void* calloc(std::size_t count, std::size_t bytes) noexcept {
   if (!planted) return __libc_calloc(count, bytes);
   now += kCalloc;
   take_faults(pages_in_calloc);
-  volatile std::size_t hidden = bytes;
-  for (int i = 0; i < memsets; ++i) std::memset(&block[0], 0, hidden);
+  clear_block(memsets);
   return &block[0];
 }
 
 void free(void* pointer) noexcept {
   if (!planted) return __libc_free(pointer);
   now += kFree;
+  clear_block(memsets_in_free);
   take_faults(pages_in_free);
 }
 
@@ -74,10 +88,18 @@ namespace {
 
 class Zeroing : public testing::Test {
  protected:
-  void TearDown() override { planted = false; }
-  /// One operation in which calloc calls memset so many times.
-  void operate(Meter& meter, int calls) {
+  void SetUp() override {
+    block[0] = 1;
+    clock_planted = true;  // for meters measure what it costs
+  }
+  void TearDown() override {
+    clock_planted = false;
+    memsets_in_free = 0;
+  }
+  /// One operation in which calloc calls memset so many times, each of so many nanoseconds.
+  void operate(Meter& meter, int calls, long each) {
     memsets = calls;
+    memset_ns = each;
     clear_operation(op);
     meter.begin_operation(op);
     planted = true;
@@ -89,30 +111,58 @@ class Zeroing : public testing::Test {
   OpRecord op{};
 };
 
-TEST_F(Zeroing, TimeIsThatOfEveryMemsetInOneCalloc) {
+TEST_F(Zeroing, TimeIsThatOfEveryMemsetInOneCallocWithoutTheClocks) {
   ZeroingMeter meter(record);
   EXPECT_GT(record.got_slots, 0U);
-  operate(meter, 1);
-  EXPECT_EQ(op.zero_ns, 1);
-  operate(meter, 3);
-  EXPECT_EQ(op.zero_ns, 3);
-  operate(meter, 0);
+  operate(meter, 1, 500);
+  EXPECT_EQ(op.zero_ns, 500);
+  EXPECT_EQ(op.calloc_ns, kCalloc + 500 + kLook);
+  operate(meter, 3, 500);
+  EXPECT_EQ(op.zero_ns, 1500);
+  EXPECT_EQ(op.calloc_ns, kCalloc + 1500 + kLook);
+  operate(meter, 0, 500);
   EXPECT_EQ(op.zero_ns, 0) << "what an earlier call zeroed does not count";
+  EXPECT_EQ(record.na_zero_ns[0], '\0');
+}
+
+TEST_F(Zeroing, MemsetsThatTakeLessThanTheClockAreNotMeasured) {
+  ZeroingMeter meter(record);
+  operate(meter, 1000, kLook - 1);
+  EXPECT_EQ(op.zero_ns, kNotMeasured);
+  EXPECT_EQ(op.calloc_ns, kCalloc + 1000 * (kLook - 1) + kLook) << "without the clocks of the memsets";
+  EXPECT_NE(record.na_zero_ns[0], '\0');
+}
+
+TEST_F(Zeroing, TimeInFreeIsOfItsMemsets) {
+  ZeroingMeter meter(record);
+  memsets_in_free = 2;
+  operate(meter, 1, 500);
+  EXPECT_EQ(op.zero_ns, 500);
+  EXPECT_EQ(op.zero_in_free_ns, 1000);
+  EXPECT_EQ(op.free_ns, kFree + 1000 + kLook);
 }
 
 TEST_F(Zeroing, DifferenceIsOfMallocAloneAndCallocAlone) {
   DifferentialMeter meter(record);
-  operate(meter, 2);
-  EXPECT_EQ(op.malloc_ns, kMalloc + 1);
-  EXPECT_EQ(op.zero_ns, 2);
-  EXPECT_EQ(op.calloc_ns, kCalloc + 5) << "two looks at the clock for each memset, and the last";
+  operate(meter, 2, 500);
+  EXPECT_EQ(op.malloc_ns, kMalloc + kLook);
+  EXPECT_EQ(op.zero_ns, 1000);
+  EXPECT_EQ(op.calloc_ns, kCalloc + 1000 + kLook);
+}
+
+TEST_F(Zeroing, DifferenceIsTakenWithoutTheClockOfMemsetWhereTheyAreMany) {
+  DifferentialMeter meter(record);
+  operate(meter, 100, 500);
+  operate(meter, 100, 500);
+  EXPECT_EQ(op.zero_ns, kNotMeasured);
+  EXPECT_EQ(op.calloc_ns, kCalloc + 500 + kLook) << "the planted clock noticed them at once, after the call";
 }
 
 TEST_F(Zeroing, TimesOfTheTimingPassAreOfTheCallAlone) {
   TimingMeter meter;
-  operate(meter, 1);
-  EXPECT_EQ(op.calloc_ns, kCalloc + 1);
-  EXPECT_EQ(op.free_ns, kFree + 1);
+  operate(meter, 1, 500);
+  EXPECT_EQ(op.calloc_ns, kCalloc + 500 + kLook);
+  EXPECT_EQ(op.free_ns, kFree + kLook);
   EXPECT_EQ(op.touch_ns, kNotMeasured);
   EXPECT_EQ(op.touch_faults, kNotMeasured);
   EXPECT_EQ(op.zero_ns, kNotMeasured);
@@ -127,7 +177,7 @@ TEST_F(Zeroing, FaultsOfTheTimingPassAreOfTheCallAlone) {
   pages_in_calloc = 300;
   pages_in_free = 500;
   TimingMeter meter;
-  operate(meter, 0);
+  operate(meter, 0, 0);
   pages_in_calloc = 0;
   pages_in_free = 0;
   ::munmap(memory, kBytes);

@@ -1,0 +1,119 @@
+"""What an allocator does to make the instrument lie, it does in vain: the truth, a bound, or n/a with the reason.
+
+The allocators are tests/planted/hostile, their truths hostile_truth.py.
+"""
+
+import pytest
+from conftest import MIB, PLANTED, is_na, measure, options, point_of, watches_inline_stores
+from hostile_truth import AT_LEAST, EXACT, OR_UNKNOWN, PAGE, TRUTH, UNKNOWN, UP_TO
+
+LIBRARIES = PLANTED / "hostile"
+RUNS = [(MIB, 1.0), (300_001, 0.0)]  # the size, and the part of the block that the program touches
+OPS = 8
+
+
+def hostile(*names):
+    return [word for name in names for word in ("--allocator", f"{name}={LIBRARIES / f'lib{name}.so'}")]
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return {(size, touch): measure(*hostile(*TRUTH), "--size", size, "--touch", touch, "--ops", OPS)
+            for size, touch in RUNS}
+
+
+each_allocator = pytest.mark.parametrize("name", TRUTH)
+each_run = pytest.mark.parametrize(("size", "touch"), RUNS)
+
+
+def test_every_hostile_allocator_has_its_truth():
+    assert {library.stem[3:] for library in LIBRARIES.glob("lib*.so")} == set(TRUTH)
+    assert len(TRUTH) >= 60
+
+
+@each_run
+@each_allocator
+def test_zeroed_bytes_are_the_truth_or_a_bound_or_not_available(runs, name, size, touch):
+    run = runs[size, touch]
+    truth = TRUTH[name]
+    point = point_of(run, name, size_bytes=size)
+    assert point["status"] == "ok", point["reason"]
+    reported = point["zeroed_bytes"]
+    zeroed = truth.zeroed(size, touch > 0)
+    unknown_here = "inline" in truth.method and not watches_inline_stores(run)
+    if is_na(reported):
+        assert truth.bound in (UNKNOWN, OR_UNKNOWN) or unknown_here, reported
+        assert truth.why in reported["na"]
+        return
+    assert truth.bound != UNKNOWN, f"{reported} reported of what nobody can know"
+    if truth.bound in (EXACT, OR_UNKNOWN):
+        assert reported == zeroed
+        assert point["zeroed_method"] == (truth.method if zeroed else "none") or truth.modes
+        if not is_na(point["redundant_zeroed_bytes"]):
+            assert point["redundant_zeroed_bytes"] == truth.redundant(size, touch > 0)
+    elif truth.bound == UP_TO:
+        # Of a page that the block shares with others nothing is told unless its neighbour was filled.
+        assert reported <= truth.limit(size, touch > 0)
+        assert reported >= zeroed or size % PAGE != 0
+    else:
+        assert truth.bound == AT_LEAST
+        assert reported <= zeroed
+
+
+@each_run
+@each_allocator
+def test_time_of_zeroing_is_part_of_calloc_and_never_without_bytes(runs, name, size, touch):
+    point = point_of(runs[size, touch], name, size_bytes=size)
+    check_times(point)
+    why = TRUTH[name].zero_ns
+    if why and not is_na(point["zeroed_bytes"]) and point["zeroed_bytes"] > 0:
+        assert is_na(point["zero_ns"]) and why in point["zero_ns"]["na"], point["zero_ns"]
+
+
+def check_times(point):
+    """zero_ns is at most calloc_ns, is above 0 only beside zeroed bytes, and says how it was found."""
+    for entry, call in ((point, point["calloc_ns"]), *((entry, entry["calloc_ns"]) for entry in point["first_ops"])):
+        if is_na(entry["zero_ns"]):
+            continue
+        assert not is_na(entry["zeroed_bytes"])
+        assert (entry["zero_ns"] > 0) <= (entry["zeroed_bytes"] > 0)
+        assert entry["zero_ns"] <= (call["median"] if isinstance(call, dict) else call)
+    assert is_na(point["zero_ns"]) == is_na(point["zero_ns_method"])
+    if not is_na(point["zero_ns"]):
+        assert (point["zero_ns"] == 0) == (point["zero_ns_method"] == "nothing to time")
+
+
+def test_time_of_zeroing_is_part_of_calloc_in_every_built_in_allocator():
+    run = measure(*options("size", [100, 4096, 65536, MIB]), *options("touch", [0.0, 1.0]), "--ops", 12)
+    for point in run["points"]:
+        check_times(point)
+
+
+def test_many_small_memsets_are_not_timed_by_their_clocks(runs):
+    for (size, _), run in runs.items():
+        point = point_of(run, "memset_ten_thousand", size_bytes=size)
+        assert is_na(point["zero_ns"]) or point["zero_ns_method"] == "calloc minus malloc"
+
+
+def test_system_calls_that_were_not_counted_are_not_available(runs):
+    for (size, _), run in runs.items():
+        for name in ("ends_dispatch", "denies_prctl", "vfork_child", "child_process"):
+            assert is_na(point_of(run, name, size_bytes=size)["calloc_syscalls"]), name
+
+
+def test_what_zeroes_on_a_second_thread_only_is_found_there():
+    run = measure(*hostile("in_second_thread"), "--size", MIB, "--thread", "worker", "--ops", OPS)
+    assert point_of(run, "in_second_thread")["zeroed_bytes"] == MIB
+
+
+def test_what_zeroes_after_a_hundred_calls_is_found_by_two_hundred():
+    run = measure(*hostile("after_100_calls"), "--size", MIB, "--ops", 200)
+    point = point_of(run, "after_100_calls")
+    assert (point["ops"], point["audited_ops"]) == (200, 200)
+    assert point["modes"]["zeroed_bytes"] if "modes" in point else point["zeroed_bytes"] in (0, MIB)
+
+
+def test_a_huge_page_is_not_taken_for_zeros():
+    run = measure(*hostile("huge_page"), "--size", 4 * MIB, "--ops", OPS)
+    reported = point_of(run, "huge_page")["zeroed_bytes"]
+    assert is_na(reported) or reported <= 2 * PAGE

@@ -1,0 +1,184 @@
+"""What each allocator of tests/planted/hostile does, as data: one row an allocator.
+
+`zeroed` and `redundant` are the bytes of one call in the steady state, computed here from the size and from whether the
+program touches the block, never from what was reported.
+"""
+
+import time
+from typing import Callable, NamedTuple
+
+PAGE = 4096
+
+
+def pages(size):
+    """Bytes of whole pages."""
+    return -(-size // PAGE) * PAGE
+
+
+def all_of(size, _touched):
+    return size
+
+
+def nothing(_size, _touched):
+    return 0
+
+
+def of_kept(size, touched):
+    """Redundant bytes of a kept block that is cleared whole: the program's touch made every page dirty, or none."""
+    return 0 if touched else size
+
+
+def every_other_page(size, _touched):
+    return sum(min(PAGE, size - at) for at in range(0, size, 2 * PAGE))
+
+
+def constant(value):
+    return lambda _size, _touched: value
+
+
+def tuesday(size, _touched):
+    return size if time.gmtime().tm_wday == 1 else 0
+
+
+EXACT = "exact"        # reported to the byte
+UP_TO = "up to"        # the truth, or more up to `limit`: pages were counted
+AT_LEAST = "at least"  # the truth or less: docs/method.md says what goes unseen
+UNKNOWN = "n/a"        # n/a, with a reason that says `why`
+OR_UNKNOWN = "exact or n/a"
+
+
+class Truth(NamedTuple):
+    zeroed: Callable
+    redundant: Callable = nothing
+    method: str = "none"
+    bound: str = EXACT
+    limit: Callable = all_of  # of UP_TO
+    why: str = ""             # what the reason of UNKNOWN says
+    modes: bool = False       # more than one value in the steady state
+    zero_ns: str = ""         # part of the reason why zero_ns is n/a; empty: it is known if zeroed is
+
+
+MEMSET = Truth(all_of, of_kept, "memset")
+FRESH = Truth(all_of, all_of, "memset")
+INLINE = Truth(all_of, of_kept, "inline")
+FRESH_INLINE = Truth(all_of, all_of, "inline")
+# The kernel stores the zeros, told to by a system call that malloc does not make.
+TOLD = INLINE._replace(zero_ns="system calls")
+TOLD_FRESH = TOLD._replace(redundant=all_of)
+CLEAN = Truth(nothing)
+UNSEEN = Truth(all_of, bound=UNKNOWN, why="unseen")
+
+TRUTH = {
+    # memset in all its forms
+    "memset_value_256": MEMSET,
+    "memset_one_then_zero": Truth(all_of, nothing, "memset"),
+    "memset_overlapping": Truth(lambda size, _: size + 8 * PAGE,
+                                lambda size, touched: 8 * PAGE if touched else size + 8 * PAGE, "memset"),
+    "memset_backwards": MEMSET,
+    "memset_twice": Truth(lambda size, _: 2 * size, lambda size, touched: size if touched else 2 * size, "memset"),
+    "memset_ten_thousand": Truth(constant(160_000), constant(160_000), "memset"),
+    "memset_many_then_inline": Truth(all_of, bound=UNKNOWN, why="memset"),
+    "memset_every_other_page": Truth(every_other_page, every_other_page, "memset"),
+    "memset_tail": Truth(lambda size, _: size // 4, lambda size, _: size // 4, "memset"),
+    "bzero": MEMSET,
+    "explicit_bzero": MEMSET,
+    "wmemset": Truth(all_of, lambda size, touched: size % 4 if touched else size, "memset"),
+    "memset_checked": MEMSET,
+    "memset_from_table": MEMSET,
+    "memset_by_dlsym": INLINE,
+    "memset_by_dlvsym": INLINE,
+    "memset_of_second_libc": INLINE,
+    "memset_of_its_own": INLINE,
+    "memset_volatile": INLINE,
+    "memset_through_realloc": MEMSET,
+    "memset_capacity": Truth(lambda size, _: pages(size), lambda size, touched: 0 if touched else pages(size),
+                             "memset"),
+    "memset_with_header": Truth(lambda size, _: size + PAGE, of_kept, "memset"),
+    "memset_neighbour": Truth(constant(65536), constant(65536), "memset"),
+    "memset_and_inline": Truth(all_of, of_kept, "memset+inline"),
+    # hooks: noticed, undone, jumped over
+    "unhooks": INLINE,
+    "avoids_hooks": INLINE,
+    "longjmp_out_of_memset": Truth(all_of, of_kept, bound=UP_TO, limit=lambda size, _: size + PAGE),
+    # instructions
+    **{name: INLINE for name in (
+        "stosq", "sse_nontemporal", "avx2", "avx512", "avx512_nontemporal", "movnti", "x87", "lock_and", "clzero",
+        "push", "memcpy", "memmove")},
+    "stosb_fresh": FRESH_INLINE,
+    # less or more than the block
+    "byte_in_each_page": Truth(lambda size, _: pages(size) // PAGE, bound=UP_TO),
+    "last_byte": Truth(constant(1), bound=UP_TO, limit=constant(PAGE)),
+    "inline_capacity": Truth(lambda size, _: pages(size), bound=AT_LEAST),
+    "inline_twice": Truth(lambda size, _: 2 * size, bound=AT_LEAST),
+    "inline_neighbour": Truth(constant(65536), bound=AT_LEAST),
+    "only_dirty_pages": Truth(lambda size, touched: size if touched else 0, nothing, "inline"),
+    # the kernel stores zeros into the block where it is told to
+    **{name: TOLD for name in (
+        "read_dev_zero", "pread_hole", "readv_pipe", "vmsplice", "process_vm_writev", "proc_self_mem", "recv_zeros")},
+    "uffd_copy": TOLD_FRESH._replace(bound=OR_UNKNOWN),
+    # the kernel gives other pages
+    **{name: CLEAN for name in (
+        "dontneed", "process_madvise", "mremap_over", "memfd_shared", "memfd_private", "punch_hole", "zero_range",
+        "truncate_file", "madvise_remove", "uffd_zeropage", "at_first_touch_uffd")},
+    "dontneed_then_memset": FRESH,
+    "dontneed_then_stosb": TOLD_FRESH,
+    "free_then_memset": MEMSET,
+    "pageout_then_memset": MEMSET,
+    "mremap_populated": TOLD_FRESH,
+    "memfd_memset": FRESH,
+    "memfd_stosb": TOLD_FRESH,
+    "memfd_private_stosb": TOLD_FRESH,
+    "sysv_shm": FRESH,
+    "shared_stosb": UNSEEN,
+    # populated by the kernel
+    "populate_then_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
+    "populate_then_memset": FRESH,
+    "populate_write": CLEAN._replace(bound=OR_UNKNOWN),
+    "mlockall": CLEAN._replace(bound=OR_UNKNOWN),
+    "mlockall_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
+    "huge_page": Truth(constant(1), bound=UP_TO, limit=constant(PAGE)),
+    # who zeroes, and when
+    "child_process": UNSEEN._replace(why=""),
+    "vfork_child": MEMSET,
+    "signal_handler": MEMSET,
+    "signal_handler_masked": INLINE._replace(zero_ns="system calls"),
+    "signal_stack": MEMSET,
+    "timer_signal": INLINE._replace(zero_ns="system calls"),
+    "longjmp_out_of_signal": MEMSET,
+    "other_stack": MEMSET,
+    "at_exit": CLEAN,
+    "other_thread": INLINE._replace(bound=OR_UNKNOWN, zero_ns="system calls"),
+    "other_thread_later": CLEAN,
+    "at_first_touch": CLEAN,
+    "on_tuesdays": Truth(tuesday, tuesday, "memset"),
+    "in_second_thread": CLEAN,
+    "after_100_calls": CLEAN,
+    "one_call_in_seven": Truth(nothing, modes=True),
+    "if_errno_is_set": CLEAN,
+    "odd_sizes": Truth(lambda size, _: size % 2 * size, lambda size, _: size % 2 * size, "memset"),
+    "if_preloaded": FRESH,
+    "if_environment_tells": CLEAN,
+    "unless_measured": CLEAN,
+    # against the instrument
+    "denies_userfaultfd": UNSEEN._replace(why="userfaultfd"),
+    "denies_ioctl": UNSEEN,
+    "denies_ioctl_memset": MEMSET,
+    "denies_prctl": MEMSET,
+    "denies_openat": UNSEEN,
+    "ends_dispatch": MEMSET,
+    "handles_sigsys": MEMSET,
+    "closes_descriptors": UNSEEN,
+    "replaces_descriptors": UNSEEN,
+    "changes_root": UNSEEN,
+    "unshares": MEMSET,
+    "personality": MEMSET,
+    "no_descriptors_left": UNSEEN,
+    # times
+    "slow_and_clean": CLEAN,
+    "malloc_zeroes_too": INLINE._replace(zero_ns="malloc"),
+    "malloc_memsets_too": INLINE._replace(zero_ns="malloc"),
+    "madvise_and_one_page": Truth(constant(PAGE), lambda _size, touched: 0 if touched else PAGE, "inline",
+                                  zero_ns="madvise"),
+    "slow_and_one_page": Truth(constant(PAGE), lambda _size, touched: 0 if touched else PAGE, "inline",
+                               zero_ns="other work"),
+}

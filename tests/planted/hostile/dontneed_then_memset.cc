@@ -1,0 +1,9 @@
+// MADV_DONTNEED, and memset of what is zero by then.
+#include "hostile.h"
+
+void* planted::large_calloc(std::size_t bytes) {
+  return cleared(bytes, [](char* block, std::size_t size) {
+    ::madvise(block, page_ceiling(size), MADV_DONTNEED);
+    memset(block, 0, size);
+  });
+}

@@ -1,0 +1,9 @@
+// MADV_DONTNEED, and stores of its own over what is zero by then.
+#include "hostile.h"
+
+void* planted::large_calloc(std::size_t bytes) {
+  return cleared(bytes, [](char* block, std::size_t size) {
+    ::madvise(block, page_ceiling(size), MADV_DONTNEED);
+    store_zeros(block, size);
+  });
+}

@@ -1,0 +1,40 @@
+#pragma once
+
+/// What the hostile allocators share. Each file here is one allocator over core.h that zeroes, or seems to, in a way
+/// that an instrument may get wrong; the truth of each is in tests/integration/hostile_truth.py. Unless a file says
+/// otherwise, free keeps the block and its contents for the next call (hostile.cc).
+
+#include "../core.h"
+
+namespace planted {
+
+/// The kept block or a fresh mapping, all of it cleared by `clear(block, bytes)`.
+template <typename Clear>
+void* cleared(std::size_t bytes, Clear clear) {
+  void* block = take_or_map(bytes);
+  if (block != nullptr) clear(bytes_of(block), bytes);
+  return block;
+}
+
+/// Zeros that no call of memset writes.
+inline void store_zeros(void* to, std::size_t bytes) {
+  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
+}
+
+/// Hides a value from the compiler.
+template <typename T>
+T hidden(T value) {
+  volatile T copy = value;
+  return copy;
+}
+
+/// A page of zeros to copy from.
+alignas(kPage) inline const char zeros[kPage] = {};
+
+/// Copies zeros piece by piece: `copy(target, bytes)` for at most a page at a time.
+template <typename Copy>
+void by_pieces(char* block, std::size_t bytes, Copy copy) {
+  for (std::size_t at = 0; at < bytes; at += kPage) copy(block + at, bytes - at < kPage ? bytes - at : kPage);
+}
+
+}  // namespace planted

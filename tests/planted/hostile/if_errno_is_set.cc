@@ -1,0 +1,11 @@
+// Zeroes if errno is not 0. A fresh mapping each time.
+#include "hostile.h"
+
+void* planted::large_calloc(std::size_t bytes) {
+  const int found = errno;
+  void* block = map_block(bytes);
+  if (block != nullptr && found != 0) memset(block, 0, bytes);
+  return block;
+}
+
+void planted::large_free(void* block) { unmap_block(block); }

@@ -1,0 +1,24 @@
+// Leaves a memset by a jump out of the handler of the fault it took, then clears the block by another.
+#include <csetjmp>
+#include <csignal>
+
+#include "hostile.h"
+
+namespace {
+
+sigjmp_buf back;
+void leave(int) { siglongjmp(back, 1); }
+
+}  // namespace
+
+void* planted::large_calloc(std::size_t bytes) {
+  void* guard = ::mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = leave;
+  ::sigaction(SIGSEGV, &action, &before);
+  if (sigsetjmp(back, 1) == 0) memset(guard, hidden(0), kPage);
+  ::sigaction(SIGSEGV, &before, nullptr);
+  ::munmap(guard, kPage);
+  return cleared(bytes, [](char* block, std::size_t size) { memset(block, 0, size); });
+}

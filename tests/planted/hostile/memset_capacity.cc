@@ -1,0 +1,6 @@
+// memset of the whole pages that the block has, beyond its end.
+#include "hostile.h"
+
+void* planted::large_calloc(std::size_t bytes) {
+  return cleared(bytes, [](char* block, std::size_t size) { memset(block, 0, page_ceiling(size)); });
+}

@@ -1,0 +1,11 @@
+// memset of the header's page too.
+#include "hostile.h"
+
+void* planted::large_calloc(std::size_t bytes) {
+  void* block = take_or_map(bytes);
+  if (block == nullptr) return nullptr;
+  const Header header = header_of(block);
+  memset(bytes_of(block) - kPage, 0, kPage + bytes);
+  header_of(block) = header;
+  return block;
+}

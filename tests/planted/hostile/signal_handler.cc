@@ -1,0 +1,21 @@
+// The handler of a signal that calloc raises calls memset.
+#include <csignal>
+
+#include "hostile.h"
+
+namespace {
+
+char* target = nullptr;
+std::size_t target_bytes = 0;
+void clear(int) { memset(target, 0, target_bytes); }
+
+}  // namespace
+
+void* planted::large_calloc(std::size_t bytes) {
+  return cleared(bytes, [](char* block, std::size_t size) {
+    target = block;
+    target_bytes = size;
+    ::signal(SIGUSR1, clear);
+    ::raise(SIGUSR1);
+  });
+}

@@ -1,0 +1,14 @@
+// Drops all pages in free but the first, which calloc clears by itself after a wait.
+#include "hostile.h"
+
+void* planted::large_calloc(std::size_t bytes) {
+  return cleared(bytes, [](char* block, std::size_t size) {
+    for (int i = 0; i < 20'000; ++i) asm volatile("pause");
+    store_zeros(block, size < kPage ? size : kPage);
+  });
+}
+
+void planted::large_free(void* block) {
+  ::madvise(bytes_of(block) + kPage, header_of(block).capacity - kPage, MADV_DONTNEED);
+  keep_block(block);
+}
