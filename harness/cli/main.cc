@@ -4,8 +4,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "cli/subcommand.h"
@@ -56,9 +56,9 @@ int run(int argc, char** argv) {
     // A program's own words are not for our parser, which would change some of them.
     app.parse(zerotax::Subcommand::own_words(), argv);
   } catch (const CLI::Success& success) {
-    const int done = app.exit(success);  // --help and --version
-    std::cout.flush();
-    return done;
+    std::ostringstream text;
+    const int done = app.exit(success, text, text);  // --help and --version
+    return std::fputs(text.str().c_str(), stdout) < 0 ? fail_to_write(errno) : done;
   } catch (const CLI::ParseError& failure) {
     return fail(failure.what(), "see `zerotax --help`, or `zerotax COMMAND --help`", zerotax::ExitStatus::kUsage);
   } catch (const zerotax::Error& failure) {

@@ -31,6 +31,7 @@ class TracedMeter final : public Meter {
     record_.phase = Phase::kCalloc;
     errno = 0;
     void* block = inner_.allocate(bytes);
+    end_if_forked();
     if (block == nullptr) record_.returned_null = static_cast<std::uint32_t>(errno);
     record_.phase = Phase::kBetween;
     return block;
@@ -61,12 +62,20 @@ class TracedMeter final : public Meter {
   void release(void* block) override {
     record_.phase = Phase::kFree;
     inner_.release(block);
+    end_if_forked();
     record_.phase = Phase::kBetween;
   }
 
  private:
+  /// The child of an allocator that forks inside a call and comes back in both is another process: it must not go on in
+  /// the record of the first.
+  void end_if_forked() const {
+    if (::getpid() != self_) ::_exit(0);
+  }
+
   Meter& inner_;
   Record& record_;
+  pid_t self_ = ::getpid();
 };
 
 struct Run {

@@ -15,7 +15,7 @@ COMMANDS = {
     "bless": ["bless", *GLIBC, "--baseline", "b.json"],
     "check": ["check", *GLIBC, "--baseline", SOURCE / "tests" / "regression" / "baselines"],
     "compare": ["compare", "glibc", "glibc", "--size", "64KiB", "--touch", 0],
-    "crossover": ["crossover", "glibc", "largecache", "--from", "64KiB", "--to", "128KiB"],
+    "crossover": ["crossover", "glibc", "largecache", "--from", "32MiB", "--to", "64MiB"],
     "report": ["report", *GLIBC, "--out", "out"],
     "profile": ["profile", *GLIBC, "--size", "64KiB", "--seconds", "0.1"],
 }
@@ -70,8 +70,8 @@ def test_a_limit_that_leaves_room_is_no_hindrance(tmp_path):
 def test_too_few_processes_are_named(tmp_path):
     skip_if_unreadable()
     tmp_path.chmod(0o777)
-    check_refused(run_in(tmp_path, ["sh", "-c", 'exec setpriv --reuid=64321 --regid=64321 --clear-groups sh -c \'ulimit -u 1; '
-                                    'exec "$@"\' sh "$@"', "sh"], COMMANDS["run"]), "ulimit -u 1")
+    nobody_else = ["setpriv", "--reuid=64321", "--regid=64321", "--clear-groups", "prlimit", "--nproc=1:1"]
+    check_refused(run_in(tmp_path, nobody_else, COMMANDS["run"]), "ulimit -u 1")
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="only root can hide /proc")
