@@ -9,11 +9,24 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/wrap.h"
+#include "drive/point_health.h"
 
 namespace zerotax {
 namespace {
 
 constexpr const char* kSchema = "zerotax.thresholds/1";
+
+/// The words of the failing side of a search that was read from a file, where no more is known.
+std::string failing_status(const ThresholdSearch& found) {
+  if (!is_healthy_status(found.at_from.status)) return found.at_from.status;
+  for (const Threshold& threshold : found.thresholds) {
+    for (const Signature* side : {&threshold.below, &threshold.above}) {
+      if (!is_healthy_status(side->status))
+        return fmt::format("near {}: {}", format_size(threshold.at_bytes), side->status);
+    }
+  }
+  return "";
+}
 
 Json lane_json(const ThresholdLane& lane, std::uint64_t from, std::uint64_t to) {
   Json json;
@@ -28,6 +41,7 @@ Json lane_json(const ThresholdLane& lane, std::uint64_t from, std::uint64_t to) 
   json["probes"] = lane.found.probes;
   json["grid"] = lane.found.grid;
   json["noisy_bytes"] = lane.found.noisy;
+  if (const std::string failure = failure_of(lane); !failure.empty()) json["failure"] = failure;
   return json;
 }
 
@@ -41,7 +55,8 @@ std::string lane_name(const ThresholdLane& lane) {
 }
 
 bool same_findings(const ThresholdLane& one, const ThresholdLane& other) {
-  return one.searched == other.searched && one.found.at_from == other.found.at_from &&
+  return one.searched == other.searched && failure_of(one) == failure_of(other) &&
+         one.found.at_from == other.found.at_from &&
          std::equal(one.found.thresholds.begin(), one.found.thresholds.end(), other.found.thresholds.begin(),
                     other.found.thresholds.end(), [](const Threshold& a, const Threshold& b) {
                       return a.after_bytes == b.after_bytes && a.at_bytes == b.at_bytes && a.below == b.below &&
@@ -69,11 +84,18 @@ std::string lane_text(const ThresholdLane& lane) {
     for (const std::string& change : describe_change(threshold.below, threshold.above))
       text += wrap(change, "      ", "        ");
   }
+  if (const std::string failure = failure_of(lane); !failure.empty())
+    text += wrap("the search failed: " + failure, "    ", "      ");
   if (lane.found.thresholds.empty()) text += "    no change over the whole range\n";
   return text;
 }
 
 }  // namespace
+
+std::string failure_of(const ThresholdLane& lane) {
+  if (!lane.searched) return "";
+  return lane.failure.empty() ? failing_status(lane.found) : lane.failure;
+}
 
 Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
                      const std::string& started, const Json& environment) {

@@ -17,7 +17,12 @@ struct ThresholdLane {
   std::string thread;  ///< "main" or "worker"
   bool searched = false;
   ThresholdSearch found;
+  std::string failure = "";  ///< of the first probe that failed, as in "at 64 KiB: crashed: …"; empty if none did
 };
+
+/// Why a lane tells of a failing allocator rather than of a size at which a good one changes behaviour; empty if it
+/// does not.
+std::string failure_of(const ThresholdLane& lane);
 
 /// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json); `started` as utc_now() gives it.
 Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "cli/subcommand.h"
 #include "drive/baseline_plan.h"
 #include "drive/output_file.h"
+#include "drive/point_health.h"
 
 namespace zerotax {
 namespace {
@@ -20,7 +22,25 @@ constexpr const char* kExamples =
 struct Options {
   MeasureOptions measure;
   std::string baseline;
+  bool allow_failing = false;
 };
+
+/// A baseline is made of healthy points: says which are not, and whether it may be written nevertheless.
+bool may_be_blessed(const Allocator& allocator, const std::vector<Json>& measured, bool allow_failing) {
+  std::vector<std::string> failing;
+  for (const Json& each : measured) {
+    for (const std::string& line : failing_in_baseline(each)) {
+      if (std::find(failing.begin(), failing.end(), line) == failing.end()) failing.push_back(line);
+    }
+  }
+  if (failing.empty()) return true;
+  const char* consequence = allow_failing ? "the baseline holds points that fail"
+                                          : "no baseline is written, for these points fail (--allow-failing accepts "
+                                            "them; zerotax run says why they fail)";
+  fmt::print("{} {}: {}:\n", allocator.name, allocator.version, consequence);
+  for (const std::string& line : failing) fmt::print("  {}\n", line);
+  return allow_failing;
+}
 
 ExitStatus bless(const Options& options) {
   options.measure.check();
@@ -30,17 +50,23 @@ ExitStatus bless(const Options& options) {
     throw UsageError(fmt::format("{} allocators do not fit in the one file {}", allocators.size(), options.baseline),
                      "name one with --allocator, or give --baseline a folder");
   }
+  ExitStatus status = ExitStatus::kDone;
   for (const Allocator& allocator : allocators) {
     const std::string path = folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline;
     check_writable(path);
-    const Json baseline = measure_new_baseline(allocator, options.measure.timeout_s);
+    const NewBaseline made = measure_new_baseline(allocator, options.measure.timeout_s);
+    const Json& baseline = made.baseline;
+    if (!may_be_blessed(allocator, made.measured, options.allow_failing)) {
+      status = ExitStatus::kFinding;
+      continue;
+    }
     write_file(path, json_text(baseline));
     fmt::print("{} {}: {}\n", allocator.name, allocator.version, path);
     for (const Json& name : baseline.at("by_the_clock")) {
       fmt::print("  goes by the clock, measured with the clock stopped: {}\n", name.get<std::string>());
     }
   }
-  return ExitStatus::kDone;
+  return status;
 }
 
 const Subcommand command("bless", "accept what an allocator does now as its baseline", kExamples,
@@ -50,6 +76,8 @@ const Subcommand command("bless", "accept what an allocator does now as its base
                            app.add_option("--baseline", options->baseline, "the file to write, or a folder for several")
                                ->required()
                                ->check(not_empty());
+                           app.add_flag("--allow-failing", options->allow_failing,
+                                        "write it even if points crash, hang, or break what calloc promises");
                            return [options] { return bless(*options); };
                          });
 

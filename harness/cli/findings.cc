@@ -44,7 +44,8 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
 void say_unmeasured(const std::vector<Json>& points) {
   const auto without =
       std::count_if(points.begin(), points.end(), [](const Json& point) { return !has_result(point); });
-  if (without > 0) fmt::print("\n{} of {} points have no result, and so no findings.\n", without, points.size());
+  if (without > 0)
+    fmt::print("\n{} of {} points have no result, and so no findings of figures.\n", without, points.size());
 }
 
 ExitStatus findings(const Options& options) {

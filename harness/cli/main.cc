@@ -1,22 +1,46 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <new>
+#include <sstream>
 #include <system_error>
 
 #include "cli/subcommand.h"
 #include "drive/interrupt.h"
+#include "drive/machine_trouble.h"
+#include "os/standard_streams.h"
 
 namespace {
 
+/// What a shell makes of a program that SIGPIPE ended: who reads our output has had enough, as head(1) has.
+constexpr int kReaderGone = 128 + SIGPIPE;
+
+bool told = false;  ///< why the command failed, or nobody is there to be told
+
 int fail(const std::string& problem, const std::string& remedy, zerotax::ExitStatus status) {
-  fmt::print(stderr, "zerotax: {}: {}\n", problem, remedy);
+  told = true;
+  // Not by fmt::print, which throws where standard error cannot be written.
+  const std::string line = fmt::format("zerotax: {}: {}\n", problem, remedy);
+  std::fputs(line.c_str(), stderr);
   return static_cast<int>(status);
 }
 
-}  // namespace
+int fail(const zerotax::Error& failure) { return fail(failure.what(), failure.remedy(), failure.status()); }
 
-int main(int argc, char** argv) {
+int fail_to_write(int error) {
+  if (error == EPIPE) {
+    told = true;
+    return kReaderGone;
+  }
+  return fail(fmt::format("cannot write standard output: {}", std::strerror(error)),
+              "make room, or write somewhere else", zerotax::ExitStatus::kUsage);
+}
+
+/// Parses the command line and carries it out. Returns the exit status.
+int run(int argc, char** argv) {
   CLI::App app{"zerotax: what zeroing memory costs, in any allocator, to the byte"};
   app.set_version_flag("--version", "zerotax " ZEROTAX_VERSION);
   app.require_subcommand(1);
@@ -24,7 +48,6 @@ int main(int argc, char** argv) {
       "Exit status: 0 done; 1 a finding; 2 unusable arguments or input; 3 this machine cannot measure it.\n"
       "`zerotax COMMAND --help` has examples.");
   for (int i = 0; i < argc; ++i) zerotax::Subcommand::command_line.emplace_back(argv[i]);
-  zerotax::catch_interrupts();
 
   auto status = zerotax::ExitStatus::kDone;
   try {
@@ -33,14 +56,20 @@ int main(int argc, char** argv) {
     // A program's own words are not for our parser, which would change some of them.
     app.parse(zerotax::Subcommand::own_words(), argv);
   } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help and --version
+    std::ostringstream text;
+    const int done = app.exit(success, text, text);  // --help and --version
+    return std::fputs(text.str().c_str(), stdout) < 0 ? fail_to_write(errno) : done;
   } catch (const CLI::ParseError& failure) {
     return fail(failure.what(), "see `zerotax --help`, or `zerotax COMMAND --help`", zerotax::ExitStatus::kUsage);
   } catch (const zerotax::Error& failure) {
-    return fail(failure.what(), failure.remedy(), failure.status());
+    return fail(failure);
+  } catch (const std::bad_alloc&) {
+    return fail(zerotax::call_trouble("zerotax itself got no memory", ENOMEM));
   } catch (const std::system_error& failure) {
-    // Who reads our output has had enough, as head(1) has.
-    if (failure.code() == std::errc::broken_pipe) return 128 + SIGPIPE;
+    const int error = failure.code().value();
+    if (error == EPIPE || std::ferror(stdout) != 0) return fail_to_write(error);
+    // Of a thread; all else is of a file.
+    if (error == EAGAIN) return fail(zerotax::call_trouble("no thread can be started", error));
     return fail(failure.what(), "make room, or write somewhere else", zerotax::ExitStatus::kUsage);
   } catch (const std::exception& failure) {
     return fail(failure.what(), "this is a defect of zerotax: please report it with the command line",
@@ -49,4 +78,15 @@ int main(int argc, char** argv) {
   // An interrupted run says so as the shell expects it.
   if (const int signal = zerotax::interrupted()) return 128 + signal;
   return static_cast<int>(status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  zerotax::secure_standard_streams();
+  zerotax::catch_interrupts();
+  const int status = run(argc, argv);
+  // A table that nobody got is not done, whatever was found.
+  const int error = zerotax::flush_standard_output();
+  return error == 0 || told ? status : fail_to_write(error);
 }

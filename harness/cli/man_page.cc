@@ -107,8 +107,9 @@ std::string man_page(const CLI::App& app) {
   text +=
       ".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nA finding: an allocator crashed, hung or handed out dirty memory; "
       "something\n"
-      "became slower; something would spoil a run.\n.TP\n.B 2\nUnusable arguments or input; the message names the "
-      "remedy.\n"
+      "became slower; something would spoil a run.\n.TP\n.B 2\nUnusable arguments or input, or output that could not "
+      "be written; the message "
+      "names the remedy.\n"
       ".TP\n.B 3\nThis machine cannot measure it, or nothing could be compared.\n.TP\n.B 128+N\nEnded by signal N; "
       "what was\n"
       "measured until then is kept.\n.SH ENVIRONMENT\n.TP\n.B ZEROTAX_PROBE_DIR\nThe folder of the probes bench\\-*, "

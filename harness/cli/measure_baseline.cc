@@ -79,20 +79,22 @@ Json measure_baseline(const Allocator& allocator, double timeout_s, const Baseli
   return measured;
 }
 
-Json measure_new_baseline(const Allocator& allocator, double timeout_s) {
+NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s) {
   constexpr PointTime kStopped{ClockMode::kStopped, 0};
   const auto measure = [&](const BaselinePart* part, const PointTime& time) {
     return measure_baseline(allocator, timeout_s, part, time);
   };
-  const Json first = measure(nullptr, kStopped);
-  Json baseline = agreed_baseline(first, measure(nullptr, kStopped), "not the same each time it was measured");
-  const BaselinePart points = all_points(baseline);
-  baseline = agreed_baseline(baseline, measure(&points, kPaused), "goes by a clock that cannot be stopped");
-  baseline["by_the_clock"] = Json::array();
-  for (const BaselineChange& change : compare_baselines(baseline, measure(&points, {ClockMode::kRacing, 0}))) {
-    baseline["by_the_clock"].push_back(change.name);
+  NewBaseline made;
+  made.measured = {measure(nullptr, kStopped), measure(nullptr, kStopped)};
+  made.baseline = agreed_baseline(made.measured[0], made.measured[1], "not the same each time it was measured");
+  const BaselinePart points = all_points(made.baseline);
+  made.measured.push_back(measure(&points, kPaused));
+  made.baseline = agreed_baseline(made.baseline, made.measured.back(), "goes by a clock that cannot be stopped");
+  made.baseline["by_the_clock"] = Json::array();
+  for (const BaselineChange& change : compare_baselines(made.baseline, measure(&points, {ClockMode::kRacing, 0}))) {
+    made.baseline["by_the_clock"].push_back(change.name);
   }
-  return baseline;
+  return made;
 }
 
 }  // namespace zerotax

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "analyze/lasting_changes.h"
 #include "base/json.h"
 #include "drive/allocators.h"
@@ -10,9 +12,15 @@ namespace zerotax {
 /// nullptr, else a part of it. Throws UsageError if interrupted.
 Json measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart* part, const PointTime& time);
 
+/// A baseline that was just made.
+struct NewBaseline {
+  Json baseline;
+  std::vector<Json> measured;  ///< what it was made from, each of the form of a baseline
+};
+
 /// What is to be accepted as the baseline of an allocator: measured twice with its clock stopped, and once more with
 /// pauses between its calls. A figure that was not the same each time is n/a. "by_the_clock" has the names of those
 /// that are others where the clock races.
-Json measure_new_baseline(const Allocator& allocator, double timeout_s);
+NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s);
 
 }  // namespace zerotax

@@ -11,6 +11,7 @@
 #include "analyze/upstream.h"
 #include "base/error.h"
 #include "base/size.h"
+#include "base/wrap.h"
 #include "cli/measure_options.h"
 #include "cli/report_session.h"
 #include "cli/subcommand.h"
@@ -112,11 +113,20 @@ void write_folder(const ReportData& data, const std::string& folder) {
   }
 }
 
+/// `word` is the allocator as the command line named it.
 ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findings, const std::string& allocator,
-                      const std::string& out) {
+                      const std::string& word, const std::string& out) {
   ExitStatus status = ExitStatus::kDone;
   for (const Finding& finding : findings) {
     const std::string id = finding_id(allocator, finding);
+    if (!has_reproducer(finding.name)) {
+      status = ExitStatus::kFinding;
+      fmt::print("{}\n{}", id, wrap(finding.sentence, "  ", "  "));
+      fmt::print(
+          "  No report of it is written: there is no reproducer. Show it by zerotax run --allocator {} --size {}\n",
+          word, finding.named_bytes);
+      continue;
+    }
     auto data = session.measure(finding);
     const std::string refused = data ? session.reproduce(*data) : "measured again, it did not show";
     if (refused.empty()) {
@@ -159,7 +169,7 @@ ExitStatus report(const Options& options) {
       say_nothing_to_report(found, options);
       return ExitStatus::kDone;
     }
-    return report_all(session, findings, name, out);
+    return report_all(session, findings, name, options.allocator, out);
   } catch (const ReportInterrupted&) {
     fmt::print(stderr, "zerotax: interrupted: what was not finished is not written\n");
     return ExitStatus::kDone;

@@ -9,6 +9,7 @@
 #include "drive/audited_operations.h"
 #include "drive/interrupt.h"
 #include "drive/output_file.h"
+#include "drive/point_health.h"
 #include "drive/session.h"
 
 namespace zerotax {
@@ -61,7 +62,7 @@ ExitStatus run(const MeasureOptions& options) {
                                     : "");
   }
   for (const Json& point : session.points()) {
-    if (point.at("status") != "ok" && point.at("status") != "skipped") return ExitStatus::kFinding;
+    if (!is_healthy(point)) return ExitStatus::kFinding;
   }
   return ExitStatus::kDone;
 }

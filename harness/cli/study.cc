@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -12,6 +13,7 @@
 #include "cli/threshold_session.h"
 #include "drive/figures.h"
 #include "drive/output_file.h"
+#include "drive/point_health.h"
 #include "drive/session.h"
 #include "drive/study_plan.h"
 #include "drive/study_receive.h"
@@ -86,7 +88,8 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const std::string no_page = write_report_page(folder);
   if (no_page.empty()) fmt::print("Report: {}/report.html (one file, for any browser)\n", folder);
   if (!no_page.empty()) fmt::print(stderr, "zerotax: no report page: {}\n", no_page);
-  return ExitStatus::kDone;
+  const auto& points = session.points();
+  return std::all_of(points.begin(), points.end(), is_healthy) ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 const Subcommand command("study", "measure every allocator over all sizes, and say who pays", kExamples,

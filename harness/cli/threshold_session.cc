@@ -10,6 +10,7 @@
 #include "drive/audit_point.h"
 #include "drive/interrupt.h"
 #include "drive/memory_guard.h"
+#include "drive/point_health.h"
 #include "drive/progress.h"
 #include "drive/results.h"
 #include "drive/side_by_side.h"
@@ -56,6 +57,10 @@ void ThresholdSession::search(ThresholdLane& lane, const std::function<void(std:
     const Json point =
         audit_point(plan_, {index, "calloc_loop", size, lane.touch, lane.thread, repeats_for(size)}, stop_requested);
     if (stop_requested()) throw Interrupted{};
+    if (lane.failure.empty() && !is_healthy(point)) {
+      lane.failure = fmt::format("at {}: {}: {}", format_size(size), text_field(point, "status", ""),
+                                 text_field(point, "reason", "no reason is given"));
+    }
     return signature_of(point);
   });
   lane.searched = true;

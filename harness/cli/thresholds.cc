@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "analyze/threshold_report.h"
@@ -51,7 +52,10 @@ ExitStatus thresholds(const Options& options) {
     fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(session.lanes()),
                json["probes"].get<std::size_t>());
   }
-  return ExitStatus::kDone;
+  const auto& lanes = session.lanes();
+  const bool failed =
+      std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return !failure_of(lane).empty(); });
+  return failed ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
 const Subcommand command("thresholds", "find every size at which an allocator changes its ways, to the byte", kExamples,

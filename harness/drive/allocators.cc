@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "drive/machine_trouble.h"
 #include "drive/probe_identity.h"
 
 namespace zerotax {
@@ -71,6 +72,17 @@ void check_replaces_malloc(const Allocator& allocator, const std::map<std::strin
   }
 }
 
+/// Absolute, and without "." and ".." as far as it still names the same file; links stay, for people name versions by
+/// them.
+std::string tidy_path(const std::string& path) {
+  std::error_code failure;
+  const fs::path whole = fs::absolute(path);
+  const fs::path tidy = whole.lexically_normal();
+  if (fs::equivalent(whole, tidy, failure) && !failure) return tidy.string();
+  const fs::path real = fs::weakly_canonical(whole, failure);
+  return failure ? whole.string() : real.string();
+}
+
 Allocator parse_allocator(const std::string& word) {
   const auto equals = word.find('=');
   const std::string name = word.substr(0, equals);
@@ -82,7 +94,7 @@ Allocator parse_allocator(const std::string& word) {
     const std::string path = word.substr(equals + 1);
     check_library_file(path);
     allocator.probe = probe_folder() + "/bench-glibc";
-    allocator.preload = fs::absolute(path).string();
+    allocator.preload = tidy_path(path);
     return allocator;
   }
   const auto& all = builtin_allocators();
@@ -131,7 +143,9 @@ std::string probe_folder() {
   if (const char* folder = std::getenv("ZEROTAX_PROBE_DIR")) return folder;
   std::error_code failure;
   const fs::path self = fs::read_symlink("/proc/self/exe", failure);
-  return failure ? "." : self.parent_path().string();
+  if (!failure) return self.parent_path().string();
+  require_proc();
+  return ".";
 }
 
 std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,

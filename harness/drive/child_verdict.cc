@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "drive/machine_trouble.h"
+
 namespace zerotax {
 
 std::string last_line(std::string text) {
@@ -19,6 +21,8 @@ ChildVerdict judge(const ChildResult& child, std::chrono::milliseconds timeout) 
       return {"failed", fmt::format("exited with status {}: {}", child.code, last_line(child.errors))};
     case End::kSignalled:
       return {"crashed", fmt::format("killed by SIG{}", sigabbrev_np(child.code))};
+    case End::kSuspended:
+      return {"crashed", fmt::format("stopped by SIG{}, and not continued", sigabbrev_np(child.code))};
     case End::kTimeout:
       return {"timeout", fmt::format("not done after {:.3g} s", std::chrono::duration<double>(timeout).count())};
     case End::kMemory:
@@ -26,6 +30,8 @@ ChildVerdict judge(const ChildResult& child, std::chrono::milliseconds timeout) 
     case End::kStopped:
       return {"skipped", "interrupted"};
     case End::kNotStarted:
+      // Want of descriptors or processes is the machine's.
+      if (std::strcmp(child.failed_call, "exec") != 0) throw start_trouble("a program of ours", child, "");
       break;
   }
   return {"failed", fmt::format("could not be started: {}", std::strerror(child.code))};

@@ -13,6 +13,7 @@ struct ChildVerdict {
   std::string reason;  ///< empty if ok
 };
 
+/// Throws MachineError if it could not be started for want of descriptors, processes or memory.
 ChildVerdict judge(const ChildResult& child, std::chrono::milliseconds timeout);
 
 /// The last line of what a program said: of a Python traceback, what happened.

@@ -3,40 +3,94 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstring>
 #include <sstream>
 #include <string>
 
 #include "base/error.h"
+#include "drive/machine_trouble.h"
+#include "drive/pass_verdict.h"
+#include "drive/shared_file.h"
+#include "meter/probe_exit.h"
+#include "meter/record.h"
 #include "os/child.h"
 
 namespace zerotax {
 
-std::map<std::string, std::string> ask_probe(const Allocator& allocator) {
-  ChildCommand command;
-  command.program = allocator.probe;
-  command.arguments = {"--zerotax-identify"};
-  command.capture = true;
-  command.timeout = std::chrono::seconds(10);
-  for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
-  if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
-  const ChildResult result = run_child(command, nullptr);
-  if (result.end == ChildResult::End::kNotStarted) {
-    throw MachineError(fmt::format("the probe '{}' cannot be started", allocator.probe),
-                       "build it with ./run build, or point ZEROTAX_PROBE_DIR at the folder of the probes");
-  }
-  if (result.end != ChildResult::End::kExited || result.code != 0) {
-    const std::string what = allocator.preload ? fmt::format(" with '{}' preloaded", *allocator.preload) : "";
-    const std::string said = result.errors.substr(0, result.errors.find('\n'));
-    throw UsageError(fmt::format("a program that only asks for one byte fails under {}{}{}{}", allocator.name, what,
-                                 said.empty() ? "" : ": ", said),
-                     "try it alone: LD_PRELOAD=PATH /bin/true");
-  }
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(10);
+
+/// The loader's own exit status, when it cannot load what is preloaded, or what that needs.
+constexpr int kLoaderFailed = 127;
+
+std::map<std::string, std::string> parse(const std::string& text) {
   std::map<std::string, std::string> answer;
-  std::istringstream lines(result.output);
+  std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const auto equals = line.find('=');
     if (equals != std::string::npos) answer[line.substr(0, equals)] = line.substr(equals + 1);
   }
+  return answer;
+}
+
+std::string how_it_ended(const ChildResult& child) {
+  switch (child.end) {
+    case ChildResult::End::kExited:
+      return fmt::format("exited with status {}", child.code);
+    case ChildResult::End::kSignalled:
+      return fmt::format("killed by SIG{}", sigabbrev_np(child.code));
+    case ChildResult::End::kSuspended:
+      return fmt::format("stopped by SIG{}, and not continued", sigabbrev_np(child.code));
+    default:
+      return fmt::format("not done after {} s", kPatience.count());
+  }
+}
+
+/// Throws for a probe that did not answer to the end.
+void check_answered(const Allocator& allocator, const ChildResult& child, bool complete) {
+  const std::string probe = fmt::format("the probe '{}'", allocator.probe);
+  if (child.end == ChildResult::End::kNotStarted) throw start_trouble(probe, child, kMissingProbe);
+  if (probe_says(child, kNoMachine)) throw probe_trouble(probe, child);
+  // An older one takes the question for an option of Google Benchmark.
+  if (child.errors.find("unrecognized command-line flag: --zerotax-identify") != std::string::npos) {
+    throw other_build(allocator);
+  }
+  const bool ended_well = child.end == ChildResult::End::kExited && child.code == 0;
+  if (ended_well && complete) return;
+  const std::string what = allocator.preload ? fmt::format(" with '{}' preloaded", *allocator.preload) : "";
+  std::string said = child.errors.substr(0, child.errors.find('\n'));
+  if (!said.empty()) said = ": " + said;
+  const std::string problem = fmt::format("a program that only asks for one byte fails under {}{}: {}{}",
+                                          allocator.name, what, how_it_ended(child), said);
+  constexpr const char* kAlone = "try it alone: LD_PRELOAD=PATH /bin/true";
+  if (child.end == ChildResult::End::kExited && child.code == kLoaderFailed) throw UsageError(problem, kAlone);
+  throw_if_limited(child, problem);
+  throw Error(ExitStatus::kFinding, problem, kAlone);
+}
+
+}  // namespace
+
+MachineError other_build(const Allocator& allocator) {
+  return {fmt::format("the probe '{}' is of another build than this program", allocator.probe),
+          "build both together with ./run build"};
+}
+
+std::map<std::string, std::string> ask_probe(const Allocator& allocator) {
+  require_proc();
+  const SharedFile file("zerotax-answer", 0);
+  ChildCommand command;
+  command.program = allocator.probe;
+  command.arguments = {fmt::format("--zerotax-identify={}", file.fd())};
+  command.inherited_fd = file.fd();
+  command.capture = true;
+  command.timeout = kPatience;
+  for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
+  if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
+  const ChildResult result = run_child(command, nullptr);
+  auto answer = parse(file.text());
+  check_answered(allocator, result, answer.contains("end"));
+  if (answer["record"] != fmt::format("{:#x}", kRecordMagic)) throw other_build(allocator);
   answer["errors"] = result.errors;
   return answer;
 }

@@ -23,16 +23,22 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std::uint32_t ops) {
+/// Throws an Error with the status of a finding if the allocator does not come to its end within a minute and ten times
+/// what is expected.
+PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std::uint32_t ops,
+                    double expected_seconds) {
   point.repeats = {ops, ops, ops, ops, 0};
   PassLimits limits;
-  limits.timeout = std::chrono::minutes(10);
+  limits.timeout = std::chrono::milliseconds(std::chrono::minutes(1)) +
+                   std::chrono::milliseconds(static_cast<std::int64_t>(10'000 * expected_seconds));
   limits.resident_bytes = resident_limit(point.size_bytes);
   PassResult result = run_pass(allocator, point, pass, limits, stop_requested);
   const bool ended = result.status() == PassResult::Status::kOk || result.status() == PassResult::Status::kStopped;
   if (!ended) {
-    throw UsageError(fmt::format("{} does not get through it: {}", allocator.name, result.reason()),
-                     "zerotax run shows how far it comes");
+    throw Error(
+        ExitStatus::kFinding,
+        fmt::format("{} cannot be profiled, for it does not come to its end: {}", allocator.name, result.reason()),
+        "zerotax run shows how far it comes");
   }
   return result;
 }
@@ -54,7 +60,7 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
   const std::string too_large = why_too_large(memory_needed(point));
   if (!too_large.empty()) throw MachineError(too_large, "give a smaller --size");
   // How long one operation takes, in a process that is not profiled.
-  const PassResult timing = one_pass(allocator, point, Pass::kTiming, 8);
+  const PassResult timing = one_pass(allocator, point, Pass::kTiming, 8, 0);
   const Record& record = timing.record();
   const double op_ns = std::max(
       1.0, static_cast<double>(record.run_ns) / static_cast<double>(std::max<std::int64_t>(record.run_ops, 1)));
@@ -73,7 +79,7 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
   for (std::size_t i = 0; i < processes && interrupted() == 0; ++i) {
     progress.show(allocator.name);
     ProfileRecorder recorder(hz);
-    one_pass(allocator, point, Pass::kBare, ops);
+    one_pass(allocator, point, Pass::kBare, ops, ops * op_ns / kNs);
     run.data.add(recorder.finish());
     progress.advance(1);
   }

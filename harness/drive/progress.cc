@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 
 namespace zerotax {
 namespace {
@@ -18,6 +19,9 @@ std::size_t terminal_width() {
   winsize size{};
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
+
+/// Progress that nobody can be told of ends no run.
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
 }  // namespace
 
@@ -59,15 +63,15 @@ void Progress::show(const std::string& now) {
   std::string line = fmt::format("{}: {} of {}{}, now {}", what_, done_, items_, estimate(), now);
   if (terminal_) {
     line.resize(std::min(line.size(), terminal_width() - 1));
-    fmt::print(stderr, "\r\033[K{}", line);
+    say("\r\033[K" + line);
   } else {
-    fmt::print(stderr, "{}\n", line);
+    say(line + "\n");
   }
   std::fflush(stderr);
 }
 
 void Progress::clear() {
-  if (terminal_ && drawn_) fmt::print(stderr, "\r\033[K");
+  if (terminal_ && drawn_) say("\r\033[K");
 }
 
 }  // namespace zerotax

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -113,7 +114,25 @@ std::set<std::string> ResultsFolder::finished_keys() const {
   return keys;
 }
 
+void ResultsFolder::check_still_there() const {
+  struct stat open_file {};
+  struct stat named_file {};
+  const std::string file = path_ + "/points.jsonl";
+  if (::fstat(points_fd_.get(), &open_file) != 0) return;
+  const bool there = ::stat(file.c_str(), &named_file) == 0 && named_file.st_ino == open_file.st_ino &&
+                     named_file.st_dev == open_file.st_dev;
+  if (there) return;
+  if (open_file.st_nlink == 0) {
+    throw UsageError(fmt::format("the results folder {} was deleted during the run, and with it its {} point{}", path_,
+                                 points_.size(), points_.size() == 1 ? "" : "s"),
+                     "measure again, and leave the folder alone meanwhile");
+  }
+  throw UsageError(fmt::format("the results folder {} was moved during the run", path_),
+                   "move it back, or go on with --resume and its new place: the points so far are in it");
+}
+
 void ResultsFolder::add(const Json& point) {
+  check_still_there();
   const std::string line = point.dump() + "\n";
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t written = ::write(points_fd_.get(), line.data() + done, line.size() - done);
@@ -128,6 +147,7 @@ void ResultsFolder::add(const Json& point) {
 }
 
 void ResultsFolder::finish(const Plan& plan, const RunHeader& header) {
+  check_still_there();
   Json json = run_json(header, plan, points_.size());
   json["points_file"] = "points.jsonl";
   write("points.csv", points_csv(points_));

@@ -41,7 +41,8 @@ class ResultsFolder {
   [[nodiscard]] const std::vector<Json>& points() const { return points_; }
   [[nodiscard]] std::set<std::string> finished_keys() const;
 
-  /// Appends a finished point. Throws UsageError if it could not be stored (disk full).
+  /// Appends a finished point. Throws UsageError if it could not be stored (disk full), or the folder was deleted or
+  /// moved meanwhile.
   void add(const Json& point);
 
   /// Writes run.json, and points.csv beside it.
@@ -52,6 +53,7 @@ class ResultsFolder {
 
  private:
   void open_points();
+  void check_still_there() const;
 
   std::string path_;
   UniqueFd points_fd_;

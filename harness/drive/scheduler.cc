@@ -17,8 +17,6 @@
 namespace zerotax {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 std::string key_of(const Plan& plan, const PointSpec& point) {
   return point_key(plan.allocators[point.allocator].name, point.case_name, point.size_bytes, point.touch, point.thread);
 }
@@ -38,8 +36,8 @@ double expected_seconds(const PointSpec& point) {
 struct Work {
   const PointSpec* spec;
   Passes passes;
-  std::string skipped;                    ///< why; empty if it is measured
-  std::chrono::duration<double> used{0};  ///< of its timeout
+  std::string skipped;               ///< why; empty if it is measured
+  std::chrono::nanoseconds used{0};  ///< of its timeout
 };
 
 class Runner {
@@ -79,15 +77,14 @@ class Runner {
 
  private:
   PassResult pass(Work& work, Pass which) {
-    const std::chrono::duration<double> left = std::chrono::duration<double>(plan_.timeout_s) - work.used;
     PassLimits limits;
     limits.timeout =
-        std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left), std::chrono::milliseconds(1));
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan_.timeout_s));
+    limits.used = work.used;
     limits.resident_bytes = resident_limit(work.spec->size_bytes);
-    const auto start = Clock::now();
     PassResult result =
         run_pass(plan_.allocators[work.spec->allocator], *work.spec, which, limits, [this] { return stopped(); });
-    work.used += Clock::now() - start;
+    work.used += result.used();
     return result;
   }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,7 +26,11 @@ void run_side_by_side(std::size_t tasks, std::size_t workers, const std::functio
   };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < workers && i < tasks; ++i) threads.emplace_back(worker);
+    try {
+      for (std::size_t i = 1; i < workers && i < tasks; ++i) threads.emplace_back(worker);
+    } catch (const std::system_error&) {
+      // No further thread is allowed here: fewer do it, too.
+    }
     worker();
   }
   if (failure) std::rethrow_exception(failure);

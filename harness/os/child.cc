@@ -1,10 +1,8 @@
 #include "os/child.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,14 +10,11 @@
 #include <csignal>
 #include <cstring>
 
-#include "os/memory.h"
+#include "os/child_watch.h"
 #include "os/pipe.h"
 
 namespace zerotax {
 namespace {
-
-constexpr std::size_t kCaptureBytes = std::size_t{64} * 1024;
-constexpr int kWatchMs = 20;
 
 /// Everything exec needs, made before the fork: between fork and exec nothing may allocate, for another thread may have
 /// held the allocator's lock.
@@ -83,18 +78,6 @@ void write_file(const char* path, const char* text) {
   ::_exit(127);
 }
 
-/// Takes what is in the pipe; closes it at its end.
-void drain(UniqueFd& fd, std::string& text) {
-  char buffer[4096];
-  const ssize_t got = ::read(fd.get(), &buffer[0], sizeof buffer);
-  if (got <= 0) {
-    if (got == 0 || (errno != EINTR && errno != EAGAIN)) fd.reset();
-    return;
-  }
-  const std::size_t room = kCaptureBytes - std::min(kCaptureBytes, text.size());
-  text.append(&buffer[0], std::min(room, static_cast<std::size_t>(got)));
-}
-
 void reap(pid_t pid, ChildResult& result) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -114,40 +97,6 @@ void reap(pid_t pid, ChildResult& result) {
   }
 }
 
-bool has_ended(pid_t pid) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
-}
-
-/// Waits for the end, keeping the limits.
-void watch(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, UniqueFd& out, UniqueFd& err,
-           ChildResult& result) {
-  const auto deadline = std::chrono::steady_clock::now() + command.timeout;
-  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  while (true) {
-    pollfd waits[3] = {{process.get(), POLLIN, 0}, {out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
-    // Without pidfd (Linux < 5.3) look every millisecond.
-    ::poll(&waits[0], 3, process ? kWatchMs : 1);
-    if (out && waits[1].revents != 0) drain(out, result.output);
-    if (err && waits[2].revents != 0) drain(err, result.errors);
-    if (has_ended(pid)) return;
-
-    const auto resident = command.resident_limit != 0 ? resident_bytes(pid) : std::nullopt;
-    if (resident && *resident > command.resident_limit) {
-      result.end = ChildResult::End::kMemory;
-    } else if (stop && stop()) {
-      result.end = ChildResult::End::kStopped;
-    } else if (std::chrono::steady_clock::now() > deadline) {
-      result.end = ChildResult::End::kTimeout;
-    } else {
-      continue;
-    }
-    ::kill(-pid, SIGKILL);
-    ::kill(pid, SIGKILL);
-    return;
-  }
-}
-
 }  // namespace
 
 ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop) {
@@ -157,10 +106,17 @@ ChildResult run_child(const ChildCommand& command, const std::function<bool()>& 
   Pipe out = command.capture ? make_pipe() : Pipe{};
   Pipe err = command.capture ? make_pipe() : Pipe{};
   ChildResult result;
+  // Without one of them the child's words would come out of our own streams.
+  if (!failure.write_end || (command.capture && (!out.write_end || !err.write_end))) {
+    result.code = errno;
+    result.failed_call = "pipe";
+    return result;
+  }
 
   const pid_t pid = ::fork();
   if (pid < 0) {
     result.code = errno;
+    result.failed_call = "fork";
     return result;
   }
   if (pid == 0) {
@@ -173,11 +129,12 @@ ChildResult run_child(const ChildCommand& command, const std::function<bool()>& 
   int reason = 0;
   // Returns at the exec, which closes the other end.
   const bool not_started = ::read(failure.read_end.get(), &reason, sizeof reason) == sizeof reason;
-  watch(pid, command, stop, out.read_end, err.read_end, result);
+  watch_child(pid, command, stop, out.read_end, err.read_end, result);
   reap(pid, result);
   if (not_started) {
     result.end = ChildResult::End::kNotStarted;
     result.code = reason;
+    result.failed_call = "exec";
     return result;
   }
   for (auto [pipe, text] : {std::pair{&out, &result.output}, {&err, &result.errors}}) {

@@ -25,17 +25,20 @@ struct ChildCommand {
 
 /// How it ended.
 struct ChildResult {
-  enum class End { kExited, kSignalled, kTimeout, kMemory, kStopped, kNotStarted };
+  enum class End { kExited, kSignalled, kTimeout, kMemory, kStopped, kSuspended, kNotStarted };
   End end = End::kNotStarted;
-  int code = 0;  ///< exit status, signal number, or errno of a start that failed
+  int code = 0;  ///< exit status; the signal that killed or suspended it; or errno of a start that failed
+  const char* failed_call = "";      ///< of a start that failed: "pipe", "fork" or "exec"
+  std::chrono::nanoseconds used{0};  ///< how long it ran; time in which it, or we, were stopped does not count
   std::string output;
   std::string errors;
 };
 
 /// Runs a command to its end. The child gets a process group of its own and is first in line for the kernel's
 /// out-of-memory killer. It is killed, with its group, at the timeout, when its resident set passes the limit (looked
-/// at every 20 ms), and when `stop` answers true. What is left of its group when it has ended is killed and waited for.
-/// Safe to call from several threads.
+/// at every 20 ms), when `stop` answers true, and when it has stopped itself by a signal (kSuspended). The timeout is
+/// of the time in which it and we could run: who is stopped by somebody else (SIGSTOP, Ctrl-Z) is waited for. What is
+/// left of its group when it has ended is killed and waited for. Safe to call from several threads.
 ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop);
 
 }  // namespace zerotax

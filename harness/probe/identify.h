@@ -2,8 +2,9 @@
 
 namespace zerotax {
 
-/// Prints which objects malloc, calloc, realloc and free come from in this process, and the allocator's version, as
-/// "key=value" lines on standard output (malloc_library: the file of each). Returns the exit status.
-int identify();
+/// Writes which objects malloc, calloc, realloc and free come from in this process, the allocator's version, the layout
+/// of records and the cases as "key=value" lines: into the file that the driver gave as `fd`, or to standard output.
+/// The last line is "end=1". Returns the exit status.
+int identify(int fd);
 
 }  // namespace zerotax

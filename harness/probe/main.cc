@@ -16,7 +16,11 @@ int main(int argc, char** argv) {
     // Without the destructors and exit handlers of the allocator: what they do is not the case.
     ::_exit(zerotax::run_point(std::atoi(argv[1] + sizeof kRecord - 1)));
   }
-  if (argc == 2 && std::strcmp(argv[1], "--zerotax-identify") == 0) return zerotax::identify();
+  constexpr char kIdentify[] = "--zerotax-identify";
+  if (argc == 2 && std::strcmp(argv[1], &kIdentify[0]) == 0) return zerotax::identify(STDOUT_FILENO);
+  if (argc == 2 && std::strncmp(argv[1], "--zerotax-identify=", sizeof kIdentify) == 0) {
+    return zerotax::identify(std::atoi(argv[1] + sizeof kIdentify));
+  }
 
   zerotax::register_benchmarks();
   benchmark::Initialize(&argc, argv);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -14,9 +15,11 @@
 #include "meter/case.h"
 #include "meter/faults_meter.h"
 #include "meter/meter.h"
+#include "meter/probe_exit.h"
 #include "meter/zeroing.h"
 #include "os/clock.h"
 #include "os/faults.h"
+#include "probe/inherited.h"
 
 namespace zerotax {
 namespace {
@@ -42,6 +45,7 @@ class TracedMeter final : public Meter {
       const AllocatorClock::Scope clock;
       block = inner_.allocate(bytes);
     }
+    end_if_forked();
     if (block == nullptr) record_.returned_null = static_cast<std::uint32_t>(errno);
     record_.phase = Phase::kBetween;
     return block;
@@ -76,12 +80,20 @@ class TracedMeter final : public Meter {
       const AllocatorClock::Scope clock;
       inner_.release(block);
     }
+    end_if_forked();
     record_.phase = Phase::kBetween;
   }
 
  private:
+  /// The child of an allocator that forks inside a call and comes back in both is another process: it must not go on in
+  /// the record of the first.
+  void end_if_forked() const {
+    if (::getpid() != self_) ::_exit(0);
+  }
+
   Meter& inner_;
   Record& record_;
+  pid_t self_ = ::getpid();
 };
 
 struct Run {
@@ -173,6 +185,7 @@ void run_transfer(Run& run) {
 /// The first half warms up; the second half lies between two clocks.
 void run_bare(Run& run, Meter& meter) {
   Record& record = run.record;
+  record.phase = Phase::kTransfer;
   const std::uint32_t warm = record.request.ops / 2;
   std::int64_t start = 0;
   for (std::uint32_t i = 0; i < record.request.ops; ++i) {
@@ -220,29 +233,44 @@ void* run(void* context) {
 }  // namespace
 
 int run_point(int fd) {
+  const int own = inherited_file(fd, sizeof(Record));
+  if (own < 0) {
+    probe_say("the descriptor of the record is closed", 0);
+    return kNoRecord;
+  }
   struct stat file {};
-  if (::fstat(fd, &file) != 0 || file.st_size < static_cast<off_t>(sizeof(Record))) return kWrongRecord;
+  ::fstat(own, &file);
   const auto bytes = static_cast<std::size_t>(file.st_size);
   // Populated now: a fault on the record must not be counted as the allocator's.
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-  if (memory == MAP_FAILED) return kWrongRecord;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, own, 0);
+  if (memory == MAP_FAILED) {
+    probe_say("cannot map its record", errno);
+    return kNoMachine;
+  }
   auto& record = *static_cast<Record*>(memory);
-  if (record.request.magic != kRecordMagic || bytes < Record::bytes(record.request.ops)) return kWrongRecord;
   record.request.case_name[sizeof record.request.case_name - 1] = '\0';
   const Case* measured = find_case(&record.request.case_name[0]);
-  if (measured == nullptr) return kWrongRecord;
+  if (record.request.magic != kRecordMagic || bytes < Record::bytes(record.request.ops) || measured == nullptr) {
+    probe_say("the record is of another build", 0);
+    return kWrongRecord;
+  }
 
   Run context{record, *measured};
+  const pid_t self = ::getpid();
   if (record.request.thread == Thread::kWorker) {
     pthread_t worker{};
-    if (::pthread_create(&worker, nullptr, run, &context) != 0) return kWrongRecord;
+    if (const int error = ::pthread_create(&worker, nullptr, run, &context); error != 0) {
+      probe_say("cannot start a thread", error);
+      return kNoMachine;
+    }
     ::pthread_join(worker, nullptr);
   } else {
     run(&context);
   }
   // The phase stays: it says what failed.
   if (context.case_failed) return kCaseFailed;
-  record.phase = Phase::kDone;
+  // An allocator that forks and goes on in the child has ended the process that is measured.
+  if (::getpid() == self) record.phase = Phase::kDone;
   return 0;
 }
 

@@ -37,6 +37,7 @@ ProfileRecorder::~ProfileRecorder() {
 ProfileData ProfileRecorder::finish() {
   done_ = true;
   thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
   data_.lost = sampler_.lost();
   data_.sees_kernel = sampler_.sees_kernel();
   data_.knows_kernel_names = kernel_.known();
@@ -44,6 +45,14 @@ ProfileData ProfileRecorder::finish() {
 }
 
 void ProfileRecorder::work() {
+  try {
+    take_samples();
+  } catch (...) {  // as where memory is short: finish() throws it in the thread that can tell of it
+    failure_ = std::current_exception();
+  }
+}
+
+void ProfileRecorder::take_samples() {
   std::uint64_t newest = 0;
   while (!done_) {
     sampler_.read(pending_);

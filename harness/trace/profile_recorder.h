@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,11 +43,12 @@ class ProfileRecorder {
   ProfileRecorder(const ProfileRecorder&) = delete;
   ProfileRecorder& operator=(const ProfileRecorder&) = delete;
 
-  /// Ends sampling. Once.
+  /// Ends sampling. Once. Throws what ended it early.
   ProfileData finish();
 
  private:
   void work();
+  void take_samples();
   void process(std::uint64_t before_ns);
   void apply(PerfEvent& event);
   Unwinder& unwinder(std::uint32_t pid);
@@ -58,6 +60,7 @@ class ProfileRecorder {
   std::vector<PerfEvent> pending_;
   std::map<std::uint32_t, std::unique_ptr<Unwinder>> processes_;
   std::map<std::uint32_t, std::string> names_;
+  std::exception_ptr failure_;  ///< of the thread
   std::atomic<bool> done_ = false;
   std::thread thread_;
 };

@@ -109,11 +109,12 @@ def test_the_real_ones_are_found_to_do_what_they_are_known_to_do(tmp_path):
             assert all(is_na(knob["effect"]) for knob in each["knobs"])
 
 
-def test_points_without_a_result_are_told_of(tmp_path):
+def test_points_without_a_result_are_told_of_and_why(tmp_path):
     file = tmp_path / "run.json"
     file.write_text(json.dumps(measure(*planted("planted_crash"), "--size", MIB, "--ops", 8, status=1)))
     done = zerotax("findings", file)
-    assert done.returncode == 0 and "1 of 1 points have no result" in done.stdout
+    assert done.returncode == 1 and "1 of 1 points have no result" in done.stdout
+    assert "planted_crash-crash-1MiB" in done.stdout and "killed by SIGSEGV in calloc, operation 3" in done.stdout
 
 
 def test_the_reference_has_findings_and_their_text_fits_80_columns():

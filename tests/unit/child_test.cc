@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,6 +56,37 @@ TEST(Child, ThatHangsIsKilledAtTheTimeoutWithItsGroup) {
   // Gone and reaped by us, for in a container nobody else may: not even a zombie.
   EXPECT_EQ(::kill(std::stoi(result.output), 0), -1);
   EXPECT_EQ(errno, ESRCH);
+}
+
+TEST(Child, ThatStopsItselfIsNotWaitedForToItsTimeout) {
+  ChildCommand command = shell("kill -STOP $$; echo continued");
+  command.timeout = std::chrono::seconds(20);
+  const ChildResult result = run_child(command, nullptr);
+  EXPECT_EQ(result.end, End::kSuspended);
+  EXPECT_EQ(result.code, SIGSTOP);
+  EXPECT_EQ(result.output, "");
+}
+
+TEST(Child, ThatSomebodyElseStopsUsesNoTimeMeanwhile) {
+  // Its own child stops it, and continues it after more than the timeout.
+  ChildCommand command = shell("(sleep 0.2; kill -STOP $$; sleep 1; kill -CONT $$) & wait; echo continued");
+  command.timeout = std::chrono::milliseconds(700);
+  const ChildResult result = run_child(command, nullptr);
+  EXPECT_EQ(result.end, End::kExited);
+  EXPECT_EQ(result.output, "continued\n");
+  EXPECT_LT(result.used, std::chrono::milliseconds(700));
+}
+
+TEST(Child, ThatCannotHaveAPipeSaysSoRatherThanTalkIntoOurStreams) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{5, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const ChildResult result = run_child(shell("echo metadata"), nullptr);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(result.end, End::kNotStarted);
+  EXPECT_EQ(result.code, EMFILE);
+  EXPECT_STREQ(result.failed_call, "pipe");
 }
 
 TEST(Child, ThatEndsTakesWithItWhatItLeftRunning) {
