@@ -9,6 +9,7 @@
 #include "cli/subcommand.h"
 #include "drive/baseline_plan.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 
 namespace zerotax {
 namespace {
@@ -25,10 +26,15 @@ struct Options {
 ExitStatus bless(const Options& options) {
   options.measure.check();
   const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
-  const bool folder = std::filesystem::is_directory(options.baseline);
+  std::error_code failure;
+  const bool folder = std::filesystem::is_directory(options.baseline, failure);
   if (allocators.size() > 1 && !folder) {
     throw UsageError(fmt::format("{} allocators do not fit in the one file {}", allocators.size(), options.baseline),
                      "name one with --allocator, or give --baseline a folder");
+  }
+  for (const Allocator& allocator : allocators) {
+    const std::string path = folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline;
+    check_outputs({{"--baseline", path}}, library_inputs(options.measure.allocators));
   }
   for (const Allocator& allocator : allocators) {
     const std::string path = folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline;

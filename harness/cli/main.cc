@@ -4,13 +4,14 @@
 #include <cstdio>
 #include <system_error>
 
+#include "base/one_line.h"
 #include "cli/subcommand.h"
 #include "drive/interrupt.h"
 
 namespace {
 
 int fail(const std::string& problem, const std::string& remedy, zerotax::ExitStatus status) {
-  fmt::print(stderr, "zerotax: {}: {}\n", problem, remedy);
+  fmt::print(stderr, "zerotax: {}: {}\n", zerotax::one_line(problem), zerotax::one_line(remedy));
   return static_cast<int>(status);
 }
 
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
   auto status = zerotax::ExitStatus::kDone;
   try {
     zerotax::Subcommand::add_all(app, status);
-    if (argc > 1 && argv[1][0] != '-') zerotax::Subcommand::check_name(argv[1]);
+    zerotax::Subcommand::check_first_word();
     // A program's own words are not for our parser, which would change some of them.
     app.parse(zerotax::Subcommand::own_words(), argv);
   } catch (const CLI::Success& success) {

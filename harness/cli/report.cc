@@ -146,6 +146,12 @@ ExitStatus report(const Options& options) {
     fmt::print("nothing to report: {}\n", upstream->at("deliberate").get<std::string>());
     return ExitStatus::kDone;
   }
+  if (!options.finding.empty() && !is_possible_id(options.finding, name)) {
+    throw UsageError(fmt::format("there can be no finding '{}'", options.finding),
+                     fmt::format("give an id as `zerotax findings` prints it: {0}-RULE-SIZE, as in "
+                                 "{0}-redundant-reuse-100MiB",
+                                 name));
+  }
   CCompiler compiler = find_c_compiler();
   request.controls = controls_for(request.subject);
   request.finding = options.finding;

@@ -7,6 +7,7 @@
 #include "cli/subcommand.h"
 #include "drive/interrupt.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/session.h"
 
 namespace zerotax {
@@ -40,7 +41,9 @@ Session make_session(const MeasureOptions& options) {
 
 ExitStatus run(const MeasureOptions& options) {
   options.check();
-  if (!options.json.empty()) check_writable(options.json);
+  check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
+  check_outside({{"--json", options.json}}, {"--out", options.out});
+  check_outside({{"--json", options.json}}, {"--resume", options.resume});
   Session session = make_session(options);
   const int signal = session.run();
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
