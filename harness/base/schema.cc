@@ -107,12 +107,15 @@ std::string value_at(const Json& document, const Results::Error& error) {
 
 /// What the validator says, in our words; what we have none for is its own.
 std::string words_for(const Json& document, const Results::Error& error) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kWords{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWords{{
       {"Value type not permitted", "has the wrong type"},
       {"Failed to match against any enum", "is none of the words that it may be"},
       {"Failed to match expected value", "is not what it must be"},
       {"Failed to match regex", "is not written as it must be"},
       {"String should be no fewer than", "is too short"},
+      {"Array should contain no fewer", "has too few elements"},
+      {"Array should contain no more", "has too many elements"},
+      {"Elements at indexes", "has an element twice"},
       {"Failed to validate against", "does not fit the rest"},
   }};
   const std::string_view said = error.description;

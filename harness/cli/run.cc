@@ -41,9 +41,9 @@ Session make_session(const MeasureOptions& options) {
 
 ExitStatus run(const MeasureOptions& options) {
   options.check();
-  check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
   check_outside({{"--json", options.json}}, {"--out", options.out});
   check_outside({{"--json", options.json}}, {"--resume", options.resume});
+  check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
   Session session = make_session(options);
   const int signal = session.run();
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));

@@ -64,10 +64,19 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
 void Subcommand::check_first_word() {
   if (command_line.size() < 2) return;
   const std::string& word = command_line[1];
-  if (word == "--version" && command_line.size() > 2) {
-    throw UsageError(fmt::format("--version takes no '{}'", command_line[2]), "give --version alone");
+  if (word.starts_with("--version=") || word.starts_with("--help=")) {
+    const auto equals = word.find('=');
+    throw UsageError(fmt::format("{} takes no '{}'", word.substr(0, equals), word.substr(equals + 1)), "give it alone");
   }
-  if (word.starts_with('-') && word != "--") return;
+  if (word == "--version" && command_line.size() > 2) {
+    throw UsageError(fmt::format("--version takes no '{}'", command_line[2]), "give it alone");
+  }
+  const std::vector<std::string> options{"--help", "-h", "--version"};
+  if (std::find(options.begin(), options.end(), word) != options.end()) return;
+  if (word.starts_with('-') && word != "--") {
+    throw UsageError("unknown option '" + word + "'",
+                     fmt::format("{}a command comes first (see `zerotax --help`)", did_you_mean(word, options)));
+  }
   std::vector<std::string> names;
   for (const Entry& entry : entries()) {
     if (word == entry.name) return;

@@ -21,8 +21,9 @@ bool look_at(const std::string& path, struct stat& status) {
 
 fs::path whole(const std::string& path) {
   std::error_code failure;
-  fs::path found = fs::weakly_canonical(path, failure);
-  if (failure) found = fs::absolute(path, failure).lexically_normal();
+  const fs::path absolute = fs::absolute(path, failure);  // what is not there stays relative otherwise
+  fs::path found = fs::weakly_canonical(absolute, failure);
+  if (failure) found = absolute.lexically_normal();
   return found.has_filename() ? found : found.parent_path();
 }
 

@@ -35,7 +35,7 @@ run run                                                       | run
 run check                                                     | check
 run --size 1MiB list                                          | list
 run --allocator glibc --size                                  | --size
-run --allocator --size 1MiB                                   | --allocator
+run --allocator --size 1MiB                                   | 1MiB
 run --allocator glibc --size 1MiB extra                       | extra
 run --allocator glibc --size 1MiB --bogus                     | --bogus
 run --allocator glibc --Size 1MiB                             | --Size
@@ -591,7 +591,7 @@ MORE = [
     (["run", "--allocator", b"a\xff=libnever.so", "--size", "1MiB"], "UTF-8"),
     (["run", "--allocator", "m=" + "x" * 5000, "--size", "1MiB"], "library"),
     (["run", "--allocator", "m=new\nline.so", "--size", "1MiB"], "library"),
-    (["run", "--allocator", "glibc", "--size", "9" * 5000], "address space"),
+    (["run", "--allocator", "glibc", "--size", "9" * 5000], "number"),
     (["run", "--allocator", "glibc", "--size", "1MiB\n"], "unit"),
     (["run", "--allocator", "glibc", "--size", "x" * 5000], "number"),
     (["run", "--allocator", "glibc", "--size", "1MiB", "--case", "a\nb"], "unknown case"),

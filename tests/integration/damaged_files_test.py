@@ -127,7 +127,7 @@ POINTS = {
     "a size of 2^62": (set_point(size_bytes=2**62), "/points/1/size_bytes"),
     "a size that is a word": (set_point(size_bytes="64KiB"), "/points/1/size_bytes"),
     "an unknown thread": (set_point(thread="other"), "/points/1/thread"),
-    "an unknown status": (set_point(status="fine"), "/points/1/status"),
+    "an unknown status": (set_point(status="fine"), "/points/1"),
     "no name": (set_point(allocator=""), "/points/1/allocator"),
     "a name that is a number": (set_point(allocator=3), "/points/1/allocator"),
     "an environment that is a list": (set_point(env=[]), "/points/1/env"),
@@ -140,7 +140,7 @@ POINTS = {
     "an early operation of -7 bytes": (
         of_point(lambda point: point["first_ops"][0].update(zeroed_bytes=-7)), "/points/1/first_ops/0/zeroed_bytes"),
     "an early operation that lacks a figure": (
-        of_point(lambda point: point["first_ops"][0].pop("calloc_syscalls")), "/points/1/first_ops/0"),
+        of_point(lambda point: point["first_ops"][0].pop("calloc_syscalls") and None), "/points/1/first_ops/0"),
     "a point that is a number": (edited(lambda run: run["points"].append(7)), "/points/2"),
     "a point that is null": (edited(lambda run: run["points"].append(None)), "/points/2"),
     "a point twice": (edited(lambda run: run["points"].append(run["points"][0])), "twice"),
@@ -177,7 +177,7 @@ PLANS = {
     "100,000,000 operations": (
         edited(lambda plan: plan["points"][0]["repeats"].update(ops=10**8)), "ops"),
     "touch 7 in the plan": (edited(lambda plan: plan["points"][0].update(touch=7)), "/points/0/touch"),
-    "no allocators": (edited(lambda plan: plan.update(allocators=[])), "glibc"),
+    "no allocators": (edited(lambda plan: plan.update(allocators=[])), "/allocators"),
     "an allocator that is a word": (edited(lambda plan: plan.update(allocators=["glibc"])), "/allocators/0"),
 }
 
