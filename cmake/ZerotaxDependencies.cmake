@@ -3,6 +3,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(valijson REQUIRED)  # JSON Schema
 find_package(fmt REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(GTest REQUIRED)

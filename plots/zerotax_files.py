@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any
+
+
+MOST_BYTES = 1 << 30   # as zerotax itself
 
 
 class ResultsError(Exception):
@@ -16,10 +22,24 @@ class NothingToDraw(ResultsError):
 
 
 def parse_json(text: str) -> Any:
-    """Strict JSON: Python would also take NaN and Infinity, which no other reader does."""
+    """Strict JSON, as zerotax itself reads it; raises ValueError.
+
+    Python would also take NaN and Infinity, the last of two values of one key, and end at a
+    hundred thousand brackets with another error.
+    """
     def refuse(word: str) -> Any:
         raise ValueError(f"{word} is not JSON")
-    return json.loads(text, parse_constant=refuse)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError("an object has a key twice")
+        return found
+
+    try:
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 def split_lines(text: str) -> tuple[list[tuple[int, str]], int | None]:
@@ -39,6 +59,14 @@ def split_lines(text: str) -> tuple[list[tuple[int, str]], int | None]:
 def read_text(path: Path) -> str:
     """The text of a file; raises ResultsError when it cannot be read."""
     try:
+        # A pipe would be waited for, and a device may never end.
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file")
+        if status.st_size > MOST_BYTES:
+            raise OSError(errno.EFBIG, "it is larger than 1 GiB")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error

@@ -10,6 +10,7 @@
 #include "cli/subcommand.h"
 #include "drive/baseline_plan.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/point_health.h"
 
 namespace zerotax {
@@ -45,12 +46,17 @@ bool may_be_blessed(const Allocator& allocator, const std::vector<Json>& measure
 ExitStatus bless(const Options& options) {
   options.measure.check();
   const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
-  const bool folder = std::filesystem::is_directory(options.baseline);
+  std::error_code failure;
+  const bool folder = std::filesystem::is_directory(options.baseline, failure);
   if (allocators.size() > 1 && !folder) {
     throw UsageError(fmt::format("{} allocators do not fit in the one file {}", allocators.size(), options.baseline),
                      "name one with --allocator, or give --baseline a folder");
   }
   ExitStatus status = ExitStatus::kDone;
+  for (const Allocator& allocator : allocators) {
+    const std::string path = folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline;
+    check_outputs({{"--baseline", path}}, library_inputs(options.measure.allocators));
+  }
   for (const Allocator& allocator : allocators) {
     const std::string path = folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline;
     check_writable(path);

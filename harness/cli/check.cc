@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "analyze/baseline.h"
+#include "analyze/baseline_file.h"
 #include "analyze/lasting_changes.h"
 #include "cli/measure_baseline.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/baseline_plan.h"
-#include "drive/output_file.h"
 
 namespace zerotax {
 namespace {
@@ -25,7 +25,14 @@ struct Options {
 
 /// A folder means the file in it that is named for the allocator and its version.
 std::string baseline_path(const std::string& given, const Allocator& allocator) {
-  return std::filesystem::is_directory(given) ? given + "/" + baseline_file_name(allocator) : given;
+  std::error_code failure;
+  return std::filesystem::is_directory(given, failure) ? given + "/" + baseline_file_name(allocator) : given;
+}
+
+/// Whether there is anything: what cannot be read is not taken for what is not there.
+bool is_there(const std::string& path) {
+  std::error_code failure;
+  return std::filesystem::symlink_status(path, failure).type() != std::filesystem::file_type::not_found;
 }
 
 /// How the same measurement is accepted.
@@ -43,17 +50,21 @@ ExitStatus check(const Options& options) {
   options.measure.check();
   const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
   ExitStatus status = ExitStatus::kDone;
+  // All of them before anything is measured.
+  for (const Allocator& allocator : allocators) {
+    const std::string path = baseline_path(options.baseline, allocator);
+    if (is_there(path)) read_baseline(path);
+  }
   for (std::size_t i = 0; i < allocators.size(); ++i) {
     const Allocator& allocator = allocators[i];
     const std::string word = allocator.preload ? allocator.name + "=" + *allocator.preload : allocator.name;
     const std::string path = baseline_path(options.baseline, allocator);
     const std::string accept = bless_command(options, word, path);
-    if (!std::filesystem::exists(path)) {
+    if (!is_there(path)) {
       throw MachineError(fmt::format("no baseline for {} {} ({})", allocator.name, allocator.version, path),
                          "make one with: " + accept);
     }
-    const Json before = read_json_file(path);
-    check_baseline(before, path);
+    const Json before = read_baseline(path);
     const BaselineVerdict verdict = hold_against(before, [&](const BaselinePart* part, const PointTime& time) {
       return measure_baseline(allocator, options.measure.timeout_s, part, time);
     });

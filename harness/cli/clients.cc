@@ -10,6 +10,7 @@
 #include "cli/subcommand.h"
 #include "drive/interrupt.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/progress.h"
 #include "drive/session.h"
 #include "drive/study_receive.h"
@@ -67,7 +68,7 @@ ExitStatus run(const Options& options) {
   options.measure.check();
   const std::vector<Client> clients = chosen_clients(options.clients);
   const std::string& file = options.measure.json;
-  if (!file.empty()) check_writable(file);
+  check_outputs({{"--json", file}}, library_inputs(options.measure.allocators));
   const auto timeout = std::chrono::duration<double>(options.measure.timeout_s);
   const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout), stop_requested);
   Session session = make_session(options.measure);

@@ -13,6 +13,7 @@
 #include "drive/interrupt.h"
 #include "drive/memory_guard.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/progress.h"
 #include "drive/run_file.h"
 #include "os/environment.h"
@@ -65,10 +66,22 @@ void check(const Options& options, bool files) {
   if (options.self_test < 0 || options.self_test > 100'000) {
     throw UsageError(fmt::format("--self-test {} is no number of comparisons", options.self_test), "give 1 to 100000");
   }
-  for (const std::string& path : {options.markdown, options.csv, options.json}) {
-    if (!path.empty()) check_writable(path);
+}
+
+/// `inputs`: the runs or libraries that are compared.
+void check_files(const Options& options, const std::vector<NamedPath>& inputs) {
+  std::vector<NamedPath> outputs{{"--markdown", options.markdown}, {"--csv", options.csv}, {"--json", options.json}};
+  if (!options.google.empty()) {
+    outputs.push_back({"--benchmark-json", options.google + "-old.json"});
+    outputs.push_back({"--benchmark-json", options.google + "-new.json"});
   }
-  if (!options.google.empty()) check_writable(options.google + "-old.json");
+  check_outputs(outputs, inputs);
+}
+
+std::vector<NamedPath> inputs_of(const std::string& option, const std::vector<std::string>& files) {
+  std::vector<NamedPath> inputs;
+  for (const std::string& file : files) inputs.push_back({option, file});
+  return inputs;
 }
 
 ComparePlan make_plan(const Options& options, const CompareMethod& method) {
@@ -93,6 +106,22 @@ ComparePlan make_plan(const Options& options, const CompareMethod& method) {
   return plan;
 }
 
+/// The place of a point by its number in the table, or its key.
+std::size_t find_point(const std::vector<ComparedPoint>& points, const std::string& word) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error == std::errc() && end == word.data() + word.size() && number >= 1 && number <= points.size()) {
+    return number - 1;
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::string key = compared_key(points[i]);
+    if (word == key || word == points[i].before.allocator + "/" + key) return i;
+  }
+  const std::string example = points.empty() ? "" : ", or as in " + compared_key(points[0]);
+  throw UsageError(fmt::format("--explain {} names no point", word),
+                   fmt::format("give a number from 1 to {}{}", points.size(), example));
+}
+
 /// OLD against itself, over and over.
 SelfTest test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& method) {
   plan.after = plan.before;
@@ -112,7 +141,11 @@ SelfTest test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& 
 
 CompareReport measure(const Options& options) {
   CompareReport report;
+  check_files(options, {});
   const ComparePlan plan = make_plan(options, report.method);
+  check_files(options, {{"the library of OLD", plan.before.preload.value_or("")},
+                        {"the library of NEW", plan.after.preload.value_or("")}});
+  for (const std::string& word : options.explain) find_point(planned_points(plan), word);
   report.environment_before = report.environment_after = describe_environment();
   report.before = allocator_json(plan.before);
   report.after = allocator_json(plan.after);
@@ -136,6 +169,9 @@ CompareReport read(const Options& options) {
   CompareReport report;
   const RunFile before = read_run_file(options.before);
   const RunFile after = read_run_file(options.after);
+  auto inputs = inputs_of("OLD", before.files);
+  for (const NamedPath& input : inputs_of("NEW", after.files)) inputs.push_back(input);
+  check_files(options, inputs);
   report.measured = false;
   report.before = {{"file", before.path}};
   report.after = {{"file", after.path}};
@@ -143,24 +179,9 @@ CompareReport read(const Options& options) {
   report.environment_after = after.environment;
   report.cost = options.cost == "calloc" ? Cost::kCalloc : Cost::kTotal;
   report.points = compare_run_files(before, after, report.cost);
+  for (const std::string& word : options.explain) find_point(report.points, word);
   report.verdicts = judge_points(report.points, report.method);
   return report;
-}
-
-/// The place of a point by its number in the table, or its key.
-std::size_t find_point(const CompareReport& report, const std::string& word) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error == std::errc() && end == word.data() + word.size() && number >= 1 && number <= report.points.size()) {
-    return number - 1;
-  }
-  for (std::size_t i = 0; i < report.points.size(); ++i) {
-    const std::string key = compared_key(report.points[i]);
-    if (word == key || word == report.points[i].before.allocator + "/" + key) return i;
-  }
-  const std::string example = report.points.empty() ? "" : ", or as in " + compared_key(report.points[0]);
-  throw UsageError(fmt::format("--explain {} names no point", word),
-                   fmt::format("give a number from 1 to {}{}", report.points.size(), example));
 }
 
 ExitStatus compare(const Options& options) {
@@ -180,7 +201,7 @@ ExitStatus compare(const Options& options) {
   const bool silent = options.json == "-" || options.csv == "-" || options.markdown == "-";
   if (!silent) fmt::print("{}", compare_text(report));
   for (const std::string& word : options.explain) {
-    const std::size_t at = find_point(report, word);
+    const std::size_t at = find_point(report.points, word);
     if (!silent) fmt::print("\n{}", explain_text(report, at));
   }
   if (!report.whole) fmt::print(stderr, "zerotax: interrupted: the verdicts are of what was measured until then\n");

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "analyze/cow_lines.h"
@@ -16,6 +15,8 @@
 #include "drive/cow_run.h"
 #include "drive/figures.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
+#include "drive/program_launch.h"
 #include "drive/results.h"
 #include "os/environment.h"
 
@@ -69,6 +70,15 @@ class LiveLines {
   std::ptrdiff_t drawn_ = 0;
 };
 
+std::size_t buffer_bytes(const std::string& word) {
+  if (word.empty()) return 0;
+  const std::uint64_t bytes = parse_size(word);
+  if (bytes < 4096 || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
+    throw UsageError(fmt::format("--buffer {} is no usable size", word), "give a power of two, 4KiB to 1GiB");
+  }
+  return bytes;
+}
+
 void check(const Options& options, const std::vector<std::string>& words) {
   if (options.has_pid == !words.empty()) {
     throw UsageError(words.empty() ? "neither a process nor a command is given" : "a process and a command are given",
@@ -86,26 +96,11 @@ void check(const Options& options, const std::vector<std::string>& words) {
   if (options.first_child && options.has_name) {
     throw UsageError("--first-child and --comm both say what is counted", "leave one of the two out");
   }
-  for (const std::string* file : {&options.json, &options.svg}) {
-    if (!file->empty()) check_writable(*file);
-  }
+  buffer_bytes(options.buffer);
+  std::vector<NamedPath> inputs;
+  if (!words.empty()) inputs.push_back({"the program", resolve_program(words.front())});
+  check_outputs({{"--faults", options.faults}, {"--json", options.json}, {"--svg", options.svg}}, inputs);
   if (!options.svg.empty()) draw_svg("cow", "");
-  if (options.faults.empty()) return;
-  if (options.faults == options.json) {
-    throw UsageError("--faults and --json both write " + options.faults, "give each a file of its own");
-  }
-  // Opening a pipe twice would be two writers to its reader.
-  std::error_code none;
-  if (!std::filesystem::is_fifo(options.faults, none)) check_writable(options.faults);
-}
-
-std::size_t buffer_bytes(const std::string& word) {
-  if (word.empty()) return 0;
-  const std::uint64_t bytes = parse_size(word);
-  if (bytes < 4096 || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
-    throw UsageError(fmt::format("--buffer {} is no usable size", word), "give a power of two, 4KiB to 1GiB");
-  }
-  return bytes;
 }
 
 /// Throws UsageError if not all faults could be written to the file that was to have them.

@@ -8,10 +8,12 @@
 #include "analyze/threshold_search.h"
 #include "base/error.h"
 #include "base/size.h"
+#include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/interrupt.h"
 #include "drive/memory_guard.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/paired_runs.h"
 #include "os/environment.h"
 #include "os/page.h"
@@ -182,7 +184,7 @@ ExitStatus crossover(const Options& options) {
   check_numbers(options);
   Comparison comparison;
   std::vector<PairedPlace> places = first_grid(options, comparison);
-  if (!options.json.empty()) check_writable(options.json);
+  check_outputs({{"--json", options.json}}, library_inputs({options.a, options.b}));
   const std::vector<Allocator> allocators = resolve_allocators({options.a, options.b}, options.env);
   comparison.setup = {allocators[0],
                       allocators[1],
@@ -219,7 +221,8 @@ std::function<ExitStatus()> configure(CLI::App& app) {
   app.add_option("--thread", options->thread, "main or worker: the thread that allocates")->capture_default_str();
   app.add_option("--processes", options->processes, "pairs of processes at each place")->capture_default_str();
   app.add_option("--cost", options->cost, "calloc, or total: calloc + touch + free")->capture_default_str();
-  app.add_option("--json", options->json, "write data and verdict to this file (- is standard output)");
+  app.add_option("--json", options->json, "write data and verdict to this file (- is standard output)")
+      ->check(not_empty());
   app.add_option("--timeout", options->timeout_s, "seconds for one process")->capture_default_str();
   return [options] { return crossover(*options); };
 }

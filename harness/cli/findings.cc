@@ -9,6 +9,7 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/stored_run.h"
 
 namespace zerotax {
@@ -49,14 +50,11 @@ void say_unmeasured(const std::vector<Json>& points) {
 }
 
 ExitStatus findings(const Options& options) {
-  if (!options.json.empty()) check_writable(options.json);
   const StoredRun run = read_stored_run(options.run);
-  std::vector<AllocatorFindings> all;
-  try {
-    all = find_findings(run.points, run.thresholds);
-  } catch (const Json::exception& failure) {
-    throw UsageError(fmt::format("{} is damaged ({})", options.run, failure.what()), "measure it again");
-  }
+  std::vector<NamedPath> inputs;
+  for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
+  check_outputs({{"--json", options.json}}, inputs);
+  std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds);
   keep_only(options.allocators, all);
   const Json json = findings_json(all, options.run);
   if (!options.json.empty()) write_file(options.json, json_text(json));

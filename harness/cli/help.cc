@@ -4,6 +4,7 @@
 
 #include "cli/complete.h"
 #include "cli/man_page.h"
+#include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/output_file.h"
 
@@ -32,7 +33,8 @@ const Subcommand command("help", "", "  zerotax help --man -\n  zerotax help --c
                          [](CLI::App& app) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<Options>();
                            app.add_option("--man", options->man,
-                                          "write the manual page to this file (- is standard output)");
+                                          "write the manual page to this file (- is standard output)")
+                               ->check(not_empty());
                            app.add_flag("--complete", options->complete,
                                         "list what may stand at the end of the words behind --");
                            return [options, &app] { return help(*app.get_parent(), *options); };

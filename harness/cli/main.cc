@@ -8,6 +8,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/one_line.h"
 #include "cli/subcommand.h"
 #include "drive/interrupt.h"
 #include "drive/machine_trouble.h"
@@ -23,7 +24,7 @@ bool told = false;  ///< why the command failed, or nobody is there to be told
 int fail(const std::string& problem, const std::string& remedy, zerotax::ExitStatus status) {
   told = true;
   // Not by fmt::print, which throws where standard error cannot be written.
-  const std::string line = fmt::format("zerotax: {}: {}\n", problem, remedy);
+  const std::string line = fmt::format("zerotax: {}: {}\n", zerotax::one_line(problem), zerotax::one_line(remedy));
   std::fputs(line.c_str(), stderr);
   return static_cast<int>(status);
 }
@@ -52,7 +53,7 @@ int run(int argc, char** argv) {
   auto status = zerotax::ExitStatus::kDone;
   try {
     zerotax::Subcommand::add_all(app, status);
-    if (argc > 1 && argv[1][0] != '-') zerotax::Subcommand::check_name(argv[1]);
+    zerotax::Subcommand::check_first_word();
     // A program's own words are not for our parser, which would change some of them.
     app.parse(zerotax::Subcommand::own_words(), argv);
   } catch (const CLI::Success& success) {

@@ -9,6 +9,7 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/profile_run.h"
 #include "drive/program_launch.h"
 #include "drive/results.h"
@@ -41,7 +42,7 @@ struct Options {
   std::vector<const CLI::Option*> of_case;
 };
 
-void check(const Options& options) {
+void check(const Options& options, const std::vector<std::string>& words) {
   if (options.hz < 1 || options.hz > 20'000) {
     throw UsageError(fmt::format("--hz {} is no usable rate", options.hz), "give 1 to 20000 samples a second");
   }
@@ -52,9 +53,10 @@ void check(const Options& options) {
   if (!(options.least >= 0) || options.least > 100) {
     throw UsageError(fmt::format("--least {:g} is no share", options.least), "give a percentage, 0 to 100");
   }
-  for (const std::string* file : {&options.out, &options.json, &options.folded, &options.svg}) {
-    if (!file->empty()) check_writable(*file);
-  }
+  std::vector<NamedPath> inputs = library_inputs({options.allocator});
+  if (!words.empty()) inputs.push_back({"the program", resolve_program(words.front())});
+  check_outputs(
+      {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
 }
 
 ProfiledRun profile_program(const Options& options, const std::vector<std::string>& words, ProfileSubject& subject) {
@@ -84,11 +86,11 @@ std::string flame_graph(const ProfileSubject& subject, const ProfileData& data) 
 }
 
 ExitStatus profile(const Options& options) {
-  check(options);
+  const std::vector<std::string> words = Subcommand::program_words();
+  check(options, words);
   ProfileSubject subject;
   subject.hz = options.hz;
   subject.started = utc_now();
-  const std::vector<std::string> words = Subcommand::program_words();
   const ProfiledRun run = words.empty() ? profile_case(options, subject) : profile_program(options, words, subject);
   subject.wall_s = run.wall_s;
   subject.user_s = run.user_s;

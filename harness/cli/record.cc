@@ -9,6 +9,8 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
+#include "drive/program_launch.h"
 #include "drive/record_launch.h"
 #include "drive/results.h"
 
@@ -55,9 +57,10 @@ FlameGraphWords graph_words(const Json& record, StackWeight weight) {
 ExitStatus run(const RecordOptions& options) {
   const std::vector<std::string> words = command_words();
   const StackWeight weight = parse_stack_weight(options.weight);
-  for (const std::string* file : {&options.out, &options.json, &options.folded, &options.svg}) {
-    if (!file->empty()) check_writable(*file);
-  }
+  std::vector<NamedPath> inputs = library_inputs({options.allocator});
+  inputs.push_back({"the program", resolve_program(words.front())});
+  check_outputs(
+      {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
   const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
   RecordArena arena;
   const std::string started = utc_now();

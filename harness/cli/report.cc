@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,7 +50,12 @@ void check_folder(const std::string& path) {
   }
   fs::path parent = fs::absolute(path).parent_path();
   while (!fs::exists(parent, failure) && parent.has_relative_path()) parent = parent.parent_path();
-  if (fs::is_directory(parent, failure) && ::access(parent.c_str(), W_OK) == 0) return;
+  // By making one: where there is permission there may still be no room for folders, as in /proc.
+  const std::string trial = fmt::format("{}/zerotax.{}.new", parent.string(), ::getpid());
+  if (::mkdir(trial.c_str(), 0777) == 0) {
+    ::rmdir(trial.c_str());
+    return;
+  }
   throw UsageError(fmt::format("cannot make the folder {}", path), "give --out a folder that you may write to");
 }
 
@@ -155,6 +161,12 @@ ExitStatus report(const Options& options) {
   if (const Json* upstream = upstream_of(name); upstream != nullptr && upstream->contains("deliberate")) {
     fmt::print("nothing to report: {}\n", upstream->at("deliberate").get<std::string>());
     return ExitStatus::kDone;
+  }
+  if (!options.finding.empty() && !is_possible_id(options.finding, name)) {
+    throw UsageError(fmt::format("there can be no finding '{}'", options.finding),
+                     fmt::format("give an id as `zerotax findings` prints it: {0}-RULE-SIZE, as in "
+                                 "{0}-redundant-reuse-100MiB",
+                                 name));
   }
   CCompiler compiler = find_c_compiler();
   request.controls = controls_for(request.subject);

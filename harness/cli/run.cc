@@ -9,6 +9,7 @@
 #include "drive/audited_operations.h"
 #include "drive/interrupt.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/point_health.h"
 #include "drive/session.h"
 
@@ -22,14 +23,11 @@ constexpr const char* kExamples =
     "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n";
 
 /// An operation that takes long is repeated less, unless the user says how often: two seconds of it, at least eight
-/// times. Audits are slow: beyond the thousandth operation they see no more.
+/// times.
 Repeats repeats_for(std::optional<std::int64_t> given) {
-  if (given) {
-    const auto ops = static_cast<std::uint32_t>(*given);
-    const std::uint32_t audited = std::min(ops, 1000U);
-    return {ops, ops, audited, audited, 0};
-  }
-  return {50, 8, 8, 8, 2000};
+  if (!given) return {50, 8, 8, 8, 2000};
+  const auto ops = static_cast<std::uint32_t>(*given);
+  return {ops, ops, ops, ops, 0};
 }
 
 Session make_session(const MeasureOptions& options) {
@@ -50,7 +48,9 @@ Session make_session(const MeasureOptions& options) {
 
 ExitStatus run(const MeasureOptions& options) {
   options.check();
-  if (!options.json.empty()) check_writable(options.json);
+  check_outside({{"--json", options.json}}, {"--out", options.out});
+  check_outside({{"--json", options.json}}, {"--resume", options.resume});
+  check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
   Session session = make_session(options);
   const int signal = session.run();
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));

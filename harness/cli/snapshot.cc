@@ -12,6 +12,7 @@
 #include "drive/figures.h"
 #include "drive/interrupt.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 #include "drive/results.h"
 #include "os/environment.h"
 
@@ -48,9 +49,7 @@ SnapshotPlan plan_of(const Options& options) {
 
 ExitStatus run(const Options& options) {
   options.measure.check();
-  for (const std::string* file : {&options.measure.json, &options.svg}) {
-    if (!file->empty()) check_writable(*file);
-  }
+  check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, library_inputs(options.measure.allocators));
   const SnapshotPlan plan = plan_of(options);
   const std::string started = utc_now();
   const Json environment = describe_environment();

@@ -11,6 +11,7 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "cli/threshold_session.h"
+#include "drive/document.h"
 #include "drive/figures.h"
 #include "drive/output_file.h"
 #include "drive/point_health.h"
@@ -27,8 +28,18 @@ constexpr const char* kExamples =
     "  zerotax study --allocator mine=./libmine.so --allocator glibc\n"
     "  zerotax study --resume results/2026-11-20T05-10-00Z\n";
 
+/// Before anything is measured: what is there is gone on with at the end.
+void check_thresholds(const std::string& file) {
+  std::error_code failure;
+  if (std::filesystem::symlink_status(file, failure).type() == std::filesystem::file_type::not_found) return;
+  read_document(file, "thresholds", "delete it: it is then searched anew");
+}
+
 Session make_session(const MeasureOptions& options, bool full) {
-  if (!options.resume.empty()) return Session::resume(options.resume, Subcommand::command_line);
+  if (!options.resume.empty()) {
+    check_thresholds(options.resume + "/thresholds.json");
+    return Session::resume(options.resume, Subcommand::command_line);
+  }
   Plan plan;
   plan.timeout_s = options.timeout_s;
   plan.allocators = resolve_allocators(options.allocators, options.env);
@@ -52,7 +63,8 @@ ThresholdAxes threshold_axes(const Plan& plan) {
 int search_thresholds(const Plan& plan, const std::string& folder) {
   ThresholdSession session(plan, threshold_axes(plan));
   const std::string file = folder + "/thresholds.json";
-  if (std::filesystem::exists(file)) session.resume(read_json_file(file), file);
+  std::error_code failure;
+  if (std::filesystem::exists(file, failure)) session.resume(read_json_file(file), file);
   return session.run([&] { write_file(file, json_text(session.json())); });
 }
 

@@ -1,6 +1,12 @@
 #include "cli/subcommand.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+
+#include "base/nearest.h"
+#include "cli/number_checks.h"
 
 namespace zerotax {
 namespace {
@@ -15,6 +21,20 @@ struct Entry {
 std::vector<Entry>& entries() {
   static std::vector<Entry> all;
   return all;
+}
+
+/// What stands after -- is a program's, and not every command runs one.
+void check_program(const CLI::App& command) {
+  const bool marked = Subcommand::own_words() < static_cast<int>(Subcommand::command_line.size());
+  if (!marked || command.get_group().empty()) return;
+  if (command.get_footer().find(" -- ") == std::string::npos) {
+    throw UsageError(fmt::format("zerotax {} runs no program, and -- is given", command.get_name()),
+                     "leave out -- and all after it");
+  }
+  if (Subcommand::program_words().empty()) {
+    throw UsageError("no command is given after --",
+                     fmt::format("add it, as in zerotax {} -- PROGRAM", command.get_name()));
+  }
 }
 
 }  // namespace
@@ -33,17 +53,37 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
     command->footer(std::string("Examples:\n") + entry.examples);
     if (entry.summary[0] == '\0') command->group("");
     const auto work = entry.configure(*command);
-    command->callback([work, &status] { status = work(); });
+    add_number_checks(*command);
+    command->callback([work, command, &status] {
+      check_program(*command);
+      status = work();
+    });
   }
 }
 
-void Subcommand::check_name(const std::string& word) {
-  std::string names;
+void Subcommand::check_first_word() {
+  if (command_line.size() < 2) return;
+  const std::string& word = command_line[1];
+  if (word.starts_with("--version=") || word.starts_with("--help=")) {
+    const auto equals = word.find('=');
+    throw UsageError(fmt::format("{} takes no '{}'", word.substr(0, equals), word.substr(equals + 1)), "give it alone");
+  }
+  if (word == "--version" && command_line.size() > 2) {
+    throw UsageError(fmt::format("--version takes no '{}'", command_line[2]), "give it alone");
+  }
+  const std::vector<std::string> options{"--help", "-h", "--version"};
+  if (std::find(options.begin(), options.end(), word) != options.end()) return;
+  if (word.starts_with('-') && word != "--") {
+    throw UsageError("unknown option '" + word + "'",
+                     fmt::format("{}a command comes first (see `zerotax --help`)", did_you_mean(word, options)));
+  }
+  std::vector<std::string> names;
   for (const Entry& entry : entries()) {
     if (word == entry.name) return;
-    if (entry.summary[0] != '\0') names += (names.empty() ? "" : ", ") + std::string(entry.name);
+    if (entry.summary[0] != '\0') names.emplace_back(entry.name);
   }
-  throw UsageError("unknown command '" + word + "'", "there are: " + names + " (see `zerotax --help`)");
+  throw UsageError("unknown command '" + word + "'", fmt::format("{}there are: {} (see `zerotax --help`)",
+                                                                 did_you_mean(word, names), fmt::join(names, ", ")));
 }
 
 int Subcommand::own_words() {

@@ -21,8 +21,8 @@ class Subcommand {
   /// `status`.
   static void add_all(CLI::App& app, ExitStatus& status);
 
-  /// Throws UsageError if the first word of the command line is no option and no subcommand.
-  static void check_name(const std::string& word);
+  /// Throws UsageError if the first word of the command line is no option and no subcommand, or --version with more.
+  static void check_first_word();
 
   /// The words of the command line, for run.json.
   static std::vector<std::string> command_line;

@@ -9,6 +9,7 @@
 #include "cli/subcommand.h"
 #include "cli/threshold_session.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
 
 namespace zerotax {
 namespace {
@@ -35,7 +36,7 @@ ExitStatus thresholds(const Options& options) {
     throw UsageError(fmt::format("--grid {} is no usable number of sizes", options.grid),
                      "give 1 to 1024 sizes an octave");
   }
-  if (!options.json.empty()) check_writable(options.json);
+  check_outputs({{"--json", options.json}}, library_inputs(options.measure.allocators));
   PlanAxes axes{{"calloc_loop"}, {from, to}, options.measure.touches, options.measure.threads};
   if (axes.touches.empty()) axes.touches = {0, 0.01, 1};
   if (axes.threads.empty()) axes.threads = {"main", "worker"};

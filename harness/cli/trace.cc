@@ -13,6 +13,8 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/output_file.h"
+#include "drive/output_paths.h"
+#include "drive/program_launch.h"
 #include "drive/trace_launch.h"
 #include "trace/ctf_repair.h"
 
@@ -155,11 +157,31 @@ ExitStatus run(const TraceOptions& options) {
   return static_cast<ExitStatus>(result.exit_status);
 }
 
-ExitStatus act(const TraceOptions& options) {
-  for (const std::string* file : {&options.json, &options.perfetto}) {
-    if (!file->empty()) check_writable(*file);
+/// What must not be written over: the program, or the files of the trace.
+std::vector<NamedPath> inputs_of(const TraceOptions& options) {
+  std::vector<NamedPath> inputs;
+  const std::vector<std::string> words = Subcommand::program_words();
+  if (options.action == "run" && !words.empty()) inputs.push_back({"the program", resolve_program(words.front())});
+  std::error_code failure;
+  if (options.action == "run" || !std::filesystem::is_directory(options.folder, failure)) return inputs;
+  for (const std::string& process : ctf_process_folders(options.folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(process, failure)) {
+      const std::string name = entry.path().filename();
+      if (name == "metadata" || name.starts_with("stream-") || name.starts_with(recorder::kRingPrefix)) {
+        inputs.push_back({"a file of the trace", entry.path()});
+      }
+    }
   }
+  return inputs;
+}
+
+ExitStatus act(const TraceOptions& options) {
+  check_outputs({{"--json", options.json}, {"--perfetto", options.perfetto}}, inputs_of(options));
   if (options.action == "run") return run(options);
+  if (!Subcommand::program_words().empty()) {
+    throw UsageError(fmt::format("zerotax trace {} runs no program, and -- is given", options.action),
+                     "leave out -- and all after it, or give trace run");
+  }
   if (options.folder.empty()) {
     throw UsageError("no trace is given",
                      fmt::format("give its folder, as in zerotax trace {} FOLDER", options.action));

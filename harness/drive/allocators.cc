@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "drive/machine_trouble.h"
 #include "drive/probe_identity.h"
 
@@ -83,12 +84,25 @@ std::string tidy_path(const std::string& path) {
   return failure ? whole.string() : real.string();
 }
 
+/// What a name is used for: a word of --env, a part of a file's name, a column of a table.
+void check_name(const std::string& name) {
+  constexpr std::size_t kLongest = 100;
+  const auto is_control = [](char each) { return static_cast<unsigned char>(each) < 0x20 || each == 0x7F; };
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("'{}' is no name for an allocator{}", name, why), own_remedy());
+  };
+  if (name.size() > kLongest) refuse(fmt::format(": it has more than {} characters", kLongest));
+  if (std::any_of(name.begin(), name.end(), is_control)) refuse(": it has a control character");
+  if (name.starts_with('-')) refuse(": it begins as an option does");
+  if (name.empty() || name == "." || name == ".." || name.find_first_of(":/ ,\"\\") != std::string::npos) refuse("");
+  // Files that are no UTF-8 could not be read again.
+  if (Json::parse('"' + name + '"', nullptr, false).is_discarded()) refuse(": it is no UTF-8");
+}
+
 Allocator parse_allocator(const std::string& word) {
   const auto equals = word.find('=');
   const std::string name = word.substr(0, equals);
-  if (name.empty() || name.find_first_of(":/ \t,\"") != std::string::npos) {
-    throw UsageError(fmt::format("'{}' is no name for an allocator", name), own_remedy());
-  }
+  check_name(name);
   Allocator allocator{name, {}, {}, {}, {}};
   if (equals != std::string::npos) {
     const std::string path = word.substr(equals + 1);
@@ -99,12 +113,31 @@ Allocator parse_allocator(const std::string& word) {
   }
   const auto& all = builtin_allocators();
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
-  if (found == all.end()) throw UsageError(fmt::format("unknown allocator '{}'", name), own_remedy());
+  if (found == all.end())
+    throw UsageError(fmt::format("unknown allocator '{}'", name), did_you_mean(name, available_names()) + own_remedy());
   if (!found->missing.empty()) {
     throw UsageError(fmt::format("this build has no {}", name), found->missing + ", then build again");
   }
   allocator.probe = probe_folder() + "/bench-" + name;
   return allocator;
+}
+
+/// Throws UsageError for a variable that zerotax sets itself, which would silently be overwritten, and for a word that
+/// is no name of a variable.
+void check_variable(const std::string& key, const std::string& allocator) {
+  if (key == "LD_PRELOAD") {
+    throw UsageError("--env cannot set LD_PRELOAD: zerotax sets it itself",
+                     fmt::format("preload the library by --allocator {}=PATH", allocator));
+  }
+  if (key.starts_with("ZEROTAX_")) {
+    throw UsageError(fmt::format("--env cannot set {}: variables that begin with ZEROTAX_ are of zerotax itself", key),
+                     "set it for zerotax, as in " + key + "=VALUE zerotax ...");
+  }
+  const bool named = std::all_of(key.begin(), key.end(), [](char each) {
+    const auto byte = static_cast<unsigned char>(each);
+    return byte > 0x20 && byte != 0x7F;
+  });
+  if (!named) throw UsageError(fmt::format("'{}' is no name of a variable", key), "give NAME:KEY=VALUE");
 }
 
 void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
@@ -115,9 +148,13 @@ void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
                      "give NAME:KEY=VALUE, as in --env jemalloc:MALLOC_CONF=retain:false");
   }
   const std::string name = word.substr(0, colon);
+  const std::string key = word.substr(colon + 1, equals - colon - 1);
+  check_variable(key, name);
   for (Allocator& allocator : allocators) {
     if (allocator.name != name) continue;
-    allocator.env[word.substr(colon + 1, equals - colon - 1)] = word.substr(equals + 1);
+    if (!allocator.env.emplace(key, word.substr(equals + 1)).second) {
+      throw UsageError(fmt::format("--env gives {} of {} twice", key, name), "leave one of the two out");
+    }
     return;
   }
   throw UsageError(fmt::format("--env names '{}', which is not measured", name),
@@ -135,8 +172,14 @@ const std::vector<BuiltinAllocator>& builtin_allocators() {
 
 void check_preload_path(const std::string& path, const std::string& remedy) {
   // It splits its value at blanks and colons, and there is no way to quote them.
-  if (path.find_first_of(": ") == std::string::npos) return;
-  throw UsageError(fmt::format("the path '{}' has a blank or colon, which the loader cannot preload", path), remedy);
+  const bool clean = std::none_of(path.begin(), path.end(), [](char each) {
+    const auto byte = static_cast<unsigned char>(each);
+    return byte <= 0x20 || byte == 0x7F || each == ':';
+  });
+  if (clean) return;
+  throw UsageError(
+      fmt::format("the path '{}' has a blank, colon or control character, which the loader cannot preload", path),
+      remedy);
 }
 
 std::string probe_folder() {

@@ -57,9 +57,8 @@ void add_faults(ComparedPoint& point) {
 
 }  // namespace
 
-bool measure_comparison(const ComparePlan& plan, const std::function<bool()>& stop,
-                        std::vector<ComparedPoint>& points) {
-  const PairedSetup setup{plan.before, plan.after, "main", plan.cost, plan.pairs, plan.timeout_s, plan.coins};
+std::vector<ComparedPoint> planned_points(const ComparePlan& plan) {
+  std::vector<ComparedPoint> points;
   for (const std::string& case_name : plan.axes.cases) {
     for (const std::uint64_t size : plan.axes.sizes) {
       for (const double touch : plan.axes.touches) {
@@ -70,6 +69,13 @@ bool measure_comparison(const ComparePlan& plan, const std::function<bool()>& st
       }
     }
   }
+  return points;
+}
+
+bool measure_comparison(const ComparePlan& plan, const std::function<bool()>& stop,
+                        std::vector<ComparedPoint>& points) {
+  const PairedSetup setup{plan.before, plan.after, "main", plan.cost, plan.pairs, plan.timeout_s, plan.coins};
+  points = planned_points(plan);
   Auditor auditor(plan, stop);
   {
     Progress progress("auditing", points.size(), static_cast<double>(points.size()));

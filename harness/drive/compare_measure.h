@@ -18,6 +18,9 @@ struct ComparePlan {
   std::uint64_t coins = 0;  ///< seed of the coins that say who of a pair goes first
 };
 
+/// The points of a plan, with nothing measured yet.
+std::vector<ComparedPoint> planned_points(const ComparePlan& plan);
+
 /// Measures both allocators at every point: audits of each (what they do), and pairs of timing processes, one right
 /// after the other (what it costs). Where the audits differ they are made again, so that a figure that only sometimes
 /// is another is not taken for a difference. Returns false if `stop` asked for an end; what was measured until then is

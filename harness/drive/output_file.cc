@@ -7,9 +7,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.h"
+#include "base/strict_json.h"
+#include "os/input_file.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -67,6 +68,12 @@ void write_file(const std::string& path, const std::string& text) {
 
 void check_writable(const std::string& path) {
   if (path == "-") return;
+  std::error_code failure;
+  if (fs::is_fifo(path, failure)) {
+    // Opened and closed, it would have ended for its reader.
+    if (::access(path.c_str(), W_OK) != 0) cannot_write(path, errno);
+    return;
+  }
   if (is_special(path)) {
     const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!fd) cannot_write(path, errno);
@@ -79,12 +86,10 @@ void check_writable(const std::string& path) {
 }
 
 Json read_json_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)), "check the path");
   try {
-    return Json::parse(file);
-  } catch (const Json::exception& failure) {
-    throw UsageError(fmt::format("{} is not JSON: {}", path, failure.what()), "give a file that zerotax wrote");
+    return parse_strict_json(read_input_file(path));
+  } catch (const JsonTextError& failure) {
+    throw UsageError(fmt::format("{} {}", path, failure.what()), "give a file that zerotax wrote");
   }
 }
 

@@ -14,7 +14,7 @@ void write_file(const std::string& path, const std::string& text);
 /// Throws UsageError now if write_file could not succeed later; changes nothing.
 void check_writable(const std::string& path);
 
-/// Reads a JSON file. Throws UsageError if it cannot be read or is no JSON.
+/// Reads a JSON file. Throws UsageError if it is no plain file, cannot be read, or is no JSON (base/strict_json.h).
 Json read_json_file(const std::string& path);
 
 }  // namespace zerotax

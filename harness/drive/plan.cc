@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/size.h"
 #include "drive/own_commands.h"
 #include "drive/probe_identity.h"
@@ -96,7 +97,8 @@ void check_axes(const PlanAxes& axes) {
     std::vector<std::string> names;
     names.reserve(known.size());
     for (const auto& entry : known) names.push_back(entry.first);
-    throw UsageError(fmt::format("unknown case '{}'", name), fmt::format("there are: {}", fmt::join(names, ", ")));
+    throw UsageError(fmt::format("unknown case '{}'", name),
+                     fmt::format("{}there are: {}", did_you_mean(name, names), fmt::join(names, ", ")));
   }
   for (const std::uint64_t size : axes.sizes) {
     if (size > 0 && size < kAddressSpaceBytes) continue;

@@ -69,8 +69,7 @@ bool is_run_file(const std::string& word) {
 
 RunFile read_run_file(const std::string& path) {
   StoredRun run = read_stored_run(path);
-  if (run.environment.is_null()) throw UsageError(path + " does not say where it was measured", kRemedy);
-  return {path, std::move(run.environment), std::move(run.points)};
+  return {path, std::move(run.environment), std::move(run.points), std::move(run.files)};
 }
 
 std::string differing_conditions(const Json& before, const Json& after) {

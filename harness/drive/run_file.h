@@ -12,6 +12,7 @@ struct RunFile {
   std::string path;
   Json environment;
   std::vector<Json> points;
+  std::vector<std::string> files = {};  ///< what was read
 };
 
 /// Throws UsageError if it cannot be read, or is no run of this version's schema.

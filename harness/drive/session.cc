@@ -3,17 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/size.h"
+#include "drive/document.h"
 #include "drive/interrupt.h"
 #include "drive/memory_guard.h"
 #include "drive/output_file.h"
 #include "drive/scheduler.h"
+#include "drive/stored_run.h"
 #include "os/environment.h"
 
 namespace zerotax {
 namespace {
+
+constexpr const char* kAnew =
+    "measure again into a new folder: only a folder that this version wrote, and nothing changed, can be resumed";
 
 /// Touches once what the largest points will use.
 void warm_up_for(const Plan& plan) {
@@ -24,6 +30,19 @@ void warm_up_for(const Plan& plan) {
   warm_up(largest + largest / 4);
 }
 
+/// The plan of a folder, once all that is read of the folder is known to be sound: opening its points changes them.
+Plan checked_plan(const std::string& folder) {
+  const std::string file = folder + "/plan.json";
+  const Json plan = read_document(file, "plan", kAnew);
+  read_document(folder + "/run.json", "run", kAnew);
+  std::error_code failure;
+  const std::string points = folder + "/points.jsonl";
+  if (std::filesystem::symlink_status(points, failure).type() != std::filesystem::file_type::not_found) {
+    read_stored_points(points);
+  }
+  return plan_from_json(plan, file);
+}
+
 }  // namespace
 
 Session::Session(Plan plan, std::optional<std::string> folder, std::vector<std::string> command)
@@ -32,13 +51,9 @@ Session::Session(Plan plan, std::optional<std::string> folder, std::vector<std::
   if (folder) folder_.emplace(*folder, plan_, header_);
 }
 
-Session::Session(const std::string& folder)
-    : plan_(plan_from_json(read_json_file(folder + "/plan.json"), folder + "/plan.json")), folder_(folder) {
+Session::Session(const std::string& folder) : plan_(checked_plan(folder)), folder_(folder) {
   const Json run = read_json_file(folder + "/run.json");
   header_ = {"running", text_field(run, "started", ""), "", {}, describe_environment()};
-  if (header_.started.empty()) {
-    throw UsageError(folder + "/run.json does not say when it was started", "measure again into a new folder");
-  }
 }
 
 Session Session::resume(const std::string& folder, std::vector<std::string> command) {

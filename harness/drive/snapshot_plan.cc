@@ -2,9 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/size.h"
 #include "drive/memory_guard.h"
 #include "drive/snapshot_run.h"
@@ -60,6 +62,10 @@ void check_snapshot(const SnapshotParameters& parameters) {
                                  format_size(parameters.array_bytes)),
                      "give a smaller --batch, or a larger --array");
   }
+  // Not a number passes for one between any two others.
+  if (std::isnan(parameters.hold)) {
+    throw UsageError("--hold nan is no share of the array", "give a number from 0 to 1");
+  }
   check_number("--writers", parameters.writers, kMostThreads);
   check_number("--checkpointers", parameters.checkpointers, kMostThreads);
   check_number("--passes", parameters.passes, kMostPasses);
@@ -88,7 +94,7 @@ std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::stri
     const auto found = std::find_if(all.begin(), all.end(), same);
     if (found == all.end()) {
       throw UsageError(fmt::format("unknown alternative '{}'", name),
-                       fmt::format("there are: {}", fmt::join(known, ", ")));
+                       fmt::format("{}there are: {}", did_you_mean(name, known), fmt::join(known, ", ")));
     }
     if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(*found);
   }

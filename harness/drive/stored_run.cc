@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
+#include <set>
 
 #include "base/error.h"
-#include "drive/output_file.h"
+#include "base/strict_json.h"
+#include "drive/document.h"
+#include "drive/plan.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {
@@ -14,56 +17,79 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRemedy = "give a results folder, or a file of zerotax run --json";
+constexpr const char* kDamaged = "measure it again";
 
-/// Throws UsageError if the object is of another schema.
-void check_schema(const Json& json, const char* schema, const std::string& file) {
-  const std::string found = json.is_object() ? text_field(json, "schema", "none") : "none";
-  if (found != schema) throw UsageError(fmt::format("{} has the schema '{}', not '{}'", file, found, schema), kRemedy);
+/// Beyond its schema: that its figures agree, and that it is the only one of its kind.
+void check_point(const Json& point, const std::string& where, std::set<std::string>& keys) {
+  if (const std::string problem = contradiction_in(point); !problem.empty()) {
+    throw UsageError(fmt::format("{} is damaged: {}", where, problem), kDamaged);
+  }
+  const std::string key =
+      point_key(point.at("allocator"), point.at("case"), point.at("size_bytes"), point.at("touch"), point.at("thread"));
+  if (!keys.insert(key).second) {
+    throw UsageError(fmt::format("{} is damaged: the point {} is there twice", where, key), kDamaged);
+  }
 }
 
-/// What every reader of points takes for granted.
-void check_point(const Json& point, const std::string& file) {
-  bool good = point.is_object();
-  for (const char* key : {"allocator", "case", "thread", "status"}) {
-    good = good && point.contains(key) && point.at(key).is_string();
+/// The file of points beside run.json, and nowhere else.
+std::string points_file(const Json& run, const fs::path& folder, const std::string& file) {
+  const std::string name = text_field(run, "points_file", "points.jsonl");
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
+    throw UsageError(fmt::format("{} is damaged: /points_file: '{}' is not the name of a file beside it", file, name),
+                     kDamaged);
   }
-  for (const char* key : {"size_bytes", "touch"}) good = good && point.contains(key) && point.at(key).is_number();
-  good = good && point.contains("version") && point.contains("env") && point.at("env").is_object() &&
-         point.contains("first_ops") && point.at("first_ops").is_array();
-  if (!good) throw UsageError(fmt::format("{} is damaged: it has a point that is none", file), kRemedy);
-}
-
-std::vector<Json> read_lines(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) throw UsageError(fmt::format("cannot read {}", file), kRemedy);
-  std::vector<Json> points;
-  for (std::string line; std::getline(stream, line) && !stream.eof();) {
-    points.push_back(Json::parse(line, nullptr, false));
-    check_point(points.back(), file);
-  }
-  return points;
+  return (folder / name).string();
 }
 
 }  // namespace
 
-StoredRun read_stored_run(const std::string& path) {
-  const bool folder = fs::is_directory(path);
-  const std::string file = folder ? path + "/run.json" : path;
-  const Json run = read_json_file(file);
-  check_schema(run, "zerotax.run/1", file);
-  StoredRun stored;
-  if (run.contains("environment")) stored.environment = run.at("environment");
-  if (run.contains("points") && run.at("points").is_array()) {
-    stored.points = run.at("points").get<std::vector<Json>>();
-    for (const Json& point : stored.points) check_point(point, file);
-    return stored;
+std::vector<Json> read_stored_points(const std::string& file) {
+  const std::string text = read_input_file(file);
+  std::vector<Json> points;
+  std::set<std::string> keys;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    const std::string where = fmt::format("{} line {}", file, points.size() + 1);
+    try {
+      points.push_back(parse_strict_json(std::string_view(text).substr(begin, end - begin)));
+    } catch (const JsonTextError& failure) {
+      throw UsageError(fmt::format("{} {}", where, failure.what()), kDamaged);
+    }
+    check_document(points.back(), where, "point", kDamaged);
+    check_point(points.back(), where, keys);
+    begin = end + 1;
   }
-  const fs::path parent = fs::path(file).parent_path();
-  stored.points = read_lines((parent / text_field(run, "points_file", "points.jsonl")).string());
-  const std::string thresholds = (parent / "thresholds.json").string();
-  if (fs::exists(thresholds)) {
-    stored.thresholds = read_json_file(thresholds);
-    check_schema(stored.thresholds, "zerotax.thresholds/1", thresholds);
+  return points;
+}
+
+StoredRun read_stored_run(const std::string& path) {
+  std::error_code failure;
+  const bool folder = fs::is_directory(path, failure);
+  const std::string file = folder ? path + "/run.json" : path;
+  const Json run = read_document(file, "run", kRemedy);
+  StoredRun stored;
+  stored.environment = run.at("environment");
+  stored.files = {file};
+  if (run.contains("points")) {
+    stored.points = run.at("points").get<std::vector<Json>>();
+    std::set<std::string> keys;
+    for (std::size_t i = 0; i < stored.points.size(); ++i) {
+      check_point(stored.points[i], fmt::format("{} /points/{}", file, i), keys);
+    }
+  } else {
+    const fs::path parent = fs::path(file).parent_path();
+    stored.files.push_back(points_file(run, parent, file));
+    stored.points = read_stored_points(stored.files.back());
+    const std::string thresholds = (parent / "thresholds.json").string();
+    // Whatever is there is read, so that what cannot be read is not taken for what is not there.
+    if (fs::symlink_status(thresholds, failure).type() != fs::file_type::not_found) {
+      stored.thresholds = read_document(thresholds, "thresholds", "delete it, or search again: zerotax study --resume");
+      stored.files.push_back(thresholds);
+    }
+  }
+  if (stored.points.empty()) {
+    throw UsageError(fmt::format("{} has no points: nothing was measured", path),
+                     "go on with it by --resume, or measure again");
   }
   return stored;
 }

@@ -9,13 +9,18 @@ namespace zerotax {
 
 /// What a run left: read, never written to.
 struct StoredRun {
-  Json environment;  ///< where it was measured, or null
+  Json environment;  ///< where it was measured
   std::vector<Json> points;
-  Json thresholds;  ///< the object of "zerotax.thresholds/1", or null
+  Json thresholds;                 ///< the object of "zerotax.thresholds/1", or null
+  std::vector<std::string> files;  ///< what was read: nothing may be written there
 };
 
-/// Reads a results folder (run.json, points.jsonl, thresholds.json if it is there) or the file of `zerotax run --json`.
-/// A last line that was cut short is left out. Throws UsageError if it is neither, or damaged.
+/// Reads a results folder (run.json, points.jsonl, thresholds.json if it is there) or the file of `zerotax run --json`,
+/// and holds all of it against its schemas. A last line that was cut short is left out. Throws UsageError if it is
+/// neither, or damaged, or has no point at all or one twice.
 StoredRun read_stored_run(const std::string& path);
+
+/// The points of points.jsonl, checked as those of a stored run. Throws UsageError.
+std::vector<Json> read_stored_points(const std::string& file);
 
 }  // namespace zerotax

@@ -12,10 +12,15 @@
 namespace zerotax {
 
 MappedFile::MappedFile(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
     failure_ = errno;
+    return;
+  }
+  // A pipe would be waited for, a device may never end.
+  if (!S_ISREG(status.st_mode)) {
+    failure_ = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
     return;
   }
   if (status.st_size == 0) return;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <regex>
 #include <string_view>
@@ -17,6 +18,17 @@ std::uint64_t parse_number(const std::string& text) {
   std::uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+/// Regular expressions of the C++ library recurse with each character that they match.
+bool has_long_line(const std::string& text) {
+  constexpr std::size_t kLongest = 16 * 1024;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end - begin > kLongest) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 /// "key = value;" or "key = "value";" of each line of a block.
@@ -37,13 +49,16 @@ std::string bytes_of_uuid(std::string text) {
   std::erase(text, '-');
   std::string bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+    unsigned byte = 0;
+    const auto [end, failure] = std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
+    if (failure != std::errc() || end != text.data() + i + 2) return "";
+    bytes += static_cast<char>(byte);
   }
   return bytes;
 }
 
 CtfType parse_type(const std::string& body) {
-  static const std::regex line(R"(\n    (integer|floating_point) \{ ([^}]*)\} _(\w+)(?:\[(\d+)\])?;)");
+  static const std::regex line(R"(\n    (integer|floating_point) \{ ([^}\n]*)\} _(\w+)(?:\[(\d+)\])?;)");
   static const std::regex name(R"re(\n  name = "(\w+)";)re");
   CtfType type;
   std::smatch match;
@@ -55,7 +70,10 @@ CtfType parse_type(const std::string& body) {
     field.array = (*i)[4].matched;
     field.count = field.array ? static_cast<std::uint32_t>(parse_number((*i)[4])) : 1;
     const auto align = how.find("align = ");
-    field.bytes = static_cast<std::uint32_t>(parse_number(how.substr(align + 8)) / 8);
+    constexpr std::uint64_t kMostBits = 64;
+    if (align != std::string::npos) {
+      field.bytes = static_cast<std::uint32_t>(std::min(parse_number(how.substr(align + 8)), kMostBits) / 8);
+    }
     if (field.bytes == 0) field.bytes = 1;
     field.kind = (*i)[1] == "floating_point"                        ? CtfField::Kind::kFloat
                  : how.find("encoding = UTF8") != std::string::npos ? CtfField::Kind::kText
@@ -78,6 +96,8 @@ std::int64_t CtfMetadata::monotonic_ns(std::uint64_t ticks) const {
 
 CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem) {
   CtfMetadata metadata;
+  if (has_long_line(text))
+    throw UsageError(fmt::format("'{}' is damaged: it has a line without an end", path), kRemedy);
   metadata.env = settings_of(text, "env");
   if (!text.starts_with("/* CTF 1.8 */") || metadata.env["tracer_name"] != "zerotax-recorder") {
     throw UsageError(fmt::format("'{}' is not of zerotax's recorder, or is damaged", path), kRemedy);

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.h"
+#include "os/input_file.h"
 #include "os/unique_fd.h"
 #include "trace/ctf_trace.h"
 
@@ -95,35 +95,42 @@ void complete(const recorder::RingFile& ring, unsigned index, const std::string&
   repair.packets += packets.size();
 }
 
-/// A stream without a buffer may have been cut, too.
-void cut_half_packets(const std::string& folder, const std::string& uuid, CtfRepair& repair) {
+/// A stream without a buffer may have been cut, too. Returns how many of them are streams at all.
+std::size_t cut_half_packets(const std::string& folder, const std::string& uuid, CtfRepair& repair) {
+  std::size_t usable = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!entry.path().filename().string().starts_with("stream-")) continue;
     std::uint64_t whole = 0;
     {
       const MappedFile mapped(entry.path());
+      if (mapped.failure() != 0) {
+        repair.problems.push_back(fmt::format("{}: {}", entry.path().string(), std::strerror(mapped.failure())));
+      }
       if (mapped.size() == 0) continue;
-      whole = scan_stream(mapped, entry.path(), uuid, repair.problems).whole_bytes;
+      const CtfStreamFile found = scan_stream(mapped, entry.path(), uuid, repair.problems);
+      // A file that begins with something else was never a stream: it is not ours to empty.
+      if (found.packets.empty() && mapped.size() >= sizeof(recorder::PacketHeader)) continue;
+      ++usable;
+      whole = found.whole_bytes;
       if (whole == mapped.size()) continue;
     }
     std::error_code failure;
     fs::resize_file(entry.path(), whole, failure);
     if (failure) repair.problems.push_back(fmt::format("{}: {}", entry.path().string(), failure.message()));
   }
+  return usable;
 }
 
 }  // namespace
 
 CtfRepair repair_ctf_trace(const std::string& folder) {
   CtfRepair repair;
+  std::size_t usable = 0;
   for (const std::string& process : ctf_process_folders(folder)) {
-    std::ifstream file(process + "/metadata", std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
     std::string problem;
     CtfMetadata metadata;
     try {
-      metadata = parse_ctf_metadata(text.str(), process + "/metadata", problem);
+      metadata = parse_ctf_metadata(read_input_file(process + "/metadata"), process + "/metadata", problem);
     } catch (const Error& failure) {
       repair.problems.emplace_back(failure.what());
       continue;
@@ -137,6 +144,7 @@ CtfRepair repair_ctf_trace(const std::string& folder) {
         const std::size_t before = repair.problems.size();
         const auto* ring = check_ring(mapped, path, metadata.uuid, repair.problems);
         if (repair.problems.size() != before) continue;  // damaged: somebody may still make something of it
+        ++usable;
         if (ring != nullptr && is_mapped(static_cast<pid_t>(ring->pid), path)) {
           repair.problems.push_back(fmt::format("{}: process {} still records", process, ring->pid));
           runs = true;
@@ -150,7 +158,11 @@ CtfRepair repair_ctf_trace(const std::string& folder) {
       ::unlink(path.c_str());
       ++repair.buffers;
     }
-    if (!runs) cut_half_packets(process, metadata.uuid, repair);
+    if (!runs) usable += cut_half_packets(process, metadata.uuid, repair);
+  }
+  if (usable == 0 && !repair.problems.empty()) {
+    throw UsageError(repair.problems.front(),
+                     "give the folder that a trace was written to: nothing of this one can be repaired");
   }
   return repair;
 }

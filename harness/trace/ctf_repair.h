@@ -13,7 +13,8 @@ struct CtfRepair {
 
 /// Completes the stream files of processes that ended without doing so, from their threads' buffers, so that any reader
 /// of CTF has all of it; cuts off a half-written packet at a stream's end. Processes that still run are left as they
-/// are. Throws UsageError if there is no trace, or nothing can be written.
+/// are, and so is what was never a stream. Throws UsageError if there is no trace, nothing of it can be made sense of,
+/// or nothing can be written.
 CtfRepair repair_ctf_trace(const std::string& folder);
 
 }  // namespace zerotax

@@ -3,31 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "base/error.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// N of "PREFIXN", or nothing.
 bool number_behind(const std::string& name, const std::string& prefix, std::uint64_t& number) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
   if (name.find_first_not_of("0123456789", prefix.size()) != std::string::npos) return false;
-  number = std::stoull(name.substr(prefix.size()));
-  return true;
+  const auto [end, failure] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+  return failure == std::errc();
 }
 
 /// Names in a folder that end in a number behind the prefix, by that number.
@@ -71,7 +64,11 @@ CtfTrace::CtfTrace(const std::string& folder) {
     }
   }
   found_on_opening_ = problems_.size();
-  if (processes_.empty()) throw UsageError(problems_.front(), "give the folder that a trace was written to");
+  const bool empty =
+      std::all_of(streams_.begin(), streams_.end(), [](const auto& stream) { return stream.packets.empty(); });
+  if (!problems_.empty() && (processes_.empty() || empty)) {
+    throw UsageError(problems_.front(), "give the folder that a trace was written to: nothing of this one can be read");
+  }
 }
 
 void CtfTrace::open_process(const std::string& folder) {
@@ -79,7 +76,7 @@ void CtfTrace::open_process(const std::string& folder) {
   process.folder = folder;
   std::string problem;
   const std::string path = folder + "/metadata";
-  process.metadata = parse_ctf_metadata(read_text(path), path, problem);
+  process.metadata = parse_ctf_metadata(read_input_file(path), path, problem);
   if (!problem.empty()) problems_.push_back(problem);
   process.name = process.metadata.env["procname"];
   process.pid = static_cast<pid_t>(std::strtol(process.metadata.env["vpid"].c_str(), nullptr, 10));

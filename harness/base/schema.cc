@@ -1,0 +1,154 @@
+#include "base/schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+namespace zerotax {
+namespace {
+
+using Plain = nlohmann::json;  // what the validator reads
+using Adapter = valijson::adapters::NlohmannJsonAdapter;
+using Results = valijson::ValidationResults;
+
+const std::map<std::string, std::string>& embedded_schemas() {
+  static const std::map<std::string, std::string> all{
+#include "embedded_schemas.inc"
+  };
+  return all;
+}
+
+/// So that keys of a later version pass; a schema of the values of unknown keys stays.
+void allow_unknown_keys(Plain& schema) {
+  if (schema.is_object()) {
+    const auto found = schema.find("additionalProperties");
+    if (found != schema.end() && *found == false) schema.erase(found);
+  }
+  for (Plain& each : schema) {
+    if (each.is_structured()) allow_unknown_keys(each);
+  }
+}
+
+Plain schema_document(const std::string& name) {
+  const auto found = embedded_schemas().find(name);
+  if (found == embedded_schemas().end()) throw std::logic_error("there is no schema " + name);
+  Plain document = Plain::parse(found->second);
+  document.erase("$id");  // it is relative to nothing
+  allow_unknown_keys(document);
+  return document;
+}
+
+/// "point" of ".../point.schema.json".
+std::string name_in(const std::string& uri) {
+  const std::string file = uri.substr(uri.rfind('/') + 1);
+  return file.substr(0, file.find('.'));
+}
+
+const valijson::Schema& schema_named(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<valijson::Schema>> parsed;
+  std::unique_ptr<valijson::Schema>& schema = parsed[name];
+  if (schema) return *schema;
+  schema = std::make_unique<valijson::Schema>();
+  const Plain document = schema_document(name);
+  valijson::SchemaParser parser;
+  parser.populateSchema(
+      Adapter(document), *schema, [](const std::string& uri) { return new Plain(schema_document(name_in(uri))); },
+      [](const Plain* fetched) { delete fetched; });
+  return *schema;
+}
+
+/// "/points/3" of "<root>", "[points]", "[3]".
+std::string place_of(const Results::Error& error) {
+  std::string place;
+  for (std::size_t i = 1; i < error.context.size(); ++i) {
+    const std::string& part = error.context[i];
+    place += "/" + part.substr(1, part.size() - 2);
+  }
+  return place;
+}
+
+std::string shortened(std::string text) {
+  constexpr std::size_t kShown = 60;
+  return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
+}
+
+/// "or equal to 0" of "or equal to 0.000000".
+std::string without_zeros(std::string number) {
+  if (const auto at = number.find(".000000"); at != std::string::npos) number.erase(at);
+  return number;
+}
+
+std::string value_at(const Json& document, const Results::Error& error) {
+  const Json* value = &document;
+  for (std::size_t i = 1; i < error.context.size() && value != nullptr; ++i) {
+    const std::string token = error.context[i].substr(1, error.context[i].size() - 2);
+    if (value->is_array()) {
+      const std::size_t index = std::strtoul(token.c_str(), nullptr, 10);
+      value = index < value->size() ? &(*value)[index] : nullptr;
+    } else {
+      const auto found = value->find(token);
+      value = found != value->end() ? &*found : nullptr;
+    }
+  }
+  if (value == nullptr || value->is_structured()) return "it";
+  return shortened(value->dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+/// What the validator says, in our words; what we have none for is its own.
+std::string words_for(const Json& document, const Results::Error& error) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWords{{
+      {"Value type not permitted", "has the wrong type"},
+      {"Failed to match against any enum", "is none of the words that it may be"},
+      {"Failed to match expected value", "is not what it must be"},
+      {"Failed to match regex", "is not written as it must be"},
+      {"String should be no fewer than", "is too short"},
+      {"Array should contain no fewer", "has too few elements"},
+      {"Array should contain no more", "has too many elements"},
+      {"Elements at indexes", "has an element twice"},
+      {"Failed to validate against", "does not fit the rest"},
+  }};
+  const std::string_view said = error.description;
+  if (said.starts_with("Missing required property")) {
+    const auto quote = said.find('\'');
+    return fmt::format("lacks {}",
+                       quote == std::string_view::npos ? "a key" : said.substr(quote, said.rfind('\'') + 1 - quote));
+  }
+  constexpr std::string_view kExpected = "Expected number ";
+  if (said.starts_with(kExpected)) {
+    return fmt::format("{} is out of range (a number {})", value_at(document, error),
+                       without_zeros(std::string(said.substr(kExpected.size()))));
+  }
+  for (const auto& [begin, words] : kWords) {
+    if (said.starts_with(begin)) return fmt::format("{} {}", value_at(document, error), words);
+  }
+  return std::string(said);
+}
+
+}  // namespace
+
+std::string schema_problem(const Json& document, const std::string& name) {
+  const Plain plain = document;
+  Results results;
+  static valijson::Validator validator;  // which keeps the regular expressions that it has compiled
+  if (validator.validate(schema_named(name), Adapter(plain), &results)) return "";
+  // Causes come before what they caused. Of the alternatives of a value that which went deepest is what was meant.
+  Results::Error deepest;
+  for (Results::Error error; results.popError(error);) {
+    if (error.context.size() > deepest.context.size()) deepest = error;
+  }
+  const std::string place = place_of(deepest);
+  return fmt::format("{}: {}", place.empty() ? "document" : place, words_for(document, deepest));
+}
+
+}  // namespace zerotax

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+
+namespace zerotax {
+
+/// Reads a file of the schema zerotax.NAME/1 and holds it against all of results/schema/NAME.schema.json, so that who
+/// uses it may take for granted what stands there. Throws UsageError, with `remedy`, for what is no plain file, no
+/// JSON, of another schema, or damaged: the file, the place in it, and what is wrong there.
+Json read_document(const std::string& path, const std::string& name, const std::string& remedy);
+
+/// The same of what was read already. `where` names it: a file, or a line of one.
+void check_document(const Json& document, const std::string& where, const std::string& name, const std::string& remedy);
+
+/// What no schema can say of the figures of a point, or of an early operation: more redundant bytes than zeroed ones,
+/// or percentiles that do not ascend. Returns it with its place below the point, or nothing.
+std::string contradiction_in(const Json& point);
+
+}  // namespace zerotax

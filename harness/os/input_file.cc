@@ -1,0 +1,61 @@
+#include "os/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+namespace {
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+[[noreturn]] void cannot_read(const std::string& path, int reason) {
+  throw UsageError("cannot read " + path + ": " + std::strerror(reason), "check the path and its permissions");
+}
+
+}  // namespace
+
+std::string read_input_file(const std::string& path) {
+  if (path.find('\0') != std::string::npos) cannot_read(path, EINVAL);
+  // Not blocking: a pipe without a writer would be waited for in open itself.
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!fd) cannot_read(path, errno);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) cannot_read(path, errno);
+  if (!S_ISREG(status.st_mode)) {
+    throw UsageError(path + " is " + kind_of(status.st_mode) + ", not a plain file", "give a file that zerotax wrote");
+  }
+  const auto too_large = [&] {
+    return UsageError(path + " is larger than 1 GiB", "give a file that zerotax wrote: none is as large");
+  };
+  if (static_cast<std::size_t>(status.st_size) > kMostInputBytes) throw too_large();
+  std::string text;
+  text.resize(static_cast<std::size_t>(status.st_size) + 1);
+  std::size_t bytes = 0;
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), text.data() + bytes, text.size() - bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) cannot_read(path, errno);
+    if (got == 0) break;
+    bytes += static_cast<std::size_t>(got);
+    if (bytes > kMostInputBytes) throw too_large();
+    // It grew while it was read, or is of /proc, where every size is 0.
+    if (bytes == text.size()) text.resize(std::min(2 * bytes, kMostInputBytes) + 1);
+  }
+  text.resize(bytes);
+  return text;
+}
+
+}  // namespace zerotax

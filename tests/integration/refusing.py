@@ -1,0 +1,53 @@
+"""What tests of refusals share: a command that must not be waited for, and a folder that must not change."""
+
+import concurrent.futures
+import os
+import subprocess
+import time
+
+from conftest import clean_environment
+
+LONGEST_LINE = 500
+HANGS = 20  # seconds; a refusal takes a fraction of one
+
+
+def contents(folder):
+    """Every name below a folder, with what is in it, or what it is, and when it was last written."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        small = path.is_file() and not path.is_symlink() and status.st_size < 1 << 26
+        found[str(path)] = (status.st_mode, status.st_size if not path.is_dir() else None,
+                            path.read_bytes() if small else None, None if path.is_dir() else status.st_mtime_ns)
+    return found
+
+
+def try_line(words, folder, environment=None):
+    """What became of a command: (status, standard output, standard error, seconds); no status if it hangs."""
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(
+            words, cwd=folder, env=environment or clean_environment(), capture_output=True, stdin=subprocess.DEVNULL,
+            timeout=HANGS, check=False)
+    except subprocess.TimeoutExpired:
+        return None, "", f"still running after {HANGS} s", HANGS
+    return (done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"),
+            time.monotonic() - begin)
+
+
+def try_all(jobs):
+    """The results of functions, in their order, a few at a time; says which took longest."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda job: job(), jobs))
+    print(f"slowest of {len(results)}: {max(seconds for *_, seconds in results):.2f} s")
+    return results
+
+
+def check_refusal(result):
+    """Fails unless a command ended with status 2 and one readable line, and printed nothing; returns the line."""
+    status, output, errors, _ = result
+    assert (status, output) == (2, ""), (errors, output[:500])
+    assert errors.startswith("zerotax: ") and errors.endswith("\n") and errors.count("\n") == 1, errors
+    assert all(each.isprintable() for each in errors[:-1]), errors
+    assert "defect of zerotax" not in errors and len(errors) <= LONGEST_LINE, (len(errors), errors)
+    return errors

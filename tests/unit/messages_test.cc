@@ -1,0 +1,39 @@
+#include <gtest/gtest.h>
+
+#include "base/nearest.h"
+#include "base/one_line.h"
+
+namespace zerotax {
+namespace {
+
+TEST(OneLine, LeavesWhatIsOneAlone) {
+  EXPECT_EQ(one_line("cannot read /tmp/a b.json: ü"), "cannot read /tmp/a b.json: ü");
+  EXPECT_EQ(one_line(""), "");
+  EXPECT_EQ(one_line("  a  "), "  a  ");
+}
+
+TEST(OneLine, ShowsControlCharacters) { EXPECT_EQ(one_line("a\nb\tc\x1b[31m\x7f"), "a\\nb\\tc\\x1b[31m\\x7f"); }
+
+TEST(OneLine, LeavesOutTheMiddleOfALongWord) {
+  const std::string line = one_line("no '" + std::string(5000, 'x') + "end' here");
+  EXPECT_LT(line.size(), 190U);
+  EXPECT_TRUE(line.starts_with("no 'xxx") && line.ends_with("xend' here")) << line;
+  std::string wide;
+  for (int i = 0; i < 300; ++i) wide += "ü";
+  const std::string cut = one_line("a" + wide);
+  EXPECT_EQ(cut.find("...") % 2, 1U) << "no half character";
+}
+
+TEST(DidYouMean, NamesWhatDiffersByCaseOrALetterOrTwo) {
+  const std::vector<std::string> names{"glibc", "jemalloc", "mimalloc"};
+  EXPECT_EQ(did_you_mean("GLIBC", names), "did you mean glibc? ");
+  EXPECT_EQ(did_you_mean("jemaloc", names), "did you mean jemalloc? ");
+  EXPECT_EQ(did_you_mean("mimaloc", names), "did you mean mimalloc? ");
+  EXPECT_EQ(did_you_mean("tbb", names), "");
+  EXPECT_EQ(did_you_mean("", names), "");
+  EXPECT_EQ(did_you_mean(std::string(5000, 'x'), names), "");
+  EXPECT_EQ(did_you_mean("ab", {"cd"}), "");
+}
+
+}  // namespace
+}  // namespace zerotax
