@@ -66,7 +66,7 @@ void AuditMeter::watch_what_was_populated(const SystemCall& call, long result) {
       populated_.add(run);
       if (!inline_watched() || run.bytes() == 0) return;
       tracker_.release(run);
-      tracker_.watch(run);
+      tracker_.watch(run, pagemap_);
     };
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
       const bool was_there = populated_at_call_.contains(page);
