@@ -96,6 +96,7 @@ void AuditMeter::begin_call(bool in_free) {
   doubt_ = "";
   beyond_following_ = false;
   for (FewRanges* ranges : {&dropped_, &hidden_, &populated_, &moved_}) ranges->clear();
+  opened_dirty_.clear();
   store_count_ = 0;
   faults_ = thread_minor_faults();
   if (count_syscalls_) heap_end_ = program_break();
@@ -177,7 +178,7 @@ AuditMeter::Store AuditMeter::store_to(std::uintptr_t page) {
   // What the kernel put there in this call is new, and so is what is populated now and was not before.
   const bool gone = dropped_.contains(page);
   const bool fresh = gone || !populated_before_.contains(page);
-  const bool dirty = !fresh && dirty_before_.contains(page);
+  const bool dirty = !fresh && (dirty_before_.contains(page) || opened_dirty_.contains(page));
   if (moved_.contains(page)) {
     doubt_ = "pages were moved into the block";
     return Store::kUnknown;

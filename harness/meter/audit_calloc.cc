@@ -113,7 +113,7 @@ void AuditMeter::look_before_calloc() {
     });
     find_dirty_pages(blocks_[i], scratch_, dirty_before_);
   }
-  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(blocks_[i].pages());
+  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(blocks_[i].pages(), pagemap_);
 }
 
 void AuditMeter::look_after_calloc(AddressRange block) {

@@ -34,7 +34,7 @@ void AuditMeter::look_before_free() {
   if (record_.na_populated[0] != '\0') return;
   pagemap_.populated(block_.pages(), populated_before_);
   find_dirty_pages(block_, populated_before_, dirty_before_);
-  if (inline_watched()) tracker_.watch(block_.pages());
+  if (inline_watched()) tracker_.watch(block_.pages(), pagemap_);
 }
 
 void AuditMeter::count_before_they_go(AddressRange pages) {
