@@ -126,7 +126,7 @@ void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(target);
   const AddressRange range{begin, begin + bytes};
   tracker_.release(range.pages());
-  if (store_count_ < kStores) stores_[store_count_++] = range;
+  remember_store(range);
 
   (in_free_ ? op_->zeroed_in_free_bytes : op_->zeroed_bytes) += static_cast<std::int64_t>(bytes);
   (in_free_ ? op_->free_methods : op_->methods) |= kByMemset;
@@ -244,6 +244,16 @@ void AuditMeter::forget_zeroed_bytes(const char* why) {
   char(&reason)[2 * kReasonBytes] = in_free_ ? record_.na_unseen_in_free : record_.na_unseen;
   if (reason[0] != '\0') return;
   std::snprintf(&reason[0], sizeof reason, "stores other than memset may have gone unseen: %s", why);
+}
+
+void AuditMeter::remember_store(AddressRange range) {
+  // Many small stores, one right after the other, are as one.
+  AddressRange* last = store_count_ > 0 ? &stores_[store_count_ - 1] : nullptr;
+  if (last != nullptr && range.begin >= last->begin && range.begin <= last->end) {
+    last->end = std::max(last->end, range.end);
+  } else if (store_count_ < kStores) {
+    stores_[store_count_++] = range;
+  }
 }
 
 bool AuditMeter::touched_by_memset(AddressRange part) const {

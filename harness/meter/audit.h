@@ -69,6 +69,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
 
   /// What was zeroed cannot be known: some of it may have been zeroed unseen.
   void forget_zeroed_bytes(const char* why);
+  void remember_store(AddressRange range);
   [[nodiscard]] bool touched_by_memset(AddressRange part) const;
   [[nodiscard]] bool covered_by_memset(AddressRange block) const;
 

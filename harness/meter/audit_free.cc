@@ -51,7 +51,7 @@ void AuditMeter::look_after_free() {
     if (covered_by_memset(block_)) return;
     return forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &record_.na_inline[0]);
   }
-  if (store_count_ == kStores) return;
+  if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
   count_zeros_of(block_.pages());
   for (const AddressRange& pages : populated_before_) {
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
