@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
 #include "drive/interrupt.h"
+#include "drive/machine_trouble.h"
 #include "drive/probe_identity.h"
 #include "os/program_file.h"
 
@@ -80,6 +82,10 @@ ForegroundCommand foreground_command(const std::string& program, const std::vect
 ForegroundResult run_program(const ForegroundCommand& command, const char* subcommand) {
   ForegroundResult result = run_foreground(command);
   if (result.not_started == 0) return result;
+  const int reason = result.not_started;
+  if (reason == EMFILE || reason == ENFILE || reason == EAGAIN || reason == ENOMEM) {
+    throw call_trouble(fmt::format("'{}' cannot be started", command.program), reason);
+  }
   throw UsageError(fmt::format("'{}' cannot be started: {}", command.program, std::strerror(result.not_started)),
                    fmt::format("try it without zerotax {} --", subcommand));
 }

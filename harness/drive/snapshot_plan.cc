@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/size.h"
+#include "drive/machine_trouble.h"
 #include "drive/memory_guard.h"
 #include "drive/snapshot_run.h"
 #include "os/child.h"
@@ -37,9 +38,10 @@ std::vector<SnapshotAlternative> all_alternatives() {
   command.arguments = {"--list"};
   command.capture = true;
   const ChildResult child = run_child(command, {});
+  constexpr const char* kBuild = "build with ./run build, or point ZEROTAX_PROBE_DIR at its folder";
+  if (child.end == ChildResult::End::kNotStarted) throw start_trouble(command.program, child, kBuild);
   if (child.end != ChildResult::End::kExited || child.code != 0) {
-    throw MachineError("this build has no program fork-snapshot that runs",
-                       "build with ./run build, or point ZEROTAX_PROBE_DIR at its folder");
+    throw MachineError("this build has no program fork-snapshot that runs", kBuild);
   }
   std::vector<SnapshotAlternative> all;
   std::istringstream lines(child.output);

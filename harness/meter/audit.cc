@@ -96,6 +96,7 @@ void AuditMeter::begin_call(bool in_free) {
   doubt_ = "";
   beyond_following_ = false;
   for (FewRanges* ranges : {&dropped_, &hidden_, &populated_, &moved_}) ranges->clear();
+  opened_dirty_.clear();
   store_count_ = 0;
   faults_ = thread_minor_faults();
   if (count_syscalls_) heap_end_ = program_break();
@@ -125,7 +126,7 @@ void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(target);
   const AddressRange range{begin, begin + bytes};
   tracker_.release(range.pages());
-  if (store_count_ < kStores) stores_[store_count_++] = range;
+  remember_store(range);
 
   (in_free_ ? op_->zeroed_in_free_bytes : op_->zeroed_bytes) += static_cast<std::int64_t>(bytes);
   (in_free_ ? op_->free_methods : op_->methods) |= kByMemset;
@@ -177,7 +178,7 @@ AuditMeter::Store AuditMeter::store_to(std::uintptr_t page) {
   // What the kernel put there in this call is new, and so is what is populated now and was not before.
   const bool gone = dropped_.contains(page);
   const bool fresh = gone || !populated_before_.contains(page);
-  const bool dirty = !fresh && dirty_before_.contains(page);
+  const bool dirty = !fresh && (dirty_before_.contains(page) || opened_dirty_.contains(page));
   if (moved_.contains(page)) {
     doubt_ = "pages were moved into the block";
     return Store::kUnknown;
@@ -243,6 +244,16 @@ void AuditMeter::forget_zeroed_bytes(const char* why) {
   char(&reason)[2 * kReasonBytes] = in_free_ ? record_.na_unseen_in_free : record_.na_unseen;
   if (reason[0] != '\0') return;
   std::snprintf(&reason[0], sizeof reason, "stores other than memset may have gone unseen: %s", why);
+}
+
+void AuditMeter::remember_store(AddressRange range) {
+  // Many small stores, one right after the other, are as one.
+  AddressRange* last = store_count_ > 0 ? &stores_[store_count_ - 1] : nullptr;
+  if (last != nullptr && range.begin >= last->begin && range.begin <= last->end) {
+    last->end = std::max(last->end, range.end);
+  } else if (store_count_ < kStores) {
+    stores_[store_count_++] = range;
+  }
 }
 
 bool AuditMeter::touched_by_memset(AddressRange part) const {

@@ -53,7 +53,9 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void look_for_late_zeros();
 
   // System calls that change pages.
+  void look_before_populating(AddressRange target);
   void watch_what_was_populated(const SystemCall& call, long result);
+  void watch_run(AddressRange run);
 
   /// What is known of a page of the block that is populated and reads zero.
   enum class Store { kNone, kZeros, kZerosOverDirty, kUnknown };
@@ -67,6 +69,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
 
   /// What was zeroed cannot be known: some of it may have been zeroed unseen.
   void forget_zeroed_bytes(const char* why);
+  void remember_store(AddressRange range);
   [[nodiscard]] bool touched_by_memset(AddressRange part) const;
   [[nodiscard]] bool covered_by_memset(AddressRange block) const;
 
@@ -101,7 +104,9 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   RangeList readable_;
   RangeList anonymous_;  ///< of them, in private anonymous mappings
   RangeList scratch_;
-  // Before a system call that may populate.
+  RangeList opened_dirty_;  ///< pages that were not zero when the call opened them for writing
+  // Before a system call that may populate, or open.
+  RangeList closed_at_call_;
   RangeList populated_at_call_;
   RangeList written_at_call_;
 

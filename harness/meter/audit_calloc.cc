@@ -113,7 +113,7 @@ void AuditMeter::look_before_calloc() {
     });
     find_dirty_pages(blocks_[i], scratch_, dirty_before_);
   }
-  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(blocks_[i].pages());
+  for (std::size_t i = 0; i < block_count_; ++i) tracker_.watch(blocks_[i].pages(), pagemap_);
 }
 
 void AuditMeter::look_after_calloc(AddressRange block) {
@@ -127,7 +127,7 @@ void AuditMeter::look_after_calloc(AddressRange block) {
   }
   count_populated(block);
   // A call with more memsets than can be remembered could have its stores counted twice.
-  if (store_count_ == kStores) return;
+  if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
   count_zeros_of(block.pages());
   doubt_shared_pages(block);
   add_filled();

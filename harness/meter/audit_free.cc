@@ -34,7 +34,7 @@ void AuditMeter::look_before_free() {
   if (record_.na_populated[0] != '\0') return;
   pagemap_.populated(block_.pages(), populated_before_);
   find_dirty_pages(block_, populated_before_, dirty_before_);
-  if (inline_watched()) tracker_.watch(block_.pages());
+  if (inline_watched()) tracker_.watch(block_.pages(), pagemap_);
 }
 
 void AuditMeter::count_before_they_go(AddressRange pages) {
@@ -51,7 +51,7 @@ void AuditMeter::look_after_free() {
     if (covered_by_memset(block_)) return;
     return forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &record_.na_inline[0]);
   }
-  if (store_count_ == kStores) return;
+  if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
   count_zeros_of(block_.pages());
   for (const AddressRange& pages : populated_before_) {
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {

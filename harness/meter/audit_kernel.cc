@@ -3,7 +3,9 @@
 #include <sys/syscall.h>
 
 #include "meter/audit.h"
+#include "meter/contents.h"
 #include "meter/memory_call.h"
+#include "os/mappings.h"
 
 namespace zerotax {
 
@@ -16,17 +18,7 @@ void AuditMeter::before_call(const SystemCall& call) {
   }
   // What is watched is a mapping of its own, and mremap moves no more than one.
   if (moved_by(call, 0).bytes() > 0) tracker_.release(dropped_by(call, heap_end_));
-  populated_at_call_.clear();
-  written_at_call_.clear();
-  watched_.clear();
-  const AddressRange target = target_of(call);
-  if (target.bytes() > 0) {
-    pagemap_.populated(target, populated_at_call_);
-    if (inline_watched()) {
-      tracker_.watched(target, watched_);
-      tracker_.written(pagemap_, target, written_at_call_);
-    }
-  }
+  look_before_populating(target_of(call));
   ZeroingHook::listen(this);
 }
 
@@ -54,31 +46,62 @@ void AuditMeter::after_call(const SystemCall& call, long result) {
   ZeroingHook::listen(this);
 }
 
+void AuditMeter::look_before_populating(AddressRange target) {
+  for (RangeList* list : {&closed_at_call_, &populated_at_call_, &written_at_call_, &watched_}) list->clear();
+  if (target.bytes() == 0) return;
+  pagemap_.populated(target, populated_at_call_);
+  if (!inline_watched()) return;
+  tracker_.watched(target, watched_);
+  tracker_.written(pagemap_, target, written_at_call_);
+  for_each_mapping([&](const Mapping& mapping) {
+    if (!mapping.writable && mapping.range.intersect(target).bytes() > 0) {
+      closed_at_call_.add(mapping.range.intersect(target));
+    }
+  });
+}
+
 void AuditMeter::watch_what_was_populated(const SystemCall& call, long result) {
   const AddressRange range = populated_by(call, result, heap_end_);
   if (range.bytes() == 0 || record_.na_populated[0] != '\0') return;
   scratch_.clear();
   if (!pagemap_.populated(range, scratch_)) return;
   for (const AddressRange& pages : scratch_) {
-    // Runs of pages that this call populated, or whose protection it broke though it stored nothing.
+    // Runs of pages that this call populated, whose protection it broke though it stored nothing, or that nobody could
+    // have stored to before it.
     AddressRange run;
-    const auto watch = [&] {
-      populated_.add(run);
-      if (!inline_watched() || run.bytes() == 0) return;
-      tracker_.release(run);
-      tracker_.watch(run);
-    };
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      const bool was_there = populated_at_call_.contains(page);
-      const bool guarded = watched_.contains(page) && !written_at_call_.contains(page);
-      if (was_there && !guarded) continue;
+      if (populated_at_call_.contains(page)) {
+        const bool guarded = watched_.contains(page) && !written_at_call_.contains(page);
+        if (!guarded && !closed_at_call_.contains(page)) continue;
+      }
       if (run.end != page) {
-        watch();
+        watch_run(run);
         run = {page, page};
       }
       run.end = page + kPageBytes;
     }
-    watch();
+    watch_run(run);
+  }
+}
+
+void AuditMeter::watch_run(AddressRange run) {
+  if (run.bytes() == 0) return;
+  populated_.add(run);
+  if (!inline_watched()) return;
+  tracker_.release(run);
+  tracker_.watch(run, pagemap_);
+  // What is in pages that were closed before the call could not be looked at until now.
+  for (const AddressRange& closed : closed_at_call_) {
+    const AddressRange opened = closed.intersect(run);
+    if (opened.bytes() == 0) continue;
+    if (opened_dirty_.size() > 0 && (opened_dirty_.end() - 1)->end > opened.begin) {
+      beyond_following_ = true;
+      return;
+    }
+    RangeList& pages = readable_;
+    pages.clear();
+    pages.add(opened);
+    find_dirty_pages(opened, pages, opened_dirty_);
   }
 }
 

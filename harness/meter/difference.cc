@@ -54,34 +54,43 @@ std::size_t first_difference(const Calls& one, const Calls& other) {
   return number;
 }
 
+void not_comparable(Record& record, const char* why) {
+  std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,
+                "malloc and calloc may make different system calls: %s", why);
+}
+
+/// The system calls of `call`, and what it returned; why they are not known, if they are not.
+template <typename Call>
+const char* follow(Call call, Calls& calls, void*& block) {
+  const char* before = SyscallCounter::begin();
+  block = call();
+  escape(block);
+  if (before != nullptr) return before;
+  const char* after = SyscallCounter::end();
+  calls.read();
+  return after;
+}
+
 void compare_system_calls(Record& record) {
-  if (const char* refusal = SyscallCounter::install()) {
-    std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,
-                  "malloc and calloc may make different system calls: %s", refusal);
-    return;
-  }
+  if (const char* refusal = SyscallCounter::install()) return not_comparable(record, refusal);
   BareMeter meter;
   const std::size_t bytes = record.request.size_bytes;
   int apart = 0;
   for (int round = 0; round < kRounds; ++round) {
     Calls in_malloc;
     Calls in_calloc;
-    SyscallCounter::begin();
-    void* plain = std::malloc(bytes);
-    SyscallCounter::end();
-    escape(plain);
-    in_malloc.read();
-    std::free(plain);
-    SyscallCounter::begin();
-    void* block = std::calloc(bytes, 1);
-    SyscallCounter::end();
-    escape(block);
-    in_calloc.read();
-    if (block == nullptr) return;
-    meter.touch(block, bytes, record.request.touch);
+    void* block = nullptr;
+    const char* why = follow([&] { return std::malloc(bytes); }, in_malloc, block);
     std::free(block);
+    if (why == nullptr) {
+      why = follow([&] { return std::calloc(bytes, 1); }, in_calloc, block);
+      if (block == nullptr) return;
+      meter.touch(block, bytes, record.request.touch);
+      std::free(block);
+    }
+    if (why != nullptr) return not_comparable(record, why);
     if (!in_malloc.complete || !in_calloc.complete) {
-      return say(record.na_zero_ns, "malloc or calloc starts a thread or process: their difference is not zeroing");
+      return say(record.na_zero_ns, "malloc or calloc starts a thread or process: their system calls are not known");
     }
     const std::size_t number = first_difference(in_malloc, in_calloc);
     // Not for a single one, which may be something that is done now and then.

@@ -93,7 +93,8 @@ bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context)
 }
 
 bool Pagemap::written(AddressRange range, RangeList& written) const {
-  return method_ == Method::kScan && scan(range, 0, kWritten, 0, add_to_list, &written);
+  return method_ == Method::kScan &&
+         scan(range, kZeroFrame, kWritten | kZeroFrame, kPresent | kSwapped, add_to_list, &written);
 }
 
 bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,

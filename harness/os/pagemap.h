@@ -48,7 +48,8 @@ class Pagemap {
     return method_ == Method::kScan || zero_frame_ != 0 || exclusive_tells_;
   }
 
-  /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker (kScan only).
+  /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker, or
+  /// populated since it began to watch them (kScan only). The shared zero page was read, not written.
   bool written(AddressRange range, RangeList& written) const;
 
   /// What the kernel says of the page of an address; nothing if it refused.

@@ -26,7 +26,11 @@ class RangeList {
   [[nodiscard]] const AddressRange* end() const { return ranges_ + size_; }
 
  private:
-  AddressRange* ranges_;
+  void open(std::size_t ranges);
+
+  AddressRange* ranges_ = nullptr;
+  std::size_t capacity_ = 0;
+  std::size_t opened_ = 0;  ///< ranges that there is memory for
   std::size_t size_ = 0;
 };
 

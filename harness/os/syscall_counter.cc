@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -49,6 +50,7 @@ constexpr int kSetDispatch = 59;
 constexpr unsigned long kDispatchOn = 1;
 constexpr char kAllow = 0;
 constexpr char kBlock = 1;
+constexpr const char* kEnded = "the allocator ended the dispatch of system calls";
 constexpr const char* kTaken = "the allocator handles SIGSYS itself";
 
 // The kernel reads the selector on every system call of the installing thread; only that thread writes it.
@@ -100,6 +102,15 @@ void on_syscall(int /*signal*/, siginfo_t* /*info*/, void* interrupted) {
   registers[REG_RAX] = result;
 }
 
+/// Whether a system call is dispatched now, as it must be between begin() and end().
+bool is_dispatching() {
+  const std::uint32_t before = counts[SYS_getppid];
+  ::syscall(SYS_getppid);
+  const bool seen = counts[SYS_getppid] != before;
+  counts[SYS_getppid] = before;
+  return seen;
+}
+
 }  // namespace
 
 const char* SyscallCounter::install() {
@@ -121,10 +132,11 @@ const char* SyscallCounter::begin(Observer* told) {
 }
 
 const char* SyscallCounter::end() {
-  selector = kAllow;
   observer = nullptr;
+  const bool ended = selector == kBlock && !signals.taken() && !is_dispatching();
+  selector = kAllow;
   signals.end();
-  return signals.taken() ? kTaken : nullptr;
+  return signals.taken() ? kTaken : ended ? kEnded : nullptr;
 }
 
 std::uint32_t SyscallCounter::calls(std::size_t number) { return number < kNumbers ? counts[number] : 0; }

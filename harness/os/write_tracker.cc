@@ -32,7 +32,7 @@ WriteTracker::WriteTracker() {
   }
 }
 
-void WriteTracker::watch(AddressRange range) {
+void WriteTracker::watch(AddressRange range, const Pagemap& pagemap) {
   if (!available() || range.bytes() == 0) return;
   // Part of a freed block may have been unmapped meanwhile, and the rest be in several mappings.
   AddressRange mapped[kPieces];
@@ -42,23 +42,35 @@ void WriteTracker::watch(AddressRange range) {
     if (common.bytes() == 0 || !mapping.zero_filled() || !mapping.writable) return;
     if (count < kPieces) mapped[count++] = common;
   });
-  for (std::size_t i = 0; i < count; ++i) watch_mapped(mapped[i]);
+  for (std::size_t i = 0; i < count; ++i) watch_mapped(mapped[i], pagemap);
 }
 
-void WriteTracker::watch_mapped(AddressRange range) {
+void WriteTracker::watch_mapped(AddressRange range, const Pagemap& pagemap) {
   if (count_ == kPieces) return;
   uffdio_register registration{};
   registration.range = {range.begin, range.bytes()};
   registration.mode = UFFDIO_REGISTER_MODE_WP;
   if (::ioctl(fd_.get(), UFFDIO_REGISTER, &registration) != 0) return;
-  uffdio_writeprotect protection{};
-  protection.range = {range.begin, range.bytes()};
-  protection.mode = UFFDIO_WRITEPROTECT_MODE_WP;
-  if (::ioctl(fd_.get(), UFFDIO_WRITEPROTECT, &protection) != 0) {
+  struct Protection {
+    const WriteTracker* tracker;
+    bool done;
+  } protection{this, true};
+  const auto protect_pages = [](void* context, AddressRange pages) {
+    auto& all = *static_cast<Protection*>(context);
+    all.done = all.tracker->protect(pages) && all.done;
+  };
+  if (!pagemap.for_each_populated(range, protect_pages, &protection) || !protection.done) {
     unregister(range);
     return;
   }
   pieces_[count_++] = range;
+}
+
+bool WriteTracker::protect(AddressRange range) const {
+  uffdio_writeprotect protection{};
+  protection.range = {range.begin, range.bytes()};
+  protection.mode = UFFDIO_WRITEPROTECT_MODE_WP;
+  return ::ioctl(fd_.get(), UFFDIO_WRITEPROTECT, &protection) == 0;
 }
 
 void WriteTracker::release(AddressRange range) {

@@ -20,9 +20,11 @@ class WriteTracker {
   /// Why it is not available; empty otherwise.
   [[nodiscard]] const char* reason() const { return reason_; }
 
-  /// Begins to watch the private anonymous memory in `range` (page aligned); what is not mapped, is passed over.
+  /// Begins to watch the private anonymous memory in `range` (page aligned); what is not mapped, is passed over. Pages
+  /// that are populated are write-protected; the others are left as they are, for the mark of a protected page that is
+  /// not populated looks like a swapped page: they count as written once they are populated.
   /// May be called for several ranges, which must not overlap. Beyond 64 pieces further ones are not watched.
-  void watch(AddressRange range);
+  void watch(AddressRange range, const Pagemap& pagemap);
 
   /// Stops watching the pages of `range`: their writes from now on are of no interest.
   void release(AddressRange range);
@@ -37,7 +39,8 @@ class WriteTracker {
   void stop();
 
  private:
-  void watch_mapped(AddressRange range);
+  void watch_mapped(AddressRange range, const Pagemap& pagemap);
+  [[nodiscard]] bool protect(AddressRange range) const;
   void unregister(AddressRange range) const;
 
   static constexpr std::size_t kPieces = 64;

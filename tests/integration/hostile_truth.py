@@ -67,6 +67,7 @@ TOLD = INLINE._replace(zero_ns="system calls")
 TOLD_FRESH = TOLD._replace(redundant=all_of)
 CLEAN = Truth(nothing)
 UNSEEN = Truth(all_of, bound=UNKNOWN, why="unseen")
+SHARED = UNSEEN._replace(why="shared or file mapping")
 
 TRUTH = {
     # memset in all its forms
@@ -77,7 +78,7 @@ TRUTH = {
     "memset_backwards": MEMSET,
     "memset_twice": Truth(lambda size, _: 2 * size, lambda size, touched: size if touched else 2 * size, "memset"),
     "memset_ten_thousand": Truth(constant(160_000), constant(160_000), "memset"),
-    "memset_many_then_inline": Truth(all_of, bound=UNKNOWN, why="memset"),
+    "memset_many_then_inline": UNSEEN._replace(why="more memsets than can be remembered"),
     "memset_every_other_page": Truth(every_other_page, every_other_page, "memset"),
     "memset_tail": Truth(lambda size, _: size // 4, lambda size, _: size // 4, "memset"),
     "bzero": MEMSET,
@@ -115,7 +116,7 @@ TRUTH = {
     # the kernel stores zeros into the block where it is told to
     **{name: TOLD for name in (
         "read_dev_zero", "pread_hole", "readv_pipe", "vmsplice", "process_vm_writev", "proc_self_mem", "recv_zeros")},
-    "uffd_copy": TOLD_FRESH._replace(bound=OR_UNKNOWN),
+    "uffd_copy": UNSEEN._replace(why="not followed"),
     # the kernel gives other pages
     **{name: CLEAN for name in (
         "dontneed", "process_madvise", "mremap_over", "memfd_shared", "memfd_private", "punch_hole", "zero_range",
@@ -124,12 +125,12 @@ TRUTH = {
     "dontneed_then_stosb": TOLD_FRESH,
     "free_then_memset": MEMSET,
     "pageout_then_memset": MEMSET,
-    "mremap_populated": TOLD_FRESH,
+    "mremap_populated": UNSEEN._replace(why="moved into the block"),
     "memfd_memset": FRESH,
-    "memfd_stosb": TOLD_FRESH,
-    "memfd_private_stosb": TOLD_FRESH,
+    "memfd_stosb": SHARED,
+    "memfd_private_stosb": SHARED,
     "sysv_shm": FRESH,
-    "shared_stosb": UNSEEN,
+    "shared_stosb": SHARED,
     # populated by the kernel
     "populate_then_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
     "populate_then_memset": FRESH,
@@ -138,7 +139,7 @@ TRUTH = {
     "mlockall_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
     "huge_page": Truth(constant(1), bound=UP_TO, limit=constant(PAGE)),
     # who zeroes, and when
-    "child_process": UNSEEN._replace(why=""),
+    "child_process": SHARED,
     "vfork_child": MEMSET,
     "signal_handler": MEMSET,
     "signal_handler_masked": INLINE._replace(zero_ns="system calls"),

@@ -86,7 +86,11 @@ void around_a_store(void* block, std::size_t bytes) {
     sigset_t all;
     sigfillset(&all);
     sigdelset(&all, SIGALRM);
-    ::ualarm(1000, 0);
+    // To this thread, and it waits until it is let in.
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    demand(::pthread_sigmask(SIG_BLOCK, &alarm, nullptr) == 0 && ::raise(SIGALRM) == 0);
     ::sigsuspend(&all);
     const timespec soon{0, 1000};
     demand(::ppoll(nullptr, 0, &soon, &all) == 0);

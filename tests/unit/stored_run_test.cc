@@ -46,7 +46,7 @@ std::string point(std::size_t i = 0) {
 
 /// run.json, but for its points.
 Json run() {
-  return run_json({"complete", utc_now(), "", {"zerotax", "run"}, describe_environment()}, plan_of_two(), 2);
+  return run_json({"complete", utc_now(), utc_now(), {"zerotax", "run"}, describe_environment()}, plan_of_two(), 2);
 }
 
 std::string run_of_folder() {

@@ -46,19 +46,19 @@ class WriteTrackerTest : public testing::Test {
 
 TEST_F(WriteTrackerTest, SeesStoresOfTheSameValueToWarmAndToFreshPages) {
   for (std::size_t page = 0; page < 32; ++page) write(page);  // half of them warm
-  tracker.watch(pages(0, kPages));
+  tracker.watch(pages(0, kPages), pagemap);
   for (const std::size_t page : {3U, 10U, 40U, 63U}) write(page);
   EXPECT_EQ(written(), (std::vector<std::size_t>{3, 10, 40, 63}));
 }
 
 TEST_F(WriteTrackerTest, SeesNoReads) {
-  tracker.watch(pages(0, kPages));
+  tracker.watch(pages(0, kPages), pagemap);
   [[maybe_unused]] const char read = *static_cast<volatile char*>(memory + 5 * kPageBytes);
   EXPECT_TRUE(written().empty());
 }
 
 TEST_F(WriteTrackerTest, DoesNotReportWhatWasReleased) {
-  tracker.watch(pages(0, kPages));
+  tracker.watch(pages(0, kPages), pagemap);
   tracker.release(pages(10, 20));
   for (const std::size_t page : {9U, 10U, 19U, 20U}) write(page);
   EXPECT_EQ(written(), (std::vector<std::size_t>{9, 20}));
@@ -71,13 +71,13 @@ TEST_F(WriteTrackerTest, DoesNotReportWhatWasReleased) {
 }
 
 TEST_F(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
-  tracker.watch(pages(0, kPages));
+  tracker.watch(pages(0, kPages), pagemap);
   ::munmap(memory + 8 * kPageBytes, 8 * kPageBytes);
   write(7);
   write(16);
   EXPECT_EQ(written(), (std::vector<std::size_t>{7, 16}));
   tracker.stop();
-  tracker.watch(pages(0, kPages));  // of which a part is missing
+  tracker.watch(pages(0, kPages), pagemap);  // of which a part is missing
   write(20);
   EXPECT_EQ(written(), (std::vector<std::size_t>{20}));
   tracker.stop();
@@ -87,7 +87,7 @@ TEST_F(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
 }
 
 TEST_F(WriteTrackerTest, TellsWhatIsWatchedInOrderHoweverOftenPartsAreReleased) {
-  tracker.watch(pages(0, kPages));
+  tracker.watch(pages(0, kPages), pagemap);
   tracker.release(pages(30, 40));
   tracker.release(pages(10, 20));
   RangeList watched;
@@ -101,9 +101,12 @@ TEST_F(WriteTrackerTest, TellsWhatIsWatchedInOrderHoweverOftenPartsAreReleased) 
 }
 
 TEST_F(WriteTrackerTest, LeavesNoMarkBehindWhenItStops) {
-  // The mark of a protected page that is not populated looks like a swapped page.
+  // The mark of a protected page that is not populated looks like a swapped page, also while it is watched.
   write(1);
-  tracker.watch(pages(0, kPages));
+  tracker.watch(pages(0, kPages), pagemap);
+  RangeList meanwhile;
+  ASSERT_TRUE(pagemap.populated(pages(0, kPages), meanwhile));
+  EXPECT_EQ(meanwhile.size(), 1U);
   tracker.stop();
   RangeList populated;
   ASSERT_TRUE(pagemap.populated(pages(0, kPages), populated));
@@ -113,7 +116,7 @@ TEST_F(WriteTrackerTest, LeavesNoMarkBehindWhenItStops) {
 }
 
 TEST_F(WriteTrackerTest, LeavesNoMarkBehindInMemoryThatIsUnmappedInPart) {
-  tracker.watch(pages(0, kPages));
+  tracker.watch(pages(0, kPages), pagemap);
   ::munmap(memory + 8 * kPageBytes, 8 * kPageBytes);
   tracker.stop();
   RangeList populated;

@@ -21,8 +21,8 @@ const Check probe(Topic::kZerotax, "probe", look_at_probe);
 Finding look_at_proc(const Machine& machine) {
   const Reading status = machine.line("/proc/self/status");
   if (status) return {"mounted", Weight::kOk, "", ""};
-  return {not_available(status.why), Weight::kLimits,
-          "audits (zeroed_bytes and its kin) are n/a, and programs cannot be recorded or watched",
+  return {not_available(status.why), Weight::kStops,
+          "every command that measures an allocator, and programs cannot be recorded or watched",
           "mount -t proc proc /proc"};
 }
 const Check proc(Topic::kKernel, "/proc", look_at_proc);

@@ -16,11 +16,6 @@ void* cleared(std::size_t bytes, Clear clear) {
   return block;
 }
 
-/// Zeros that no call of memset writes.
-inline void store_zeros(void* to, std::size_t bytes) {
-  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
-}
-
 /// Hides a value from the compiler.
 template <typename T>
 T hidden(T value) {
