@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "analyze/finding_points.h"
+#include "analyze/summary.h"
 #include "drive/operation_cost.h"
 #include "os/page.h"
 
@@ -14,16 +16,10 @@ constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 std::vector<Json> modes_of(const Json& point, const char* pass) {
   if (const auto modes = point.find("modes"); modes != point.end() && modes->contains(pass)) return modes->at(pass);
   Json all{{"ops", 1}};
-  for (const char* key : {"redundant_zeroed_bytes", "populated_bytes", "calloc_faults", "calloc_ns"}) {
-    if (const auto figure = figure_in(point, key)) all[key] = *figure;
+  for (const char* key : {"redundant_zeroed_bytes", "populated_bytes", "calloc_faults", "calloc_ns", "zeroed_bound"}) {
+    if (point.contains(key) && !is_not_available(point.at(key))) all[key] = point.at(key);
   }
   return {all};
-}
-
-std::optional<std::uint64_t> count_in(const Json& figures, const char* key) {
-  const auto figure = figure_in(figures, key);
-  if (!figure || *figure < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(*figure);
 }
 
 /// Whether so many faults can have populated half of this, at least. From 2 MiB on a fault may bring a huge page.
@@ -78,6 +74,10 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point) {
 
 std::string which_calls(const RedundantCalls& calls) {
   return calls.every() ? "each calloc" : fmt::format("{} of {} callocs", calls.ops, calls.of_ops);
+}
+
+std::string redundant_words(const RedundantCalls& calls) {
+  return (calls.at_most ? "up to " : "") + format_count(calls.redundant_bytes);
 }
 
 }  // namespace zerotax

@@ -39,4 +39,7 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point);
 /// "each calloc", "1 of 7 callocs".
 std::string which_calls(const RedundantCalls& calls);
 
+/// "1,048,576", "up to 1,048,576".
+std::string redundant_words(const RedundantCalls& calls);
+
 }  // namespace zerotax

@@ -92,7 +92,7 @@ std::string sentence(const AllocatorTax& tax) {
   if (worst != nullptr) {
     const RedundantCalls& calls = *worst->paying;
     text += fmt::format(" Dearest is {}: {} redundant bytes, {} page faults and {} for {}.",
-                        format_size(worst->size_bytes), format_count(calls.redundant_bytes),
+                        format_size(worst->size_bytes), redundant_words(calls),
                         calls.calloc_faults ? format_count(*calls.calloc_faults) : "n/a", format_ns(*calls.calloc_ns),
                         calls.every() ? "each calloc" : "each of these, " + which_calls(calls));
   }

@@ -68,8 +68,9 @@ void look_at_free(const Json& point, std::map<std::uint64_t, InFree>& sizes) {
   InFree& at_size = sizes[size];
   const auto zeroed = count_if_there(point, "zeroed_in_free_bytes");
   at_size.unknown = at_size.unknown || !zeroed;
-  at_size.clears = at_size.clears || pays(zeroed, size);
-  at_size.needlessly = at_size.needlessly || pays(count_if_there(point, "redundant_zeroed_in_free_bytes"), size);
+  at_size.clears = at_size.clears || (zeroed && is_redundant(*zeroed, size));
+  const auto redundant = count_if_there(point, "redundant_zeroed_in_free_bytes");
+  at_size.needlessly = at_size.needlessly || (redundant && is_redundant(*redundant, size));
 }
 
 void add_free(const std::map<std::uint64_t, InFree>& sizes, AllocatorTax& tax) {

@@ -59,7 +59,11 @@ Json modes_json(const std::vector<Mode>& modes, Members members, bool timed) {
   for (const Mode& mode : modes) {
     Json entry{{"ops", mode.ops}, {"share", static_cast<double>(mode.ops) / static_cast<double>(ops)}};
     for (const Member& member : members) entry[member.key] = mode.example->*member.figure;
-    if (timed) entry["calloc_ns"] = quantile(mode.calloc_ns, 0.5);
+    if (timed) {
+      entry["calloc_ns"] = quantile(mode.calloc_ns, 0.5);
+    } else {
+      entry["zeroed_bound"] = (mode.example->methods & kByInline) != 0 ? "at most" : "exact";
+    }
     list.push_back(std::move(entry));
   }
   return list;

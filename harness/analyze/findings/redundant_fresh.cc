@@ -65,7 +65,7 @@ Finding later_calls(const FindingSubject& subject, const FiringRange& range) {
       "At {}, {} fresh memory, which is zero, and {} zeros over it: at {} {} redundant bytes and {} a call{}.",
       range_text(range.from_bytes, range.to_bytes),
       calls.every() ? "each calloc gets" : fmt::format("{} (at {}) get", which_calls(calls), size),
-      calls.every() ? "writes" : "write", size, format_count(calls.redundant_bytes), faults, ratio);
+      calls.every() ? "writes" : "write", size, redundant_words(calls), faults, ratio);
   return finding;
 }
 

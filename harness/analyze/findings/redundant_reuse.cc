@@ -42,11 +42,11 @@ std::vector<Finding> find(const FindingSubject& subject) {
     const std::string size = format_size(size_of(point));
     const std::string share = calls.every() ? "" : fmt::format(", in {}", which_calls(calls));
     finding.title = fmt::format("calloc({}) zeroes a reused block that nobody wrote to: {} bytes for nothing{}{}", size,
-                                format_count(calls.redundant_bytes), share, ratio);
+                                redundant_words(calls), share, ratio);
     finding.sentence = fmt::format(
         "At {}, a freed block that was never written to is zeroed whole when it is handed out again: at {} {} "
         "redundant bytes a call{}{}.",
-        range_text(range.from_bytes, range.to_bytes), size, format_count(calls.redundant_bytes), share, ratio);
+        range_text(range.from_bytes, range.to_bytes), size, redundant_words(calls), share, ratio);
     found.push_back(std::move(finding));
   }
   return found;
