@@ -110,6 +110,7 @@ void AuditMeter::end_call(SyscallTally& calls) {
   ZeroingHook::listen(nullptr);
   if (count_syscalls_) tally(calls);
   if (faults_ >= 0) faults_ = thread_minor_faults() - faults_;
+  if (::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) != 1) huge_pages_ = true;
   followed_ = count_syscalls_ && !SyscallCounter::incomplete() && !beyond_following_ && !dropped_.full() &&
               !hidden_.full() && !populated_.full() && !moved_.full();
 }
@@ -197,6 +198,10 @@ AuditMeter::Store AuditMeter::store_to(std::uintptr_t page) {
   // A page that is new and zero was written to, unless it may only have been read, or the kernel may have populated it.
   if (!pagemap_.knows_zero_page()) {
     doubt_ = "the shared zero page cannot be told from a page that was written to";
+    return Store::kUnknown;
+  }
+  if (huge_pages_) {
+    doubt_ = "the allocator allows huge pages, of which one store populates 512 pages";
     return Store::kUnknown;
   }
   if (!followed_) {

@@ -88,6 +88,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   std::size_t new_pages_ = 0;  ///< of filled_, those that were not populated before
   bool followed_ = false;      ///< whether all its system calls were seen
   bool beyond_following_ = false;
+  bool huge_pages_ = false;  ///< the process may have had some since its first call
   const char* doubt_ = "";   ///< why the store to a page is not known
   std::int64_t faults_ = 0;  ///< of this thread: before the call, then in it
   std::uintptr_t heap_end_ = 0;

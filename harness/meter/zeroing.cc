@@ -42,8 +42,10 @@ void ZeroingClock::calibrate() {
       listener->before_zeroing(nullptr, 0);
       listener->after_zeroing(nullptr, 0);
     }
-    whole[round] = static_cast<double>(monotonic_ns() - start) / kPairs;
+    const std::int64_t took = monotonic_ns() - start;
     windows[round] = static_cast<double>(sum_) / kPairs;
+    // Less the last reading.
+    whole[round] = (static_cast<double>(took) - windows[round]) / kPairs;
   }
   window_ns_ = median(windows);
   listening_ns_ = std::max(median(whole), window_ns_);

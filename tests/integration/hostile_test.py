@@ -115,5 +115,4 @@ def test_what_zeroes_after_a_hundred_calls_is_found_by_two_hundred():
 
 def test_a_huge_page_is_not_taken_for_zeros():
     run = measure(*hostile("huge_page"), "--size", 4 * MIB, "--ops", OPS)
-    reported = point_of(run, "huge_page")["zeroed_bytes"]
-    assert is_na(reported) or reported <= 2 * PAGE
+    assert is_na(point_of(run, "huge_page")["zeroed_bytes"])

@@ -137,7 +137,7 @@ TRUTH = {
     "populate_write": CLEAN._replace(bound=OR_UNKNOWN),
     "mlockall": CLEAN._replace(bound=OR_UNKNOWN),
     "mlockall_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
-    "huge_page": Truth(constant(1), bound=UP_TO, limit=constant(PAGE)),
+    "huge_page": UNSEEN._replace(why="huge pages"),
     # who zeroes, and when
     "child_process": SHARED,
     "vfork_child": MEMSET,
