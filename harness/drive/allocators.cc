@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "drive/library_file.h"
 #include "drive/machine_trouble.h"
 #include "drive/probe_identity.h"
 
@@ -54,6 +55,9 @@ void check_library_file(const std::string& path) {
   if (identity[EI_CLASS] != ELFCLASS64) {
     throw UsageError(fmt::format("'{}' is not a 64-bit library", path), kRemedy);
   }
+  if (is_cut_short(path)) {
+    throw UsageError(fmt::format("'{}' is damaged: it ends before the parts that are to be loaded do", path), kRemedy);
+  }
   check_preload_path(path, "copy or link the library to a path without them");
 }
 
@@ -81,7 +85,9 @@ std::string tidy_path(const std::string& path) {
   const fs::path tidy = whole.lexically_normal();
   if (fs::equivalent(whole, tidy, failure) && !failure) return tidy.string();
   const fs::path real = fs::weakly_canonical(whole, failure);
-  return failure ? whole.string() : real.string();
+  // Who linked around a blank, which the loader cannot preload, keeps the link.
+  const bool usable = !failure && real.string().find_first_of(": ") == std::string::npos;
+  return usable ? real.string() : whole.string();
 }
 
 /// What a name is used for: a word of --env, a part of a file's name, a column of a table.

@@ -210,9 +210,24 @@ TEST(Findings, WhatWasNotMeasuredIsNone) {
   point["redundant_zeroed_bytes"] = not_available("old kernel");
   point["status"] = "ok";
   EXPECT_TRUE(findings_json(find_findings({point}, nullptr), "made").at("findings").empty());
-  Json crashed = point_of({.redundant = kMiB, .populated = kMiB});
-  crashed["status"] = "crashed";
-  EXPECT_TRUE(findings_json(find_findings({crashed}, nullptr), "made").at("findings").empty());
+  Json skipped = point_of({.redundant = kMiB, .populated = kMiB});
+  skipped["status"] = "skipped";
+  EXPECT_TRUE(findings_json(find_findings({skipped}, nullptr), "made").at("findings").empty());
+}
+
+TEST(Findings, WhoDidNotComeToItsEndIsFoundAndItsFiguresAreNot) {
+  const auto found = [](const char* status, const char* reason) {
+    Json point = point_of({.redundant = kMiB, .populated = kMiB});
+    point["status"] = status;
+    point["reason"] = reason;
+    const Json findings = findings_json(find_findings({point}, nullptr), "made").at("findings");
+    return findings.size() == 1 ? findings.at(0).at("id").get<std::string>() : std::to_string(findings.size());
+  };
+  EXPECT_EQ(found("crashed", "audit pass: exited with status 0 in calloc, operation 7"), "a-crash-1MiB");
+  EXPECT_EQ(found("timeout", "audit pass: not done after 60 s: in calloc, operation 1"), "a-hang-1MiB");
+  EXPECT_EQ(found("failed", "audit pass: calloc returned NULL (errno not set), operation 2"), "a-null-1MiB");
+  // A case without its server is not the allocator's doing.
+  EXPECT_EQ(found("failed", "audit pass: no server: while the case was set up"), "0");
 }
 
 TEST(Findings, TheRatioIsToTheFastestOtherAtTheSamePoint) {

@@ -20,7 +20,7 @@ Json threshold(std::uint64_t size) { return Json::array({{{"at_bytes", size}, {"
 struct Measured {
   std::function<std::uint64_t(int times, const PointTime& time)> zeroed;
   int times = 0;
-  std::vector<ClockMode> clocks;
+  std::vector<ClockMode> clocks = {};
   BaselineVerdict against(const Json& before) {
     return hold_against(before, [&](const BaselinePart* /*part*/, const PointTime& time) {
       clocks.push_back(time.clock);
