@@ -15,12 +15,12 @@ struct Policy;
 /// The knobs (config.h): a policy's own values unless the environment has others.
 struct Settings {
   const Policy* policy = nullptr;
-  std::size_t threshold = 0;      // bytes; larger requests are large
-  std::size_t entries = 0;        // freed blocks that are kept, 0..Ring::kMaxEntries
-  std::size_t entry_limit = 0;    // bytes; what is longer does not meet the cache
-  std::size_t reserve_limit = 0;  // bytes that may stay cached without MADV_FREE
-  std::size_t memory_limit = 0;   // bytes that may stay cached in all
-  std::size_t decay_ms = 0;       // a block that lay cached for longer is given back; 0: never
+  std::size_t threshold = 0;       // bytes; larger requests are large
+  std::size_t entries = 0;         // freed blocks that are kept, 0..Ring::kMaxEntries
+  std::size_t entry_limit = 0;     // bytes; what is longer does not meet the cache
+  std::size_t reserve_limit = 0;   // bytes that may stay cached without MADV_FREE
+  std::size_t memory_limit = 0;    // bytes that may stay cached in all
+  std::size_t decay_ms = 0;        // a block that lay cached for longer is given back; 0: never
   std::size_t medium_quantum = 0;  // bytes that realloc rounds a request of the medium class to; 0: there is none
 };
 
