@@ -45,14 +45,15 @@ const SizeCost* dearest(const AllocatorTax& tax) {
   return worst;
 }
 
-/// What free does, which calloc then need not: an allocator that clears there is not free of it.
+/// What free does: an allocator whose calloc need not clear, because its free has, is not acquitted.
 std::string free_clause(const AllocatorTax& tax) {
   std::string text;
+  const char* who = tax.paying.empty() && tax.measured > 0 ? "That is calloc alone: free" : "Its free";
   if (!tax.needlessly_in_free.empty()) {
-    text = fmt::format(" Its free writes zeros over blocks that are zero already, at {}.",
+    text = fmt::format(" {} writes zeros over blocks that are zero already, at {}.", who,
                        spans_text(tax.needlessly_in_free));
   } else if (!tax.cleared_in_free.empty()) {
-    text = fmt::format(" Its free clears what was written to a block, at {}.", spans_text(tax.cleared_in_free));
+    text = fmt::format(" {} clears what was written to a block, at {}.", who, spans_text(tax.cleared_in_free));
   }
   if (tax.free_not_measured > 0) {
     text += fmt::format(" At {} size{} it is not known what free writes.", tax.free_not_measured,

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "analyze/finding_points.h"
 #include "analyze/summary.h"
 #include "analyze/tax.h"
 #include "base/size.h"
@@ -83,12 +84,11 @@ std::string forks_table(const std::vector<Json>& points) {
 std::string frees_text(const std::vector<Json>& points) {
   std::string text;
   for (const Json& point : points) {
-    const auto zeroed = point.find("zeroed_in_free_bytes");
-    if (zeroed == point.end() || !zeroed->is_number() || *zeroed == 0) continue;
+    if (count_in(point, "zeroed_in_free_bytes").value_or(0) == 0) continue;
     const bool bound = point.value("zeroed_in_free_bound", Json()) == "at most";
     text += fmt::format("{} {}, touch {:g}: free zeroes {}{}, {} of it redundant\n", row_label(point),
                         format_size(point.at("size_bytes")), point.at("touch").get<double>(), bound ? "up to " : "",
-                        bytes(*zeroed), bytes(point.at("redundant_zeroed_in_free_bytes")));
+                        bytes(point.at("zeroed_in_free_bytes")), bytes(point.at("redundant_zeroed_in_free_bytes")));
   }
   return text;
 }

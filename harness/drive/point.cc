@@ -306,7 +306,8 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   if (auto fork = fork_json(passes)) json["fork"] = std::move(*fork);
   json["first_ops"] = first_ops(passes);
   json["violations"] = Json::array();
-  add_violations(passes.audit, json["violations"]);
+  // A pass that went wrong is the status, and what was measured until then is not judged.
+  if (json["status"] == "not_zero" || json["status"] == "misaligned") add_violations(passes.audit, json["violations"]);
   return json;
 }
 

@@ -138,7 +138,8 @@ TEST(Findings, AMisalignedBlockIsHighInWhateverCase) {
 
 std::vector<std::string> ids_of(const Json& point) {
   std::vector<std::string> ids;
-  for (const Json& finding : findings_json(find_findings({point}, nullptr), "made").at("findings")) {
+  const Json found = findings_json(find_findings({point}, nullptr), "made");
+  for (const Json& finding : found.at("findings")) {
     ids.push_back(finding.at("id").get<std::string>() + " " + finding.at("severity").get<std::string>());
   }
   return ids;

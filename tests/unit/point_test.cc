@@ -230,6 +230,47 @@ TEST_F(PointTest, ANonZeroBlockIsAViolationWithItsPlace) {
   EXPECT_NE(point["reason"].get<std::string>().find("operation 4"), std::string::npos);
 }
 
+TEST_F(PointTest, AMisalignedBlockIsAViolationWithItsAlignment) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(0, 0, 0);
+  auto& record = const_cast<Record&>(passes.audit.record());
+  op(record, 2).misaligned = 8;
+  Json point = json(passes);
+  EXPECT_EQ(point["status"], "misaligned");
+  EXPECT_EQ(point["reason"], "calloc handed out a block aligned to 8 bytes where 16 are required, operation 3");
+  EXPECT_EQ(point["violations"], Json::array({"misaligned"}));
+  op(record, 5).not_zero = 1;
+  point = json(passes);
+  EXPECT_EQ(point["status"], "not_zero");
+  EXPECT_EQ(point["violations"], Json::array({"not_zero", "misaligned"}));
+}
+
+TEST_F(PointTest, ZeroingInFreeHasFiguresABoundAndAReasonOfItsOwn) {
+  Passes passes;
+  passes.timing = timing_pass(8);
+  passes.audit = audit_pass(100, 50, kByMemset);
+  auto& record = const_cast<Record&>(passes.audit.record());
+  for (std::size_t i = 0; i < 8; ++i) {
+    op(record, i).zeroed_in_free_bytes = 8192;
+    op(record, i).redundant_zeroed_in_free_bytes = 4096;
+    op(record, i).free_methods = kByInline;
+  }
+  Json point = json(passes);
+  EXPECT_EQ(point["zeroed_bound"], "exact");
+  EXPECT_EQ(point["zeroed_in_free_bytes"], 8192);
+  EXPECT_EQ(point["redundant_zeroed_in_free_bytes"], 4096);
+  EXPECT_EQ(point["zeroed_in_free_method"], "inline");
+  EXPECT_EQ(point["zeroed_in_free_bound"], "at most");
+  EXPECT_EQ(point["first_ops"][0]["zeroed_in_free_bytes"], 8192);
+  op(record, 6).zeroed_in_free_bytes = kNotMeasured;
+  say(record.na_unseen_in_free, "somebody else did it");
+  point = json(passes);
+  EXPECT_EQ(point["zeroed_in_free_bytes"]["na"], "somebody else did it");
+  EXPECT_TRUE(is_not_available(point["zeroed_in_free_bound"]));
+  EXPECT_EQ(point["zeroed_bytes"], 100);
+}
+
 TEST_F(PointTest, ATallyThatStoppedEarlyIsNotAvailable) {
   Passes passes;
   passes.timing = timing_pass(8);

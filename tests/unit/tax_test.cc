@@ -53,6 +53,36 @@ TEST(Tax, WhatWasNotMeasuredIsNotInnocent) {
   EXPECT_NE(write_summary(taxes).find("not known"), std::string::npos);
 }
 
+Json freeing(Json json, double touch, const Json& zeroed, const Json& redundant) {
+  json["touch"] = touch;
+  json["zeroed_in_free_bytes"] = zeroed;
+  json["redundant_zeroed_in_free_bytes"] = redundant;
+  return json;
+}
+
+TEST(Tax, AnAllocatorThatClearsInFreeIsNotAcquitted) {
+  const Json untouched = freeing(point("a", kMiB, 0), 0, kMiB, kMiB);
+  const auto taxes = find_taxes({untouched, freeing(point("a", 2 * kMiB, 0), 0, 4096, 4096)});
+  ASSERT_EQ(taxes[0].needlessly_in_free.size(), 1U);
+  EXPECT_EQ(taxes[0].needlessly_in_free[0].to, kMiB);
+  const std::string summary = write_summary(find_taxes({untouched}));
+  EXPECT_NE(summary.find("calloc alone: free"), std::string::npos) << summary;
+}
+
+TEST(Tax, WhatFreeClearsOfTheProgramsIsSaidWhereNothingElseIsCleared) {
+  const auto taxes = find_taxes({freeing(point("a", kMiB, 0), 0, 0, 0), freeing(point("a", kMiB, 0), 1, kMiB, 0)});
+  EXPECT_TRUE(taxes[0].needlessly_in_free.empty());
+  EXPECT_EQ(taxes[0].cleared_in_free.size(), 1U);
+  EXPECT_EQ(taxes[0].measured, 1U) << "what is touched is no sample of calloc";
+}
+
+TEST(Tax, WhatFreeDoesUnseenIsNotClaimedToBeNothing) {
+  const Json unknown = not_available("unseen");
+  const auto taxes = find_taxes({freeing(point("a", kMiB, 0), 0, unknown, unknown), point("b", kMiB, 0)});
+  EXPECT_EQ(taxes[0].free_not_measured, 1U);
+  EXPECT_EQ(taxes[1].free_not_measured, 0U) << "an older run has no such figure, and says nothing of it";
+}
+
 TEST(Tax, PointsThatFailedAreListedWithTheirReason) {
   Json crashed = point("a", kMiB, 0);
   crashed["status"] = "crashed";
