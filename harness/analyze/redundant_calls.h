@@ -22,6 +22,7 @@ struct RedundantCalls {
   std::uint64_t ops;                           ///< this many
   std::uint64_t of_ops;                        ///< of so many later calls; both 1 where every call is alike
   std::uint64_t redundant_bytes;               ///< of each
+  bool at_most;                                ///< redundant_bytes is an upper bound: some of it was found by pages
   std::optional<std::uint64_t> calloc_faults;  ///< nothing if the timing pass saw no such call
   std::optional<double> calloc_ns;
 
