@@ -57,10 +57,12 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point) {
     if (!is_redundant(*redundant, size)) continue;
     const std::uint64_t populated = count_in(mode, "populated_bytes").value_or(0);
     const bool fresh = is_redundant(populated, size);
+    const bool at_most = mode.contains("zeroed_bound") && mode.at("zeroed_bound") == "at most";
     RedundantCalls calls{fresh ? RedundantKind::kFresh : RedundantKind::kReuse,
                          mode.at("ops"),
                          all,
                          *redundant,
+                         at_most,
                          std::nullopt,
                          std::nullopt};
     if (const Json* twin = twin_of(timing, populated, size, fresh)) {
