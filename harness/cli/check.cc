@@ -10,6 +10,7 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/baseline_plan.h"
+#include "drive/point_health.h"
 
 namespace zerotax {
 namespace {
@@ -69,6 +70,9 @@ ExitStatus check(const Options& options) {
       return measure_baseline(allocator, options.measure.timeout_s, part, time);
     });
     if (verdict.changes.empty()) fmt::print("{} {}: as in {}\n", allocator.name, allocator.version, path);
+    for (const std::string& line : failing_in_baseline(before)) {
+      fmt::print("  a failure that the baseline accepts: {}\n", line);
+    }
     print_kept_out(verdict.unsteady, "not the same each time");
     print_kept_out(verdict.by_the_clock, "goes by the clock");
     if (verdict.changes.empty()) continue;

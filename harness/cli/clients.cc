@@ -28,14 +28,19 @@ struct Options {
   std::vector<std::string> clients;
 };
 
-/// The case in C++ at the same sizes, to stand beside the clients.
-Session make_session(const MeasureOptions& options) {
-  Plan plan;
-  plan.timeout_s = options.timeout_s;
+/// Throws UsageError for a size that is none.
+std::vector<std::uint64_t> sizes_of(const MeasureOptions& options) {
   std::vector<std::uint64_t> sizes;
   for (const std::string& size : options.sizes) sizes.push_back(parse_size(size));
   if (sizes.empty()) sizes = {100'000'000, 1000 * kMiB};
   check_axes({{"recv_buffer"}, sizes, {}, {}});
+  return sizes;
+}
+
+/// The case in C++ at the same sizes, to stand beside the clients.
+Session make_session(const MeasureOptions& options, const std::vector<std::uint64_t>& sizes) {
+  Plan plan;
+  plan.timeout_s = options.timeout_s;
   plan.allocators = resolve_allocators(options.allocators, options.env);
   for (const std::uint64_t size : sizes) {
     add_points(plan, {{"recv_buffer"}, {size}, {0.0}, {"main"}}, receive_repeats(size));
@@ -69,9 +74,10 @@ ExitStatus run(const Options& options) {
   const std::vector<Client> clients = chosen_clients(options.clients);
   const std::string& file = options.measure.json;
   check_outputs({{"--json", file}}, library_inputs(options.measure.allocators));
+  // What is wrong with the words is said before Python's modules are looked for, which takes seconds.
+  Session session = make_session(options.measure, sizes_of(options.measure));
   const auto timeout = std::chrono::duration<double>(options.measure.timeout_s);
   const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout), stop_requested);
-  Session session = make_session(options.measure);
   const int signal = session.run();
   const std::vector<Json> results = signal == 0 ? run_clients(session.plan(), clients, runner) : std::vector<Json>();
   if (!file.empty()) write_file(file, json_text(clients_json(session.json(), clients, results, interrupted() == 0)));

@@ -38,7 +38,7 @@ std::vector<std::string> failing_in_baseline(const Json& baseline) {
                                 point.at("touch").get<double>(), text_field(point, "thread", ""),
                                 text_field(point, "status", "no status")));
   }
-  for (const Json& threshold : baseline.at("thresholds")) {
+  for (const Json& threshold : baseline.value("thresholds", Json::array())) {
     for (const Json& change : threshold.at("changes")) {
       if (!change.is_string() || !tells_of_failing(change.get<std::string>())) continue;
       lines.push_back(fmt::format("from {} bytes on: {}", threshold.at("at_bytes").dump(), change.get<std::string>()));

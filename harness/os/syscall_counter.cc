@@ -5,6 +5,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 
@@ -117,7 +118,8 @@ const char* SyscallCounter::install() {
   if (const char* refusal = signals.install(on_syscall, zerotax_sigreturn)) return refusal;
   if (::prctl(kSetDispatch, kDispatchOn, &zerotax_syscall_begin[0], zerotax_syscall_end - zerotax_syscall_begin,
               &selector) != 0) {
-    return "this kernel has no syscall user dispatch (Linux 5.11)";
+    return errno == EINVAL ? "this kernel has no syscall user dispatch (Linux 5.11)"
+                           : "prctl(PR_SET_SYSCALL_USER_DISPATCH) is not permitted here";
   }
   return nullptr;
 }

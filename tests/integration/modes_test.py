@@ -55,5 +55,6 @@ def test_the_table_names_both_kinds(file):
 def test_findings_say_how_many_calls(run, file):
     done = zerotax("findings", file)
     assert done.returncode == 1
-    assert "4 of 28 calls of calloc(1 MiB) zero memory fresh from the kernel: 257 page faults" in " ".join(
-        done.stdout.split()), done.stdout
+    said = " ".join(done.stdout.split())
+    assert ("At 1 MiB, 4 of 28 callocs get fresh memory, which is zero, and write zeros over it: at 1 MiB 1,048,576 "
+            "redundant bytes and 257 page faults a call") in said, said

@@ -61,11 +61,13 @@ Finding later_calls(const FindingSubject& subject, const FiringRange& range) {
                   calls.every() ? fmt::format("every calloc({})", size)
                                 : fmt::format("{} of {} calls of calloc({})", calls.ops, calls.of_ops, size),
                   calls.ops == 1 || calls.every() ? "zeroes" : "zero", faults, ratio);
+  // The share is that of one size of the range.
+  const std::string at_size = range.from_bytes == range.to_bytes ? "" : fmt::format(" (at {})", size);
+  const std::string who = fmt::format("{}{} get{}", which_calls(calls), at_size, calls.ops == 1 ? "s" : "");
   finding.sentence = fmt::format(
       "At {}, {} fresh memory, which is zero, and {} zeros over it: at {} {} redundant bytes and {} a call{}.",
-      range_text(range.from_bytes, range.to_bytes),
-      calls.every() ? "each calloc gets" : fmt::format("{} (at {}) get", which_calls(calls), size),
-      calls.every() ? "writes" : "write", size, redundant_words(calls), faults, ratio);
+      range_text(range.from_bytes, range.to_bytes), calls.every() ? "each calloc gets" : who,
+      calls.every() || calls.ops == 1 ? "writes" : "write", size, redundant_words(calls), faults, ratio);
   return finding;
 }
 
@@ -83,7 +85,7 @@ Finding first_call(const FindingSubject& subject, const FiringRange& range) {
       "At {}, the first calloc of a process gets fresh memory, which is zero, and writes zeros over it: at {} {} "
       "redundant bytes and {}{}.",
       range_text(range.from_bytes, range.to_bytes), format_size(size_of(point)),
-      format_count(*count_in(point, "first_redundant_zeroed_bytes")), faults, ratio);
+      bytes_words(point, "first_redundant_zeroed_bytes"), faults, ratio);
   return finding;
 }
 
