@@ -27,7 +27,7 @@ struct BaselineVerdict {
 };
 
 /// How often a figure must be found changed, each time in a fresh process.
-inline constexpr int kTimesChanged = 5;
+inline constexpr int kTimesChanged = 3;
 
 /// How long the pauses are that bring out what goes by a clock that cannot be stopped: longer than the delays after
 /// which allocators purge at once (mimalloc: 10 ms).
