@@ -4,7 +4,7 @@ The allocators are tests/planted/hostile, their truths hostile_truth.py.
 """
 
 import pytest
-from conftest import MIB, PLANTED, is_na, measure, options, point_of, watches_inline_stores
+from conftest import MIB, PLANTED, is_na, measure, options, planted, point_of, watches_inline_stores
 from hostile_truth import AT_LEAST, EXACT, OR_UNKNOWN, PAGE, TRUTH, UNKNOWN, UP_TO
 
 LIBRARIES = PLANTED / "hostile"
@@ -117,3 +117,14 @@ def test_what_zeroes_after_a_hundred_calls_is_found_by_two_hundred():
 def test_a_huge_page_is_not_taken_for_zeros():
     run = measure(*hostile("huge_page"), "--size", 4 * MIB, "--ops", OPS)
     assert is_na(point_of(run, "huge_page")["zeroed_bytes"])
+
+
+def test_time_of_zeroing_in_free_is_part_of_free_and_only_by_a_clock():
+    run = measure(*planted("planted_free_memset", "planted_free_inline", "planted_never"), "--size", MIB, "--touch", 1,
+                  "--ops", OPS)
+    cleared = point_of(run, "planted_free_memset")
+    assert cleared["zero_in_free_ns_method"] == "clock around memset"
+    assert 0 < cleared["zero_in_free_ns"] <= cleared["free_ns"]["median"]
+    inline = point_of(run, "planted_free_inline")["zero_in_free_ns"]
+    assert is_na(inline) and "inline" in inline["na"]
+    assert point_of(run, "planted_never")["zero_in_free_ns"] == 0
