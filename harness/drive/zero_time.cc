@@ -18,6 +18,8 @@ ZeroTime unknown(const std::string& why) { return unknown(not_available(why)); }
 std::optional<ZeroTime> without_timing(const Json& bytes, const PassResult& audit) {
   if (is_not_available(bytes)) return unknown(bytes);
   if (bytes.get<std::int64_t>() != 0) return {};
+  // An audit that was broken off may have been about to see some.
+  if (audit.status() != PassResult::Status::kOk) return unknown(why_not(audit, "audit"));
   const char* blind = &audit.record().na_populated[0];
   if (blind[0] != '\0') return unknown(std::string(blind));
   return ZeroTime{0, "nothing to time"};
