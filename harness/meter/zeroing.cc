@@ -57,7 +57,7 @@ void ZeroingClock::start() {
   ZeroingHook::listen(this);
 }
 
-ZeroTime ZeroingClock::stop() {
+MemsetTime ZeroingClock::stop() {
   ZeroingHook::listen(nullptr);
   const auto stores = static_cast<double>(stores_);
   const std::int64_t clock = std::min(static_cast<std::int64_t>(std::ceil(stores * window_ns_)), sum_);
@@ -71,7 +71,7 @@ void ZeroingClock::after_zeroing(void* /*target*/, std::size_t /*bytes*/) {
   ++stores_;
 }
 
-void ZeroingSum::add(const ZeroTime& found, std::int64_t call_ns) {
+void ZeroingSum::add(const MemsetTime& found, std::int64_t call_ns) {
   zero_ns_ += found.zero_ns;
   clock_ns_ += found.clock_ns;
   add_to(call_ns_, std::max(call_ns - found.listening_ns, found.zero_ns));
@@ -132,7 +132,7 @@ void* DifferentialMeter::allocate(std::size_t bytes) {
   void* block = std::calloc(bytes, 1);
   const std::int64_t after_calloc = monotonic_ns();
   escape(block);
-  const ZeroTime found = listening_ ? clock_.stop() : ZeroTime{};
+  const MemsetTime found = listening_ ? clock_.stop() : MemsetTime{};
   in_calloc_.add(found, after_calloc - before_calloc);
   add_to(op_->malloc_ns, after_malloc - before_malloc);
   if (found.stores > kFewStores) listening_ = false;

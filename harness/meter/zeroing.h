@@ -6,7 +6,7 @@
 namespace zerotax {
 
 /// What the clock around memset told of one call.
-struct ZeroTime {
+struct MemsetTime {
   std::int64_t zero_ns;       ///< in memsets to zero, the clock's own part taken away
   std::int64_t clock_ns;      ///< that part
   std::int64_t listening_ns;  ///< what hook and clock added to the call altogether
@@ -20,7 +20,7 @@ class ZeroingClock final : private ZeroingHook::Listener {
   explicit ZeroingClock(Record& record);
 
   void start();
-  ZeroTime stop();
+  MemsetTime stop();
 
  private:
   void before_zeroing(void* target, std::size_t bytes) override;
@@ -39,7 +39,7 @@ class ZeroingSum {
  public:
   void clear() { *this = {}; }
   /// `call_ns`: the call from outside, all of what listening added included.
-  void add(const ZeroTime& found, std::int64_t call_ns);
+  void add(const MemsetTime& found, std::int64_t call_ns);
   /// The call's time without what listening added, and in it that of zeroing: never more, and kNotMeasured with a
   /// reason if most of what the clock saw was the clock.
   void write(std::int64_t& call_ns, std::int64_t& zero_ns, char (&why)[kReasonBytes]) const;
