@@ -8,6 +8,7 @@
 
 #include "analyze/summary.h"
 #include "analyze/tax.h"
+#include "base/size.h"
 #include "drive/operation_cost.h"
 #include "os/page.h"
 
@@ -19,11 +20,6 @@ const char* bound_key(std::string_view key) {
   if (key == "zeroed_bytes" || key == "redundant_zeroed_bytes") return "zeroed_bound";
   if (key == "zeroed_in_free_bytes" || key == "redundant_zeroed_in_free_bytes") return "zeroed_in_free_bound";
   return nullptr;
-}
-
-bool is_upper_bound(const Json& figures, const char* key) {
-  const char* bound = bound_key(key);
-  return bound != nullptr && figures.contains(bound) && figures.at(bound) == "at most";
 }
 
 /// A page that was found written and zero may have been written to in one byte: one page alone is no evidence.
@@ -39,7 +35,19 @@ const Json* first_entry(const Json& figures, std::string_view key) {
   return early == figures.end() || early->empty() ? &none : &early->front();
 }
 
+bool has_violation(const Json& point, const char* violation) {
+  const auto all = point.find("violations");
+  return all != point.end() && std::find(all->begin(), all->end(), violation) != all->end();
+}
+
 }  // namespace
+
+bool is_upper_bound(const Json& figures, const char* key) {
+  const char* bound = bound_key(key);
+  return bound != nullptr && figures.contains(bound) && figures.at(bound) == "at most";
+}
+
+std::string bound_words(bool upper_bound) { return upper_bound ? "up to " : ""; }
 
 std::optional<std::uint64_t> count_in(const Json& figures, const char* key) {
   if (const Json* first = first_entry(figures, key)) return count_in(*first, key + std::string_view("first_").size());
@@ -55,7 +63,7 @@ std::string bytes_words(const Json& figures, const char* key) {
   }
   const auto count = count_in(figures, key);
   if (!count) return "n/a";
-  return (*count > 0 && is_upper_bound(figures, key) ? "up to " : "") + format_count(*count);
+  return bound_words(*count > 0 && is_upper_bound(figures, key)) + format_count(*count);
 }
 
 bool has_result(const Json& point) {
@@ -64,6 +72,14 @@ bool has_result(const Json& point) {
 }
 
 bool is_plain_loop(const Json& point) { return point.at("status") == "ok" && point.at("case") == "calloc_loop"; }
+
+std::vector<const Json*> plain_loops(const FindingSubject& subject) {
+  std::vector<const Json*> points;
+  for (const Json* point : subject.points) {
+    if (is_plain_loop(*point)) points.push_back(point);
+  }
+  return points;
+}
 
 std::uint64_t size_of(const Json& point) { return point.at("size_bytes"); }
 
@@ -145,9 +161,34 @@ Finding finding_of(const std::string& name, const FiringRange& range, std::initi
   return finding;
 }
 
+std::vector<Finding> broken_promise(const FindingSubject& subject, const char* violation, const char* name,
+                                    const char* title, const char* reason) {
+  const auto is_broken = [violation](const Json& point) { return has_violation(point, violation); };
+  std::vector<const Json*> points;
+  for (const Json* point : subject.points) {
+    if (point->at("status") == "ok" || is_broken(*point)) points.push_back(point);
+  }
+  std::vector<Finding> found;
+  for (const FiringRange& range : firing_ranges(points, is_broken)) {
+    Finding finding = finding_of(name, range, {});
+    for (Json& entry : finding.evidence) entry["figures"]["violations"] = 1;
+    finding.severity = Severity::kHigh;
+    const Json& point = point_nearest(range, finding.named_bytes);
+    finding.title = fmt::format("calloc({}) hands out {}", format_size(size_of(point)), title);
+    finding.sentence =
+        fmt::format("At {}, {}.", range_text(range.from_bytes, range.to_bytes), text_field(point, "reason", reason));
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
+
 std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point,
                                  const std::function<std::optional<double>(const Json&)>& time) {
-  const auto own = time(point);
+  return fastest_peer(subject, point, time(point), time);
+}
+
+std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point, std::optional<double> own,
+                                 const std::function<std::optional<double>(const Json&)>& time) {
   if (!own) return std::nullopt;
   std::optional<Peer> best;
   for (const Json* peer : subject.peers) {

@@ -19,6 +19,12 @@ namespace zerotax {
 /// of eight bytes, and that is no finding.
 std::optional<std::uint64_t> count_in(const Json& figures, const char* key);
 
+/// Whether zeroed bytes, of calloc or free, are an upper bound: some of them were found by their pages.
+bool is_upper_bound(const Json& figures, const char* key);
+
+/// "up to ", or nothing for a figure that is exact.
+std::string bound_words(bool upper_bound);
+
 /// Zeroed bytes for people: "1,048,576", "up to 1,048,576" where they are an upper bound, "n/a".
 std::string bytes_words(const Json& figures, const char* key);
 
@@ -27,6 +33,9 @@ bool has_result(const Json& point);
 
 /// Whether a point is of calloc_loop and was measured to its end.
 bool is_plain_loop(const Json& point);
+
+/// The points of a subject that are.
+std::vector<const Json*> plain_loops(const FindingSubject& subject);
 
 std::uint64_t size_of(const Json& point);
 std::uint64_t pages_of(const Json& point);
@@ -61,12 +70,20 @@ Finding finding_of(const std::string& name, const FiringRange& range, std::initi
 /// A point as evidence: where it was measured, and the figures that count.
 Json evidence_of(const Json& point, std::initializer_list<const char*> figures);
 
+/// A promise of calloc that was broken, in whatever case: one finding for each range of sizes at which points have this
+/// violation. `reason` stands in for a point that gives none.
+std::vector<Finding> broken_promise(const FindingSubject& subject, const char* violation, const char* name,
+                                    const char* title, const char* reason);
+
 /// The fastest other allocator at the same case, size, touch and thread.
 struct Peer {
   std::string label;
   double ns;
   double ratio;  ///< how many times as long the subject took
 };
+/// `own`: what the subject took; nothing if that is not known. `time`: what a point of another took.
+std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point, std::optional<double> own,
+                                 const std::function<std::optional<double>(const Json&)>& time);
 std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point,
                                  const std::function<std::optional<double>(const Json&)>& time);
 

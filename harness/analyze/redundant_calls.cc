@@ -33,7 +33,7 @@ const Json* twin_of(const std::vector<Json>& timing, std::uint64_t populated, st
   for (const Json& mode : timing) {
     const auto faults = count_in(mode, "calloc_faults");
     if (!faults && timing.size() == 1) return &mode;  // nothing says that it was another
-    if (faults && (fresh ? can_have_populated(*faults, populated) : !is_redundant(*faults * kPageBytes, size))) {
+    if (faults && (fresh ? can_have_populated(*faults, populated) : !is_much(*faults * kPageBytes, size))) {
       return &mode;
     }
   }
@@ -41,8 +41,6 @@ const Json* twin_of(const std::vector<Json>& timing, std::uint64_t populated, st
 }
 
 }  // namespace
-
-bool is_redundant(std::uint64_t redundant_bytes, std::uint64_t size_bytes) { return 2 * redundant_bytes >= size_bytes; }
 
 std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point) {
   const std::uint64_t size = point.at("size_bytes");
@@ -54,17 +52,11 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point) {
   for (const Json& mode : audit) {
     const auto redundant = count_in(mode, "redundant_zeroed_bytes");
     if (!redundant) return std::nullopt;
-    if (!is_redundant(*redundant, size)) continue;
+    if (!is_much(*redundant, size)) continue;
     const std::uint64_t populated = count_in(mode, "populated_bytes").value_or(0);
-    const bool fresh = is_redundant(populated, size);
-    const bool at_most = mode.contains("zeroed_bound") && mode.at("zeroed_bound") == "at most";
-    RedundantCalls calls{fresh ? RedundantKind::kFresh : RedundantKind::kReuse,
-                         mode.at("ops"),
-                         all,
-                         *redundant,
-                         at_most,
-                         std::nullopt,
-                         std::nullopt};
+    const bool fresh = is_much(populated, size);
+    RedundantCalls calls{fresh ? RedundantKind::kFresh : RedundantKind::kReuse, mode.at("ops"), all,         *redundant,
+                         is_upper_bound(mode, "redundant_zeroed_bytes"),        std::nullopt,   std::nullopt};
     if (const Json* twin = twin_of(timing, populated, size, fresh)) {
       calls.calloc_faults = count_in(*twin, "calloc_faults");
       calls.calloc_ns = figure_in(*twin, "calloc_ns");
@@ -79,7 +71,11 @@ std::string which_calls(const RedundantCalls& calls) {
 }
 
 std::string redundant_words(const RedundantCalls& calls) {
-  return (calls.at_most ? "up to " : "") + format_count(calls.redundant_bytes);
+  return bound_words(calls.at_most) + format_count(calls.redundant_bytes);
+}
+
+std::string peer_words_of(const FindingSubject& subject, const Json& point, const RedundantCalls& calls) {
+  return peer_words(fastest_peer(subject, point, calls.calloc_ns, calloc_ns));
 }
 
 }  // namespace zerotax

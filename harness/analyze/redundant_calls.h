@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/finding_rule.h"
 #include "base/json.h"
 
 namespace zerotax {
@@ -29,12 +30,10 @@ struct RedundantCalls {
   [[nodiscard]] bool every() const { return ops == of_ops; }
 };
 
-/// Whether a call that found this many of its zeroed bytes zero already writes zeros needlessly: at least half of the
-/// block. A stray page or a header is no tax; and no allocator seen zeroes a share in between.
-bool is_redundant(std::uint64_t redundant_bytes, std::uint64_t size_bytes);
-
-/// The kinds of later calls of a point that write zeros needlessly, most frequent first. Nothing if it is not known;
-/// empty if there are none. This is where a call is judged: tables, sentences and findings show what it says.
+/// The kinds of later calls of a point that write zeros needlessly, most frequent first: those that found much of their
+/// block (is_much) zero already. A stray page or a header is no tax; and no allocator seen zeroes a share in between.
+/// Nothing if it is not known; empty if there are none. This is where a call is judged: tables, sentences and findings
+/// show what it says.
 std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point);
 
 /// "each calloc", "1 of 7 callocs".
@@ -42,5 +41,8 @@ std::string which_calls(const RedundantCalls& calls);
 
 /// "1,048,576", "up to 1,048,576".
 std::string redundant_words(const RedundantCalls& calls);
+
+/// How many times as long these calls of a point take as the fastest other allocator's, in words (peer_words).
+std::string peer_words_of(const FindingSubject& subject, const Json& point, const RedundantCalls& calls);
 
 }  // namespace zerotax

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/finding_points.h"
 #include "base/size.h"
 
 namespace zerotax {
@@ -44,7 +45,7 @@ AllocatorTax find_tax(const std::string& label, std::vector<Sample> samples, std
     const std::uint64_t size = sample.cost.size_bytes;
     ++(sample.cost.redundant_bytes ? tax.measured : tax.not_measured);
     extend(tax.paying, size, sample.cost.paying.has_value(), paid);
-    extend(tax.paying_fresh, size, sample.fresh_redundant && is_redundant(*sample.fresh_redundant, size), paid_fresh);
+    extend(tax.paying_fresh, size, sample.fresh_redundant && is_much(*sample.fresh_redundant, size), paid_fresh);
     tax.costs.push_back(sample.cost);
   }
   return tax;
@@ -68,9 +69,9 @@ void look_at_free(const Json& point, std::map<std::uint64_t, InFree>& sizes) {
   InFree& at_size = sizes[size];
   const auto zeroed = count_if_there(point, "zeroed_in_free_bytes");
   at_size.unknown = at_size.unknown || !zeroed;
-  at_size.clears = at_size.clears || (zeroed && is_redundant(*zeroed, size));
+  at_size.clears = at_size.clears || (zeroed && is_much(*zeroed, size));
   const auto redundant = count_if_there(point, "redundant_zeroed_in_free_bytes");
-  at_size.needlessly = at_size.needlessly || (redundant && is_redundant(*redundant, size));
+  at_size.needlessly = at_size.needlessly || (redundant && is_much(*redundant, size));
 }
 
 void add_free(const std::map<std::uint64_t, InFree>& sizes, AllocatorTax& tax) {

@@ -109,9 +109,9 @@ std::string frees_text(const std::vector<Json>& points) {
   std::string text;
   for (const Json& point : points) {
     if (count_in(point, "zeroed_in_free_bytes").value_or(0) == 0) continue;
-    const bool bound = point.value("zeroed_in_free_bound", Json()) == "at most";
     text += fmt::format("{} {}, touch {:g}: free zeroes {}{}, {} of it redundant\n", row_label(point),
-                        format_size(point.at("size_bytes")), point.at("touch").get<double>(), bound ? "up to " : "",
+                        format_size(point.at("size_bytes")), point.at("touch").get<double>(),
+                        bound_words(is_upper_bound(point, "zeroed_in_free_bytes")),
                         bytes(point.at("zeroed_in_free_bytes")), bytes(point.at("redundant_zeroed_in_free_bytes")));
   }
   return text;

@@ -1,39 +1,13 @@
 // calloc handed out memory that was not zero: a promise broken, in whatever case.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <set>
-
 #include "analyze/finding_points.h"
 #include "analyze/finding_rule.h"
-#include "base/size.h"
 
 namespace zerotax {
 namespace {
 
-bool is_dirty(const Json& point) {
-  const auto violations = point.find("violations");
-  return violations != point.end() &&
-         std::find(violations->begin(), violations->end(), "not_zero") != violations->end();
-}
-
 std::vector<Finding> find(const FindingSubject& subject) {
-  std::vector<const Json*> points;
-  for (const Json* point : subject.points) {
-    if (point->at("status") == "ok" || is_dirty(*point)) points.push_back(point);
-  }
-  std::vector<Finding> found;
-  for (const FiringRange& range : firing_ranges(points, is_dirty)) {
-    Finding finding = finding_of("not-zero", range, {});
-    for (Json& entry : finding.evidence) entry["figures"]["violations"] = 1;
-    finding.severity = Severity::kHigh;
-    const Json& point = point_nearest(range, finding.named_bytes);
-    finding.title = fmt::format("calloc({}) hands out memory that is not zero", format_size(size_of(point)));
-    finding.sentence = fmt::format("At {}, {}.", range_text(range.from_bytes, range.to_bytes),
-                                   text_field(point, "reason", "calloc handed out a block with a non-zero byte"));
-    found.push_back(std::move(finding));
-  }
-  return found;
+  return broken_promise(subject, "not_zero", "not-zero", "memory that is not zero",
+                        "calloc handed out a block with a non-zero byte");
 }
 
 const FindingRule rule("not-zero", "memory handed out by calloc that is not zero", find);

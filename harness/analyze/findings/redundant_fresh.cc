@@ -27,7 +27,7 @@ bool in_later_calls(const Json& point) { return fresh_calls(point).has_value(); 
 bool in_first_call_only(const Json& point) {
   const auto redundant = count_in(point, "first_redundant_zeroed_bytes");
   const auto populated = count_in(point, "first_populated_bytes");
-  return !in_later_calls(point) && redundant && populated && is_redundant(*redundant, size_of(point)) &&
+  return !in_later_calls(point) && redundant && populated && is_much(*redundant, size_of(point)) &&
          is_much(*populated, size_of(point));
 }
 
@@ -54,8 +54,7 @@ Finding later_calls(const FindingSubject& subject, const FiringRange& range) {
   const RedundantCalls calls = *fresh_calls(point);
   const std::string faults = faults_words(calls);
   const std::string size = format_size(size_of(point));
-  const std::string ratio = peer_words(
-      fastest_peer(subject, point, [&](const Json& one) { return &one == &point ? calls.calloc_ns : calloc_ns(one); }));
+  const std::string ratio = peer_words_of(subject, point, calls);
   finding.title =
       fmt::format("{} {} memory fresh from the kernel: {}{}",
                   calls.every() ? fmt::format("every calloc({})", size)
@@ -90,10 +89,7 @@ Finding first_call(const FindingSubject& subject, const FiringRange& range) {
 }
 
 std::vector<Finding> find(const FindingSubject& subject) {
-  std::vector<const Json*> points;
-  for (const Json* point : subject.points) {
-    if (is_plain_loop(*point)) points.push_back(point);
-  }
+  const std::vector<const Json*> points = plain_loops(subject);
   std::vector<Finding> found;
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_later_calls)))
     found.push_back(later_calls(subject, range));

@@ -26,10 +26,7 @@ std::optional<RedundantCalls> reuse_calls(const Json& point) {
 bool zeroes_untouched(const Json& point) { return reuse_calls(point).has_value(); }
 
 std::vector<Finding> find(const FindingSubject& subject) {
-  std::vector<const Json*> points;
-  for (const Json* point : subject.points) {
-    if (is_plain_loop(*point)) points.push_back(point);
-  }
+  const std::vector<const Json*> points = plain_loops(subject);
   std::vector<Finding> found;
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, zeroes_untouched))) {
     Finding finding = finding_of("redundant-reuse", range,
@@ -37,8 +34,7 @@ std::vector<Finding> find(const FindingSubject& subject) {
     finding.severity = range.to_bytes >= kBigBlock ? Severity::kMedium : Severity::kLow;
     const Json& point = point_nearest(range, finding.named_bytes);
     const RedundantCalls calls = *reuse_calls(point);
-    const std::string ratio = peer_words(fastest_peer(
-        subject, point, [&](const Json& one) { return &one == &point ? calls.calloc_ns : calloc_ns(one); }));
+    const std::string ratio = peer_words_of(subject, point, calls);
     const std::string size = format_size(size_of(point));
     const std::string share = calls.every() ? "" : fmt::format(", in {}", which_calls(calls));
     finding.title = fmt::format("calloc({}) zeroes a reused block that nobody wrote to: {} bytes for nothing{}{}", size,

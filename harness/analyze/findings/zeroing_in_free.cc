@@ -49,10 +49,7 @@ Finding finding_for(const FindingSubject& subject, const FiringRange& range, boo
 }
 
 std::vector<Finding> find(const FindingSubject& subject) {
-  std::vector<const Json*> points;
-  for (const Json* point : subject.points) {
-    if (is_plain_loop(*point)) points.push_back(point);
-  }
+  const std::vector<const Json*> points = plain_loops(subject);
   std::vector<Finding> found;
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, clears_zeros)))
     found.push_back(finding_for(subject, range, true));
