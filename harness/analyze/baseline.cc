@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "drive/point_health.h"
 
 namespace zerotax {
 namespace {
@@ -50,6 +51,14 @@ std::string point_name(const Json& point) {
 
 bool is_same_point(const Json& one, const Json& other) {
   return std::all_of(kIdentity.begin(), kIdentity.end(), [&](const char* key) { return one.at(key) == other.at(key); });
+}
+
+/// The same point of another baseline, or nullptr.
+const Json* twin_of(const Json& point, const Json& baseline) {
+  const Json& points = baseline.at("points");
+  const auto found =
+      std::find_if(points.begin(), points.end(), [&](const Json& other) { return is_same_point(point, other); });
+  return found == points.end() ? nullptr : &*found;
 }
 
 using Changes = std::vector<BaselineChange>;
@@ -104,7 +113,7 @@ void compare_thresholds(const Json& before, const Json& after, Changes& changes)
   }
 }
 
-/// Words of baselines for what the allocator was told of the time.
+/// The word of a baseline for ClockMode::kStopped.
 constexpr const char* kStopped = "stopped";
 
 }  // namespace
@@ -143,9 +152,8 @@ Json agreed_baseline(const Json& one, const Json& other, const std::string& why)
   };
   Json agreed = one;
   for (Json& point : agreed["points"]) {
-    const auto second = std::find_if(other.at("points").begin(), other.at("points").end(),
-                                     [&](const Json& entry) { return is_same_point(point, entry); });
-    if (second == other.at("points").end()) continue;
+    const Json* second = twin_of(point, other);
+    if (second == nullptr) continue;
     for (const char* key : kSteady) agree(point, *second, key);
     const std::size_t ops = std::min(point.at("first_ops").size(), second->at("first_ops").size());
     for (std::size_t i = 0; i < ops; ++i) {
@@ -163,7 +171,7 @@ Json agreed_baseline(const Json& one, const Json& other, const std::string& why)
 
 void check_baseline(const Json& baseline, const std::string& file) {
   const std::string schema = text_field(baseline, "schema", "none");
-  if (schema != kSchema || !baseline.contains("points") || !baseline.contains("thresholds")) {
+  if (schema != kSchema) {
     throw UsageError(fmt::format("{} is no baseline (schema '{}', not '{}')", file, schema, kSchema),
                      "make one with `zerotax bless`");
   }
@@ -172,9 +180,7 @@ void check_baseline(const Json& baseline, const std::string& file) {
 std::vector<BaselineChange> compare_baselines(const Json& before, const Json& after) {
   Changes changes;
   for (const Json& old_point : before.at("points")) {
-    const auto found = std::find_if(after.at("points").begin(), after.at("points").end(),
-                                    [&](const Json& point) { return is_same_point(old_point, point); });
-    if (found != after.at("points").end()) compare_points(old_point, *found, changes);
+    if (const Json* found = twin_of(old_point, after)) compare_points(old_point, *found, changes);
   }
   if (after.contains("thresholds")) compare_thresholds(before.at("thresholds"), after.at("thresholds"), changes);
   return changes;
@@ -183,12 +189,25 @@ std::vector<BaselineChange> compare_baselines(const Json& before, const Json& af
 std::vector<BaselineChange> points_not_measured(const Json& before, const Json& after) {
   Changes missing;
   for (const Json& point : before.at("points")) {
-    const bool there = std::any_of(after.at("points").begin(), after.at("points").end(),
-                                   [&](const Json& other) { return is_same_point(point, other); });
+    if (twin_of(point, after) != nullptr) continue;
     const std::string name = point_name(point);
-    if (!there) missing.push_back({selected(point, kIdentity), name, name + " is not measured any more"});
+    missing.push_back({selected(point, kIdentity), name, name + " is not measured any more"});
   }
   return missing;
+}
+
+std::vector<std::string> failing_in_baseline(const Json& baseline) {
+  std::vector<std::string> lines;
+  for (const Json& point : baseline.at("points")) {
+    if (!is_healthy(point)) lines.push_back(fmt::format("{}: {}", point_name(point), text_field(point, "status", "")));
+  }
+  for (const Json& threshold : baseline.value("thresholds", Json::array())) {
+    for (const Json& change : threshold.at("changes")) {
+      if (!tells_of_failing(change.get<std::string>())) continue;
+      lines.push_back(fmt::format("from {} bytes on: {}", threshold.at("at_bytes").dump(), change.get<std::string>()));
+    }
+  }
+  return lines;
 }
 
 }  // namespace zerotax

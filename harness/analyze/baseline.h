@@ -22,7 +22,7 @@ ClockMode baseline_clock(const Json& baseline);
 /// only one of them found is left out. What the other did not measure stays as it is.
 Json agreed_baseline(const Json& one, const Json& other, const std::string& why);
 
-/// Throws UsageError if a file's content is no baseline.
+/// Throws UsageError if a file's content is no baseline by its schema's name.
 void check_baseline(const Json& baseline, const std::string& file);
 
 /// A figure or threshold that a baseline and a new measurement do not agree on.
@@ -39,5 +39,9 @@ std::vector<BaselineChange> compare_baselines(const Json& before, const Json& af
 
 /// The points of a baseline that a new measurement of all points does not have.
 std::vector<BaselineChange> points_not_measured(const Json& before, const Json& after);
+
+/// What a baseline holds of an allocator that fails, one line each, as in "calloc_loop 1 MiB touch 0 main: crashed",
+/// and "from 65537 bytes on: the point is crashed (before: ok)". Empty for a healthy one.
+std::vector<std::string> failing_in_baseline(const Json& baseline);
 
 }  // namespace zerotax

@@ -4,11 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
+
+#include "drive/point_health.h"
 
 namespace zerotax {
 namespace {
 
 constexpr const char* kUnknown = "n/a";
+
+// The words of a change of status: a baseline keeps nothing else of it.
+constexpr std::string_view kStatusChange = "the point is ";
+constexpr std::string_view kBefore = " (before: ";
 
 std::string share(const Json& bytes, std::uint64_t beyond, std::uint64_t size) {
   if (!bytes.is_number()) return kUnknown;
@@ -130,7 +137,7 @@ Signature signature_of(const Json& point) {
 std::vector<std::string> describe_change(const Signature& below, const Signature& above) {
   std::vector<std::string> changes;
   if (below.status != above.status) {
-    changes.push_back(fmt::format("the point is {} (before: {})", above.status, below.status));
+    changes.push_back(fmt::format("{}{}{}{})", kStatusChange, above.status, kBefore, below.status));
     return changes;
   }
   describe("later callocs", below.reuse, above.reuse, changes);
@@ -145,6 +152,15 @@ std::string summarise(const Behaviour& behaviour) {
     return gives_back(behaviour) ? "zeroes nothing, gives memory back" : "zeroes nothing, keeps memory";
   if (behaviour.redundant == "none") return "zeroes what was dirty";
   return behaviour.redundant == kUnknown ? "zeroes" : "zeroes needlessly";
+}
+
+bool tells_of_failing(const std::string& change) {
+  if (!change.starts_with(kStatusChange)) return false;
+  const auto before = change.find(kBefore);
+  if (before == std::string::npos) return true;
+  const std::string above = change.substr(kStatusChange.size(), before - kStatusChange.size());
+  const std::string below = change.substr(before + kBefore.size(), change.size() - before - kBefore.size() - 1);
+  return !is_healthy_status(above) || !is_healthy_status(below);
 }
 
 Json signature_json(const Signature& signature) {

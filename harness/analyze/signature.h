@@ -40,6 +40,9 @@ Signature signature_of(const Json& point);
 /// What changes from one to the other, in plain words: "later callocs zero the whole block, needlessly", ….
 std::vector<std::string> describe_change(const Signature& below, const Signature& above);
 
+/// Whether such words are of a status, and one of the two sides fails: "the point is crashed (before: ok)".
+bool tells_of_failing(const std::string& change);
+
 /// {"status", "fresh": {…}, "reuse": {…}}, and back. signature_from_json throws a Json exception if it is none.
 Json signature_json(const Signature& signature);
 Signature signature_from_json(const Json& json);

@@ -11,7 +11,6 @@
 #include "drive/baseline_plan.h"
 #include "drive/output_file.h"
 #include "drive/output_paths.h"
-#include "drive/point_health.h"
 
 namespace zerotax {
 namespace {
@@ -53,13 +52,14 @@ ExitStatus bless(const Options& options) {
                      "name one with --allocator, or give --baseline a folder");
   }
   ExitStatus status = ExitStatus::kDone;
+  std::vector<std::string> paths;
   for (const Allocator& allocator : allocators) {
-    const std::string path = folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline;
-    check_outputs({{"--baseline", path}}, library_inputs(options.measure.allocators));
+    paths.push_back(folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline);
+    check_outputs({{"--baseline", paths.back()}}, library_inputs(options.measure.allocators));
   }
-  for (const Allocator& allocator : allocators) {
-    const std::string path = folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline;
-    check_writable(path);
+  for (std::size_t i = 0; i < allocators.size(); ++i) {
+    const Allocator& allocator = allocators[i];
+    const std::string& path = paths[i];
     const NewBaseline made = measure_new_baseline(allocator, options.measure.timeout_s);
     const Json& baseline = made.baseline;
     if (!may_be_blessed(allocator, made.measured, options.allow_failing)) {

@@ -10,7 +10,7 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "drive/baseline_plan.h"
-#include "drive/point_health.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {
@@ -30,12 +30,6 @@ std::string baseline_path(const std::string& given, const Allocator& allocator) 
   return std::filesystem::is_directory(given, failure) ? given + "/" + baseline_file_name(allocator) : given;
 }
 
-/// Whether there is anything: what cannot be read is not taken for what is not there.
-bool is_there(const std::string& path) {
-  std::error_code failure;
-  return std::filesystem::symlink_status(path, failure).type() != std::filesystem::file_type::not_found;
-}
-
 /// How the same measurement is accepted.
 std::string bless_command(const Options& options, const std::string& word, const std::string& path) {
   std::string command = fmt::format("zerotax bless --allocator {} --baseline {}", word, path);
@@ -51,21 +45,22 @@ ExitStatus check(const Options& options) {
   options.measure.check();
   const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
   ExitStatus status = ExitStatus::kDone;
-  // All of them before anything is measured.
+  // All of them before anything is measured; null where there is none.
+  std::vector<Json> baselines;
   for (const Allocator& allocator : allocators) {
     const std::string path = baseline_path(options.baseline, allocator);
-    if (is_there(path)) read_baseline(path);
+    baselines.push_back(is_there(path) ? read_baseline(path) : Json());
   }
   for (std::size_t i = 0; i < allocators.size(); ++i) {
     const Allocator& allocator = allocators[i];
     const std::string word = allocator.preload ? allocator.name + "=" + *allocator.preload : allocator.name;
     const std::string path = baseline_path(options.baseline, allocator);
     const std::string accept = bless_command(options, word, path);
-    if (!is_there(path)) {
+    const Json& before = baselines[i];
+    if (before.is_null()) {
       throw MachineError(fmt::format("no baseline for {} {} ({})", allocator.name, allocator.version, path),
                          "make one with: " + accept);
     }
-    const Json before = read_baseline(path);
     const BaselineVerdict verdict = hold_against(before, [&](const BaselinePart* part, const PointTime& time) {
       return measure_baseline(allocator, options.measure.timeout_s, part, time);
     });

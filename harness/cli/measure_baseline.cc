@@ -32,7 +32,7 @@ bool is_in(const BaselinePart* part, const PointSpec& spec) {
   });
 }
 
-/// The points of the part, and only they.
+/// Every point of a baseline, and no search for thresholds.
 BaselinePart all_points(const Json& baseline) {
   BaselinePart part;
   for (const Json& point : baseline.at("points")) part.points.push_back(point);

@@ -18,6 +18,7 @@
 #include "drive/session.h"
 #include "drive/study_plan.h"
 #include "drive/study_receive.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {
@@ -30,9 +31,7 @@ constexpr const char* kExamples =
 
 /// Before anything is measured: what is there is gone on with at the end.
 void check_thresholds(const std::string& file) {
-  std::error_code failure;
-  if (std::filesystem::symlink_status(file, failure).type() == std::filesystem::file_type::not_found) return;
-  read_document(file, "thresholds", "delete it: it is then searched anew");
+  if (is_there(file)) read_document(file, "thresholds", "delete it: it is then searched anew");
 }
 
 Session make_session(const MeasureOptions& options, bool full) {

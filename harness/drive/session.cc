@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/error.h"
 #include "base/size.h"
@@ -14,6 +13,7 @@
 #include "drive/scheduler.h"
 #include "drive/stored_run.h"
 #include "os/environment.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {
@@ -35,11 +35,8 @@ Plan checked_plan(const std::string& folder) {
   const std::string file = folder + "/plan.json";
   const Json plan = read_document(file, "plan", kAnew);
   read_document(folder + "/run.json", "run", kAnew);
-  std::error_code failure;
   const std::string points = folder + "/points.jsonl";
-  if (std::filesystem::symlink_status(points, failure).type() != std::filesystem::file_type::not_found) {
-    read_stored_points(points);
-  }
+  if (is_there(points)) read_stored_points(points);
   return plan_from_json(plan, file);
 }
 

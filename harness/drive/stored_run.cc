@@ -81,8 +81,7 @@ StoredRun read_stored_run(const std::string& path) {
     stored.files.push_back(points_file(run, parent, file));
     stored.points = read_stored_points(stored.files.back());
     const std::string thresholds = (parent / "thresholds.json").string();
-    // Whatever is there is read, so that what cannot be read is not taken for what is not there.
-    if (fs::symlink_status(thresholds, failure).type() != fs::file_type::not_found) {
+    if (is_there(thresholds)) {
       stored.thresholds = read_document(thresholds, "thresholds", "delete it, or search again: zerotax study --resume");
       stored.files.push_back(thresholds);
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/error.h"
 #include "os/unique_fd.h"
@@ -26,6 +27,11 @@ const char* kind_of(mode_t mode) {
 }
 
 }  // namespace
+
+bool is_there(const std::string& path) {
+  std::error_code failure;
+  return std::filesystem::symlink_status(path, failure).type() != std::filesystem::file_type::not_found;
+}
 
 std::string read_input_file(const std::string& path) {
   if (path.find('\0') != std::string::npos) cannot_read(path, EINVAL);

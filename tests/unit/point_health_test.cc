@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analyze/baseline.h"
+
 namespace zerotax {
 namespace {
 
