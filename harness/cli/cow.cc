@@ -97,9 +97,7 @@ void check(const Options& options, const std::vector<std::string>& words) {
     throw UsageError("--first-child and --comm both say what is counted", "leave one of the two out");
   }
   buffer_bytes(options.buffer);
-  std::vector<NamedPath> inputs;
-  if (!words.empty()) inputs.push_back({"the program", resolve_program(words.front())});
-  check_outputs({{"--faults", options.faults}, {"--json", options.json}, {"--svg", options.svg}}, inputs);
+  check_outputs({{"--faults", options.faults}, {"--json", options.json}, {"--svg", options.svg}}, program_input(words));
   if (!options.svg.empty()) draw_svg("cow", "");
 }
 

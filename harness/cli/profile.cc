@@ -53,8 +53,8 @@ void check(const Options& options, const std::vector<std::string>& words) {
   if (!(options.least >= 0) || options.least > 100) {
     throw UsageError(fmt::format("--least {:g} is no share", options.least), "give a percentage, 0 to 100");
   }
-  std::vector<NamedPath> inputs = library_inputs({options.allocator});
-  if (!words.empty()) inputs.push_back({"the program", resolve_program(words.front())});
+  std::vector<NamedPath> inputs = program_input(words);
+  for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
   check_outputs(
       {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
 }

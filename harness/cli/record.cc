@@ -57,8 +57,8 @@ FlameGraphWords graph_words(const Json& record, StackWeight weight) {
 ExitStatus run(const RecordOptions& options) {
   const std::vector<std::string> words = command_words();
   const StackWeight weight = parse_stack_weight(options.weight);
-  std::vector<NamedPath> inputs = library_inputs({options.allocator});
-  inputs.push_back({"the program", resolve_program(words.front())});
+  std::vector<NamedPath> inputs = program_input(words);
+  for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
   check_outputs(
       {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
   const RecordTarget target = resolve_record_target(words, options.allocator, options.env);

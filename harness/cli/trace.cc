@@ -159,11 +159,10 @@ ExitStatus run(const TraceOptions& options) {
 
 /// What must not be written over: the program, or the files of the trace.
 std::vector<NamedPath> inputs_of(const TraceOptions& options) {
+  if (options.action == "run") return program_input(Subcommand::program_words());
   std::vector<NamedPath> inputs;
-  const std::vector<std::string> words = Subcommand::program_words();
-  if (options.action == "run" && !words.empty()) inputs.push_back({"the program", resolve_program(words.front())});
   std::error_code failure;
-  if (options.action == "run" || !std::filesystem::is_directory(options.folder, failure)) return inputs;
+  if (!std::filesystem::is_directory(options.folder, failure)) return inputs;
   for (const std::string& process : ctf_process_folders(options.folder)) {
     for (const auto& entry : std::filesystem::directory_iterator(process, failure)) {
       const std::string name = entry.path().filename();

@@ -13,6 +13,9 @@ struct ChildVerdict {
   std::string reason;  ///< empty if ok
 };
 
+/// How a process ended, in words: "killed by SIGSEGV". `timeout`: what it was given.
+std::string how_it_ended(const ChildResult& child, std::chrono::duration<double> timeout);
+
 /// Throws MachineError if it could not be started for want of descriptors, processes or memory.
 ChildVerdict judge(const ChildResult& child, std::chrono::milliseconds timeout);
 

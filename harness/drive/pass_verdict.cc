@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/size.h"
+#include "drive/child_verdict.h"
 #include "meter/probe_exit.h"
 
 namespace zerotax {
@@ -55,7 +56,7 @@ std::string first_line(const std::string& text) {
 }
 
 /// Of a process that exited.
-PassVerdict judge_exit(const ChildResult& child, const Record& record) {
+PassVerdict judge_exit(const ChildResult& child, const Record& record, const std::string& how) {
   const std::string where = place(record);
   if (child.code == kCaseFailed && record.failure[0] != '\0') {
     return {Status::kFailed, fmt::format("{} {}{}", &record.failure[0], where, first_line(child.errors))};
@@ -66,7 +67,7 @@ PassVerdict judge_exit(const ChildResult& child, const Record& record) {
   }
   // The library may end the process with any status, 0 too: what counts is whether we came to the end.
   if (child.code != 0 || record.phase != Phase::kDone) {
-    return {Status::kCrashed, fmt::format("exited with status {} {}{}", child.code, where, first_line(child.errors))};
+    return {Status::kCrashed, fmt::format("{} {}{}", how, where, first_line(child.errors))};
   }
   if (record.returned_null != 0 || record.ops_done < record.ops_started) {
     return {
@@ -87,28 +88,27 @@ bool probe_says(const ChildResult& child, int exit_status) {
 
 PassVerdict judge_pass(const ChildResult& child, const Record& record, const PassLimits& limits, bool out_of_memory) {
   const std::string where = place(record);
+  const std::string how = how_it_ended(child, limits.timeout);
   switch (child.end) {
     case ChildResult::End::kExited:
-      return judge_exit(child, record);
+      return judge_exit(child, record, how);
     case ChildResult::End::kSuspended:
-      return {Status::kCrashed,
-              fmt::format("stopped by SIG{}, and not continued, {}", sigabbrev_np(child.code), where)};
+      return {Status::kCrashed, fmt::format("{}, {}", how, where)};
     case ChildResult::End::kSignalled:
       return {Status::kCrashed,
-              fmt::format("killed by SIG{} {}{}{}", sigabbrev_np(child.code), where,
-                          out_of_memory ? " (the kernel ran out of memory)" : "", first_line(child.errors))};
+              fmt::format("{} {}{}{}", how, where, out_of_memory ? " (the kernel ran out of memory)" : "",
+                          first_line(child.errors))};
     case ChildResult::End::kTimeout:
-      return {Status::kTimeout,
-              fmt::format("not done after {:.3g} s: {}", std::chrono::duration<double>(limits.timeout).count(), where)};
+      return {Status::kTimeout, fmt::format("{}: {}", how, where)};
     case ChildResult::End::kMemory:
       return {Status::kCrashed,
-              fmt::format("out of memory: its resident set passed {} {}", format_size(limits.resident_bytes), where)};
+              fmt::format("{}: its resident set passed {} {}", how, format_size(limits.resident_bytes), where)};
     case ChildResult::End::kStopped:
-      return {Status::kStopped, "interrupted"};
+      return {Status::kStopped, how};
     case ChildResult::End::kNotStarted:
       break;
   }
-  return {Status::kCrashed, fmt::format("could not be started: {}", std::strerror(child.code))};
+  return {Status::kCrashed, how};
 }
 
 }  // namespace zerotax

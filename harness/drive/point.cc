@@ -84,10 +84,6 @@ const char* audit_reason(const PassResult& audit, char const (Record::*reason)[k
   return audit.made() ? &(audit.record().*reason)[0] : "";
 }
 
-std::string unseen_in_free(const PassResult& audit) {
-  return or_else(&audit.record().na_unseen_in_free[0], "not measured by this pass");
-}
-
 std::string method_name(std::uint32_t methods) {
   if (methods == 0) return "none";
   if (methods == (kByMemset | kByInline)) return "memset+inline";
@@ -95,13 +91,6 @@ std::string method_name(std::uint32_t methods) {
 }
 
 using Methods = std::uint32_t OpRecord::*;
-
-/// How the zeros of the steady state were seen.
-std::uint32_t steady_methods(const PassResult& audit, Methods which) {
-  std::uint32_t methods = 0;
-  for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) methods |= audit.op(i).*which;
-  return methods;
-}
 
 Json zeroed_method(const PassResult& audit, const Json& zeroed_bytes, Methods which) {
   return is_not_available(zeroed_bytes) ? zeroed_bytes : Json(method_name(steady_methods(audit, which)));
@@ -111,23 +100,6 @@ Json zeroed_method(const PassResult& audit, const Json& zeroed_bytes, Methods wh
 Json zeroed_bound(const Json& zeroed_bytes, std::uint32_t methods) {
   if (is_not_available(zeroed_bytes)) return zeroed_bytes;
   return (methods & kByInline) != 0 ? "at most" : "exact";
-}
-
-Json steady_in_free(const PassResult& audit, std::int64_t OpRecord::*figure, const char* na) {
-  if (audit.ops() > 0 && na[0] == '\0') {
-    // Its reason is another than that of calloc.
-    for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) {
-      if (audit.op(i).*figure == kNotMeasured) return not_available(unseen_in_free(audit));
-    }
-  }
-  return steady_count(audit, "audit", figure, na);
-}
-
-Json single_in_free(const PassResult& audit, std::size_t op, std::int64_t OpRecord::*figure, const char* na) {
-  if (op < audit.ops() && na[0] == '\0' && audit.op(op).*figure == kNotMeasured) {
-    return not_available(unseen_in_free(audit));
-  }
-  return single_figure(audit, "audit", op, figure, na);
 }
 
 Json first_ops(const Passes& passes) {
@@ -148,10 +120,11 @@ Json first_ops(const Passes& passes) {
     entry["zeroed_bytes"] = zeroed;
     entry["redundant_zeroed_bytes"] = single_figure(audit, "audit", i, &OpRecord::redundant_zeroed_bytes, na_redundant);
     entry["zeroed_bound"] = zeroed_bound(zeroed, i < audit.ops() ? audit.op(i).methods : 0);
-    const Json in_free = single_in_free(audit, i, &OpRecord::zeroed_in_free_bytes, na_zeroed);
+    const Json in_free =
+        single_figure(audit, "audit", i, &OpRecord::zeroed_in_free_bytes, na_zeroed, &Record::na_unseen_in_free);
     entry["zeroed_in_free_bytes"] = in_free;
-    entry["redundant_zeroed_in_free_bytes"] =
-        single_in_free(audit, i, &OpRecord::redundant_zeroed_in_free_bytes, na_redundant);
+    entry["redundant_zeroed_in_free_bytes"] = single_figure(
+        audit, "audit", i, &OpRecord::redundant_zeroed_in_free_bytes, na_redundant, &Record::na_unseen_in_free);
     entry["zeroed_in_free_bound"] = zeroed_bound(in_free, i < audit.ops() ? audit.op(i).free_methods : 0);
     entry["populated_bytes"] = single_figure(audit, "audit", i, &OpRecord::populated_bytes, na_populated);
     entry["calloc_faults"] = single_figure(passes.timing, "timing", i, &OpRecord::calloc_faults, "");
@@ -281,13 +254,15 @@ Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
   json["touch_populated_bytes"] = spec.touch > 0 ? touch_populated : not_available("nothing is touched");
   json["zeroed_method"] = zeroed_method(audit, zeroed_bytes, &OpRecord::methods);
   json["zeroed_bound"] = zeroed_bound(zeroed_bytes, steady_methods(audit, &OpRecord::methods));
-  const Json in_free = steady_in_free(audit, &OpRecord::zeroed_in_free_bytes, audit_reason(audit, &Record::na_zeroed));
+  const Json in_free = steady_count(audit, "audit", &OpRecord::zeroed_in_free_bytes,
+                                    audit_reason(audit, &Record::na_zeroed), &Record::na_unseen_in_free);
   json["zeroed_in_free_bytes"] = in_free;
   const ZeroTime free_time = zero_in_free_time(passes, in_free, json["free_ns"]);
   json["zero_in_free_ns"] = free_time.ns;
   json["zero_in_free_ns_method"] = free_time.method;
   json["redundant_zeroed_in_free_bytes"] =
-      steady_in_free(audit, &OpRecord::redundant_zeroed_in_free_bytes, audit_reason(audit, &Record::na_redundant));
+      steady_count(audit, "audit", &OpRecord::redundant_zeroed_in_free_bytes,
+                   audit_reason(audit, &Record::na_redundant), &Record::na_unseen_in_free);
   json["zeroed_in_free_method"] = zeroed_method(audit, in_free, &OpRecord::free_methods);
   json["zeroed_in_free_bound"] = zeroed_bound(in_free, steady_methods(audit, &OpRecord::free_methods));
   const char* no_inline = audit_reason(audit, &Record::na_inline);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <sstream>
 #include <string>
 
 #include "base/error.h"
+#include "drive/child_verdict.h"
 #include "drive/machine_trouble.h"
 #include "drive/pass_verdict.h"
 #include "drive/shared_file.h"
@@ -34,19 +34,6 @@ std::map<std::string, std::string> parse(const std::string& text) {
   return answer;
 }
 
-std::string how_it_ended(const ChildResult& child) {
-  switch (child.end) {
-    case ChildResult::End::kExited:
-      return fmt::format("exited with status {}", child.code);
-    case ChildResult::End::kSignalled:
-      return fmt::format("killed by SIG{}", sigabbrev_np(child.code));
-    case ChildResult::End::kSuspended:
-      return fmt::format("stopped by SIG{}, and not continued", sigabbrev_np(child.code));
-    default:
-      return fmt::format("not done after {} s", kPatience.count());
-  }
-}
-
 /// Throws for a probe that did not answer to the end.
 void check_answered(const Allocator& allocator, const ChildResult& child, bool complete) {
   const std::string probe = fmt::format("the probe '{}'", allocator.probe);
@@ -62,7 +49,7 @@ void check_answered(const Allocator& allocator, const ChildResult& child, bool c
   std::string said = child.errors.substr(0, child.errors.find('\n'));
   if (!said.empty()) said = ": " + said;
   const std::string problem = fmt::format("a program that only asks for one byte fails under {}{}: {}{}",
-                                          allocator.name, what, how_it_ended(child), said);
+                                          allocator.name, what, how_it_ended(child, kPatience), said);
   constexpr const char* kAlone = "try it alone: LD_PRELOAD=PATH /bin/true";
   if (child.end == ChildResult::End::kExited && child.code == kLoaderFailed) throw UsageError(problem, kAlone);
   throw_if_limited(child, problem);

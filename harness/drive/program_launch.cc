@@ -22,6 +22,11 @@ std::string resolve_program(const std::string& command) {
                    "give a program of PATH, or its path with a slash");
 }
 
+std::vector<NamedPath> program_input(const std::vector<std::string>& words) {
+  if (words.empty()) return {};
+  return {{"the program", resolve_program(words.front())}};
+}
+
 void check_takes_preload(const std::string& program, const char* cannot) {
   const std::string why = why_not_preloadable(program);
   if (why.empty()) return;

@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "drive/allocators.h"
+#include "drive/output_paths.h"
 #include "os/foreground.h"
 
 namespace zerotax {
 
 /// The file that a command is. Throws UsageError if there is none that may be executed.
 std::string resolve_program(const std::string& command);
+
+/// The program of these words as an input that no output may be; none for no words. Throws as resolve_program.
+std::vector<NamedPath> program_input(const std::vector<std::string>& words);
 
 /// Throws UsageError if no library can be preloaded into a program file; `cannot` says what then cannot be done with
 /// it, as in "be recorded".

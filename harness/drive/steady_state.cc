@@ -20,8 +20,8 @@ std::vector<std::int64_t> steady_values(const PassResult& pass, const Figure& fi
 }
 
 /// Why an operation of a pass that was made lacks a figure of its own.
-std::string why_missing(const PassResult& pass) {
-  return or_else(&pass.record().na_unseen[0], "not measured by this pass");
+std::string why_missing(const PassResult& pass, WhyUnseen unseen) {
+  return or_else(&(pass.record().*unseen)[0], "not measured by this pass");
 }
 
 }  // namespace
@@ -40,11 +40,12 @@ std::string why_not(const PassResult& pass, const char* pass_name) {
                          : fmt::format("the {} pass made {} operations", pass_name, pass.ops());
 }
 
-Json steady_count(const PassResult& pass, const char* pass_name, const Figure& figure, const char* na) {
+Json steady_count(const PassResult& pass, const char* pass_name, const Figure& figure, const char* na,
+                  WhyUnseen unseen) {
   if (pass.ops() == 0) return not_available(why_not(pass, pass_name));
   if (na[0] != '\0') return not_available(na);
   const auto values = steady_values(pass, figure);
-  if (values.size() < pass.ops() - warm_up_operations(pass.ops())) return not_available(why_missing(pass));
+  if (values.size() < pass.ops() - warm_up_operations(pass.ops())) return not_available(why_missing(pass, unseen));
   return observed_median(values);
 }
 
@@ -56,12 +57,18 @@ Json steady_time(const PassResult& pass, const Figure& figure, const char* na) {
   return Json{{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
 }
 
-Json single_figure(const PassResult& pass, const char* pass_name, std::size_t op, const Figure& figure,
-                   const char* na) {
+Json single_figure(const PassResult& pass, const char* pass_name, std::size_t op, const Figure& figure, const char* na,
+                   WhyUnseen unseen) {
   if (op >= pass.ops()) return not_available(why_not(pass, pass_name));
   const std::int64_t value = figure(pass.op(op));
-  if (na[0] != '\0' || value == kNotMeasured) return not_available(or_else(na, why_missing(pass)));
+  if (na[0] != '\0' || value == kNotMeasured) return not_available(or_else(na, why_missing(pass, unseen)));
   return value;
+}
+
+std::uint32_t steady_methods(const PassResult& audit, std::uint32_t OpRecord::*methods) {
+  std::uint32_t all = 0;
+  for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) all |= audit.op(i).*methods;
+  return all;
 }
 
 }  // namespace zerotax

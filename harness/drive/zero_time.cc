@@ -46,10 +46,7 @@ std::optional<double> share_of(std::int64_t part, std::int64_t whole) {
 std::int64_t part_of(double share, double whole) { return static_cast<std::int64_t>(share * whole); }
 
 bool inline_in_steady_state(const PassResult& audit, std::uint32_t OpRecord::*methods) {
-  for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) {
-    if ((audit.op(i).*methods & kByInline) != 0) return true;
-  }
-  return false;
+  return (steady_methods(audit, methods) & kByInline) != 0;
 }
 
 /// Why a pass that was made has no share of its own.
