@@ -1,11 +1,8 @@
 #include "meter/allocator_clock.h"
 
-#include <dlfcn.h>
 #include <sys/time.h>
 
-#include <cstddef>
 #include <ctime>
-#include <type_traits>
 
 #include "os/got_hook.h"
 
@@ -81,19 +78,12 @@ int hook_timespec_get(timespec* time, int base) {
 void AllocatorClock::install(ClockMode mode) {
   if (mode == ClockMode::kReal) return;
   advance = mode == ClockMode::kStopped ? kCreep : kLeap;
-  GotReplacement replacements[4];
-  std::size_t count = 0;
-  const auto add = [&](const char* symbol, auto& real, auto hook) {
-    void* found = ::dlsym(RTLD_DEFAULT, symbol);
-    if (found == nullptr) return;
-    real = reinterpret_cast<std::remove_reference_t<decltype(real)>>(found);
-    replacements[count++] = {symbol, found, reinterpret_cast<void*>(hook)};
-  };
-  add("clock_gettime", real_clock_gettime, &hook_clock_gettime);
-  add("gettimeofday", real_gettimeofday, &hook_gettimeofday);
-  add("time", real_time, &hook_time);
-  add("timespec_get", real_timespec_get, &hook_timespec_get);
-  replace_got_slots(&replacements[0], count);
+  GotReplacements<4> replacements;
+  replacements.add("clock_gettime", real_clock_gettime, &hook_clock_gettime);
+  replacements.add("gettimeofday", real_gettimeofday, &hook_gettimeofday);
+  replacements.add("time", real_time, &hook_time);
+  replacements.add("timespec_get", real_timespec_get, &hook_timespec_get);
+  replacements.apply();
 }
 
 AllocatorClock::Scope::Scope() { controlled = true; }

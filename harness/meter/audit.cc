@@ -129,15 +129,15 @@ void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
   tracker_.release(range.pages());
   remember_store(range);
 
-  (in_free_ ? op_->zeroed_in_free_bytes : op_->zeroed_bytes) += static_cast<std::int64_t>(bytes);
-  (in_free_ ? op_->free_methods : op_->methods) |= kByMemset;
+  const Zeros zeros = this->zeros();
+  zeros.all += static_cast<std::int64_t>(bytes);
+  zeros.methods |= kByMemset;
   scratch_.clear();
   if (!pagemap_.populated(range.pages(), scratch_)) {
     if (record_.na_redundant[0] == '\0') say(record_.na_redundant, "the kernel refused to scan the pagemap");
     return;
   }
-  (in_free_ ? op_->redundant_zeroed_in_free_bytes : op_->redundant_zeroed_bytes) +=
-      static_cast<std::int64_t>(bytes - dirty_bytes(range, scratch_));
+  zeros.redundant += static_cast<std::int64_t>(bytes - dirty_bytes(range, scratch_));
 }
 
 bool AuditMeter::look_at(AddressRange pages) {
@@ -238,10 +238,15 @@ void AuditMeter::add_filled() {
   if (faults_ >= 0 && new_pages_ > static_cast<std::size_t>(faults_) && has_other_threads()) {
     return forget_zeroed_bytes("another thread populated pages of the block");
   }
-  (in_free_ ? op_->free_methods : op_->methods) |= kByInline;
-  (in_free_ ? op_->zeroed_in_free_bytes : op_->zeroed_bytes) += static_cast<std::int64_t>(bytes.all);
-  (in_free_ ? op_->redundant_zeroed_in_free_bytes : op_->redundant_zeroed_bytes) +=
-      static_cast<std::int64_t>(bytes.all - bytes.dirty);
+  const Zeros zeros = this->zeros();
+  zeros.methods |= kByInline;
+  zeros.all += static_cast<std::int64_t>(bytes.all);
+  zeros.redundant += static_cast<std::int64_t>(bytes.all - bytes.dirty);
+}
+
+AuditMeter::Zeros AuditMeter::zeros() const {
+  if (in_free_) return {op_->zeroed_in_free_bytes, op_->redundant_zeroed_in_free_bytes, op_->free_methods};
+  return {op_->zeroed_bytes, op_->redundant_zeroed_bytes, op_->methods};
 }
 
 void AuditMeter::forget_zeroed_bytes(const char* why) {

@@ -63,6 +63,13 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void count(Store store, AddressRange part);
   /// Adds what was found page by page to the operation.
   void add_filled();
+  /// The operation's figures of the call that is going on.
+  struct Zeros {
+    std::int64_t& all;
+    std::int64_t& redundant;
+    std::uint32_t& methods;
+  };
+  [[nodiscard]] Zeros zeros() const;
   /// What can be told of these pages now: populated, readable, watched, written.
   bool look_at(AddressRange pages);
   [[nodiscard]] bool inline_watched() const { return record_.na_inline[0] == '\0'; }

@@ -1,11 +1,9 @@
 #include "meter/zeroing_hook.h"
 
-#include <dlfcn.h>
 #include <strings.h>
 
 #include <cstring>
 #include <cwchar>
-#include <type_traits>
 
 #include "os/got_hook.h"
 
@@ -74,21 +72,14 @@ wchar_t* hook_wmemset(wchar_t* target, wchar_t value, std::size_t count) {
 }  // namespace
 
 std::size_t ZeroingHook::install() {
-  GotReplacement replacements[6];
-  std::size_t count = 0;
-  const auto add = [&](const char* symbol, auto& real, auto hook) {
-    void* found = ::dlsym(RTLD_DEFAULT, symbol);
-    if (found == nullptr) return;
-    real = reinterpret_cast<std::remove_reference_t<decltype(real)>>(found);
-    replacements[count++] = {symbol, found, reinterpret_cast<void*>(hook)};
-  };
-  add("memset", real_memset, &hook_memset);
-  add("__memset_chk", real_memset_checked, &hook_memset_checked);
-  add("bzero", real_bzero, &hook_bzero);
-  add("explicit_bzero", real_explicit_bzero, &hook_explicit_bzero);
-  add("__explicit_bzero_chk", real_explicit_bzero_checked, &hook_explicit_bzero_checked);
-  add("wmemset", real_wmemset, &hook_wmemset);
-  return replace_got_slots(&replacements[0], count);
+  GotReplacements<6> replacements;
+  replacements.add("memset", real_memset, &hook_memset);
+  replacements.add("__memset_chk", real_memset_checked, &hook_memset_checked);
+  replacements.add("bzero", real_bzero, &hook_bzero);
+  replacements.add("explicit_bzero", real_explicit_bzero, &hook_explicit_bzero);
+  replacements.add("__explicit_bzero_chk", real_explicit_bzero_checked, &hook_explicit_bzero_checked);
+  replacements.add("wmemset", real_wmemset, &hook_wmemset);
+  return replacements.apply();
 }
 
 void ZeroingHook::listen(Listener* listener) { current = listener; }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstddef>
 
 namespace zerotax {
@@ -18,5 +20,27 @@ struct GotReplacement {
 /// slots replaced. Allocates nothing. Method: research note of the project; System V ABI, AMD64 supplement,
 /// "Relocation".
 std::size_t replace_got_slots(const GotReplacement* replacements, std::size_t count, const void* within = nullptr);
+
+/// Up to N replacements, collected by name.
+template <std::size_t N>
+class GotReplacements {
+ public:
+  /// Finds `symbol` (dlsym, RTLD_DEFAULT) and remembers it in `real`, to be called by the replacement. A symbol that is
+  /// not there is left alone.
+  template <typename Function>
+  void add(const char* symbol, Function*& real, Function* replacement) {
+    void* found = ::dlsym(RTLD_DEFAULT, symbol);
+    if (found == nullptr) return;
+    real = reinterpret_cast<Function*>(found);
+    all_[count_++] = {symbol, found, reinterpret_cast<void*>(replacement)};
+  }
+
+  /// replace_got_slots of them all.
+  std::size_t apply() const { return replace_got_slots(&all_[0], count_); }
+
+ private:
+  GotReplacement all_[N];
+  std::size_t count_ = 0;
+};
 
 }  // namespace zerotax
