@@ -1,28 +1,7 @@
 // Denies ioctl from its constructor on, and stores zeros by itself.
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include "deny.h"
 
-#include "hostile.h"
-
-namespace {
-
-/// From now on this system call fails.
-void deny(unsigned number) {
-  sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{4, &filter[0]};
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
-[[gnu::constructor]] void deny_early() { deny(SYS_ioctl); }
-
-}  // namespace
+[[gnu::constructor]] static void deny_early() { planted::deny(SYS_ioctl); }
 
 void* planted::large_calloc(std::size_t bytes) {
   return cleared(bytes, [](char* block, std::size_t size) { store_zeros(block, size); });

@@ -1,16 +1,9 @@
 // Stores of its own over a fresh memory file, private.
-#include <unistd.h>
-
-#include "hostile.h"
+#include "memory_file.h"
 
 void* planted::large_calloc(std::size_t bytes) {
-  void* block = map_block(bytes);
-  const int file = ::memfd_create("block", MFD_CLOEXEC);
-  const std::size_t whole = page_ceiling(bytes);
-  if (block == nullptr || ::ftruncate(file, static_cast<off_t>(whole)) != 0) return nullptr;
-  ::mmap(block, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0);
-  ::close(file);
-  store_zeros(block, bytes);
+  void* block = map_file_block(bytes, MAP_PRIVATE);
+  if (block != nullptr) store_zeros(block, bytes);
   return block;
 }
 

@@ -1,49 +1,21 @@
 // A fresh mapping each time; another thread stores zeros into it 10 ms after calloc returned, and free waits for it.
-#include <semaphore.h>
 #include <unistd.h>
 
-#include "hostile.h"
+#include "helper_thread.h"
 
-namespace {
-
-sem_t wanted;
-sem_t done;
-char* target = nullptr;
-std::size_t target_bytes = 0;
-
-void* clear(void*) {
-  for (;;) {
-    ::sem_wait(&wanted);
-    ::usleep(10'000);
-    planted::store_zeros(target, target_bytes);
-    ::sem_post(&done);
-  }
-}
-
-/// Started by the first call: a thread of a constructor might be older than what measures.
-void start() {
-  static bool started = false;
-  if (started) return;
-  started = true;
-  ::sem_init(&wanted, 0, 0);
-  ::sem_init(&done, 0, 0);
-  pthread_t thread{};
-  ::pthread_create(&thread, nullptr, clear, nullptr);
-}
-
-}  // namespace
+static planted::HelperThread helper([](char* block, std::size_t bytes) {
+  ::usleep(10'000);
+  planted::store_zeros(block, bytes);
+});
 
 void* planted::large_calloc(std::size_t bytes) {
-  start();
+  helper.start();
   void* block = map_block(bytes);
-  if (block == nullptr) return nullptr;
-  target = bytes_of(block);
-  target_bytes = bytes;
-  ::sem_post(&wanted);
+  if (block != nullptr) helper.begin(bytes_of(block), bytes);
   return block;
 }
 
 void planted::large_free(void* block) {
-  if (block == target) ::sem_wait(&done);
+  if (block == helper.target()) helper.wait();
   unmap_block(block);
 }

@@ -1,25 +1,11 @@
 // Punches a hole into the memory file behind the kept block.
-#include <fcntl.h>
-#include <unistd.h>
+#include "memory_file.h"
 
-#include "hostile.h"
-
-namespace {
-
-int file = -1;
-
-}  // namespace
+static int file = -1;
 
 void* planted::large_calloc(std::size_t bytes) {
-  const auto whole = static_cast<off_t>(page_ceiling(bytes));
   void* block = take_kept(bytes);
-  if (block == nullptr) {
-    block = map_block(bytes);
-    file = ::memfd_create("block", MFD_CLOEXEC);
-    if (block == nullptr || ::ftruncate(file, whole) != 0) return nullptr;
-    ::mmap(block, page_ceiling(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-    return block;
-  }
-  ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, whole);
+  if (block == nullptr) return map_file_block(bytes, MAP_SHARED, file);
+  ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(page_ceiling(bytes)));
   return block;
 }

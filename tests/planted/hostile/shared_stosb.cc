@@ -1,25 +1,11 @@
 // Stores of its own over a kept block of shared memory.
-#include <fcntl.h>
-#include <unistd.h>
+#include "memory_file.h"
 
-#include "hostile.h"
-
-namespace {
-
-int file = -1;
-
-}  // namespace
+static int file = -1;
 
 void* planted::large_calloc(std::size_t bytes) {
-  const auto whole = static_cast<off_t>(page_ceiling(bytes));
   void* block = take_kept(bytes);
-  if (block == nullptr) {
-    block = map_block(bytes);
-    file = ::memfd_create("block", MFD_CLOEXEC);
-    if (block == nullptr || ::ftruncate(file, whole) != 0) return nullptr;
-    ::mmap(block, page_ceiling(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-    return block;
-  }
+  if (block == nullptr) return map_file_block(bytes, MAP_SHARED, file);
   store_zeros(block, bytes);
   return block;
 }
