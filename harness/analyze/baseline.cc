@@ -66,7 +66,7 @@ using Changes = std::vector<BaselineChange>;
 void compare_figure(const Json& point, const std::string& where, const Json& before, const Json& after,
                     Changes& changes) {
   if (before == after || is_not_available(before) || is_not_available(after)) return;
-  changes.push_back({point, where, fmt::format("{}: before {}, now {}", where, before.dump(), after.dump())});
+  changes.push_back({point, 0, where, fmt::format("{}: before {}, now {}", where, before.dump(), after.dump())});
 }
 
 /// A figure that one of them has no key for was not measured then: no difference.
@@ -100,14 +100,17 @@ void compare_thresholds(const Json& before, const Json& after, Changes& changes)
   for (const Json& entry : before) {
     const auto found = find(after, entry.at("at_bytes"));
     if (found == after.end()) {
-      changes.push_back({nullptr, name(entry), fmt::format("{} is gone: {}", name(entry), entry.at("changes").dump())});
-    } else {
-      compare_figure(nullptr, name(entry), entry.at("changes"), found->at("changes"), changes);
+      changes.push_back({nullptr, entry.at("at_bytes"), name(entry),
+                         fmt::format("{} is gone: {}", name(entry), entry.at("changes").dump())});
+    } else if (entry.at("changes") != found->at("changes")) {
+      changes.push_back(
+          {nullptr, entry.at("at_bytes"), name(entry),
+           fmt::format("{}: before {}, now {}", name(entry), entry.at("changes").dump(), found->at("changes").dump())});
     }
   }
   for (const Json& entry : after) {
     if (find(before, entry.at("at_bytes")) != before.end()) continue;
-    changes.push_back({nullptr, name(entry),
+    changes.push_back({nullptr, entry.at("at_bytes"), name(entry),
                        fmt::format("there is a new threshold at {} bytes: {}", entry.at("at_bytes").dump(),
                                    entry.at("changes").dump())});
   }
@@ -182,7 +185,9 @@ std::vector<BaselineChange> compare_baselines(const Json& before, const Json& af
   for (const Json& old_point : before.at("points")) {
     if (const Json* found = twin_of(old_point, after)) compare_points(old_point, *found, changes);
   }
-  if (after.contains("thresholds")) compare_thresholds(before.at("thresholds"), after.at("thresholds"), changes);
+  if (before.contains("thresholds") && after.contains("thresholds")) {
+    compare_thresholds(before.at("thresholds"), after.at("thresholds"), changes);
+  }
   return changes;
 }
 
@@ -191,7 +196,7 @@ std::vector<BaselineChange> points_not_measured(const Json& before, const Json& 
   for (const Json& point : before.at("points")) {
     if (twin_of(point, after) != nullptr) continue;
     const std::string name = point_name(point);
-    missing.push_back({selected(point, kIdentity), name, name + " is not measured any more"});
+    missing.push_back({selected(point, kIdentity), 0, name, name + " is not measured any more"});
   }
   return missing;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,15 @@ void check_baseline(const Json& baseline, const std::string& file);
 
 /// A figure or threshold that a baseline and a new measurement do not agree on.
 struct BaselineChange {
-  Json point;        ///< {"case", "size_bytes", "touch", "thread"}; null for a threshold
-  std::string name;  ///< of the figure: the same in each comparison with the same baseline
-  std::string line;  ///< the name, with what it was before and is now
+  Json point;              ///< {"case", "size_bytes", "touch", "thread"}; null for a threshold
+  std::uint64_t at_bytes;  ///< of a threshold; 0 for a point
+  std::string name;        ///< of the figure: the same in each comparison with the same baseline
+  std::string line;        ///< the name, with what it was before and is now
 };
 
 /// Every difference between a baseline and a new measurement, or one of some of its points. A figure that is not
 /// available on either side is no difference, for another kernel may not offer it; nor is a point that `after` lacks.
-/// Thresholds are compared if `after` has any, or had a search that found none.
+/// Thresholds are compared if both have a list of them, be it empty.
 std::vector<BaselineChange> compare_baselines(const Json& before, const Json& after);
 
 /// The points of a baseline that a new measurement of all points does not have.

@@ -9,11 +9,19 @@ BaselinePart part_of(const std::vector<BaselineChange>& changes) {
   BaselinePart part;
   for (const BaselineChange& change : changes) {
     if (change.point.is_null()) {
-      part.thresholds = true;
+      part.edges.push_back(change.at_bytes);
     } else if (std::find(part.points.begin(), part.points.end(), change.point) == part.points.end()) {
       part.points.push_back(change.point);
     }
   }
+  return part;
+}
+
+/// All that a baseline holds: it may have been cut down to some points, or to its thresholds.
+BaselinePart whole_of(const Json& baseline) {
+  BaselinePart part;
+  for (const Json& point : baseline.at("points")) part.points.push_back(point);
+  part.thresholds = baseline.contains("thresholds");
   return part;
 }
 
@@ -34,7 +42,8 @@ void keep_lasting(const Json& baseline, const Json& again, std::vector<BaselineC
 BaselineVerdict hold_against(const Json& baseline, const MeasureAgain& measure) {
   const PointTime conditions{baseline_clock(baseline), 0};
   BaselineVerdict verdict;
-  const Json now = measure(nullptr, conditions);
+  const BaselinePart whole = whole_of(baseline);
+  const Json now = measure(&whole, conditions);
   verdict.changes = compare_baselines(baseline, now);
   for (int again = 1; again < kTimesChanged && !verdict.changes.empty(); ++again) {
     const BaselinePart part = part_of(verdict.changes);

@@ -75,6 +75,16 @@ std::vector<std::uint64_t> threshold_grid(std::uint64_t from, std::uint64_t to, 
   return grid;
 }
 
+ThresholdSearch look_for_thresholds(const std::vector<std::uint64_t>& edges, const SignatureProbe& probe) {
+  Search search(probe);
+  for (const std::uint64_t edge : edges) {
+    const Signature below = search.ask(edge - 1);
+    const Signature above = search.ask(edge);
+    if (below != above) search.result.thresholds.push_back({edge - 1, edge, below, above});
+  }
+  return std::move(search.result);
+}
+
 ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe) {
   Search search(probe);
   std::vector<Probed> seen;

@@ -44,4 +44,7 @@ inline constexpr std::size_t kMostChangesInGap = 4;
 /// not empty. Probes: the grid, at most log2 of the gap for each change, and the repeats.
 ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe);
 
+/// Looks for a threshold at each of these sizes (1 byte or more), and nowhere else: two probes each.
+ThresholdSearch look_for_thresholds(const std::vector<std::uint64_t>& edges, const SignatureProbe& probe);
+
 }  // namespace zerotax

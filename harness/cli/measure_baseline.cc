@@ -46,10 +46,11 @@ Json measure_baseline(const Allocator& allocator, double timeout_s, const Baseli
   std::erase_if(plan.points, [&](const PointSpec& spec) { return !is_in(part, spec); });
   for (PointSpec& spec : plan.points) spec.time = time;
   const bool search = part == nullptr || part->thresholds;
+  const std::vector<std::uint64_t> edges = part == nullptr ? std::vector<std::uint64_t>() : part->edges;
   std::vector<Json> points(plan.points.size());
   ThresholdSearch thresholds;
   // The search is the longest single task: it starts first, and the points fill the other CPUs.
-  const std::size_t searches = search ? 1 : 0;
+  const std::size_t searches = search || !edges.empty() ? 1 : 0;
   const std::size_t tasks = plan.points.size() + searches;
   Progress progress(allocator.name, tasks, static_cast<double>(tasks));
   std::mutex progress_lock;
@@ -59,13 +60,15 @@ Json measure_baseline(const Allocator& allocator, double timeout_s, const Baseli
       progress.show(task < searches ? "thresholds" : fmt::format("point {}", task + 1 - searches));
     }
     if (task < searches) {
-      const BaselineRange range = baseline_range();
-      thresholds = find_thresholds(threshold_grid(range.from, range.to, range.per_octave), [&](std::uint64_t size) {
+      const SignatureProbe probe = [&](std::uint64_t size) {
         const PointSpec spec{0, "calloc_loop", size, 0.0, "main", {6, 6, 6, 6, 0}, time};
         const Json point = audit_point(plan, spec, stop_requested);
         end_if_interrupted();
         return signature_of(point);
-      });
+      };
+      const BaselineRange range = baseline_range();
+      thresholds = search ? find_thresholds(threshold_grid(range.from, range.to, range.per_octave), probe)
+                          : look_for_thresholds(edges, probe);
     } else {
       const std::size_t at = task - searches;
       points[at] = audit_point(plan, plan.points[at], stop_requested);
@@ -75,7 +78,7 @@ Json measure_baseline(const Allocator& allocator, double timeout_s, const Baseli
     progress.advance(1);
   });
   Json measured = baseline_json(allocator, points, thresholds, describe_environment(), time.clock);
-  if (!search) measured.erase("thresholds");
+  if (searches == 0) measured.erase("thresholds");
   return measured;
 }
 

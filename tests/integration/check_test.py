@@ -1,11 +1,12 @@
 """zerotax bless and zerotax check: a change of behaviour is found, named, and can be accepted."""
-import contextlib
 import json
-import subprocess
 import sys
 
 import pytest
 from conftest import SOURCE, check_schema, planted, zerotax
+
+sys.path.append(str(SOURCE / "tests" / "stress"))
+from check_alarms import busy_neighbours  # noqa: E402
 
 BASELINES = SOURCE / "tests" / "regression" / "baselines"
 
@@ -42,18 +43,6 @@ def test_another_policy_fails_with_before_and_after_and_how_to_accept_it(baselin
     assert "zeroed_bytes: before 65536, now 0" in done.stdout
     assert "there is a new threshold at 1000004 bytes" in done.stdout
     assert "zerotax bless --allocator mine=" in done.stdout
-
-
-@contextlib.contextmanager
-def busy_neighbours(count):
-    """Processes that do nothing but use a CPU."""
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 @pytest.fixture(scope="module")

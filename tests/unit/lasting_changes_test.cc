@@ -80,12 +80,28 @@ TEST(LastingChanges, OfABaselineWithTheRealClockLeaveOutWhatAStoppedOrRacingCloc
 TEST(LastingChanges, OfThresholdsAreNamedWithWhatTheyWere) {
   const BaselineVerdict verdict =
       hold_against(baseline(5, threshold(100)), [](const BaselinePart* part, const PointTime&) {
-        EXPECT_TRUE(part == nullptr || (part->thresholds && part->points.empty()));
+        if (!part->thresholds) {
+          EXPECT_EQ(part->edges, (std::vector<std::uint64_t>{100, 101}));
+          EXPECT_TRUE(part->points.empty());
+        }
         return baseline(5, threshold(101));
       });
   ASSERT_EQ(verdict.changes.size(), 2U);
   EXPECT_EQ(verdict.changes[0].name, "the threshold at 100 bytes");
   EXPECT_EQ(verdict.changes[1].name, "the threshold at 101 bytes");
+}
+
+TEST(LastingChanges, AreLookedForInWhatTheBaselineHoldsOnly) {
+  Json points_only = baseline(5);
+  points_only.erase("thresholds");
+  const BaselineVerdict verdict = hold_against(points_only, [](const BaselinePart* part, const PointTime&) {
+    EXPECT_FALSE(part->thresholds);
+    EXPECT_EQ(part->points.size(), 1U);
+    Json measured = baseline(5);
+    measured.erase("thresholds");
+    return measured;
+  });
+  EXPECT_TRUE(verdict.changes.empty());
 }
 
 }  // namespace

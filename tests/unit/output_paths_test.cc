@@ -3,30 +3,18 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
+#include "temporary_folder.h"
 
 namespace zerotax {
 namespace {
 
 namespace fs = std::filesystem;
 
-class OutputPaths : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "zerotax-paths-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  fs::path folder_;
-};
+using OutputPaths = WithTemporaryFolder;
 
 TEST_F(OutputPaths, AreOneFileByAnyNameOfIt) {
   write("a", "x");

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -10,26 +9,14 @@
 #include "drive/point.h"
 #include "drive/results.h"
 #include "os/environment.h"
+#include "temporary_folder.h"
 
 namespace zerotax {
 namespace {
 
 namespace fs = std::filesystem;
 
-class StoredRunTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "zerotax-stored-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
-  [[nodiscard]] std::string path(const std::string& name = "") const { return (folder_ / name).string(); }
-
-  fs::path folder_;
-};
+using StoredRunTest = WithTemporaryFolder;
 
 /// A run of two points in which nothing was measured: all that the schema asks for is there.
 Plan plan_of_two() {

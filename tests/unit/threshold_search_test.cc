@@ -56,6 +56,13 @@ TEST(ThresholdSearch, FindsTwoThatAreCloseTogether) {
   EXPECT_EQ(search.thresholds[0].above, search.thresholds[1].below);
 }
 
+TEST(ThresholdSearch, LooksAtSomeSizesWithTwoProbesEach) {
+  const auto search =
+      look_for_thresholds({1'000'003, 1'000'032, 1'000'033}, Planted({{0, 1}, {1'000'003, 2}, {1'000'033, 3}}));
+  EXPECT_EQ(sizes_of(search), (std::vector<std::uint64_t>{1'000'003, 1'000'033}));
+  EXPECT_EQ(search.probes, 6U);
+}
+
 TEST(ThresholdSearch, FindsAWindowThatAGridPointFallsInto) {
   const auto grid = threshold_grid(64 * kKiB, 256 * kMiB, 2);
   const std::uint64_t inside = grid[5];
