@@ -16,9 +16,9 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
-#include "drive/cow_run.h"
-#include "drive/interrupt.h"
-#include "drive/program_launch.h"
+#include "core/interrupt.h"
+#include "core/program_launch.h"
+#include "cow/run.h"
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/program_file.h"
@@ -26,6 +26,8 @@
 namespace {
 
 using namespace zerotax;
+using zerotax::cow::CowRun;
+using zerotax::cow::cow_command;
 
 constexpr std::array kClasses{"zero-fill", "copy", "reuse"};
 using Times = std::array<double, kClasses.size()>;  ///< ns a fault

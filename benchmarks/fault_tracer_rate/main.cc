@@ -17,8 +17,9 @@
 
 #include "base/error.h"
 #include "base/size.h"
-#include "drive/cow_run.h"
-#include "drive/interrupt.h"
+#include "base/units.h"
+#include "core/interrupt.h"
+#include "cow/run.h"
 #include "os/clock.h"
 #include "os/foreground.h"
 #include "os/page.h"
@@ -26,6 +27,8 @@
 namespace {
 
 using namespace zerotax;
+using zerotax::cow::CowRun;
+using zerotax::cow::cow_command;
 
 long faults_of(int who) {
   rusage usage{};

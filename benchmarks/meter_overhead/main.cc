@@ -6,13 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <vector>
 
-#include "analyze/summary.h"
 #include "base/error.h"
 #include "base/size.h"
 #include "base/statistics.h"
-#include "drive/interrupt.h"
-#include "drive/point.h"
-#include "drive/probe_process.h"
+#include "base/units.h"
+#include "core/interrupt.h"
+#include "core/point.h"
+#include "core/probe_process.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "drive/allocators.h"
+#include "core/allocators.h"
 
 /// One way to serve calloc that is measured.
 struct Contender {

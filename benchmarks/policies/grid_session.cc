@@ -4,6 +4,7 @@
 
 #include "base/size.h"
 #include "base/statistics.h"
+#include "base/units.h"
 #include "grid.h"
 
 using namespace zerotax;

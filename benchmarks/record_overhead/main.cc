@@ -13,13 +13,17 @@
 
 #include "base/bootstrap.h"
 #include "base/error.h"
-#include "drive/interrupt.h"
-#include "drive/record_launch.h"
+#include "core/interrupt.h"
 #include "os/program_file.h"
+#include "record/launch.h"
 
 namespace {
 
 using namespace zerotax;
+using zerotax::record::RecordTarget;
+using zerotax::record::RecordArena;
+using zerotax::record::resolve_record_target;
+using zerotax::record::run_recorded;
 
 constexpr double kExpected = 1.03;
 

@@ -17,7 +17,7 @@
 
 #include "base/bootstrap.h"
 #include "base/error.h"
-#include "drive/interrupt.h"
+#include "core/interrupt.h"
 #include "lttng_session.h"
 #include "os/program_file.h"
 #include "trace/ctf_trace.h"
@@ -25,6 +25,8 @@
 namespace {
 
 using namespace zerotax;
+using zerotax::trace::CtfTrace;
+using zerotax::trace::CtfEvent;
 namespace fs = std::filesystem;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

@@ -9,15 +9,15 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/summary.h"
 #include "base/error.h"
 #include "base/size.h"
 #include "base/statistics.h"
-#include "drive/interrupt.h"
-#include "drive/point.h"
-#include "drive/probe_process.h"
-#include "drive/progress.h"
-#include "drive/steady_state.h"
+#include "base/units.h"
+#include "core/interrupt.h"
+#include "core/point.h"
+#include "core/probe_process.h"
+#include "core/progress.h"
+#include "core/steady_state.h"
 #include "os/memory.h"
 
 namespace {

@@ -49,16 +49,4 @@ std::uint64_t parse_size(std::string_view text) {
   reject(text, fmt::format("has the unknown unit '{}'", unit_name));
 }
 
-std::string format_size(std::uint64_t bytes) {
-  for (const auto& [unit, name] : {std::pair{kGiB, "GiB"}, {kMiB, "MiB"}, {kKiB, "KiB"}}) {
-    if (bytes < unit) continue;
-    if (bytes % unit == 0) return fmt::format("{} {}", bytes / unit, name);
-    // Three digits are enough for a table unless they would hide a byte that matters.
-    const double scaled = static_cast<double>(bytes) / static_cast<double>(unit);
-    const std::string rounded = fmt::format("{:.{}f}", scaled, scaled < 10 ? 2 : scaled < 100 ? 1 : 0);
-    return fmt::format("{} {}", rounded, name);
-  }
-  return fmt::format("{} B", bytes);
-}
-
 }  // namespace zerotax

@@ -18,7 +18,4 @@ inline constexpr std::uint64_t kAddressSpaceBytes = std::uint64_t{1} << 47;
 /// space.
 std::uint64_t parse_size(std::string_view text);
 
-/// Writes bytes with the largest unit that keeps the number exact or to three digits: "100 MiB", "1.5 KiB", "130049 B".
-std::string format_size(std::uint64_t bytes);
-
 }  // namespace zerotax

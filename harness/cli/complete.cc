@@ -69,7 +69,11 @@ std::vector<std::string> candidates(const CLI::App& app, const std::vector<std::
   if (words.size() <= 1) return words.empty() || !words[0].starts_with("-") ? command_names(app) : option_names(app);
   if (std::find(words.begin(), words.end() - 1, "--") != words.end() - 1) return {};
   const auto commands = app.get_subcommands([&](const CLI::App* each) { return each->get_name() == words[0]; });
-  return commands.empty() ? std::vector<std::string>{} : expected(*commands.front(), words);
+  if (commands.empty()) return {};
+  const CLI::App& command = *commands.front();
+  // A command with verbs, as trace run, is completed as the program is.
+  if (!command_names(command).empty()) return candidates(command, {words.begin() + 1, words.end()});
+  return expected(command, words);
 }
 
 }  // namespace

@@ -1,76 +1,20 @@
 #include "cli/complete_values.h"
 
-#include <functional>
 #include <map>
 #include <sstream>
 
-#include "drive/allocators.h"
-#include "drive/clients.h"
-#include "drive/probe_identity.h"
-#include "drive/snapshot_run.h"
+#include "cli/parser.h"
+#include "core/allocators.h"
+#include "core/probe_identity.h"
 
 namespace zerotax {
 namespace {
 
 using Values = std::vector<std::string>;
 
-Values allocators() {
-  Values names;
-  for (const BuiltinAllocator& builtin : builtin_allocators()) {
-    if (builtin.missing.empty()) names.push_back(builtin.name);
-  }
-  return names;
-}
-
-Values allocator_variables() {
-  Values names = allocators();
-  for (std::string& name : names) name += ":";
-  return names;
-}
-
-Values cases() {
-  Values names;
-  for (const auto& [name, known] : known_cases()) names.push_back(name);
-  return names;
-}
-
-Values clients() {
-  Values names;
-  for (const Client& client : all_clients()) names.push_back(client.name);
-  return names;
-}
-
-Values alternatives() {
-  Values names;
-  for (const SnapshotAlternative& each : chosen_alternatives({})) names.push_back(each.name);
-  return names;
-}
-
-Values threads() { return {"main", "worker"}; }
-Values costs() { return {"calloc", "total"}; }
-Values axes() { return {"size", "touch"}; }
-Values severities() { return {"low", "medium", "high"}; }
-Values weights() { return {"redundant", "zeroed", "ns"}; }
-
-/// Options by name: the same name means the same thing in every command. One that is missing here has the shell offer
-/// files, or what its own check lists.
-const std::map<std::string, std::function<Values()>>& sources() {
-  static const std::map<std::string, std::function<Values()>> kAll{
-      {"--allocator", allocators},
-      {"A", allocators},
-      {"B", allocators},
-      {"OLD", allocators},
-      {"NEW", allocators},
-      {"--env", allocator_variables},
-      {"--case", cases},
-      {"--client", clients},
-      {"--thread", threads},
-      {"--cost", costs},
-      {"--by", axes},
-      {"--weight", weights},
-      {"--alternative", alternatives},
-  };
-  return kAll;
+std::map<const CLI::Option*, std::function<Values()>>& sources() {
+  static std::map<const CLI::Option*, std::function<Values()>> all;
+  return all;
 }
 
 /// "TEXT:{run,list}": a check that lists its words.
@@ -86,11 +30,34 @@ Values listed(const std::string& type) {
 
 }  // namespace
 
+void set_known_values(const CLI::Option& option, std::function<Values()> values) {
+  sources()[&option] = std::move(values);
+}
+
+std::vector<std::string> allocator_names() {
+  Values names;
+  for (const BuiltinAllocator& builtin : builtin_allocators()) {
+    if (builtin.missing.empty()) names.push_back(builtin.name);
+  }
+  return names;
+}
+
+std::vector<std::string> allocator_variables() {
+  Values names = allocator_names();
+  for (std::string& name : names) name += ":";
+  return names;
+}
+
+std::vector<std::string> case_names() {
+  Values names;
+  for (const auto& [name, known] : known_cases()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> thread_names() { return {"main", "worker"}; }
+
 std::vector<std::string> known_values(const CLI::Option& option) {
-  const std::string name = option.get_name(option.get_positional());
-  // profile's is a percentage.
-  if (name == "--least" && option.get_type_name() == "TEXT") return severities();
-  const auto found = sources().find(name);
+  const auto found = sources().find(&option);
   return found != sources().end() ? found->second() : listed(option.get_type_name());
 }
 

@@ -4,9 +4,9 @@
 
 #include "cli/complete.h"
 #include "cli/man_page.h"
-#include "cli/measure_options.h"
+#include "cli/parser.h"
 #include "cli/subcommand.h"
-#include "drive/output_file.h"
+#include "core/output_file.h"
 
 namespace zerotax {
 namespace {
@@ -29,16 +29,14 @@ ExitStatus help(const CLI::App& root, const Options& options) {
 }
 
 // Hidden (no summary): for the build, which makes the manual page of it, and for shells, which ask it while one types.
-const Subcommand command("help", "", "  zerotax help --man -\n  zerotax help --complete -- run --allo\n",
-                         [](CLI::App& app) -> std::function<ExitStatus()> {
-                           const auto options = std::make_shared<Options>();
-                           app.add_option("--man", options->man,
-                                          "write the manual page to this file (- is standard output)")
-                               ->check(not_empty());
-                           app.add_flag("--complete", options->complete,
-                                        "list what may stand at the end of the words behind --");
-                           return [options, &app] { return help(*app.get_parent(), *options); };
-                         });
+const Subcommand command(
+    "help", "", "  zerotax help --man -\n  zerotax help --complete -- run --allo\n",
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      arguments.option("--man", options->man, "write the manual page to this file (- is standard output)").path();
+      arguments.flag("--complete", options->complete, "list what may stand at the end of the words behind --");
+      return [options, root = arguments.app().get_parent()] { return help(*root, *options); };
+    });
 
 }  // namespace
 }  // namespace zerotax

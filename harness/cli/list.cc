@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "cli/subcommand.h"
-#include "drive/allocators.h"
-#include "drive/own_commands.h"
-#include "drive/probe_identity.h"
+#include "core/allocators.h"
+#include "core/own_commands.h"
+#include "core/probe_identity.h"
 
 namespace zerotax {
 namespace {
@@ -28,7 +28,7 @@ ExitStatus list() {
 }
 
 const Subcommand command("list", "show the allocators and cases that can be measured here", "  zerotax list\n",
-                         [](CLI::App&) -> std::function<ExitStatus()> { return list; });
+                         [](Arguments&) -> std::function<ExitStatus()> { return list; });
 
 }  // namespace
 }  // namespace zerotax

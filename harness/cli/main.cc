@@ -9,9 +9,10 @@
 #include <system_error>
 
 #include "base/one_line.h"
+#include "cli/parser.h"
 #include "cli/subcommand.h"
-#include "drive/interrupt.h"
-#include "drive/machine_trouble.h"
+#include "core/interrupt.h"
+#include "core/machine_trouble.h"
 #include "os/standard_streams.h"
 
 namespace {

@@ -62,6 +62,8 @@ std::string options_of(const CLI::App& app) {
 
 std::string synopsis(const CLI::App& command) {
   std::string text = fmt::format("\\fBzerotax {}\\fR", escaped(command.get_name()));
+  const auto verbs = command.get_subcommands([](const CLI::App*) { return true; });
+  if (!verbs.empty()) text += " \\fIVERB\\fR";
   for (const CLI::Option* option :
        command.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
     const std::string name = escaped(option->get_name(true));
@@ -101,8 +103,13 @@ std::string man_page(const CLI::App& app) {
       "64KiB, 100MiB, 1GB. Root is not needed; what it adds, \\fBzerotax doctor\\fR says.\n.SH OPTIONS\n";
   text += options_of(app) + ".SH COMMANDS\n";
   for (const CLI::App* command : commands) {
-    text += fmt::format(".SS {}\n{}.\n{}{}", escaped(command->get_name()), escaped(command->get_description()),
-                        options_of(*command), examples_of(*command));
+    text += fmt::format(".SS {}\n{}.\n{}", escaped(command->get_name()), escaped(command->get_description()),
+                        options_of(*command));
+    for (const CLI::App* verb : command->get_subcommands([](const CLI::App*) { return true; })) {
+      text += fmt::format(".PP\n\\fB{} {}\\fR: {}.\n{}", escaped(command->get_name()), escaped(verb->get_name()),
+                          escaped(verb->get_description()), options_of(*verb));
+    }
+    text += examples_of(*command);
   }
   text +=
       ".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nA finding: an allocator crashed, hung or handed out dirty memory; "

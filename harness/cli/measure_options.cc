@@ -8,57 +8,52 @@
 
 namespace zerotax {
 
-CLI::Validator not_empty() {
-  return {[](std::string& word) { return word.empty() ? std::string("is empty: give a path") : std::string(); },
-          "PATH"};
-}
-
-void MeasureOptions::add_allocators(CLI::App& app) {
+void MeasureOptions::add_allocators(Arguments& arguments) {
   repeatable(
-      app, "--allocator", allocators,
+      arguments, "--allocator", allocators,
       "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: all built in)");
-  repeatable(app, "--env", env, "NAME:KEY=VALUE, an environment variable for one allocator (repeatable)");
-  described_.push_back(app.add_option("--timeout", timeout_s, "seconds for one point")->capture_default_str());
+  repeatable(arguments, "--env", env, "NAME:KEY=VALUE, an environment variable for one allocator (repeatable)");
+  described_.push_back(arguments.option("--timeout", timeout_s, "seconds for one point").with_default());
 }
 
-void MeasureOptions::add_folder(CLI::App& app) {
-  described_.push_back(
-      app.add_option("--out", out, "folder for the results; must be new or empty")->check(not_empty()));
+void MeasureOptions::add_folder(Arguments& arguments) {
+  described_.push_back(arguments.option("--out", out, "folder for the results; must be new or empty").path());
   resume_ =
-      app.add_option("--resume", resume, "go on with the results folder DIR of an interrupted run, as it was planned")
-          ->check(not_empty());
+      arguments.option("--resume", resume, "go on with the results folder DIR of an interrupted run, as it was planned")
+          .path();
 }
 
-void MeasureOptions::add_touch_and_thread(CLI::App& app, const char* touch_default, const char* thread_default) {
+void MeasureOptions::add_touch_and_thread(Arguments& arguments, const char* touch_default, const char* thread_default) {
   const auto touch_words = fmt::format(
       "fraction of the pages written between calloc and free, 0 to 1 (repeatable; default {})", touch_default);
-  repeatable(app, "--touch", touches, touch_words.c_str());
+  repeatable(arguments, "--touch", touches, touch_words.c_str());
   const auto thread_words =
       fmt::format("main or worker: the thread that allocates (repeatable; default {})", thread_default);
-  repeatable(app, "--thread", threads, thread_words.c_str());
+  repeatable(arguments, "--thread", threads, thread_words.c_str());
 }
 
-void MeasureOptions::add_axes(CLI::App& app) {
-  repeatable(app, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
-  repeatable(app, "--size", sizes, "bytes asked of calloc, as in 100MiB (repeatable)");
-  add_touch_and_thread(app, "0", "main");
-  described_.push_back(app.add_option("--ops", ops, "operations per point (default: 50, fewer where they are slow)"));
-  app.add_option("--json", json, "write the whole run to this file (- is standard output)")->check(not_empty());
+void MeasureOptions::add_axes(Arguments& arguments) {
+  repeatable(arguments, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
+  repeatable(arguments, "--size", sizes, "bytes asked of calloc, as in 100MiB (repeatable)");
+  add_touch_and_thread(arguments, "0", "main");
+  described_.push_back(arguments.option("--ops", ops, "operations per point (default: 50, fewer where they are slow)"));
+  arguments.option("--json", json, "write the whole run to this file (- is standard output)").path();
 }
 
-std::vector<const CLI::Option*> MeasureOptions::add_compared(CLI::App& app) {
-  repeatable(app, "--env", env,
+std::vector<Argument> MeasureOptions::add_compared(Arguments& arguments) {
+  repeatable(arguments, "--env", env,
              "NAME:KEY=VALUE, an environment variable for one of them; NAME may be old or new (repeatable)");
-  described_.push_back(app.add_option("--timeout", timeout_s, "seconds for one process")->capture_default_str());
-  repeatable(app, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
-  repeatable(app, "--size", sizes, "bytes asked of calloc (repeatable; default 64KiB, 1MiB, 20MiB, 100MiB)");
-  add_touch_and_thread(app, "0 and 1", "main");
+  described_.push_back(arguments.option("--timeout", timeout_s, "seconds for one process").with_default());
+  repeatable(arguments, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
+  repeatable(arguments, "--size", sizes, "bytes asked of calloc (repeatable; default 64KiB, 1MiB, 20MiB, 100MiB)");
+  add_touch_and_thread(arguments, "0 and 1", "main");
   return {described_.begin(), described_.end()};
 }
 
 template <typename T>
-void MeasureOptions::repeatable(CLI::App& app, const char* name, std::vector<T>& values, const char* description) {
-  described_.push_back(app.add_option(name, values, description)->allow_extra_args(false));
+void MeasureOptions::repeatable(Arguments& arguments, const char* name, std::vector<T>& values,
+                                const char* description) {
+  described_.push_back(arguments.option(name, values, description).repeatable());
 }
 
 PlanAxes MeasureOptions::axes() const {
@@ -73,10 +68,10 @@ PlanAxes MeasureOptions::axes() const {
 }
 
 void MeasureOptions::check() const {
-  for (const CLI::Option* option : described_) {
-    if (resume_ == nullptr || resume_->count() == 0 || option->count() == 0) continue;
-    throw UsageError(fmt::format("--resume goes on as the run was planned, so {} cannot be given", option->get_name()),
-                     fmt::format("leave out {}, or begin a new run without --resume", option->get_name()));
+  for (const Argument& option : described_) {
+    if (!resume_ || !resume_->given() || !option.given()) continue;
+    throw UsageError(fmt::format("--resume goes on as the run was planned, so {} cannot be given", option.name()),
+                     fmt::format("leave out {}, or begin a new run without --resume", option.name()));
   }
   if (ops && (*ops < 1 || *ops > static_cast<std::int64_t>(kMaxOps))) {
     throw UsageError(fmt::format("--ops {} is no usable number of operations", *ops),

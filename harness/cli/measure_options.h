@@ -1,17 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "drive/plan.h"
+#include "cli/arguments.h"
+#include "core/plan.h"
 
 namespace zerotax {
-
-/// Refuses an empty word: a variable that was not set would otherwise quietly mean "nothing asked".
-CLI::Validator not_empty();
 
 /// The words that commands which measure have in common.
 class MeasureOptions {
@@ -29,16 +26,16 @@ class MeasureOptions {
   std::string resume;
 
   /// --allocator, --env, --timeout.
-  void add_allocators(CLI::App& app);
+  void add_allocators(Arguments& arguments);
   /// --out, --resume.
-  void add_folder(CLI::App& app);
+  void add_folder(Arguments& arguments);
   /// --touch, --thread; the words say what a command takes when they are not given.
-  void add_touch_and_thread(CLI::App& app, const char* touch_default, const char* thread_default);
+  void add_touch_and_thread(Arguments& arguments, const char* touch_default, const char* thread_default);
   /// --case, --size, --touch, --thread, --ops, --json.
-  void add_axes(CLI::App& app);
+  void add_axes(Arguments& arguments);
 
   /// --env, --timeout, --case, --size, --touch, --thread, with the defaults of a comparison; returns them all.
-  std::vector<const CLI::Option*> add_compared(CLI::App& app);
+  std::vector<Argument> add_compared(Arguments& arguments);
 
   /// The axes, checked. Throws UsageError for a case that there is not, a size that is none, a fraction outside 0 to 1,
   /// an unknown thread.
@@ -49,10 +46,10 @@ class MeasureOptions {
 
  private:
   template <typename T>
-  void repeatable(CLI::App& app, const char* name, std::vector<T>& values, const char* description);
+  void repeatable(Arguments& arguments, const char* name, std::vector<T>& values, const char* description);
 
-  CLI::Option* resume_ = nullptr;
-  std::vector<CLI::Option*> described_;  ///< those that say what is measured and where to
+  std::optional<Argument> resume_;
+  std::vector<Argument> described_;  ///< those that say what is measured and where to
 };
 
 }  // namespace zerotax

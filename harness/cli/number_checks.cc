@@ -34,6 +34,7 @@ CLI::Validator decimal(const char* what) {
 }  // namespace
 
 void add_number_checks(CLI::App& command) {
+  for (CLI::App* verb : command.get_subcommands([](CLI::App*) { return true; })) add_number_checks(*verb);
   for (CLI::Option* option : command.get_options()) {
     const std::string type = option->get_type_name();
     if (type.starts_with("FLOAT")) {

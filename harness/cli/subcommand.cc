@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "cli/number_checks.h"
+#include "cli/parser.h"
 
 namespace zerotax {
 namespace {
@@ -52,7 +53,8 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
     command->footer(std::string("Examples:\n") + entry.examples);
     if (entry.summary[0] == '\0') command->group("");
-    const auto work = entry.configure(*command);
+    Arguments arguments(*command);
+    const auto work = entry.configure(arguments);
     add_number_checks(*command);
     command->callback([work, command, &status] {
       check_program(*command);

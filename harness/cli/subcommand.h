@@ -1,19 +1,19 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "cli/arguments.h"
 
 namespace zerotax {
 
-/// A subcommand of `zerotax`: one static object of this kind in cli/<name>.cc.
+/// A subcommand of `zerotax`: one static object of this kind in <room>/command.cc.
 class Subcommand {
  public:
-  /// Adds options to `app` and returns what is to be done once they are parsed.
-  using Configure = std::function<ExitStatus()> (*)(CLI::App& app);
+  /// Adds options to `arguments` and returns what is to be done once they are parsed.
+  using Configure = std::function<ExitStatus()> (*)(Arguments& arguments);
   /// An empty `summary` hides it from --help.
   Subcommand(const char* name, const char* summary, const char* examples, Configure configure);
 

@@ -7,7 +7,7 @@
 
 #include "os/cgroup.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 void climb(const Machine& machine, const std::string& folder, std::string path, const std::string& name,
@@ -50,4 +50,4 @@ std::vector<CgroupFile> cgroup_files(const Machine& machine, const std::string& 
   return found;
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -5,7 +5,7 @@
 
 #include "doctor/machine.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 
 /// A file of the process's own cgroup, or of one above it.
 struct CgroupFile {
@@ -18,4 +18,4 @@ struct CgroupFile {
 std::vector<CgroupFile> cgroup_files(const Machine& machine, const std::string& controller, const std::string& name_v2,
                                      const std::string& name_v1);
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

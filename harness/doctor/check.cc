@@ -6,7 +6,7 @@
 
 #include "doctor/settings.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 std::vector<Check>& checks() {
@@ -52,4 +52,4 @@ Finding not_asked() { return unknown("only the running kernel can tell, and thes
 
 Finding unknown(const std::string& why) { return {not_available(why), Weight::kUnknown, "", ""}; }
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "doctor/machine.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 
 /// What a state means for a run, worst last.
 enum class Weight {
@@ -59,4 +59,4 @@ Finding not_asked();
 /// A state that could not be read.
 Finding unknown(const std::string& why);
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 std::string trimmed(const std::string& text) {
@@ -97,4 +97,4 @@ std::size_t count_of_list(const std::string& list) {
   return count;
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

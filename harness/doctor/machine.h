@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace zerotax {
+namespace zerotax::doctor {
 
 /// The text of a file, or why there is none.
 struct Reading {
@@ -47,4 +47,4 @@ class Machine {
 /// How many numbers a list as "0-3,8" means.
 std::size_t count_of_list(const std::string& list);
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 std::string chosen_word(const std::string& line) {
@@ -25,4 +25,4 @@ Finding look_at(const Setting& setting, const Machine& machine) {
   return {word, Weight::kNote, "zerotax does not know what this value means", ""};
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

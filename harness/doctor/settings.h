@@ -4,7 +4,7 @@
 
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 
 /// A check that is a row of data: a file of one word, and what its words mean.
 struct Setting {
@@ -28,4 +28,4 @@ const std::vector<Setting>& settings();
 /// Of a file as "always [madvise] never" the word in brackets, else its whole first line.
 Finding look_at(const Setting& setting, const Machine& machine);
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -5,7 +5,7 @@
 
 #include "trace/ctf_trace.h"
 
-namespace zerotax {
+namespace zerotax::trace {
 namespace {
 
 constexpr std::uint64_t kMask = (std::uint64_t{1} << recorder::kTickBits) - 1;
@@ -121,4 +121,4 @@ void CtfTrace::for_each(const std::function<void(const CtfEvent&)>& tell) {
   }
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

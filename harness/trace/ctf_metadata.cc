@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "trace/ctf_types.h"
 
-namespace zerotax {
+namespace zerotax::trace {
 namespace {
 
 __extension__ using Wide = __int128;
@@ -125,4 +125,4 @@ CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path,
   return metadata;
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

@@ -14,7 +14,7 @@
 #include "os/unique_fd.h"
 #include "trace/ctf_trace.h"
 
-namespace zerotax {
+namespace zerotax::trace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -167,4 +167,4 @@ CtfRepair repair_ctf_trace(const std::string& folder) {
   return repair;
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

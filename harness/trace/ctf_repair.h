@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace zerotax {
+namespace zerotax::trace {
 
 struct CtfRepair {
   std::size_t packets = 0;            ///< that were added to stream files
@@ -17,4 +17,4 @@ struct CtfRepair {
 /// or nothing can be written.
 CtfRepair repair_ctf_trace(const std::string& folder);
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

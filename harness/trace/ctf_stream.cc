@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace zerotax {
+namespace zerotax::trace {
 namespace {
 
 using recorder::LaneFile;
@@ -111,4 +111,4 @@ std::vector<CtfPacket> packets_of_ring(const RingFile& ring, unsigned index, std
   return found;
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

@@ -9,7 +9,7 @@
 #include "os/mapped_file.h"
 #include "trace/ctf_types.h"
 
-namespace zerotax {
+namespace zerotax::trace {
 
 /// A packet: its head as it is read (for a begun packet of a buffer: as it would be completed), and where its records
 /// are.
@@ -37,4 +37,4 @@ std::vector<CtfPacket> packets_of_ring(const recorder::RingFile& ring, unsigned 
 const recorder::RingFile* check_ring(const MappedFile& file, const std::string& path, const std::string& uuid,
                                      std::vector<std::string>& problems);
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

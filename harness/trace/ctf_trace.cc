@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "os/input_file.h"
 
-namespace zerotax {
+namespace zerotax::trace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ std::uint64_t CtfTrace::discarded() const {
   return sum;
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

@@ -11,7 +11,7 @@
 #include "trace/ctf_stream.h"
 #include "trace/ctf_types.h"
 
-namespace zerotax {
+namespace zerotax::trace {
 
 /// A recorded process: a folder with a metadata file.
 struct CtfProcess {
@@ -80,4 +80,4 @@ class CtfTrace {
 /// The folders of processes under `folder`, or itself. Throws UsageError if there is none.
 std::vector<std::string> ctf_process_folders(const std::string& folder);
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace zerotax {
+namespace zerotax::trace {
 
 /// A field of a recorded event.
 struct CtfField {
@@ -44,4 +44,4 @@ struct CtfMetadata {
 /// Throws UsageError if it is not of our recorder, or its head is damaged; `path` is for messages.
 CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem);
 
-}  // namespace zerotax
+}  // namespace zerotax::trace

@@ -5,7 +5,7 @@
 #include "doctor/cgroup.h"
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 Finding look_at_cpus(const Machine& machine) {
@@ -62,4 +62,4 @@ Finding look_at_quota(const Machine& machine) {
 const Check quota(Topic::kCpu, "CPU quota (cgroup)", look_at_quota);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -4,7 +4,7 @@
 #include "doctor/check.h"
 #include "os/trace_event.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 constexpr unsigned kPerfmon = 38;  // CAP_PERFMON, Linux 5.8
@@ -51,4 +51,4 @@ Finding look_at_tracepoints(const Machine& machine) {
 const Check tracepoints(Topic::kRights, "tracepoints (tracefs)", look_at_tracepoints);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -5,10 +5,10 @@
 
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
-Finding look(const Machine& machine) {
+Finding look_at_governor(const Machine& machine) {
   const std::string folder = "/sys/devices/system/cpu";
   std::set<std::string> governors;
   for (const std::string& name : machine.names(folder)) {
@@ -24,7 +24,7 @@ Finding look(const Machine& machine) {
           "cpupower frequency-set -g performance"};
 }
 
-const Check check(Topic::kCpu, "frequency governor", look);
+const Check governor_check(Topic::kCpu, "frequency governor", look_at_governor);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -6,7 +6,7 @@
 #include "os/pagemap.h"
 #include "os/write_tracker.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 Finding look_at_pagemap(const Machine& machine) {
@@ -59,4 +59,4 @@ Finding look_at_soft_dirty(const Machine& machine) {
 const Check soft_dirty(Topic::kKernel, "soft-dirty bits", look_at_soft_dirty);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

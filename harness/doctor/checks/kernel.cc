@@ -6,10 +6,10 @@
 
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
-Finding look(const Machine& machine) {
+Finding look_at_kernel(const Machine& machine) {
   Reading release = machine.line("/proc/sys/kernel/osrelease");
   if (!release && machine.is_this()) {
     utsname system{};
@@ -39,7 +39,7 @@ Finding look(const Machine& machine) {
   return {*release.text, Weight::kOk, "", ""};
 }
 
-const Check check(Topic::kKernel, "version", look);
+const Check kernel_check(Topic::kKernel, "version", look_at_kernel);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

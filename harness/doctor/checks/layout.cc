@@ -2,7 +2,7 @@
 
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 /// Whether a process may switch randomisation off for what it starts: seccomp of some containers forbids it. It is
@@ -15,7 +15,7 @@ bool may_switch_off() {
   return may;
 }
 
-Finding look(const Machine& machine) {
+Finding look_at_layout(const Machine& machine) {
   const auto value = machine.number("/proc/sys/kernel/randomize_va_space");
   if (!value) return unknown("/proc/sys/kernel/randomize_va_space cannot be read");
   if (*value == 0) return {"off", Weight::kOk, "", ""};
@@ -26,7 +26,7 @@ Finding look(const Machine& machine) {
           "docker run --security-opt seccomp=unconfined …"};
 }
 
-const Check check(Topic::kRights, "address randomisation", look);
+const Check layout_check(Topic::kRights, "address randomisation", look_at_layout);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

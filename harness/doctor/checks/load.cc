@@ -4,7 +4,7 @@
 
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 /// What runs beside a measured process takes CPU, cache and memory bandwidth from it; on this many CPUs less than a
@@ -12,7 +12,7 @@ namespace {
 constexpr double kQuiet = 0.1;
 constexpr double kBusy = 0.5;
 
-Finding look(const Machine& machine) {
+Finding look_at_load(const Machine& machine) {
   const Reading line = machine.line("/proc/loadavg");
   if (!line) return unknown(line.why);
   double load = 0;
@@ -33,7 +33,7 @@ Finding look(const Machine& machine) {
   return {state, Weight::kOk, "", ""};
 }
 
-const Check check(Topic::kCpu, "load", look);
+const Check load_check(Topic::kCpu, "load", look_at_load);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/size.h"
+#include "base/units.h"
+#include "core/memory_guard.h"
 #include "doctor/check.h"
-#include "drive/memory_guard.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 /// The largest block of the study, and of README's headline (drive/study_plan.cc).
@@ -76,4 +77,4 @@ Finding look_at_address_space(const Machine& machine) {
 const Check address_space(Topic::kMemory, "address space", look_at_address_space);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

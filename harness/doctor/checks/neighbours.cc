@@ -8,11 +8,12 @@
 #include <thread>
 
 #include "base/size.h"
+#include "base/units.h"
 #include "doctor/check.h"
 #include "os/memory.h"
 #include "os/page.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 /// Clock ticks since boot (proc(5)).
@@ -128,4 +129,4 @@ Finding look_at_memory(const Machine& machine) {
 const Check memory(Topic::kMemory, "other programs", look_at_memory);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -4,7 +4,7 @@
 
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 std::size_t nodes(const Machine& machine) {
@@ -38,4 +38,4 @@ Finding look_at_balancing(const Machine& machine) {
 const Check balancing(Topic::kMemory, "NUMA balancing", look_at_balancing);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -1,9 +1,9 @@
 #include "base/error.h"
+#include "core/allocators.h"
+#include "core/probe_identity.h"
 #include "doctor/check.h"
-#include "drive/allocators.h"
-#include "drive/probe_identity.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 Finding look_at_probe(const Machine& machine) {
@@ -28,4 +28,4 @@ Finding look_at_proc(const Machine& machine) {
 const Check proc(Topic::kKernel, "/proc", look_at_proc);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

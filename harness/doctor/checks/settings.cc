@@ -1,6 +1,6 @@
 #include "doctor/settings.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 
 using enum Weight;
 
@@ -89,4 +89,4 @@ const std::vector<Setting>& settings() {
   return kAll;
 }
 
-}  // namespace zerotax
+}  // namespace zerotax::doctor

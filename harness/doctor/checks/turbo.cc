@@ -1,6 +1,6 @@
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 Finding note(const char* remedy) {
@@ -10,7 +10,7 @@ Finding note(const char* remedy) {
           remedy};
 }
 
-Finding look(const Machine& machine) {
+Finding look_at_turbo(const Machine& machine) {
   if (const auto off = machine.number("/sys/devices/system/cpu/intel_pstate/no_turbo")) {
     if (*off != 0) return {"off", Weight::kOk, "", ""};
     return note("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo");
@@ -22,7 +22,7 @@ Finding look(const Machine& machine) {
   return unknown("the kernel does not say (usual in a virtual machine)");
 }
 
-const Check check(Topic::kCpu, "turbo", look);
+const Check turbo_check(Topic::kCpu, "turbo", look_at_turbo);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -9,7 +9,7 @@
 
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
 /// What allocators and the loader read: a measured process inherits it.
@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 11> kPrefixes{"LD_PRELOAD", "LD_AUDIT",  
                                                      "MIMALLOC_",  "TCMALLOC_", "SCUDO_OPTIONS",  "TBB_MALLOC_",
                                                      "TBBMALLOC_", "JEMALLOC_", "LARGECACHE_"};
 
-Finding look(const Machine& machine) {
+Finding look_at_variables(const Machine& machine) {
   const Reading environment = machine.text("/proc/self/environ");
   if (!environment) return unknown(environment.why);
   std::vector<std::string> found;
@@ -34,7 +34,7 @@ Finding look(const Machine& machine) {
           fmt::format("unset {}", fmt::join(found, " "))};
 }
 
-const Check check(Topic::kZerotax, "environment", look);
+const Check variables_check(Topic::kZerotax, "environment", look_at_variables);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -2,10 +2,10 @@
 
 #include "doctor/check.h"
 
-namespace zerotax {
+namespace zerotax::doctor {
 namespace {
 
-Finding look(const Machine& machine) {
+Finding look_at_virtualisation(const Machine& machine) {
   const Reading cpus = machine.text("/proc/cpuinfo");
   if (!cpus) return unknown(cpus.why);
   const auto at = cpus.text->find("\nflags");
@@ -22,7 +22,7 @@ Finding look(const Machine& machine) {
           ""};
 }
 
-const Check check(Topic::kCpu, "virtualisation", look);
+const Check virtualisation_check(Topic::kCpu, "virtualisation", look_at_virtualisation);
 
 }  // namespace
-}  // namespace zerotax
+}  // namespace zerotax::doctor

@@ -1,0 +1,53 @@
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "base/size.h"
+
+namespace zerotax {
+
+std::string format_size(std::uint64_t bytes) {
+  for (const auto& [unit, name] : {std::pair{kGiB, "GiB"}, {kMiB, "MiB"}, {kKiB, "KiB"}}) {
+    if (bytes < unit) continue;
+    if (bytes % unit == 0) return fmt::format("{} {}", bytes / unit, name);
+    // Three digits are enough for a table unless they would hide a byte that matters.
+    const double scaled = static_cast<double>(bytes) / static_cast<double>(unit);
+    const std::string rounded = fmt::format("{:.{}f}", scaled, scaled < 10 ? 2 : scaled < 100 ? 1 : 0);
+    return fmt::format("{} {}", rounded, name);
+  }
+  return fmt::format("{} B", bytes);
+}
+
+std::string format_ns(double ns) {
+  const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
+  for (const auto& [unit, name] : {std::pair{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}) {
+    if (ns >= unit * 0.9995) return fmt::format("{:.{}f} {}", ns / unit, digits(ns / unit), name);
+  }
+  return fmt::format("{:.0f} ns", ns);
+}
+
+std::string format_count(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text;
+}
+
+std::string format_counted(std::uint64_t count, const char* singular, const char* plural) {
+  if (count == 1) return fmt::format("1 {}", singular);
+  return plural != nullptr ? fmt::format("{} {}", format_count(count), plural)
+                           : fmt::format("{} {}s", format_count(count), singular);
+}
+
+std::string format_ratio(double ratio) {
+  if (ratio < 10) return fmt::format("{:.1f}", ratio);
+  const double unit = std::pow(10.0, std::floor(std::log10(ratio)) - 1);
+  return format_count(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
+}
+
+}  // namespace zerotax

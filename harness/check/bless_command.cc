@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "check/baseline.h"
+#include "check/measure.h"
+#include "check/plan.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+
+namespace zerotax::check {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax bless --allocator mine=./libmine.so --baseline mine.json\n"
+    "  zerotax bless --baseline tests/regression/baselines        every built-in allocator\n";
+
+struct Options {
+  MeasureOptions measure;
+  std::string baseline;
+  bool allow_failing = false;
+};
+
+/// A baseline is made of healthy points: says which are not, and whether it may be written nevertheless.
+bool may_be_blessed(const Allocator& allocator, const std::vector<Json>& measured, bool allow_failing) {
+  std::vector<std::string> failing;
+  for (const Json& each : measured) {
+    for (const std::string& line : failing_in_baseline(each)) {
+      if (std::find(failing.begin(), failing.end(), line) == failing.end()) failing.push_back(line);
+    }
+  }
+  if (failing.empty()) return true;
+  const char* consequence = allow_failing ? "the baseline holds points that fail"
+                                          : "no baseline is written, for these points fail (--allow-failing accepts "
+                                            "them; zerotax run says why they fail)";
+  fmt::print("{} {}: {}:\n", allocator.name, allocator.version, consequence);
+  for (const std::string& line : failing) fmt::print("  {}\n", line);
+  return allow_failing;
+}
+
+ExitStatus bless(const Options& options) {
+  options.measure.check();
+  const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
+  std::error_code failure;
+  const bool folder = std::filesystem::is_directory(options.baseline, failure);
+  if (allocators.size() > 1 && !folder) {
+    throw UsageError(fmt::format("{} allocators do not fit in the one file {}", allocators.size(), options.baseline),
+                     "name one with --allocator, or give --baseline a folder");
+  }
+  ExitStatus status = ExitStatus::kDone;
+  std::vector<std::string> paths;
+  for (const Allocator& allocator : allocators) {
+    paths.push_back(folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline);
+    check_outputs({{"--baseline", paths.back()}}, library_inputs(options.measure.allocators));
+  }
+  for (std::size_t i = 0; i < allocators.size(); ++i) {
+    const Allocator& allocator = allocators[i];
+    const std::string& path = paths[i];
+    const NewBaseline made = measure_new_baseline(allocator, options.measure.timeout_s);
+    const Json& baseline = made.baseline;
+    if (!may_be_blessed(allocator, made.measured, options.allow_failing)) {
+      status = ExitStatus::kFinding;
+      continue;
+    }
+    write_file(path, json_text(baseline));
+    fmt::print("{} {}: {}\n", allocator.name, allocator.version, path);
+    for (const Json& name : baseline.at("by_the_clock")) {
+      fmt::print("  goes by the clock, measured with the clock stopped: {}\n", name.get<std::string>());
+    }
+  }
+  return status;
+}
+
+const Subcommand command(
+    "bless", "accept what an allocator does now as its baseline", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      options->measure.add_allocators(arguments);
+      arguments.option("--baseline", options->baseline, "the file to write, or a folder for several").required().path();
+      arguments.flag("--allow-failing", options->allow_failing,
+                     "write it even if points crash, hang, or break what calloc promises");
+      return [options] { return bless(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax::check

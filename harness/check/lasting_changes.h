@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "check/baseline.h"
+#include "core/plan.h"
+
+namespace zerotax::check {
+
+/// A part of a baseline that is to be measured again.
+struct BaselinePart {
+  std::vector<Json> points;  ///< {"case", "size_bytes", "touch", "thread"} each
+  bool thresholds = false;   ///< search them all
+  /// Sizes at which to look whether there is a threshold, in bytes: two probes each, where a search takes hundreds.
+  std::vector<std::uint64_t> edges;
+};
+
+/// Measures a part of a baseline, all there is for nullptr, with what is given as the allocator's time. The answer
+/// has "points", and "thresholds" if they or edges were asked for.
+using MeasureAgain = std::function<Json(const BaselinePart* part, const PointTime& time)>;
+
+/// What a new measurement says of a baseline.
+struct BaselineVerdict {
+  std::vector<BaselineChange> changes;    ///< they were there in each measurement
+  std::vector<std::string> unsteady;      ///< names of figures that were as in the baseline at least once
+  std::vector<std::string> by_the_clock;  ///< names of figures that are as in the baseline where time goes otherwise
+};
+
+/// How often a figure must be found changed, each time in a fresh process.
+inline constexpr int kTimesChanged = 3;
+
+/// How long the pauses are that bring out what goes by a clock that cannot be stopped: longer than the delays after
+/// which allocators purge at once (mimalloc: 10 ms).
+inline constexpr PointTime kPaused{ClockMode::kStopped, 25'000'000};
+
+/// Measures anew, under its conditions, what a baseline holds (a file may be cut down to some points), and what differs
+/// again and again. A difference lasts if it is
+/// there each time, and if no other passing of time explains it: with pauses between the calls; for a baseline that was
+/// measured with the real clock, also with the clock stopped, and racing.
+BaselineVerdict hold_against(const Json& baseline, const MeasureAgain& measure);
+
+}  // namespace zerotax::check

@@ -1,0 +1,109 @@
+#include "check/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "check/baseline.h"
+#include "check/plan.h"
+#include "core/audit_point.h"
+#include "core/interrupt.h"
+#include "core/memory_guard.h"
+#include "core/progress.h"
+#include "core/side_by_side.h"
+#include "os/environment.h"
+
+namespace zerotax::check {
+
+using thresholds::SignatureProbe;
+using thresholds::ThresholdSearch;
+using thresholds::find_thresholds;
+using thresholds::look_for_thresholds;
+using thresholds::signature_of;
+namespace {
+
+void end_if_interrupted() {
+  if (stop_requested()) throw UsageError("interrupted: nothing was written", "run it again");
+}
+
+bool is_in(const BaselinePart* part, const PointSpec& spec) {
+  if (part == nullptr) return true;
+  return std::any_of(part->points.begin(), part->points.end(), [&](const Json& point) {
+    return point.at("case") == spec.case_name && point.at("size_bytes") == spec.size_bytes &&
+           point.at("touch") == spec.touch && point.at("thread") == spec.thread;
+  });
+}
+
+/// Every point of a baseline, and no search for thresholds.
+BaselinePart all_points(const Json& baseline) {
+  BaselinePart part;
+  for (const Json& point : baseline.at("points")) part.points.push_back(point);
+  return part;
+}
+
+}  // namespace
+
+Json measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart* part, const PointTime& time) {
+  Plan plan = baseline_plan(allocator, timeout_s);
+  std::erase_if(plan.points, [&](const PointSpec& spec) { return !is_in(part, spec); });
+  for (PointSpec& spec : plan.points) spec.time = time;
+  const bool search = part == nullptr || part->thresholds;
+  const std::vector<std::uint64_t> edges = part == nullptr ? std::vector<std::uint64_t>() : part->edges;
+  std::vector<Json> points(plan.points.size());
+  ThresholdSearch thresholds;
+  // The search is the longest single task: it starts first, and the points fill the other CPUs.
+  const std::size_t searches = search || !edges.empty() ? 1 : 0;
+  const std::size_t tasks = plan.points.size() + searches;
+  Progress progress(allocator.name, tasks, static_cast<double>(tasks));
+  std::mutex progress_lock;
+  run_side_by_side(tasks, audits_side_by_side(256 * kMiB), [&](std::size_t task) {
+    {
+      const std::scoped_lock lock(progress_lock);
+      progress.show(task < searches ? "thresholds" : fmt::format("point {}", task + 1 - searches));
+    }
+    if (task < searches) {
+      const SignatureProbe probe = [&](std::uint64_t size) {
+        const PointSpec spec{0, "calloc_loop", size, 0.0, "main", {6, 6, 6, 6, 0}, time};
+        const Json point = audit_point(plan, spec, stop_requested);
+        end_if_interrupted();
+        return signature_of(point);
+      };
+      const BaselineRange range = baseline_range();
+      thresholds = search ? find_thresholds(size_grid(range.from, range.to, range.per_octave), probe)
+                          : look_for_thresholds(edges, probe);
+    } else {
+      const std::size_t at = task - searches;
+      points[at] = audit_point(plan, plan.points[at], stop_requested);
+      end_if_interrupted();
+    }
+    const std::scoped_lock lock(progress_lock);
+    progress.advance(1);
+  });
+  Json measured = baseline_json(allocator, points, thresholds, describe_environment(), time.clock);
+  if (searches == 0) measured.erase("thresholds");
+  return measured;
+}
+
+NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s) {
+  constexpr PointTime kStopped{ClockMode::kStopped, 0};
+  const auto measure = [&](const BaselinePart* part, const PointTime& time) {
+    return measure_baseline(allocator, timeout_s, part, time);
+  };
+  NewBaseline made;
+  made.measured = {measure(nullptr, kStopped), measure(nullptr, kStopped)};
+  made.baseline = agreed_baseline(made.measured[0], made.measured[1], "not the same each time it was measured");
+  const BaselinePart points = all_points(made.baseline);
+  made.measured.push_back(measure(&points, kPaused));
+  made.baseline = agreed_baseline(made.baseline, made.measured.back(), "goes by a clock that cannot be stopped");
+  made.baseline["by_the_clock"] = Json::array();
+  for (const BaselineChange& change : compare_baselines(made.baseline, measure(&points, {ClockMode::kRacing, 0}))) {
+    made.baseline["by_the_clock"].push_back(change.name);
+  }
+  return made;
+}
+
+}  // namespace zerotax::check

@@ -1,0 +1,115 @@
+#include "cli/arguments.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "cli/complete_values.h"
+#include "cli/parser.h"
+
+namespace zerotax {
+namespace {
+
+CLI::Validator not_empty(const char* remedy) {
+  return {[remedy](std::string& word) { return word.empty() ? std::string(remedy) : std::string(); }, ""};
+}
+
+}  // namespace
+
+Argument& Argument::required() {
+  option_->required();
+  return *this;
+}
+
+Argument& Argument::repeatable() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Argument& Argument::with_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Argument& Argument::path() {
+  option_->type_name("PATH")->check(not_empty("is empty: give a path"));
+  return *this;
+}
+
+Argument& Argument::word() {
+  option_->check(not_empty("is empty"));
+  return *this;
+}
+
+Argument& Argument::one_of(const std::vector<std::string>& words) {
+  option_->check(CLI::IsMember(words));
+  return *this;
+}
+
+Argument& Argument::in_range(double low, double high) {
+  option_->check(CLI::Range(low, high));
+  return *this;
+}
+
+Argument& Argument::positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+Argument& Argument::described(const std::string& description) {
+  option_->description(description);
+  return *this;
+}
+
+Argument& Argument::hidden() {
+  option_->group("");
+  return *this;
+}
+
+Argument& Argument::completed_by(ValueList values) {
+  set_known_values(*option_, std::move(values));
+  return *this;
+}
+
+bool Argument::given() const { return option_->count() > 0; }
+
+std::string Argument::name() const { return option_->get_name(); }
+
+template <typename T>
+Argument Arguments::option(const std::string& name, T& value, const std::string& description) {
+  return Argument(app_->add_option(name, value, description));
+}
+
+template Argument Arguments::option(const std::string&, std::string&, const std::string&);
+template Argument Arguments::option(const std::string&, double&, const std::string&);
+template Argument Arguments::option(const std::string&, int&, const std::string&);
+template Argument Arguments::option(const std::string&, unsigned&, const std::string&);
+template Argument Arguments::option(const std::string&, std::int64_t&, const std::string&);
+template Argument Arguments::option(const std::string&, std::uint64_t&, const std::string&);
+template Argument Arguments::option(const std::string&, std::optional<int>&, const std::string&);
+template Argument Arguments::option(const std::string&, std::optional<double>&, const std::string&);
+template Argument Arguments::option(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Argument Arguments::option(const std::string&, std::vector<std::string>&, const std::string&);
+template Argument Arguments::option(const std::string&, std::vector<double>&, const std::string&);
+
+Argument Arguments::flag(const std::string& name, bool& value, const std::string& description) {
+  return Argument(app_->add_flag(name, value, description));
+}
+
+Argument Arguments::find(const std::string& name) const { return Argument(app_->get_option(name)); }
+
+Arguments Arguments::verb(const std::string& name, const std::string& description, const std::string& examples) {
+  app_->require_subcommand(1);
+  CLI::App* verb = app_->add_subcommand(name, description);
+  if (!examples.empty()) verb->footer("Examples:\n" + examples);
+  return Arguments(*verb);
+}
+
+bool Arguments::given() const { return app_->parsed(); }
+
+std::string Arguments::name() const { return app_->get_name(); }
+
+void Arguments::keep_leftover() { app_->allow_extras(); }
+
+std::vector<std::string> Arguments::leftover() const { return app_->remaining(); }
+
+}  // namespace zerotax

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace zerotax {
+
+/// The values that a shell may offer for an option.
+using ValueList = std::function<std::vector<std::string>()>;
+
+/// One option or positional argument of a command. A handle: copies mean the same option.
+class Argument {
+ public:
+  explicit Argument(CLI::Option* option) : option_(option) {}
+
+  Argument& required();
+  /// Given several times, each time with one value.
+  Argument& repeatable();
+  /// --help shows the value that the variable has now.
+  Argument& with_default();
+  /// A file or a folder. Refuses an empty word: a variable that was not set would otherwise quietly mean "nothing
+  /// asked".
+  Argument& path();
+  /// Any word but an empty one.
+  Argument& word();
+  Argument& one_of(const std::vector<std::string>& words);
+  Argument& in_range(double low, double high);
+  /// Above zero.
+  Argument& positive();
+  Argument& described(const std::string& description);
+  /// Not in --help, the manual page or completion.
+  Argument& hidden();
+  /// What a shell offers, where it is not a file.
+  Argument& completed_by(ValueList values);
+
+  /// Whether it stood on the command line.
+  [[nodiscard]] bool given() const;
+  /// "--size".
+  [[nodiscard]] std::string name() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// The options of one command. This file and arguments.cc stand between the features and the argument parser, whose
+/// header costs each file that includes it seven seconds of compiling.
+class Arguments {
+ public:
+  explicit Arguments(CLI::App& app) : app_(&app) {}
+
+  /// A value of a type that arguments.cc lists; a vector takes several. "--name", "-n,--name", or "name" of a
+  /// positional argument.
+  template <typename T>
+  Argument option(const std::string& name, T& value, const std::string& description);
+  Argument flag(const std::string& name, bool& value, const std::string& description);
+  /// One that was added before.
+  [[nodiscard]] Argument find(const std::string& name) const;
+
+  /// A verb of this command, as in `zerotax trace list`. Exactly one of a command's verbs must be given.
+  Arguments verb(const std::string& name, const std::string& description, const std::string& examples = "");
+  /// Whether this command or verb is the one that was given.
+  [[nodiscard]] bool given() const;
+  [[nodiscard]] std::string name() const;
+
+  /// Lets words through that are no option of the command: leftover() has them.
+  void keep_leftover();
+  [[nodiscard]] std::vector<std::string> leftover() const;
+
+  /// For cli/ itself.
+  [[nodiscard]] CLI::App& app() const { return *app_; }
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace zerotax

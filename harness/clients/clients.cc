@@ -1,0 +1,206 @@
+#include "clients/clients.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "core/child_verdict.h"
+#include "core/memory_guard.h"
+#include "core/probe_identity.h"
+#include "core/python.h"
+#include "os/helper_process.h"
+#include "os/unique_fd.h"
+
+namespace zerotax::clients {
+namespace {
+
+/// The certificate as a file without a name: the client reads /proc/self/fd/N.
+UniqueFd file_of(const char* text) {
+  UniqueFd file(::memfd_create("zerotax-certificate", MFD_CLOEXEC));
+  const std::size_t length = std::strlen(text);
+  if (!file || ::write(file.get(), text, length) != static_cast<ssize_t>(length)) return {};
+  return file;
+}
+
+/// find_python, asked once for each set of modules: an import takes a moment.
+std::optional<std::string> python_with(const std::vector<std::string>& modules) {
+  static std::map<std::vector<std::string>, std::optional<std::string>> known;
+  const auto found = known.find(modules);
+  return found != known.end() ? found->second : known.emplace(modules, find_python(modules)).first->second;
+}
+
+/// What every client needs together: so that all run in one python, and in Debian's rather than in one that happens to
+/// have a part of it.
+std::vector<std::string> all_modules() {
+  std::vector<std::string> modules;
+  for (const Client& client : all_clients()) {
+    for (const std::string& module : client.modules) {
+      if (std::find(modules.begin(), modules.end(), module) == modules.end()) modules.push_back(module);
+    }
+  }
+  return modules;
+}
+
+Json without_figures(Json json, const std::string& status, const std::string& reason) {
+  json["status"] = status;
+  json["reason"] = reason;
+  for (const char* figure :
+       {"versions", "ops", "received_bytes", "mb_per_s", "cpu_s_per_gb", "faults_per_mb", "max_resident_bytes"}) {
+    json[figure] = not_available(fmt::format("{}: {}", status, reason));
+  }
+  return json;
+}
+
+/// The figures from the line that the client printed.
+Json with_figures(Json json, const Json& said) {
+  const double received = said.at("received_bytes");
+  json["status"] = "ok";
+  json["reason"] = nullptr;
+  json["versions"] = said.at("versions");
+  json["ops"] = said.at("ops");
+  json["received_bytes"] = said.at("received_bytes");
+  json["mb_per_s"] = received / 1e6 / said.at("wall_s").get<double>();
+  json["cpu_s_per_gb"] = said.at("cpu_s").get<double>() / (received / 1e9);
+  json["faults_per_mb"] = said.at("faults").get<double>() / (received / 1e6);
+  json["max_resident_bytes"] = said.at("max_resident_bytes");
+  return json;
+}
+
+}  // namespace
+
+const std::vector<Client>& all_clients() {
+  static const std::vector<Client> all{
+      {"cffi_new", "a buffer of CFFI's ffi.new for each recv", {"cffi"}, "python3-cffi", false, {"cffi", "new"}},
+      {"cffi_no_clear",
+       "new_allocator(should_clear_after_alloc=False)",
+       {"cffi"},
+       "python3-cffi",
+       false,
+       {"cffi", "no clear"}},
+      {"pyopenssl_recv", "Connection.recv, as installed", {"OpenSSL"}, "python3-openssl", false, {"pyOSSL", "recv"}},
+      {"requests_chunks", "iter_content, as installed", {"requests"}, "python3-requests", true, {"requests", "ssl"}},
+      {"requests_pyopenssl",
+       "iter_content over pyOpenSSL, as installed",
+       {"requests", "OpenSSL"},
+       "python3-requests python3-openssl",
+       true,
+       {"requests", "pyOSSL"}},
+      {"requests_2016",
+       "that with zeroed buffers, as before pyOpenSSL 17",
+       {"requests", "OpenSSL"},
+       "python3-requests python3-openssl",
+       true,
+       {"requests", "2016"}},
+  };
+  return all;
+}
+
+std::vector<Client> chosen_clients(const std::vector<std::string>& names) {
+  if (names.empty()) return all_clients();
+  std::vector<Client> chosen;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(all_clients().begin(), all_clients().end(),
+                                    [&](const Client& client) { return client.name == name; });
+    if (found == all_clients().end()) {
+      std::vector<std::string> known;
+      for (const Client& client : all_clients()) known.push_back(client.name);
+      throw UsageError(fmt::format("unknown client '{}'", name), fmt::format("there are: {}", fmt::join(known, ", ")));
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+Json clients_json(const Json& run, const std::vector<Client>& clients, const std::vector<Json>& results,
+                  bool complete) {
+  Json json;
+  json["schema"] = "zerotax.clients/1";
+  json["zerotax_version"] = ZEROTAX_VERSION;
+  json["state"] = complete ? "complete" : "interrupted";
+  for (const char* key : {"started", "command", "environment", "allocators"}) json[key] = run.at(key);
+  json["clients"] = Json::array();
+  for (const Client& client : clients) {
+    json["clients"].push_back({{"name", client.name},
+                               {"summary", client.summary},
+                               {"modules", client.modules},
+                               {"packages", client.packages}});
+  }
+  json["results"] = results;
+  json["points"] = run.at("points");
+  return json;
+}
+
+ClientRunner::ClientRunner(std::chrono::milliseconds timeout, std::function<bool()> stop)
+    : timeout_(timeout),
+      stop_(std::move(stop)),
+      server_(probe_folder() + "/recv-server"),
+      scripts_(folder_of_scripts("clients", "cases/recv_buffer/clients", "receiving.py")) {
+  if (!std::filesystem::exists(server_)) {
+    throw MachineError("this build has no server for the clients", "install libssl-dev, then build again");
+  }
+  if (scripts_.empty()) {
+    throw MachineError("the clients' scripts were not found", "run zerotax from the tree it was built in");
+  }
+  python_ = find_python(all_modules());
+}
+
+Json ClientRunner::run(const Allocator& allocator, const Client& client, std::uint64_t size_bytes) const {
+  const auto library = library_to_preload(allocator);
+  Json json;
+  json["allocator"] = allocator.name;
+  json["version"] = version_json(allocator);
+  json["preload"] = library ? Json(*library) : Json(nullptr);
+  json["env"] = allocator_json(allocator)["env"];
+  json["client"] = client.name;
+  json["size_bytes"] = size_bytes;
+  // A client of requests holds a whole chunk, and its copy.
+  const std::string too_large = why_too_large(2 * size_bytes);
+  if (!too_large.empty()) return without_figures(json, "skipped", too_large);
+  const auto python = python_ ? python_ : python_with(client.modules);
+  if (!python) {
+    return without_figures(
+        json, "skipped",
+        fmt::format("no python3 has {} (apt-get install {})", fmt::join(client.modules, " and "), client.packages));
+  }
+
+  HelperProcess server;
+  if (const char* why = server.start(server_.c_str(), client.http ? "https" : "tls")) {
+    return without_figures(json, "failed", why);
+  }
+  const char* pem = std::strstr(server.greeting(), "-----BEGIN");
+  const UniqueFd certificate = file_of(pem != nullptr ? pem : "");
+  int port = 0;
+  std::sscanf(server.greeting(), "port=%d", &port);
+
+  ChildCommand command;
+  command.program = "/usr/bin/env";
+  command.arguments = {*python,
+                       "-B",
+                       "-W",
+                       "ignore",
+                       fmt::format("{}/{}.py", scripts_, client.name),
+                       fmt::format("--port={}", port),
+                       fmt::format("--certificate=/proc/self/fd/{}", certificate.get()),
+                       fmt::format("--size={}", size_bytes)};
+  command.inherited_fd = certificate.get();
+  command.capture = true;
+  command.timeout = timeout_;
+  command.resident_limit = resident_limit(2 * size_bytes);
+  for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
+  if (library) command.environment.emplace_back("LD_PRELOAD", *library);
+  const ChildResult child = run_child(command, stop_);
+  const ChildVerdict verdict = judge(child, timeout_);
+  if (verdict.status != "ok") return without_figures(json, verdict.status, verdict.reason);
+  const Json said = Json::parse(child.output, nullptr, false);
+  if (!said.is_object()) return without_figures(json, "failed", "it printed no figures: " + last_line(child.errors));
+  return with_figures(json, said);
+}
+
+}  // namespace zerotax::clients

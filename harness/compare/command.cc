@@ -1,0 +1,242 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "base/size.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "compare/comparison.h"
+#include "compare/measure.h"
+#include "compare/run_file.h"
+#include "compare/sides.h"
+#include "core/interrupt.h"
+#include "core/memory_guard.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/progress.h"
+#include "os/environment.h"
+
+namespace zerotax::compare {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax compare mimalloc jemalloc\n"
+    "  zerotax compare ./v1/libmine.so ./v2/libmine.so --size 1MiB --touch 1 --explain 1\n"
+    "  zerotax compare jemalloc jemalloc --env new:MALLOC_CONF=retain:false\n"
+    "  zerotax compare results/before results/after --markdown changes.md\n";
+
+/// Sizes in the middle of what the study looks at: below and above the thresholds of the allocators that are built in.
+const std::vector<std::string> kSizes{"64KiB", "1MiB", "20MiB", "100MiB"};
+constexpr std::int64_t kPairs = 16;
+constexpr std::int64_t kMostPairs = 200;
+/// Pairs beyond the fewest that could prove anything, so that one of another sign may be among them.
+constexpr std::int64_t kSpare = 4;
+/// So many that the rate is known to a tenth of a percent; fewer for many points, so that it takes no seconds.
+constexpr std::size_t kMostShuffles = 10'000;
+constexpr std::size_t kFewestShuffles = 1'000;
+constexpr std::size_t kShuffledPairs = 1'500'000;
+
+struct Options {
+  std::string before;
+  std::string after;
+  MeasureOptions measure;
+  std::int64_t pairs = 0;
+  std::string cost = "total";
+  std::vector<std::string> explain;
+  std::int64_t self_test = 0;
+  std::string markdown;
+  std::string csv;
+  std::string json;
+  std::string google;
+  std::vector<Argument> of_measuring;
+};
+
+void check(const Options& options, bool files) {
+  options.measure.check();
+  if (options.cost != "calloc" && options.cost != "total") {
+    throw UsageError(fmt::format("--cost {} is no cost", options.cost), "give calloc or total");
+  }
+  for (const Argument& option : options.of_measuring) {
+    if (!files || !option.given()) continue;
+    throw UsageError(fmt::format("{} is of no use with runs that are measured already", option.name()),
+                     "leave it out, or compare allocators");
+  }
+  if (options.self_test < 0 || options.self_test > 100'000) {
+    throw UsageError(fmt::format("--self-test {} is no number of comparisons", options.self_test), "give 1 to 100000");
+  }
+}
+
+/// `inputs`: the runs or libraries that are compared.
+void check_files(const Options& options, const std::vector<NamedPath>& inputs) {
+  std::vector<NamedPath> outputs{{"--markdown", options.markdown}, {"--csv", options.csv}, {"--json", options.json}};
+  if (!options.google.empty()) {
+    outputs.push_back({"--benchmark-json", options.google + "-old.json"});
+    outputs.push_back({"--benchmark-json", options.google + "-new.json"});
+  }
+  check_outputs(outputs, inputs);
+}
+
+std::vector<NamedPath> inputs_of(const std::string& option, const std::vector<std::string>& files) {
+  std::vector<NamedPath> inputs;
+  for (const std::string& file : files) inputs.push_back({option, file});
+  return inputs;
+}
+
+ComparePlan make_plan(const Options& options, const CompareMethod& method) {
+  ComparePlan plan;
+  MeasureOptions measure = options.measure;
+  if (measure.sizes.empty()) measure.sizes = kSizes;
+  if (measure.touches.empty()) measure.touches = {0, 1};
+  plan.axes = measure.axes();
+  const std::size_t points =
+      plan.axes.cases.size() * plan.axes.sizes.size() * plan.axes.touches.size() * plan.axes.threads.size();
+  const auto fewest = static_cast<std::int64_t>(fewest_pairs(points, method.alpha));
+  const std::int64_t pairs = options.pairs != 0 ? options.pairs : std::max(kPairs, fewest + kSpare);
+  if (pairs < fewest || pairs > kMostPairs) {
+    throw UsageError(fmt::format("--processes {} proves nothing at {} points", pairs, points),
+                     fmt::format("give {} to {}, or fewer points", fewest, kMostPairs));
+  }
+  plan.pairs = static_cast<unsigned>(pairs);
+  plan.cost = options.cost == "calloc" ? Cost::kCalloc : Cost::kTotal;
+  plan.timeout_s = options.measure.timeout_s;
+  plan.coins = method.seed;
+  std::tie(plan.before, plan.after) = resolve_sides(options.before, options.after, options.measure.env);
+  return plan;
+}
+
+/// The place of a point by its number in the table, or its key.
+std::size_t find_point(const std::vector<ComparedPoint>& points, const std::string& word) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error == std::errc() && end == word.data() + word.size() && number >= 1 && number <= points.size()) {
+    return number - 1;
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::string key = compared_key(points[i]);
+    if (word == key || word == points[i].before.allocator + "/" + key) return i;
+  }
+  const std::string example = points.empty() ? "" : ", or as in " + compared_key(points[0]);
+  throw UsageError(fmt::format("--explain {} names no point", word),
+                   fmt::format("give a number from 1 to {}{}", points.size(), example));
+}
+
+/// OLD against itself, over and over.
+SelfTest test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& method) {
+  plan.after = plan.before;
+  SelfTest test;
+  Progress progress("comparing OLD with itself", static_cast<std::size_t>(times), static_cast<double>(times));
+  while (test.comparisons < static_cast<std::size_t>(times)) {
+    ++plan.coins;
+    std::vector<ComparedPoint> points;
+    if (!measure_comparison(plan, stop_requested, points)) break;
+    ++test.comparisons;
+    if (any_difference(judge_points(points, method))) ++test.alarms;
+    progress.advance(1);
+    progress.show(fmt::format("{} false alarms", test.alarms));
+  }
+  return test;
+}
+
+CompareReport measure(const Options& options) {
+  CompareReport report;
+  check_files(options, {});
+  const ComparePlan plan = make_plan(options, report.method);
+  check_files(options, {{"the library of OLD", plan.before.preload.value_or("")},
+                        {"the library of NEW", plan.after.preload.value_or("")}});
+  for (const std::string& word : options.explain) find_point(planned_points(plan), word);
+  report.environment_before = report.environment_after = describe_environment();
+  report.before = allocator_json(plan.before);
+  report.after = allocator_json(plan.after);
+  report.cost = plan.cost;
+  report.pairs = plan.pairs;
+  const std::uint64_t largest = *std::max_element(plan.axes.sizes.begin(), plan.axes.sizes.end());
+  if (why_too_large(largest).empty()) warm_up(2 * largest);
+  report.whole = measure_comparison(plan, stop_requested, report.points);
+  report.verdicts = judge_points(report.points, report.method);
+  const std::size_t pairs = report.points.size() * report.pairs;
+  report.shuffles = std::clamp(kShuffledPairs / pairs, kFewestShuffles, kMostShuffles);
+  report.shuffled_rate = false_alarm_rate(time_samples(report.points), report.shuffles, report.method);
+  if (report.whole && options.self_test > 0) {
+    report.self_test = test_itself(plan, options.self_test, report.method);
+    report.whole = !stop_requested();
+  }
+  return report;
+}
+
+CompareReport read(const Options& options) {
+  CompareReport report;
+  const RunFile before = read_run_file(options.before);
+  const RunFile after = read_run_file(options.after);
+  auto inputs = inputs_of("OLD", before.files);
+  for (const NamedPath& input : inputs_of("NEW", after.files)) inputs.push_back(input);
+  check_files(options, inputs);
+  report.measured = false;
+  report.before = {{"file", before.path}};
+  report.after = {{"file", after.path}};
+  report.environment_before = before.environment;
+  report.environment_after = after.environment;
+  report.cost = options.cost == "calloc" ? Cost::kCalloc : Cost::kTotal;
+  report.points = compare_run_files(before, after, report.cost);
+  for (const std::string& word : options.explain) find_point(report.points, word);
+  report.verdicts = judge_points(report.points, report.method);
+  return report;
+}
+
+ExitStatus compare(const Options& options) {
+  const bool files = is_run_file(options.before);
+  if (files != is_run_file(options.after)) {
+    throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
+  }
+  check(options, files);
+  const CompareReport report = files ? read(options) : measure(options);
+  if (!options.json.empty()) write_file(options.json, json_text(compare_json(report)));
+  if (!options.csv.empty()) write_file(options.csv, compare_csv(report));
+  if (!options.markdown.empty()) write_file(options.markdown, compare_markdown(report));
+  if (!options.google.empty()) {
+    write_file(options.google + "-old.json", json_text(google_benchmark_json(report, false)));
+    write_file(options.google + "-new.json", json_text(google_benchmark_json(report, true)));
+  }
+  const bool silent = options.json == "-" || options.csv == "-" || options.markdown == "-";
+  if (!silent) fmt::print("{}", compare_text(report));
+  for (const std::string& word : options.explain) {
+    const std::size_t at = find_point(report.points, word);
+    if (!silent) fmt::print("\n{}", explain_text(report, at));
+  }
+  if (!report.whole) fmt::print(stderr, "zerotax: interrupted: the verdicts are of what was measured until then\n");
+  return compare_status(report.verdicts);
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  const char* what = "a run (results folder, run.json), or an allocator: NAME, NAME=PATH, or the path of a library";
+  arguments.option("OLD", options->before, what).required().path();
+  arguments.option("NEW", options->after, "what it is compared with: the same kind of thing").required().path();
+  MeasureOptions& measure = options->measure;
+  options->of_measuring = measure.add_compared(arguments);
+  options->of_measuring.push_back(arguments.option(
+      "--processes", options->pairs, "pairs of processes at each point (default: 16, more for many points)"));
+  options->of_measuring.push_back(arguments.option("--self-test", options->self_test,
+                                                   "compare OLD with itself N times as well, and count false alarms"));
+  arguments.option("--cost", options->cost, "calloc, or total: calloc + touch + free").with_default();
+  arguments
+      .option("--explain", options->explain,
+              "say how the verdict of a point (its number, or name) came about (repeatable)")
+      .repeatable();
+  arguments.option("--markdown", options->markdown, "write a Markdown table to this file (- is standard output)")
+      .path();
+  arguments.option("--csv", options->csv, "write comma-separated values to this file").path();
+  arguments.option("--json", options->json, "write data and verdicts to this file").path();
+  arguments
+      .option("--benchmark-json", options->google,
+              "write PREFIX-old.json and PREFIX-new.json for Google Benchmark's compare.py")
+      .path();
+  return [options] { return compare(*options); };
+}
+
+const Subcommand command("compare", "judge what changed between two runs, allocators or versions, point by point",
+                         kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax::compare

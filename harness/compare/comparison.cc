@@ -1,0 +1,150 @@
+#include "compare/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "base/wrap.h"
+
+namespace zerotax::compare {
+namespace {
+
+constexpr const char* kMargin = "      ";
+
+std::string header_text(const CompareReport& report) {
+  std::string text =
+      wrap("OLD  " + side_label(report.before), "", "     ") + wrap("NEW  " + side_label(report.after), "", "     ");
+  const char* cost = report.cost == Cost::kCalloc ? "calloc" : "calloc + touch + free";
+  if (report.measured) {
+    return text +
+           wrap(fmt::format("{}, {} pairs of processes at each point, interleaved", cost, report.pairs), "", "  ");
+  }
+  return text +
+         wrap(fmt::format("{} in runs that were made apart: no paired measurement. What is counted is judged exactly; "
+                          "a time of one process each proves nothing, so it decides nothing. To judge times, compare "
+                          "the allocators themselves.",
+                          cost),
+              "", "  ");
+}
+
+std::string interval_text(const TimeVerdict& time) {
+  if (time.kind == TimeVerdict::Kind::kUnknown) return "";
+  if (!std::isfinite(time.interval.low)) return "too few pairs";
+  return fmt::format("{} to {}", ratio_text(time.interval.low), ratio_text(time.interval.high));
+}
+
+std::string ns_text(const ComparedPoint& point, bool after) {
+  const auto ns = side_ns(point, after);
+  return ns ? format_ns(*ns) : "n/a";
+}
+
+std::string row_text(const CompareReport& report, std::size_t i) {
+  const ComparedPoint& point = report.points[i];
+  const CompareVerdict& verdict = report.verdicts[i];
+  const auto before = side_ns(point, false);
+  const auto after = side_ns(point, true);
+  std::string ratio = verdict.time.kind != TimeVerdict::Kind::kUnknown ? ratio_text(verdict.time.log_ratio)
+                      : before && after && *before > 0                 ? ratio_text(std::log(*after / *before))
+                                                                       : "n/a";
+  const std::string label = point_label(report, i);
+  std::string text = fmt::format("{:>4}  ", i + 1);
+  // What does not fit its column has a line of its own.
+  text += label.size() <= 20 ? fmt::format("{:<20}", label) : fmt::format("{}\n{:<26}", label, "");
+  text += fmt::format(" {:>8} {:>8} {:>6} {:<16} {}\n", ns_text(point, false), ns_text(point, true), ratio,
+                      interval_text(verdict.time), compare_word(verdict.kind));
+  // Where no figure differs, the verdict alone says it.
+  const bool same_work =
+      std::all_of(verdict.work.begin(), verdict.work.end(), [](const auto& each) { return each.direction == 0; });
+  const bool plain = same_work && (verdict.kind == CompareKind::kSame || verdict.kind == CompareKind::kFaster ||
+                                   verdict.kind == CompareKind::kSlower);
+  return plain ? text : text + wrap(verdict.reason, kMargin, kMargin);
+}
+
+}  // namespace
+
+std::string side_label(const Json& side) {
+  if (side.contains("file")) return side.at("file");
+  std::string text = side.at("name");
+  if (side.at("version").is_string()) text += " " + side.at("version").get<std::string>().substr(0, 12);
+  if (side.at("preload").is_string()) text += " (" + side.at("preload").get<std::string>() + ")";
+  for (const auto& [key, value] : side.at("env").items()) text += fmt::format(" {}={}", key, value.get<std::string>());
+  return text;
+}
+
+std::string point_label(const CompareReport& report, std::size_t i) {
+  std::set<std::string> cases;
+  std::set<std::string> allocators;
+  for (const ComparedPoint& point : report.points) {
+    cases.insert(point.case_name);
+    allocators.insert(point.before.allocator);
+  }
+  const ComparedPoint& point = report.points[i];
+  std::string label = fmt::format("{} touch {:g}", format_size(point.size_bytes), point.touch);
+  if (point.thread == "worker") label += " worker";
+  if (cases.size() > 1 || !cases.contains("calloc_loop")) label = point.case_name + " " + label;
+  // Of allocators that were measured here, the names are in the header.
+  return !report.measured && allocators.size() > 1 ? point.before.allocator + " " + label : label;
+}
+
+std::string count_text(const std::vector<CompareVerdict>& verdicts) {
+  std::string text;
+  for (const CompareKind kind : {CompareKind::kSlower, CompareKind::kFaster, CompareKind::kSame,
+                                 CompareKind::kAmbiguous, CompareKind::kInvalid}) {
+    const auto count =
+        std::count_if(verdicts.begin(), verdicts.end(), [&](const auto& each) { return each.kind == kind; });
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, compare_word(kind));
+  }
+  return text.empty() ? "no points" : text;
+}
+
+std::string false_alarm_text(const CompareReport& report) {
+  std::string text;
+  if (report.shuffled_rate) {
+    text = fmt::format(
+        "False alarms: with OLD and NEW exchanged at random within the pairs, {:.2g} % of {} comparisons have "
+        "one (at most {:g} % by construction).",
+        100 * *report.shuffled_rate, format_count(report.shuffles), 100 * report.method.alpha);
+  } else {
+    text = "False alarms: not measured, since there are no pairs.";
+  }
+  if (report.self_test) {
+    const SelfTest& test = *report.self_test;
+    const Interval range = binomial_interval(test.alarms, test.comparisons);
+    text += fmt::format(" OLD compared with itself: {} of {} comparisons have one (95 % interval {:.2g} to {:.2g} %).",
+                        test.alarms, test.comparisons, 100 * range.low, 100 * range.high);
+  }
+  return text;
+}
+
+std::optional<double> side_ns(const ComparedPoint& point, bool after) {
+  if (point.pairs.empty()) return after ? point.after.ns : point.before.ns;
+  std::vector<double> values;
+  for (const CostPair& pair : point.pairs) values.push_back(after ? pair.b_ns : pair.a_ns);
+  return median(values);
+}
+
+std::string ratio_text(double log_ratio) {
+  const double ratio = std::exp(log_ratio);
+  return ratio >= 1000 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.3g}", ratio);
+}
+
+std::string compare_text(const CompareReport& report) {
+  std::string text = header_text(report);
+  text += fmt::format("\n   #  {:<20} {:>8} {:>8} {:>6} {:<16} {}\n", "point", "OLD", "NEW", "ratio", "interval",
+                      "verdict");
+  for (std::size_t i = 0; i < report.points.size(); ++i) text += row_text(report, i);
+  text += "\n" + wrap(count_text(report.verdicts), "", "");
+  if (report.measured) {
+    text += wrap(
+        fmt::format("ratio: time of NEW / OLD; interval: corrected for {} points (Holm), {:g} % false alarms in all",
+                    report.points.size(), 100 * report.method.alpha),
+        "", "");
+  }
+  return text + wrap(false_alarm_text(report), "", "");
+}
+
+}  // namespace zerotax::compare

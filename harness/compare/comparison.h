@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "compare/compared_point.h"
+#include "compare/verdict.h"
+
+namespace zerotax::compare {
+
+/// Comparisons of OLD with itself.
+struct SelfTest {
+  std::size_t comparisons = 0;
+  std::size_t alarms = 0;  ///< comparisons with any point FASTER or SLOWER
+};
+
+/// A comparison, whole.
+struct CompareReport {
+  /// What OLD and NEW are: an allocator (allocator_json), or {"file": path}.
+  Json before;
+  Json after;
+  Json environment_before;
+  Json environment_after;
+  bool measured = true;  ///< here and now, in pairs; else from run files
+  Cost cost = Cost::kTotal;
+  unsigned pairs = 0;  ///< planned at each point; 0: run files
+  std::vector<ComparedPoint> points;
+  std::vector<CompareVerdict> verdicts;
+  CompareMethod method;
+  std::size_t shuffles = 0;
+  std::optional<double> shuffled_rate;  ///< false_alarm_rate
+  std::optional<SelfTest> self_test;
+  bool whole = true;  ///< not interrupted
+};
+
+/// "glibc 2.36 KEY=VALUE", or a file's path.
+std::string side_label(const Json& side);
+/// "64 KiB touch 1 worker", with case and allocator where several are compared.
+std::string point_label(const CompareReport& report, std::size_t i);
+/// How many of each verdict: "3 SAME, 1 SLOWER".
+std::string count_text(const std::vector<CompareVerdict>& verdicts);
+/// What the false-alarm rates are, in a sentence or two.
+std::string false_alarm_text(const CompareReport& report);
+/// The median of a side's times in nanoseconds, over processes; nothing if there is none.
+std::optional<double> side_ns(const ComparedPoint& point, bool after);
+/// A ratio to three digits.
+std::string ratio_text(double log_ratio);
+
+/// At most 80 columns.
+std::string compare_text(const CompareReport& report);
+/// How the verdict of one point came about.
+std::string explain_text(const CompareReport& report, std::size_t i);
+/// A table that GitHub shows.
+std::string compare_markdown(const CompareReport& report);
+/// One row for each point, a header before them.
+std::string compare_csv(const CompareReport& report);
+/// The object of "zerotax.compare/1" (results/schema/compare.schema.json).
+Json compare_json(const CompareReport& report);
+/// One side as Google Benchmark writes it: every process is a repetition.
+Json google_benchmark_json(const CompareReport& report, bool after);
+
+}  // namespace zerotax::compare

@@ -1,0 +1,109 @@
+#include <cmath>
+
+#include "compare/comparison.h"
+#include "core/results.h"
+
+namespace zerotax::compare {
+namespace {
+
+Json interval_json(const Interval& interval) {
+  if (!std::isfinite(interval.low)) return not_available("too few pairs for this level");
+  return {{"low", std::exp(interval.low)}, {"high", std::exp(interval.high)}};
+}
+
+const char* time_word(TimeVerdict::Kind kind) {
+  constexpr const char* kWords[] = {"unknown", "same", "faster", "slower", "ambiguous"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+Json time_json(const TimeVerdict& time) {
+  if (time.kind == TimeVerdict::Kind::kUnknown) return not_available("there are no pairs of processes");
+  return {{"verdict", time_word(time.kind)},
+          {"ratio", std::exp(time.log_ratio)},
+          {"band", std::exp(time.band)},
+          {"p", time.p},
+          {"adjusted_p", time.adjusted_p},
+          {"level", time.level},
+          {"interval", interval_json(time.interval)},
+          {"interval_95", interval_json(time.interval95)}};
+}
+
+Json side_json(const ComparedPoint& point, bool after) {
+  const ComparedSide& side = after ? point.after : point.before;
+  const auto ns = side_ns(point, after);
+  Json json;
+  json["allocator"] = side.allocator;
+  json["ns"] = ns ? Json(*ns) : not_available(side.invalid.empty() ? "not measured" : side.invalid);
+  json["work"] = Json::object();
+  for (const char* name : kWorkFigures) {
+    const auto found = side.work.find(name);
+    json["work"][name] = found == side.work.end() ? Json::array() : Json(found->second);
+  }
+  return json;
+}
+
+Json point_json(const ComparedPoint& point, const CompareVerdict& verdict) {
+  Json json;
+  json["case"] = point.case_name;
+  json["size_bytes"] = point.size_bytes;
+  json["touch"] = point.touch;
+  json["thread"] = point.thread;
+  json["verdict"] = compare_word(verdict.kind);
+  json["reason"] = verdict.reason;
+  json["work"] = Json::array();
+  for (const WorkChange& change : verdict.work) {
+    json["work"].push_back({{"figure", change.name},
+                            {"old", change.before},
+                            {"new", change.after},
+                            {"change", change.direction > 0   ? "more"
+                                       : change.direction < 0 ? "less"
+                                                              : "none proven"},
+                            {"decides", change.decides}});
+  }
+  json["time"] = time_json(verdict.time);
+  json["old"] = side_json(point, false);
+  json["new"] = side_json(point, true);
+  json["pairs"] = Json::array();
+  for (const CostPair& pair : point.pairs) {
+    json["pairs"].push_back({{"old_ns", pair.a_ns}, {"new_ns", pair.b_ns}, {"first", pair.a_first ? "old" : "new"}});
+  }
+  return json;
+}
+
+}  // namespace
+
+Json compare_json(const CompareReport& report) {
+  Json json;
+  json["schema"] = "zerotax.compare/1";
+  json["state"] = report.whole ? "complete" : "interrupted";
+  json["measured"] = report.measured;
+  json["old"] = {{"what", report.before}, {"environment", report.environment_before}};
+  json["new"] = {{"what", report.after}, {"environment", report.environment_after}};
+  json["cost"] = report.cost == Cost::kCalloc ? "calloc" : "total";
+  json["pairs_per_point"] = report.measured ? Json(report.pairs) : Json(nullptr);
+  json["method"] = {{"alpha", report.method.alpha},
+                    {"band", report.method.band},
+                    {"floor_ns", report.method.floor_ns},
+                    {"same", report.method.same}};
+  const char* none = "there are no pairs of processes";
+  json["false_alarms"]["shuffled"] = report.shuffled_rate
+                                         ? Json{{"comparisons", report.shuffles}, {"share", *report.shuffled_rate}}
+                                         : not_available(none);
+  json["false_alarms"]["self_test"] =
+      report.self_test ? Json{{"comparisons", report.self_test->comparisons}, {"alarms", report.self_test->alarms}}
+                       : not_available("not asked for (--self-test)");
+  json["counts"] = Json::object();
+  for (const CompareKind kind : {CompareKind::kSame, CompareKind::kFaster, CompareKind::kSlower,
+                                 CompareKind::kAmbiguous, CompareKind::kInvalid}) {
+    json["counts"][compare_word(kind)] = 0;
+  }
+  json["points"] = Json::array();
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    json["points"].push_back(point_json(report.points[i], report.verdicts[i]));
+    Json& count = json["counts"][compare_word(report.verdicts[i].kind)];
+    count = count.get<int>() + 1;
+  }
+  return json;
+}
+
+}  // namespace zerotax::compare

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "compare/compared_point.h"
+
+namespace zerotax::compare {
+
+/// What is compared, and how often.
+struct ComparePlan {
+  Allocator before;
+  Allocator after;
+  PlanAxes axes;
+  Cost cost = Cost::kTotal;
+  unsigned pairs = 16;      ///< of processes at each point
+  double timeout_s = 60;    ///< of one process
+  std::uint64_t coins = 0;  ///< seed of the coins that say who of a pair goes first
+};
+
+/// The points of a plan, with nothing measured yet.
+std::vector<ComparedPoint> planned_points(const ComparePlan& plan);
+
+/// Measures both allocators at every point: audits of each (what they do), and pairs of timing processes, one right
+/// after the other (what it costs). Where the audits differ they are made again, so that a figure that only sometimes
+/// is another is not taken for a difference. Returns false if `stop` asked for an end; what was measured until then is
+/// in `points`.
+bool measure_comparison(const ComparePlan& plan, const std::function<bool()>& stop, std::vector<ComparedPoint>& points);
+
+}  // namespace zerotax::compare

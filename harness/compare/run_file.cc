@@ -1,0 +1,129 @@
+#include "compare/run_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "core/stored_run.h"
+
+namespace zerotax::compare {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kRemedy = "give a results folder, its run.json, or what `zerotax run --json` wrote";
+
+std::set<std::string> allocators_of(const RunFile& run) {
+  std::set<std::string> names;
+  for (const Json& point : run.points) names.insert(point.at("allocator").get<std::string>());
+  return names;
+}
+
+ComparedPoint start(const Json& point) {
+  ComparedPoint compared;
+  compared.case_name = point.at("case");
+  compared.size_bytes = point.at("size_bytes");
+  compared.touch = point.at("touch");
+  compared.thread = point.at("thread");
+  return compared;
+}
+
+std::string key_of(const Json& point, bool by_allocator) {
+  const std::string name = by_allocator ? point.at("allocator").get<std::string>() + "/" : "";
+  return name + compared_key(start(point));
+}
+
+bool is_loaded(const Json& environment) {
+  const Json& load = environment.at("load_average");
+  // The same line as that of `zerotax doctor`: half a process for each CPU.
+  return load.is_array() && load.at(0).get<double>() >= environment.at("cpus").get<double>() / 2;
+}
+
+std::string in_words(const Json& value) {
+  if (is_not_available(value)) return "n/a";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace
+
+bool is_run_file(const std::string& word) {
+  // A folder that happens to have an allocator's name is not meant.
+  const auto& builtin = builtin_allocators();
+  if (std::any_of(builtin.begin(), builtin.end(), [&](const auto& each) { return each.name == word; })) return false;
+  std::error_code failure;
+  if (fs::is_directory(word, failure)) return true;
+  if (!fs::is_regular_file(word, failure)) return word.ends_with(".json");
+  std::ifstream file(word, std::ios::binary);
+  std::array<char, 4> magic{};
+  file.read(magic.data(), magic.size());
+  return std::string_view(magic.data(), magic.size()) !=
+         "\x7f"
+         "ELF";
+}
+
+RunFile read_run_file(const std::string& path) {
+  StoredRun run = read_stored_run(path);
+  return {path, std::move(run.environment), std::move(run.points), std::move(run.files)};
+}
+
+std::string differing_conditions(const Json& before, const Json& after) {
+  std::string text;
+  const auto add = [&](const std::string& what, const std::string& one, const std::string& other) {
+    text += fmt::format("{}{}: {} and {}", text.empty() ? "" : "; ", what, one, other);
+  };
+  for (const char* key : {"kernel", "machine", "cpu", "cpus", "memory_bytes", "page_bytes", "thp", "swap_bytes",
+                          "cgroup_memory_limit_bytes", "libc"}) {
+    if (before.at(key) != after.at(key)) add(key, in_words(before.at(key)), in_words(after.at(key)));
+  }
+  if (is_loaded(before) != is_loaded(after)) {
+    add("load", in_words(before.at("load_average").at(0)), in_words(after.at("load_average").at(0)));
+  }
+  return text;
+}
+
+std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFile& after, Cost cost) {
+  try {
+    const auto old_names = allocators_of(before);
+    const auto new_names = allocators_of(after);
+    const bool by_name = old_names.size() != 1 || new_names.size() != 1;
+    const std::string conditions = differing_conditions(before.environment, after.environment);
+    std::vector<ComparedPoint> points;
+    std::map<std::string, std::size_t> places;
+    for (const Json& point : before.points) {
+      ComparedPoint& compared = points.emplace_back(start(point));
+      if (!places.emplace(key_of(point, by_name), points.size() - 1).second) {
+        throw UsageError(fmt::format("{} has the point {} twice", before.path, key_of(point, by_name)), kRemedy);
+      }
+      compared.invalid = conditions;
+      compared.before.allocator = compared.after.allocator = point.at("allocator");
+      compared.after.invalid = "not in NEW";
+      add_figures(point, true, cost, compared.before);
+    }
+    for (const Json& point : after.points) {
+      const auto place = places.find(key_of(point, by_name));
+      if (place == places.end()) {
+        ComparedPoint& compared = points.emplace_back(start(point));
+        compared.before.allocator = point.at("allocator");
+        compared.before.invalid = "not in OLD";
+        compared.after.allocator = point.at("allocator");
+        continue;
+      }
+      ComparedSide& side = points[place->second].after;
+      side.invalid.clear();
+      side.allocator = point.at("allocator");
+      add_figures(point, true, cost, side);
+    }
+    return points;
+  } catch (const Json::exception& failure) {
+    throw UsageError(fmt::format("a point of {} or {} is damaged: {}", before.path, after.path, failure.what()),
+                     kRemedy);
+  }
+}
+
+}  // namespace zerotax::compare

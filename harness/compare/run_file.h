@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/compared_point.h"
+
+namespace zerotax::compare {
+
+/// A run as it is stored: a results folder, its run.json, or the file of `zerotax run --json`.
+struct RunFile {
+  std::string path;
+  Json environment;
+  std::vector<Json> points;
+  std::vector<std::string> files = {};  ///< what was read
+};
+
+/// Throws UsageError if it cannot be read, or is no run of this version's schema.
+RunFile read_run_file(const std::string& path);
+
+/// Whether a word means a run that is stored: a folder, or a file that is no library.
+bool is_run_file(const std::string& word);
+
+/// What of the two machines would make figures differ: "kernel: 6.1.0 and 6.18.44". Empty if nothing does.
+std::string differing_conditions(const Json& before, const Json& after);
+
+/// The points of both runs, paired by allocator, case, size, touch and thread, in OLD's order; those of NEW alone last.
+/// If each run holds one allocator, these two are compared whatever their names. Throws UsageError for a damaged run.
+std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFile& after, Cost cost);
+
+}  // namespace zerotax::compare

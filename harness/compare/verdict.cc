@@ -1,0 +1,161 @@
+#include "compare/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/statistics.h"
+#include "base/units.h"
+
+namespace zerotax::compare {
+namespace {
+
+/// The kernel itself may take a fault or two more at any time, as when it moves a page to compact memory.
+constexpr std::int64_t kFaultSlack = 8;
+
+/// Bytes that differ by less than this part of the block are a header or a page at its edge, and no change of ways.
+constexpr double kPartOfBlock = 0.1;
+
+/// A figure over the processes of one side.
+struct Seen {
+  Json shown;  ///< the number, or why there is none
+  bool known = false;
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+};
+
+Seen look(const ComparedSide& side, const std::string& name) {
+  const auto found = side.work.find(name);
+  if (found == side.work.end() || found->second.empty()) return {not_available("not measured"), false, 0, 0};
+  std::vector<std::int64_t> values;
+  for (const Json& value : found->second) {
+    if (!value.is_number()) return {value, false, 0, 0};
+    values.push_back(value.get<std::int64_t>());
+  }
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  // Faults may differ a little between processes, and are compared by their ranges; all else is the same every time.
+  if (*least != *most && name != "faults") {
+    return {not_available(fmt::format("{} to {} in {} processes", *least, *most, values.size())), false, 0, 0};
+  }
+  return {observed_median(values), true, *least, *most};
+}
+
+WorkChange compare_figure(const ComparedPoint& point, const std::string& name) {
+  const Seen before = look(point.before, name);
+  const Seen after = look(point.after, name);
+  WorkChange change{name, before.shown, after.shown, 0, false};
+  if (!before.known || !after.known) return change;
+  const std::int64_t slack = name == "faults" ? kFaultSlack : 0;
+  if (after.least > before.most + slack) change.direction = 1;
+  if (after.most < before.least - slack) change.direction = -1;
+  const double least = name.ends_with("_bytes") ? kPartOfBlock * static_cast<double>(point.size_bytes) : 0;
+  const auto distance = change.direction > 0 ? after.least - before.most : before.least - after.most;
+  change.decides = change.direction != 0 && static_cast<double>(distance) > least;
+  return change;
+}
+
+std::string change_text(const WorkChange& change) {
+  std::string name = change.name;
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return fmt::format("{} {} -> {}{}", name, format_count(change.before.get<std::uint64_t>()),
+                     format_count(change.after.get<std::uint64_t>()), change.decides ? "" : " (decides nothing)");
+}
+
+std::string time_text(const ComparedPoint& point, const TimeVerdict& time) {
+  const std::string ratio = fmt::format("{:.3g} times", std::exp(time.log_ratio));
+  switch (time.kind) {
+    case TimeVerdict::Kind::kUnknown:
+      if (point.before.ns && point.after.ns && *point.before.ns == *point.after.ns) return "equal times";
+      return "times of one process each prove nothing";
+    case TimeVerdict::Kind::kSame:
+      return "time is the same";
+    case TimeVerdict::Kind::kFaster:
+    case TimeVerdict::Kind::kSlower:
+      return fmt::format("takes {} the time", ratio);
+    case TimeVerdict::Kind::kAmbiguous:
+      break;
+  }
+  return fmt::format("time is not clear ({})", ratio);
+}
+
+CompareVerdict judge(const ComparedPoint& point, const TimeVerdict& time) {
+  using Time = TimeVerdict::Kind;
+  CompareVerdict verdict;
+  verdict.time = time;
+  for (const std::string& why : {point.before.invalid.empty() ? "" : "OLD: " + point.before.invalid,
+                                 point.after.invalid.empty() ? "" : "NEW: " + point.after.invalid, point.invalid}) {
+    if (why.empty()) continue;
+    verdict.reason = why;
+    return verdict;
+  }
+  std::string changes;
+  bool more = false;
+  bool less = false;
+  for (const char* name : kWorkFigures) {
+    const WorkChange& change = verdict.work.emplace_back(compare_figure(point, name));
+    more = more || (change.decides && change.direction > 0);
+    less = less || (change.decides && change.direction < 0);
+    if (change.direction != 0) changes += change_text(change) + "; ";
+  }
+  verdict.reason = changes + time_text(point, time);
+  const bool equal_ns = point.before.ns && point.after.ns && *point.before.ns == *point.after.ns;
+  const bool contradicted = (more && time.kind == Time::kFaster) || (less && time.kind == Time::kSlower);
+  if (more != less) {
+    verdict.kind = contradicted ? CompareKind::kAmbiguous : more ? CompareKind::kSlower : CompareKind::kFaster;
+  } else if (time.kind == Time::kSlower) {
+    verdict.kind = CompareKind::kSlower;
+  } else if (time.kind == Time::kFaster) {
+    verdict.kind = CompareKind::kFaster;
+  } else {
+    // What does more of one thing and less of another is judged by its time alone.
+    const bool same = time.kind == Time::kSame || (time.kind == Time::kUnknown && equal_ns);
+    verdict.kind = same ? CompareKind::kSame : CompareKind::kAmbiguous;
+  }
+  return verdict;
+}
+
+}  // namespace
+
+const char* compare_word(CompareKind kind) {
+  constexpr const char* kWords[] = {"SAME", "FASTER", "SLOWER", "AMBIGUOUS", "INVALID"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+std::vector<TimeSample> time_samples(const std::vector<ComparedPoint>& points) {
+  std::vector<TimeSample> samples;
+  for (const ComparedPoint& point : points) {
+    TimeSample& sample = samples.emplace_back();
+    if (!point.invalid.empty() || !point.before.invalid.empty() || !point.after.invalid.empty()) continue;
+    std::vector<double> before;
+    for (const CostPair& pair : point.pairs) {
+      sample.log_ratios.push_back(std::log(pair.b_ns / pair.a_ns));
+      before.push_back(pair.a_ns);
+    }
+    if (!before.empty()) sample.old_ns = median(before);
+  }
+  return samples;
+}
+
+std::vector<CompareVerdict> judge_points(const std::vector<ComparedPoint>& points, const CompareMethod& method) {
+  const std::vector<TimeVerdict> times = judge_times(time_samples(points), method);
+  std::vector<CompareVerdict> verdicts;
+  for (std::size_t i = 0; i < points.size(); ++i) verdicts.push_back(judge(points[i], times[i]));
+  return verdicts;
+}
+
+ExitStatus compare_status(const std::vector<CompareVerdict>& verdicts) {
+  const auto any = [&](CompareKind kind) {
+    return std::any_of(verdicts.begin(), verdicts.end(), [&](const CompareVerdict& each) { return each.kind == kind; });
+  };
+  if (any(CompareKind::kSlower)) return ExitStatus::kFinding;
+  return any(CompareKind::kSame) || any(CompareKind::kFaster) ? ExitStatus::kDone : ExitStatus::kMachine;
+}
+
+bool any_difference(const std::vector<CompareVerdict>& verdicts) {
+  return std::any_of(verdicts.begin(), verdicts.end(), [](const CompareVerdict& each) {
+    return each.kind == CompareKind::kFaster || each.kind == CompareKind::kSlower;
+  });
+}
+
+}  // namespace zerotax::compare

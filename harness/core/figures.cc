@@ -1,0 +1,70 @@
+#include "core/figures.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "core/output_file.h"
+#include "core/python.h"
+
+namespace zerotax {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Runs plots/SCRIPT on a results folder by a python that has the module. Returns "", or why that failed and what to
+/// do.
+std::string run_script(const std::string& script, const std::string& module, const std::string& results_folder) {
+  const std::string folder = folder_of_scripts("plots", "plots", script);
+  if (folder.empty()) return "the plot scripts were not found";
+  const auto python = find_python({module});
+  if (!python) return fmt::format("no python3 with {0} was found (apt-get install python3-{0})", module);
+  const ChildResult done = run_python(*python, {folder + "/" + script, results_folder});
+  if (done.end == ChildResult::End::kExited && done.code == 0) return "";
+  return fmt::format("{}/{} failed: {}", folder, script, done.errors.substr(0, done.errors.find('\n')));
+}
+
+}  // namespace
+
+std::string draw_figures(const std::string& results_folder) {
+  return run_script("all_figures.py", "matplotlib", results_folder);
+}
+
+std::string write_report_page(const std::string& results_folder) {
+  return run_script("report_page.py", "jinja2", results_folder);
+}
+
+std::string draw_svg(const std::string& name, const std::string& document) {
+  const std::string script = folder_of_scripts("plots", "plots", name + ".py");
+  if (script.empty()) throw MachineError("the plot scripts were not found", "build zerotax in its source folder");
+  const auto python = find_python({"matplotlib"});
+  if (!python) throw MachineError("no python3 with matplotlib was found", "apt-get install python3-matplotlib");
+  if (document.empty()) return "";
+  std::string folder = (fs::temp_directory_path() / "zerotax-figure-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) {
+    throw MachineError(fmt::format("{} cannot be made: {}", folder, std::strerror(errno)), "point TMPDIR at a folder");
+  }
+  std::ostringstream svg;
+  ChildResult drawn;
+  try {
+    write_file(folder + "/in.json", document);
+    drawn = run_python(*python, {script + "/" + name + ".py", folder + "/in.json", "--format", "svg"});
+    svg << std::ifstream(folder + "/" + name + ".svg").rdbuf();
+  } catch (...) {
+    fs::remove_all(folder);
+    throw;
+  }
+  fs::remove_all(folder);
+  if (drawn.end == ChildResult::End::kExited && drawn.code == 0) return svg.str();
+  throw MachineError(fmt::format("{}/{}.py failed: {}", script, name, drawn.errors.substr(0, drawn.errors.find('\n'))),
+                     "draw it from the file of --json");
+}
+
+}  // namespace zerotax

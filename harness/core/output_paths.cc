@@ -1,0 +1,83 @@
+#include "core/output_paths.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "core/output_file.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool look_at(const std::string& path, struct stat& status) {
+  return (path == "-" ? ::fstat(STDOUT_FILENO, &status) : ::stat(path.c_str(), &status)) == 0;
+}
+
+fs::path whole(const std::string& path) {
+  std::error_code failure;
+  const fs::path absolute = fs::absolute(path, failure);  // what is not there stays relative otherwise
+  fs::path found = fs::weakly_canonical(absolute, failure);
+  if (failure) found = absolute.lexically_normal();
+  return found.has_filename() ? found : found.parent_path();
+}
+
+}  // namespace
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  if (one == "-" && other == "-") return true;
+  struct stat first {};
+  struct stat second {};
+  const bool there = look_at(one, first);
+  if (there != look_at(other, second)) return false;
+  // A terminal, and what takes everything, may have several.
+  if (there) return first.st_dev == second.st_dev && first.st_ino == second.st_ino && !S_ISCHR(first.st_mode);
+  return one != "-" && other != "-" && whole(one) == whole(other);
+}
+
+void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs) {
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    if (output->path.empty()) continue;
+    for (auto other = outputs.begin(); other != output; ++other) {
+      if (other->path.empty() || !is_same_file(other->path, output->path)) continue;
+      throw UsageError(fmt::format("{} and {} both write {}", other->option, output->option,
+                                   output->path == "-" ? "standard output" : output->path),
+                       "give each a file of its own");
+    }
+    for (const NamedPath& input : inputs) {
+      if (input.path.empty() || output->path == "-" || !is_same_file(input.path, output->path)) continue;
+      throw UsageError(fmt::format("{} {} would overwrite {}", output->option, output->path, input.option),
+                       "give it a file of its own");
+    }
+    check_writable(output->path);
+  }
+}
+
+void check_outside(const std::vector<NamedPath>& outputs, const NamedPath& folder) {
+  if (folder.path.empty()) return;
+  const fs::path root = whole(folder.path);
+  for (const NamedPath& output : outputs) {
+    if (output.path.empty() || output.path == "-") continue;
+    const fs::path path = whole(output.path);
+    if (std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first != root.end()) continue;
+    throw UsageError(fmt::format("{} {} is inside the folder of {}", output.option, output.path, folder.option),
+                     "give a file outside it: the folder has all of its own");
+  }
+}
+
+std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_words) {
+  std::vector<NamedPath> inputs;
+  for (const std::string& word : allocator_words) {
+    const auto equals = word.find('=');
+    if (equals != std::string::npos)
+      inputs.push_back({"the library of " + word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return inputs;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,186 @@
+#include "core/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/size.h"
+#include "core/own_commands.h"
+#include "core/probe_identity.h"
+#include "meter/record.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kSchema = "zerotax.plan/1";
+
+Json repeats_json(const Repeats& repeats) {
+  return Json{{"ops", repeats.ops},
+              {"min_ops", repeats.min_ops},
+              {"audit_ops", repeats.audit_ops},
+              {"zeroing_ops", repeats.zeroing_ops},
+              {"budget_ms", repeats.budget_ms}};
+}
+
+/// A whole number of JSON within bounds. Throws UsageError.
+std::uint64_t number_from_json(const Json& json, const char* key, std::uint64_t least, std::uint64_t most) {
+  const Json& value = json.at(key);
+  if (value.is_number_unsigned() && value >= least && value <= most) return value.get<std::uint64_t>();
+  throw UsageError(fmt::format("the plan has {} {}", key, value.dump()),
+                   fmt::format("it must be a whole number from {} to {}", least, most));
+}
+
+Repeats repeats_from_json(const Json& json) {
+  const auto ops = [&](const char* key) { return static_cast<std::uint32_t>(number_from_json(json, key, 1, kMaxOps)); };
+  constexpr std::uint64_t kDayMs = 86'400'000;
+  return {ops("ops"), ops("min_ops"), ops("audit_ops"), ops("zeroing_ops"),
+          static_cast<std::int64_t>(number_from_json(json, "budget_ms", 0, kDayMs))};
+}
+
+PointSpec point_from_json(const Json& json, const Plan& plan) {
+  const std::string name = json.at("allocator");
+  for (std::size_t i = 0; i < plan.allocators.size(); ++i) {
+    if (plan.allocators[i].name != name) continue;
+    return {i,
+            json.at("case"),
+            number_from_json(json, "size_bytes", 1, kAddressSpaceBytes),
+            json.at("touch"),
+            json.at("thread"),
+            repeats_from_json(json.at("repeats"))};
+  }
+  throw UsageError(fmt::format("the plan has a point of '{}', which is none of its allocators", name),
+                   "measure again into a new folder");
+}
+
+/// The allocators of a plan, as they are here. Throws UsageError if one has another version now.
+std::vector<Allocator> allocators_from_json(const Json& json, const std::string& file) {
+  std::vector<std::string> words;
+  std::vector<std::string> env_words;
+  for (const Json& entry : json) {
+    const std::string name = entry.at("name");
+    words.push_back(entry.at("preload").is_null() ? name : name + "=" + entry.at("preload").get<std::string>());
+    for (const auto& [key, value] : entry.at("env").items()) {
+      env_words.push_back(fmt::format("{}:{}={}", name, key, value.get<std::string>()));
+    }
+  }
+  std::vector<Allocator> allocators = resolve_allocators(words, env_words);
+  for (std::size_t i = 0; i < allocators.size(); ++i) {
+    const Json& version = json.at(i).at("version");
+    if (version == version_json(allocators[i])) continue;
+    throw UsageError(fmt::format("{} was begun with {} {}, and now there is {}", file, allocators[i].name,
+                                 version.dump(), version_json(allocators[i]).dump()),
+                     "versions cannot be mixed in one run: measure again into a new folder");
+  }
+  return allocators;
+}
+
+}  // namespace
+
+std::uint64_t memory_needed(const PointSpec& point) {
+  const auto known = known_cases().find(point.case_name);
+  const double blocks = known != known_cases().end() ? known->second.memory : 1;
+  return static_cast<std::uint64_t>(static_cast<double>(point.size_bytes) * blocks);
+}
+
+void check_axes(const PlanAxes& axes) {
+  const auto& known = known_cases();
+  for (const std::string& name : axes.cases) {
+    if (known.contains(name)) continue;
+    check_has_no_own_command(name);
+    std::vector<std::string> names;
+    names.reserve(known.size());
+    for (const auto& entry : known) names.push_back(entry.first);
+    throw UsageError(fmt::format("unknown case '{}'", name),
+                     fmt::format("{}there are: {}", did_you_mean(name, names), fmt::join(names, ", ")));
+  }
+  for (const std::uint64_t size : axes.sizes) {
+    if (size > 0 && size < kAddressSpaceBytes) continue;
+    throw UsageError(fmt::format("no block can have {} bytes", size), "give a size from 1 byte to less than 128 TiB");
+  }
+  for (const double touch : axes.touches) {
+    if (touch >= 0 && touch <= 1) continue;
+    throw UsageError(fmt::format("--touch {:g} is no fraction of the pages", touch), "give a number from 0 to 1");
+  }
+  for (const std::string& thread : axes.threads) {
+    if (thread == "main" || thread == "worker") continue;
+    throw UsageError(fmt::format("unknown thread '{}'", thread), "give main or worker");
+  }
+}
+
+void add_points(Plan& plan, const PlanAxes& axes, const Repeats& repeats) {
+  std::set<std::string> there;
+  for (const PointSpec& point : plan.points) there.insert(point_key(plan, point));
+  for (const std::uint64_t size : axes.sizes) {
+    for (const std::string& case_name : axes.cases) {
+      for (const std::string& thread : axes.threads) {
+        for (const double touch : axes.touches) {
+          for (std::size_t i = 0; i < plan.allocators.size(); ++i) {
+            const PointSpec point{i, case_name, size, touch, thread, repeats};
+            if (there.insert(point_key(plan, point)).second) plan.points.push_back(point);
+          }
+        }
+      }
+    }
+  }
+}
+
+std::string point_key(const Plan& plan, const PointSpec& point) {
+  return point_key(plan.allocators[point.allocator].name, point.case_name, point.size_bytes, point.touch, point.thread);
+}
+
+std::string point_key(const std::string& allocator, const std::string& case_name, std::uint64_t size_bytes,
+                      double touch, const std::string& thread) {
+  return fmt::format("{}/{}/{}/{}/{}", allocator, case_name, size_bytes, touch, thread);
+}
+
+Json plan_json(const Plan& plan) {
+  Json json;
+  json["schema"] = kSchema;
+  json["study"] = plan.study.empty() ? Json(nullptr) : Json(plan.study);
+  json["timeout_s"] = plan.timeout_s;
+  json["allocators"] = Json::array();
+  for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
+  json["points"] = Json::array();
+  for (const PointSpec& point : plan.points) {
+    json["points"].push_back({{"allocator", plan.allocators[point.allocator].name},
+                              {"case", point.case_name},
+                              {"size_bytes", point.size_bytes},
+                              {"touch", point.touch},
+                              {"thread", point.thread},
+                              {"repeats", repeats_json(point.repeats)}});
+  }
+  return json;
+}
+
+Plan plan_from_json(const Json& json, const std::string& file) {
+  const std::string remedy = "measure again into a new folder: only a folder that this version wrote can be resumed";
+  const std::string schema = text_field(json, "schema", "none");
+  if (schema != kSchema) {
+    throw UsageError(fmt::format("{} has schema '{}', not '{}'", file, schema, kSchema), remedy);
+  }
+  try {
+    Plan plan;
+    plan.study = json.at("study").is_null() ? "" : json.at("study").get<std::string>();
+    plan.timeout_s = json.at("timeout_s");
+    plan.allocators = allocators_from_json(json.at("allocators"), file);
+    PlanAxes axes;
+    for (const Json& entry : json.at("points")) {
+      const PointSpec& point = plan.points.emplace_back(point_from_json(entry, plan));
+      axes.cases.push_back(point.case_name);
+      axes.sizes.push_back(point.size_bytes);
+      axes.touches.push_back(point.touch);
+      axes.threads.push_back(point.thread);
+    }
+    check_axes(axes);
+    return plan;
+  } catch (const UsageError& failure) {
+    throw UsageError(fmt::format("{}: {}", file, failure.what()), failure.remedy());
+  } catch (const Json::exception& failure) {
+    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), remedy);
+  }
+}
+
+}  // namespace zerotax

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "base/json.h"
+#include "core/plan.h"
+#include "core/probe_process.h"
+
+namespace zerotax {
+
+/// The passes over one point.
+struct Passes {
+  PassResult audit;
+  PassResult timing;
+  PassResult zeroing;
+  PassResult differential;
+  PassResult faults;  ///< of a case that forks
+};
+
+/// Whether the audit saw zeros written by no memset: then zero_ns must come from the differential pass.
+bool has_inline_zeroing(const PassResult& audit);
+
+/// Whether a clock around memset could tell anything, of calloc or of free.
+bool needs_zeroing_pass(const PassResult& audit);
+
+/// Whether zero_ns must come from the differential pass: zeros were written by no memset, or by memsets too short to
+/// time.
+bool needs_differential_pass(const Passes& passes);
+
+/// Whether the audit was complete and saw no zeros written: then there is nothing to time.
+bool has_no_zeroing(const PassResult& audit);
+
+/// A point as JSON (results/schema/point.schema.json) from its passes. Every figure that no pass could measure is
+/// {"na": reason}.
+Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes);
+
+/// A point that was not measured.
+Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::string& reason);
+
+}  // namespace zerotax

@@ -1,0 +1,115 @@
+#include "core/probe_process.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "core/machine_trouble.h"
+#include "core/pass_verdict.h"
+#include "core/probe_identity.h"
+#include "core/shared_file.h"
+#include "meter/probe_exit.h"
+#include "os/memory.h"
+
+namespace zerotax {
+namespace {
+
+/// A record in shared memory, mapped here.
+class SharedRecord {
+ public:
+  explicit SharedRecord(std::size_t bytes) : bytes_(bytes), file_("zerotax-record", bytes) {
+    memory_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.fd(), 0);
+    if (memory_ == MAP_FAILED) throw call_trouble("there is no shared memory for a record: mmap", errno);
+  }
+  ~SharedRecord() { ::munmap(memory_, bytes_); }
+  SharedRecord(const SharedRecord&) = delete;
+  SharedRecord& operator=(const SharedRecord&) = delete;
+
+  [[nodiscard]] int fd() const { return file_.fd(); }
+  [[nodiscard]] Record& record() const { return *static_cast<Record*>(memory_); }
+  [[nodiscard]] std::unique_ptr<unsigned char[]> copy() const {
+    auto bytes = std::make_unique<unsigned char[]>(bytes_);
+    std::memcpy(bytes.get(), memory_, bytes_);
+    return bytes;
+  }
+
+ private:
+  std::size_t bytes_;
+  SharedFile file_;
+  void* memory_ = MAP_FAILED;
+};
+
+std::uint32_t ops_of(Pass pass, const Repeats& repeats) {
+  switch (pass) {
+    case Pass::kZeroing:
+      return std::min(repeats.ops, repeats.zeroing_ops);
+    case Pass::kAudit:
+    case Pass::kFaults:
+      return std::min(repeats.ops, repeats.audit_ops);
+    case Pass::kTiming:
+    case Pass::kDifferential:
+    case Pass::kBare:
+      break;
+  }
+  return repeats.ops;
+}
+
+Request make_request(const PointSpec& point, Pass pass) {
+  Request request{};
+  request.magic = kRecordMagic;
+  request.pass = pass;
+  std::snprintf(&request.case_name[0], sizeof request.case_name, "%s", point.case_name.c_str());
+  request.size_bytes = point.size_bytes;
+  request.touch = point.touch;
+  request.thread = point.thread == "worker" ? Thread::kWorker : Thread::kMain;
+  request.ops = ops_of(pass, point.repeats);
+  request.clock = point.time.clock;
+  request.pause_ns = point.time.pause_ns;
+  // Not the audit: its figures must not depend on how fast the machine is. Nor the bare pass: it must not look at a
+  // clock.
+  if (pass == Pass::kTiming || pass == Pass::kZeroing || pass == Pass::kDifferential) {
+    request.min_ops = point.repeats.min_ops;
+    request.budget_ns = point.repeats.budget_ms * 1'000'000;
+  }
+  return request;
+}
+
+}  // namespace
+
+PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pass, const PassLimits& limits,
+                    const std::function<bool()>& stop) {
+  const Request request = make_request(point, pass);
+  const SharedRecord shared(Record::bytes(request.ops));
+  shared.record().request = request;
+
+  ChildCommand command;
+  command.program = allocator.probe;
+  command.arguments = {fmt::format("--zerotax-record={}", shared.fd())};
+  command.inherited_fd = shared.fd();
+  command.capture = true;
+  command.timeout = std::max<std::chrono::milliseconds>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(limits.timeout - limits.used),
+      std::chrono::milliseconds(1));
+  command.resident_limit = limits.resident_bytes;
+  for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
+  if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
+
+  const auto kills = oom_kills();
+  const ChildResult child = run_child(command, stop);
+  const std::string probe = fmt::format("the probe '{}'", allocator.probe);
+  if (child.end == ChildResult::End::kNotStarted) throw start_trouble(probe, child, kMissingProbe);
+  if (probe_says(child, kWrongRecord)) throw other_build(allocator);
+  if (probe_says(child, kNoMachine)) throw probe_trouble(probe, child);
+  const bool out_of_memory = kills && oom_kills() > kills;
+  const PassVerdict verdict = judge_pass(child, shared.record(), limits, out_of_memory);
+  if (verdict.status == PassResult::Status::kCrashed || verdict.status == PassResult::Status::kFailed) {
+    throw_if_limited(child, fmt::format("{}: {}", allocator.name, verdict.reason));
+  }
+  return {shared.copy(), verdict.status, verdict.reason, child.used};
+}
+
+}  // namespace zerotax

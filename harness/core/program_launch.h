@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/allocators.h"
+#include "core/output_paths.h"
+#include "os/foreground.h"
+
+namespace zerotax {
+
+/// The file that a command is. Throws UsageError if there is none that may be executed.
+std::string resolve_program(const std::string& command);
+
+/// The program of these words as an input that no output may be; none for no words. Throws as resolve_program.
+std::vector<NamedPath> program_input(const std::vector<std::string>& words);
+
+/// Throws UsageError if no library can be preloaded into a program file; `cannot` says what then cannot be done with
+/// it, as in "be recorded".
+void check_takes_preload(const std::string& program, const char* cannot);
+
+/// The path of a library of ours, to preload. Throws MachineError if it is not there, UsageError if its path cannot be
+/// preloaded.
+std::string project_library(const std::string& file);
+
+/// The allocator that a program is to run with, `preload` set; nothing if `word` is empty, for its own. `word` is NAME
+/// or NAME=PATH, `env` are words NAME:KEY=VALUE for it. Throws UsageError; MachineError if a built-in one's library is
+/// not found.
+std::optional<Allocator> resolve_program_allocator(const std::string& word, const std::vector<std::string>& env);
+
+/// A command to run in the foreground: `library` (if not empty) is preloaded first, so that its calls go on to the
+/// allocator; what the user preloads stays behind both.
+ForegroundCommand foreground_command(const std::string& program, const std::vector<std::string>& words,
+                                     const std::string& library, const std::optional<Allocator>& allocator);
+
+/// Runs it to its end. Throws UsageError if it could not be started; `subcommand` is what to try it without.
+ForegroundResult run_program(const ForegroundCommand& command, const char* subcommand);
+
+}  // namespace zerotax

@@ -1,0 +1,77 @@
+#include "core/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace zerotax {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kSilence = std::chrono::seconds(2);
+constexpr auto kPlainInterval = std::chrono::seconds(10);
+constexpr auto kDrawInterval = std::chrono::milliseconds(100);
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// Progress that nobody can be told of ends no run.
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+}  // namespace
+
+std::string format_duration(double seconds) {
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+Progress::Progress(std::string what, std::size_t items, double weight)
+    : what_(std::move(what)),
+      items_(items),
+      weight_(weight),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      shown_(start_) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::advance(double weight) {
+  ++done_;
+  done_weight_ += weight;
+}
+
+std::string Progress::estimate() const {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+  // Too little done to extrapolate from.
+  if (done_weight_ < weight_ * 0.01) return "";
+  return fmt::format(", about {} left", format_duration(elapsed * (weight_ - done_weight_) / done_weight_));
+}
+
+void Progress::show(const std::string& now) {
+  const auto time = Clock::now();
+  if (time - start_ < kSilence) return;
+  if (drawn_ && time - shown_ < (terminal_ ? Clock::duration(kDrawInterval) : Clock::duration(kPlainInterval))) return;
+  shown_ = time;
+  drawn_ = true;
+  std::string line = fmt::format("{}: {} of {}{}, now {}", what_, done_, items_, estimate(), now);
+  if (terminal_) {
+    line.resize(std::min(line.size(), terminal_width() - 1));
+    say("\r\033[K" + line);
+  } else {
+    say(line + "\n");
+  }
+  std::fflush(stderr);
+}
+
+void Progress::clear() {
+  if (terminal_ && drawn_) say("\r\033[K");
+}
+
+}  // namespace zerotax

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/plan.h"
+#include "core/results.h"
+
+namespace zerotax {
+
+/// One run from plan to stored points, with everything around it: warming up memory, progress, interruption.
+class Session {
+ public:
+  /// `folder`: where to store; empty keeps the points in memory only. `command`: the words of the command line.
+  Session(Plan plan, std::optional<std::string> folder, std::vector<std::string> command);
+
+  /// Goes on with a folder that was interrupted: its own plan, and what is missing of it.
+  static Session resume(const std::string& folder, std::vector<std::string> command);
+
+  /// Measures. Returns the number of the signal that ended it early, or 0. What was finished is stored either way.
+  int run();
+
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const std::vector<Json>& points() const;
+  /// Nullptr without a folder.
+  [[nodiscard]] const ResultsFolder* folder() const { return folder_ ? &*folder_ : nullptr; }
+  /// The whole run in one object, points included.
+  [[nodiscard]] Json json() const;
+
+ private:
+  explicit Session(const std::string& folder);
+
+  Plan plan_;
+  RunHeader header_;
+  std::optional<ResultsFolder> folder_;
+  std::vector<Json> points_;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,96 @@
+#include "core/stored_run.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/error.h"
+#include "base/strict_json.h"
+#include "core/document.h"
+#include "core/plan.h"
+#include "os/input_file.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRemedy = "give a results folder, or a file of zerotax run --json";
+constexpr const char* kDamaged = "measure it again";
+
+/// Beyond its schema: that its figures agree, and that it is the only one of its kind.
+void check_point(const Json& point, const std::string& where, std::set<std::string>& keys) {
+  if (const std::string problem = contradiction_in(point); !problem.empty()) {
+    throw UsageError(fmt::format("{} is damaged: {}", where, problem), kDamaged);
+  }
+  const std::string key =
+      point_key(point.at("allocator"), point.at("case"), point.at("size_bytes"), point.at("touch"), point.at("thread"));
+  if (!keys.insert(key).second) {
+    throw UsageError(fmt::format("{} is damaged: the point {} is there twice", where, key), kDamaged);
+  }
+}
+
+/// The file of points beside run.json, and nowhere else.
+std::string points_file(const Json& run, const fs::path& folder, const std::string& file) {
+  const std::string name = text_field(run, "points_file", "points.jsonl");
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
+    throw UsageError(fmt::format("{} is damaged: /points_file: '{}' is not the name of a file beside it", file, name),
+                     kDamaged);
+  }
+  return (folder / name).string();
+}
+
+}  // namespace
+
+std::vector<Json> read_stored_points(const std::string& file) {
+  const std::string text = read_input_file(file);
+  std::vector<Json> points;
+  std::set<std::string> keys;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    const std::string where = fmt::format("{} line {}", file, points.size() + 1);
+    try {
+      points.push_back(parse_strict_json(std::string_view(text).substr(begin, end - begin)));
+    } catch (const JsonTextError& failure) {
+      throw UsageError(fmt::format("{} {}", where, failure.what()), kDamaged);
+    }
+    check_document(points.back(), where, "point", kDamaged);
+    check_point(points.back(), where, keys);
+    begin = end + 1;
+  }
+  return points;
+}
+
+StoredRun read_stored_run(const std::string& path) {
+  std::error_code failure;
+  const bool folder = fs::is_directory(path, failure);
+  const std::string file = folder ? path + "/run.json" : path;
+  const Json run = read_document(file, "run", kRemedy);
+  StoredRun stored;
+  stored.environment = run.at("environment");
+  stored.files = {file};
+  if (run.contains("points")) {
+    stored.points = run.at("points").get<std::vector<Json>>();
+    std::set<std::string> keys;
+    for (std::size_t i = 0; i < stored.points.size(); ++i) {
+      check_point(stored.points[i], fmt::format("{} /points/{}", file, i), keys);
+    }
+  } else {
+    const fs::path parent = fs::path(file).parent_path();
+    stored.files.push_back(points_file(run, parent, file));
+    stored.points = read_stored_points(stored.files.back());
+    const std::string thresholds = (parent / "thresholds.json").string();
+    if (is_there(thresholds)) {
+      stored.thresholds = read_document(thresholds, "thresholds", "delete it, or search again: zerotax study --resume");
+      stored.files.push_back(thresholds);
+    }
+  }
+  if (stored.points.empty()) {
+    throw UsageError(fmt::format("{} has no points: nothing was measured", path),
+                     "go on with it by --resume, or measure again");
+  }
+  return stored;
+}
+
+}  // namespace zerotax

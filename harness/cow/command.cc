@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <memory>
+
+#include "base/size.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/figures.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/program_launch.h"
+#include "core/results.h"
+#include "cow/document.h"
+#include "cow/lines.h"
+#include "cow/run.h"
+#include "os/environment.h"
+
+namespace zerotax::cow {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax cow -- ./snapshotting-server\n"
+    "  zerotax cow --pid 4711 --interval 0.5\n"
+    "  zerotax cow --faults faults.jsonl -- ./server\n"
+    "  zerotax cow --first-child --json cow.json -- ruby bigarray.rb\n"
+    "As root it sees every fault, else those in user mode of your own programs. With a command, the exit status is the "
+    "program's own (128 + N if signal N ended it).\n";
+
+struct Options {
+  pid_t pid = 0;
+  double interval = 1;
+  bool first_child = false;
+  std::string name;
+  std::string json;
+  std::string faults;
+  std::string svg;
+  std::string buffer;
+  bool has_pid = false;
+  bool has_name = false;
+};
+
+/// Live lines: on a terminal the interval that runs is drawn over until it is complete.
+class LiveLines {
+ public:
+  explicit LiveLines(std::FILE* to) : to_(to), terminal_(::isatty(::fileno(to)) != 0) {}
+
+  [[nodiscard]] bool terminal() const { return terminal_; }
+  void show(const FaultInterval& interval, bool complete) {
+    // A line that the terminal wraps would not be drawn over.
+    winsize window{};
+    const std::size_t columns = terminal_ && ::ioctl(::fileno(to_), TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+    std::string text = lines_++ == 0 ? cow_heading(columns) : "";
+    // Up by what was drawn last, and all below is wiped (ECMA-48: CUU, ED).
+    if (drawn_ > 0) text += fmt::format("\x1b[{}A\x1b[J", drawn_);
+    const std::string rows = cow_lines(interval, columns);
+    drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
+    fmt::print(to_, "{}", text + rows);
+    std::fflush(to_);
+  }
+
+ private:
+  std::FILE* to_;
+  bool terminal_;
+  std::size_t lines_ = 0;
+  std::ptrdiff_t drawn_ = 0;
+};
+
+std::size_t buffer_bytes(const std::string& word) {
+  if (word.empty()) return 0;
+  const std::uint64_t bytes = parse_size(word);
+  if (bytes < 4096 || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
+    throw UsageError(fmt::format("--buffer {} is no usable size", word), "give a power of two, 4KiB to 1GiB");
+  }
+  return bytes;
+}
+
+void check(const Options& options, const std::vector<std::string>& words) {
+  if (options.has_pid == !words.empty()) {
+    throw UsageError(words.empty() ? "neither a process nor a command is given" : "a process and a command are given",
+                     "give --pid PID, or a command behind --, as in zerotax cow -- ./server");
+  }
+  if (options.has_pid && options.pid <= 0) {
+    throw UsageError(fmt::format("--pid {} is no process", options.pid), "give the number that ps shows");
+  }
+  if (options.has_pid && options.pid == ::getpid()) {
+    throw UsageError("that process is zerotax itself", "give the number of another one");
+  }
+  if (!(options.interval >= 0.05) || options.interval > 3600) {
+    throw UsageError(fmt::format("--interval {:g} is no usable time", options.interval), "give 0.05 to 3600 seconds");
+  }
+  if (options.first_child && options.has_name) {
+    throw UsageError("--first-child and --comm both say what is counted", "leave one of the two out");
+  }
+  buffer_bytes(options.buffer);
+  check_outputs({{"--faults", options.faults}, {"--json", options.json}, {"--svg", options.svg}}, program_input(words));
+  if (!options.svg.empty()) draw_svg("cow", "");
+}
+
+/// Throws UsageError if not all faults could be written to the file that was to have them.
+void check_log(const FaultData& data) {
+  if (!data.log || data.log->not_written == 0) return;
+  throw UsageError(fmt::format("{} of {} faults were not written to {}: {}", data.log->not_written,
+                               data.log->not_written + data.log->written,
+                               data.log->path == "-" ? "standard output" : data.log->path, data.log->problem),
+                   "give a plain file on a disk with room, or a reader that keeps up and stays");
+}
+
+ExitStatus cow(const Options& options) {
+  const std::vector<std::string> words = Subcommand::program_words();
+  check(options, words);
+  CowSubject subject;
+  subject.command = words;
+  subject.counted = options.first_child ? "first child" : options.has_name ? "name " + options.name : "all";
+  subject.interval_s = options.interval;
+  subject.started = utc_now();
+  // Standard output is the program's, or that of --json - or --faults -.
+  std::FILE* to = words.empty() && options.json != "-" && options.faults != "-" ? stdout : stderr;
+  LiveLines live(to);
+  FaultTracerOptions how;
+  how.interval_s = options.interval;
+  how.first_child = options.first_child;
+  how.name_prefix = options.name;
+  how.faults_file = options.faults;
+  how.buffer_bytes = buffer_bytes(options.buffer);
+  how.while_running = live.terminal();
+  how.tell = [&](const FaultInterval& interval, bool complete) { live.show(interval, complete); };
+  const CowRun run = words.empty() ? cow_process(options.pid, how) : cow_command(words, how);
+  subject.pid = run.pid;
+  subject.wall_s = run.wall_s;
+  subject.exit_status = run.exit_status;
+  const Json json = cow_json(subject, run.data, describe_environment());
+  if (!options.json.empty()) write_file(options.json, json_text(json));
+  fmt::print(to, "\n{}", cow_text(json));
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json_text(json)));
+  check_log(run.data);
+  return static_cast<ExitStatus>(run.exit_status);
+}
+
+const Subcommand command(
+    "cow", "watch copy-on-write as it happens (cow -- COMMAND ..., cow --pid PID): who copies which page", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      const Argument pid = arguments.option("-p,--pid", options->pid, "watch this process and its descendants");
+      arguments.option("--interval", options->interval, "seconds between two lines").with_default();
+      arguments.flag("--first-child", options->first_child, "count the first process that is forked, and no other");
+      const Argument name = arguments.option("--comm", options->name, "count processes whose name starts with this").word();
+      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      arguments.option("--faults", options->faults, "write each fault to this file as it happens, a line of JSON each")
+          .path();
+      arguments.option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file").path();
+      arguments
+          .option("--buffer", options->buffer,
+                  "memory of the kernel for events, for each CPU (8MiB as root, else up to 2MiB)")
+          .word();
+      return [options, pid, name] {
+        options->has_pid = pid.given();
+        options->has_name = name.given();
+        return cow(*options);
+      };
+    });
+
+}  // namespace
+}  // namespace zerotax::cow

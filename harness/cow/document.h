@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "observe/fault_data.h"
+
+namespace zerotax::cow {
+
+/// What was watched, and how.
+struct CowSubject {
+  std::vector<std::string> command;  ///< empty: a process that ran
+  pid_t pid = 0;                     ///< of it
+  std::string counted;               ///< "all", "first child", or "name NAME"
+  double interval_s = 1;
+  double wall_s = 0;
+  int exit_status = 0;
+  std::string started;
+};
+
+/// The object of "zerotax.cow/1" (results/schema/cow.schema.json).
+Json cow_json(const CowSubject& subject, const FaultData& data, const Json& environment);
+
+/// For people, from that object: totals, processes, the mappings and the code that copied most.
+std::string cow_text(const Json& cow);
+
+}  // namespace zerotax::cow

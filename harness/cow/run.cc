@@ -1,0 +1,47 @@
+#include "cow/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/error.h"
+#include "core/interrupt.h"
+#include "core/program_launch.h"
+#include "os/clock.h"
+
+namespace zerotax::cow {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{20};
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+/// Whether it runs; a zombie does not.
+bool runs(pid_t pid) { return process_memory(pid, false).vsz.has_value(); }
+
+}  // namespace
+
+CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions options) {
+  const ForegroundCommand command = foreground_command(resolve_program(words.front()), words, "", {});
+  FaultTracer tracer(std::move(options));
+  const ForegroundResult result = run_program(command, "cow");
+  return {tracer.finish(), result.pid, seconds(result.wall_ns), result.exit_status};
+}
+
+CowRun cow_process(pid_t pid, FaultTracerOptions options) {
+  if (process_threads(pid).empty()) {
+    throw UsageError(fmt::format("there is no process {}", pid), "give the number of one that runs, as ps shows it");
+  }
+  if (!runs(pid)) {
+    throw UsageError(fmt::format("process {} has no memory of its own (a zombie, or a thread of the kernel)", pid),
+                     "give the number of a program that runs");
+  }
+  const std::int64_t start = monotonic_ns();
+  FaultTracer tracer(std::move(options), pid);
+  while (runs(pid) && interrupted() == 0) std::this_thread::sleep_for(kPause);
+  const double wall_s = seconds(monotonic_ns() - start);
+  return {tracer.finish(), pid, wall_s, 0};
+}
+
+}  // namespace zerotax::cow

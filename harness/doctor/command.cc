@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/output_file.h"
+#include "doctor/table.h"
+#include "os/environment.h"
+
+namespace zerotax::doctor {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax doctor\n"
+    "  zerotax doctor --json doctor.json\n"
+    "  zerotax doctor && zerotax study\n";
+
+struct Options {
+  std::string root;
+  std::string json;
+};
+
+ExitStatus doctor(const Options& options) {
+  if (!options.json.empty()) check_writable(options.json);
+  const Machine machine(options.root);
+  const std::vector<Row> rows = examine(machine);
+  if (!options.json.empty()) {
+    const Json environment =
+        machine.is_this() ? describe_environment() : not_available("another machine's files were looked at");
+    write_file(options.json, json_text(doctor_json(rows, environment)));
+  }
+  if (options.json != "-") fmt::print("{}", doctor_text(rows));
+  return doctor_status(rows);
+}
+
+const Subcommand command(
+    "doctor", "say what would spoil or limit a run on this machine, and how to change it", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      arguments.option("--json", options->json, "write it to this file (- is standard output)").path();
+      // For tests: files planted below a folder stand for the machine.
+      arguments.option("--root", options->root, "read the machine's files below this folder").hidden();
+      return [options] { return doctor(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax::doctor

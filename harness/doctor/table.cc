@@ -1,0 +1,90 @@
+#include "doctor/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/wrap.h"
+
+namespace zerotax::doctor {
+namespace {
+
+std::size_t count(const std::vector<Row>& rows, Weight weight) {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.finding.weight == weight; }));
+}
+
+std::string state_text(const Finding& finding) {
+  if (finding.state.is_string()) return finding.state.get<std::string>();
+  const auto why = finding.state.at("na").get<std::string>();
+  return finding.weight == Weight::kUnknown ? why : "n/a: " + why;
+}
+
+/// A remedy is to be copied, so it is never broken.
+std::string row_text(const Row& row) {
+  const Finding& finding = row.finding;
+  const std::string first = fmt::format(
+      "  {:<7} {:<21} ", finding.weight == Weight::kUnknown ? "n/a" : weight_word(finding.weight), row.name);
+  const std::string margin(10, ' ');
+  std::string text = wrap(state_text(finding), first, std::string(first.size(), ' '));
+  if (!finding.effect.empty()) text += wrap(finding.effect, margin, margin);
+  if (!finding.remedy.empty()) text += fmt::format("{}$ {}\n", margin, finding.remedy);
+  return text;
+}
+
+std::string summary(const std::vector<Row>& rows) {
+  const std::size_t stops = count(rows, Weight::kStops);
+  const std::size_t spoils = count(rows, Weight::kSpoils);
+  const std::size_t limits = count(rows, Weight::kLimits);
+  const std::string rest =
+      fmt::format(" {} {} what can be measured.", limits, limits == 1 ? "thing limits" : "things limit");
+  if (stops > 0) return "This machine cannot measure: see \"stops\"." + rest;
+  if (spoils == 0) return "Nothing here would spoil a run." + rest;
+  return fmt::format(
+      "{} would spoil a run: times are not to be trusted until that is gone (what is counted is, unless "
+      "said otherwise).{}",
+      spoils == 1 ? "1 thing" : fmt::format("{} things", spoils), rest);
+}
+
+}  // namespace
+
+ExitStatus doctor_status(const std::vector<Row>& rows) {
+  if (count(rows, Weight::kStops) > 0) return ExitStatus::kMachine;
+  return count(rows, Weight::kSpoils) > 0 ? ExitStatus::kFinding : ExitStatus::kDone;
+}
+
+Json doctor_json(const std::vector<Row>& rows, const Json& environment) {
+  Json json;
+  json["schema"] = "zerotax.doctor/1";
+  json["environment"] = environment;
+  const ExitStatus status = doctor_status(rows);
+  json["verdict"] = status == ExitStatus::kDone      ? "ready"
+                    : status == ExitStatus::kFinding ? "spoiled"
+                                                     : "cannot measure";
+  json["rows"] = Json::array();
+  for (const Row& row : rows) {
+    const Finding& finding = row.finding;
+    json["rows"].push_back({{"topic", topic_word(row.topic)},
+                            {"name", row.name},
+                            {"state", finding.state},
+                            {"weight", weight_word(finding.weight)},
+                            {"effect", finding.effect.empty() ? Json(nullptr) : Json(finding.effect)},
+                            {"remedy", finding.remedy.empty() ? Json(nullptr) : Json(finding.remedy)}});
+  }
+  return json;
+}
+
+std::string doctor_text(const std::vector<Row>& rows) {
+  std::string text;
+  const Row* before = nullptr;
+  for (const Row& row : rows) {
+    if (before == nullptr || before->topic != row.topic) {
+      text += fmt::format("{}{}\n", before == nullptr ? "" : "\n", topic_word(row.topic));
+    }
+    text += row_text(row);
+    before = &row;
+  }
+  return text + "\n" + wrap(summary(rows), "", "");
+}
+
+}  // namespace zerotax::doctor

@@ -1,0 +1,148 @@
+#include "findings/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/units.h"
+#include "base/wrap.h"
+#include "findings/rule.h"
+#include "findings/tax.h"
+#include "findings/projects.h"
+
+namespace zerotax::findings {
+namespace {
+
+bool same_subject(const AllocatorFindings& one, const Json& point) {
+  return one.allocator == point.at("allocator") && one.version == point.at("version") && one.env == point.at("env");
+}
+
+FindingSubject subject_of(const AllocatorFindings& one, const std::vector<Json>& points, const Json& thresholds) {
+  FindingSubject subject{one.allocator, one.version, one.env, {}, {}, {}};
+  for (const Json& point : points) (same_subject(one, point) ? subject.points : subject.peers).push_back(&point);
+  if (thresholds.is_object()) {
+    for (const Json& threshold : thresholds.at("thresholds")) {
+      if (threshold.at("allocator") == one.allocator) subject.thresholds.push_back(&threshold);
+    }
+  }
+  return subject;
+}
+
+/// Two findings of a rule may fall on one name, as where an allocator is good in between; no two ids may be the same.
+void tell_apart(const std::string& allocator, std::vector<Finding>& findings) {
+  std::set<std::string> ids;
+  for (Finding& finding : findings) {
+    for (const std::uint64_t other : {finding.to_bytes, finding.from_bytes}) {
+      if (ids.contains(finding_id(allocator, finding))) finding.named_bytes = other;
+    }
+    const std::string name = finding.name;
+    for (int i = 2; ids.contains(finding_id(allocator, finding)); ++i) finding.name = fmt::format("{}-{}", name, i);
+    ids.insert(finding_id(allocator, finding));
+  }
+}
+
+/// A variable may be longer than a line: it is cut after colons, as its own parts are.
+std::string breakable(std::string words) {
+  constexpr std::size_t kLong = 60;
+  if (words.size() <= kLong) return words;
+  for (std::size_t at = words.find(':'); at != std::string::npos; at = words.find(':', at + 1))
+    words.insert(at + 1, " ");
+  return words;
+}
+
+std::string knob_words(const Json& knob) {
+  const Json& effect = knob.at("effect");
+  if (is_not_available(effect))
+    return fmt::format("{}: {}", breakable(env_words(knob.at("env"))), text_field(effect, "na", ""));
+  return fmt::format("{}: {}", breakable(env_words(knob.at("env"))), effect.dump());
+}
+
+}  // namespace
+
+std::vector<AllocatorFindings> find_findings(const std::vector<Json>& points, const Json& thresholds) {
+  std::vector<AllocatorFindings> all;
+  for (const Json& point : points) {
+    if (std::any_of(all.begin(), all.end(), [&](const auto& one) { return same_subject(one, point); })) continue;
+    all.push_back({point.at("allocator"), point.at("version"), point.at("env"), {}});
+  }
+  for (AllocatorFindings& one : all) {
+    const FindingSubject subject = subject_of(one, points, thresholds);
+    for (const FindingRule* rule : FindingRule::all()) {
+      std::vector<Finding> found = rule->find(subject);
+      for (Finding& finding : found) finding.rule = rule->name();
+      std::move(found.begin(), found.end(), std::back_inserter(one.findings));
+    }
+    tell_apart(one.allocator, one.findings);
+    std::stable_sort(one.findings.begin(), one.findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  }
+  return all;
+}
+
+Json finding_json(const AllocatorFindings& subject, const Finding& finding) {
+  Json json;
+  json["id"] = finding_id(subject.allocator, finding);
+  json["rule"] = finding.rule;
+  json["allocator"] = subject.allocator;
+  json["version"] = subject.version;
+  json["env"] = subject.env;
+  json["severity"] = severity_word(finding.severity);
+  json["title"] = finding.title;
+  json["sentence"] = finding.sentence;
+  json["evidence"] = finding.evidence;
+  json["knobs"] = Json::array();
+  for (const Json& knob : upstream_entries(subject.allocator, "knobs", finding)) {
+    json["knobs"].push_back(
+        {{"env", knob.at("env")}, {"effect", not_available("not tried yet: zerotax report tries it")}});
+  }
+  return json;
+}
+
+Json findings_json(const std::vector<AllocatorFindings>& all, const std::string& run) {
+  Json json;
+  json["schema"] = "zerotax.findings/1";
+  json["run"] = run;
+  json["findings"] = Json::array();
+  for (const AllocatorFindings& one : all) {
+    for (const Finding& finding : one.findings) json["findings"].push_back(finding_json(one, finding));
+  }
+  return json;
+}
+
+std::string findings_count(const Json& findings) {
+  const Json& all = findings.at("findings");
+  if (all.empty()) return "no findings";
+  std::string kinds;
+  for (const char* severity : {"high", "medium", "low"}) {
+    const auto count =
+        std::count_if(all.begin(), all.end(), [&](const Json& each) { return each.at("severity") == severity; });
+    if (count > 0) kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, severity);
+  }
+  return fmt::format("{} finding{}: {}", all.size(), all.size() == 1 ? "" : "s", kinds);
+}
+
+std::string findings_text(const Json& findings) {
+  std::string text = findings_count(findings) + "\n";
+  std::string last;
+  for (const Json& finding : findings.at("findings")) {
+    std::string label = finding.at("allocator");
+    if (finding.at("version").is_string()) label += " " + finding.at("version").get<std::string>();
+    if (!finding.at("env").empty()) label += " with " + env_words(finding.at("env"));
+    if (label != last) text += "\n" + wrap(label, "", "  ");
+    last = label;
+    text +=
+        fmt::format("\n  {:<7} {}\n", finding.at("severity").get<std::string>(), finding.at("id").get<std::string>());
+    text += wrap(finding.at("sentence").get<std::string>(), "    ", "    ");
+    const Json& evidence = finding.at("evidence");
+    const auto [least, most] = std::minmax_element(evidence.begin(), evidence.end(), [](const Json& a, const Json& b) {
+      return a.at("size_bytes") < b.at("size_bytes");
+    });
+    text += fmt::format("    evidence: {} point{}, {}\n", evidence.size(), evidence.size() == 1 ? "" : "s",
+                        range_text(least->at("size_bytes"), most->at("size_bytes")));
+    for (const Json& knob : finding.at("knobs")) text += wrap("knob: " + knob_words(knob), "    ", "      ");
+  }
+  return text;
+}
+
+}  // namespace zerotax::findings

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "findings/finding.h"
+
+namespace zerotax::findings {
+
+/// The findings of one allocator in one configuration.
+struct AllocatorFindings {
+  std::string allocator;
+  Json version;
+  Json env;
+  std::vector<Finding> findings;  ///< dearest first
+};
+
+/// Applies every rule to the points of a run and the thresholds (the object of thresholds.json, or null). One entry per
+/// allocator and configuration, in order of appearance, those without findings too.
+std::vector<AllocatorFindings> find_findings(const std::vector<Json>& points, const Json& thresholds);
+
+/// One finding as in "zerotax.findings/1", its knobs not tried yet.
+Json finding_json(const AllocatorFindings& subject, const Finding& finding);
+
+/// The object of "zerotax.findings/1" (results/schema/findings.schema.json); `run` is where the points are from.
+Json findings_json(const std::vector<AllocatorFindings>& all, const std::string& run);
+
+/// For people, of that object: at most 80 columns.
+std::string findings_text(const Json& findings);
+
+/// "3 findings: 1 high, 2 low", or "no findings".
+std::string findings_count(const Json& findings);
+
+}  // namespace zerotax::findings

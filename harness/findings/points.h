@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "findings/rule.h"
+
+namespace zerotax::findings {
+
+/// What the rules have in common: reading figures of a point, and joining points to ranges of sizes.
+
+/// A count under a key; nothing if it was not measured. A time is its median. "first_KEY" is that of the process's
+/// first operation. Zeroed bytes that are an upper bound of less than two pages are 0: a page may be there for a store
+/// of eight bytes, and that is no finding.
+std::optional<std::uint64_t> count_in(const Json& figures, const char* key);
+
+/// Whether zeroed bytes, of calloc or free, are an upper bound: some of them were found by their pages.
+bool is_upper_bound(const Json& figures, const char* key);
+
+/// "up to ", or nothing for a figure that is exact.
+std::string bound_words(bool upper_bound);
+
+/// Zeroed bytes for people: "1,048,576", "up to 1,048,576" where they are an upper bound, "n/a".
+std::string bytes_words(const Json& figures, const char* key);
+
+/// Whether a point was measured to its end, promises kept or not.
+bool has_result(const Json& point);
+
+/// Whether a point is of calloc_loop and was measured to its end.
+bool is_plain_loop(const Json& point);
+
+/// The points of a subject that are.
+std::vector<const Json*> plain_loops(const FindingSubject& subject);
+
+std::uint64_t size_of(const Json& point);
+std::uint64_t pages_of(const Json& point);
+
+/// A part of a whole is much of it from a half on and next to nothing up to a twentieth: between the two lies the
+/// factor of ten that makes a difference of behaviour.
+bool is_much(std::uint64_t part, std::uint64_t whole);
+bool is_little(std::uint64_t part, std::uint64_t whole);
+
+/// Points of neighbouring sizes that show the same thing.
+struct FiringRange {
+  std::uint64_t from_bytes;
+  std::uint64_t to_bytes;
+  std::vector<const Json*> points;  ///< that show it, by size
+};
+
+/// The ranges of neighbours among the sizes of `considered` at which at least one point fires.
+std::vector<FiringRange> firing_ranges(std::vector<const Json*> considered,
+                                       const std::function<bool(const Json&)>& fires);
+
+/// Fires for what `fires` does, but not on a worker thread alone: where the main thread is measured at the same size
+/// and touch and does not, it is the difference between the two that is a finding (worker-differs).
+std::function<bool(const Json&)> not_on_worker_alone(const FindingSubject& subject,
+                                                     std::function<bool(const Json&)> fires);
+
+/// The point of a range whose size is nearest to `size_bytes`: the one that words are about.
+const Json& point_nearest(const FiringRange& range, std::uint64_t size_bytes);
+
+/// A finding of a range, but for its words: its sizes, and all points of the range with the figures named as evidence.
+Finding finding_of(const std::string& name, const FiringRange& range, std::initializer_list<const char*> figures);
+
+/// A point as evidence: where it was measured, and the figures that count.
+Json evidence_of(const Json& point, std::initializer_list<const char*> figures);
+
+/// A promise of calloc that was broken, in whatever case: one finding for each range of sizes at which points have this
+/// violation. `reason` stands in for a point that gives none.
+std::vector<Finding> broken_promise(const FindingSubject& subject, const char* violation, const char* name,
+                                    const char* title, const char* reason);
+
+/// The fastest other allocator at the same case, size, touch and thread.
+struct Peer {
+  std::string label;
+  double ns;
+  double ratio;  ///< how many times as long the subject took
+};
+/// `own`: what the subject took; nothing if that is not known. `time`: what a point of another took.
+std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point, std::optional<double> own,
+                                 const std::function<std::optional<double>(const Json&)>& time);
+std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point,
+                                 const std::function<std::optional<double>(const Json&)>& time);
+
+/// ", 3,100 times as long as jemalloc 5.3.0" if it is at least twice, else "".
+std::string peer_words(const std::optional<Peer>& peer);
+
+/// What `one` takes against `other`, whole operations: ", 46 times the time", ", 1/46 of the time"; "" if that is less
+/// than twice, or not known.
+std::string time_words(const Json& one, const Json& other);
+
+}  // namespace zerotax::findings

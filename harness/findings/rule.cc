@@ -1,0 +1,27 @@
+#include "findings/rule.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace zerotax::findings {
+namespace {
+
+std::vector<const FindingRule*>& registered() {
+  static std::vector<const FindingRule*> rules;
+  return rules;
+}
+
+}  // namespace
+
+FindingRule::FindingRule(const char* name, const char* meaning, Find function)
+    : name_(name), meaning_(meaning), find_(function) {
+  auto& rules = registered();
+  const auto after =
+      std::upper_bound(rules.begin(), rules.end(), std::string_view(name),
+                       [](std::string_view one, const FindingRule* other) { return one < other->name(); });
+  rules.insert(after, this);
+}
+
+const std::vector<const FindingRule*>& FindingRule::all() { return registered(); }
+
+}  // namespace zerotax::findings

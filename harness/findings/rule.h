@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "findings/finding.h"
+
+namespace zerotax::findings {
+
+/// What a rule looks at: all that was measured of one allocator in one configuration.
+struct FindingSubject {
+  std::string allocator;
+  Json version;
+  Json env;
+  std::vector<const Json*> points;      ///< of this allocator
+  std::vector<const Json*> thresholds;  ///< of this allocator, as in thresholds.json
+  std::vector<const Json*> peers;       ///< points of the other allocators of the same run
+};
+
+/// A rule over measured points: one static object of this kind in analyze/findings/<name>.cc. Deterministic figures
+/// decide; times only illustrate.
+class FindingRule {
+ public:
+  using Find = std::vector<Finding> (*)(const FindingSubject& subject);
+
+  /// `name`: as in the ids of its findings; `meaning`: for people, one line.
+  FindingRule(const char* name, const char* meaning, Find function);
+
+  [[nodiscard]] const char* name() const { return name_; }
+  [[nodiscard]] const char* meaning() const { return meaning_; }
+  [[nodiscard]] std::vector<Finding> find(const FindingSubject& subject) const { return find_(subject); }
+
+  /// Every rule, by name.
+  static const std::vector<const FindingRule*>& all();
+
+ private:
+  const char* name_;
+  const char* meaning_;
+  Find find_;
+};
+
+}  // namespace zerotax::findings

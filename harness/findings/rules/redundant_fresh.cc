@@ -1,0 +1,104 @@
+// Memory fresh from the kernel is zero. calloc writes zeros over it all the same, and populates it by that.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "core/operation_cost.h"
+#include "findings/points.h"
+#include "findings/redundant_calls.h"
+#include "findings/rule.h"
+
+namespace zerotax::findings {
+namespace {
+
+/// The later calls of a point that write zeros over fresh memory, if there are any.
+std::optional<RedundantCalls> fresh_calls(const Json& point) {
+  const auto all = redundant_calls(point);
+  if (!all) return std::nullopt;
+  const auto found =
+      std::find_if(all->begin(), all->end(), [](const auto& calls) { return calls.kind == RedundantKind::kFresh; });
+  return found == all->end() ? std::nullopt : std::optional(*found);
+}
+
+bool in_later_calls(const Json& point) { return fresh_calls(point).has_value(); }
+
+bool in_first_call_only(const Json& point) {
+  const auto redundant = count_in(point, "first_redundant_zeroed_bytes");
+  const auto populated = count_in(point, "first_populated_bytes");
+  return !in_later_calls(point) && redundant && populated && is_much(*redundant, size_of(point)) &&
+         is_much(*populated, size_of(point));
+}
+
+std::string faults_words(std::optional<std::uint64_t> faults) {
+  return faults ? format_count(*faults) + " page faults" : "page faults that were not counted";
+}
+
+/// Of later calls: a count of the timing pass is given only if it saw such calls.
+std::string faults_words(const RedundantCalls& calls) {
+  return calls.calloc_faults ? faults_words(calls.calloc_faults) : "calls that the timing pass did not see";
+}
+
+std::optional<double> first_calloc_ns(const Json& point) {
+  const auto ns = count_in(point, "first_calloc_ns");
+  return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
+}
+
+Finding later_calls(const FindingSubject& subject, const FiringRange& range) {
+  Finding finding =
+      finding_of("redundant-fresh", range,
+                 {"zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "calloc_faults", "calloc_ns"});
+  finding.severity = range.to_bytes >= kBigBlock ? Severity::kHigh : Severity::kLow;
+  const Json& point = point_nearest(range, finding.named_bytes);
+  const RedundantCalls calls = *fresh_calls(point);
+  const std::string faults = faults_words(calls);
+  const std::string size = format_size(size_of(point));
+  const std::string ratio = peer_words_of(subject, point, calls);
+  finding.title =
+      fmt::format("{} {} memory fresh from the kernel: {}{}",
+                  calls.every() ? fmt::format("every calloc({})", size)
+                                : fmt::format("{} of {} calls of calloc({})", calls.ops, calls.of_ops, size),
+                  calls.ops == 1 || calls.every() ? "zeroes" : "zero", faults, ratio);
+  // The share is that of one size of the range.
+  const std::string at_size = range.from_bytes == range.to_bytes ? "" : fmt::format(" (at {})", size);
+  const std::string who = fmt::format("{}{} get{}", which_calls(calls), at_size, calls.ops == 1 ? "s" : "");
+  finding.sentence = fmt::format(
+      "At {}, {} fresh memory, which is zero, and {} zeros over it: at {} {} redundant bytes and {} a call{}.",
+      range_text(range.from_bytes, range.to_bytes), calls.every() ? "each calloc gets" : who,
+      calls.every() || calls.ops == 1 ? "writes" : "write", size, redundant_words(calls), faults, ratio);
+  return finding;
+}
+
+Finding first_call(const FindingSubject& subject, const FiringRange& range) {
+  Finding finding = finding_of("redundant-fresh-first", range,
+                               {"first_zeroed_bytes", "first_redundant_zeroed_bytes", "first_populated_bytes",
+                                "first_calloc_faults", "first_calloc_ns"});
+  finding.severity = Severity::kLow;
+  const Json& point = point_nearest(range, finding.named_bytes);
+  const std::string faults = faults_words(count_in(point, "first_calloc_faults"));
+  const std::string ratio = peer_words(fastest_peer(subject, point, first_calloc_ns));
+  finding.title = fmt::format("the first calloc({}) of a process zeroes memory fresh from the kernel: {}{}",
+                              format_size(size_of(point)), faults, ratio);
+  finding.sentence = fmt::format(
+      "At {}, the first calloc of a process gets fresh memory, which is zero, and writes zeros over it: at {} {} "
+      "redundant bytes and {}{}.",
+      range_text(range.from_bytes, range.to_bytes), format_size(size_of(point)),
+      bytes_words(point, "first_redundant_zeroed_bytes"), faults, ratio);
+  return finding;
+}
+
+std::vector<Finding> find_redundant_fresh(const FindingSubject& subject) {
+  const std::vector<const Json*> points = plain_loops(subject);
+  std::vector<Finding> found;
+  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_later_calls)))
+    found.push_back(later_calls(subject, range));
+  for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_first_call_only)))
+    found.push_back(first_call(subject, range));
+  return found;
+}
+
+const FindingRule redundant_fresh_rule("redundant-fresh", "zeros written over memory fresh from the kernel", find_redundant_fresh);
+
+}  // namespace
+}  // namespace zerotax::findings

@@ -1,0 +1,53 @@
+// The process ended, stood still or got no memory before its last operation: whatever it did until then, no program can
+// use that.
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "findings/points.h"
+#include "findings/rule.h"
+
+namespace zerotax::findings {
+namespace {
+
+struct Kind {
+  const char* name;
+  const char* status;
+  const char* reason;  ///< what the point's reason contains
+  const char* title;
+};
+
+/// A point may have failed for other reasons, as where a case's server is missing: those are no findings.
+constexpr std::array<Kind, 3> kKinds{{{"crash", "crashed", "", "ends the process"},
+                                      {"hang", "timeout", "", "does not come to an end"},
+                                      {"null", "failed", "calloc returned NULL", "returns NULL"}}};
+
+std::vector<Finding> find_unfinished(const FindingSubject& subject) {
+  std::vector<Finding> found;
+  for (const Kind& kind : kKinds) {
+    const auto fires = [&kind](const Json& point) {
+      return point.at("status") == kind.status &&
+             text_field(point, "reason", "").find(kind.reason) != std::string::npos;
+    };
+    for (const FiringRange& range : firing_ranges(subject.points, fires)) {
+      Finding finding = finding_of(kind.name, range, {});
+      finding.severity = Severity::kHigh;
+      const Json& point = point_nearest(range, finding.named_bytes);
+      const std::string size = format_size(size_of(point));
+      finding.title = fmt::format("{} {}: {}", text_field(point, "case", ""), size, kind.title);
+      finding.sentence =
+          fmt::format("At {}, {} was not measured to its end ({}): {}.", range_text(range.from_bytes, range.to_bytes),
+                      text_field(point, "case", ""), kind.status, text_field(point, "reason", "no reason is given"));
+      found.push_back(std::move(finding));
+    }
+  }
+  return found;
+}
+
+const FindingRule unfinished_rule("unfinished", "the process ended, hung or got NULL before its last operation", find_unfinished);
+
+}  // namespace
+}  // namespace zerotax::findings

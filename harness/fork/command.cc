@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/interrupt.h"
+#include "core/output_file.h"
+#include "core/results.h"
+#include "fork/document.h"
+#include "fork/study.h"
+#include "os/environment.h"
+
+namespace zerotax::fork {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax fork\n"
+    "  zerotax fork --most 1GiB --rounds 3\n"
+    "  zerotax fork --json fork.json && /usr/bin/python3 plots/fork.py fork.json\n";
+
+struct Options {
+  std::string most = "8GiB";
+  int rounds = 5;
+  double seconds = 3;
+  std::string json;
+};
+
+ForkPlan plan_of(const Options& options) {
+  ForkPlan plan;
+  plan.most_bytes = parse_size(options.most);
+  if (plan.most_bytes < kMiB || plan.most_bytes > 1024 * kGiB) {
+    throw UsageError(fmt::format("--most {} is no usable size", options.most), "give 1MiB to 1024GiB");
+  }
+  if (options.rounds < 1 || options.rounds > 1000) {
+    throw UsageError(fmt::format("--rounds {} is no usable number", options.rounds), "give a number from 1 to 1000");
+  }
+  if (!(options.seconds >= 0) || options.seconds > 3600) {
+    throw UsageError(fmt::format("--seconds {:g} is no usable time", options.seconds),
+                     "give 0 (no sampling) to 3600 seconds");
+  }
+  plan.rounds = static_cast<unsigned>(options.rounds);
+  plan.seconds = options.seconds;
+  plan.sections = options.seconds > 0;
+  return plan;
+}
+
+ExitStatus fork(const Options& options) {
+  const ForkPlan plan = plan_of(options);
+  if (!options.json.empty()) check_writable(options.json);
+  const std::string started = utc_now();
+  const Json environment = describe_environment();
+  const ForkData data = study_fork(plan, stop_requested);
+  const Json document = fork_json(data, environment, started);
+  if (!options.json.empty()) write_file(options.json, json_text(document));
+  if (options.json != "-") fmt::print("{}", fork_text(document));
+  if (!data.complete) fmt::print(stderr, "zerotax: interrupted: this is what was measured until then\n");
+  return ExitStatus::kDone;
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  arguments.option("--most", options->most, "populated memory at most, of the largest process that forks")
+      .with_default();
+  arguments.option("--rounds", options->rounds, "times that each size is measured, in a process of its own")
+      .with_default();
+  arguments.option("--seconds", options->seconds, "time to sample the kernel for, of each process; 0: do not")
+      .with_default();
+  arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+  return [options] { return fork(*options); };
+}
+
+const Subcommand command("fork", "what fork costs here: by section, and by what the process has", kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax::fork

@@ -1,0 +1,117 @@
+#include "fork/model.h"
+
+#include <Eigen/Dense>
+#include <cmath>
+
+namespace zerotax::fork {
+namespace {
+
+constexpr std::size_t kResamples = 1000;
+constexpr std::uint64_t kSeed = 1989;
+constexpr const char* kHeldBack = "held back";
+
+using Row = Eigen::Matrix<double, 1, kForkTerms>;
+using Coefficients = Eigen::Matrix<double, kForkTerms, 1>;
+
+Row row_of(const ForkTargetFacts& facts) {
+  // A thread's stack and the guard before it are two mappings that belong to the thread.
+  const double others = static_cast<double>(facts.threads) - 1;
+  Row row;
+  row << 1.0, static_cast<double>(facts.pages), static_cast<double>(facts.huge_pages),
+      static_cast<double>(facts.mappings) - 2 * others, static_cast<double>(facts.descriptors), others;
+  return row;
+}
+
+/// The rows of the places, each divided by the time that was measured there. A column of zeros gives 0.
+Coefficients solve(const Eigen::MatrixXd& rows, const std::vector<double>& ns) {
+  Eigen::MatrixXd scaled = rows;
+  for (Eigen::Index i = 0; i < scaled.rows(); ++i) scaled.row(i) /= ns[static_cast<std::size_t>(i)];
+  // Pages are counted in millions and threads in dozens: each column in units of its own length.
+  Eigen::VectorXd lengths = scaled.colwise().norm();
+  for (Eigen::Index i = 0; i < lengths.size(); ++i) {
+    if (lengths(i) == 0) lengths(i) = 1;
+    scaled.col(i) /= lengths(i);
+  }
+  const Eigen::VectorXd solution = scaled.colPivHouseholderQr().solve(Eigen::VectorXd::Ones(scaled.rows()));
+  return solution.cwiseQuotient(lengths);
+}
+
+/// 1 - (relative errors of the model) / (those of the constant that fits best).
+double fit_quality(const Eigen::MatrixXd& rows, const Coefficients& found, const std::vector<double>& ns) {
+  double ones = 0;
+  double squares = 0;
+  for (const double value : ns) {
+    ones += 1 / value;
+    squares += 1 / (value * value);
+  }
+  const double constant = ones / squares;
+  double left = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < ns.size(); ++i) {
+    const double predicted = rows.row(static_cast<Eigen::Index>(i)) * found;
+    left += std::pow(predicted / ns[i] - 1, 2);
+    total += std::pow(constant / ns[i] - 1, 2);
+  }
+  return 1 - left / total;
+}
+
+}  // namespace
+
+const std::array<ForkTerm, kForkTerms>& fork_terms() {
+  static constexpr std::array<ForkTerm, kForkTerms> kTerms{{{"fixed", "fixed part"},
+                                                            {"page", "each populated page of 4 KiB"},
+                                                            {"huge_page", "each huge page of 2 MiB"},
+                                                            {"mapping", "each mapping with pages"},
+                                                            {"descriptor", "each open descriptor"},
+                                                            {"thread", "each further thread, with stack"}}};
+  return kTerms;
+}
+
+double predict_fork(const ForkModel& model, const ForkTargetFacts& facts) {
+  const Row row = row_of(facts);
+  double ns = 0;
+  for (std::size_t i = 0; i < kForkTerms; ++i) ns += row(static_cast<Eigen::Index>(i)) * model.ns[i];
+  return ns;
+}
+
+ForkModel fit_fork_model(const std::vector<ForkPlace>& places) {
+  ForkModel model;
+  if (places.empty()) model.not_fitted = "nothing was swept";
+  if (places.empty()) return model;
+  std::vector<const ForkPlace*> fitted;
+  std::vector<std::vector<double>> rounds;
+  for (const ForkPlace& place : places) {
+    if (place.round_ns.empty()) {
+      model.not_fitted = "interrupted before each place of the sweep was measured once";
+      return model;
+    }
+    if (place.sweep == kHeldBack) continue;
+    fitted.push_back(&place);
+    rounds.push_back(place.round_ns);
+  }
+  Eigen::MatrixXd rows(static_cast<Eigen::Index>(fitted.size()), static_cast<Eigen::Index>(kForkTerms));
+  std::vector<double> ns;
+  for (std::size_t i = 0; i < fitted.size(); ++i) {
+    rows.row(static_cast<Eigen::Index>(i)) = row_of(fitted[i]->facts);
+    ns.push_back(median(rounds[i]));
+  }
+  const Coefficients found = solve(rows, ns);
+  std::array<std::vector<double>, kForkTerms> estimates;
+  for (const std::vector<double>& resample : resampled_medians(rounds, kResamples, kSeed)) {
+    const Coefficients estimate = solve(rows, resample);
+    for (std::size_t i = 0; i < kForkTerms; ++i) estimates[i].push_back(estimate(static_cast<Eigen::Index>(i)));
+  }
+  for (std::size_t i = 0; i < kForkTerms; ++i) {
+    model.known[i] = rows.col(static_cast<Eigen::Index>(i)).any();
+    model.ns[i] = found(static_cast<Eigen::Index>(i));
+    model.interval[i] = percentile_interval(estimates[i], 0.95);
+  }
+  model.r_squared = fit_quality(rows, found, ns);
+  for (const ForkPlace& place : places) {
+    (place.sweep == kHeldBack ? model.held : model.fit)
+        .push_back({&place, median(place.round_ns), predict_fork(model, place.facts)});
+  }
+  return model;
+}
+
+}  // namespace zerotax::fork

@@ -1,0 +1,244 @@
+#include "fork/study.h"
+
+#include <fmt/format.h>
+#include <linux/sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "base/bootstrap.h"
+#include "base/error.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "observe/kernel_symbols.h"
+#include "os/kernel_sampler.h"
+#include "os/memory.h"
+
+namespace zerotax::fork {
+namespace {
+
+/// A prime number of nanoseconds, about 4000 samples a second: no multiple of what repeats.
+constexpr std::uint64_t kPeriodNs = 250'007;
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// How many forks take about this long; at least a few, for a median.
+std::uint32_t forks_for(double seconds, double one_ns) {
+  return static_cast<std::uint32_t>(std::clamp(seconds * 1e9 / one_ns, 5.0, static_cast<double>(kMostForks)));
+}
+
+/// Time of one fork and its child's end, after some that warm up.
+double warmed_up_ns(ForkTarget& target) {
+  target.clone(3);
+  return median(target.clone(5).gone_ns);
+}
+
+ForkTargetSize populated(std::uint64_t bytes, const char* kind = "private") { return {bytes, kind, 0, 0, 0}; }
+
+std::vector<ForkPlace> places_of(std::uint64_t most) {
+  std::vector<ForkPlace> places;
+  const auto add = [&](const char* sweep, const ForkTargetSize& size) {
+    if (size.populated_bytes <= most) places.push_back({sweep, size, {}, {}});
+  };
+  add("base", {});
+  for (std::uint64_t bytes = kMiB; bytes <= 8 * kGiB; bytes *= bytes < kGiB ? 4 : 2) add("pages", populated(bytes));
+  for (const std::uint64_t bytes : {64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) add("huge", populated(bytes, "huge"));
+  for (const std::uint64_t count : {100, 300, 1000, 3000}) add("mappings", {0, "private", count, 0, 0});
+  for (const std::uint64_t count : {64, 256, 1024, 4096}) add("descriptors", {0, "private", 0, count, 0});
+  for (const std::uint64_t count : {8, 32, 128}) add("threads", {0, "private", 0, 0, count});
+  const char* held = "held back";
+  add(held, populated(10 * kMiB));
+  add(held, populated(100 * kMiB));
+  add(held, populated(700 * kMiB));
+  add(held, populated(3 * kGiB));
+  add(held, populated(6 * kGiB));
+  add(held, populated(700 * kMiB, "huge"));
+  add(held, {0, "private", 600, 0, 0});
+  add(held, {0, "private", 0, 2000, 0});
+  add(held, {32 * kMiB, "private", 200, 500, 16});
+  add(held, {500 * kMiB, "private", 1500, 100, 64});
+  return places;
+}
+
+/// Expected seconds of one visit to a place, good enough for an estimate of the rest.
+double weight_of(const ForkPlace& place) {
+  return 0.3 + 1.2 * static_cast<double>(place.size.populated_bytes) / static_cast<double>(kGiB);
+}
+
+class Study {
+ public:
+  Study(ForkData& data, const std::function<bool()>& stop) : data_(data), stop_(stop) {
+    data_.places = places_of(most());
+    table_bytes_ = std::min(kGiB, most());
+    data_.ways_bytes = table_bytes_;
+    weight_ = 4 * data_.plan.seconds * (data_.plan.sections ? 2 : 0) + 10;
+    for (const ForkPlace& place : data_.places) weight_ += data_.plan.rounds * weight_of(place);
+  }
+
+  void run() {
+    Progress progress("forking", 2 + data_.plan.rounds * data_.places.size() + 1, weight_);
+    progress_ = &progress;
+    study_process("smallest", {});
+    study_process(format_size(table_bytes_), populated(table_bytes_));
+    study_ways();
+    for (unsigned round = 0; round < data_.plan.rounds; ++round) sweep(round);
+  }
+
+ private:
+  /// What may be populated: never more than half of what there is.
+  std::uint64_t most() {
+    const std::uint64_t usable = read_memory_state().usable() / 2;
+    if (data_.plan.most_bytes <= usable) return data_.plan.most_bytes;
+    data_.left_out = fmt::format("more than {} was left out: the machine has {} of memory left", format_size(usable),
+                                 format_size(2 * usable));
+    return usable;
+  }
+
+  void study_process(const std::string& name, const ForkTargetSize& size) {
+    progress_->show(name);
+    ForkTarget target(size, stop_);
+    ForkProcess& process = data_.processes.emplace_back();
+    process.name = name;
+    process.facts = target.facts();
+    const double one_ns = warmed_up_ns(target);
+    ablate(target, process, one_ns);
+    if (data_.plan.sections) {
+      try {
+        for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{CLONE_VM}}) sample(target, process, flags);
+      } catch (const MachineError& refusal) {
+        process.no_samples = fmt::format("{}; {}", refusal.what(), refusal.remedy());
+      }
+    }
+    progress_->advance(2 * data_.plan.seconds);
+  }
+
+  void ablate(ForkTarget& target, ForkProcess& process, double one_ns) {
+    process.ablation = {{"fork", 0, {}},
+                        {"CLONE_FILES", CLONE_FILES, {}},
+                        {"CLONE_FS", CLONE_FS, {}},
+                        {"CLONE_VM", CLONE_VM, {}},
+                        {"CLONE_VM, CLONE_SIGHAND", CLONE_VM | CLONE_SIGHAND, {}},
+                        {"all of these", CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_SIGHAND, {}}};
+    const std::uint32_t forks = forks_for(0.1, one_ns);
+    for (unsigned round = 0; round < std::max(data_.plan.rounds, 5U); ++round) {
+      for (ForkAblation& part : process.ablation)
+        part.round_ns.push_back(median(target.clone(forks, part.flags).call_ns));
+    }
+  }
+
+  /// Sampled and unsampled forks in turn.
+  void sample(ForkTarget& target, ForkProcess& process, std::uint64_t flags) {
+    ForkSamples samples;
+    samples.flags = flags;
+    samples.period_ns = kPeriodNs;
+    samples.entry_ns = median(target.refused(2000).call_ns);
+    target.clone(3, flags);
+    const double one_ns = median(target.clone(5, flags).gone_ns);
+    const std::uint32_t forks = forks_for(0.25, one_ns);
+    std::vector<double> sampled;
+    std::vector<double> unsampled;
+    std::vector<std::vector<std::uint64_t>> stacks;
+    double seconds = 0;
+    while (seconds < data_.plan.seconds) {
+      {
+        KernelSampler sampler(target.pid(), kPeriodNs);
+        const ForkTimes times = target.clone(forks, flags);
+        sampler.stop();
+        sampler.read(stacks);
+        samples.lost += sampler.lost();
+        sampled.insert(sampled.end(), times.call_ns.begin(), times.call_ns.end());
+        seconds += std::accumulate(times.gone_ns.begin(), times.gone_ns.end(), 0.0) / 1e9;
+      }
+      const ForkTimes times = target.clone(forks, flags);
+      unsampled.insert(unsampled.end(), times.call_ns.begin(), times.call_ns.end());
+    }
+    samples.forks = sampled.size();
+    samples.mean_ns = mean(sampled);
+    samples.median_ns = median(sampled);
+    samples.unsampled_mean_ns = mean(unsampled);
+    samples.unsampled_median_ns = median(unsampled);
+    keep_clones(stacks, samples);
+    process.samples.push_back(std::move(samples));
+  }
+
+  void keep_clones(const std::vector<std::vector<std::uint64_t>>& stacks, ForkSamples& samples) {
+    if (!kernel_) kernel_ = std::make_unique<KernelSymbols>();
+    if (!kernel_->known()) {
+      throw MachineError("the kernel hides the names of its functions",
+                         "run it as root, or have root run: sysctl kernel.kptr_restrict=0");
+    }
+    for (const std::vector<std::uint64_t>& stack : stacks) {
+      std::vector<std::string> below;
+      bool clone = false;
+      for (const std::uint64_t address : stack) {  // innermost first
+        std::string name = kernel_->name(address);
+        clone = name == "kernel_clone";
+        if (clone) break;
+        below.push_back(std::move(name));
+      }
+      if (clone) samples.stacks.emplace_back(below.rbegin(), below.rend());
+    }
+  }
+
+  void study_ways() {
+    progress_->show("other ways to make a child");
+    const auto measure = [&](const std::string& name, ForkTarget& target, std::uint64_t flags, bool spawn) {
+      const auto times = [&](std::uint32_t count) { return spawn ? target.spawn(count) : target.clone(count, flags); };
+      times(3);
+      const std::uint32_t forks = forks_for(0.3, median(times(5).gone_ns));
+      const ForkTimes found = times(forks);
+      data_.ways.push_back({name, median(found.call_ns), median(found.gone_ns)});
+    };
+    for (const auto& [name, kind] : {std::pair{"fork", "private"},
+                                     {"fork, huge pages", "huge"},
+                                     {"fork, MAP_SHARED", "shared"},
+                                     {"fork, MADV_DONTFORK", "dontfork"}}) {
+      ForkTarget target(populated(table_bytes_, kind), stop_);
+      measure(name, target, 0, false);
+      if (std::string(kind) != "private") continue;
+      measure("vfork", target, CLONE_VM | CLONE_VFORK, false);
+      measure("posix_spawn", target, 0, true);
+    }
+    progress_->advance(10);
+  }
+
+  /// Every other round backwards, so that what drifts with time is no one's.
+  void sweep(unsigned round) {
+    for (std::size_t i = 0; i < data_.places.size(); ++i) {
+      ForkPlace& place = data_.places[round % 2 == 0 ? i : data_.places.size() - 1 - i];
+      progress_->show(fmt::format("round {}, {}", round + 1, place.sweep));
+      ForkTarget target(place.size, stop_);
+      place.facts = target.facts();
+      const double one_ns = warmed_up_ns(target);
+      place.round_ns.push_back(median(target.clone(forks_for(0.15, one_ns)).call_ns));
+      progress_->advance(weight_of(place));
+    }
+  }
+
+  ForkData& data_;
+  const std::function<bool()>& stop_;
+  Progress* progress_ = nullptr;
+  std::unique_ptr<KernelSymbols> kernel_;
+  std::uint64_t table_bytes_ = 0;
+  double weight_ = 0;
+};
+
+}  // namespace
+
+ForkData study_fork(const ForkPlan& plan, const std::function<bool()>& stop) {
+  ForkData data;
+  data.plan = plan;
+  try {
+    Study(data, stop).run();
+    data.complete = true;
+  } catch (const ForkTarget::Stopped&) {
+    // What was measured so far is the result.
+  }
+  return data;
+}
+
+}  // namespace zerotax::fork

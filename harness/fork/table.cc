@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "fork/document.h"
+
+namespace zerotax::fork {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+/// Sections of fork by the paper's sections, for each process.
+std::string table_of(const Json& fork) {
+  std::vector<const Json*> processes;
+  for (const Json& process : fork.at("processes")) {
+    if (!is_not_available(process.at("samples"))) processes.push_back(&process);
+  }
+  if (processes.empty()) return "";
+  std::string text = fmt::format("{:<22} {:<14}", "where fork's time goes", "CASPER, 1989");
+  for (const Json* process : processes) text += fmt::format(" {:>18}", process->at("name").get<std::string>());
+  text += "\n";
+  std::map<std::string, std::string> casper;
+  for (const Json& row : fork.at("casper")) {
+    casper[row.at("section")] =
+        fmt::format("{:.2f} ms {:>3} %", row.at("ms").get<double>(), row.at("percent").get<int>());
+  }
+  const Json& first = processes.front()->at("samples").at(0).at("sections");
+  const auto sections_of = [&](const std::string& heading, const std::string& paper,
+                               const std::string& casper_section) {
+    text += fmt::format("{:<22} {:<14}\n", heading, paper);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      if (first[i].at("casper") != casper_section) continue;
+      text += fmt::format("  {:<20} {:<14}", first[i].at("name").get<std::string>(), "");
+      for (const Json* process : processes) {
+        const Json& found = process->at("samples").at(0).at("sections").at(i);
+        text += fmt::format(" {:>9} {:>8}", format_ns(found.at("ns")), percent(found.at("share")));
+      }
+      text += "\n";
+    }
+  };
+  for (const auto& row : fork.at("casper")) {
+    const std::string section = row.at("section");
+    if (section != "Total fork") sections_of(section, casper[section], section);
+  }
+  sections_of("not in the paper", "", "-");
+  const auto line = [&](const char* name, const std::string& paper, auto cell) {
+    text += fmt::format("{:<22} {:<14}", name, paper);
+    for (const Json* process : processes) {
+      text += fmt::format(" {:>18}", cell(process->at("samples").at(0)));
+    }
+    text += "\n";
+  };
+  line("into the kernel, out", "", [](const Json& s) { return format_ns(s.at("entry_ns")); });
+  line("sum", casper["Total fork"],
+       [](const Json& s) { return format_ns(s.at("sections_ns").get<double>() + s.at("entry_ns").get<double>()); });
+  line("by the clock (mean)", "", [](const Json& s) { return format_ns(s.at("mean_ns")); });
+  line("sum / clock", "", [](const Json& s) { return fmt::format("{:.3f}", s.at("sum_over_mean").get<double>()); });
+  line("sampled / unsampled", "",
+       [](const Json& s) { return fmt::format("{:.3f}", s.at("observer").at("median_ratio").get<double>()); });
+  return text + "\n";
+}
+
+std::string ablation_of(const Json& fork) {
+  std::string text;
+  for (const Json& process : fork.at("processes")) {
+    const Json& parts = process.at("ablation");
+    if (is_not_available(parts)) continue;
+    text += fmt::format("without what clone(2) can share, {}:\n", process.at("name").get<std::string>());
+    for (const Json& part : parts) {
+      text += fmt::format("  {:<26} {:>9}   {}\n", part.at("flags").get<std::string>(), format_ns(part.at("ns")),
+                          part.at("flags") == "fork" ? "" : "saves " + percent(part.at("share_saved")));
+    }
+    const Json& shares = process.at("memory_share");
+    if (!is_not_available(shares)) {
+      text += fmt::format("  the address space by samples {}, by clone flags {}\n", percent(shares.at("sampled")),
+                          percent(shares.at("ablated")));
+    }
+  }
+  return text + "\n";
+}
+
+std::string model_of(const Json& fork) {
+  const Json& model = fork.at("model");
+  if (is_not_available(model)) return fmt::format("no model: {}\n\n", model.at("na").get<std::string>());
+  std::string text = "what fork costs, by what the process has (95 % interval):\n";
+  for (const Json& term : model.at("terms")) {
+    text += fmt::format("  {:<32} ", term.at("name").get<std::string>());
+    if (is_not_available(term.at("ns"))) {
+      text += fmt::format("n/a: {}\n", term.at("ns").at("na").get<std::string>());
+      continue;
+    }
+    text += fmt::format("{:>9}   {} to {}\n", format_ns(term.at("ns")), format_ns(term.at("low_ns")),
+                        format_ns(term.at("high_ns")));
+  }
+  text += fmt::format("  R2 {:.4f}; worst error {} where fitted, {} where held back:\n",
+                      model.at("r_squared").get<double>(), percent(model.at("worst_fit_error")),
+                      percent(model.at("worst_held_back_error")));
+  for (const Json& held : model.at("held_back")) {
+    const Json& facts = held.at("facts");
+    text += fmt::format("    {:>9} predicted, {:>9} measured: {} pages, {} huge, {} mappings\n",
+                        format_ns(held.at("predicted_ns")), format_ns(held.at("measured_ns")),
+                        facts.at("pages").get<std::uint64_t>(), facts.at("huge_pages").get<std::uint64_t>(),
+                        facts.at("mappings").get<std::uint64_t>());
+  }
+  return text + "\n";
+}
+
+std::string ways_of(const Json& fork) {
+  const Json& ways = fork.at("ways");
+  if (ways.at("ways").empty()) return "";
+  std::string text =
+      fmt::format("{:<26} {:>12} {:>18}\n", fmt::format("with {} populated", format_size(ways.at("populated_bytes"))),
+                  "the call", "child gone after");
+  for (const Json& way : ways.at("ways")) {
+    text += fmt::format("  {:<24} {:>12} {:>18}\n", way.at("name").get<std::string>(), format_ns(way.at("call_ns")),
+                        format_ns(way.at("gone_ns")));
+  }
+  return text + "\n";
+}
+
+std::string sharing_of(const Json& fork) {
+  const Json& sharing = fork.at("shared_page_tables");
+  if (is_not_available(sharing)) return "";
+  std::string text = "if page tables were shared until a write, as the paper proposed, by the model:\n";
+  text += fmt::format("  {:>10} {:>12} {:>14} {:>8} {:>24}\n", "populated", "fork now", "tables shared", "saved",
+                      "then, by 2 MiB written");
+  for (const Json& row : sharing) {
+    text += fmt::format("  {:>10} {:>12} {:>14} {:>8} {:>24}\n",
+                        row.at("populated_bytes") == 0 ? "nothing" : format_size(row.at("populated_bytes")),
+                        format_ns(row.at("fork_ns")), format_ns(row.at("shared_ns")), percent(row.at("saved")),
+                        format_ns(row.at("first_write_ns")));
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string fork_text(const Json& fork) {
+  std::string text = table_of(fork);
+  for (const Json& process : fork.at("processes")) {
+    if (!is_not_available(process.at("samples"))) continue;
+    text += fmt::format("no sections: {}\n\n", process.at("samples").at("na").get<std::string>());
+    break;
+  }
+  text += ablation_of(fork) + ways_of(fork) + model_of(fork) + sharing_of(fork);
+  if (!fork.at("left_out").is_null()) text += fork.at("left_out").get<std::string>() + "\n";
+  return text;
+}
+
+}  // namespace zerotax::fork

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fork/process/fork_run.h"
+#include "os/unique_fd.h"
+
+namespace zerotax::fork {
+
+/// What the forking process shall have beyond what it needs (fork/size_up.h).
+struct ForkTargetSize {
+  std::uint64_t populated_bytes = 0;
+  std::string kind = "private";  ///< of these: private, huge, shared, dontfork
+  std::uint64_t mappings = 0;
+  std::uint64_t descriptors = 0;
+  std::uint64_t threads = 0;
+};
+
+/// What it has, as the kernel tells.
+struct ForkTargetFacts {
+  std::uint64_t pages = 0;       ///< private anonymous pages of 4 KiB (smaps_rollup)
+  std::uint64_t huge_pages = 0;  ///< of 2 MiB
+  std::uint64_t mappings = 0;    ///< lines of its maps
+  std::uint64_t descriptors = 0;
+  std::uint64_t threads = 0;
+};
+
+/// What it did for one request. Times in nanoseconds, one for each child.
+struct ForkTimes {
+  std::vector<double> call_ns;  ///< clone(2) or posix_spawn(3), in the parent
+  std::vector<double> gone_ns;  ///< from its beginning until the child was waited for
+};
+
+/// bin/fork-target: a process as small as it can be, or as large as it is told, that forks when it is told. It is
+/// killed when this object ends.
+class ForkTarget {
+ public:
+  /// Starts one. `stop` as in run_child. Throws MachineError if there is none, or the machine has not what it shall
+  /// have; Stopped if `stop` said so.
+  ForkTarget(const ForkTargetSize& size, std::function<bool()> stop);
+  ~ForkTarget();
+  ForkTarget(const ForkTarget&) = delete;
+  ForkTarget& operator=(const ForkTarget&) = delete;
+
+  struct Stopped {};
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] const ForkTargetFacts& facts() const { return facts_; }
+
+  /// Makes `forks` children (kMostForks at most), one after the other, each gone before the next, by clone(2) with
+  /// these flags beside SIGCHLD. Throws MachineError with the kernel's reason if one fails.
+  ForkTimes clone(std::uint32_t forks, std::uint64_t flags = 0) { return run(forks, flags, ForkMethod::kClone); }
+  /// The same by posix_spawn(3) of the target itself.
+  ForkTimes spawn(std::uint32_t forks) { return run(forks, 0, ForkMethod::kSpawn); }
+  /// A clone(2) that is refused at once: what it takes to get into the kernel and out again.
+  ForkTimes refused(std::uint32_t times) { return run(times, 0, ForkMethod::kRefused); }
+
+ private:
+  void wait_for(const std::string& word);
+  ForkTimes run(std::uint32_t forks, std::uint64_t flags, ForkMethod method);
+  void read_facts();
+  void kill();
+
+  std::function<bool()> stop_;
+  pid_t pid_ = -1;
+  UniqueFd to_;
+  UniqueFd from_;
+  ForkRun* record_ = nullptr;
+  ForkTargetFacts facts_;
+};
+
+}  // namespace zerotax::fork

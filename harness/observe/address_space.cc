@@ -1,0 +1,38 @@
+#include "observe/address_space.h"
+
+#include <iterator>
+#include <utility>
+
+namespace zerotax {
+
+bool Region::of_file() const { return shared || (!name.empty() && name[0] == '/'); }
+
+void AddressSpace::map(Region region) {
+  if (region.name == "//anon") region.name.clear();
+  auto old = regions_.upper_bound(region.begin);
+  if (old != regions_.begin() && std::prev(old)->second.end > region.begin) --old;
+  while (old != regions_.end() && old->second.begin < region.end) {
+    Region cut = std::move(old->second);
+    old = regions_.erase(old);
+    if (cut.end > region.end) {
+      Region behind = cut;
+      behind.file_offset += region.end - cut.begin;
+      behind.begin = region.end;
+      old = regions_.emplace(behind.begin, std::move(behind)).first;
+    }
+    if (cut.begin < region.begin) {
+      cut.end = region.begin;
+      regions_.emplace(cut.begin, std::move(cut));
+    }
+  }
+  regions_[region.begin] = std::move(region);
+}
+
+const Region* AddressSpace::find(std::uint64_t address) const {
+  const auto next = regions_.upper_bound(address);
+  if (next == regions_.begin()) return nullptr;
+  const Region& region = std::prev(next)->second;
+  return address < region.end ? &region : nullptr;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "observe/address_space.h"
+#include "os/fault_events.h"
+
+namespace zerotax {
+
+enum class FaultClass { kCopy, kReuse, kZeroFill, kFile, kOther };
+
+/// One page fault.
+struct Fault {
+  std::uint64_t begin_ns = 0;  ///< CLOCK_MONOTONIC
+  std::uint64_t end_ns = 0;    ///< 0: it was not handled (a signal), or its end was lost
+  pid_t pid = 0;
+  pid_t tid = 0;
+  std::uint64_t address = 0;
+  std::uint64_t instruction = 0;  ///< that took it; of the kernel, where the kernel took it for a system call
+  std::uint64_t error_code = 0;   ///< of the CPU
+  bool allocated = false;         ///< pages that can be moved
+  bool zeroed = false;            ///< and asked for them to be zeroed
+  unsigned order = 0;             ///< 2^order of them
+
+  [[nodiscard]] bool in_kernel() const { return (error_code & 4) == 0; }
+  [[nodiscard]] bool is_write() const { return (error_code & 2) != 0; }
+  [[nodiscard]] std::uint64_t bytes() const { return std::uint64_t{4096} << order; }
+  /// Of one that copied. A write to a page of a file that was not there may have allocated the file's page first.
+  [[nodiscard]] std::uint64_t copied_bytes() const { return (error_code & 1) != 0 ? bytes() : 4096; }
+};
+
+/// Makes faults of the events of their threads, which must come in the order of their time. One that is told of by
+/// kFault is whole, and counts as a write to a page that was there.
+class FaultPairing {
+ public:
+  /// The fault that this event ends, if it ends one.
+  std::optional<Fault> apply(const FaultEvent& event);
+
+ private:
+  std::map<pid_t, Fault> open_;  ///< by thread
+};
+
+/// What a fault was, by the CPU's word, what it allocated, and what lies there (null: not known). The rules and their
+/// sources are in docs/cow.md.
+FaultClass classify(const Fault& fault, const Region* region);
+
+/// As files have it: copy, reuse, zero_fill, file, other.
+const char* fault_class_name(FaultClass kind);
+
+/// Faults of each class.
+struct ClassCounts {
+  std::uint64_t copies = 0;
+  std::uint64_t reuses = 0;
+  std::uint64_t zero_fills = 0;
+  std::uint64_t file_faults = 0;
+  std::uint64_t other = 0;
+
+  void add(FaultClass kind);
+  [[nodiscard]] std::uint64_t all() const { return copies + reuses + zero_fills + file_faults + other; }
+};
+
+/// The same, and what they cost.
+struct FaultCounts : ClassCounts {
+  std::uint64_t kernel = 0;  ///< of all: taken by the kernel itself, as in read(2)
+  std::uint64_t copied_bytes = 0;
+  std::uint64_t zeroed_bytes = 0;
+  std::uint64_t copy_ns = 0;  ///< from the beginning to the end of the copies
+
+  void add(const Fault& fault, FaultClass kind);
+  void add(const FaultCounts& more);
+};
+
+}  // namespace zerotax

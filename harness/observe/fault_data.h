@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "observe/fault.h"
+#include "observe/fault_log.h"
+#include "observe/frame.h"
+#include "os/process_info.h"
+
+namespace zerotax {
+
+/// The faults on one mapping of a process.
+struct MappingFaults {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string name;  ///< path, [heap], [stack]; empty: anonymous
+  FaultCounts counts;
+};
+
+/// What was one mapping that grew is told as one. `parts`: of one process.
+std::vector<MappingFaults> joined(std::vector<MappingFaults> parts);
+
+struct TracedProcess {
+  pid_t pid = 0;
+  pid_t parent = 0;  ///< 0: the one that tracing began with
+  std::string name;
+  FaultCounts counts;
+  std::vector<MappingFaults> mappings;
+  ProcessMemory memory;  ///< when it was looked at last; all empty if it never was
+};
+
+/// A part of the time.
+struct FaultInterval {
+  struct Process {
+    FaultCounts counts;
+    ProcessMemory memory;  ///< at its end; of those that live then
+    bool child = false;
+  };
+  double from_s = 0;  ///< since tracing began
+  double to_s = 0;
+  std::map<pid_t, Process> processes;
+};
+
+/// Code that caused faults: a function, by the instruction that took them.
+struct CodeFaults {
+  Frame frame;
+  FaultCounts counts;
+};
+
+/// All that was traced.
+struct FaultData {
+  std::vector<TracedProcess> processes;  ///< in the order of their beginning; an exec makes no new one
+  std::vector<FaultInterval> intervals;
+  std::vector<CodeFaults> code;       ///< most copies first
+  std::uint64_t lost = 0;             ///< events
+  std::uint64_t buffer_bytes = 0;     ///< of the kernel, for each CPU
+  std::optional<FaultLogResult> log;  ///< if the faults were written one by one
+  bool every_fault = true;            ///< false: those in user mode, told apart by their addresses (PageSharing)
+};
+
+}  // namespace zerotax

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "observe/address_space.h"
+#include "observe/fault.h"
+#include "observe/fault_data.h"
+#include "observe/unwinder.h"
+
+namespace zerotax {
+
+/// Faults by the instruction that took them, whichever process ran it.
+class FaultSites {
+ public:
+  /// `code`: where the instruction lies; null if that is not known, or the kernel took the fault.
+  void add(const Fault& fault, FaultClass kind, const Region* code);
+
+  /// By function, most copies first; names by the files as `pid` had them.
+  [[nodiscard]] std::vector<CodeFaults> by_function(std::uint32_t pid) const;
+
+ private:
+  struct Site {
+    std::string file;
+    std::uint64_t
+        offset;  ///< in the file, for each process has it elsewhere; of the kernel and of no file: the address
+    auto operator<=>(const Site&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
+
+  std::map<Site, FaultCounts> sites_;
+  std::map<std::string, Unwinder::Mapping> files_;  ///< one executable mapping of each
+};
+
+}  // namespace zerotax

@@ -1,0 +1,271 @@
+#include "observe/fault_tracer.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "observe/time_order.h"
+#include "os/clock.h"
+
+namespace zerotax {
+namespace {
+
+constexpr std::uint64_t kRedrawNs = 250'000'000;
+/// Reading the memory of a process holds it up: at most this share of the time is spent so.
+constexpr std::uint64_t kMemoryShare = 100;
+/// How often the mappings of a process are read anew because a fault lies in none that is known.
+constexpr std::uint64_t kSpaceAgeNs = 100'000'000;
+
+std::uint64_t now_ns() { return static_cast<std::uint64_t>(monotonic_ns()); }
+
+std::uint64_t nanoseconds(double s) { return static_cast<std::uint64_t>(s * 1e9); }
+
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+FaultTracer::FaultTracer(FaultTracerOptions options)
+    : options_(std::move(options)),
+      interval_ns_(nanoseconds(options_.interval_s)),
+      events_(std::make_unique<FaultEvents>(options_.buffer_bytes)) {
+  begin_log();
+  thread_ = std::thread([this] { work(); });
+}
+
+FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
+    : options_(std::move(options)), interval_ns_(nanoseconds(options_.interval_s)) {
+  const std::vector<pid_t> pids = process_tree(pid);
+  std::vector<pid_t> threads;
+  for (const pid_t each : pids) {
+    for (const pid_t thread : process_threads(each)) threads.push_back(thread);
+  }
+  start_ns_ = now_ns();
+  events_ = std::make_unique<FaultEvents>(threads, options_.buffer_bytes);
+  root_ = pid;
+  for (const pid_t each : pids) {
+    Process& process = start(each, each == pid ? 0 : pid);
+    process.told.name = process_name(each);
+    read_space(process);
+    if (events_->method() == FaultEvents::Method::kSoftware) look(each, true);
+  }
+  begin_log();
+  thread_ = std::thread([this] { work(); });
+}
+
+void FaultTracer::begin_log() {
+  if (options_.faults_file.empty()) return;
+  log_ = std::make_unique<FaultLog>(options_.faults_file, events_->method() == FaultEvents::Method::kTracepoints);
+}
+
+FaultTracer::~FaultTracer() {
+  done_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void FaultTracer::work() {
+  std::uint64_t before = 0;
+  std::uint64_t drawn = 0;
+  while (!done_) {
+    const std::uint64_t now = now_ns();
+    events_->read(pending_);
+    process(before);
+    close_intervals(before);
+    if (options_.while_running && options_.tell && root_ != 0 && now - drawn >= kRedrawNs) {
+      drawn = now;
+      options_.tell(current(before), false);
+    }
+    before = now;
+    const auto next = std::chrono::steady_clock::now() + options_.pause;
+    if (log_) log_->flush(next);
+    std::this_thread::sleep_until(next);
+  }
+  const std::uint64_t end = now_ns();
+  events_->read(pending_);
+  process(UINT64_MAX);
+  if (root_ == 0) return;
+  close_intervals(end);
+  interval_ = current(end);
+  intervals_.push_back(interval_);
+  if (options_.tell) options_.tell(interval_, true);
+}
+
+void FaultTracer::process(std::uint64_t before_ns) {
+  apply_in_order(pending_, before_ns, [&](const FaultEvent& event) {
+    if (root_ != 0) close_intervals(event.time_ns);
+    apply(event);
+  });
+}
+
+FaultInterval FaultTracer::current(std::uint64_t now) const {
+  FaultInterval interval = interval_;
+  interval.from_s = static_cast<double>(intervals_.size()) * options_.interval_s;
+  interval.to_s = std::max(interval.from_s, seconds(now > start_ns_ ? now - start_ns_ : 0));
+  return interval;
+}
+
+void FaultTracer::close_intervals(std::uint64_t now) {
+  while (root_ != 0 && now >= start_ns_ + (intervals_.size() + 1) * interval_ns_) {
+    interval_.from_s = static_cast<double>(intervals_.size()) * options_.interval_s;
+    interval_.to_s = interval_.from_s + options_.interval_s;
+    measure_memory(interval_);
+    intervals_.push_back(std::move(interval_));
+    interval_ = {};
+    if (options_.tell) options_.tell(intervals_.back(), true);
+  }
+}
+
+void FaultTracer::measure_memory(FaultInterval& interval) {
+  const std::uint64_t begin = now_ns();
+  const bool pss = begin >= memory_due_ns_;
+  for (auto& [pid, process] : processes_) {
+    if (!process.alive) continue;
+    if (pss && events_->method() == FaultEvents::Method::kSoftware) look(pid, false);
+    if (!counted(process)) continue;
+    const ProcessMemory memory = process_memory(pid, pss);
+    if (!memory.rss) continue;
+    FaultInterval::Process& entry = interval.processes[pid];
+    entry.memory = memory;
+    entry.child = process.told.parent != 0;
+    process.told.memory = memory;
+  }
+  if (!pss) return;
+  const std::uint64_t end = now_ns();
+  memory_due_ns_ = end + (end - begin) * kMemoryShare;
+}
+
+bool FaultTracer::counted(const Process& process) const {
+  if (options_.first_child && process.told.pid != first_child_) return false;
+  return process.told.name.starts_with(options_.name_prefix);
+}
+
+FaultTracer::Process& FaultTracer::start(pid_t pid, pid_t parent) {
+  const auto known = processes_.find(pid);
+  if (known != processes_.end()) {
+    Process& old = known->second;
+    for (auto& [key, mapping] : old.mappings) old.told.mappings.push_back(std::move(mapping));
+    past_.push_back(std::move(old.told));
+    processes_.erase(known);
+    std::erase(order_, pid);
+  }
+  order_.push_back(pid);
+  Process& process = processes_[pid];
+  process.told.pid = pid;
+  process.told.parent = parent;
+  return process;
+}
+
+void FaultTracer::read_space(Process& process) {
+  process.space_read_ns = now_ns();
+  for (ProcessMapping& mapping : process_mappings(process.told.pid)) {
+    process.space.map({mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, std::move(mapping.name),
+                       mapping.writable});
+  }
+}
+
+const Region* FaultTracer::find(Process& process, std::uint64_t address) {
+  const Region* region = process.space.find(address);
+  // The kernel does not tell of every change (mremap), nor of what was there before us.
+  if (region == nullptr && process.alive && now_ns() - process.space_read_ns > kSpaceAgeNs) {
+    read_space(process);
+    region = process.space.find(address);
+  }
+  return region;
+}
+
+void FaultTracer::apply(const FaultEvent& event) {
+  applied_ns_ = event.time_ns;
+  if (options_.event) options_.event(event);
+  switch (event.kind) {
+    case FaultEvent::Kind::kExec: {
+      if (root_ == 0) {
+        root_ = event.pid;
+        start_ns_ = event.time_ns;
+      }
+      const auto known = processes_.find(event.pid);
+      Process& process = known != processes_.end() ? known->second : start(event.pid, 0);
+      process.told.name = event.name;
+      process.space = {};
+      sharing_.end(event.pid);
+      pagemaps_.forget(event.pid);
+      looked_for_huge_.erase(event.pid);
+      return;
+    }
+    case FaultEvent::Kind::kFork: {
+      const auto parent = processes_.find(event.parent);
+      if (parent == processes_.end()) return;
+      if (first_child_ == 0 && event.parent == root_) first_child_ = event.pid;
+      std::string name = parent->second.told.name;
+      AddressSpace space = parent->second.space;
+      Process& process = start(event.pid, event.parent);
+      process.told.name = std::move(name);
+      process.space = std::move(space);
+      if (events_->method() == FaultEvents::Method::kSoftware) {
+        look(event.parent, false);
+        sharing_.fork(event.parent, event.pid);
+      }
+      return;
+    }
+    default:
+      break;
+  }
+  if (const auto fault = pairing_.apply(event)) count(*fault);
+  const auto known = processes_.find(event.pid);
+  if (known == processes_.end()) return;
+  if (event.kind == FaultEvent::Kind::kName) known->second.told.name = event.name;
+  if (event.kind == FaultEvent::Kind::kExit) {
+    known->second.alive = false;
+    sharing_.end(event.pid);
+    pagemaps_.forget(event.pid);
+    looked_for_huge_.erase(event.pid);
+  }
+  if (event.kind == FaultEvent::Kind::kMap) {
+    known->second.space.map(
+        {event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name, event.writable});
+  }
+}
+
+void FaultTracer::count(const Fault& fault) {
+  const auto known = processes_.find(fault.pid);
+  if (known == processes_.end()) return;
+  Process& process = known->second;
+  const Region* region = find(process, fault.address);
+  const FaultClass kind =
+      events_->method() == FaultEvents::Method::kTracepoints ? classify(fault, region) : guess(fault, region);
+  if (!counted(process)) return;
+  if (options_.each) options_.each(fault, kind);
+  process.told.counts.add(fault, kind);
+  FaultInterval::Process& in_interval = interval_.processes[fault.pid];
+  in_interval.counts.add(fault, kind);
+  in_interval.child = process.told.parent != 0;
+  const Region where = region != nullptr ? *region : Region{0, 0, 0, false, false, "not known"};
+  MappingFaults& mapping = process.mappings[{where.name, where.begin}];
+  mapping.begin = where.begin;
+  mapping.end = std::max(mapping.end, where.end);
+  mapping.name = where.name;
+  mapping.counts.add(fault, kind);
+  const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
+  sites_.add(fault, kind, code);
+  if (log_) log_->add(fault, kind, start_ns_, where.end != 0 ? &where : nullptr, code);
+}
+
+FaultData FaultTracer::finish() {
+  done_ = true;
+  thread_.join();
+  FaultData data;
+  data.processes = std::move(past_);
+  for (const pid_t pid : order_) {
+    Process& process = processes_.at(pid);
+    for (auto& [key, mapping] : process.mappings) process.told.mappings.push_back(std::move(mapping));
+    if (counted(process) || process.told.counts.all() > 0) data.processes.push_back(std::move(process.told));
+  }
+  for (TracedProcess& process : data.processes) process.mappings = joined(std::move(process.mappings));
+  data.intervals = std::move(intervals_);
+  data.code = sites_.by_function(static_cast<std::uint32_t>(root_));
+  data.lost = events_->lost();
+  data.buffer_bytes = events_->buffer_bytes();
+  if (log_) data.log = log_->finish();
+  data.every_fault = events_->method() == FaultEvents::Method::kTracepoints;
+  return data;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "observe/fault_data.h"
+#include "observe/fault_log.h"
+#include "observe/fault_sites.h"
+#include "observe/page_sharing.h"
+#include "os/fault_events.h"
+#include "os/process_pagemap.h"
+
+namespace zerotax {
+
+/// Which faults are counted, and when they are told of.
+struct FaultTracerOptions {
+  double interval_s = 1;
+  bool first_child = false;  ///< only those of the first process that is forked
+  std::string name_prefix;   ///< only those of processes whose short name begins so
+  /// Called in the tracer's thread for each interval: with `complete` once at its end, and before that a few times a
+  /// second if `while_running`.
+  std::function<void(const FaultInterval&, bool complete)> tell;
+  bool while_running = false;
+  std::string faults_file;              ///< each fault is written there (FaultLog); empty: nowhere
+  std::size_t buffer_bytes = 0;         ///< of the kernel, for each CPU; 0: FaultEvents' own choice
+  std::chrono::milliseconds pause{10};  ///< between two looks at the buffers
+  /// Called in the tracer's thread for each fault that is counted.
+  std::function<void(const Fault&, FaultClass)> each;
+  /// Called in the tracer's thread for every event of the kernel, in the order of time.
+  std::function<void(const FaultEvent&)> event;
+};
+
+/// Follows the page faults of a process and of all that it starts, in a thread of its own.
+class FaultTracer {
+ public:
+  /// Of the program that the calling thread starts next, from its exec on. Throws MachineError.
+  explicit FaultTracer(FaultTracerOptions options);
+  /// Of a process that runs, and its descendants. Throws MachineError, UsageError.
+  FaultTracer(FaultTracerOptions options, pid_t pid);
+  ~FaultTracer();
+  FaultTracer(const FaultTracer&) = delete;
+  FaultTracer& operator=(const FaultTracer&) = delete;
+
+  /// Ends tracing. Once.
+  FaultData finish();
+
+ private:
+  struct Process {
+    TracedProcess told;
+    AddressSpace space;
+    std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< by name and begin
+    bool alive = true;
+    std::uint64_t space_read_ns = 0;
+  };
+
+  void begin_log();
+  void work();
+  void process(std::uint64_t before_ns);
+  void apply(const FaultEvent& event);
+  void count(const Fault& fault);
+  FaultClass guess(const Fault& fault, const Region* region);
+  void look(pid_t pid, bool joined);
+  void look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region);
+  void close_intervals(std::uint64_t now_ns);
+  void measure_memory(FaultInterval& interval);
+  const Region* find(Process& process, std::uint64_t address);
+  Process& start(pid_t pid, pid_t parent);
+  void read_space(Process& process);
+  [[nodiscard]] bool counted(const Process& process) const;
+  [[nodiscard]] FaultInterval current(std::uint64_t now_ns) const;
+
+  FaultTracerOptions options_;
+  std::uint64_t interval_ns_;
+  std::unique_ptr<FaultEvents> events_;
+  std::vector<FaultEvent> pending_;
+  FaultPairing pairing_;
+  ProcessPagemaps pagemaps_;
+  PageSharing sharing_{[this](pid_t pid, std::uint64_t page) {
+    const auto entry = pagemaps_.entry(pid, page);
+    return !entry || entry->populated();  // of one that is gone its end will tell, at the right time
+  }};
+  std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;  ///< first pages of such, since the last look
+  std::map<pid_t, Process> processes_;
+  std::vector<pid_t> order_;
+  std::vector<TracedProcess> past_;  ///< whose number was given to another one
+  std::uint64_t applied_ns_ = 0;     ///< time of the event that was applied last
+  pid_t root_ = 0;
+  pid_t first_child_ = 0;
+  std::uint64_t start_ns_ = 0;
+  FaultInterval interval_;
+  std::vector<FaultInterval> intervals_;
+  std::uint64_t memory_due_ns_ = 0;
+  FaultSites sites_;
+  std::unique_ptr<FaultLog> log_;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace zerotax

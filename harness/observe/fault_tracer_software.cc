@@ -1,0 +1,83 @@
+// What the tracer does where tracepoints are not to be had.
+
+#include <unordered_set>
+
+#include "observe/fault_tracer.h"
+#include "os/clock.h"
+#include "os/page.h"
+
+namespace zerotax {
+namespace {
+
+/// Larger mappings are reserved, not used; only what faults tell of them is known.
+constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
+
+/// Of 4 KiB in one of 2 MiB.
+constexpr std::uint64_t kHugePages = 512;
+
+}  // namespace
+
+FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
+  if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
+  const std::uint64_t page = fault.address / kPageBytes;
+  if (!region->of_file()) {
+    const FaultClass kind = sharing_.anonymous_fault(fault.pid, page, fault.begin_ns);
+    if (kind == FaultClass::kZeroFill) look_for_huge_page(fault.pid, page, fault.begin_ns, *region);
+    return kind;
+  }
+  if (region->shared || !region->writable) return FaultClass::kFile;
+  const auto now = pagemaps_.entry(fault.pid, page);
+  return sharing_.file_fault(fault.pid, page, fault.begin_ns, now && now->populated() && !now->of_file());
+}
+
+/// A huge page is one fault, and nothing says so. It was one if all its pages are there now, and the process had no
+/// fault on another of them before it forked next (from then on each may have one of its own).
+void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region) {
+  const std::uint64_t first = page / kHugePages * kHugePages;
+  const AddressRange all{first * kPageBytes, (first + kHugePages) * kPageBytes};
+  if (all.begin < region.begin || all.end > region.end || !looked_for_huge_[pid].insert(first).second) return;
+  std::size_t there = 0;
+  pagemaps_.for_each(pid, all, [&](std::uint64_t, PagemapEntry entry) { there += entry.of_file() ? 0 : 1; });
+  if (there < kHugePages) return;
+  for (const FaultEvent& event : pending_) {
+    if (event.time_ns <= time_ns) continue;
+    if (event.kind == FaultEvent::Kind::kFork && event.parent == pid) break;
+    const bool within = event.address >= all.begin && event.address < all.end;
+    if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && within) return;
+  }
+  sharing_.found_huge(pid, first, kHugePages, time_ns);
+}
+
+/// Learns of the private pages that a process has though no fault told of them, and that it gave back. Of a
+/// process that has just been `joined` the kernel says which are shared: with its parent, or one that is not watched.
+void FaultTracer::look(pid_t pid, bool joined) {
+  const auto now = static_cast<std::uint64_t>(monotonic_ns());
+  // Those whose fault is told of, but not yet counted, come by that.
+  std::unordered_set<std::uint64_t> to_come;
+  for (const FaultEvent& event : pending_) {
+    if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && event.time_ns >= applied_ns_) {
+      to_come.insert(event.address / kPageBytes);
+    }
+  }
+  std::unordered_set<std::uint64_t> populated;
+  bool complete = true;
+  std::vector<std::pair<std::uint64_t, bool>> pages;
+  for (const auto& [begin, region] : processes_.at(pid).space.regions()) {
+    if (region.shared || !region.writable) continue;
+    if (region.end - region.begin > kLargestLook) {
+      complete = false;
+      continue;
+    }
+    complete = pagemaps_.for_each(pid, {region.begin, region.end}, [&](std::uint64_t page, PagemapEntry entry) {
+      if (entry.of_file()) return;
+      populated.insert(page);
+      if (!to_come.contains(page)) pages.emplace_back(page, joined && !entry.exclusive());
+    }) && complete;
+  }
+  if (complete) sharing_.keep_only(pid, populated);
+  looked_for_huge_.erase(pid);
+  const pid_t parent = processes_.at(pid).told.parent;
+  for (const auto& [page, shared] : pages) sharing_.found(pid, page, now, shared, parent);
+}
+
+}  // namespace zerotax

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "observe/folded.h"
+
+namespace zerotax {
+
+/// What a flame graph says of itself.
+struct FlameGraphWords {
+  std::string title;
+  std::string subtitle;
+  bool nanoseconds = false;  ///< weights are times, not bytes
+};
+
+/// A flame graph as an SVG file that needs nothing else: a box for each function, as wide as its share, its callers
+/// below, the whole name and figure as a tooltip. Boxes under 0.1 % are left out. Method: Brendan Gregg, "The Flame
+/// Graph", CACM 59(6), 2016.
+std::string flame_graph_svg(const FoldedStacks& stacks, const FlameGraphWords& words);
+
+}  // namespace zerotax

@@ -1,0 +1,65 @@
+#include "observe/folded.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "observe/symbols.h"
+
+namespace zerotax {
+namespace {
+
+std::uint64_t weight_of(const Json& site, StackWeight weight) {
+  const Json& sampled = site.at("sampled");
+  switch (weight) {
+    case StackWeight::kRedundant:
+      return site.at("redundant_zeroed_bytes").get<std::uint64_t>() +
+             sampled.at("redundant_zeroed_bytes").get<std::uint64_t>();
+    case StackWeight::kZeroed:
+      return site.at("zeroed_bytes").get<std::uint64_t>() + sampled.at("zeroed_bytes").get<std::uint64_t>();
+    case StackWeight::kTime:
+      break;
+  }
+  return site.at("zero_ns").get<std::uint64_t>();
+}
+
+/// Semicolons part the functions of a line, line breaks the lines.
+std::string clean(std::string name) {
+  std::replace(name.begin(), name.end(), ';', ':');
+  std::replace(name.begin(), name.end(), '\n', ' ');
+  return name;
+}
+
+}  // namespace
+
+StackWeight parse_stack_weight(const std::string& name) {
+  if (name == "redundant") return StackWeight::kRedundant;
+  if (name == "zeroed") return StackWeight::kZeroed;
+  if (name == "ns") return StackWeight::kTime;
+  throw UsageError(fmt::format("unknown weight '{}'", name), "give redundant, zeroed or ns");
+}
+
+FoldedStacks fold_sites(const Json& sites, StackWeight weight) {
+  FoldedStacks stacks;
+  for (const Json& site : sites) {
+    const std::uint64_t value = weight_of(site, weight);
+    if (value == 0) continue;
+    std::vector<std::string> names;
+    for (const Json& frame : site.at("frames")) names.push_back(clean(frame_label(frame, true)));
+    std::reverse(names.begin(), names.end());
+    const std::string kind = site.at("kind");
+    names.push_back(kind == "by_hand" ? "memset" : kind);
+    stacks[names] += value;
+  }
+  return stacks;
+}
+
+std::string folded_text(const FoldedStacks& stacks) {
+  std::string text;
+  for (const auto& [names, value] : stacks) text += fmt::format("{} {}\n", fmt::join(names, ";"), value);
+  return text;
+}
+
+}  // namespace zerotax

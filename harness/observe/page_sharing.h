@@ -1,0 +1,69 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "observe/fault.h"
+
+namespace zerotax {
+
+/// Which private pages each process has, and with whom it shares them, as far as forks, faults and ends tell it. From
+/// that, what a fault was of which the address alone is known: an ordinary user is told no more. Pages are numbers
+/// (address / 4096).
+class PageSharing {
+ public:
+  /// Answers whether a process has a page now; asked before a page is taken for copied because of that process.
+  using Holds = std::function<bool(pid_t pid, std::uint64_t page)>;
+  explicit PageSharing(Holds holds) : holds_(std::move(holds)) {}
+
+  /// The child has all pages of its parent from here on.
+  void fork(pid_t parent, pid_t child);
+  /// Its pages are gone: it ended, or runs another program.
+  void end(pid_t pid);
+  /// The process has a page at some time, though no fault told of it: it was there before us, or populated by the
+  /// kernel. `shared`: with another one, which may be `with` (0: one that is not watched). False if it was known.
+  bool found(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool shared, pid_t with);
+  /// A fault at that time brought this page and all others of a huge page, `pages` of them from `first`, of which none
+  /// was known.
+  void found_huge(pid_t pid, std::uint64_t first, std::uint64_t pages, std::uint64_t time_ns);
+  /// The process has these pages now, and of those that were known no other: what is given back tells nobody.
+  void keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& pages);
+  /// A fault in private anonymous memory.
+  FaultClass anonymous_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns);
+  /// A fault in a private mapping of a file. `is_copy` says whether the page is the process's own copy by now.
+  FaultClass file_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool is_copy);
+
+ private:
+  struct Page {
+    std::uint32_t frame = 0;       ///< index in frames_
+    bool write_protected = false;  ///< since a fork
+    std::uint64_t since_ns = 0;    ///< it is known to be there
+  };
+  using Pages = std::unordered_map<std::uint64_t, Page>;
+
+  struct Frame {
+    std::vector<pid_t> owners;  ///< 0 is one that is not watched
+    std::uint32_t huge = 0;     ///< index in huge_; 0: it is no part of a huge page
+  };
+
+  std::uint32_t new_frame(pid_t owner, std::uint32_t huge = 0);
+  void add_owner(std::uint32_t frame, pid_t pid);
+  bool remove_owner(Frame& frame, pid_t pid);
+  void release(std::uint32_t frame, pid_t pid);
+  FaultClass write_fault(pid_t pid, std::uint64_t number, Page& page);
+
+  Holds holds_;
+  std::map<pid_t, Pages> processes_;
+  std::vector<Frame> frames_;
+  std::vector<std::uint32_t> unused_;
+  /// How many parts of each huge page each process has: the kernel copies a part if another has any other part, too.
+  std::vector<std::unordered_map<pid_t, std::uint32_t>> huge_{{}};
+};
+
+}  // namespace zerotax

@@ -1,0 +1,95 @@
+#include "profile/run.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "core/interrupt.h"
+#include "core/memory_guard.h"
+#include "core/probe_process.h"
+#include "core/program_launch.h"
+#include "core/progress.h"
+#include "os/clock.h"
+
+namespace zerotax::profile {
+namespace {
+
+constexpr double kNs = 1e9;
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+/// Throws an Error with the status of a finding if the allocator does not come to its end within a minute and ten times
+/// what is expected.
+PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std::uint32_t ops,
+                    double expected_seconds) {
+  point.repeats = {ops, ops, ops, ops, 0};
+  PassLimits limits;
+  limits.timeout = std::chrono::milliseconds(std::chrono::minutes(1)) +
+                   std::chrono::milliseconds(static_cast<std::int64_t>(10'000 * expected_seconds));
+  limits.resident_bytes = resident_limit(point.size_bytes);
+  PassResult result = run_pass(allocator, point, pass, limits, stop_requested);
+  const bool ended = result.status() == PassResult::Status::kOk || result.status() == PassResult::Status::kStopped;
+  if (!ended) {
+    throw Error(
+        ExitStatus::kFinding,
+        fmt::format("{} cannot be profiled, for it does not come to its end: {}", allocator.name, result.reason()),
+        "zerotax run shows how far it comes");
+  }
+  return result;
+}
+
+}  // namespace
+
+ProfiledRun profile_command(const std::vector<std::string>& words, const std::optional<Allocator>& allocator,
+                            unsigned hz) {
+  const std::string program = resolve_program(words.front());
+  if (allocator) check_takes_preload(program, "be given another allocator");
+  const ForegroundCommand command = foreground_command(program, words, "", allocator);
+  ProfileRecorder recorder(hz);
+  const ForegroundResult result = run_program(command, "profile");
+  const auto in_s = [](std::int64_t ns) { return static_cast<double>(ns) / kNs; };
+  return {recorder.finish(), in_s(result.wall_ns), in_s(result.user_ns), in_s(result.system_ns), result.exit_status};
+}
+
+ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double for_seconds, unsigned hz) {
+  const std::string too_large = why_too_large(memory_needed(point));
+  if (!too_large.empty()) throw MachineError(too_large, "give a smaller --size");
+  // How long one operation takes, in a process that is not profiled.
+  const PassResult timing = one_pass(allocator, point, Pass::kTiming, 8, 0);
+  const Record& record = timing.record();
+  const double op_ns = std::max(
+      1.0, static_cast<double>(record.run_ns) / static_cast<double>(std::max<std::int64_t>(record.run_ops, 1)));
+  // A process for each second, so that there is progress to be told; a short operation may not be made often enough to
+  // fill one.
+  const double wanted = std::max(2.0, for_seconds * kNs / op_ns);
+  const auto ops =
+      static_cast<std::uint32_t>(std::min({wanted, std::max(2.0, kNs / op_ns), static_cast<double>(kMaxOps)}));
+  const auto processes = static_cast<std::size_t>(std::clamp(std::ceil(wanted / ops), 1.0, 4000.0));
+
+  rusage before{};
+  ::getrusage(RUSAGE_CHILDREN, &before);
+  const std::int64_t start = monotonic_ns();
+  ProfiledRun run;
+  Progress progress("profiling", processes, static_cast<double>(processes));
+  for (std::size_t i = 0; i < processes && interrupted() == 0; ++i) {
+    progress.show(allocator.name);
+    ProfileRecorder recorder(hz);
+    one_pass(allocator, point, Pass::kBare, ops, ops * op_ns / kNs);
+    run.data.add(recorder.finish());
+    progress.advance(1);
+  }
+  progress.clear();
+  run.wall_s = static_cast<double>(monotonic_ns() - start) / kNs;
+  rusage after{};
+  ::getrusage(RUSAGE_CHILDREN, &after);
+  run.user_s = seconds(after.ru_utime) - seconds(before.ru_utime);
+  run.system_s = seconds(after.ru_stime) - seconds(before.ru_stime);
+  return run;
+}
+
+}  // namespace zerotax::profile

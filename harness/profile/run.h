@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plan.h"
+#include "observe/profile_recorder.h"
+
+namespace zerotax::profile {
+
+/// What was run under the profiler, by the kernel's own account.
+struct ProfiledRun {
+  ProfileData data;
+  double wall_s = 0;
+  double user_s = 0;
+  double system_s = 0;
+  int exit_status = 0;  ///< as a shell tells it
+};
+
+/// Runs a program in the foreground, with `allocator` (its `preload` set) if one is given. Throws UsageError if it
+/// cannot be started, MachineError if nothing can be sampled.
+ProfiledRun profile_command(const std::vector<std::string>& words, const std::optional<Allocator>& allocator,
+                            unsigned hz);
+
+/// Repeats the operation of a point, without any meter, for about `seconds`. `point.repeats` is not looked at. Throws
+/// UsageError if the allocator does not get through it, and says where it ended.
+ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double seconds, unsigned hz);
+
+}  // namespace zerotax::profile

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/program_launch.h"
+#include "core/results.h"
+#include "observe/flame_graph.h"
+#include "observe/folded.h"
+#include "record/document.h"
+#include "record/launch.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax record -- ./service --port 8080\n"
+    "  zerotax record --json record.json -- python3 -c 'bytearray(10**8)'\n"
+    "  zerotax record --allocator mimalloc -- ./service\n"
+    "  zerotax record --svg redundant.svg --folded redundant.folded -- make\n"
+    "The exit status is the program's own (128 + N if signal N ended it); 2 if it cannot be recorded.\n";
+
+struct RecordOptions {
+  std::string allocator;
+  std::vector<std::string> env;
+  std::string out;
+  std::string json;
+  std::string folded;
+  std::string svg;
+  std::string weight = "redundant";
+};
+
+std::vector<std::string> command_words() {
+  std::vector<std::string> words = Subcommand::program_words();
+  if (words.empty()) {
+    throw UsageError("no command is given", "put it behind --, as in zerotax record -- ./service --port 8080");
+  }
+  return words;
+}
+
+FlameGraphWords graph_words(const Json& record, StackWeight weight) {
+  const char* what = weight == StackWeight::kRedundant ? "Bytes zeroed though they were zero"
+                     : weight == StackWeight::kZeroed  ? "Bytes zeroed"
+                                                       : "Time in large stores of zeros";
+  std::string command;
+  for (const Json& word : record.at("command")) command += (command.empty() ? "" : " ") + word.get<std::string>();
+  constexpr std::size_t kLongest = 150;
+  if (command.size() > kLongest) command = command.substr(0, kLongest) + " ...";
+  return {what, command, weight == StackWeight::kTime};
+}
+
+/// The program's status is ours; a status of 0 to 3 that is the program's own is told from ours by the line on stderr.
+ExitStatus run(const RecordOptions& options) {
+  const std::vector<std::string> words = command_words();
+  const StackWeight weight = parse_stack_weight(options.weight);
+  std::vector<NamedPath> inputs = program_input(words);
+  for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
+  check_outputs(
+      {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
+  const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
+  RecordArena arena;
+  const std::string started = utc_now();
+  const ForegroundResult result = run_recorded(target, arena);
+  const Json record = record_json(target, result, arena, started);
+  if (!options.json.empty()) write_file(options.json, json_text(record));
+  const FoldedStacks stacks = fold_sites(record.at("sites"), weight);
+  if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
+  if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
+  if (options.out.empty()) {
+    fmt::print(stderr, "{}", record_text(record));
+  } else {
+    write_file(options.out, record_text(record));
+  }
+  return static_cast<ExitStatus>(result.exit_status);
+}
+
+const Subcommand command(
+    "record", "run a program (record [OPTIONS] -- COMMAND ...) and say what zeroing costs it", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<RecordOptions>();
+      // What is left over is refused by us, with a better word than the parser's.
+      arguments.keep_leftover();
+      arguments.option("--allocator", options->allocator,
+                       "run it with this allocator: NAME of a built-in one, or NAME=PATH of any "
+                       "malloc replacement (default: its own)");
+      arguments.option("--env", options->env, "NAME:KEY=VALUE, a variable for that allocator").repeatable();
+      arguments.option("--out", options->out, "write the report to this file (default: stderr)").path();
+      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      arguments.option("--folded", options->folded, "write call stacks with their weight, for flame graph programs")
+          .path();
+      arguments.option("--svg", options->svg, "draw them as a flame graph").path();
+      arguments.option("--weight", options->weight, "of both: redundant or zeroed (bytes), or ns").with_default();
+      return [options, arguments] {
+        if (const auto left = arguments.leftover(); !left.empty()) {
+          throw UsageError(fmt::format("'{}' is no option of zerotax record", left.front()),
+                           "options stand before --, the program and its arguments behind it");
+        }
+        return run(*options);
+      };
+    });
+
+}  // namespace
+}  // namespace zerotax::record

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "record/launch.h"
+
+namespace zerotax::record {
+
+/// Everything about one recorded run: the object "zerotax.record/1" (results/schema/record.schema.json).
+Json record_json(const RecordTarget& target, const ForegroundResult& run, RecordArena& arena,
+                 const std::string& started);
+
+/// The same for people: 80 columns.
+std::string record_text(const Json& record);
+
+}  // namespace zerotax::record

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/allocators.h"
+#include "os/foreground.h"
+#include "record/arena.h"
+
+namespace zerotax::record {
+
+/// What is to be recorded, checked.
+struct RecordTarget {
+  std::vector<std::string> words;      ///< the command
+  std::string program;                 ///< its file
+  std::string library;                 ///< what is preloaded into it
+  std::optional<Allocator> allocator;  ///< instead of its own; with `preload` set
+};
+
+/// Finds the program and the library. `allocator` is NAME or NAME=PATH, or empty for the program's own; `env` are words
+/// NAME:KEY=VALUE for it. Throws UsageError for a command that is not there or cannot be recorded, and says why.
+RecordTarget resolve_record_target(const std::vector<std::string>& words, const std::string& allocator,
+                                   const std::vector<std::string>& env);
+
+/// Runs the program, recorded, to its end. Throws UsageError if it could not be started.
+ForegroundResult run_recorded(const RecordTarget& target, const RecordArena& arena);
+
+}  // namespace zerotax::record

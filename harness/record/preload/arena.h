@@ -1,0 +1,218 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace zerotax::record {
+
+/// What crosses the border between the driver and the recorded programs: plain data in one shared memory file, which
+/// every process finds by its path in the environment. A process claims a slot of its own and writes into it as it
+/// goes, so that one that is killed still leaves what it had counted. Counters are written by one thread each, unless
+/// they say otherwise, and read when it is over.
+
+inline constexpr const char* kArenaVariable = "ZEROTAX_RECORD";
+
+/// From this size on every call is looked at closely: pages, contents, clock, faults, call stack. Below, calls and
+/// bytes are counted and samples are taken.
+inline constexpr std::size_t kLargeBytes = std::size_t{64} << 10;
+/// One small store of zeros is looked at for so many bytes that a thread zeroed by small stores: at first one in 256
+/// KiB, then twice as many each time, for a look costs as much as the zeroing of some hundred KiB.
+inline constexpr std::int64_t kFirstSampleBytes = std::int64_t{256} << 10;
+inline constexpr std::int64_t kLastSampleBytes = std::int64_t{64} << 20;
+
+inline constexpr std::size_t kClasses = 64;  ///< class k: sizes 2^k to 2^(k+1) - 1; size 0 is with size 1
+inline constexpr std::size_t kThreads = 512;
+inline constexpr std::size_t kSites = 2048;
+inline constexpr std::size_t kFrames = 32;
+inline constexpr std::size_t kModules = 512;
+inline constexpr std::size_t kProcesses = 16'384;
+inline constexpr std::size_t kExecs = 4096;
+inline constexpr std::size_t kPathBytes = 256;
+inline constexpr std::size_t kBuildIdBytes = 32;
+
+/// What was called. Aligned allocations count as malloc.
+enum CallKind : std::uint32_t { kMalloc, kCalloc, kRealloc, kCallKinds };
+
+/// Who wrote zeros: the allocator inside calloc, inside another of its functions, or the program by a memset of zeros
+/// over a block that it had just got from malloc or realloc.
+enum ZeroKind : std::uint32_t { kInCalloc, kInOther, kByHand, kZeroKinds };
+
+struct CallRow {
+  std::uint64_t calls;
+  std::uint64_t bytes;  ///< asked for
+
+  void add(const CallRow& more) {
+    calls += more.calls;
+    bytes += more.bytes;
+  }
+};
+
+/// Stores of zeros by memset and its kin.
+struct ZeroRow {
+  std::uint64_t stores;
+  std::uint64_t bytes;
+  std::uint64_t examined_bytes;   ///< of large stores, whose pages and contents were looked at
+  std::uint64_t redundant_bytes;  ///< of those: were zero already
+
+  void add(const ZeroRow& more) {
+    stores += more.stores;
+    bytes += more.bytes;
+    examined_bytes += more.examined_bytes;
+    redundant_bytes += more.redundant_bytes;
+  }
+};
+
+/// Cost of the large stores.
+struct ZeroCost {
+  std::uint64_t bytes;
+  std::uint64_t ns;
+  std::uint64_t faults;
+
+  void add(const ZeroCost& more) {
+    bytes += more.bytes;
+    ns += more.ns;
+    faults += more.faults;
+  }
+};
+
+/// What is counted.
+struct Tally {
+  CallRow calls[kCallKinds][kClasses];
+  ZeroRow zeroed[kZeroKinds][kClasses];  ///< by the size that calloc was asked for; by hand: of the store
+  ZeroCost cost[kZeroKinds];
+  std::uint64_t sampled_stores;  ///< small stores that were looked at
+  std::uint64_t sampled_bytes;
+  std::uint64_t sampled_redundant_bytes;
+  std::uint64_t unseen_calls;  ///< large callocs that came back populated with no memset seen
+  std::uint64_t unseen_bytes;  ///< populated bytes of those
+  std::uint64_t own_ns;        ///< spent by the recorder on looking closely
+
+  void add(const Tally& more) {
+    for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+      for (std::size_t i = 0; i < kClasses; ++i) calls[kind][i].add(more.calls[kind][i]);
+    }
+    for (std::size_t kind = 0; kind < kZeroKinds; ++kind) {
+      for (std::size_t i = 0; i < kClasses; ++i) zeroed[kind][i].add(more.zeroed[kind][i]);
+      cost[kind].add(more.cost[kind]);
+    }
+    sampled_stores += more.sampled_stores;
+    sampled_bytes += more.sampled_bytes;
+    sampled_redundant_bytes += more.sampled_redundant_bytes;
+    unseen_calls += more.unseen_calls;
+    unseen_bytes += more.unseen_bytes;
+    own_ns += more.own_ns;
+  }
+};
+
+enum class BlockState : std::uint32_t { kFree, kUsed, kEnded };
+
+/// What one thread did.
+struct ThreadBlock : Tally {
+  std::atomic<BlockState> state;
+  std::uint32_t merged;  ///< threads that ended and whose figures were added to this block
+  std::int32_t pid;
+  std::int32_t tid;
+  char name[16];
+};
+
+enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther };
+
+/// One call stack that zeroes. Several threads add to it.
+struct Site {
+  std::atomic<std::uint64_t> key;  ///< hash of the stack and the kind; 0: free
+  std::atomic<std::uint32_t> ready;
+  SiteKind kind;
+  std::uint32_t depth;
+  std::uint32_t padding;
+  std::uint64_t frames[kFrames];  ///< innermost first: index of the module in the upper 16 bits, address within it
+  std::atomic<std::uint64_t> calls;
+  std::atomic<std::uint64_t> requested_bytes;
+  std::atomic<std::uint64_t> zeroed_bytes;
+  std::atomic<std::uint64_t> redundant_bytes;
+  std::atomic<std::uint64_t> zero_ns;
+  std::atomic<std::uint64_t> zero_faults;
+  std::atomic<std::uint64_t> sampled_zeroed_bytes;  ///< small stores: those since the sample before are put down to it
+  std::atomic<std::uint64_t> sampled_redundant_bytes;  ///< by the share of the one that was looked at
+};
+
+inline constexpr std::uint64_t kFrameModuleShift = 48;
+inline constexpr std::uint64_t kFrameAddressMask = (std::uint64_t{1} << kFrameModuleShift) - 1;
+
+/// A loaded object that frames lie in. Module 0 is none: the address is absolute.
+struct Module {
+  std::atomic<std::uint32_t> ready;
+  std::uint32_t build_id_bytes;
+  std::uint64_t begin;  ///< of its mapping
+  std::uint64_t end;
+  std::uint64_t bias;  ///< what to subtract from an address to get that of the file
+  unsigned char build_id[kBuildIdBytes];
+  char path[kPathBytes];
+};
+
+/// Why something is missing in a process's figures: bits of ProcessSlot::gaps.
+enum Gap : std::uint32_t {
+  kOwnCalloc = 1,    ///< the program brings a calloc of its own, which comes before ours
+  kNoLibcSlots = 2,  ///< no slot of the C library's own memset calls was found
+  kNoPagemap = 4,    ///< pages cannot be looked at
+  kThreadsShared =
+      8,            ///< more threads at once than there are blocks: the last block is shared, its counts may fall short
+  kSitesLost = 16,  ///< more call stacks than there is room for
+  kHoldsChildren = 32,  ///< children of fork that could not open the arena count here
+};
+
+/// What one process did: an image from its start or exec on, or a child of fork.
+struct ProcessSlot {
+  std::atomic<std::uint32_t> ready;
+  std::atomic<std::uint32_t> gaps;
+  std::int32_t pid;
+  std::int32_t parent;
+  std::uint32_t forked;              ///< 1: a child of fork, which goes on in the image of its parent
+  std::atomic<std::uint32_t> ended;  ///< 1: ran its destructors
+  std::int64_t started_ns;           ///< CLOCK_MONOTONIC
+  std::int64_t ended_ns;
+  std::int64_t user_ns;  ///< at the end
+  std::int64_t system_ns;
+  char executable[kPathBytes];
+  char command[kPathBytes];    ///< the beginning of its command line
+  char allocator[kPathBytes];  ///< the library whose calloc it uses
+  std::uint32_t libc_slots;
+  std::uint32_t pagemap_method;  ///< as Pagemap::Method
+  std::atomic<std::uint32_t> threads_used;
+  std::atomic<std::uint32_t> modules_used;
+  std::atomic<std::uint64_t> sites_lost;
+
+  alignas(4096) Module modules[kModules];
+  alignas(4096) Site sites[kSites];
+  alignas(4096) ThreadBlock threads[kThreads];
+};
+
+/// A program that a process was about to become, or start by posix_spawn.
+struct ExecEntry {
+  std::atomic<std::uint32_t> ready;
+  std::atomic<std::uint32_t> failed;  ///< errno
+  std::int32_t pid;
+  std::uint32_t cleaned;  ///< 1: the environment given to it does not preload us
+  std::int64_t at_ns;
+  char path[kPathBytes];
+};
+
+struct Arena {
+  std::uint64_t magic;
+  std::uint32_t pagemap_method;           ///< how pages can be looked at here, as Pagemap::Method; found by the driver
+  std::atomic<std::uint32_t> slots_used;  ///< may pass kProcesses: then some were not recorded
+  std::atomic<std::uint32_t> execs_used;
+  ExecEntry execs[kExecs];
+};
+
+inline constexpr std::size_t kSlotBytes = (sizeof(ProcessSlot) + 4095) & ~std::size_t{4095};
+inline constexpr std::size_t kSlotsOffset = (sizeof(Arena) + 4095) & ~std::size_t{4095};
+inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotBytes;
+
+/// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
+inline constexpr std::uint64_t kArenaMagic =
+    0x5a52'0004'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace zerotax::record

@@ -1,0 +1,71 @@
+#include "record/preload/examine.h"
+
+#include <algorithm>
+
+#include "meter/contents.h"
+#include "os/pagemap.h"
+#include "record/preload/process.h"
+
+namespace zerotax::record {
+namespace {
+
+Pagemap::Method method() { return static_cast<Pagemap::Method>(process->pagemap_method); }
+
+struct Sum {
+  AddressRange range;
+  std::uint64_t bytes;
+};
+
+AddressRange pages_of(AddressRange range) { return {page_floor(range.begin), page_ceiling(range.end)}; }
+
+AddressRange range_of(const void* begin, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  return {address, address + bytes};
+}
+
+/// Calls visit(part of the range) for each page of `pages`.
+template <typename Visit>
+void for_each_page(AddressRange range, AddressRange pages, Visit visit) {
+  for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
+    const AddressRange part = range.intersect({page, page + kPageBytes});
+    if (part.bytes() > 0) visit(part);
+  }
+}
+
+bool is_zero(AddressRange part) { return all_zero(reinterpret_cast<const void*>(part.begin), part.bytes()); }
+
+}  // namespace
+
+bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redundant) {
+  // Opened for each look: a program may close every descriptor, and after fork it would be of the parent's memory.
+  const Pagemap pagemap(method());
+  Sum dirty{range_of(target, bytes), 0};
+  const auto add_dirty = [](void* context, AddressRange pages) {
+    auto& sum = *static_cast<Sum*>(context);
+    for_each_page(sum.range, pages, [&](AddressRange part) { sum.bytes += is_zero(part) ? 0 : part.bytes(); });
+  };
+  if (!pagemap.for_each_populated(pages_of(dirty.range), add_dirty, &dirty)) return false;
+  redundant = bytes - dirty.bytes;
+  return true;
+}
+
+bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& populated) {
+  const Pagemap pagemap(method());
+  Sum sum{range_of(block, bytes), 0};
+  const auto add = [](void* context, AddressRange pages) {
+    auto& found = *static_cast<Sum*>(context);
+    found.bytes += found.range.intersect(pages).bytes();
+  };
+  if (!pagemap.for_each_populated(pages_of(sum.range), add, &sum)) return false;
+  populated = sum.bytes;
+  return true;
+}
+
+std::uint64_t redundant_bytes_by_contents(const void* target, std::size_t bytes) {
+  const AddressRange range = range_of(target, bytes);
+  std::uint64_t redundant = 0;
+  for_each_page(range, pages_of(range), [&](AddressRange part) { redundant += is_zero(part) ? part.bytes() : 0; });
+  return redundant;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,198 @@
+// The functions that make a process another program: each leaves a line in the arena, so that a program which does not
+// load us is known to have been there.
+#include <dlfcn.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+
+#include "os/clock.h"
+#include "record/preload/process.h"
+#include "record/preload/text.h"
+
+#define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
+
+namespace zerotax::record {
+namespace {
+
+using Environment = char* const*;
+using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, Environment,
+                      Environment);
+
+// Looked up early: in a child of vfork or of a threaded program no lock may be taken.
+struct RealExec {
+  int (*execve)(const char*, Environment, Environment);
+  int (*execvpe)(const char*, Environment, Environment);
+  int (*fexecve)(int, Environment, Environment);
+  Spawn posix_spawn;
+  Spawn posix_spawnp;
+};
+RealExec real_exec{};
+
+[[gnu::constructor]] void resolve_exec() {
+  const OwnWork own;
+  const auto find = [](const char* symbol, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(RTLD_NEXT, symbol));
+  };
+  find("execve", real_exec.execve);
+  find("execvpe", real_exec.execvpe);
+  find("fexecve", real_exec.fexecve);
+  find("posix_spawn", real_exec.posix_spawn);
+  find("posix_spawnp", real_exec.posix_spawnp);
+}
+
+void resolve_if_early() {
+  if (real_exec.execve == nullptr) resolve_exec();
+}
+
+bool preloads_us(Environment environment) {
+  constexpr const char* kPreload = "LD_PRELOAD=";
+  bool preloaded = false;
+  bool arena_named = false;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const char* entry = *environment;
+    if (std::strncmp(entry, kPreload, std::strlen(kPreload)) == 0) preloaded = std::strstr(entry, "zerotax-record");
+    const std::size_t name = std::strlen(kArenaVariable);
+    arena_named = arena_named || (std::strncmp(entry, kArenaVariable, name) == 0 && entry[name] == '=');
+  }
+  return preloaded && arena_named;
+}
+
+ExecEntry* announce(const char* path, Environment environment, std::int64_t at_ns, pid_t pid) {
+  if (arena == nullptr || path == nullptr) return nullptr;
+  const std::uint32_t index = take_entry(arena->execs_used, &arena->execs[0], kExecs);
+  if (index == kExecs) return nullptr;
+  ExecEntry& entry = arena->execs[index];
+  entry.pid = pid;
+  entry.at_ns = at_ns;
+  entry.cleaned = preloads_us(environment) ? 0 : 1;
+  copy_text(entry.path, path);
+  entry.ready = 1;
+  return &entry;
+}
+
+/// Announces, tries, and takes it back if it failed.
+template <typename Become>
+int announced(const char* path, Environment environment, Become become) {
+  resolve_if_early();
+  const int saved = errno;
+  ExecEntry* entry = announce(path, environment, monotonic_ns(), ::getpid());
+  errno = saved;
+  const int status = become();
+  if (entry != nullptr) entry->failed = static_cast<std::uint32_t>(errno);
+  return status;
+}
+
+int spawned(Spawn spawn, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+            const posix_spawnattr_t* attributes, Environment arguments, Environment environment) {
+  const std::int64_t at_ns = monotonic_ns();
+  pid_t child = 0;
+  const int status = spawn(&child, path, actions, attributes, arguments, environment);
+  if (status != 0) return status;
+  if (pid != nullptr) *pid = child;
+  const int saved = errno;
+  announce(path, environment, at_ns, child);
+  errno = saved;
+  return status;
+}
+
+/// Calls become(arguments, environment) with the words of a variadic exec; the environment is ours unless one follows.
+template <typename Become>
+int with_words(const char* first, va_list words, bool environment_follows, Become become) {
+  va_list counting;
+  va_copy(counting, words);
+  std::size_t count = 1;
+  // The analyzer does not see that the caller's va_start made `words`.
+  while (va_arg(counting, const char*) != nullptr) ++count;  // NOLINT(clang-analyzer-valist.Uninitialized)
+  va_end(counting);
+  // On the stack: a child of vfork may not allocate in its parent's memory.
+  auto** arguments = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*)));
+  arguments[0] = const_cast<char*>(first);
+  for (std::size_t i = 1; i <= count; ++i) arguments[i] = va_arg(words, char*);
+  Environment environment = environment_follows ? va_arg(words, Environment) : environ;
+  return become(arguments, environment);
+}
+
+int exec_path(const char* path, Environment arguments, Environment environment) {
+  return announced(path, environment, [&] { return real_exec.execve(path, arguments, environment); });
+}
+
+int exec_file(const char* file, Environment arguments, Environment environment) {
+  return announced(file, environment, [&] { return real_exec.execvpe(file, arguments, environment); });
+}
+
+}  // namespace
+}  // namespace zerotax::record
+
+using namespace zerotax::record;
+
+ZEROTAX_EXPORT int execve(const char* path, Environment arguments, Environment environment) noexcept {
+  return exec_path(path, arguments, environment);
+}
+
+ZEROTAX_EXPORT int execv(const char* path, Environment arguments) noexcept {
+  return exec_path(path, arguments, environ);
+}
+
+ZEROTAX_EXPORT int execvp(const char* file, Environment arguments) noexcept {
+  return exec_file(file, arguments, environ);
+}
+
+ZEROTAX_EXPORT int execvpe(const char* file, Environment arguments, Environment environment) noexcept {
+  return exec_file(file, arguments, environment);
+}
+
+ZEROTAX_EXPORT int fexecve(int fd, Environment arguments, Environment environment) noexcept {
+  char link[40];
+  char path[kPathBytes];
+  std::snprintf(&link[0], sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = ::readlink(&link[0], &path[0], sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  return announced(&path[0], environment, [&] { return real_exec.fexecve(fd, arguments, environment); });
+}
+
+ZEROTAX_EXPORT int execl(const char* path, const char* first, ...) noexcept {
+  va_list words;
+  va_start(words, first);
+  const int status = with_words(first, words, false, [&](Environment arguments, Environment environment) {
+    return exec_path(path, arguments, environment);
+  });
+  va_end(words);
+  return status;
+}
+
+ZEROTAX_EXPORT int execlp(const char* file, const char* first, ...) noexcept {
+  va_list words;
+  va_start(words, first);
+  const int status = with_words(first, words, false, [&](Environment arguments, Environment environment) {
+    return exec_file(file, arguments, environment);
+  });
+  va_end(words);
+  return status;
+}
+
+ZEROTAX_EXPORT int execle(const char* path, const char* first, ...) noexcept {
+  va_list words;
+  va_start(words, first);
+  const int status = with_words(first, words, true, [&](Environment arguments, Environment environment) {
+    return exec_path(path, arguments, environment);
+  });
+  va_end(words);
+  return status;
+}
+
+ZEROTAX_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                               const posix_spawnattr_t* attributes, Environment arguments, Environment environment) {
+  resolve_if_early();
+  return spawned(real_exec.posix_spawn, pid, path, actions, attributes, arguments, environment);
+}
+
+ZEROTAX_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                                const posix_spawnattr_t* attributes, Environment arguments, Environment environment) {
+  resolve_if_early();
+  return spawned(real_exec.posix_spawnp, pid, file, actions, attributes, arguments, environment);
+}

@@ -1,0 +1,91 @@
+#include "record/preload/modules.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "record/preload/arena.h"
+#include "record/preload/process.h"
+#include "record/preload/text.h"
+
+namespace zerotax::record {
+namespace {
+
+/// Copies the build-id out of the object's notes, if its first page is the file's.
+void copy_build_id(const dl_find_object& object, Module& module) {
+  const auto* begin = static_cast<const char*>(object.dlfo_map_start);
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(begin);
+  if (std::memcmp(&header->e_ident[0], ELFMAG, SELFMAG) != 0) return;
+  const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff);
+  for (int i = 0; i < header->e_phnum; ++i) {
+    if (segments[i].p_type != PT_NOTE) continue;
+    const auto* note = reinterpret_cast<const char*>(object.dlfo_link_map->l_addr + segments[i].p_vaddr);
+    const char* const end = note + segments[i].p_memsz;
+    while (note + sizeof(ElfW(Nhdr)) <= end) {
+      const auto* head = reinterpret_cast<const ElfW(Nhdr)*>(note);
+      const char* const name = note + sizeof *head;
+      const char* const content = name + ((head->n_namesz + 3U) & ~3U);
+      if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
+        module.build_id_bytes = std::min<std::uint32_t>(head->n_descsz, kBuildIdBytes);
+        std::memcpy(&module.build_id[0], content, module.build_id_bytes);
+        return;
+      }
+      note = content + ((head->n_descsz + 3U) & ~3U);
+    }
+  }
+}
+
+/// The program itself has no name there.
+const char* path_of(const dl_find_object& object, const ProcessSlot& slot) {
+  const char* name = object.dlfo_link_map->l_name;
+  return name[0] != '\0' ? name : &slot.executable[0];
+}
+
+/// Index of the module, noted if it is new; 0 if there is no room. Two threads may note one module twice: harmless.
+std::uint32_t index_of(const dl_find_object& object) {
+  const auto begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
+  const auto end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+  const char* path = path_of(object, *process);
+  const std::uint32_t used = std::min<std::uint32_t>(process->modules_used, kModules);
+  for (std::uint32_t i = 1; i < used; ++i) {
+    const Module& module = process->modules[i];
+    // By name as well: what was unloaded may have left its place to another.
+    if (module.ready != 0 && module.begin == begin && module.end == end &&
+        std::strncmp(&module.path[0], path, kPathBytes - 1) == 0) {
+      return i;
+    }
+  }
+  const std::uint32_t index = take_entry(process->modules_used, &process->modules[0], kModules);
+  if (index == kModules) return 0;
+  Module& module = process->modules[index];
+  module.begin = begin;
+  module.end = end;
+  module.bias = object.dlfo_link_map->l_addr;
+  copy_text(module.path, path);
+  copy_build_id(object, module);
+  module.ready = 1;
+  return index;
+}
+
+}  // namespace
+
+const char* object_path(const void* address, const ProcessSlot& slot) {
+  dl_find_object object{};
+  Dl_info info{};
+  if (::_dl_find_object(const_cast<void*>(address), &object) == 0) return path_of(object, slot);
+  return ::dladdr(address, &info) != 0 ? info.dli_fname : "";
+}
+
+std::uint64_t place(std::uint64_t address) {
+  dl_find_object object{};
+  // glibc 2.35 and later; takes no lock of the dynamic linker, which another thread may hold or have held at fork.
+  if (::_dl_find_object(reinterpret_cast<void*>(address), &object) != 0) return address & kFrameAddressMask;
+  const std::uint64_t index = index_of(object);
+  if (index == 0) return address & kFrameAddressMask;
+  return index << kFrameModuleShift | ((address - object.dlfo_link_map->l_addr) & kFrameAddressMask);
+}
+
+}  // namespace zerotax::record

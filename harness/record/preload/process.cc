@@ -1,0 +1,285 @@
+#include "record/preload/process.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "os/clock.h"
+#include "os/pagemap.h"
+#include "os/unique_fd.h"
+#include "record/preload/modules.h"
+#include "record/preload/real.h"
+#include "record/preload/stores.h"
+#include "record/preload/text.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+// What pthread_atfork calls in glibc. Weak: another C library's loader, which our preload may meet in a child, must
+// find nothing missing. Without it the guard page tells of a fork.
+extern "C" {
+extern void* __dso_handle;
+[[gnu::weak]] int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
+}
+
+namespace zerotax::record {
+
+constinit thread_local ThreadState state [[gnu::tls_model("initial-exec")]]{};
+Guard guard{};
+Arena* arena = nullptr;
+ProcessSlot* process = nullptr;
+
+OwnWork::OwnWork() : armed_(state.armed), inside_(state.now.inside), errno_(errno) {
+  state.armed = nullptr;
+  state.now.inside = Inside::kOwn;
+}
+
+OwnWork::~OwnWork() {
+  state.armed = armed_;
+  state.now.inside = inside_;
+  errno = errno_;
+}
+
+namespace {
+
+ThreadBlock early_block{};    // what is called before our constructor
+ThreadBlock nowhere_block{};  // where nothing is recorded
+
+class GuardLock {
+ public:
+  GuardLock() {
+    while (__atomic_exchange_n(&guard.lock, 1U, __ATOMIC_ACQUIRE) != 0) ::sched_yield();
+  }
+  ~GuardLock() { __atomic_store_n(&guard.lock, 0U, __ATOMIC_RELEASE); }
+  GuardLock(const GuardLock&) = delete;
+  GuardLock& operator=(const GuardLock&) = delete;
+};
+
+void read_text(const char* path, char* text, std::size_t room) {
+  const UniqueFd fd(::open(path, O_RDONLY | O_CLOEXEC));
+  const ssize_t got = fd ? ::read(fd.get(), text, room - 1) : 0;
+  text[got > 0 ? got : 0] = '\0';
+  // A command line separates its words by zero bytes.
+  for (ssize_t i = 0; i + 1 < got; ++i) {
+    if (text[i] == '\0') text[i] = ' ';
+  }
+}
+
+void* map(int fd, std::size_t offset, std::size_t bytes) {
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+/// Maps a slot that nobody has, or returns nullptr.
+ProcessSlot* map_slot() {
+  const char* path = std::getenv(kArenaVariable);
+  if (path == nullptr) return nullptr;
+  const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return nullptr;
+  if (arena == nullptr) {
+    std::uint64_t magic = 0;
+    if (::pread(fd.get(), &magic, sizeof magic, 0) != sizeof magic || magic != kArenaMagic) return nullptr;
+    arena = static_cast<Arena*>(map(fd.get(), 0, kSlotsOffset));
+    if (arena == nullptr) return nullptr;
+  }
+  const std::uint32_t index = arena->slots_used.fetch_add(1);
+  if (index >= kProcesses) return nullptr;
+  auto* slot = static_cast<ProcessSlot*>(map(fd.get(), kSlotsOffset + index * kSlotBytes, kSlotBytes));
+  if (slot == nullptr) return nullptr;
+  if (have_pages(slot, kPageBytes)) return slot;
+  ::munmap(slot, kSlotBytes);
+  return nullptr;
+}
+
+void describe(ProcessSlot& slot, bool forked) {
+  slot.pid = ::getpid();
+  slot.parent = ::getppid();
+  slot.forked = forked ? 1 : 0;
+  slot.started_ns = monotonic_ns();
+  const ssize_t length = ::readlink("/proc/self/exe", &slot.executable[0], kPathBytes - 1);
+  slot.executable[length > 0 ? length : 0] = '\0';
+  read_text("/proc/self/cmdline", &slot.command[0], kPathBytes);
+  slot.modules_used = 1;  // module 0 is none
+}
+
+/// In a child of fork: a slot of its own if it can be had, else it goes on in that of its parent.
+void open_after_fork() {
+  ProcessSlot* const parent = process;
+  ProcessSlot* const own = parent == nullptr ? nullptr : map_slot();
+  if (own == nullptr) {
+    note_gap(kHoldsChildren);
+    return;
+  }
+  describe(*own, true);
+  own->gaps = parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost};
+  own->libc_slots = parent->libc_slots;
+  own->pagemap_method = parent->pagemap_method;
+  std::memcpy(&own->allocator[0], &parent->allocator[0], kPathBytes);
+  process = own;
+  own->ready = 1;
+  ::munmap(parent, kSlotBytes);
+}
+
+void add_block(ThreadBlock& to, const ThreadBlock& from) {
+  to.add(from);
+  to.merged += from.merged + 1;
+}
+
+/// All blocks are taken: adds those of threads that have ended to the first such, and returns one that is free again.
+ThreadBlock* recycle() {
+  const GuardLock lock;
+  for (ThreadBlock& block : process->threads) {
+    if (block.state != BlockState::kFree || &block == &process->threads[kThreads - 1]) continue;
+    block.state = BlockState::kUsed;
+    return &block;
+  }
+  ThreadBlock* sum = nullptr;
+  ThreadBlock* freed = nullptr;
+  for (ThreadBlock& block : process->threads) {
+    if (&block == &process->threads[kThreads - 1]) break;  // the one that is shared at need
+    if (block.state == BlockState::kUsed) {
+      // Only this process's own threads can be asked whether they live.
+      if (block.pid != ::getpid() || ::syscall(SYS_tgkill, block.pid, block.tid, 0) == 0 || errno != ESRCH) continue;
+      block.state = BlockState::kEnded;
+    }
+    if (sum == nullptr) {
+      sum = &block;
+      continue;
+    }
+    add_block(*sum, block);
+    std::memset(static_cast<void*>(&block), 0, sizeof block);
+    freed = &block;
+  }
+  if (freed != nullptr) freed->state = BlockState::kUsed;
+  return freed;
+}
+
+ThreadBlock* claim_block() {
+  auto* const table = process;
+  if (table == nullptr) return &nowhere_block;
+  constexpr std::uint32_t kOwn = kThreads - 1;  // the last one is shared at need
+  const std::uint32_t index = take_entry(table->threads_used, &table->threads[0], kOwn);
+  ThreadBlock* block = index < kOwn ? &table->threads[index] : nullptr;
+  if (block == nullptr && table->threads_used == kOwn) block = recycle();
+  if (block == nullptr) {
+    note_gap(kThreadsShared);
+    block = &table->threads[kOwn];
+    if (!have_pages(block, sizeof *block)) return &nowhere_block;
+  }
+  block->pid = ::getpid();
+  block->tid = static_cast<std::int32_t>(::syscall(SYS_gettid));
+  ::prctl(PR_GET_NAME, &block->name[0]);
+  block->state = BlockState::kUsed;
+  return block;
+}
+
+void begin_samples(ThreadState& thread) {
+  thread.sample_every = kFirstSampleBytes;
+  thread.until_sample = kFirstSampleBytes;
+  thread.pending_bytes = 0;
+}
+
+void after_fork_in_child() {
+  guard.alive = 0;
+  guard.lock = 0;
+  prepare(state);
+}
+
+/// Writes down whose calloc is called: the next after ours, or the program's own, which comes before it.
+void name_allocator(ProcessSlot& slot) {
+  void* const first = ::dlsym(RTLD_DEFAULT, "calloc");
+  if (first != nullptr && first != reinterpret_cast<void*>(&::calloc)) slot.gaps |= kOwnCalloc;
+  const void* const called = (slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(real.calloc);
+  copy_text(slot.allocator, object_path(called, slot));
+}
+
+void begin_process() {
+  const OwnWork own;
+  resolve_real();
+  ::madvise(&guard, sizeof guard, MADV_WIPEONFORK);
+  ProcessSlot* const slot = map_slot();
+  if (slot != nullptr) {
+    describe(*slot, false);
+    slot->pagemap_method = arena->pagemap_method;
+    slot->libc_slots = static_cast<std::uint32_t>(hook_libc_stores());
+    if (slot->pagemap_method == static_cast<std::uint32_t>(Pagemap::Method::kNone)) slot->gaps |= kNoPagemap;
+    if (slot->libc_slots == 0) slot->gaps |= kNoLibcSlots;
+    name_allocator(*slot);
+    process = slot;
+    slot->ready = 1;
+    if (&__register_atfork != nullptr) __register_atfork(nullptr, nullptr, after_fork_in_child, &__dso_handle);
+  }
+  guard.alive = 1;
+  state.block = claim_block();
+  begin_samples(state);
+  add_block(*state.block, early_block);
+  state.block->merged = 0;
+}
+
+/// Before the constructors of the program and of most libraries, after those of the C library.
+[[gnu::constructor]] void begin() {
+  begin_process();
+  state.armed = state.block;
+}
+
+[[gnu::destructor]] void end() {
+  if (process == nullptr || guard.alive == 0 || process->pid != ::getpid()) return;
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto ns = [](const timeval& time) { return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; };
+  process->user_ns = ns(usage.ru_utime);
+  process->system_ns = ns(usage.ru_stime);
+  process->ended_ns = monotonic_ns();
+  process->ended = 1;
+}
+
+}  // namespace
+
+bool have_pages(const void* begin, std::size_t bytes) {
+  const auto from = page_floor(reinterpret_cast<std::uintptr_t>(begin));
+  const auto to = page_ceiling(reinterpret_cast<std::uintptr_t>(begin) + bytes);
+  const int saved = errno;
+  // A kernel before 5.14 does not know it: then a full file system is a signal, as it is for everybody.
+  const bool had = ::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+  errno = saved;
+  return had;
+}
+
+void note_gap(Gap gap) {
+  if (process != nullptr) process->gaps |= gap;
+}
+
+bool prepare(ThreadState& thread) {
+  const bool inside_call = thread.armed == nullptr && (thread.block != nullptr || thread.now.inside == Inside::kOwn);
+  if (inside_call) return false;
+  {
+    const OwnWork own;
+    const GuardLock lock;
+    if (guard.alive == 0) {
+      if (process != nullptr) open_after_fork();
+      guard.alive = 1;
+    }
+  }
+  {
+    const OwnWork own;
+    // Before our constructor, and where there is no arena at all.
+    thread.block = arena == nullptr ? &early_block : claim_block();
+    begin_samples(thread);
+  }
+  thread.armed = thread.block;
+  return true;
+}
+
+}  // namespace zerotax::record

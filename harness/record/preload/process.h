@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "os/page.h"
+#include "record/preload/arena.h"
+#include "record/preload/state.h"
+
+namespace zerotax::record {
+
+/// A page that the kernel clears in every child of fork, however it was forked (MADV_WIPEONFORK, Linux 4.14): the child
+/// must count in a slot of its own.
+struct alignas(kPageBytes) Guard {
+  volatile std::uint32_t alive;
+  std::uint32_t lock;
+};
+extern Guard guard;
+
+/// The arena and this process's slot in it; nullptr if nothing can be recorded.
+extern Arena* arena;
+extern ProcessSlot* process;
+
+/// Whether the thread may count: it has a block, this is not a new child of fork, and it is in no call of ours.
+inline bool ready(const ThreadState& thread) { return thread.armed != nullptr && guard.alive != 0; }
+
+/// Gives the thread a block to count in, in a slot of this process, or one that nobody reads. Returns whether the
+/// thread may count now: false inside another call.
+bool prepare(ThreadState& thread);
+
+/// Has the kernel supply pages of the arena before they are written to: a full file system is found out here, and not
+/// by a signal. Returns false if they cannot be had.
+bool have_pages(const void* begin, std::size_t bytes);
+
+/// Takes the next entry of a table in the arena whose `used` entries are all backed by pages, and backs it. Returns its
+/// index, or `capacity` if there is none, or no page for it.
+template <typename Entry>
+std::uint32_t take_entry(std::atomic<std::uint32_t>& used, const Entry* table, std::uint32_t capacity) {
+  std::uint32_t index = used;
+  do {
+    if (index >= capacity || !have_pages(&table[index], sizeof(Entry))) return capacity;
+  } while (!used.compare_exchange_weak(index, index + 1));
+  return index;
+}
+
+/// Sets a bit of `gaps`.
+void note_gap(Gap gap);
+
+}  // namespace zerotax::record

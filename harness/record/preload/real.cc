@@ -1,0 +1,145 @@
+#include "record/preload/real.h"
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace zerotax::record {
+namespace {
+
+// What the dynamic linker asks for while it looks symbols up: a few hundred bytes where it asks at all.
+constexpr std::size_t kEarlyBytes = 32'768;
+alignas(16) unsigned char early[kEarlyBytes];
+std::size_t early_used = 0;
+bool resolving = false;
+bool resolved = false;
+std::uintptr_t allocator_begin = 0;
+std::uintptr_t allocator_end = 0;
+
+/// Zeroed, as nothing is ever given back.
+void* early_block(std::size_t bytes) {
+  const std::size_t rounded = (bytes + 15) & ~std::size_t{15};
+  if (rounded < bytes || rounded > kEarlyBytes - early_used) return nullptr;
+  void* block = &early[early_used];
+  early_used += rounded;
+  return block;
+}
+
+// Each stands in its place until the real one is known.
+void* first_malloc(std::size_t bytes) {
+  if (resolving) return early_block(bytes);
+  resolve_real();
+  return real.malloc(bytes);
+}
+
+void* first_calloc(std::size_t count, std::size_t bytes) {
+  if (resolving) return early_block(count * bytes);
+  resolve_real();
+  return real.calloc(count, bytes);
+}
+
+void* first_realloc(void* block, std::size_t bytes) {
+  if (resolving) return block == nullptr ? early_block(bytes) : nullptr;
+  resolve_real();
+  return real.realloc(block, bytes);
+}
+
+int first_posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
+  resolve_real();
+  return real.posix_memalign(block, alignment, bytes);
+}
+
+void* first_aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  resolve_real();
+  return real.aligned_alloc(alignment, bytes);
+}
+
+void* first_memalign(std::size_t alignment, std::size_t bytes) {
+  resolve_real();
+  return real.memalign(alignment, bytes);
+}
+
+/// Needs nothing: it is called before anything can be looked up, while the dynamic linker still relocates.
+void* first_memset(void* target, int value, std::size_t bytes) {
+  void* to = target;
+  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
+  return target;
+}
+
+void* first_memset_checked(void* target, int value, std::size_t bytes, std::size_t room) {
+  if (bytes > room) __builtin_trap();
+  return first_memset(target, value, bytes);
+}
+
+void first_bzero(void* target, std::size_t bytes) { first_memset(target, 0, bytes); }
+
+void first_explicit_bzero_checked(void* target, std::size_t bytes, std::size_t room) {
+  first_memset_checked(target, 0, bytes, room);
+}
+
+wchar_t* first_wmemset(wchar_t* target, wchar_t value, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) target[i] = value;
+  return target;
+}
+
+}  // namespace
+
+constinit Real real{first_malloc,
+                    first_calloc,
+                    first_realloc,
+                    first_posix_memalign,
+                    first_aligned_alloc,
+                    first_memalign,
+                    first_memset,
+                    first_memset_checked,
+                    first_bzero,
+                    first_bzero,
+                    first_explicit_bzero_checked,
+                    first_wmemset,
+                    nullptr};
+
+bool is_of_allocator(const void* address) {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  return place >= allocator_begin && place < allocator_end;
+}
+
+void resolve_real() {
+  if (resolved || resolving) return;
+  resolving = true;
+  const auto find = [](const char* symbol, auto& function) {
+    // A function that no library has keeps its stand-in; nobody can have bound to ours before, then.
+    if (void* found = ::dlsym(RTLD_NEXT, symbol)) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
+    }
+  };
+  Real found = real;
+  find("malloc", found.malloc);
+  find("calloc", found.calloc);
+  find("realloc", found.realloc);
+  find("posix_memalign", found.posix_memalign);
+  find("aligned_alloc", found.aligned_alloc);
+  find("memalign", found.memalign);
+  find("memset", found.memset);
+  find("__memset_chk", found.memset_checked);
+  find("bzero", found.bzero);
+  find("explicit_bzero", found.explicit_bzero);
+  find("__explicit_bzero_chk", found.explicit_bzero_checked);
+  find("wmemset", found.wmemset);
+  // From here on objects can be found.
+  find("_dl_find_object", real.find_object);
+  found.find_object = real.find_object;
+  dl_find_object allocator{};
+  dl_find_object libc{};
+  if (::_dl_find_object(reinterpret_cast<void*>(found.calloc), &allocator) == 0 &&
+      ::_dl_find_object(reinterpret_cast<void*>(found.memset), &libc) == 0 &&
+      allocator.dlfo_map_start != libc.dlfo_map_start) {
+    allocator_begin = reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_start);
+    allocator_end = reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_end);
+  }
+  real = found;
+  resolved = true;
+  resolving = false;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,113 @@
+#include "record/sites.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "observe/symbols.h"
+
+namespace zerotax::record {
+namespace {
+
+using namespace record;
+
+struct Place {
+  std::string module;
+  std::vector<unsigned char> build_id;
+  std::uint64_t address;
+
+  auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): its own comparison with 0
+};
+
+struct StackKey {
+  SiteKind kind;
+  std::vector<Place> frames;
+
+  auto operator<=>(const StackKey&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+struct Sums {
+  std::uint64_t calls = 0;
+  std::uint64_t requested = 0;
+  std::uint64_t zeroed = 0;
+  std::uint64_t redundant = 0;
+  std::uint64_t ns = 0;
+  std::uint64_t faults = 0;
+  std::uint64_t sampled_zeroed = 0;
+  std::uint64_t sampled_redundant = 0;
+};
+
+Place place_of(const ProcessSlot& process, std::uint64_t frame) {
+  const std::uint64_t index = frame >> kFrameModuleShift;
+  if (index == 0 || index >= kModules) return {"", {}, frame & kFrameAddressMask};
+  const Module& module = process.modules[index];
+  const std::uint32_t length = std::min<std::uint32_t>(module.build_id_bytes, kBuildIdBytes);
+  return {&module.path[0], {&module.build_id[0], &module.build_id[0] + length}, frame & kFrameAddressMask};
+}
+
+const char* kind_name(SiteKind kind) {
+  switch (kind) {
+    case SiteKind::kCalloc:
+      return "calloc";
+    case SiteKind::kRealloc:
+      return "realloc";
+    case SiteKind::kByHand:
+      return "by_hand";
+    case SiteKind::kOther:
+      break;
+  }
+  return "malloc";
+}
+
+Json site_json(const StackKey& key, const Sums& sums, Symbols& symbols) {
+  Json json;
+  json["kind"] = kind_name(key.kind);
+  json["calls"] = sums.calls;
+  json["requested_bytes"] = sums.requested;
+  json["zeroed_bytes"] = sums.zeroed;
+  json["redundant_zeroed_bytes"] = sums.redundant;
+  json["zero_ns"] = sums.ns;
+  json["zero_faults"] = sums.faults;
+  json["sampled"] = {{"zeroed_bytes", sums.sampled_zeroed}, {"redundant_zeroed_bytes", sums.sampled_redundant}};
+  json["frames"] = Json::array();
+  for (const Place& place : key.frames)
+    json["frames"].push_back(symbols.frame(place.module, place.build_id, place.address));
+  return json;
+}
+
+}  // namespace
+
+std::uint64_t site_zeroed_bytes(const Json& site) {
+  return site.at("zeroed_bytes").get<std::uint64_t>() + site.at("sampled").at("zeroed_bytes").get<std::uint64_t>();
+}
+
+Json record_sites(const std::vector<const ProcessSlot*>& processes) {
+  std::map<StackKey, Sums> stacks;
+  for (const ProcessSlot* process : processes) {
+    for (const Site& site : process->sites) {
+      if (site.ready == 0) continue;
+      StackKey key{site.kind, {}};
+      for (std::uint32_t i = 0; i < std::min<std::uint32_t>(site.depth, kFrames); ++i) {
+        key.frames.push_back(place_of(*process, site.frames[i]));
+      }
+      Sums& sums = stacks[key];
+      sums.calls += site.calls;
+      sums.requested += site.requested_bytes;
+      sums.zeroed += site.zeroed_bytes;
+      sums.redundant += site.redundant_bytes;
+      sums.ns += site.zero_ns;
+      sums.faults += site.zero_faults;
+      sums.sampled_zeroed += site.sampled_zeroed_bytes;
+      sums.sampled_redundant += site.sampled_redundant_bytes;
+    }
+  }
+  Symbols symbols;
+  std::vector<Json> rows;
+  rows.reserve(stacks.size());
+  for (const auto& [key, sums] : stacks) rows.push_back(site_json(key, sums, symbols));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Json& a, const Json& b) { return site_zeroed_bytes(a) > site_zeroed_bytes(b); });
+  return rows;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/names.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "observe/symbols.h"
+#include "record/document.h"
+#include "record/sites.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr std::size_t kTopSites = 10;
+constexpr std::size_t kTopProcesses = 10;
+constexpr std::size_t kTopThreads = 5;
+constexpr std::size_t kCallers = 2;  // shown below a site
+
+std::string bytes(const Json& figure) {
+  if (!figure.is_number()) return "n/a";
+  const auto count = figure.get<std::uint64_t>();
+  return count == 0 ? "0" : format_size(count);
+}
+
+/// Three digits: a table has no room for the exact count, which the JSON has.
+std::string about(const Json& figure) {
+  if (!figure.is_number()) return "n/a";
+  const auto count = figure.get<double>();
+  const auto in = [&](double unit, const char* name) {
+    const double amount = count / unit;
+    return amount < 100 ? fmt::format("{:.3g} {}", amount, name) : fmt::format("{:.0f} {}", amount, name);
+  };
+  if (count >= kGiB) return in(kGiB, "GiB");
+  if (count >= kMiB) return in(kMiB, "MiB");
+  if (count >= kKiB) return in(kKiB, "KiB");
+  return fmt::format("{:.0f}", count);
+}
+
+std::string count(const Json& figure) { return figure.is_number() ? format_count(figure.get<std::uint64_t>()) : "n/a"; }
+
+std::string ns(const Json& figure) { return figure.is_number() ? format_ns(figure.get<double>()) : "n/a"; }
+
+std::string percent(const Json& figure) {
+  return figure.is_number() ? fmt::format("{:.1f} %", 100 * figure.get<double>()) : "n/a";
+}
+
+std::string zero_words(const Json& figures) {
+  return fmt::format("{:>12} {:>12} {:>12} {:>12}", about(figures.at("zeroed_bytes")),
+                     about(figures.at("redundant_zeroed_bytes")), ns(figures.at("zero_ns")),
+                     count(figures.at("zero_faults")));
+}
+
+std::string totals(const Json& record) {
+  const Json& sum = record.at("totals");
+  const Json& by_hand = sum.at("by_hand");
+  std::string text = fmt::format("\n{:<14} {:>12} {:>12}\n", "called", "calls", "asked");
+  text +=
+      fmt::format("{:<14} {:>12} {:>12}\n", "calloc", count(sum.at("calloc_calls")), about(sum.at("requested_bytes")));
+  text += fmt::format("{:<14} {:>12} {:>12}\n", "malloc", count(sum.at("malloc_calls")), about(sum.at("malloc_bytes")));
+  text +=
+      fmt::format("{:<14} {:>12} {:>12}\n", "realloc", count(sum.at("realloc_calls")), about(sum.at("realloc_bytes")));
+  text += fmt::format("\n{:<14} {:>10} {:>12} {:>12} {:>12} {:>12}\n", "zeroed by", "stores", "bytes", "redundant",
+                      "time", "faults");
+  text += fmt::format("{:<14} {:>10} {}\n", "the allocator", count(sum.at("zeroing_stores")), zero_words(sum));
+  text += fmt::format("{:<14} {:>10} {}\n", "malloc+memset", count(by_hand.at("zeroing_stores")), zero_words(by_hand));
+  return text;
+}
+
+std::string remarks(const Json& record) {
+  const Json& sum = record.at("totals");
+  std::string text = "\n";
+  const std::string large = format_size(record.at("rule").at("large_bytes"));
+  if (sum.at("share_of_wall").is_number()) {
+    text += wrap(fmt::format("Stores of zeros of {} and more took {} of the run's wall time and {} of its CPU time. "
+                             "Smaller ones are counted, but not timed.",
+                             large, percent(sum.at("share_of_wall")), percent(sum.at("share_of_cpu"))),
+                 "", "");
+  } else {
+    text +=
+        wrap(fmt::format("The share of zeroing is not known: {}.", sum.at("share_of_wall").at("na").get<std::string>()),
+             "", "");
+  }
+  const Json& samples = sum.at("small_samples");
+  const auto sampled = samples.at("bytes").get<double>();
+  if (sampled > 0) {
+    text += wrap(fmt::format("Of the smaller stores {} {} looked at: {:.0f} % of the bytes were redundant.",
+                             count(samples.at("stores")), samples.at("stores") == 1 ? "was" : "were",
+                             100 * samples.at("redundant_bytes").get<double>() / sampled),
+                 "", "");
+  }
+  const Json& unseen = sum.at("unseen");
+  if (unseen.at("calls").get<std::uint64_t>() > 0) {
+    text += wrap(fmt::format("{} large callocs gave populated blocks ({}) with no memset that could be seen: the "
+                             "allocator zeroes with stores of its own, or knew that they were zero.",
+                             count(unseen.at("calls")), bytes(unseen.at("populated_bytes"))),
+                 "", "");
+  }
+  text += wrap(fmt::format("Looking at pages, contents and stacks took {} of the run.", ns(sum.at("own_ns"))), "", "");
+  return text;
+}
+
+std::string sites(const Json& record) {
+  const Json& all = record.at("sites");
+  std::string text;
+  std::size_t shown = 0;
+  for (const Json& site : all) {
+    if (shown == kTopSites || site_zeroed_bytes(site) == 0) break;
+    if (shown++ == 0) {
+      text += fmt::format("\n{:<8} {:>9} {:>10} {:>10} {:>9}  {}\n", "by", "calls", "zeroed", "redundant", "time",
+                          "at, called from");
+    }
+    const Json& sampled = site.at("sampled");
+    const std::uint64_t redundant = site.at("redundant_zeroed_bytes").get<std::uint64_t>() +
+                                    sampled.at("redundant_zeroed_bytes").get<std::uint64_t>();
+    const bool estimated = sampled.at("zeroed_bytes").get<std::uint64_t>() > 0;
+    text += fmt::format("{:<8} {:>9} {:>10} {:>10} {:>9}", site.at("kind") == "by_hand" ? "by hand" : site.at("kind"),
+                        count(site.at("calls")), (estimated ? "~" : "") + about(site_zeroed_bytes(site)),
+                        (estimated ? "~" : "") + about(redundant), ns(site.at("zero_ns")));
+    const Json& frames = site.at("frames");
+    if (frames.empty()) text += "  (unknown)\n";
+    for (std::size_t i = 0; i < frames.size() && i <= kCallers; ++i) {
+      const std::string label = frame_label(frames[i], false);
+      // What does not fit behind the figures has a line of its own.
+      if (i == 0 && label.size() <= 28) {
+        text += "  " + label + "\n";
+      } else {
+        text += (i == 0 ? "\n" : "") + wrap(label, "    ", "      ");
+      }
+    }
+  }
+  return text;
+}
+
+std::string histogram(const Json& record) {
+  std::string text = fmt::format("\n{:<10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "size from", "callocs",
+                                 "asked", "zeroed", "redundant", "by hand", "redundant");
+  for (const Json& row : record.at("histogram")) {
+    if (row.at("calloc_calls") == 0 && row.at("zeroed_bytes") == 0 && row.at("by_hand_zeroed_bytes") == 0) continue;
+    text += fmt::format("{:<10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10}\n", bytes(row.at("from_bytes")),
+                        count(row.at("calloc_calls")), about(row.at("requested_bytes")), about(row.at("zeroed_bytes")),
+                        about(row.at("redundant_zeroed_bytes")), about(row.at("by_hand_zeroed_bytes")),
+                        about(row.at("by_hand_redundant_zeroed_bytes")));
+  }
+  return text;
+}
+
+std::uint64_t weight(const Json& entry) {
+  const Json& figures = entry.at("figures");
+  const Json& zeroed = figures.at("zeroed_bytes");
+  return (zeroed.is_number() ? zeroed.get<std::uint64_t>() : 0) +
+         figures.at("by_hand").at("zeroed_bytes").get<std::uint64_t>();
+}
+
+std::vector<const Json*> heaviest(const Json& entries, std::size_t most) {
+  std::vector<const Json*> order;
+  for (const Json& entry : entries) order.push_back(&entry);
+  std::stable_sort(order.begin(), order.end(), [](const Json* a, const Json* b) { return weight(*a) > weight(*b); });
+  if (order.size() > most) order.resize(most);
+  return order;
+}
+
+std::string row(const std::string& label, const std::string& name, const Json& figures) {
+  const auto both = [&](const char* key) {
+    const Json& one = figures.at(key);
+    const Json& other = figures.at("by_hand").at(key);
+    if (!one.is_number()) return other.is_number() && other != 0 ? other : one;
+    return Json(one.get<std::uint64_t>() + (other.is_number() ? other.get<std::uint64_t>() : 0));
+  };
+  return fmt::format("{:<9} {:<24} {:>10} {:>10} {:>11} {:>10}\n", label, name.substr(0, 24),
+                     count(figures.at("calloc_calls")), about(both("zeroed_bytes")),
+                     about(both("redundant_zeroed_bytes")), ns(both("zero_ns")));
+}
+
+std::string processes(const Json& record) {
+  const Json& all = record.at("processes");
+  std::string text = fmt::format("\n{:<9} {:<24} {:>10} {:>10} {:>11} {:>10}\n", "pid", "command", "callocs", "zeroed",
+                                 "redundant", "time");
+  for (const Json* process : heaviest(all, kTopProcesses)) {
+    const std::string command = process->at("command");
+    std::string name = file_name(command.empty() ? process->at("executable").get<std::string>()
+                                                 : command.substr(0, command.find(' ')));
+    if (process->at("began") == "fork") name += " (fork)";
+    text += row(std::to_string(process->at("pid").get<int>()), name, process->at("figures"));
+    const Json& threads = process->at("threads");
+    if (threads.size() < 2) continue;
+    for (const Json* thread : heaviest(threads, kTopThreads)) {
+      const auto merged = thread->at("threads").get<std::uint64_t>();
+      const std::string label = merged > 1 ? fmt::format("{} threads", merged) : thread->at("name").get<std::string>();
+      text += row("", "  thread " + label, thread->at("figures"));
+    }
+    if (threads.size() > kTopThreads)
+      text += fmt::format("{:<9}   and {} more threads\n", "", threads.size() - kTopThreads);
+  }
+  if (all.size() > kTopProcesses) text += fmt::format("and {} more processes\n", all.size() - kTopProcesses);
+  return text;
+}
+
+std::string warnings(const Json& record) {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& line) {
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  };
+  for (const Json& process : record.at("processes")) {
+    const std::string executable = process.at("executable");
+    for (const Json& gap : process.at("gaps")) {
+      add(fmt::format("{}: {}.", file_name(executable), gap.get<std::string>()));
+    }
+    if (process.at("ended") == "running") {
+      add(fmt::format("process {} still runs: its figures are of now.", process.at("pid").get<int>()));
+    }
+  }
+  for (const Json& missed : record.at("not_followed")) {
+    add(fmt::format("not followed: {} ({}).", missed.at("program").get<std::string>(),
+                    missed.at("reason").get<std::string>()));
+  }
+  if (record.at("lost_processes") != 0) add("more processes than there is room for: some were not recorded.");
+  std::string text = lines.empty() ? "" : "\n";
+  for (const std::string& line : lines) text += wrap(line, "! ", "  ");
+  return text;
+}
+
+}  // namespace
+
+std::string record_text(const Json& record) {
+  const Json& run = record.at("run");
+  const std::string end = run.at("signal").is_string()
+                              ? "was killed by " + run.at("signal").get<std::string>()
+                              : fmt::format("exited with {}", run.at("exit_status").get<int>());
+  std::string text = wrap(
+      fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.", file_name(record.at("command").at(0)), end,
+                  ns(run.at("wall_ns")), ns(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
+                  record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
+      "", "");
+  if (record.at("processes").empty()) {
+    return text + wrap("Nothing was recorded: the program did not load the recorder, or did not get as far.", "", "") +
+           warnings(record);
+  }
+  return text + totals(record) + remarks(record) + sites(record) + histogram(record) + processes(record) +
+         warnings(record);
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/figures.h"
+#include "core/interrupt.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/results.h"
+#include "os/environment.h"
+#include "snapshot/document.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax snapshot\n"
+    "  zerotax snapshot --array 256MiB --alternative none --alternative fork --alternative uffd_wp\n"
+    "  zerotax snapshot --allocator mine=./libmine.so --json snapshot.json --svg snapshot.svg\n"
+    "  zerotax snapshot --array 64MiB --hold 0.5\n"
+    "As root it sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
+
+struct Options {
+  MeasureOptions measure;
+  std::string array = "1GiB";
+  std::string batch = "2MiB";
+  std::vector<std::string> alternatives;
+  std::string svg;
+  SnapshotPlan plan;
+};
+
+SnapshotPlan plan_of(const Options& options) {
+  SnapshotPlan plan = options.plan;
+  plan.parameters.array_bytes = parse_size(options.array);
+  plan.parameters.batch_bytes = parse_size(options.batch);
+  plan.timeout_s = options.measure.timeout_s;
+  check_snapshot(plan.parameters);
+  plan.alternatives = chosen_alternatives(options.alternatives);
+  const auto& words = options.measure.allocators;
+  plan.allocators = resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
+  return plan;
+}
+
+ExitStatus run(const Options& options) {
+  options.measure.check();
+  check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, library_inputs(options.measure.allocators));
+  const SnapshotPlan plan = plan_of(options);
+  const std::string started = utc_now();
+  const Json environment = describe_environment();
+  SnapshotReport report(plan);
+  const bool complete = run_snapshots(
+      plan, [&](const SnapshotStep& step, const SnapshotRun& taken) { return report.take(step, taken); },
+      stop_requested);
+  const Json json = report.json(complete, started, Subcommand::command_line, environment);
+  const std::string& file = options.measure.json;
+  if (!file.empty()) write_file(file, json_text(json));
+  if (file != "-") fmt::print("{}{}", snapshot_table(json), snapshot_answers(json));
+  if (!complete) fmt::print(stderr, "zerotax: interrupted: only what was finished is shown\n");
+  if (!options.svg.empty()) {
+    try {
+      write_file(options.svg, draw_svg("fork_snapshot", json_text(json)));
+    } catch (const MachineError& failure) {
+      fmt::print(stderr, "zerotax: no figure: {}: {}\n", failure.what(), failure.remedy());
+    }
+  }
+  const auto& results = json.at("results");
+  const bool found = std::any_of(results.begin(), results.end(), [](const Json& result) {
+    return result.at("status") != "ok" && result.at("status") != "skipped";
+  });
+  return found ? ExitStatus::kFinding : ExitStatus::kDone;
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  const unsigned cpus = std::clamp(std::thread::hardware_concurrency(), 1U, 64U);
+  SnapshotParameters& parameters = options->plan.parameters;
+  parameters.writers = cpus;
+  parameters.checkpointers = std::max(1U, cpus / 4);
+  arguments.option("--array", options->array, "bytes of the array").with_default();
+  arguments.option("--batch", options->batch, "bytes that are copied, and unmapped, at a time").with_default();
+  arguments.option("--writers", parameters.writers, "threads that write to the array").with_default();
+  arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it").with_default();
+  arguments.option("--passes", parameters.passes, "times that the writers write the array").with_default();
+  arguments
+      .option("--hold", parameters.hold,
+              "the writers go on when this share of the array is copied, and the rest is copied after their end "
+              "(1: they go on after the child's end): counts are exact then, and times mean nothing")
+      .in_range(0.0, 1.0);
+  arguments
+      .option("--alternative", options->alternatives,
+              "a way of taking the snapshot (repeatable; default: all; an unknown name lists them)")
+      .repeatable();
+  arguments.option("--repeat", options->plan.repeat, "timing runs of each alternative")
+      .in_range(1, 1000)
+      .with_default();
+  options->measure.add_allocators(arguments);
+  arguments.find("--allocator")
+      .described("NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: glibc)");
+  arguments.find("--timeout").described("seconds for one run");
+  arguments.option("--json", options->measure.json, "write everything to this file (- is standard output)").path();
+  arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
+  return [options] { return run(*options); };
+}
+
+const Subcommand command("snapshot", "take a snapshot of memory that threads write to, by fork and by other ways",
+                         kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax::snapshot

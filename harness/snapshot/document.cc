@@ -1,0 +1,183 @@
+#include "snapshot/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/statistics.h"
+#include "snapshot/faults.h"
+#include "snapshot/kernel_sections.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+const std::string kNotRun = "interrupted before it was run";
+
+using Figure = std::function<std::int64_t(const SnapshotRun&)>;
+
+std::vector<double> values_of(const std::vector<SnapshotRun>& runs, const Figure& figure) {
+  std::vector<double> values(runs.size());
+  std::transform(runs.begin(), runs.end(), values.begin(),
+                 [&](const SnapshotRun& run) { return static_cast<double>(figure(run)); });
+  return values;
+}
+
+Json spread_json(const std::vector<SnapshotRun>& runs, const Figure& figure) {
+  const Spread found = spread(values_of(runs, figure));
+  return {{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
+}
+
+std::int64_t wall_ns(const SnapshotRun& run) { return run.figure("end_ns") - run.figure("begin_ns"); }
+
+double median_wall(const std::vector<SnapshotRun>& runs) { return quantile(values_of(runs, wall_ns), 0.5); }
+
+Json memory_json(const SnapshotRun& run) {
+  // Without Pss_Anon (Linux 5.4) nothing but shared memory would be seen.
+  if (run.figure("first_bytes") == 0) return not_available("the kernel does not tell anonymous PSS (Linux 5.4)");
+  return {{"before_bytes", run.figure("first_bytes")},
+          {"peak_bytes", run.figure("peak_bytes")},
+          {"samples", run.figure("memory_samples")}};
+}
+
+Json part_of(const SnapshotStep& step, const SnapshotRun& run) {
+  if (!run.ok()) {
+    return not_available(run.status == "not_watched" ? run.reason : fmt::format("{}: {}", run.status, run.reason));
+  }
+  switch (step.pass) {
+    case SnapshotPass::kMemory:
+      return memory_json(run);
+    case SnapshotPass::kFaults:
+      if (!run.every_fault && run.figure("told_by_sharing") == 0) {
+        return not_available("an ordinary user is not told enough of this alternative's faults: run as root");
+      }
+      return snapshot_faults_json(run);
+    default:
+      return cpu_json(run);
+  }
+}
+
+Json without_figures(Json json, const std::string& why) {
+  for (const char* figure :
+       {"has_child", "writers_wall_ns", "slowdown", "writers_user_ns", "writers_system_ns", "stopped_ns", "snapshot_ns",
+        "checked_elements", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
+    json[figure] = not_available(why);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::uint64_t added_bytes(const Json& result) {
+  const Json& memory = result.at("memory");
+  return memory.at("peak_bytes").get<std::uint64_t>() - memory.at("before_bytes").get<std::uint64_t>();
+}
+
+SnapshotReport::SnapshotReport(SnapshotPlan plan)
+    : plan_(std::move(plan)), results_(plan_.allocators.size() * plan_.alternatives.size()) {
+  for (Result& result : results_) {
+    for (Json* part : {&result.memory, &result.faults, &result.held_faults, &result.cpu, &result.held_cpu}) {
+      *part = not_available(kNotRun);
+    }
+  }
+}
+
+const SnapshotReport::Result& SnapshotReport::at(std::size_t allocator, std::size_t alternative) const {
+  return results_[allocator * plan_.alternatives.size() + alternative];
+}
+
+bool SnapshotReport::take(const SnapshotStep& step, const SnapshotRun& run) {
+  Result& result = results_[step.allocator * plan_.alternatives.size() + step.alternative];
+  // Watching slows a program down: a timeout then says nothing about the alternative.
+  const bool watched = step.pass != SnapshotPass::kTiming;
+  const bool only_this = watched && (run.status == "timeout" || run.status == "not_watched");
+  if (!only_this) {
+    result.status = run.status;
+    result.reason = run.reason;
+  }
+  switch (step.pass) {
+    case SnapshotPass::kTiming:
+      if (run.ok()) result.timing.push_back(run);
+      break;
+    case SnapshotPass::kMemory:
+      result.memory = part_of(step, run);
+      break;
+    case SnapshotPass::kFaults:
+      (step.held ? result.held_faults : result.faults) = part_of(step, run);
+      break;
+    case SnapshotPass::kProfile:
+      (step.held ? result.held_cpu : result.cpu) = part_of(step, run);
+      break;
+  }
+  result.has_child = result.has_child || run.figure("child") != 0;
+  if (run.ok()) result.checked_elements = run.figure("checked_elements");
+  return result.status == "ok";
+}
+
+Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative) const {
+  const Result& result = at(allocator, alternative);
+  Json json = allocator_json(plan_.allocators[allocator]);
+  json["allocator"] = json["name"];
+  json.erase("name");
+  json["alternative"] = plan_.alternatives[alternative].name;
+  json["status"] = result.status.empty() ? "skipped" : result.status;
+  const std::string reason = result.status.empty() ? kNotRun : result.reason;
+  json["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
+  json["runs"] = result.timing.size();
+  if (json["status"] != "ok")
+    return without_figures(json, fmt::format("{}: {}", json["status"].get<std::string>(), reason));
+  const auto figure = [](const char* name) { return [name](const SnapshotRun& run) { return run.figure(name); }; };
+  json["has_child"] = result.has_child;
+  json["writers_wall_ns"] = spread_json(result.timing, wall_ns);
+  json["slowdown"] = not_available("the alternative none was not measured beside it");
+  for (std::size_t i = 0; i < plan_.alternatives.size(); ++i) {
+    const Result& none = at(allocator, i);
+    if (plan_.alternatives[i].name != "none" || none.status != "ok") continue;
+    json["slowdown"] = median_wall(result.timing) / median_wall(none.timing);
+  }
+  json["writers_user_ns"] = spread_json(result.timing, figure("writers_user_ns"));
+  json["writers_system_ns"] = spread_json(result.timing, figure("writers_system_ns"));
+  json["stopped_ns"] = spread_json(
+      result.timing, [](const SnapshotRun& run) { return run.figure("released_ns") - run.figure("stopped_ns"); });
+  const bool snapshot = result.checked_elements > 0;
+  const Json none = not_available("it takes no snapshot");
+  json["snapshot_ns"] =
+      snapshot
+          ? spread_json(result.timing,
+                        [](const SnapshotRun& run) { return run.figure("complete_ns") - run.figure("stopped_ns"); })
+          : none;
+  json["checked_elements"] = snapshot ? Json(result.checked_elements) : none;
+  json["memory"] = result.memory;
+  json["faults"] = result.faults;
+  const Json no_child = not_available("it has no child whose end could be waited for");
+  json["faults_held"] = result.has_child ? result.held_faults : no_child;
+  json["cpu"] = result.cpu;
+  json["cpu_held"] = result.has_child ? result.held_cpu : no_child;
+  return json;
+}
+
+Json SnapshotReport::json(bool complete, const std::string& started, const std::vector<std::string>& command,
+                          const Json& environment) const {
+  Json json;
+  json["schema"] = "zerotax.snapshot/1";
+  json["zerotax_version"] = ZEROTAX_VERSION;
+  json["state"] = complete ? "complete" : "interrupted";
+  json["started"] = started;
+  json["command"] = command;
+  json["environment"] = environment;
+  const SnapshotParameters& parameters = plan_.parameters;
+  json["parameters"] = {{"array_bytes", parameters.array_bytes}, {"batch_bytes", parameters.batch_bytes},
+                        {"writers", parameters.writers},         {"checkpointers", parameters.checkpointers},
+                        {"passes", parameters.passes},           {"repeat", plan_.repeat}};
+  json["parameters"]["hold"] = parameters.hold < 0 ? Json(nullptr) : Json(parameters.hold);
+  json["alternatives"] = Json::array();
+  for (const SnapshotAlternative& alternative : plan_.alternatives) {
+    json["alternatives"].push_back({{"name", alternative.name}, {"summary", alternative.summary}});
+  }
+  json["results"] = Json::array();
+  for (std::size_t i = 0; i < plan_.allocators.size(); ++i) {
+    for (std::size_t j = 0; j < plan_.alternatives.size(); ++j) json["results"].push_back(result_json(i, j));
+  }
+  return json;
+}
+
+}  // namespace zerotax::snapshot

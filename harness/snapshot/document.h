@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "snapshot/session.h"
+
+namespace zerotax::snapshot {
+
+/// What the runs of `zerotax snapshot` gave, one result for each allocator and alternative.
+class SnapshotReport {
+ public:
+  explicit SnapshotReport(SnapshotPlan plan);
+
+  /// As TakeSnapshot: a run that went wrong ends its allocator and alternative.
+  bool take(const SnapshotStep& step, const SnapshotRun& run);
+
+  /// The object of "zerotax.snapshot/1" (results/schema/snapshot.schema.json).
+  [[nodiscard]] Json json(bool complete, const std::string& started, const std::vector<std::string>& command,
+                          const Json& environment) const;
+
+ private:
+  struct Result {
+    std::string status;  ///< empty: nothing was run
+    std::string reason;
+    std::vector<SnapshotRun> timing;  ///< without faults and samples
+    Json memory, faults, held_faults, cpu, held_cpu;
+    std::int64_t checked_elements = 0;
+    bool has_child = false;
+  };
+
+  [[nodiscard]] Json result_json(std::size_t allocator, std::size_t alternative) const;
+  [[nodiscard]] const Result& at(std::size_t allocator, std::size_t alternative) const;
+
+  SnapshotPlan plan_;
+  std::vector<Result> results_;
+};
+
+/// What a result needed of memory beyond what there was before the snapshot. Its "memory" must be available.
+std::uint64_t added_bytes(const Json& result);
+
+/// For people, from that object: a row an alternative, at most 80 columns, and what was not ok.
+std::string snapshot_table(const Json& snapshot);
+
+/// The two answers, from the same: is the kernel copying, and how to avoid it.
+std::string snapshot_answers(const Json& snapshot);
+
+}  // namespace zerotax::snapshot

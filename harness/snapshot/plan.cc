@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "core/machine_trouble.h"
+#include "core/memory_guard.h"
+#include "os/child.h"
+#include "os/page.h"
+#include "snapshot/run.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+constexpr unsigned kMostThreads = 256;
+constexpr unsigned kMostPasses = 1000;
+
+void check_pages(const char* option, std::uint64_t bytes) {
+  if (bytes % kPageBytes == 0) return;
+  throw UsageError(fmt::format("{} of {} bytes is no whole number of pages", option, bytes),
+                   fmt::format("give a multiple of 4 KiB, as {}", page_ceiling(bytes)));
+}
+
+void check_number(const char* option, unsigned number, unsigned most) {
+  if (number >= 1 && number <= most) return;
+  throw UsageError(fmt::format("{} {} is no usable number", option, number), fmt::format("give 1 to {}", most));
+}
+
+/// What there is, as the program lists it: NAME, KIND and SUMMARY of each, by tabulators.
+std::vector<SnapshotAlternative> all_alternatives() {
+  ChildCommand command;
+  command.program = probe_folder() + "/fork-snapshot";
+  command.arguments = {"--list"};
+  command.capture = true;
+  const ChildResult child = run_child(command, {});
+  constexpr const char* kBuild = "build with ./run build, or point ZEROTAX_PROBE_DIR at its folder";
+  if (child.end == ChildResult::End::kNotStarted) throw start_trouble(command.program, child, kBuild);
+  if (child.end != ChildResult::End::kExited || child.code != 0) {
+    throw MachineError("this build has no program fork-snapshot that runs", kBuild);
+  }
+  std::vector<SnapshotAlternative> all;
+  std::istringstream lines(child.output);
+  for (std::string name, kind, summary;
+       std::getline(std::getline(std::getline(lines, name, '\t'), kind, '\t'), summary);) {
+    all.push_back({name, summary, kind == "planted"});
+  }
+  // The others are compared with it.
+  std::stable_partition(all.begin(), all.end(), [](const SnapshotAlternative& each) { return each.name == "none"; });
+  return all;
+}
+
+}  // namespace
+
+void check_snapshot(const SnapshotParameters& parameters) {
+  check_pages("--array", parameters.array_bytes);
+  check_pages("--batch", parameters.batch_bytes);
+  if (parameters.batch_bytes > parameters.array_bytes) {
+    throw UsageError(fmt::format("--batch {} is larger than the array of {}", format_size(parameters.batch_bytes),
+                                 format_size(parameters.array_bytes)),
+                     "give a smaller --batch, or a larger --array");
+  }
+  // Not a number passes for one between any two others.
+  if (std::isnan(parameters.hold)) {
+    throw UsageError("--hold nan is no share of the array", "give a number from 0 to 1");
+  }
+  check_number("--writers", parameters.writers, kMostThreads);
+  check_number("--checkpointers", parameters.checkpointers, kMostThreads);
+  check_number("--passes", parameters.passes, kMostPasses);
+  // The array, the copies of its pages, and the snapshot.
+  const std::string too_large = parameters.array_bytes < kAddressSpaceBytes / 4
+                                    ? why_too_large(3 * parameters.array_bytes)
+                                    : "no address space has room for it";
+  if (too_large.empty()) return;
+  throw UsageError(fmt::format("--array {}: {}", format_size(parameters.array_bytes), too_large),
+                   "give a smaller --array: a snapshot needs three times as much");
+}
+
+std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names) {
+  std::vector<SnapshotAlternative> all = all_alternatives();
+  std::vector<std::string> known;
+  for (const SnapshotAlternative& each : all) {
+    if (!each.planted) known.push_back(each.name);
+  }
+  if (names.empty()) {
+    std::erase_if(all, [](const SnapshotAlternative& each) { return each.planted; });
+    return all;
+  }
+  std::vector<SnapshotAlternative> chosen;
+  for (const std::string& name : names) {
+    const auto same = [&](const SnapshotAlternative& each) { return each.name == name; };
+    const auto found = std::find_if(all.begin(), all.end(), same);
+    if (found == all.end()) {
+      throw UsageError(fmt::format("unknown alternative '{}'", name),
+                       fmt::format("{}there are: {}", did_you_mean(name, known), fmt::join(known, ", ")));
+    }
+    if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+}  // namespace zerotax::snapshot

@@ -1,0 +1,121 @@
+#include "snapshot/run.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <sstream>
+
+#include "base/error.h"
+#include "core/child_verdict.h"
+#include "core/memory_guard.h"
+#include "observe/fault_tracer.h"
+#include "observe/profile_recorder.h"
+#include "os/child.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+constexpr unsigned kHz = 1999;  // no divisor of the timer's rate
+
+void add_lines(const std::string& output, SnapshotRun& run) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string key = line.substr(0, equals);
+    const std::string value = line.substr(equals + 1);
+    if (key == "status") {
+      run.status = value;
+    } else if (key == "reason") {
+      run.reason = value;
+    } else {
+      run.figures[key] = std::strtoll(value.c_str(), nullptr, 10);
+    }
+  }
+}
+
+void check_contents(SnapshotRun& run) {
+  if (!run.has("wrong_elements") || run.figure("wrong_elements") == 0) return;
+  run.status = "wrong";
+  run.reason = fmt::format("{} of {} elements are not as they were at the instant of the snapshot, the first is {}",
+                           run.figure("wrong_elements"), run.figure("checked_elements"), run.figure("first_wrong"));
+}
+
+ChildCommand command_of(const std::string& alternative, const SnapshotParameters& parameters, SnapshotPass pass) {
+  ChildCommand command;
+  command.program = probe_folder() + "/fork-snapshot";
+  command.arguments = {"alternative=" + alternative,
+                       fmt::format("array={}", parameters.array_bytes),
+                       fmt::format("batch={}", parameters.batch_bytes),
+                       fmt::format("writers={}", parameters.writers),
+                       fmt::format("checkpointers={}", parameters.checkpointers),
+                       fmt::format("passes={}", parameters.passes)};
+  if (parameters.hold >= 0) command.arguments.push_back(fmt::format("hold={}", parameters.hold));
+  if (pass == SnapshotPass::kMemory) command.arguments.emplace_back("memory=1");
+  if (pass == SnapshotPass::kFaults) command.arguments.emplace_back("pagemap=1");
+  command.capture = true;
+  // The array, what is copied of it, and the snapshot.
+  command.resident_limit = resident_limit(3 * parameters.array_bytes);
+  return command;
+}
+
+/// Runs the program with what the pass watches it by.
+ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const std::function<bool()>& stop,
+                        SnapshotRun& run) {
+  if (pass == SnapshotPass::kFaults) {
+    FaultTracerOptions options;
+    options.interval_s = 3600;  // each fault is told of: no need of intervals
+    options.each = [&](const Fault& fault, FaultClass kind) {
+      run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind});
+    };
+    FaultTracer tracer(options);
+    ChildResult child = run_child(command, stop);
+    const FaultData data = tracer.finish();
+    run.lost = data.lost;
+    run.every_fault = data.every_fault;
+    return child;
+  }
+  if (pass == SnapshotPass::kProfile) {
+    ProfileRecorder recorder(kHz, [&](const PerfEvent& event, const Stack& stack) {
+      run.samples.push_back({event.time_ns, static_cast<pid_t>(event.pid), stack});
+    });
+    ChildResult child = run_child(command, stop);
+    const ProfileData data = recorder.finish();
+    run.hz = kHz;
+    run.lost = data.lost;
+    run.sees_kernel = data.sees_kernel && data.knows_kernel_names;
+    return child;
+  }
+  return run_child(command, stop);
+}
+
+}  // namespace
+
+std::int64_t SnapshotRun::figure(const std::string& name) const {
+  const auto found = figures.find(name);
+  return found == figures.end() ? 0 : found->second;
+}
+
+SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library, const std::string& alternative,
+                         const SnapshotParameters& parameters, SnapshotPass pass, std::chrono::milliseconds timeout,
+                         const std::function<bool()>& stop) {
+  ChildCommand command = command_of(alternative, parameters, pass);
+  command.timeout = timeout;
+  for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
+  if (!library.empty()) command.environment.emplace_back("LD_PRELOAD", library);
+  SnapshotRun run;
+  const ChildResult child = run_watched(command, pass, stop, run);
+  const ChildVerdict verdict = judge(child, timeout);
+  add_lines(child.output, run);
+  if (verdict.status != "ok") {
+    run.status = verdict.status;
+    run.reason = verdict.reason;
+  } else if (run.status.empty()) {
+    run.status = "failed";
+    run.reason = "it printed no figures: " + last_line(child.errors);
+  }
+  if (run.ok()) check_contents(run);
+  return run;
+}
+
+}  // namespace zerotax::snapshot

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/allocators.h"
+#include "observe/fault.h"
+#include "observe/frame.h"
+
+namespace zerotax::snapshot {
+
+/// What the program of the case fork_snapshot does in every run.
+struct SnapshotParameters {
+  std::uint64_t array_bytes = 0;
+  std::uint64_t batch_bytes = 0;
+  unsigned writers = 1;
+  unsigned checkpointers = 1;
+  unsigned passes = 2;
+  double hold = -1;  ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
+};
+
+/// Throws UsageError for parameters that make no sense, or that the memory of this machine is too small for.
+void check_snapshot(const SnapshotParameters& parameters);
+
+/// A way of getting the snapshot.
+struct SnapshotAlternative {
+  std::string name;
+  std::string summary;
+  bool planted = false;  ///< wrong on purpose, for tests
+};
+
+/// Those of the names, or all that are not planted, "none" first; asked of the program. Throws UsageError for a name
+/// that there is not, MachineError if this build has no such program.
+std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names);
+
+/// What one run carries.
+enum class SnapshotPass {
+  kTiming,   ///< nothing but clocks
+  kMemory,   ///< what memory is used
+  kFaults,   ///< each fault by its class
+  kProfile,  ///< samples of the CPU
+};
+
+/// A fault of the run.
+struct SnapshotFault {
+  std::uint64_t time_ns;  ///< CLOCK_MONOTONIC
+  std::uint64_t address;
+  pid_t pid;
+  FaultClass kind;
+};
+
+/// A sample of the run.
+struct SnapshotSample {
+  std::uint64_t time_ns;  ///< CLOCK_MONOTONIC
+  pid_t pid;
+  Stack stack;
+};
+
+/// What one run gave. With a status other than "ok" the rest is empty.
+struct SnapshotRun {
+  std::string status;  ///< "ok", "wrong", "failed", "crashed", "timeout", "skipped"
+  std::string reason;
+  std::map<std::string, std::int64_t> figures;  ///< as the program names them
+  std::vector<SnapshotFault> faults;            ///< kFaults
+  bool every_fault = false;                     ///< as FaultData
+  std::uint64_t lost = 0;                       ///< events, or samples
+  std::vector<SnapshotSample> samples;          ///< kProfile
+  unsigned hz = 0;
+  bool sees_kernel = false;
+
+  [[nodiscard]] bool ok() const { return status == "ok"; }
+  [[nodiscard]] std::int64_t figure(const std::string& name) const;
+  [[nodiscard]] bool has(const std::string& name) const { return figures.contains(name); }
+};
+
+/// Runs the program once. What goes wrong is its status and reason. `library` is preloaded unless it is empty; `stop`
+/// as in run_child. Throws MachineError if the pass cannot be carried out here at all.
+SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library, const std::string& alternative,
+                         const SnapshotParameters& parameters, SnapshotPass pass, std::chrono::milliseconds timeout,
+                         const std::function<bool()>& stop);
+
+}  // namespace zerotax::snapshot

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "snapshot/run.h"
+
+namespace zerotax::snapshot {
+
+/// All that `zerotax snapshot` runs.
+struct SnapshotPlan {
+  std::vector<Allocator> allocators;
+  std::vector<SnapshotAlternative> alternatives;
+  SnapshotParameters parameters;
+  unsigned repeat = 3;  ///< timing runs of each
+  double timeout_s = 60;
+};
+
+/// One run of it.
+struct SnapshotStep {
+  std::size_t allocator;
+  std::size_t alternative;
+  SnapshotPass pass;
+  bool held;  ///< the writers went on when the child had ended
+};
+
+/// What becomes of a run. Returns whether more of this allocator and alternative are wanted.
+using TakeSnapshot = std::function<bool(const SnapshotStep&, const SnapshotRun&)>;
+
+/// Carries it out, alternatives interleaved, nothing beside them: the timing runs first, then one of each other pass;
+/// those with a child twice by faults and by samples, the second time held. A pass that this machine does not permit
+/// has the status "not_watched". Returns false if `stop` asked for an end.
+bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std::function<bool()>& stop);
+
+}  // namespace zerotax::snapshot

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "snapshot/document.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+constexpr const char* kRow = "{:<13}{:>9}{:>6}{:>9}{:>9}{:>9}{:>10}{:>7}{:>7}\n";
+
+std::string time(const Json& figure) { return is_not_available(figure) ? "n/a" : format_ns(figure.at("median")); }
+
+std::string faults(const Json& result, const char* kind) {
+  const Json& found = result.at("faults");
+  if (is_not_available(found)) return "n/a";
+  return std::to_string(found.at("before_end").at(kind).get<std::uint64_t>() +
+                        found.at("after_end").at(kind).get<std::uint64_t>());
+}
+
+std::string row(const Json& result) {
+  const Json& memory = result.at("memory");
+  const Json& slowdown = result.at("slowdown");
+  return fmt::format(kRow, result.at("alternative").get<std::string>(), time(result.at("writers_wall_ns")),
+                     is_not_available(slowdown) ? "n/a" : fmt::format("{:.2f}", slowdown.get<double>()),
+                     time(result.at("writers_system_ns")), time(result.at("stopped_ns")),
+                     is_not_available(result.at("snapshot_ns")) ? "-" : time(result.at("snapshot_ns")),
+                     is_not_available(memory) ? "n/a" : "+" + format_size(added_bytes(result)),
+                     faults(result, "copies"), faults(result, "reuses"));
+}
+
+std::string allocator_of(const Json& result) {
+  std::string text = result.at("allocator");
+  if (result.at("version").is_string()) text += " " + result.at("version").get<std::string>();
+  for (const auto& [key, value] : result.at("env").items())
+    text += fmt::format(" {}={}", key, value.get<std::string>());
+  return text;
+}
+
+}  // namespace
+
+std::string snapshot_table(const Json& snapshot) {
+  const Json& parameters = snapshot.at("parameters");
+  std::string text = wrap(
+      fmt::format("An array of {} is written {} times by {} thread(s); in the middle of the first time its snapshot is "
+                  "taken, and copied by {} thread(s) in batches of {}. Medians of {} run(s).",
+                  format_size(parameters.at("array_bytes")), parameters.at("passes").get<int>(),
+                  parameters.at("writers").get<int>(), parameters.at("checkpointers").get<int>(),
+                  format_size(parameters.at("batch_bytes")), parameters.at("repeat").get<int>()),
+      "", "");
+  std::string allocator;
+  for (const Json& result : snapshot.at("results")) {
+    if (allocator != allocator_of(result)) {
+      allocator = allocator_of(result);
+      text += fmt::format("\n{}\n", allocator);
+      text += fmt::format(kRow, "", "writers", "", "kernel", "stopped", "complete", "memory", "pages", "pages");
+      text += fmt::format(kRow, "alternative", "need", "times", "CPU", "for", "after", "at most", "copied", "reused");
+    }
+    text += row(result);
+  }
+  std::string reasons;
+  for (const Json& result : snapshot.at("results")) {
+    if (result.at("status") == "ok") continue;
+    reasons += wrap(fmt::format("{} under {}: {}: {}", result.at("alternative").get<std::string>(),
+                                result.at("allocator").get<std::string>(), result.at("status").get<std::string>(),
+                                result.at("reason").get<std::string>()),
+                    "", "  ");
+  }
+  return text + (reasons.empty() ? "" : "\n" + reasons);
+}
+
+}  // namespace zerotax::snapshot

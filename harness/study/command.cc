@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/size.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/document.h"
+#include "core/figures.h"
+#include "core/output_file.h"
+#include "core/point_health.h"
+#include "core/receive_points.h"
+#include "core/session.h"
+#include "findings/document.h"
+#include "findings/tax.h"
+#include "os/input_file.h"
+#include "study/plan.h"
+#include "study/summary.h"
+#include "thresholds/session.h"
+
+namespace zerotax::study {
+
+using findings::find_findings;
+using findings::find_taxes;
+using findings::findings_count;
+using findings::findings_json;
+using thresholds::ThresholdAxes;
+using thresholds::ThresholdSession;
+using thresholds::kQuickFrom;
+using thresholds::kQuickPerOctave;
+using thresholds::kQuickTo;
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax study                      every built-in allocator, about two minutes\n"
+    "  zerotax study --full               more sizes, fractions and threads: hours\n"
+    "  zerotax study --allocator mine=./libmine.so --allocator glibc\n"
+    "  zerotax study --resume results/2026-11-20T05-10-00Z\n";
+
+/// Before anything is measured: what is there is gone on with at the end.
+void check_thresholds(const std::string& file) {
+  if (is_there(file)) read_document(file, "thresholds", "delete it: it is then searched anew");
+}
+
+Session make_session(const MeasureOptions& options, bool full) {
+  if (!options.resume.empty()) {
+    check_thresholds(options.resume + "/thresholds.json");
+    return Session::resume(options.resume, Subcommand::command_line);
+  }
+  Plan plan;
+  plan.timeout_s = options.timeout_s;
+  plan.allocators = resolve_allocators(options.allocators, options.env);
+  if (full) {
+    add_full_study(plan);
+  } else {
+    add_quick_study(plan);
+  }
+  add_receive_points(plan, full);
+  return {std::move(plan), options.out.empty() ? default_results_path() : options.out, Subcommand::command_line};
+}
+
+/// Quick: as a program with one thread sees it.
+ThresholdAxes threshold_axes(const Plan& plan) {
+  if (plan.study == "full") return {16 * kKiB, 2 * kGiB, 2, {0, 0.01, 1}, {"main", "worker"}};
+  return {kQuickFrom, kQuickTo, kQuickPerOctave, {0, 1}, {"main"}};
+}
+
+/// Searches what is not in the folder's thresholds.json yet, and keeps it there lane by lane. Returns the number of the
+/// signal that ended it early, or 0.
+int search_thresholds(const Plan& plan, const std::string& folder) {
+  ThresholdSession session(plan, threshold_axes(plan));
+  const std::string file = folder + "/thresholds.json";
+  std::error_code failure;
+  if (std::filesystem::exists(file, failure)) session.resume(read_json_file(file), file);
+  return session.run([&] { write_file(file, json_text(session.json())); });
+}
+
+/// The plan of a folder to go on with must be a study's: a run of chosen points has no thresholds and no summary.
+void check_study(const Plan& plan, const std::string& folder) {
+  if (!plan.study.empty()) return;
+  throw UsageError(fmt::format("{} is no study but a run of chosen points", folder),
+                   fmt::format("go on with it by: zerotax run --resume {}", folder));
+}
+
+ExitStatus study(const MeasureOptions& options, bool full) {
+  options.check();
+  Session session = make_session(options, full);
+  const std::string folder = session.folder()->path();
+  check_study(session.plan(), folder);
+  int signal = session.run();
+  const std::string summary = write_summary(find_taxes(session.points()));
+  session.folder()->write("summary.md", summary);
+  if (signal == 0) signal = search_thresholds(session.plan(), folder);
+  if (signal != 0) {
+    fmt::print(stderr, "zerotax: interrupted after {} of {} points; go on with: zerotax study --resume {}\n",
+               session.points().size(), session.plan().points.size(), folder);
+    return ExitStatus::kDone;
+  }
+  const Json findings =
+      findings_json(find_findings(session.points(), read_json_file(folder + "/thresholds.json")), folder);
+  session.folder()->write("findings.json", json_text(findings));
+  const std::string no_figures = draw_figures(folder);
+  fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
+  fmt::print("Results: {} (run.json, points.jsonl, points.csv, thresholds.json, findings.json, summary.md{})\n", folder,
+             no_figures.empty() ? ", figures" : "");
+  if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
+  const std::string no_page = write_report_page(folder);
+  if (no_page.empty()) fmt::print("Report: {}/report.html (one file, for any browser)\n", folder);
+  if (!no_page.empty()) fmt::print(stderr, "zerotax: no report page: {}\n", no_page);
+  const auto& points = session.points();
+  return std::all_of(points.begin(), points.end(), is_healthy) ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+const Subcommand command("study", "measure every allocator over all sizes, and say who pays", kExamples,
+                         [](Arguments& arguments) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<MeasureOptions>();
+                           const auto full = std::make_shared<bool>(false);
+                           options->add_allocators(arguments);
+                           options->add_folder(arguments);
+                           arguments.flag("--full", *full, "more sizes, touched fractions and threads, more repeats");
+                           return [options, full] { return study(*options, *full); };
+                         });
+
+}  // namespace
+}  // namespace zerotax::study

@@ -1,0 +1,57 @@
+#include "study/plan.h"
+
+#include <vector>
+
+#include "base/size.h"
+
+namespace zerotax::study {
+namespace {
+
+/// Sizes from 64 KiB to `last`, `steps` an octave at equal distances (64, 80, 96, 112, 128 KiB, …).
+std::vector<std::uint64_t> grid(std::uint64_t first, std::uint64_t last, std::uint64_t steps) {
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t octave = first; octave < last; octave *= 2) {
+    for (std::uint64_t step = 0; step < steps; ++step) sizes.push_back(octave + octave / steps * step);
+  }
+  return sizes;
+}
+
+/// The sizes of the report of 2016.
+const std::vector<std::uint64_t> kHeadline{100 * kMiB, 1000 * kMiB};
+
+}  // namespace
+
+void add_quick_study(Plan& plan) {
+  plan.study = "quick";
+  std::vector<std::uint64_t> sizes = grid(64 * kKiB, 64 * kMiB, 4);
+  const auto big = grid(64 * kMiB, 128 * kMiB, 2);
+  sizes.insert(sizes.end(), big.begin(), big.end());
+  const auto biggest = grid(128 * kMiB, kGiB, 1);
+  sizes.insert(sizes.end(), biggest.begin(), biggest.end());
+  sizes.push_back(kGiB);
+  for (const std::uint64_t size : sizes) {
+    // What changes with the number of the call, changes before the sixth; big blocks are mapped anew or kept, no more.
+    // Every pass makes as many operations at least, so that each has the same ones in its steady state. Where it costs
+    // next to nothing, there are enough of them to see what is done in one call of seven.
+    const Repeats repeats = size <= 2 * kMiB    ? Repeats{20, 12, 12, 12, 30}
+                            : size <= 8 * kMiB  ? Repeats{20, 8, 8, 8, 30}
+                            : size <= 32 * kMiB ? Repeats{20, 6, 6, 6, 30}
+                            : size <= 96 * kMiB ? Repeats{10, 4, 4, 4, 100}
+                                                : Repeats{3, 3, 3, 3, 0};
+    add_points(plan, {{"calloc_loop"}, {size}, {0.0, 1.0}, {"main"}}, repeats);
+  }
+  add_points(plan, {{"calloc_loop"}, kHeadline, {0.0}, {"main"}}, {10, 8, 8, 8, 500});
+}
+
+void add_full_study(Plan& plan) {
+  plan.study = "full";
+  std::vector<std::uint64_t> sizes = grid(64 * kKiB, 2 * kGiB, 4);
+  sizes.insert(sizes.end(), kHeadline.begin(), kHeadline.end());
+  sizes.push_back(2 * kGiB);
+  for (const std::uint64_t size : sizes) {
+    const Repeats repeats = size <= 64 * kMiB ? Repeats{50, 10, 8, 8, 1000} : Repeats{20, 8, 8, 8, 2000};
+    add_points(plan, {{"calloc_loop"}, {size}, {0.0, 0.01, 0.1, 1.0}, {"main", "worker"}}, repeats);
+  }
+}
+
+}  // namespace zerotax::study

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace zerotax::study {
+
+/// Points as a table of at most 80 columns: one row each, steady state; below it what went wrong, a line per point.
+std::string points_table(const std::vector<Json>& points);
+
+}  // namespace zerotax::study

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/audited_operations.h"
+#include "core/interrupt.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/point_health.h"
+#include "core/session.h"
+#include "study/points_table.h"
+
+namespace zerotax::study {
+
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax run --size 100MiB --size 1000MiB\n"
+    "  zerotax run --allocator jemalloc --allocator mimalloc --size 1MiB --touch 0 --touch 1\n"
+    "  zerotax run --allocator mine=./libmine.so --size 20MiB --thread worker --json mine.json\n"
+    "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n";
+
+/// An operation that takes long is repeated less, unless the user says how often: two seconds of it, at least eight
+/// times.
+Repeats repeats_for(std::optional<std::int64_t> given) {
+  if (!given) return {50, 8, 8, 8, 2000};
+  const auto ops = static_cast<std::uint32_t>(*given);
+  return {ops, ops, ops, ops, 0};
+}
+
+Session make_session(const MeasureOptions& options) {
+  if (!options.resume.empty()) return Session::resume(options.resume, Subcommand::command_line);
+  Plan plan;
+  plan.timeout_s = options.timeout_s;
+  const PlanAxes axes = options.axes();
+  plan.allocators = resolve_allocators(options.allocators, options.env);
+  add_points(plan, axes, repeats_for(options.ops));
+  if (options.ops) {
+    for (PointSpec& point : plan.points) {
+      point.repeats.audit_ops = audited_operations(point.repeats.ops, point.size_bytes);
+      point.repeats.zeroing_ops = point.repeats.audit_ops;
+    }
+  }
+  return {std::move(plan), options.out.empty() ? std::nullopt : std::optional(options.out), Subcommand::command_line};
+}
+
+ExitStatus run(const MeasureOptions& options) {
+  options.check();
+  check_outside({{"--json", options.json}}, {"--out", options.out});
+  check_outside({{"--json", options.json}}, {"--resume", options.resume});
+  check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
+  Session session = make_session(options);
+  const int signal = session.run();
+  if (!options.json.empty()) write_file(options.json, json_text(session.json()));
+  if (options.json != "-") fmt::print("{}", points_table(session.points()));
+  if (signal != 0) {
+    fmt::print(
+        stderr, "zerotax: interrupted after {} of {} points{}\n", session.points().size(), session.plan().points.size(),
+        session.folder() != nullptr ? fmt::format("; go on with: zerotax run --resume {}", session.folder()->path())
+                                    : "");
+  }
+  for (const Json& point : session.points()) {
+    if (!is_healthy(point)) return ExitStatus::kFinding;
+  }
+  return ExitStatus::kDone;
+}
+
+const Subcommand command("run", "measure chosen points: allocators x sizes x touched fractions", kExamples,
+                         [](Arguments& arguments) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<MeasureOptions>();
+                           options->add_allocators(arguments);
+                           options->add_folder(arguments);
+                           options->add_axes(arguments);
+                           return [options] { return run(*options); };
+                         });
+
+}  // namespace
+}  // namespace zerotax::study

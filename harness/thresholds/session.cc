@@ -1,0 +1,102 @@
+#include "thresholds/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "core/audit_point.h"
+#include "core/interrupt.h"
+#include "core/memory_guard.h"
+#include "core/point_health.h"
+#include "core/progress.h"
+#include "core/results.h"
+#include "core/side_by_side.h"
+#include "os/environment.h"
+
+namespace zerotax::thresholds {
+namespace {
+
+/// Thrown out of a search that is to end.
+struct Interrupted {};
+
+/// Behaviour can change up to the fifth call; where a call takes long, blocks are mapped anew or kept, and a few show
+/// which.
+Repeats repeats_for(std::uint64_t size) {
+  const std::uint32_t ops = size <= 4 * kMiB ? 8 : size <= 64 * kMiB ? 6 : size <= 256 * kMiB ? 4 : 3;
+  return {ops, ops, ops, ops, 0};
+}
+
+}  // namespace
+
+ThresholdSession::ThresholdSession(Plan plan, ThresholdAxes axes)
+    : plan_(std::move(plan)), axes_(std::move(axes)), started_(utc_now()), environment_(describe_environment()) {
+  for (const Allocator& allocator : plan_.allocators) {
+    for (const double touch : axes_.touches) {
+      for (const std::string& thread : axes_.threads) lanes_.push_back({allocator, touch, thread, false, {}});
+    }
+  }
+}
+
+void ThresholdSession::resume(const Json& earlier, const std::string& file) {
+  for (ThresholdLane& lane : lanes_) {
+    if (const auto found = earlier_search(earlier, lane, axes_.from, axes_.to, file)) {
+      lane.found = *found;
+      lane.searched = true;
+    }
+  }
+}
+
+void ThresholdSession::search(ThresholdLane& lane, const std::function<void(std::uint64_t size)>& on_probe) {
+  std::size_t index = 0;
+  while (plan_.allocators[index].name != lane.allocator.name) ++index;
+  lane.found = find_thresholds(size_grid(axes_.from, axes_.to, axes_.per_octave), [&](std::uint64_t size) {
+    on_probe(size);
+    const Json point =
+        audit_point(plan_, {index, "calloc_loop", size, lane.touch, lane.thread, repeats_for(size)}, stop_requested);
+    if (stop_requested()) throw Interrupted{};
+    if (lane.failure.empty() && !is_healthy(point)) {
+      lane.failure = fmt::format("at {}: {}: {}", format_size(size), text_field(point, "status", ""),
+                                 text_field(point, "reason", "no reason is given"));
+    }
+    return signature_of(point);
+  });
+  lane.searched = true;
+}
+
+int ThresholdSession::run(const std::function<void()>& on_lane) {
+  std::vector<ThresholdLane*> missing;
+  for (ThresholdLane& lane : lanes_) {
+    if (!lane.searched) missing.push_back(&lane);
+  }
+  if (missing.empty()) return 0;
+  // What is touched is populated, and takes longest: that first, so that no long lane is left alone at the end.
+  std::stable_sort(missing.begin(), missing.end(),
+                   [](const ThresholdLane* one, const ThresholdLane* other) { return one->touch > other->touch; });
+  Progress progress("searching lanes", missing.size(), static_cast<double>(missing.size()));
+  std::mutex lock;
+  try {
+    run_side_by_side(missing.size(), audits_side_by_side(axes_.to), [&](std::size_t i) {
+      ThresholdLane lane = *missing[i];
+      search(lane, [&](std::uint64_t size) {
+        const std::scoped_lock held(lock);
+        progress.show(
+            fmt::format("{} touch {:g} {} at {}", lane.allocator.name, lane.touch, lane.thread, format_size(size)));
+      });
+      const std::scoped_lock held(lock);
+      *missing[i] = std::move(lane);
+      progress.advance(1);
+      if (on_lane) on_lane();
+    });
+  } catch (const Interrupted&) {
+    return interrupted();
+  }
+  return 0;
+}
+
+Json ThresholdSession::json() const { return thresholds_json(lanes_, axes_.from, axes_.to, started_, environment_); }
+
+}  // namespace zerotax::thresholds

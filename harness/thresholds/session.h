@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/size.h"
+#include "core/plan.h"
+#include "thresholds/table.h"
+
+namespace zerotax::thresholds {
+
+/// What is searched for each allocator: sizes in bytes from the smallest to the largest, `per_octave` to each doubling
+/// at first; touched fractions; "main", "worker".
+struct ThresholdAxes {
+  std::uint64_t from;
+  std::uint64_t to;
+  unsigned per_octave;
+  std::vector<double> touches;
+  std::vector<std::string> threads;
+};
+
+/// Where the quick study and reports search: where memory need not be populated by the GiB.
+inline constexpr std::uint64_t kQuickFrom = 64 * kKiB;
+inline constexpr std::uint64_t kQuickTo = 160 * kMiB;
+inline constexpr unsigned kQuickPerOctave = 2;
+
+/// One search for thresholds: a lane for each allocator of the plan, touch and thread.
+class ThresholdSession {
+ public:
+  ThresholdSession(Plan plan, ThresholdAxes axes);
+
+  /// Takes over the lanes that an earlier session had finished; `earlier` is what json() gave then. Lanes of other
+  /// axes or versions are ignored. Throws UsageError if it is no such object; `file` is for the message.
+  void resume(const Json& earlier, const std::string& file);
+
+  /// Searches the lanes that are missing, side by side, with progress. `on_lane` is called after each. Returns the
+  /// number of the signal that ended it early, or 0.
+  int run(const std::function<void()>& on_lane = {});
+
+  [[nodiscard]] const std::vector<ThresholdLane>& lanes() const { return lanes_; }
+  /// "zerotax.thresholds/1" of the lanes that are finished.
+  [[nodiscard]] Json json() const;
+
+ private:
+  void search(ThresholdLane& lane, const std::function<void(std::uint64_t size)>& on_probe);
+
+  Plan plan_;
+  ThresholdAxes axes_;
+  std::string started_;
+  Json environment_;
+  std::vector<ThresholdLane> lanes_;
+};
+
+}  // namespace zerotax::thresholds

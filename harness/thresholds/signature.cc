@@ -1,0 +1,185 @@
+#include "thresholds/signature.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/point_health.h"
+
+namespace zerotax::thresholds {
+namespace {
+
+constexpr const char* kUnknown = "n/a";
+
+// The words of a change of status: a baseline keeps nothing else of it.
+constexpr std::string_view kStatusChange = "the point is ";
+constexpr std::string_view kBefore = " (before: ";
+
+std::string share(const Json& bytes, std::uint64_t beyond, std::uint64_t size) {
+  if (!bytes.is_number()) return kUnknown;
+  const auto count = bytes.get<std::uint64_t>();
+  return share_of(count - std::min(beyond, count), size);
+}
+
+std::set<std::string> names(const Json& calls) {
+  if (is_not_available(calls)) return {kUnknown};
+  std::set<std::string> found;
+  for (const auto& entry : calls.items()) found.insert(entry.key());
+  return found;
+}
+
+/// An aligned mapping is mapped larger and cut, or not, by where the kernel put it: that is rounding, not behaviour.
+std::set<std::string> names_in_calloc(const Json& calls) {
+  std::set<std::string> found = names(calls);
+  if (found.contains("mmap")) found.erase("munmap");
+  return found;
+}
+
+Behaviour behaviour_of(const Json& figures, std::uint64_t size) {
+  const Json& zeroed = figures.at("zeroed_bytes");
+  // Rounding up to a size class zeroes bytes that nobody asked for; they were not touched, so they are all redundant.
+  const std::uint64_t all = zeroed.is_number() ? zeroed.get<std::uint64_t>() : 0;
+  const std::uint64_t beyond = all > size ? all - size : 0;
+  Behaviour behaviour;
+  behaviour.home = figures.at("home").is_string() ? figures.at("home").get<std::string>() : kUnknown;
+  behaviour.zeroed = share(zeroed, beyond, size);
+  behaviour.redundant = share(figures.at("redundant_zeroed_bytes"), beyond, size);
+  behaviour.populated = share(figures.at("populated_bytes"), 0, size);
+  behaviour.calloc_syscalls = names_in_calloc(figures.at("calloc_syscalls"));
+  behaviour.free_syscalls = names(figures.at("free_syscalls"));
+  return behaviour;
+}
+
+std::string zeroing_words(const Behaviour& behaviour) {
+  if (behaviour.zeroed == kUnknown) return "zero nobody knows how much";
+  if (behaviour.zeroed == "none") return "write no zeros";
+  std::string what = behaviour.zeroed == "all" ? "zero the whole block" : "zero part of the block";
+  if (behaviour.redundant == kUnknown) return what;
+  if (behaviour.redundant == "none") return what + ", which was dirty";
+  return what + (behaviour.redundant == "all" ? ", needlessly" : ", partly needlessly");
+}
+
+std::string home_words(const std::string& home) {
+  if (home == "heap") return "lives in the brk heap";
+  if (home == "mapping") return "has a mapping of its own";
+  if (home == "arena") return "lives in memory that the allocator keeps";
+  return "lives nobody knows where";
+}
+
+std::string calls_words(const std::set<std::string>& calls) {
+  return calls.empty() ? "no system call" : fmt::format("{}", fmt::join(calls, ", "));
+}
+
+bool gives_back(const Behaviour& behaviour) {
+  return behaviour.free_syscalls.contains("munmap") || behaviour.free_syscalls.contains("madvise") ||
+         behaviour.free_syscalls.contains("brk");
+}
+
+void describe(const char* who, const Behaviour& below, const Behaviour& above, std::vector<std::string>& changes) {
+  if (zeroing_words(below) != zeroing_words(above)) {
+    changes.push_back(fmt::format("{} {} (before: {})", who, zeroing_words(above), zeroing_words(below)));
+  }
+  if (below.home != above.home) {
+    changes.push_back(
+        fmt::format("the block of {} {} (before: {})", who, home_words(above.home), home_words(below.home)));
+  }
+  if (below.populated != above.populated) {
+    changes.push_back(fmt::format("{} populate {} of the block (before: {})", who, above.populated, below.populated));
+  }
+  if (below.calloc_syscalls != above.calloc_syscalls) {
+    changes.push_back(fmt::format("{} make {} (before: {})", who, calls_words(above.calloc_syscalls),
+                                  calls_words(below.calloc_syscalls)));
+  }
+  if (below.free_syscalls != above.free_syscalls) {
+    const char* back = gives_back(below) == gives_back(above) ? ""
+                       : gives_back(above)                    ? ": memory goes back to the kernel"
+                                                              : ": memory is kept";
+    changes.push_back(fmt::format("free after {} makes {} (before: {}){}", who, calls_words(above.free_syscalls),
+                                  calls_words(below.free_syscalls), back));
+  }
+}
+
+Json behaviour_json(const Behaviour& behaviour) {
+  return Json{{"home", behaviour.home},
+              {"zeroed", behaviour.zeroed},
+              {"redundant", behaviour.redundant},
+              {"populated", behaviour.populated},
+              {"calloc_syscalls", behaviour.calloc_syscalls},
+              {"free_syscalls", behaviour.free_syscalls}};
+}
+
+Behaviour behaviour_from_json(const Json& json) {
+  return {json.at("home"),      json.at("zeroed"),          json.at("redundant"),
+          json.at("populated"), json.at("calloc_syscalls"), json.at("free_syscalls")};
+}
+
+}  // namespace
+
+std::string share_of(std::uint64_t bytes, std::uint64_t size) {
+  if (bytes * 4 < size) return "none";
+  return bytes * 4 > size * 3 ? "all" : "part";
+}
+
+Signature signature_of(const Json& point) {
+  Signature signature;
+  signature.status = point.at("status");
+  const Json& first = point.at("first_ops");
+  // A point that failed has no steady state worth comparing: its status is its behaviour.
+  if (signature.status != "ok" || first.empty()) return signature;
+  const auto size = point.at("size_bytes").get<std::uint64_t>();
+  signature.fresh = behaviour_of(first.at(0), size);
+  signature.reuse = behaviour_of(point, size);
+  return signature;
+}
+
+std::vector<std::string> describe_change(const Signature& below, const Signature& above) {
+  std::vector<std::string> changes;
+  if (below.status != above.status) {
+    changes.push_back(fmt::format("{}{}{}{})", kStatusChange, above.status, kBefore, below.status));
+    return changes;
+  }
+  describe("later callocs", below.reuse, above.reuse, changes);
+  describe("first callocs", below.fresh, above.fresh, changes);
+  return changes;
+}
+
+std::string summarise(const Behaviour& behaviour) {
+  if (behaviour.zeroed.empty()) return "not measured";
+  if (behaviour.zeroed == kUnknown) return "not known";
+  if (behaviour.zeroed == "none")
+    return gives_back(behaviour) ? "zeroes nothing, gives memory back" : "zeroes nothing, keeps memory";
+  if (behaviour.redundant == "none") return "zeroes what was dirty";
+  return behaviour.redundant == kUnknown ? "zeroes" : "zeroes needlessly";
+}
+
+bool tells_of_failing(const std::string& change) {
+  if (!change.starts_with(kStatusChange)) return false;
+  const auto before = change.find(kBefore);
+  if (before == std::string::npos) return true;
+  const std::string above = change.substr(kStatusChange.size(), before - kStatusChange.size());
+  const std::string below = change.substr(before + kBefore.size(), change.size() - before - kBefore.size() - 1);
+  return !is_healthy_status(above) || !is_healthy_status(below);
+}
+
+Json signature_json(const Signature& signature) {
+  Json json;
+  json["status"] = signature.status;
+  if (signature.status == "ok") {
+    json["fresh"] = behaviour_json(signature.fresh);
+    json["reuse"] = behaviour_json(signature.reuse);
+  }
+  return json;
+}
+
+Signature signature_from_json(const Json& json) {
+  Signature signature;
+  signature.status = json.at("status");
+  if (signature.status != "ok") return signature;
+  signature.fresh = behaviour_from_json(json.at("fresh"));
+  signature.reuse = behaviour_from_json(json.at("reuse"));
+  return signature;
+}
+
+}  // namespace zerotax::thresholds

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace zerotax::thresholds {
+
+/// What an allocator does with one request, in deterministic figures only: never time.
+struct Behaviour {
+  std::string home;                       ///< "heap", "mapping", "arena", or "n/a"
+  std::string zeroed;                     ///< share of the block that calloc zeroed: "none", "part", "all", or "n/a"
+  std::string redundant;                  ///< share of the block that was zeroed though it was zero
+  std::string populated;                  ///< share of the block that calloc populated
+  std::set<std::string> calloc_syscalls;  ///< names, without the munmap that cuts a mapping; {"n/a"} if not known
+  std::set<std::string> free_syscalls;
+
+  bool operator==(const Behaviour&) const = default;
+};
+
+/// Behaviour at one request size, for the first large allocation of a process and for later ones.
+struct Signature {
+  std::string status;  ///< as of a point
+  Behaviour fresh;
+  Behaviour reuse;
+
+  bool operator==(const Signature&) const = default;
+};
+
+/// "none" below a quarter of `size`, "all" above three quarters, else "part". Coarse on purpose: allocators round sizes
+/// up by as much as a fifth and put headers on pages, and a change by rounding alone is no change of behaviour.
+std::string share_of(std::uint64_t bytes, std::uint64_t size);
+
+/// The signature of a point whose audit was made. Zeroing beyond the request counts for nothing here.
+Signature signature_of(const Json& point);
+
+/// What changes from one to the other, in plain words: "later callocs zero the whole block, needlessly", ….
+std::vector<std::string> describe_change(const Signature& below, const Signature& above);
+
+/// Whether such words are of a status, and one of the two sides fails: "the point is crashed (before: ok)".
+bool tells_of_failing(const std::string& change);
+
+/// {"status", "fresh": {…}, "reuse": {…}}, and back. signature_from_json throws a Json exception if it is none.
+Json signature_json(const Signature& signature);
+Signature signature_from_json(const Json& json);
+
+/// One phrase for the map and the table: "zeroes, needlessly", "zeroes", "leaves zero pages alone", ….
+std::string summarise(const Behaviour& behaviour);
+
+}  // namespace zerotax::thresholds

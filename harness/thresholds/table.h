@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/allocators.h"
+#include "thresholds/search.h"
+
+namespace zerotax::thresholds {
+
+/// One allocator under one touch and thread, searched from the smallest size to the largest.
+struct ThresholdLane {
+  Allocator allocator;
+  double touch = 0;
+  std::string thread;  ///< "main" or "worker"
+  bool searched = false;
+  ThresholdSearch found;
+  std::string failure = "";  ///< of the first probe that failed, as in "at 64 KiB: crashed: …"; empty if none did
+};
+
+/// Why a lane tells of a failing allocator rather than of a size at which a good one changes behaviour; empty if it
+/// does not.
+std::string failure_of(const ThresholdLane& lane);
+
+/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json); `started` as utc_now() gives it.
+Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
+                     const std::string& started, const Json& environment);
+
+/// What an earlier search of the same range found in a lane, from the object that thresholds_json made; nothing if the
+/// lane is not in it, or is of another version of the allocator. Throws UsageError if it is no such object; `file` is
+/// for the message.
+std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane, std::uint64_t from,
+                                              std::uint64_t to, const std::string& file);
+
+/// A table of at most 80 columns: each threshold with what changes in words. Lanes of one allocator that change at the
+/// same sizes in the same way are shown once.
+std::string thresholds_text(const std::vector<ThresholdLane>& lanes);
+
+}  // namespace zerotax::thresholds

@@ -1,0 +1,251 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/wrap.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/program_launch.h"
+#include "trace/ctf_repair.h"
+#include "trace/document.h"
+#include "trace/fields.h"
+#include "trace/function_document.h"
+#include "trace/launch.h"
+#include "trace/perfetto.h"
+
+namespace zerotax::trace {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax trace run -o trace -- ./service\n"
+    "  zerotax trace run --functions -o trace -- ./service\n"
+    "  zerotax trace run --kernel -o trace -- ./server && zerotax trace print trace --perfetto trace.json\n"
+    "  zerotax trace summary trace --from request_begin --to request_done\n"
+    "  zerotax trace functions trace --json functions.json\n"
+    "  zerotax trace print trace --perfetto trace.json\n"
+    "The program is one that records (docs/trace.md), or with --functions one compiled with -finstrument-functions. "
+    "With "
+    "run, the exit status is the program's own (128 + N if signal N ended it).\n";
+
+constexpr const char* kNothing =
+    "zerotax trace: the program recorded nothing: link it with libzerotax-recorder, or compile it with "
+    "-finstrument-functions and give --functions\n";
+
+struct TraceOptions {
+  std::string action;
+  std::string folder;
+  std::string out = "zerotax-trace";
+  bool functions = false;
+  bool kernel = false;
+  std::string from;
+  std::string to;
+  std::string event;
+  pid_t process = 0;  ///< 0: any
+  pid_t thread = 0;
+  std::string json;
+  std::string perfetto;
+};
+
+void say_problems(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) fmt::print(stderr, "{}", wrap(problem, "! ", "  "));
+}
+
+/// Where the text for people goes: standard output, unless the JSON does.
+std::FILE* text_out(const TraceOptions& options) {
+  return options.json == "-" || options.perfetto == "-" ? stderr : stdout;
+}
+
+void put_json(const TraceOptions& options, const Json& json) {
+  if (!options.json.empty()) write_file(options.json, json_text(json));
+}
+
+void put_perfetto(const TraceOptions& options, CtfTrace& trace) {
+  if (options.perfetto.empty()) return;
+  const bool standard = options.perfetto == "-";
+  std::FILE* file = standard ? stdout : std::fopen(options.perfetto.c_str(), "w");
+  if (file == nullptr) throw UsageError(fmt::format("'{}' cannot be written", options.perfetto), "name another file");
+  write_perfetto(trace, file);
+  const bool failed = std::ferror(file) != 0;
+  if ((standard ? std::fflush(file) : std::fclose(file)) != 0 || failed) {
+    throw UsageError(fmt::format("'{}' could not be written to its end", options.perfetto), "make room");
+  }
+}
+
+ExitStatus summarise(const TraceOptions& options) {
+  if (options.from.empty() != options.to.empty()) {
+    throw UsageError("one of --from and --to is given",
+                     "give both: two types of event (zerotax trace summary names them)");
+  }
+  CtfTrace trace(options.folder);
+  std::optional<TraceIntervals> intervals;
+  if (!options.from.empty()) intervals.emplace(options.from, options.to);
+  const Json json = trace_json(trace, options.folder, intervals ? &*intervals : nullptr);
+  put_json(options, json);
+  put_perfetto(options, trace);
+  fmt::print(text_out(options), "{}", options.action == "list" ? trace_list_text(json) : trace_summary_text(json));
+  fmt::print(stderr, "{}", trace_warnings(json));
+  if (intervals && intervals->empty()) {
+    fmt::print(stderr, "zerotax trace: no {} is followed by {} in its thread\n", options.from, options.to);
+    return ExitStatus::kFinding;
+  }
+  return ExitStatus::kDone;
+}
+
+ExitStatus print(const TraceOptions& options) {
+  CtfTrace trace(options.folder);
+  put_perfetto(options, trace);
+  // With a file to write, that is what was asked for.
+  if (options.perfetto.empty()) {
+    std::optional<std::int64_t> begin;
+    trace.for_each([&](const CtfEvent& event) {
+      if (!begin) begin = event.monotonic_ns;
+      if (!options.event.empty() && event.type->name != options.event) return;
+      if (options.process != 0 && event.pid != options.process) return;
+      if (options.thread != 0 && event.tid != options.thread) return;
+      fmt::print("{}\n", ctf_line(trace.process_of(event), event, *begin));
+    });
+  }
+  say_problems(trace.problems());
+  if (trace.discarded() > 0)
+    fmt::print(stderr, "! {} records were not kept: they are missing here\n", trace.discarded());
+  return ExitStatus::kDone;
+}
+
+ExitStatus functions(const TraceOptions& options) {
+  CtfTrace trace(options.folder);
+  const Json json = functions_json(trace, options.folder);
+  put_json(options, json);
+  put_perfetto(options, trace);
+  fmt::print(text_out(options), "{}", functions_text(json));
+  fmt::print(stderr, "{}", trace_warnings(json));
+  return ExitStatus::kDone;
+}
+
+ExitStatus repair(const TraceOptions& options) {
+  const CtfRepair done = repair_ctf_trace(options.folder);
+  say_problems(done.problems);
+  fmt::print("{} packets were added to streams, {} buffers removed\n", done.packets, done.buffers);
+  return ExitStatus::kDone;
+}
+
+ExitStatus run(const TraceOptions& options) {
+  TraceLaunch launch{Subcommand::program_words(), options.out, options.functions, options.kernel};
+  if (launch.words.empty()) {
+    throw UsageError("no command is given", "put it behind --, as in zerotax trace run -- ./service --port 8080");
+  }
+  const TraceRun result = run_traced(launch);
+  std::error_code failure;
+  if (std::filesystem::is_empty(options.out, failure)) {
+    fmt::print(stderr, "{}", kNothing);
+  } else {
+    say_problems(repair_ctf_trace(options.out).problems);
+    CtfTrace trace(options.out);
+    const Json json = trace_json(trace, options.out, nullptr);
+    put_json(options, json);
+    put_perfetto(options, trace);
+    fmt::print(stderr, "{}{}", trace_summary_text(json), trace_warnings(json));
+    if (!result.kernel.empty()) fmt::print(stderr, "of the kernel: {}\n", result.kernel);
+    if (result.kernel_lost > 0) fmt::print(stderr, "! {} events of the kernel were lost\n", result.kernel_lost);
+    fmt::print(stderr, "the trace is in {}\n", options.out);
+    if (json.at("events") == 0) fmt::print(stderr, "{}", kNothing);
+  }
+  return static_cast<ExitStatus>(result.exit_status);
+}
+
+/// What must not be written over: the program, or the files of the trace.
+std::vector<NamedPath> inputs_of(const TraceOptions& options) {
+  if (options.action == "run") return program_input(Subcommand::program_words());
+  std::vector<NamedPath> inputs;
+  std::error_code failure;
+  if (!std::filesystem::is_directory(options.folder, failure)) return inputs;
+  for (const std::string& process : ctf_process_folders(options.folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(process, failure)) {
+      const std::string name = entry.path().filename();
+      if (name == "metadata" || name.starts_with("stream-") || name.starts_with(recorder::kRingPrefix)) {
+        inputs.push_back({"a file of the trace", entry.path()});
+      }
+    }
+  }
+  return inputs;
+}
+
+ExitStatus act(const TraceOptions& options) {
+  check_outputs({{"--json", options.json}, {"--perfetto", options.perfetto}}, inputs_of(options));
+  if (options.action == "run") return run(options);
+  if (!Subcommand::program_words().empty()) {
+    throw UsageError(fmt::format("zerotax trace {} runs no program, and -- is given", options.action),
+                     "leave out -- and all after it, or give trace run");
+  }
+  if (options.folder.empty()) {
+    throw UsageError("no trace is given",
+                     fmt::format("give its folder, as in zerotax trace {} FOLDER", options.action));
+  }
+  if (options.action == "print") return print(options);
+  if (options.action == "functions") return functions(options);
+  if (options.action == "repair") return repair(options);
+  return summarise(options);
+}
+
+void add_outputs(Arguments& verb, TraceOptions& options) {
+  verb.option("--json", options.json, "write everything to this file (- is standard output)").path();
+  verb.option("--perfetto", options.perfetto, "write the events for ui.perfetto.dev to this file").path();
+}
+
+/// A verb that reads a trace.
+Arguments add_reader(Arguments& arguments, const char* name, const char* description, TraceOptions& options) {
+  Arguments verb = arguments.verb(name, description);
+  verb.option("folder", options.folder, "the trace").path();
+  return verb;
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<TraceOptions>();
+  std::vector<Arguments> verbs;
+
+  Arguments run = arguments.verb("run", "run a program with the recorder on: zerotax trace run [OPTIONS] -- COMMAND ...");
+  run.option("-o,--out", options->out, "folder for the trace").path().with_default();
+  run.flag("--functions", options->functions, "record function calls, too");
+  run.flag("--kernel", options->kernel,
+           "record the kernel's part, too: page faults, forks, execs and exits; as root, page allocations");
+  add_outputs(run, *options);
+  verbs.push_back(run);
+
+  Arguments list = add_reader(arguments, "list", "list processes and threads", *options);
+  add_outputs(list, *options);
+  verbs.push_back(list);
+
+  Arguments print = add_reader(arguments, "print", "print every event", *options);
+  print.option("--event", options->event, "only events of this type").word();
+  print.option("--pid", options->process, "only events of this process").positive();
+  print.option("--tid", options->thread, "only events of this thread").positive();
+  print.option("--perfetto", options->perfetto, "write the events for ui.perfetto.dev to this file").path();
+  verbs.push_back(print);
+
+  Arguments summary = add_reader(arguments, "summary", "count events by type, and time intervals between two types", *options);
+  summary.option("--from", options->from, "start an interval at each event of this type").word();
+  summary.option("--to", options->to, "end it at the next event of this type in the same thread").word();
+  add_outputs(summary, *options);
+  verbs.push_back(summary);
+
+  Arguments functions = add_reader(arguments, "functions", "list function calls and their times", *options);
+  add_outputs(functions, *options);
+  verbs.push_back(functions);
+
+  verbs.push_back(add_reader(arguments, "repair", "complete the files of a trace after a crash", *options));
+  return [options, verbs] {
+    for (const Arguments& verb : verbs) {
+      if (verb.given()) options->action = verb.name();
+    }
+    return act(*options);
+  };
+}
+
+const Subcommand command("trace", "record a program's events and function calls, and read them", kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax::trace

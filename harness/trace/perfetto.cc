@@ -1,0 +1,61 @@
+#include "trace/perfetto.h"
+
+#include <fmt/format.h>
+
+#include "trace/fields.h"
+#include "trace/function_calls.h"
+#include "trace/function_names.h"
+
+namespace zerotax::trace {
+namespace {
+
+std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// One object of the array, "Trace Event Format" (Chrome): times in microseconds.
+void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event, FunctionNames& names) {
+  const double us = static_cast<double>(event.monotonic_ns) * 1e-3;
+  const std::string& type = event.type->name;
+  const auto where = fmt::format(R"("ts":{:.3f},"pid":{},"tid":{})", us, event.pid, event.tid);
+  if (type == "function_exit" || type == "function_jump" || type == "function_module") return;  // seen by what they end
+  if (type == "function_entry") {
+    const auto address = ctf_fields(event).at("function").get<std::uint64_t>();
+    fmt::print(to, ",\n{{\"name\":{},\"ph\":\"B\",{}}}", quoted(names.label(process.folder, address)), where);
+    return;
+  }
+  if (type == "kernel_page_fault") {  // told of at its end
+    const Json fields = ctf_fields(event);
+    const double duration_us = fields.at("duration_ns").get<double>() * 1e-3;
+    fmt::print(to, ",\n{{\"name\":{},\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},\"args\":{}}}",
+               quoted("fault: " + fields.at("kind").get<std::string>()), us - duration_us, duration_us, event.pid,
+               event.tid, fields.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return;
+  }
+  fmt::print(to, ",\n{{\"name\":{},\"ph\":\"i\",\"s\":\"t\",{},\"args\":{}}}", quoted(type), where,
+             ctf_fields(event).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+void write_perfetto(CtfTrace& trace, std::FILE* to) {
+  FunctionNames names;
+  trace.for_each([&](const CtfEvent& event) { names.add(trace.processes()[event.stream->process].folder, event); });
+  fmt::print(to, R"({{"displayTimeUnit":"ns","traceEvents":[)");
+  fmt::print(to, R"({{"name":"zerotax","ph":"M","pid":0,"tid":0,"args":{{}}}})");
+  for (const CtfProcess& process : trace.processes()) {
+    fmt::print(to, ",\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"name\":{}}}}}",
+               process.pid, quoted(process.name));
+  }
+  FunctionCalls calls;
+  // A slice ends whatever ended the call: those that a jump left, too.
+  calls.on_end = [&](std::size_t process, pid_t tid, std::int64_t ns) {
+    fmt::print(to, ",\n{{\"ph\":\"E\",\"ts\":{:.3f},\"pid\":{},\"tid\":{}}}", static_cast<double>(ns) * 1e-3,
+               trace.processes()[process].pid, tid);
+  };
+  trace.for_each([&](const CtfEvent& event) {
+    calls.add(event);
+    write_event(to, trace.processes()[event.stream->process], event, names);
+  });
+  fmt::print(to, "\n]}}\n");
+}
+
+}  // namespace zerotax::trace

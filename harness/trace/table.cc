@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include "base/wrap.h"
+#include "trace/document.h"
+#include "trace/fields.h"
+
+namespace zerotax::trace {
+namespace {
+
+std::string seconds(const Json& from, const Json& to) {
+  if (from.is_object() || to.is_object()) return "n/a";
+  return fmt::format("{:.6f}", static_cast<double>(to.get<std::int64_t>() - from.get<std::int64_t>()) * 1e-9);
+}
+
+std::string distribution_row(const Json& time, const std::string& who) {
+  return fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  {}\n", time.at("count").get<std::uint64_t>(),
+                     time_text(time.at("total_ns")), time_text(time.at("min_ns")), time_text(time.at("median_ns")),
+                     time_text(time.at("p95_ns")), time_text(time.at("p99_ns")), time_text(time.at("max_ns")), who);
+}
+
+std::string intervals_text(const Json& intervals) {
+  std::string text = fmt::format("\nfrom {} to {}\n{:>10} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  thread\n",
+                                 intervals.at("from").get<std::string>(), intervals.at("to").get<std::string>(),
+                                 "count", "total", "min", "median", "p95", "p99", "max");
+  text += distribution_row(intervals.at("all"), "all");
+  for (const Json& row : intervals.at("threads")) {
+    text += distribution_row(row.at("time"), fmt::format("{}:{}", row.at("pid").get<int>(), row.at("tid").get<int>()));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string trace_warnings(const Json& json) {
+  std::string text;
+  for (const Json& problem : json.at("problems")) text += wrap(problem.get<std::string>(), "! ", "  ");
+  const auto discarded = json.at("discarded").get<std::uint64_t>();
+  if (discarded > 0)
+    text += wrap(fmt::format("{} records were not kept: they are missing here", discarded), "! ", "  ");
+  return text;
+}
+
+std::string trace_list_text(const Json& json) {
+  std::string text;
+  for (const Json& process : json.at("processes")) {
+    text += fmt::format("process {} {} ({})\n", process.at("pid").get<int>(), process.at("name").get<std::string>(),
+                        process.at("folder").get<std::string>());
+    text += fmt::format("{:>10} {:>12} {:>10} {:>12}\n", "thread", "events", "not kept", "seconds");
+    for (const Json& row : process.at("streams")) {
+      text += fmt::format("{:>10} {:>12} {:>10} {:>12}{}\n", row.at("tid").get<int>(),
+                          row.at("events").get<std::uint64_t>(), row.at("discarded").get<std::uint64_t>(),
+                          seconds(row.at("first_ns"), row.at("last_ns")),
+                          row.at("in_handlers").get<bool>() ? "  in signal handlers that interrupted a record" : "");
+    }
+  }
+  return text;
+}
+
+std::string trace_summary_text(const Json& json) {
+  std::string text =
+      fmt::format("{} events in {} s, {} processes, {} not kept\n", json.at("events").get<std::uint64_t>(),
+                  seconds(json.at("first_ns"), json.at("last_ns")), json.at("processes").size(),
+                  json.at("discarded").get<std::uint64_t>());
+  text += fmt::format("\n{:>12} {:>12}  event\n", "count", "seconds");
+  for (const Json& row : json.at("types")) {
+    text += fmt::format("{:>12} {:>12}  {}\n", row.at("events").get<std::uint64_t>(),
+                        seconds(row.at("first_ns"), row.at("last_ns")), row.at("name").get<std::string>());
+  }
+  if (!is_not_available(json.at("intervals"))) text += intervals_text(json.at("intervals"));
+  return text;
+}
+
+}  // namespace zerotax::trace

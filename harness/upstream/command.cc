@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/wrap.h"
+#include "cli/measure_options.h"
+#include "cli/subcommand.h"
+#include "core/interrupt.h"
+#include "core/output_file.h"
+#include "core/results.h"
+#include "findings/projects.h"
+#include "upstream/reproducer.h"
+#include "upstream/session.h"
+#include "upstream/text.h"
+
+namespace zerotax::upstream {
+
+using findings::AllocatorFindings;
+using findings::Finding;
+using findings::finding_id;
+using findings::parse_severity;
+using findings::severity_word;
+using findings::upstream_of;
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExamples =
+    "  zerotax report --allocator mimalloc\n"
+    "  zerotax report --allocator jemalloc --finding jemalloc-purge-storm-1MiB --out jemalloc-report\n"
+    "  zerotax report --allocator mine=./libmine.so --size 8MiB --least low\n"
+    "Exit status: 1 if a report could not be reproduced and was not written.\n";
+
+struct Options {
+  std::string allocator;
+  std::vector<std::string> env;
+  std::string finding;
+  std::vector<std::string> sizes;
+  std::string out;
+  std::string least = "medium";
+  double timeout_s = 60;
+};
+
+/// Throws UsageError unless the folder can be made later, or is empty. Changes nothing.
+void check_folder(const std::string& path) {
+  std::error_code failure;
+  if (fs::exists(path, failure)) {
+    if (fs::is_directory(path, failure) && fs::is_empty(path, failure)) return;
+    throw UsageError(fmt::format("{} is there already, and is no empty folder", path), "give --out a new folder");
+  }
+  fs::path parent = fs::absolute(path).parent_path();
+  while (!fs::exists(parent, failure) && parent.has_relative_path()) parent = parent.parent_path();
+  // By making one: where there is permission there may still be no room for folders, as in /proc.
+  const std::string trial = fmt::format("{}/zerotax.{}.new", parent.string(), ::getpid());
+  if (::mkdir(trial.c_str(), 0777) == 0) {
+    ::rmdir(trial.c_str());
+    return;
+  }
+  throw UsageError(fmt::format("cannot make the folder {}", path), "give --out a folder that you may write to");
+}
+
+/// Every other built-in allocator that means to be good.
+std::vector<Allocator> controls_for(const Allocator& subject) {
+  std::vector<std::string> words;
+  for (const BuiltinAllocator& builtin : builtin_allocators()) {
+    const Json* upstream = upstream_of(builtin.name);
+    const bool deliberate = upstream != nullptr && upstream->contains("deliberate");
+    if (builtin.missing.empty() && builtin.name != subject.name && !deliberate) words.push_back(builtin.name);
+  }
+  return words.empty() ? std::vector<Allocator>{} : resolve_allocators(words, {});
+}
+
+std::vector<Finding> chosen(const AllocatorFindings& found, const Options& options) {
+  std::vector<Finding> findings;
+  std::vector<std::string> ids;
+  for (const Finding& finding : found.findings) {
+    ids.push_back(finding_id(found.allocator, finding));
+    const bool wanted =
+        options.finding.empty() ? finding.severity >= parse_severity(options.least) : ids.back() == options.finding;
+    if (wanted) findings.push_back(finding);
+  }
+  if (findings.empty() && !options.finding.empty() && !is_possible_id(options.finding, found.allocator)) {
+    throw UsageError(fmt::format("there is no finding '{}'", options.finding),
+                     ids.empty() ? fmt::format("{} has none at all", found.allocator)
+                                 : fmt::format("there are: {}", fmt::join(ids, ", ")));
+  }
+  return findings;
+}
+
+void say_nothing_to_report(const AllocatorFindings& found, const Options& options) {
+  std::string label = found.allocator;
+  if (found.version.is_string()) label += " " + found.version.get<std::string>();
+  if (!options.finding.empty()) {
+    fmt::print("nothing to report: {} does not show {}\n", label, options.finding);
+    return;
+  }
+  fmt::print("nothing to report: {} has no finding of severity {} or more\n", label, options.least);
+  for (const Finding& finding : found.findings) {
+    fmt::print("  {} (severity {}; report it by --finding)\n", finding_id(found.allocator, finding),
+               severity_word(finding.severity));
+  }
+}
+
+void write_folder(const ReportData& data, const std::string& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure)
+    throw UsageError(fmt::format("cannot make the folder {}: {}", folder, failure.message()), "give another --out");
+  const ReportText report = write_report(data);
+  std::string lines;
+  for (const Json& point : data.points) lines += point.dump() + "\n";
+  write_file(folder + "/reproducer.c", data.source);
+  write_file(folder + "/points.jsonl", lines);
+  write_file(folder + "/report.json", json_text(report_json(data)));
+  write_file(folder + "/" + report.file_name, report.text);
+  fmt::print("{}/{}\n  {}\n", folder, report.file_name, report_title(data));
+  if (const auto fix = known_fix(data)) {
+    fmt::print("  fixed in {}: upgrade ({})\n", fix->version, fix->duplicate.at("url").get<std::string>());
+  }
+}
+
+/// `word` is the allocator as the command line named it.
+ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findings, const std::string& allocator,
+                      const std::string& word, const std::string& out) {
+  ExitStatus status = ExitStatus::kDone;
+  for (const Finding& finding : findings) {
+    const std::string id = finding_id(allocator, finding);
+    if (!has_reproducer(finding.name)) {
+      status = ExitStatus::kFinding;
+      fmt::print("{}\n{}", id, wrap(finding.sentence, "  ", "  "));
+      fmt::print(
+          "  No report of it is written: there is no reproducer. Show it by zerotax run --allocator {} --size {}\n",
+          word, finding.named_bytes);
+      continue;
+    }
+    auto data = session.measure(finding);
+    const std::string refused = data ? session.reproduce(*data) : "measured again, it did not show";
+    if (refused.empty()) {
+      write_folder(*data, fmt::format("{}/{}", out, id));
+      continue;
+    }
+    fmt::print(stderr, "zerotax: no report of {} is written, for it could not be reproduced: {}\n", id,
+               refused.substr(0, refused.find('\n')));
+    status = ExitStatus::kFinding;
+  }
+  return status;
+}
+
+ExitStatus report(const Options& options) {
+  parse_severity(options.least);
+  MeasureOptions common;
+  common.timeout_s = options.timeout_s;
+  common.check();
+  ReportRequest request;
+  for (const std::string& size : options.sizes) request.sizes.push_back(parse_size(size));
+  check_axes({{"calloc_loop"}, request.sizes, {}, {}});
+  const std::string out = options.out.empty() ? default_results_path() : options.out;
+  check_folder(out);
+  request.subject = resolve_allocators({options.allocator}, options.env).front();
+  const std::string name = request.subject.name;
+  if (const Json* upstream = upstream_of(name); upstream != nullptr && upstream->contains("deliberate")) {
+    fmt::print("nothing to report: {}\n", upstream->at("deliberate").get<std::string>());
+    return ExitStatus::kDone;
+  }
+  if (!options.finding.empty() && !is_possible_id(options.finding, name)) {
+    throw UsageError(fmt::format("there can be no finding '{}'", options.finding),
+                     fmt::format("give an id as `zerotax findings` prints it: {0}-RULE-SIZE, as in "
+                                 "{0}-redundant-reuse-100MiB",
+                                 name));
+  }
+  CCompiler compiler = find_c_compiler();
+  request.controls = controls_for(request.subject);
+  request.finding = options.finding;
+  request.timeout_s = options.timeout_s;
+  request.command = Subcommand::command_line;
+  ReportSession session(std::move(request), std::move(compiler));
+  try {
+    const AllocatorFindings& found = session.survey();
+    const std::vector<Finding> findings = chosen(found, options);
+    if (findings.empty()) {
+      say_nothing_to_report(found, options);
+      return ExitStatus::kDone;
+    }
+    return report_all(session, findings, name, options.allocator, out);
+  } catch (const ReportInterrupted&) {
+    fmt::print(stderr, "zerotax: interrupted: what was not finished is not written\n");
+    return ExitStatus::kDone;
+  }
+}
+
+const Subcommand command(
+    "report", "write a bug report that reproduces, ready for the allocator's project", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      arguments
+          .option("--allocator", options->allocator,
+                  "NAME of a built-in allocator, or NAME=PATH of any malloc replacement")
+          .required();
+      arguments.option("--env", options->env, "NAME:KEY=VALUE, an environment variable for it (repeatable)")
+          .repeatable();
+      arguments.option("--finding", options->finding, "only this one, by its id (zerotax findings)").word();
+      arguments.option("--size", options->sizes, "measure this size too, as in 8MiB (repeatable)").repeatable();
+      arguments.option("--least", options->least, "low, medium or high: findings below are left out").with_default();
+      arguments.option("--out", options->out, "folder for the reports; must be new or empty").path();
+      arguments.option("--timeout", options->timeout_s, "seconds for one point").with_default();
+      return [options] { return report(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax::upstream

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace zerotax::upstream {
+
+/// Text files of the source tree that are built in, so that an installed zerotax needs no folder of them: their
+/// contents by name.
+
+/// reports/forms/<name>.txt: what a project's tracker wants to be filled in.
+const std::map<std::string, std::string>& embedded_forms();
+
+/// reports/reproducers/<name>.c, by the name of the findings that it reproduces.
+const std::map<std::string, std::string>& embedded_reproducers();
+
+}  // namespace zerotax::upstream

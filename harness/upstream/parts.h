@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/plan.h"
+
+namespace zerotax::upstream {
+
+/// What changes with the number of the call does so before the sixth.
+inline constexpr Repeats kReportRepeats{20, 8, 8, 8, 300};
+
+/// One line on standard error: which step of a report is being done.
+void say_step(const std::string& what);
+
+/// The point of calloc_loop with these keys, or nullptr.
+const Json* point_at(const std::vector<Json>& points, const std::string& allocator, std::uint64_t size, double touch,
+                     const std::string& thread);
+
+}  // namespace zerotax::upstream

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "findings/finding.h"
+
+namespace zerotax::upstream {
+
+/// What a reproducer says of itself.
+struct ReproducerWords {
+  std::string title;  ///< what it shows
+  std::string how;    ///< how it is compiled and run
+};
+
+/// Whether there is a reproducer for findings of this name.
+bool has_reproducer(const std::string& finding_name);
+
+/// The names of findings that there can be: rules, and what tells apart their findings.
+std::vector<std::string> finding_names();
+
+/// Whether an id could be of this allocator: its name, the name of a finding, a size.
+bool is_possible_id(const std::string& id, const std::string& allocator);
+
+/// The C program of at most 40 lines that exits with 1 if the finding shows and with 0 if not, from
+/// reports/reproducers. It needs a C compiler and the C library. Throws std::logic_error for a finding that has none.
+std::string reproducer_source(const findings::Finding& finding, const ReproducerWords& words);
+
+/// What is likely the cause, as far as the finding alone tells; for where no source was read.
+std::string hypothesis(const findings::Finding& finding);
+
+/// Replaces each @NAME@ of `text`. Throws std::logic_error if one is left.
+std::string fill_in(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values);
+
+}  // namespace zerotax::upstream

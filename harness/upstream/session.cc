@@ -1,0 +1,190 @@
+#include "upstream/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "core/interrupt.h"
+#include "core/session.h"
+#include "findings/points.h"
+#include "os/environment.h"
+#include "thresholds/session.h"
+#include "upstream/parts.h"
+#include "upstream/reproducer.h"
+#include "upstream/tables.h"
+
+namespace zerotax::upstream {
+
+using findings::AllocatorFindings;
+using findings::Finding;
+using findings::find_findings;
+using findings::finding_id;
+using findings::has_result;
+using findings::size_of;
+using thresholds::ThresholdSession;
+using thresholds::kQuickFrom;
+using thresholds::kQuickPerOctave;
+using thresholds::kQuickTo;
+namespace {
+
+/// Sizes of the survey: those that name findings, and one that is no size class.
+const std::vector<std::uint64_t> kSurveySizes{64 * kKiB, 160 * kKiB, 256 * kKiB, kMiB, 20 * kMiB, 100 * kMiB};
+const std::vector<std::uint64_t> kTableSizes{kMiB, 20 * kMiB, 100 * kMiB};
+
+/// The size that the finding's id has, where one is asked for: it must be measured to be found again. None if the id is
+/// no possible one.
+std::vector<std::uint64_t> sizes_in_id(const std::string& id, const std::string& allocator) {
+  if (!is_possible_id(id, allocator)) return {};
+  const auto dash = id.rfind('-');
+  try {
+    const std::uint64_t size = std::max<std::uint64_t>(parse_size(id.substr(dash + 1)), 2);
+    return id.find("-cliff-") == std::string::npos ? std::vector{size} : std::vector{size - 1, size};
+  } catch (const UsageError&) {
+    return {};  // rounded, as in 1.37MiB
+  }
+}
+
+}  // namespace
+
+ReportSession::ReportSession(ReportRequest request, CCompiler compiler)
+    : request_(std::move(request)),
+      compiler_(std::move(compiler)),
+      started_(utc_now()),
+      environment_(describe_environment()) {}
+
+Plan ReportSession::plan_of(const std::vector<Allocator>& allocators) const {
+  Plan plan;
+  plan.timeout_s = request_.timeout_s;
+  plan.allocators = allocators;
+  return plan;
+}
+
+std::vector<Json> ReportSession::run(Plan plan) const {
+  Session session(std::move(plan), std::nullopt, request_.command);
+  if (session.run() != 0) throw ReportInterrupted{};
+  return session.points();
+}
+
+std::vector<Json> ReportSession::thresholds_of(double touch, const std::string& thread) {
+  const std::pair key{touch, thread};
+  for (const auto& [searched, thresholds] : lanes_) {
+    if (searched == key) return thresholds;
+  }
+  say_step(fmt::format("searching the thresholds of {}, touch {:g}, {} thread", request_.subject.name, touch, thread));
+  ThresholdSession session(plan_of({request_.subject}), {kQuickFrom, kQuickTo, kQuickPerOctave, {touch}, {thread}});
+  if (session.run() != 0) throw ReportInterrupted{};
+  const Json json = session.json();
+  lanes_.emplace_back(key, json.at("thresholds").get<std::vector<Json>>());
+  return lanes_.back().second;
+}
+
+void ReportSession::add_cliff_points() {
+  std::set<std::uint64_t> sizes;
+  for (const double touch : {0.0, 1.0}) {
+    for (const Json& threshold : thresholds_of(touch, "main")) {
+      if (!threshold.at("exact").get<bool>() || threshold.at("noisy").get<bool>()) continue;
+      const auto at = threshold.at("at_bytes").get<std::uint64_t>();
+      sizes.insert({at - 1, at});
+    }
+  }
+  if (sizes.empty()) return;
+  say_step("measuring on both sides of each threshold");
+  Plan plan = plan_of({request_.subject});
+  add_points(plan, {{"calloc_loop"}, {sizes.begin(), sizes.end()}, {0, 1}, {"main"}}, kReportRepeats);
+  for (Json& point : run(std::move(plan))) {
+    if (point_at(points_, request_.subject.name, size_of(point), point.at("touch"), "main") == nullptr) {
+      points_.push_back(std::move(point));
+    }
+  }
+}
+
+void ReportSession::check_measured() const {
+  const auto without = static_cast<std::size_t>(
+      std::count_if(points_.begin(), points_.end(), [&](const Json& point) { return !has_result(point); }));
+  if (without == 0) return;
+  const auto first = std::find_if_not(points_.begin(), points_.end(), has_result);
+  const std::string reason =
+      fmt::format("{} of {} points of {} could not be measured, the first {} ({})", without, points_.size(),
+                  request_.subject.name, format_size(size_of(*first)), text_field(*first, "reason", "no reason"));
+  if (without == points_.size() && found_.findings.empty())
+    throw UsageError(reason, "see how far it comes by zerotax run");
+  say_step(reason + ": of their figures nothing is found");
+}
+
+const AllocatorFindings& ReportSession::survey() {
+  say_step(fmt::format("looking for {} of {}; each report then takes about half a minute",
+                       request_.finding.empty() ? "findings" : request_.finding, request_.subject.name));
+  // One finding that is asked for shows at its own size, or not at all.
+  std::vector<std::uint64_t> sizes = sizes_in_id(request_.finding, request_.subject.name);
+  if (sizes.empty()) sizes = kSurveySizes;
+  sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
+  Plan plan = plan_of({request_.subject});
+  add_points(plan, {{"calloc_loop"}, sizes, {0, 1}, {"main", "worker"}}, kReportRepeats);
+  points_ = run(std::move(plan));
+  const auto is_measured = [](const Json& point) { return point.at("status") == "ok"; };
+  if (request_.finding.empty() && std::any_of(points_.begin(), points_.end(), is_measured)) add_cliff_points();
+  found_ = find_findings(points_, nullptr).front();
+  check_measured();
+  return found_;
+}
+
+std::optional<ReportData> ReportSession::measure(const Finding& finding) {
+  const std::string& name = request_.subject.name;
+  const std::string id = finding_id(name, finding);
+  ReportData data;
+  data.subject = found_;
+  data.finding = finding;
+  data.started = started_;
+  data.environment = environment_;
+  data.compiler = compiler_.version;
+  std::vector<std::uint64_t> sizes = kTableSizes;
+  sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
+  const auto distance = [&](const Json& entry) {
+    return std::abs(static_cast<std::int64_t>(size_of(entry)) - static_cast<std::int64_t>(finding.named_bytes));
+  };
+  const Json& nearest = *std::min_element(finding.evidence.begin(), finding.evidence.end(),
+                                          [&](const Json& a, const Json& b) { return distance(a) < distance(b); });
+  data.size_bytes = finding.exact ? finding.named_bytes : size_of(nearest);
+  sizes.push_back(data.size_bytes);
+  if (finding.rule == "cliff") sizes.push_back(data.size_bytes - 1);
+
+  say_step(fmt::format("measuring {} beside other allocators, for {}", name, id));
+  std::vector<Allocator> allocators{request_.subject};
+  allocators.insert(allocators.end(), request_.controls.begin(), request_.controls.end());
+  Plan plan = plan_of(allocators);
+  add_points(plan, {{"calloc_loop"}, sizes, {table_touch(data)}, {table_thread(data)}}, kReportRepeats);
+  data.points = run(std::move(plan));
+  std::vector<Json> all = data.points;
+  for (const Json& point : points_) {
+    if (point_at(all, name, size_of(point), point.at("touch"), point.at("thread")) == nullptr) all.push_back(point);
+  }
+  const auto again = [&](const std::vector<Json>& points) {
+    data.subject = find_findings(points, nullptr).front();
+    const auto found =
+        std::find_if(data.subject.findings.begin(), data.subject.findings.end(), [&](const Finding& each) {
+          return each.name == finding.name && each.from_bytes <= data.size_bytes && data.size_bytes <= each.to_bytes;
+        });
+    if (found == data.subject.findings.end()) return false;
+    data.finding = *found;
+    return true;
+  };
+  if (!again(all)) return std::nullopt;
+  if (finding_id(name, data.finding) != id) {
+    // With more sizes its range is wider, and its words are about another of them than was asked for.
+    std::erase_if(all, [&](const Json& point) {
+      return size_of(point) != data.size_bytes && !(finding.rule == "cliff" && size_of(point) + 1 == data.size_bytes);
+    });
+    if (!again(all)) return std::nullopt;
+    data.finding.named_bytes = finding.named_bytes;
+  }
+  data.thresholds = thresholds_of(table_touch(data), table_thread(data));
+  try_knobs(data);
+  profile(data);
+  return data;
+}
+
+}  // namespace zerotax::upstream

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/allocators.h"
+#include "core/plan.h"
+#include "upstream/c_compiler.h"
+#include "upstream/report.h"
+
+namespace zerotax::upstream {
+
+/// What a report is asked of.
+struct ReportRequest {
+  Allocator subject;
+  std::vector<Allocator> controls;   ///< measured beside it, and tried with the reproducer
+  std::vector<std::uint64_t> sizes;  ///< measured beside the usual ones
+  std::string finding;               ///< an id, or empty for all
+  double timeout_s = 60;             ///< of one point
+  std::vector<std::string> command;
+};
+
+/// Thrown where a signal ended the measuring. Nothing was written.
+struct ReportInterrupted {};
+
+/// Measures what reports about one allocator are made of.
+class ReportSession {
+ public:
+  ReportSession(ReportRequest request, CCompiler compiler);
+
+  /// What is wrong with the allocator, from points and thresholds measured now.
+  const findings::AllocatorFindings& survey();
+
+  /// All that a report of one of them says, but for the reproducer. Throws MachineError if a point fails for want of
+  /// memory or the like. Nothing if the finding does not show a second time.
+  std::optional<ReportData> measure(const findings::Finding& finding);
+
+  /// Compiles the reproducer and runs it under the allocator and, until one passes, the others. Returns "" and fills in
+  /// `data`, or what was seen instead.
+  std::string reproduce(ReportData& data) const;
+
+ private:
+  [[nodiscard]] std::vector<Json> run(Plan plan) const;
+  [[nodiscard]] Plan plan_of(const std::vector<Allocator>& allocators) const;
+  std::vector<Json> thresholds_of(double touch, const std::string& thread);
+  /// Says which points of the survey have no result. Throws UsageError if none has.
+  void check_measured() const;
+  void add_cliff_points();
+  void try_knobs(ReportData& data) const;
+  void profile(ReportData& data) const;
+
+  ReportRequest request_;
+  CCompiler compiler_;
+  std::string started_;
+  Json environment_;
+  std::vector<Json> points_;  ///< of the survey
+  findings::AllocatorFindings found_;
+  std::vector<std::pair<std::pair<double, std::string>, std::vector<Json>>> lanes_;
+};
+
+}  // namespace zerotax::upstream

@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "core/interrupt.h"
+#include "core/operation_cost.h"
+#include "findings/points.h"
+#include "findings/tax.h"
+#include "profile/document.h"
+#include "profile/run.h"
+#include "upstream/parts.h"
+#include "findings/projects.h"
+#include "upstream/reproducer.h"
+#include "upstream/session.h"
+#include "upstream/tables.h"
+
+namespace zerotax::upstream {
+
+using findings::AllocatorFindings;
+using findings::Finding;
+using findings::allocator_label;
+using findings::count_in;
+using findings::find_findings;
+using findings::upstream_entries;
+using findings::upstream_of;
+using profile::ProfileSubject;
+using profile::ProfiledRun;
+using profile::profile_json;
+using profile::profile_point;
+using profile::profile_text;
+namespace {
+
+constexpr double kProfileSeconds = 1;
+constexpr unsigned kProfileHz = 997;
+constexpr std::size_t kExcerptLines = 45;
+
+std::string first_lines(const std::string& text, std::size_t lines) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < lines && end != std::string::npos; ++i) end = text.find('\n', end == 0 ? 0 : end + 1);
+  return end == std::string::npos ? text : text.substr(0, end + 1) + "(cut)\n";
+}
+
+/// The figures by which settings are compared.
+Json figures_of(const Json& point) {
+  const auto figure = [](auto value) { return value ? Json(*value) : not_available("not measured"); };
+  return {{"redundant_zeroed_bytes", figure(count_in(point, "redundant_zeroed_bytes"))},
+          {"calloc_faults", figure(count_in(point, "calloc_faults"))},
+          {"operation_faults", figure(operation_faults(point))},
+          {"operation_ns", figure(operation_ns(point))}};
+}
+
+Allocator with_knob(Allocator allocator, const Json& env, std::size_t number) {
+  for (const auto& [key, value] : env.items()) allocator.env[key] = value.get<std::string>();
+  allocator.name += fmt::format("#{}", number);
+  return allocator;
+}
+
+/// Where a finding is tried: its size (both sides of a cliff), its touch, its threads.
+PlanAxes axes_of(const ReportData& data) {
+  PlanAxes axes{{"calloc_loop"}, {data.size_bytes}, {table_touch(data)}, {table_thread(data)}};
+  if (data.finding.rule == "cliff") {
+    axes.sizes = {data.size_bytes - 1, data.size_bytes};
+    axes.touches = {0, 1};
+  }
+  if (data.finding.rule == "worker-differs") {
+    axes.threads = {"main", "worker"};
+    axes.touches = {0, 1};
+  }
+  return axes;
+}
+
+std::string command_line(const Finding& finding, const Allocator& allocator) {
+  const bool threads = finding.rule == "cliff" || finding.rule == "worker-differs";
+  std::string how = fmt::format("cc -O2 {}reproducer.c -o reproducer && ", threads ? "-pthread " : "");
+  for (const auto& [key, value] : allocator.env) how += fmt::format("{}={} ", key, value);
+  if (allocator.preload) how += fmt::format("LD_PRELOAD={} ", *allocator.preload);
+  return how + "./reproducer";
+}
+
+}  // namespace
+
+void ReportSession::try_knobs(ReportData& data) const {
+  const std::string& name = request_.subject.name;
+  const Json* own = point_at(data.points, name, data.size_bytes, table_touch(data), table_thread(data));
+  data.without = own == nullptr ? not_available("not measured") : figures_of(*own);
+  const std::vector<Json> knobs = upstream_entries(name, "knobs", data.finding);
+  if (knobs.empty()) return;
+  say_step(fmt::format("trying {} setting{}", knobs.size(), knobs.size() == 1 ? "" : "s"));
+  std::vector<Allocator> variants;
+  variants.reserve(knobs.size());
+  for (const Json& knob : knobs) variants.push_back(with_knob(request_.subject, knob.at("env"), variants.size() + 1));
+  Plan plan = plan_of(variants);
+  add_points(plan, axes_of(data), kReportRepeats);
+  const std::vector<Json> points = run(std::move(plan));
+  const std::vector<AllocatorFindings> found = find_findings(points, nullptr);
+  for (std::size_t i = 0; i < knobs.size(); ++i) {
+    KnobTrial trial{knobs[i].at("env"), knobs[i].at("words"), knobs[i].at("mark"), {}};
+    const Json* point = point_at(points, variants[i].name, data.size_bytes, table_touch(data), table_thread(data));
+    if (point == nullptr || point->at("status") != "ok") {
+      trial.effect = not_available(point == nullptr ? "not measured" : text_field(*point, "reason", "failed"));
+    } else {
+      trial.effect = figures_of(*point);
+      const auto& with =
+          *std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.allocator == variants[i].name; });
+      trial.effect["avoids"] = std::none_of(with.findings.begin(), with.findings.end(),
+                                            [&](const Finding& each) { return each.name == data.finding.name; });
+    }
+    data.knobs.push_back(std::move(trial));
+  }
+}
+
+void ReportSession::profile(ReportData& data) const {
+  say_step("profiling");
+  const PointSpec point{0, "calloc_loop", data.size_bytes, table_touch(data), table_thread(data), {}};
+  try {
+    const ProfiledRun profiled = profile_point(request_.subject, point, kProfileSeconds, kProfileHz);
+    if (interrupted() != 0) throw ReportInterrupted{};
+    ProfileSubject subject;
+    subject.command = {"calloc_loop", request_.subject.name, format_size(data.size_bytes),
+                       fmt::format("touch {:g}", table_touch(data)), table_thread(data)};
+    subject.hz = kProfileHz;
+    subject.started = started_;
+    subject.wall_s = profiled.wall_s;
+    subject.user_s = profiled.user_s;
+    subject.system_s = profiled.system_s;
+    subject.exit_status = profiled.exit_status;
+    const Json json = profile_json(subject, profiled.data, environment_);
+    data.profile = {{"samples", json.at("samples")}, {"categories", json.at("categories")}};
+    data.profile_text = first_lines(profile_text(json, 80, 0.03), kExcerptLines);
+  } catch (const Error& failure) {
+    data.profile = not_available(failure.what());
+    data.profile_text = fmt::format("n/a: {}\n", failure.what());
+  }
+}
+
+std::string ReportSession::reproduce(ReportData& data) const {
+  if (!has_reproducer(data.finding.name)) return fmt::format("there is no reproducer for {}", data.finding.name);
+  say_step("compiling and running the reproducer");
+  const Allocator subject = resolve_reproducer_allocator(request_.subject);
+  Finding finding = data.finding;
+  finding.named_bytes = data.size_bytes;
+  data.how = command_line(finding, subject);
+  data.source = reproducer_source(
+      finding,
+      {fmt::format(
+           "{}: {}",
+           allocator_label({{"allocator", subject.name}, {"version", version_json(subject)}, {"env", Json::object()}}),
+           finding.title),
+       data.how + "   (exit status 1: it shows, 0: it does not)"});
+  const ReproducerProgram program(compiler_, data.source);
+  data.shown = program.run(subject);
+  if (interrupted() != 0) throw ReportInterrupted{};
+  if (!data.shown.shows()) {
+    return fmt::format(
+        "under {} the reproducer ended with {}: {}", subject.name, data.shown.ended,
+        first_lines(data.shown.output.substr(data.shown.output.rfind('\n', data.shown.output.size() - 2) + 1), 1));
+  }
+  std::string others;
+  for (const Allocator& each : request_.controls) {
+    data.control = program.run(resolve_reproducer_allocator(each));
+    if (interrupted() != 0) throw ReportInterrupted{};
+    if (data.control.does_not_show()) break;
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", each.name);
+  }
+  if (!data.control.does_not_show()) {
+    return others.empty()
+               ? "there is no other allocator here to control it with"
+               : fmt::format("it shows under every control ({}): it tells nothing of {}", others, subject.name);
+  }
+  const Json* upstream = upstream_of(request_.subject.name);
+  if (upstream != nullptr && upstream->contains("diagnostics")) {
+    Allocator talking = subject;
+    for (const auto& [key, value] : upstream->at("diagnostics").at("env").items()) talking.env[key] = value;
+    data.diagnostics = fmt::format("{}\n{}", upstream->at("diagnostics").at("words").get<std::string>(),
+                                   first_lines(program.run(talking).errors, kExcerptLines));
+  }
+  return "";
+}
+
+}  // namespace zerotax::upstream

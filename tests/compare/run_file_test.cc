@@ -1,0 +1,125 @@
+#include "compare/run_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace zerotax::compare {
+namespace {
+
+Json time(double ns) { return {{"median", ns}, {"p05", ns}, {"p95", ns}}; }
+
+Json point(const std::string& allocator, std::uint64_t size) {
+  return {{"allocator", allocator},
+          {"case", "calloc_loop"},
+          {"size_bytes", size},
+          {"touch", 0.0},
+          {"thread", "main"},
+          {"status", "ok"},
+          {"reason", nullptr},
+          {"calloc_ns", time(100)},
+          {"touch_ns", not_available("nothing is touched")},
+          {"free_ns", time(20)},
+          {"zeroed_bytes", 8},
+          {"redundant_zeroed_bytes", 0},
+          {"calloc_faults", 1},
+          {"touch_faults", not_available("nothing is touched")},
+          {"free_faults", 2},
+          {"syscalls", {{"mmap", 1}, {"munmap", 1}}}};
+}
+
+Json environment() {
+  return {{"kernel", "6.18"},
+          {"machine", "x86_64"},
+          {"cpu", "x"},
+          {"cpus", 2},
+          {"memory_bytes", 1},
+          {"page_bytes", 4096},
+          {"thp", "madvise"},
+          {"swap_bytes", 0},
+          {"cgroup_memory_limit_bytes", not_available("no limit is set")},
+          {"load_average", {0.1, 0.1, 0.1}},
+          {"libc", "glibc 2.36"}};
+}
+
+TEST(RunFile, PointsOfTheSameNameArePaired) {
+  const RunFile before{"a", environment(), {point("x", 1 << 20), point("y", 1 << 20)}};
+  RunFile after = before;
+  after.points[1]["zeroed_bytes"] = 1 << 20;
+  const auto points = compare_run_files(before, after, Cost::kTotal);
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1].before.allocator, "y");
+  EXPECT_EQ(points[1].before.work.at("zeroed_bytes"), std::vector<Json>{8});
+  EXPECT_EQ(points[1].after.work.at("zeroed_bytes"), std::vector<Json>{1 << 20});
+  EXPECT_EQ(points[0].before.work.at("faults"), std::vector<Json>{3});
+  EXPECT_EQ(points[0].before.work.at("syscalls"), std::vector<Json>{2});
+  EXPECT_EQ(points[0].before.ns, 120);
+  EXPECT_EQ(compare_run_files(before, after, Cost::kCalloc)[0].before.ns, 100);
+}
+
+TEST(RunFile, TwoRunsOfOneAllocatorEachAreComparedWhateverItsName) {
+  const RunFile before{"a", environment(), {point("mine-1", 1 << 20)}};
+  const RunFile after{"b", environment(), {point("mine-2", 1 << 20)}};
+  const auto points = compare_run_files(before, after, Cost::kTotal);
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].after.invalid, "");
+}
+
+TEST(RunFile, APointThatOnlyOneHasCannotBeCompared) {
+  const RunFile before{"a", environment(), {point("x", 1), point("x", 2)}};
+  const RunFile after{"b", environment(), {point("x", 2), point("x", 3)}};
+  const auto points = compare_run_files(before, after, Cost::kTotal);
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(points[0].after.invalid, "not in NEW");
+  EXPECT_EQ(points[1].after.invalid, "");
+  EXPECT_EQ(points[2].before.invalid, "not in OLD");
+}
+
+TEST(RunFile, ConditionsThatDifferAreNamed) {
+  const Json one = environment();
+  EXPECT_EQ(differing_conditions(one, one), "");
+  Json other = environment();
+  other["kernel"] = "6.1";
+  other["thp"] = "always";
+  EXPECT_EQ(differing_conditions(one, other), "kernel: 6.18 and 6.1; thp: madvise and always");
+  other = environment();
+  other["load_average"] = {1.5, 1, 1};
+  EXPECT_EQ(differing_conditions(one, other), "load: 0.1 and 1.5");
+  const auto points = compare_run_files({"a", one, {point("x", 1)}}, {"b", other, {point("x", 1)}}, Cost::kTotal);
+  EXPECT_EQ(points[0].invalid, "load: 0.1 and 1.5");
+}
+
+TEST(RunFile, AStatusThatIsNotOkIsTakenOver) {
+  const RunFile before{"a", environment(), {point("x", 1)}};
+  RunFile after = before;
+  after.points[0]["status"] = "timeout";
+  after.points[0]["reason"] = "not done after 1 s";
+  EXPECT_EQ(compare_run_files(before, after, Cost::kTotal)[0].after.invalid, "timeout: not done after 1 s");
+}
+
+TEST(RunFile, WhatIsDamagedIsRefused) {
+  const RunFile good{"a", environment(), {point("x", 1)}};
+  RunFile bad = good;
+  bad.points[0].erase("syscalls");
+  EXPECT_THROW(compare_run_files(good, bad, Cost::kTotal), UsageError);
+  bad = good;
+  bad.points.push_back(bad.points[0]);
+  EXPECT_THROW(compare_run_files(bad, good, Cost::kTotal), UsageError);
+  bad = good;
+  bad.environment.erase("kernel");
+  EXPECT_THROW(compare_run_files(good, bad, Cost::kTotal), UsageError);
+}
+
+TEST(RunFile, ALibraryIsNone) {
+  EXPECT_FALSE(is_run_file("/proc/self/exe"));
+  EXPECT_TRUE(is_run_file("/tmp"));
+  EXPECT_TRUE(is_run_file("missing.json"));
+  EXPECT_FALSE(is_run_file("jemalloc"));
+}
+
+}  // namespace
+}  // namespace zerotax::compare

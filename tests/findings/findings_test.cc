@@ -1,0 +1,263 @@
+#include <algorithm>
+
+#include "findings_testing.h"
+
+namespace zerotax::findings {
+namespace {
+
+constexpr std::uint64_t kHalf = kMiB / 2;
+
+TEST(Findings, AnAllocatorThatZeroesNothingHasNone) {
+  EXPECT_EQ(found_in({{}, {.size = 100 * kMiB}, {.thread = "worker"}, {.touch = 1, .touch_faults = 100}}), Ids{});
+}
+
+TEST(Findings, FreshMemoryZeroedInEveryCallIsHighFromAMebibyteOn) {
+  EXPECT_EQ(found_in({{.redundant = kHalf, .populated = kHalf, .first_redundant = kHalf}}),
+            Ids{"a-redundant-fresh-1MiB high"});
+  EXPECT_EQ(found_in({{.redundant = kHalf - 1, .populated = kMiB}}), Ids{});
+  const std::uint64_t small = 64 * kKiB;
+  EXPECT_EQ(found_in({{.size = small, .redundant = small, .populated = small, .first_redundant = small}}),
+            Ids{"a-redundant-fresh-64KiB low"});
+}
+
+TEST(Findings, FreshMemoryZeroedByTheFirstCallAloneIsLow) {
+  // What later calls do not do differs from the first, too.
+  EXPECT_EQ(found_in({{.first_redundant = kMiB, .first_populated = kMiB}}),
+            (Ids{"a-first-calls-differ-dearer-1MiB low", "a-redundant-fresh-first-1MiB low"}));
+  EXPECT_EQ(found_in({{.touch = 1, .first_redundant = kHalf, .first_populated = kHalf}}),
+            Ids{"a-redundant-fresh-first-1MiB low"});
+  EXPECT_EQ(found_in({{.touch = 1, .first_redundant = kHalf, .first_populated = kHalf - 1}}), Ids{});
+}
+
+TEST(Findings, AReusedBlockThatNobodyWroteToIsNotFresh) {
+  const Made reused{.redundant = kHalf, .first_redundant = kHalf};
+  EXPECT_EQ(found_in({reused}), Ids{"a-redundant-reuse-1MiB medium"});
+  EXPECT_EQ(found_in({{.redundant = kHalf - 1, .first_redundant = kHalf}}), Ids{});
+}
+
+TEST(Findings, ZeroingWhatIsDirtyIsNone) {
+  EXPECT_EQ(found_in({{.touch = 1, .zeroed = kMiB, .redundant = 4096, .first_zeroed = kMiB}}), Ids{});
+}
+
+TEST(Findings, AFirstCallThatZeroesLessThanLaterOnesIsLow) {
+  const Made late{.redundant = kMiB, .first_redundant = kMiB / 20};
+  EXPECT_EQ(found_in({late}), (Ids{"a-redundant-reuse-1MiB medium", "a-first-calls-differ-1MiB low"}));
+  Made almost = late;
+  almost.first_redundant = kMiB / 20 + 1;
+  EXPECT_EQ(found_in({almost}), Ids{"a-redundant-reuse-1MiB medium"});
+}
+
+TEST(Findings, APurgeStormIsByTheFaultsOfWhatIsTouched) {
+  const Made purged{.touch = 1, .touch_faults = 128, .free_calls = {"madvise"}};
+  EXPECT_EQ(found_in({purged}), Ids{"a-purge-storm-1MiB medium"});
+  Made fewer = purged;
+  fewer.touch_faults = 127;
+  EXPECT_EQ(found_in({fewer}), Ids{});
+  Made unmapped = purged;
+  unmapped.free_calls = {"munmap"};
+  EXPECT_EQ(found_in({unmapped}), Ids{"a-purge-storm-1MiB low"});
+  // A hundredth of the pages is touched: three.
+  Made little = purged;
+  little.touch = 0.01;
+  little.touch_faults = 2;
+  EXPECT_EQ(found_in({little}), Ids{"a-purge-storm-1MiB medium"});
+  little.touch_faults = 1;
+  EXPECT_EQ(found_in({little}), Ids{});
+}
+
+TEST(Findings, WaysOfPurgingAreFindingsOfTheirOwn) {
+  EXPECT_EQ(found_in({{.touch = 1, .touch_faults = 256, .calloc_calls = {"madvise"}},
+                      {.size = 100 * kMiB, .touch = 1, .touch_faults = 25600, .free_calls = {"madvise"}}}),
+            (Ids{"a-purge-storm-1MiB medium", "a-purge-storm-100MiB medium"}));
+}
+
+TEST(Findings, FaultsOfNeedlessZeroingAreNoPurgeStorm) {
+  EXPECT_EQ(found_in({{.touch = 1, .redundant = kMiB, .populated = kMiB, .calloc_faults = 256}}),
+            Ids{"a-redundant-fresh-1MiB high"});
+}
+
+TEST(Findings, ZeroingBeyondTheRequestIsMoreThanRounding) {
+  EXPECT_EQ(found_in({{.zeroed = kMiB + kMiB / 16}}), Ids{"a-zeroing-beyond-1MiB low"});
+  EXPECT_EQ(found_in({{.zeroed = kMiB + kMiB / 16 - 1}}), Ids{});
+  EXPECT_EQ(found_in({{.size = 8192, .zeroed = 8192 + 4095}}), Ids{});
+  EXPECT_EQ(found_in({{.size = 20 * kMiB, .first_zeroed = 32 * kMiB}}), Ids{"a-zeroing-beyond-20MiB medium"});
+  // Sizes that fit their class lie in between.
+  EXPECT_EQ(found_in({{.size = 640 * kKiB, .zeroed = 768 * kKiB},
+                      {.size = 768 * kKiB, .zeroed = 768 * kKiB},
+                      {.size = 896 * kKiB, .zeroed = kMiB}}),
+            Ids{"a-zeroing-beyond-640KiB low"});
+}
+
+TEST(Findings, RecordsOfANewThreadAreNotBeyondTheRequest) {
+  const Made worker{.thread = "worker", .zeroed = 2 * kMiB};
+  EXPECT_EQ(found_in({{}, worker}), Ids{});
+  EXPECT_EQ(found_in({worker}), Ids{"a-zeroing-beyond-1MiB medium"}) << "there is no other thread to tell by";
+}
+
+TEST(Findings, AWorkerThatCostsTenTimesMoreOrLessDiffers) {
+  const Made main{.calloc_faults = 12};
+  const Made worker{.thread = "worker", .calloc_faults = 128};
+  EXPECT_EQ(found_in({main, worker}), Ids{"a-worker-differs-1MiB medium"});
+  EXPECT_EQ(found_in({{.calloc_faults = 13}, worker}), Ids{});
+  EXPECT_EQ(found_in({{.calloc_faults = 256}, {.thread = "worker"}}), Ids{"a-worker-differs-cheaper-1MiB medium"});
+  EXPECT_EQ(found_in({worker}), Ids{}) << "there is nothing to compare with";
+}
+
+TEST(Findings, WhatAWorkerAloneDoesIsADifferenceAndNoMore) {
+  const Made main{};
+  const Made worker{.thread = "worker", .redundant = kMiB, .populated = kMiB, .calloc_faults = 256};
+  EXPECT_EQ(found_in({main, worker}), Ids{"a-worker-differs-1MiB medium"});
+  EXPECT_EQ(found_in({worker}), (Ids{"a-redundant-fresh-1MiB high", "a-first-calls-differ-1MiB low"}));
+}
+
+TEST(Findings, MemoryThatIsNotZeroIsHighInWhateverCase) {
+  Json point = point_of({});
+  point["case"] = "calloc_batch";
+  point["status"] = "not_zero";
+  point["reason"] = "calloc handed out a block with a non-zero byte at offset 0, operation 2";
+  point["violations"] = Json::array({"not_zero"});
+  const Json found = findings_json(find_findings({point}, nullptr), "made");
+  ASSERT_EQ(found.at("findings").size(), 1U);
+  EXPECT_EQ(found.at("findings")[0].at("id"), "a-not-zero-1MiB");
+  EXPECT_EQ(found.at("findings")[0].at("severity"), "high");
+  EXPECT_NE(found.at("findings")[0].at("sentence").get<std::string>().find("offset 0"), std::string::npos);
+}
+
+TEST(Findings, AMisalignedBlockIsHighInWhateverCase) {
+  Json point = point_of({});
+  point["case"] = "calloc_batch";
+  point["status"] = "misaligned";
+  point["reason"] = "calloc handed out a block aligned to 8 bytes where 16 are required, operation 1";
+  point["violations"] = Json::array({"misaligned"});
+  const Json found = findings_json(find_findings({point}, nullptr), "made");
+  ASSERT_EQ(found.at("findings").size(), 1U);
+  EXPECT_EQ(found.at("findings")[0].at("id"), "a-misaligned-1MiB");
+  EXPECT_EQ(found.at("findings")[0].at("severity"), "high");
+  EXPECT_NE(found.at("findings")[0].at("sentence").get<std::string>().find("aligned to 8 bytes"), std::string::npos);
+}
+
+std::vector<std::string> ids_of(const Json& point) {
+  std::vector<std::string> ids;
+  const Json found = findings_json(find_findings({point}, nullptr), "made");
+  for (const Json& finding : found.at("findings")) {
+    ids.push_back(finding.at("id").get<std::string>() + " " + finding.at("severity").get<std::string>());
+  }
+  return ids;
+}
+
+TEST(Findings, ZerosWrittenByFreeAreAFindingRedundantOrNot) {
+  Json point = point_of({.touch = 1});
+  point["zeroed_in_free_bytes"] = kMiB;
+  point["redundant_zeroed_in_free_bytes"] = kMiB / 2;
+  EXPECT_EQ(ids_of(point), Ids{"a-zeroing-in-free-redundant-1MiB medium"});
+  point["redundant_zeroed_in_free_bytes"] = kMiB / 2 - 1;
+  EXPECT_EQ(ids_of(point), Ids{"a-zeroing-in-free-1MiB low"});
+  point["zeroed_in_free_bytes"] = kMiB / 2 - 1;
+  EXPECT_EQ(ids_of(point), Ids{});
+  point["zeroed_in_free_bytes"] = not_available("nobody knows");
+  point["redundant_zeroed_in_free_bytes"] = not_available("nobody knows");
+  EXPECT_EQ(ids_of(point), Ids{});
+}
+
+TEST(Findings, AnUpperBoundOfOnePageIsNoEvidence) {
+  Json point = point_of({.size = 8192, .redundant = 4096, .populated = 8192});
+  EXPECT_FALSE(ids_of(point).empty()) << "exact";
+  point["zeroed_bound"] = "at most";
+  EXPECT_EQ(ids_of(point), Ids{});
+  point["redundant_zeroed_bytes"] = 8192;
+  EXPECT_FALSE(ids_of(point).empty()) << "two pages are";
+  Json first = point_of({.size = 4096, .first_redundant = 4096, .first_populated = 4096});
+  EXPECT_FALSE(ids_of(first).empty()) << "exact";
+  first["first_ops"][0]["zeroed_bound"] = "at most";
+  EXPECT_EQ(ids_of(first), Ids{});
+}
+
+TEST(Findings, FaultsThatCopyAreNoPurgeStorm) {
+  Json point = point_of({.touch = 1, .touch_faults = 256, .calloc_calls = {"clone"}});
+  point["touch_populated_bytes"] = 0;
+  EXPECT_EQ(ids_of(point), Ids{});
+  point["touch_populated_bytes"] = kMiB / 2;
+  EXPECT_FALSE(ids_of(point).empty());
+}
+
+TEST(Findings, ManyPointsOfOneCauseAreOneFindingWithARangeOfSizes) {
+  std::vector<Made> points;
+  for (const std::uint64_t size : {1, 2, 4, 8, 100, 128}) {
+    const std::uint64_t bytes = size * kMiB;
+    for (const double touch : {0.0, 1.0}) {
+      const std::uint64_t zeros = size != 8 ? bytes : 0;
+      points.push_back(
+          {.size = bytes, .touch = touch, .redundant = zeros, .populated = zeros, .first_redundant = zeros});
+    }
+  }
+  EXPECT_EQ(found_in(points), (Ids{"a-redundant-fresh-1MiB high", "a-redundant-fresh-100MiB high"}));
+}
+
+TEST(Findings, AnIdKeepsItsSizeOnAnotherGrid) {
+  const auto id_of = [](const std::vector<std::uint64_t>& sizes) {
+    std::vector<Made> points;
+    points.reserve(sizes.size());
+    for (const std::uint64_t size : sizes) {
+      points.push_back({.size = size * kKiB, .redundant = size * kKiB, .first_redundant = size * kKiB});
+    }
+    return found_in(points);
+  };
+  EXPECT_EQ(id_of({64, 80, 96, 112, 128, 256, 320, 448}), id_of({64, 256}));
+}
+
+TEST(Findings, WhatWasNotMeasuredIsNone) {
+  Json point = point_of({.redundant = kMiB, .populated = kMiB});
+  point["redundant_zeroed_bytes"] = not_available("old kernel");
+  point["status"] = "ok";
+  EXPECT_TRUE(findings_json(find_findings({point}, nullptr), "made").at("findings").empty());
+  Json skipped = point_of({.redundant = kMiB, .populated = kMiB});
+  skipped["status"] = "skipped";
+  EXPECT_TRUE(findings_json(find_findings({skipped}, nullptr), "made").at("findings").empty());
+}
+
+TEST(Findings, WhoDidNotComeToItsEndIsFoundAndItsFiguresAreNot) {
+  const auto found = [](const char* status, const char* reason) {
+    Json point = point_of({.redundant = kMiB, .populated = kMiB});
+    point["status"] = status;
+    point["reason"] = reason;
+    const Json findings = findings_json(find_findings({point}, nullptr), "made").at("findings");
+    return findings.size() == 1 ? findings.at(0).at("id").get<std::string>() : std::to_string(findings.size());
+  };
+  EXPECT_EQ(found("crashed", "audit pass: exited with status 0 in calloc, operation 7"), "a-crash-1MiB");
+  EXPECT_EQ(found("timeout", "audit pass: not done after 60 s: in calloc, operation 1"), "a-hang-1MiB");
+  EXPECT_EQ(found("failed", "audit pass: calloc returned NULL (errno not set), operation 2"), "a-null-1MiB");
+  // A case without its server is not the allocator's doing.
+  EXPECT_EQ(found("failed", "audit pass: no server: while the case was set up"), "0");
+}
+
+TEST(Findings, TheRatioIsToTheFastestOtherAtTheSamePoint) {
+  const Json found = findings_json(
+      find_findings({point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 256, .ns = 50'000}),
+                     point_of({.allocator = "slow", .ns = 20'000}), point_of({.allocator = "fast", .ns = 1000}),
+                     point_of({.allocator = "other", .thread = "worker", .ns = 1})},
+                    nullptr),
+      "made");
+  const std::string title = found.at("findings")[0].at("title");
+  EXPECT_NE(title.find("50 times as long as fast 1.0"), std::string::npos) << title;
+  EXPECT_NE(title.find("256 page faults"), std::string::npos) << title;
+}
+
+TEST(Findings, TheTextFitsATerminalOf80Columns) {
+  std::vector<Json> points;
+  for (const char* name : {"glibc", "jemalloc"}) {
+    for (const std::uint64_t size : {1, 20, 100}) {
+      points.push_back(point_of({.allocator = name, .size = size * kMiB, .touch = 1, .touch_faults = size * 256}));
+      points.push_back(point_of({.allocator = name, .size = size * kMiB, .redundant = size * kMiB}));
+    }
+  }
+  const std::string text = findings_text(findings_json(find_findings(points, nullptr), "made"));
+  EXPECT_NE(text.find("glibc-redundant-reuse-100MiB"), std::string::npos) << text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    EXPECT_LE(end - begin, 80U) << text.substr(begin, end - begin);
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+}  // namespace zerotax::findings

@@ -1,0 +1,49 @@
+#include "observe/symbols.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <link.h>
+
+namespace zerotax {
+namespace {
+
+/// Where this very line is, in the numbering of this program's file.
+[[gnu::noinline]] std::uint64_t own_address() {
+  link_map* map = nullptr;
+  Dl_info info{};
+  ::dladdr1(reinterpret_cast<void*>(&own_address), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+  return reinterpret_cast<std::uint64_t>(&own_address) - map->l_addr;
+}
+constexpr int kOwnLine = __LINE__ - 6;
+
+constexpr const char* kSelf = "/proc/self/exe";
+
+TEST(Symbols, NameFunctionFileAndLine) {
+  const Json frame = Symbols().frame(kSelf, {}, own_address());
+  EXPECT_NE(frame.at("function").get<std::string>().find("own_address"), std::string::npos);
+  EXPECT_TRUE(frame.at("file").get<std::string>().ends_with("symbols_test.cc"));
+  EXPECT_EQ(frame.at("line"), kOwnLine);
+  const std::string label = frame_label(frame, false);
+  EXPECT_NE(label.find("(symbols_test.cc:" + std::to_string(kOwnLine) + ")"), std::string::npos);
+}
+
+TEST(Symbols, AFileThatChangedNamesNothing) {
+  const Json frame = Symbols().frame(kSelf, {1, 2, 3}, own_address());
+  EXPECT_NE(frame.at("function").at("na").get<std::string>().find("another one"), std::string::npos);
+}
+
+TEST(Symbols, AMissingFileNamesNothing) {
+  const Json frame = Symbols().frame("/no/such/file", {}, 0x1234);
+  EXPECT_TRUE(is_not_available(frame.at("function")));
+  EXPECT_EQ(frame_label(frame, false), "0x1234 (file)");
+  EXPECT_EQ(frame_label(frame, true), "file+0x1234");
+}
+
+TEST(Symbols, AnAddressInNoFileIsJustThat) {
+  const Json frame = Symbols().frame("", {}, 0x1234);
+  EXPECT_TRUE(is_not_available(frame.at("module")));
+  EXPECT_EQ(frame_label(frame, false), "0x1234");
+}
+
+}  // namespace
+}  // namespace zerotax

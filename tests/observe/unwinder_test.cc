@@ -1,0 +1,137 @@
+#include "observe/unwinder.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "observe/libc_functions.h"
+
+namespace zerotax {
+namespace {
+
+/// Where the stack of this thread ends; how far away that is depends on the environment, and on chance.
+std::uintptr_t stack_end() {
+  pthread_attr_t attributes{};
+  void* lowest = nullptr;
+  std::size_t bytes = 0;
+  ::pthread_getattr_np(::pthread_self(), &attributes);
+  ::pthread_attr_getstack(&attributes, &lowest, &bytes);
+  ::pthread_attr_destroy(&attributes);
+  return reinterpret_cast<std::uintptr_t>(lowest) + bytes;
+}
+
+/// A sample of this very thread, as the kernel would take it here: the registers that unwinding needs, and the stack.
+__attribute__((noinline)) PerfEvent look(std::size_t stack_bytes) {
+  PerfEvent sample;
+  sample.has_user = true;
+  std::uint64_t sp = 0;
+  std::uint64_t ip = 0;
+  std::uint64_t bp = 0;
+  std::uint64_t bx = 0;
+  std::uint64_t kept[4];
+  asm volatile("mov %%rsp, %0\n lea 0(%%rip), %1\n mov %%rbp, %2\n mov %%rbx, %3"
+               : "=r"(sp), "=r"(ip), "=r"(bp), "=r"(bx));
+  asm volatile("mov %%r12, %0\n mov %%r13, %1\n mov %%r14, %2\n mov %%r15, %3"
+               : "=m"(kept[0]), "=m"(kept[1]), "=m"(kept[2]), "=m"(kept[3]));
+  sample.registers[3] = bx;
+  sample.registers[6] = bp;
+  sample.registers[7] = sp;
+  for (std::size_t i = 0; i < 4; ++i) sample.registers[12 + i] = kept[i];
+  sample.registers[16] = ip;
+  // The kernel, too, copies no more than there is.
+  sample.stack.resize(std::min(stack_bytes, stack_end() - sp));
+  std::memcpy(sample.stack.data(), reinterpret_cast<const void*>(sp), sample.stack.size());
+  return sample;
+}
+
+__attribute__((noinline)) PerfEvent inner_function(std::size_t bytes) {
+  PerfEvent sample = look(bytes);
+  asm volatile("" ::: "memory");
+  return sample;
+}
+
+__attribute__((noinline)) PerfEvent outer_function(std::size_t bytes) {
+  PerfEvent sample = inner_function(bytes);
+  asm volatile("" ::: "memory");
+  return sample;
+}
+
+/// The executable mappings of this process, as perf tells of them.
+void map_self(Unwinder& unwinder) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    Unwinder::Mapping mapping{};
+    char dash = 0;
+    std::string rights;
+    std::string device;
+    std::uint64_t inode = 0;
+    words >> std::hex >> mapping.begin >> dash >> mapping.end >> rights >> mapping.file_offset >> device >> std::dec >>
+        inode >> mapping.name;
+    if (rights.size() > 2 && rights[2] == 'x') unwinder.map(mapping);
+  }
+}
+
+std::vector<std::string> functions(const Stack& stack) {
+  std::vector<std::string> names;
+  for (const Frame& frame : stack) names.push_back(frame.function.substr(frame.function.rfind(':') + 1));
+  return names;
+}
+
+bool ends_with(const std::vector<std::string>& names, const std::vector<std::string>& last) {
+  if (names.size() < last.size()) return false;
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    if (names[names.size() - last.size() + i].rfind(last[i], 0) != 0) return false;
+  }
+  return true;
+}
+
+TEST(Unwinder, NamesTheCallsOutermostFirst) {
+  Unwinder unwinder(static_cast<std::uint32_t>(::getpid()));
+  map_self(unwinder);
+  const Stack stack = unwinder.frames(outer_function(6000));
+  const auto names = functions(stack);
+  EXPECT_TRUE(ends_with(names, {"outer_function", "inner_function", "look"})) << testing::PrintToString(names);
+  EXPECT_EQ(stack.back().module, "unwinder_test");
+  // The same process again, and the same names.
+  EXPECT_EQ(functions(unwinder.frames(outer_function(6000))), names);
+}
+
+TEST(Unwinder, CutsAStackThatWasNotCopiedWhole) {
+  Unwinder unwinder(static_cast<std::uint32_t>(::getpid()));
+  map_self(unwinder);
+  const auto names = functions(unwinder.frames(outer_function(8)));
+  ASSERT_FALSE(names.empty());
+  EXPECT_EQ(names.back().rfind("look", 0), 0U) << names.back();
+  EXPECT_LT(names.size(), 4U);
+}
+
+TEST(Unwinder, OfAProcessWithoutMappingsHasTheAddress) {
+  Unwinder unwinder(1);
+  PerfEvent sample;
+  sample.has_user = true;
+  sample.registers[16] = 0x1234;
+  const Stack stack = unwinder.frames(sample);
+  ASSERT_EQ(stack.size(), 1U);
+  EXPECT_EQ(stack[0].function, "0x1234");
+  EXPECT_EQ(stack[0].module, "");
+}
+
+TEST(Unwinder, OfASampleOutsideUserModeHasNothing) {
+  Unwinder unwinder(1);
+  EXPECT_TRUE(unwinder.frames(PerfEvent{}).empty());
+}
+
+TEST(LibcFunction, IsKnownByItsAddressInOurOwnLibraryOnly) {
+  EXPECT_EQ(libc_function("/bin/true", 0x1000), "");
+  EXPECT_EQ(libc_function("/no/such/file", 0), "");
+}
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,187 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "base/size.h"
+#include "thresholds/search.h"
+
+namespace zerotax::thresholds {
+namespace {
+
+/// A made-up allocator whose behaviour has a number, by the largest key that is not above the size.
+class Planted {
+ public:
+  explicit Planted(std::map<std::uint64_t, int> behaviour) : behaviour_(std::move(behaviour)) {}
+  Signature operator()(std::uint64_t size) const {
+    Signature signature;
+    signature.status = "ok";
+    signature.reuse.home = std::to_string(std::prev(behaviour_.upper_bound(size))->second);
+    return signature;
+  }
+
+ private:
+  std::map<std::uint64_t, int> behaviour_;
+};
+
+std::vector<std::uint64_t> sizes_of(const ThresholdSearch& search) {
+  std::vector<std::uint64_t> sizes;
+  for (const Threshold& threshold : search.thresholds) sizes.push_back(threshold.at_bytes);
+  return sizes;
+}
+
+TEST(ThresholdGrid, HasBothEndsAndRises) {
+  const auto grid = size_grid(16 * kKiB, 2 * kGiB, 2);
+  EXPECT_EQ(grid.front(), 16 * kKiB);
+  EXPECT_EQ(grid.back(), 2 * kGiB);
+  EXPECT_EQ(grid.size(), 35U);
+  for (std::size_t i = 1; i < grid.size(); ++i) EXPECT_LT(grid[i - 1], grid[i]);
+  EXPECT_EQ(size_grid(5, 5, 2), (std::vector<std::uint64_t>{5}));
+}
+
+TEST(ThresholdSearch, FindsOneThresholdToTheByte) {
+  for (const std::uint64_t at : {65'537U, 104'729U, 130'049U, 1'299'709U, 99'999'989U}) {
+    const auto search = find_thresholds(size_grid(64 * kKiB, 256 * kMiB, 2), Planted({{0, 1}, {at, 2}}));
+    EXPECT_EQ(sizes_of(search), (std::vector<std::uint64_t>{at}));
+    EXPECT_TRUE(search.noisy.empty());
+  }
+}
+
+TEST(ThresholdSearch, FindsTwoThatAreCloseTogether) {
+  const Planted planted({{0, 1}, {1'000'003, 2}, {1'000'033, 3}});
+  const auto search = find_thresholds(size_grid(64 * kKiB, 256 * kMiB, 2), planted);
+  EXPECT_EQ(sizes_of(search), (std::vector<std::uint64_t>{1'000'003, 1'000'033}));
+  EXPECT_EQ(search.thresholds[0].above, search.thresholds[1].below);
+}
+
+TEST(ThresholdSearch, LooksAtSomeSizesWithTwoProbesEach) {
+  const auto search =
+      look_for_thresholds({1'000'003, 1'000'032, 1'000'033}, Planted({{0, 1}, {1'000'003, 2}, {1'000'033, 3}}));
+  EXPECT_EQ(sizes_of(search), (std::vector<std::uint64_t>{1'000'003, 1'000'033}));
+  EXPECT_EQ(search.probes, 6U);
+}
+
+TEST(ThresholdSearch, FindsAWindowThatAGridPointFallsInto) {
+  const auto grid = size_grid(64 * kKiB, 256 * kMiB, 2);
+  const std::uint64_t inside = grid[5];
+  const Planted planted({{0, 1}, {inside - 30 * kKiB, 2}, {inside + 34 * kKiB, 1}});
+  EXPECT_EQ(sizes_of(find_thresholds(grid, planted)),
+            (std::vector<std::uint64_t>{inside - 30 * kKiB, inside + 34 * kKiB}));
+}
+
+TEST(ThresholdSearch, NeedsFewProbes) {
+  const auto grid = size_grid(16 * kKiB, 2 * kGiB, 2);
+  const auto search = find_thresholds(grid, Planted({{0, 1}, {130'049, 2}, {134'213'633, 3}}));
+  ASSERT_EQ(search.thresholds.size(), 2U);
+  double gaps = 0;
+  for (std::size_t i = 1; i < grid.size(); ++i) {
+    for (const std::uint64_t at : {130'049U, 134'213'633U}) {
+      if (at > grid[i - 1] && at <= grid[i]) gaps += std::log2(static_cast<double>(grid[i] - grid[i - 1]));
+    }
+  }
+  EXPECT_LT(static_cast<double>(search.probes), 2 * (static_cast<double>(grid.size()) + gaps));
+  EXPECT_EQ(search.grid, grid.size());
+}
+
+TEST(ThresholdSearch, NamesSizesThatAnswerDifferentlyTheSecondTime) {
+  std::map<std::uint64_t, int> asked;
+  const Planted planted({{0, 1}, {100'003, 2}});
+  const auto search = find_thresholds({64 * kKiB, 128 * kKiB}, [&](std::uint64_t size) {
+    Signature signature = planted(size);
+    if (size == 100'003 && ++asked[size] > 1) signature.reuse.home = "other";
+    return signature;
+  });
+  EXPECT_EQ(sizes_of(search), (std::vector<std::uint64_t>{100'003}));
+  EXPECT_EQ(search.noisy, (std::vector<std::uint64_t>{100'003}));
+}
+
+TEST(ThresholdSearch, FindsAsManyInOneGapAsItSays) {
+  const std::map<std::uint64_t, int> four{{0, 1}, {70'001, 2}, {80'021, 3}, {90'001, 4}, {100'003, 5}};
+  const auto search = find_thresholds({64 * kKiB, 128 * kKiB}, Planted(four));
+  EXPECT_EQ(sizes_of(search), (std::vector<std::uint64_t>{70'001, 80'021, 90'001, 100'003}));
+  for (const Threshold& threshold : search.thresholds) EXPECT_TRUE(threshold.exact());
+}
+
+TEST(ThresholdSearch, TellsWhereItGaveUpOnTooManyChanges) {
+  // Another behaviour every 16 bytes.
+  const auto search = find_thresholds({64 * kKiB, 128 * kKiB}, [](std::uint64_t size) {
+    return Planted(std::map<std::uint64_t, int>{{0, static_cast<int>(size / 16)}})(size);
+  });
+  EXPECT_LT(search.probes, 2 + 34 * kMostChangesInGap);
+  ASSERT_EQ(search.thresholds.size(), kMostChangesInGap);
+  EXPECT_TRUE(search.noisy.empty());
+  // From end to end, without a hole.
+  EXPECT_EQ(search.thresholds.front().after_bytes, 64 * kKiB);
+  EXPECT_EQ(search.thresholds.back().at_bytes, 128 * kKiB);
+  for (std::size_t i = 1; i < search.thresholds.size(); ++i) {
+    EXPECT_EQ(search.thresholds[i - 1].at_bytes, search.thresholds[i].after_bytes);
+    EXPECT_EQ(search.thresholds[i - 1].above, search.thresholds[i].below);
+    EXPECT_FALSE(search.thresholds[i].exact());
+  }
+}
+
+TEST(ThresholdSearch, DoesNotBisectNoise) {
+  std::mt19937_64 random(20261120);
+  const auto grid = size_grid(16 * kKiB, 2 * kGiB, 2);
+  const auto search = find_thresholds(grid, [&](std::uint64_t size) {
+    // Above 1 GiB an answer is worth nothing.
+    return Planted(std::map<std::uint64_t, int>{{0, size > kGiB ? static_cast<int>(random() % 1000) : 7}})(size);
+  });
+  EXPECT_LT(search.probes, 2 * grid.size());
+  ASSERT_FALSE(search.thresholds.empty());
+  EXPECT_FALSE(search.noisy.empty());
+  for (const Threshold& threshold : search.thresholds) {
+    EXPECT_FALSE(threshold.exact());
+    EXPECT_GE(threshold.after_bytes, kGiB);
+  }
+}
+
+TEST(ThresholdSearch, FindsRandomThresholdsOneToAGap) {
+  std::mt19937_64 random(20161205);
+  const auto grid = size_grid(16 * kKiB, 2 * kGiB, 2);
+  for (int round = 0; round < 100; ++round) {
+    std::map<std::uint64_t, int> behaviour{{0, 0}};
+    std::vector<std::uint64_t> expected;
+    int next = 1;
+    for (std::size_t i = 1; i < grid.size(); ++i) {
+      if (random() % 3 != 0) continue;
+      const std::uint64_t at = grid[i - 1] + 1 + random() % (grid[i] - grid[i - 1]);
+      behaviour[at] = next++;
+      expected.push_back(at);
+    }
+    EXPECT_EQ(sizes_of(find_thresholds(grid, Planted(behaviour))), expected);
+  }
+}
+
+TEST(Signature, AMappingThatIsCutToItsAlignmentIsAMapping) {
+  // Whether an aligned mapping needs its ends cut off depends on where the kernel put it.
+  const auto calls = [](const Json& in_calloc, const Json& in_free) {
+    const Json figures{{"zeroed_bytes", 0}, {"redundant_zeroed_bytes", 0},  {"populated_bytes", 0},
+                       {"home", "mapping"}, {"calloc_syscalls", in_calloc}, {"free_syscalls", in_free}};
+    Json point = figures;
+    point["status"] = "ok";
+    point["size_bytes"] = 1 << 20;
+    point["first_ops"] = {figures};
+    return signature_of(point).reuse;
+  };
+  const std::set<std::string> map{"mmap"};
+  EXPECT_EQ(calls({{"mmap", 2}, {"munmap", 3}}, Json::object()).calloc_syscalls, map);
+  EXPECT_EQ(calls({{"mmap", 1}}, Json::object()).calloc_syscalls, map);
+  // Only in calloc, and only beside a mapping.
+  EXPECT_EQ(calls({{"munmap", 1}}, {{"mmap", 1}, {"munmap", 1}}).calloc_syscalls, (std::set<std::string>{"munmap"}));
+  EXPECT_EQ(calls(Json::object(), {{"mmap", 1}, {"munmap", 1}}).free_syscalls,
+            (std::set<std::string>{"mmap", "munmap"}));
+}
+
+TEST(Signature, SharesAreCoarse) {
+  EXPECT_EQ(share_of(0, 100), "none");
+  EXPECT_EQ(share_of(24, 100), "none");
+  EXPECT_EQ(share_of(25, 100), "part");
+  EXPECT_EQ(share_of(75, 100), "part");
+  EXPECT_EQ(share_of(76, 100), "all");
+  EXPECT_EQ(share_of(std::uint64_t{1} << 46, std::uint64_t{1} << 46), "all");
+}
+
+}  // namespace
+}  // namespace zerotax::thresholds

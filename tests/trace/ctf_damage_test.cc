@@ -1,0 +1,99 @@
+#include <fstream>
+
+#include "base/error.h"
+#include "recorder_testing.h"
+#include "trace/ctf_repair.h"
+
+namespace zerotax::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kRecord = 24;
+constexpr std::uint64_t kHead = 80;
+
+/// A trace of two packets, of `first` and `second` numbers; returns its stream file.
+std::string make_trace(const TraceFolder& folder, std::uint64_t first, std::uint64_t second) {
+  start(folder);
+  record_numbers(0, first);
+  zerotax_trace_flush();
+  record_numbers(0, second, first);
+  zerotax_trace_stop();
+  return ctf_process_folders(folder.path()).front() + "/stream-" +
+         std::to_string(CtfTrace(folder.path()).streams().front().number);
+}
+
+TEST(CtfDamage, CutAtAnyLengthOfTheLastPacketKeepsWhatIsWhole) {
+  const TraceFolder folder;
+  const std::string stream = make_trace(folder, 20, 5);
+  const std::uint64_t first_packet = kHead + 20 * kRecord;
+  ASSERT_EQ(fs::file_size(stream), first_packet + kHead + 5 * kRecord);
+  for (std::uint64_t length = fs::file_size(stream) - 1; length >= first_packet; --length) {
+    fs::resize_file(stream, length);
+    CtfTrace trace(folder.path());
+    const std::uint64_t in_last = length < first_packet + kHead ? 0 : (length - first_packet - kHead) / kRecord;
+    EXPECT_EQ(read_numbers(trace)[0], sequence(20 + in_last)) << length;
+    EXPECT_EQ(trace.problems().size(), length == first_packet ? 0U : 1U) << length;
+  }
+}
+
+TEST(CtfDamage, RepairCutsAHalfPacket) {
+  const TraceFolder folder;
+  const std::string stream = make_trace(folder, 20, 5);
+  fs::resize_file(stream, fs::file_size(stream) - 7);
+  EXPECT_EQ(repair_ctf_trace(folder.path()).problems.size(), 1U);
+  EXPECT_EQ(fs::file_size(stream), kHead + 20 * kRecord);
+  EXPECT_TRUE(repair_ctf_trace(folder.path()).problems.empty());
+}
+
+TEST(CtfDamage, ADamagedHeadCostsItsPacketOnly) {
+  const TraceFolder folder;
+  const std::string stream = make_trace(folder, 20, 5);
+  std::fstream(stream, std::ios::in | std::ios::out | std::ios::binary).write("\0\0\0\0", 4);
+  CtfTrace trace(folder.path());
+  EXPECT_EQ(read_numbers(trace)[0], sequence(5, 20));
+  EXPECT_EQ(trace.problems().size(), 1U);
+}
+
+TEST(CtfDamage, AnUnknownTypeCostsTheRestOfItsPacket) {
+  const TraceFolder folder;
+  const std::string stream = make_trace(folder, 20, 5);
+  std::fstream file(stream, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(kHead + 3 * kRecord + 6)).write("\xff\xff", 2);
+  file.close();
+  CtfTrace trace(folder.path());
+  auto expected = sequence(3);
+  for (const auto value : sequence(5, 20)) expected.push_back(value);
+  EXPECT_EQ(read_numbers(trace)[0], expected);
+  EXPECT_EQ(trace.problems().size(), 1U);
+  // A second reading does not say it twice.
+  EXPECT_EQ(read_numbers(trace)[0], expected);
+  EXPECT_EQ(trace.problems().size(), 1U);
+}
+
+TEST(CtfDamage, CutMetadataIsSaidAndTheRestIsRead) {
+  const TraceFolder folder;
+  make_trace(folder, 20, 5);
+  const std::string metadata = ctf_process_folders(folder.path()).front() + "/metadata";
+  const auto whole = fs::file_size(metadata);
+  for (std::uintmax_t length = whole; length-- > 0;) {
+    fs::resize_file(metadata, length);
+    try {
+      CtfTrace trace(folder.path());
+      read_numbers(trace);
+    } catch (const UsageError&) {  // NOLINT(bugprone-empty-catch): a clear word
+    }
+  }
+  EXPECT_THROW(CtfTrace{folder.path()}, UsageError);
+}
+
+TEST(CtfDamage, NothingAndOthersTracesAreRefused) {
+  const TraceFolder folder;
+  EXPECT_THROW(CtfTrace{folder.path()}, UsageError);
+  EXPECT_THROW(CtfTrace{folder.path() + "/none"}, UsageError);
+  std::ofstream(folder.path() + "/metadata") << "/* CTF 1.8 */\ntrace { major = 1; };\n";
+  EXPECT_THROW(CtfTrace{folder.path()}, UsageError);
+}
+
+}  // namespace
+}  // namespace zerotax::trace

@@ -1,0 +1,1 @@
+set(libraries zerotax_recorder_static)

@@ -1,6 +1,0 @@
-zerotax_unit_test(trace_event_test LIBRARIES zerotax_os)
-zerotax_unit_test(address_space_test LIBRARIES zerotax_trace)
-zerotax_unit_test(fault_test LIBRARIES zerotax_trace)
-zerotax_unit_test(page_sharing_test LIBRARIES zerotax_trace)
-zerotax_unit_test(fault_log_test LIBRARIES zerotax_trace)
-zerotax_unit_test(fault_tracer_test LIBRARIES zerotax_trace)

@@ -1,3 +1,0 @@
-zerotax_unit_test(crossover_test LIBRARIES zerotax_analyze)
-# Coverage is counted over many simulated comparisons: under a sanitizer that takes minutes.
-set_tests_properties(unit.crossover_test PROPERTIES TIMEOUT 1200)

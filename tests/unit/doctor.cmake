@@ -1,1 +1,0 @@
-zerotax_unit_test(doctor_test LIBRARIES zerotax_doctor)

@@ -1,6 +1,0 @@
-zerotax_unit_test(findings_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(findings_cliff_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(upstream_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(stored_run_test LIBRARIES zerotax_drive)
-zerotax_unit_test(reproducer_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(report_text_test LIBRARIES zerotax_analyze)

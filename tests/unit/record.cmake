@@ -1,4 +1,0 @@
-zerotax_unit_test(program_file_test LIBRARIES zerotax_os)
-zerotax_unit_test(record_figures_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(folded_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(symbols_test LIBRARIES zerotax_analyze)

@@ -1,6 +1,0 @@
-zerotax_unit_test(recorder_test LIBRARIES zerotax_recorder_static zerotax_trace)
-zerotax_unit_test(recorder_pressure_test LIBRARIES zerotax_recorder_static zerotax_trace)
-zerotax_unit_test(ctf_damage_test LIBRARIES zerotax_recorder_static zerotax_trace)
-zerotax_unit_test(function_calls_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(trace_intervals_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(log_histogram_test LIBRARIES zerotax_base)

@@ -1,3 +1,0 @@
-zerotax_unit_test(kernel_sections_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(snapshot_faults_test LIBRARIES zerotax_analyze)
-zerotax_unit_test(snapshot_report_test LIBRARIES zerotax_analyze)
