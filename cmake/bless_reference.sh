@@ -11,7 +11,7 @@ all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot 
 
 study() {
   rm -rf "$1/study"
-  # The report page is made of what lies beside it, and not kept here: plots/report_page.py results/reference makes it.
+  # The page is made of what lies beside it, and not kept here: plots/page/write_page.py results/reference makes it.
   $zerotax study --out "$1/study"
   [ -f "$1/study/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
   grep -q '"state": "complete"' "$1/study/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
@@ -116,4 +116,4 @@ for part in "$@"; do
   done
   rmdir "$new"
 done
-exec $python results/update_readme.py
+exec $python docs/generate/update_pages.py

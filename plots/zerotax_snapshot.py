@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from zerotax_looks import KNOWN, OTHERS
-from zerotax_units import size_text
+from zerotax_units import ratio_text, size_text
 
 FILE = "snapshot.json"
 SCHEMA = "zerotax.snapshot/1"
@@ -65,5 +65,5 @@ def title(document: dict[str, Any], of: list[Mark]) -> str:
     if len(of) < 2:
         return what
     worst, best = max(of, key=lambda m: m.slowdown), min(of, key=lambda m: m.slowdown)
-    return f"{what}: they need {best.slowdown:.1f} times as long with {best.name}, " \
-           f"{worst.slowdown:.1f} times with {worst.name}"
+    return f"{what}: they need {ratio_text(best.slowdown)} times as long with {best.name}, " \
+           f"{ratio_text(worst.slowdown)} times with {worst.name}"

@@ -368,7 +368,7 @@ def test_a_file_without_permission_is_refused(valid, tmp_path):
         assert "Permission denied" in check_refusal(try_line([*NOBODY, ZEROTAX, *words], tmp_path))
 
 
-SCRIPTS = {"all_figures.py": ["--out", "figures"], "report_page.py": ["--out", "page.html"], "validate.py": []}
+SCRIPTS = {"all_figures.py": ["--out", "figures"], "page/write_page.py": ["--out", "page.html"], "validate.py": []}
 
 
 SCRIPT_DAMAGE = ("empty", "a NUL byte within", "a key twice", "100,000 brackets", "NaN", "a list", "a pipe", "a device", "a gigabyte")

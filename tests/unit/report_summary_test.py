@@ -11,9 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "plots"), str(Path(__file__).parent / "sample_results")]
 
-import report_facts as facts  # noqa: E402
-import report_summary as words  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
+from page import facts  # noqa: E402
+from page import summary as words  # noqa: E402
 from zerotax_results import Results, read_run  # noqa: E402
 
 KIB, MIB = 1 << 10, 1 << 20
