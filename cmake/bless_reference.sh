@@ -72,10 +72,15 @@ profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --ou
 # A TiB of blocks from calloc, each byte read; it fails at the first that is not zero.
 stress() { build/tests/largecache_stress --bytes 1099511627776 >"$1/stress-largecache.txt"; }
 
+# The allocators that are built, by name.
+allocators() { for probe in build/bin/bench-*; do printf '%s\n' "${probe#build/bin/bench-}"; done; }
+
 reports() {
-  for allocator in glibc jemalloc mimalloc scudo tbbmalloc tcmalloc; do
+  for allocator in $(allocators); do
+    # Only what has somebody to report to.
+    grep -qs '"tracker": "https' "allocators/$allocator/upstream.json" || continue
     # 1: a finding did not reproduce; the others are written.
-    $zerotax report --allocator $allocator --least low --out "$1/reports/$allocator" || [ $? = 1 ] || exit
+    $zerotax report --allocator "$allocator" --least low --out "$1/reports/$allocator" || [ $? = 1 ] || exit
   done
   # Its arenas show what they do where blocks are no mappings of their own.
   tunables=GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824
@@ -84,9 +89,9 @@ reports() {
 }
 
 compare() {
-  for name in glibc mimalloc scudo largecache; do
+  for name in $(allocators); do
     # 1: a false alarm in the first comparison, which the file says.
-    $zerotax compare $name $name --size 64KiB --size 512KiB --self-test 100 --json "$1/compare-self-test-$name.json" \
+    $zerotax compare "$name" "$name" --size 64KiB --size 512KiB --self-test 100 --json "$1/compare-self-test-$name.json" \
       >/dev/null || [ $? = 1 ] || exit
   done
 }

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from zerotax_looks import KNOWN, OTHERS
+from zerotax_looks import Style
 from zerotax_units import ratio_text, size_text
 
 FILE = "snapshot.json"
 SCHEMA = "zerotax.snapshot/1"
-NAMES = ["none", "fork", "fork_munmap", "fork_dontneed", "fork_huge", "shared_stop", "copy_first", "uffd_wp"]
-LOOKS = dict(zip(NAMES, [*KNOWN.values(), *OTHERS]))
+LOOKS = {
+    "none": Style("#000000", "o", "-"),
+    "fork": Style("#0063A2", "s", "-"),
+    "fork_munmap": Style("#C85300", "^", "-"),
+    "fork_dontneed": Style("#14A479", "D", "-"),
+    "fork_huge": Style("#712553", "v", "-"),
+    "shared_stop": Style("#56B4E9", "P", "-"),
+    "copy_first": Style("#F7AD1E", "X", "-"),
+    "uffd_wp": Style("#6B6B6B", "<", "-"),
+}
 
 
 class Mark(NamedTuple):

@@ -61,7 +61,7 @@ def test_each_bar_holds_the_shares_of_its_process_and_the_paper_is_the_first(tmp
     left = figure_of(tmp_path, document()).axes[0]
     heights = [round(patch.get_height(), 6) for patch in left.patches]
     assert heights == [0.05, 0.26, 0.22, 0.4, 0.07, 0.0, *SHARES.values()]
-    assert [text.get_text() for text in left.get_xticklabels()] == ["CASPER, 1989\n14.7 ms", "smallest\n30 µs"]
+    assert [text.get_text() for text in left.get_xticklabels()] == ["CASPER, 1989\n14.7 ms", "smallest\n30.0 µs"]
 
 
 def test_places_are_drawn_where_they_were_measured_and_those_held_back_apart(tmp_path: Path) -> None:
