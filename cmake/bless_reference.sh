@@ -99,6 +99,7 @@ compare() {
 # Some forty minutes: ten checks of each allocator on an idle machine, and ten beside busy processes.
 check_alarms() { $python tests/stress/check_alarms.py "$1/check-alarms.json"; }
 
+# shellcheck disable=SC2086  # the words are meant to be split
 [ $# -gt 0 ] || set -- $all_parts
 for part in "$@"; do
   case " $all_parts " in

@@ -63,8 +63,8 @@ def draw(results: Results) -> Figure:
                   key=lambda key: (times[key].get(SIZES[1], math.inf),
                                    times[key].get(SIZES[0], math.inf), names[key]))
     page = Layout(title(times, names, results.touches()[0]), results,
-                ["Bar: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
-                 "the page faults inside that calloc.", *gaps(values)])
+                  ["Bar: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
+                   "the page faults inside that calloc.", *gaps(values)])
     texts = [wrap(names[key], 2.9, NAME_POINTS) for key in keys]
     height = max(GROUP, NAME_POINTS * LINE / 72 * max(map(len, texts)) + 0.06) * len(keys) + 0.1
     figure = page.figure(0.42 + height + 0.55)

@@ -70,8 +70,8 @@ def draw(results: Results) -> Figure:
     known = {(p.key, p.size): value for p in points[first] for value in [rate(p)]
              if not isinstance(value, Na)}
     page = Layout(title(known, names), results,
-                ["Each operation callocs a buffer, receives 16 KiB into it, copies them out and "
-                 "frees it. The server runs beside it on the same machine.", *gaps(values)])
+                  ["Each operation callocs a buffer, receives 16 KiB into it, copies them out and "
+                   "frees it. The server runs beside it on the same machine.", *gaps(values)])
     columns, legend_lines = legend_shape(list(names.values()))
     legend = LEGEND_LINE * legend_lines + 0.06
     figure = page.figure(HEADING + HEIGHT + BELOW + legend)

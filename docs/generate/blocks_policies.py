@@ -82,10 +82,12 @@ def promises_block() -> str:
                          "" if verdict["near_kept"] else f"{number_text(verdict['to_best_other'])} of {verdict['best_other']}",
                          "" if tenth_kept else f"{number_text(verdict['to_best_allocator'])} of {verdict['best_allocator']}",
                          reason(cell, run["environment"]["cpus"])])
-    head = ["cells", "at most 1.05 times the cheapest of all others", "at most a tenth of the best other allocator (20 MiB and more, under 10 %)"]
+    head = ["cells", "at most 1.05 times the cheapest of all others",
+            "at most a tenth of the best other allocator (20 MiB and more, under 10 %)"]
     text = table(head, lines)
     if rows:
-        text += "\n\nThe others:\n\n" + table(["cells", "size", "touched", "times the cheapest", "times the best other allocator", "why"], rows)
+        text += "\n\nThe others:\n\n" + table(["cells", "size", "touched", "times the cheapest",
+                                               "times the best other allocator", "why"], rows)
     return text
 
 

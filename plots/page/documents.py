@@ -15,7 +15,7 @@ from page.summary import Sentence, listed
 from zerotax_documents import read_document
 from zerotax_files import ResultsError
 from zerotax_lanes import DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, lanes_of
-from zerotax_looks import OTHERS, Style, darker
+from zerotax_looks import Style, darker
 from zerotax_units import count_text, number_text, plain_text, size_text, time_text, whole_percent_text
 
 Part = dict[str, Any]

@@ -2,7 +2,8 @@
 """Writes the page of a run: one HTML file with words, figures and tables that needs no other file and no network.
 
 Usage: write_page.py RESULTS [--out FILE], where RESULTS is a results folder (what `zerotax study` or
-`zerotax run --out DIR` wrote) or the file of `zerotax run --json FILE`. The page is RESULTS/report.html, or report.html beside the file.
+`zerotax run --out DIR` wrote) or the file of `zerotax run --json FILE`. The page is
+RESULTS/report.html, or report.html beside the file.
 """
 
 from __future__ import annotations
