@@ -49,7 +49,7 @@ def draw(results: Results) -> Figure:
         for row, line in enumerate(values):
             for column, value in enumerate(line):
                 dark = value is not None and (value > 60 or value < 0.016)
-                axes.text(column, row, "n/a" if value is None else number_text(value), ha="center", va="center", fontsize=7.5,
+                axes.text(column, row, "n/a" if value is None else number_text(value), ha="center", va="center", fontsize=7,
                           color="white" if dark else zerotax_style.INK)
         axes.set_title(policy, fontsize=11)
         axes.set_xticks(range(len(touches)), [plain_text(touch * 100) for touch in touches])
