@@ -31,10 +31,16 @@ install(CODE "
     \${root}/${private}/lib/libzerotax-functions.so SYMBOLIC)")
 
 install(DIRECTORY plots DESTINATION share/zerotax PATTERN __pycache__ EXCLUDE)
+# Where plots/zerotax_looks.py looks for them.
+file(GLOB looks CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/allocators/*/plot.json)
+foreach(look IN LISTS looks)
+  cmake_path(GET look PARENT_PATH folder)
+  install(FILES ${look} DESTINATION share/zerotax/${folder})
+endforeach()
 install(DIRECTORY cases/recv_buffer/clients DESTINATION share/zerotax FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
 # Where plots/validate.py looks for them.
 install(DIRECTORY results/schema DESTINATION share/zerotax/results FILES_MATCHING PATTERN *.json)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN generate EXCLUDE)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${CMAKE_BINARY_DIR}/share/man/man1/zerotax.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES harness/cli/completion/zerotax.bash DESTINATION share/bash-completion/completions RENAME zerotax)
@@ -54,10 +60,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
-# What dpkg-shlibdeps cannot know: scudo's library belongs to a package without a list of its libraries.
-if(TARGET bench-scudo)
-  set(CPACK_DEBIAN_PACKAGE_DEPENDS libclang-rt-14-dev)
-endif()
+# What dpkg-shlibdeps cannot know, as an allocator's CMakeLists.txt says.
+get_property(packages GLOBAL PROPERTY ZEROTAX_PACKAGE_DEPENDS)
+list(JOIN packages ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
 # The figures, the report page, Python's clients, and a compiler for the reproducers of reports; every number is there
 # without them.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS

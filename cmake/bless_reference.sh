@@ -11,7 +11,7 @@ all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot 
 
 study() {
   rm -rf "$1/study"
-  # The report page is made of what lies beside it, and not kept here: plots/report_page.py results/reference makes it.
+  # The page is made of what lies beside it, and not kept here: plots/page/write_page.py results/reference makes it.
   $zerotax study --out "$1/study"
   [ -f "$1/study/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
   grep -q '"state": "complete"' "$1/study/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
@@ -72,10 +72,15 @@ profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --ou
 # A TiB of blocks from calloc, each byte read; it fails at the first that is not zero.
 stress() { build/tests/largecache_stress --bytes 1099511627776 >"$1/stress-largecache.txt"; }
 
+# The allocators that are built, by name.
+allocators() { for probe in build/bin/bench-*; do printf '%s\n' "${probe#build/bin/bench-}"; done; }
+
 reports() {
-  for allocator in glibc jemalloc mimalloc scudo tbbmalloc tcmalloc; do
+  for allocator in $(allocators); do
+    # Only what has somebody to report to.
+    grep -qs '"tracker": "https' "allocators/$allocator/upstream.json" || continue
     # 1: a finding did not reproduce; the others are written.
-    $zerotax report --allocator $allocator --least low --out "$1/reports/$allocator" || [ $? = 1 ] || exit
+    $zerotax report --allocator "$allocator" --least low --out "$1/reports/$allocator" || [ $? = 1 ] || exit
   done
   # Its arenas show what they do where blocks are no mappings of their own.
   tunables=GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824
@@ -84,9 +89,9 @@ reports() {
 }
 
 compare() {
-  for name in glibc mimalloc scudo largecache; do
+  for name in $(allocators); do
     # 1: a false alarm in the first comparison, which the file says.
-    $zerotax compare $name $name --size 64KiB --size 512KiB --self-test 100 --json "$1/compare-self-test-$name.json" \
+    $zerotax compare "$name" "$name" --size 64KiB --size 512KiB --self-test 100 --json "$1/compare-self-test-$name.json" \
       >/dev/null || [ $? = 1 ] || exit
   done
 }
@@ -94,6 +99,7 @@ compare() {
 # Some forty minutes: ten checks of each allocator on an idle machine, and ten beside busy processes.
 check_alarms() { $python tests/stress/check_alarms.py "$1/check-alarms.json"; }
 
+# shellcheck disable=SC2086  # the words are meant to be split
 [ $# -gt 0 ] || set -- $all_parts
 for part in "$@"; do
   case " $all_parts " in
@@ -116,4 +122,4 @@ for part in "$@"; do
   done
   rmdir "$new"
 done
-exec $python results/update_readme.py
+exec $python docs/generate/update_pages.py

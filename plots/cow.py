@@ -18,9 +18,9 @@ from zerotax_axes import zero_axis
 from zerotax_cow import FILE, SCHEMA, SIDES, counts, notes, resident, title
 from zerotax_documents import document_of, load_document
 from zerotax_files import ResultsError
-from zerotax_page import MARGIN, WIDTH, Page
+from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
-from zerotax_units import size_text
+from zerotax_units import tick_size_text
 
 FIGURE = "cow"
 REMEDY = "python3 plots/validate.py shows every problem"
@@ -68,7 +68,7 @@ def draw(results: Results) -> Figure:
     sides = [child for child in SIDES
              if any(process["child"] == child for i in intervals for process in i["processes"])]
     edges = [interval["from_s"] for interval in intervals] + [intervals[-1]["to_s"]]
-    page = Page(title(document), Results(results.source, document, []), notes(document))
+    page = Layout(title(document), Results(results.source, document, []), notes(document))
     panels = len(sides) + 1
     figure = page.figure(panels * (HEADING + PANEL) + (panels - 1) * GAP + BELOW)
     height = figure.get_figheight()
@@ -113,7 +113,7 @@ def memory_panel(axes: Axes, intervals: list[dict[str, Any]], sides: list[bool])
     axes.set_ylim(0, (most or 1) * 1.15)
     step = 2.0 ** max(0, (int(most) // 3).bit_length() - 1) if most else 1.0
     places = [step * n for n in range(int((most * 1.15) // step) + 1)]
-    axes.set_yticks(places, [size_text(place) if place else "0" for place in places])
+    axes.set_yticks(places, [tick_size_text(place) if place else "0" for place in places])
     axes.set_xlabel("seconds since watching began")
     if len(sides) > 1:
         axes.legend(ncol=2, loc="lower right", bbox_to_anchor=(1, 1), frameon=False, fontsize=10, borderpad=0,

@@ -17,9 +17,10 @@ from matplotlib.figure import Figure
 from zerotax_axes import size_axis, time_axis
 from zerotax_documents import document_of, load_document
 from zerotax_fork import FILE, LOOKS, SCHEMA, bars, line, places, title
-from zerotax_page import MARGIN, WIDTH, Page
+from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
 from zerotax_style import FAINT, INK
+from zerotax_units import whole_percent_text
 
 FIGURE = "fork"
 LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
@@ -45,11 +46,11 @@ def sections(axes: Axes, document: dict[str, Any]) -> None:
             share = shares.get(name, 0.0)
             axes.bar(x, share, 0.72, bottom, color=colour, hatch=hatch, edgecolor="white", linewidth=0.8)
             if share >= 0.045:
-                axes.text(x, bottom + share / 2, f"{share * 100:.0f} %", ha="center", va="center", fontsize=9,
+                axes.text(x, bottom + share / 2, whole_percent_text(share), ha="center", va="center", fontsize=9,
                           bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.82, "pad": 1.2})
             bottom += share
     axes.set_xticks(range(len(every)), [name for name, _ in every], fontsize=9)
-    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], [whole_percent_text(share) for share in (0, 0.25, 0.5, 0.75, 1)])
     axes.set_ylim(0, 1)
     axes.set_ylabel("share of fork")
     axes.set_title("by the paper's sections", loc="left", fontsize=11, pad=7)
@@ -93,7 +94,7 @@ def draw(results: Results) -> Figure:
              "Grey: others who watch forks, not in the paper."]
     if not any(isinstance(process["samples"], list) for process in document["processes"]):
         notes.append("No sections: the kernel was not sampled.")
-    page = Page(title(document), Results(results.source, document, []), notes)
+    page = Layout(title(document), Results(results.source, document, []), notes)
     legend = 0.3
     figure = page.figure(HEADING + HEIGHT + BELOW + legend)
     total = figure.get_figheight()

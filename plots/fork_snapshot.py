@@ -20,11 +20,11 @@ from zerotax_axes import time_axis
 from zerotax_documents import document_of, read_document
 from zerotax_labels import LABEL_POINTS
 from zerotax_looks import OTHERS, darker
-from zerotax_page import MARGIN, WIDTH, Page
+from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results, load
 from zerotax_snapshot import FILE, LOOKS, SCHEMA, Mark, available, chosen, left_out, marks, title
 from zerotax_style import FAINT, INK
-from zerotax_units import size_text, time_text
+from zerotax_units import number_text, plain_text, size_text, time_text
 
 FIGURE = "fork_snapshot"
 REMEDY = "run `zerotax snapshot --json snapshot.json`"
@@ -60,7 +60,7 @@ def slowdown_axis(axes: Axes, of: list[Mark]) -> None:
     axes.set_xlim(0.9, max(2.0, max(mark.slowdown for mark in of)) * 1.25)
     places = [place for place in SLOWDOWNS if place < axes.get_xlim()[1]]
     axes.xaxis.set_major_locator(FixedLocator(places))
-    axes.xaxis.set_major_formatter(FixedFormatter([f"{place:g}" for place in places]))
+    axes.xaxis.set_major_formatter(FixedFormatter([plain_text(place) for place in places]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("time the writers need, in times without a snapshot")
     axes.grid(True)
@@ -105,8 +105,8 @@ def faults(axes: Axes, result: dict[str, Any] | None, figure: str, heading: str)
     late = end > axes.get_xlim()[1] * 0.6
     axes.text(end, 1.0, "the child ended " if late else " the child ended", va="top", fontsize=9,
               ha="right" if late else "left", color=FAINT, transform=axes.get_xaxis_transform())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:,.0f}"))
-    axes.set_ylabel(f"faults in {wide:.0f} ms")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda count, _: number_text(count)))
+    axes.set_ylabel(f"faults in {plain_text(wide)} ms")
 
 
 def draw(results: Results) -> Figure:
@@ -118,10 +118,10 @@ def draw(results: Results) -> Figure:
             "no alternative was measured beside none; run `zerotax snapshot --json snapshot.json`")
     fork = next((r for r in chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
     given = document["parameters"]
-    page = Page(title(document, of), head(document, results),
-                [f"{given['writers']} writers, {given['checkpointers']} thread(s) that copy, batches of "
-                 f"{size_text(given['batch_bytes'])}; medians of {given['repeat']} runs. Memory and faults are of "
-                 "runs of their own; faults are slower while they are traced.", *left_out(document)])
+    page = Layout(title(document, of), head(document, results),
+                  [f"{given['writers']} writers, {given['checkpointers']} thread(s) that copy, batches of "
+                   f"{size_text(given['batch_bytes'])}; medians of {given['repeat']} runs. Memory and faults are of "
+                   "runs of their own; faults are slower while they are traced.", *left_out(document)])
     figure = page.figure(2 * (HEADING + HEIGHT + BELOW) + LEGEND)
     total = figure.get_figheight()
     width = (WIDTH - LEFT - GAP - MARGIN) / 2

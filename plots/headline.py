@@ -15,7 +15,7 @@ from zerotax_axes import time_axis
 from zerotax_files import ResultsError
 from zerotax_labels import LINE, text_width, wrap
 from zerotax_looks import labels
-from zerotax_page import MARGIN, WIDTH, Page, gaps
+from zerotax_layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_panels import lines_of
 from zerotax_results import Key, Na, Point, Results
 from zerotax_style import FAINT
@@ -62,9 +62,9 @@ def draw(results: Results) -> Figure:
     keys = sorted((key for key in points if points[key]),
                   key=lambda key: (times[key].get(SIZES[1], math.inf),
                                    times[key].get(SIZES[0], math.inf), names[key]))
-    page = Page(title(times, names, results.touches()[0]), results,
-                ["Bar: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
-                 "the page faults inside that calloc.", *gaps(values)])
+    page = Layout(title(times, names, results.touches()[0]), results,
+                  ["Bar: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
+                   "the page faults inside that calloc.", *gaps(values)])
     texts = [wrap(names[key], 2.9, NAME_POINTS) for key in keys]
     height = max(GROUP, NAME_POINTS * LINE / 72 * max(map(len, texts)) + 0.06) * len(keys) + 0.1
     figure = page.figure(0.42 + height + 0.55)

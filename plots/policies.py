@@ -10,9 +10,9 @@ import zerotax_style
 from matplotlib import colors
 from matplotlib.figure import Figure
 
-from zerotax_axes import size_text
 from zerotax_documents import document_of, load_document
 from zerotax_results import Results
+from zerotax_units import number_text, plain_text, size_text
 
 FIGURE = "policies"
 NAME, SCHEMA = "policies.json", "zerotax.policies/1"
@@ -28,13 +28,6 @@ def ratio(cell: dict, policy: str) -> float | None:
               if name not in POLICIES and not isinstance(its["ns"], dict)]
     own = cell["contenders"].get(policy, {}).get("ns", {})
     return None if isinstance(own, dict) or not others else own / min(others)
-
-
-def ratio_text(value: float | None) -> str:
-    """Three digits at most, or n/a."""
-    if value is None:
-        return "n/a"
-    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
 def draw(results: Results) -> Figure:
@@ -56,10 +49,10 @@ def draw(results: Results) -> Figure:
         for row, line in enumerate(values):
             for column, value in enumerate(line):
                 dark = value is not None and (value > 60 or value < 0.016)
-                axes.text(column, row, ratio_text(value), ha="center", va="center", fontsize=7.5,
+                axes.text(column, row, "n/a" if value is None else number_text(value), ha="center", va="center", fontsize=7,
                           color="white" if dark else zerotax_style.INK)
         axes.set_title(policy, fontsize=11)
-        axes.set_xticks(range(len(touches)), [f"{touch * 100:g}" for touch in touches])
+        axes.set_xticks(range(len(touches)), [plain_text(touch * 100) for touch in touches])
         axes.set_yticks(range(len(sizes)), [size_text(size) for size in sizes])
         for spine in axes.spines.values():
             spine.set_visible(False)

@@ -14,11 +14,11 @@ from matplotlib.lines import Line2D
 from zerotax_axes import rate_axis, size_axis
 from zerotax_labels import LABEL_POINTS, LineEnd, end_labels, text_width
 from zerotax_looks import labels
-from zerotax_page import MARGIN, WIDTH, Page, gaps
+from zerotax_layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_panels import LEGEND_LINE, legend_shape, lines_of
 from zerotax_results import Key, Na, Point, Results, load
 from zerotax_style import line_styles
-from zerotax_units import buffer_text, rate_text, size_text
+from zerotax_units import given_size_text, rate_text
 from zerotax_words import sentence
 
 FIGURE = "recv_buffer"
@@ -49,7 +49,7 @@ def title(known: dict[tuple[Key, int], float], names: dict[Key, str]) -> str:
         return "Receiving into a buffer from calloc, by its size"
     ((_, size), ranked) = best
     (slow, last), (fast, first) = ranked[0], ranked[-1]
-    return sentence(f"received into buffers of {buffer_text(size)}: {rate_text(fast)} with {first}, "
+    return sentence(f"received into buffers of {given_size_text(size)}: {rate_text(fast)} with {first}, "
                     f"{rate_text(slow)} with {last}")
 
 
@@ -69,9 +69,9 @@ def draw(results: Results) -> Figure:
     first = next(iter(points))
     known = {(p.key, p.size): value for p in points[first] for value in [rate(p)]
              if not isinstance(value, Na)}
-    page = Page(title(known, names), results,
-                ["Each operation callocs a buffer, receives 16 KiB into it, copies them out and "
-                 "frees it. The server runs beside it on the same machine.", *gaps(values)])
+    page = Layout(title(known, names), results,
+                  ["Each operation callocs a buffer, receives 16 KiB into it, copies them out and "
+                   "frees it. The server runs beside it on the same machine.", *gaps(values)])
     columns, legend_lines = legend_shape(list(names.values()))
     legend = LEGEND_LINE * legend_lines + 0.06
     figure = page.figure(HEADING + HEIGHT + BELOW + legend)

@@ -25,10 +25,10 @@ from zerotax_labels import LINE, text_width, wrap
 from zerotax_lanes import (
     DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, Tick, lanes_of)
 from zerotax_looks import order
-from zerotax_page import MARGIN, WIDTH, Page
+from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import ENDED, Results, load
 from zerotax_style import INK
-from zerotax_units import count_text, size_text
+from zerotax_units import count_text, size_text, tick_size_text
 
 FIGURE = "thresholds_map"
 FILE = "thresholds.json"
@@ -133,7 +133,7 @@ def draw(results: Results) -> Figure:
         raise ResultsError(f"{path}: not as its schema says ({error}); {REMEDY}") from error
     if not lanes:
         raise ResultsError(f"{path}: no lane was searched to its end; search again")
-    return _draw(lanes, Page(title(lanes), head, notes_of(lanes, endings)))
+    return _draw(lanes, Layout(title(lanes), head, notes_of(lanes, endings)))
 
 
 def _places(lanes: list[Lane], names: dict[str, list[str]]) -> tuple[list[float], float]:
@@ -150,7 +150,7 @@ def _places(lanes: list[Lane], names: dict[str, list[str]]) -> tuple[list[float]
     return places, top - GROUP_GAP / 2
 
 
-def _draw(lanes: list[Lane], page: Page) -> Figure:
+def _draw(lanes: list[Lane], page: Layout) -> Figure:
     names = {lane.allocator: wrap(lane.name, MOST_NAME, NAME, bold=True) for lane in lanes}
     places, height = _places(lanes, names)
     figure = page.figure(ABOVE + height + BELOW)
@@ -192,7 +192,7 @@ def _size_axis(axes: Axes, lanes: list[Lane]) -> None:
     octaves = octaves[::math.ceil(len(octaves) / 20) if octaves else 1]
     octaves = octaves if len(octaves) > 1 else sorted({low, max(high, low + 1)})
     axes.xaxis.set_major_locator(FixedLocator(octaves))
-    axes.xaxis.set_major_formatter(FixedFormatter([size_text(size, "\n") for size in octaves]))
+    axes.xaxis.set_major_formatter(FixedFormatter([tick_size_text(size).replace(" ", "\n") for size in octaves]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(True, axis="x")
     axes.set_xlabel("size asked of calloc")

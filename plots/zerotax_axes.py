@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from zerotax_units import count_text, size_text, time_text
+from zerotax_units import count_text, rate_text, tick_size_text, tick_time_text
 
 ZERO_BAND = 0.45   # half the height of the band of zeros, in units of the smallest value shown
 
@@ -41,7 +41,7 @@ def size_axis(axes: Axes, sizes: list[int], most: int) -> None:
         while sum(round(math.log2(p)) % step == 0 for p in octaves) > most:
             step *= 2
         places = [p for p in octaves if round(math.log2(p)) % step == 0]
-    _ticks(axes.xaxis, places, [size_text(place, "\n") for place in places])
+    _ticks(axes.xaxis, places, [tick_size_text(place).replace(" ", "\n") for place in places])
 
 
 def time_axis(axes: Axes, low: float, high: float, on: str = "y") -> None:
@@ -51,7 +51,7 @@ def time_axis(axes: Axes, low: float, high: float, on: str = "y") -> None:
     scale("log")
     low, high = limit(low, high)
     places = _powers(low, high, 10, 10)
-    _ticks(axis, places, [time_text(place) for place in places])
+    _ticks(axis, places, [tick_time_text(place) for place in places])
 
 
 def rate_axis(axes: Axes, low: float, high: float) -> None:
@@ -59,7 +59,7 @@ def rate_axis(axes: Axes, low: float, high: float) -> None:
     axes.set_yscale("log")
     low, high = axes.set_ylim(low, high)
     places = _powers(low, high, 10, 10)
-    _ticks(axes.yaxis, places, [f"{place:,.10g} MB/s" for place in places])
+    _ticks(axes.yaxis, places, [rate_text(place) for place in places])
 
 
 def threshold(values: list[float], base: int) -> float:
@@ -84,6 +84,6 @@ def zero_axis(axes: Axes, values: list[float], base: int) -> float:
     if base == 2:
         step = 4 if len(places) > 8 else 2
         places = [p for p in places if round(math.log2(p)) % step == 0]
-    text = count_text if base == 10 else size_text
+    text = count_text if base == 10 else tick_size_text
     _ticks(axes.yaxis, [0.0, *places], ["0", *[text(place) for place in places]])
     return unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerotax_units import UNITS, count_text
+from zerotax_units import count_text, plain_text, size_text
 from zerotax_words import sentence
 
 FILE = "cow.json"
@@ -28,17 +28,11 @@ def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]
     return sums
 
 
-def bytes_text(size: int) -> str:
-    """Bytes to three digits: 4.16 MiB."""
-    unit, name = next(((u, n) for u, n in UNITS if size >= u), UNITS[-1])
-    return f"{float(f'{size / unit:.3g}'):,g} {name}"
-
-
 def title(document: dict[str, Any]) -> str:
     """How many pages were copied, and by whom."""
     by = {child: sum(counts(document["intervals"], child, "copies")) for child in SIDES}
     copied = document["totals"]["copied_bytes"]
-    text = f"{count_text(by[False] + by[True])} pages copied ({bytes_text(copied)})"
+    text = f"{count_text(by[False] + by[True])} pages copied ({size_text(copied)})"
     if not any(process["child"] for i in document["intervals"] for process in i["processes"]):
         return sentence(text)
     return sentence(f"{text}: {count_text(by[False])} by the parent, {count_text(by[True])} by its children")
@@ -48,7 +42,7 @@ def notes(document: dict[str, Any]) -> list[str]:
     """What one has to know to read the figure."""
     words = " ".join(document["command"]) or f"process {document['pid']}"
     told = [f"{words if len(words) <= 160 else words[:159] + '…'}; counted: {document['counted']}; by "
-            f"{document['method']}. Faults per interval of {document['interval_s']:g} s; the last one may be shorter."]
+            f"{document['method']}. Faults per interval of {plain_text(document['interval_s'])} s; the last one may be shorter."]
     if document["totals"]["lost"]:
         told.append(f"{count_text(document['totals']['lost'])} events were lost: the figures are too low.")
     return told

@@ -62,5 +62,5 @@ def title(document: dict[str, Any]) -> str:
     costs = terms(document)
     gib = line(document, "private", 2**30)
     base = line(document, "private", 0)
-    return f"fork takes {time_text(base)}, and {costs['page']:.0f} ns for each populated page: {time_text(gib)} with " \
+    return f"fork takes {time_text(base)}, and {time_text(costs['page'])} for each populated page: {time_text(gib)} with " \
            "1 GiB"

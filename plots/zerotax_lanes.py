@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from zerotax_looks import order
+from zerotax_units import plain_text
 
 NO_ZEROS_BACK, NO_ZEROS_KEPT = "writes no zeros, gives memory back", "writes no zeros, keeps memory"
 DIRTY, NEEDLESS, UNKNOWN = "zeroes what was dirty", "zeroes needlessly", "not known"
@@ -31,7 +32,7 @@ class Lane(NamedTuple):
 
     def label(self) -> str:
         """The name of the lane beside that of its allocator."""
-        return f"touch {self.touch:g}" + (" (worker)" if self.thread == "worker" else "")
+        return f"touch {plain_text(self.touch)}" + (" (worker)" if self.thread == "worker" else "")
 
 
 def behaviour(signature: dict[str, Any]) -> str:

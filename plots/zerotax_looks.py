@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,17 +18,23 @@ class Style(NamedTuple):
     dash: Any
 
 
-# Hues of Okabe and Ito (https://jfly.uni-koeln.de/color/), moved in lightness alone so that they
-# also differ in grey: CIE L* 0, 40, 50, 60, 28, 69 and 76. Their yellow vanishes on white.
-KNOWN = {
-    "glibc": Style("#000000", "o", "-"),
-    "jemalloc": Style("#0063A2", "s", (0, (5, 1.6))),
-    "mimalloc": Style("#C85300", "^", (0, (8, 1.6, 1.6, 1.6))),
-    "tcmalloc": Style("#14A479", "D", (0, (2.6, 1.4))),
-    "tbbmalloc": Style("#712553", "v", (0, (1.1, 1.3))),
-    "scudo": Style("#56B4E9", "P", (0, (6, 1.3, 1.2, 1.3, 1.2, 1.3))),
-    "largecache": Style("#F7AD1E", "X", (0, (12, 2, 3, 2))),
-}
+ALLOCATORS = Path(__file__).resolve().parent.parent / "allocators"
+
+
+def known_styles(folder: Path = ALLOCATORS) -> dict[str, Style]:
+    """The style of every allocator whose folder has a plot.json, in the order that these say.
+
+    Their hues are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), moved in lightness alone so that they also
+    differ in grey: CIE L* 0, 40, 50, 60, 28, 69 and 76. Their yellow vanishes on white.
+    """
+    found = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*/plot.json")}
+    return {
+        name: Style(look["colour"], look["marker"], (0, tuple(look["dash"])) if look["dash"] else "-")
+        for name, look in sorted(found.items(), key=lambda item: (item[1]["order"], item[0]))
+    }
+
+
+KNOWN = known_styles()
 OTHERS = [
     Style("#6B6B6B", "<", (0, (4, 1, 4, 3))),
     Style("#8A7F00", ">", (0, (9, 3))),

@@ -14,9 +14,10 @@ from zerotax_axes import ZERO_BAND, size_axis, time_axis, zero_axis
 from zerotax_files import ResultsError
 from zerotax_labels import LABEL_POINTS, LineEnd, end_labels, text_width, wrap
 from zerotax_looks import labels, order
-from zerotax_page import MARGIN, WIDTH, Page, gaps
+from zerotax_layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_results import Key, Na, Point, Results
 from zerotax_style import FAINT, line_styles
+from zerotax_units import plain_text
 
 LEFT, BETWEEN_ROWS, HEADING, BELOW = 1.08, 0.32, 0.38, 0.80   # inches
 LEGEND_LINE, HANDLE = 0.24, 0.74   # inches: height of a line, width of an entry but its name
@@ -51,14 +52,14 @@ def columns_of(results: Results) -> tuple[list[float], list[str]]:
     touches = results.touches()
     if len(touches) <= MOST_COLUMNS:
         return touches, []
-    hidden = ", ".join(f"{touch:g}" for touch in touches[1:-1])
+    hidden = ", ".join(plain_text(touch) for touch in touches[1:-1])
     return [touches[0], touches[-1]], [f"Measured but not drawn here: touch {hidden}."]
 
 
 def heading(touch: float) -> str:
     """What a touch value means, in words."""
-    share = {0.0: "nothing", 1.0: "every page"}.get(touch, f"{touch * 100:g} % of the pages")
-    return f"touch {touch:g}: the program writes {share}"
+    share = {0.0: "nothing", 1.0: "every page"}.get(touch, f"{plain_text(touch * 100)} % of the pages")
+    return f"touch {plain_text(touch)}: the program writes {share}"
 
 
 def legend_shape(entries: list[str]) -> tuple[int, int]:
@@ -93,7 +94,7 @@ class LineFigure:
 
     def draw(self, title: str, height: float) -> Figure:
         """The figure, with panels `height` inches high."""
-        page = Page(title, self.results, self.notes)
+        page = Layout(title, self.results, self.notes)
         per_line, legend_lines = legend_shape([self._legend_text(key) for key in self.keys])
         legend = LEGEND_LINE * legend_lines + 0.06
         rows = len(self.rows)

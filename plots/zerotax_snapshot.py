@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from zerotax_looks import KNOWN, OTHERS
-from zerotax_units import size_text
+from zerotax_looks import Style
+from zerotax_units import ratio_text, size_text
 
 FILE = "snapshot.json"
 SCHEMA = "zerotax.snapshot/1"
-NAMES = ["none", "fork", "fork_munmap", "fork_dontneed", "fork_huge", "shared_stop", "copy_first", "uffd_wp"]
-LOOKS = dict(zip(NAMES, [*KNOWN.values(), *OTHERS]))
+LOOKS = {
+    "none": Style("#000000", "o", "-"),
+    "fork": Style("#0063A2", "s", "-"),
+    "fork_munmap": Style("#C85300", "^", "-"),
+    "fork_dontneed": Style("#14A479", "D", "-"),
+    "fork_huge": Style("#712553", "v", "-"),
+    "shared_stop": Style("#56B4E9", "P", "-"),
+    "copy_first": Style("#F7AD1E", "X", "-"),
+    "uffd_wp": Style("#6B6B6B", "<", "-"),
+}
 
 
 class Mark(NamedTuple):
@@ -65,5 +73,5 @@ def title(document: dict[str, Any], of: list[Mark]) -> str:
     if len(of) < 2:
         return what
     worst, best = max(of, key=lambda m: m.slowdown), min(of, key=lambda m: m.slowdown)
-    return f"{what}: they need {best.slowdown:.1f} times as long with {best.name}, " \
-           f"{worst.slowdown:.1f} times with {worst.name}"
+    return f"{what}: they need {ratio_text(best.slowdown)} times as long with {best.name}, " \
+           f"{ratio_text(worst.slowdown)} times with {worst.name}"

@@ -1,52 +1,108 @@
-"""Figures in the units people use: sizes in KiB to GiB, times in ns to s."""
+"""Figures as text: the only formatter of times, bytes, counts, ratios and percentages in Python.
+
+The rules are those of the C++ side, and of plots/page/units.js; tests/units_cases.json holds all three to them.
+"""
 
 from __future__ import annotations
 
 import math
 
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
-TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 
 
-def size_text(size: float, gap: str = " ") -> str:
-    """A size in bytes in its largest whole unit: 64 KiB, 100 MiB; else with a few digits."""
-    for unit, name in UNITS:
-        if size >= unit and size % unit == 0:
-            return f"{size / unit:.0f}{gap}{name}"
-    unit, name = next(((u, n) for u, n in UNITS if size >= u), UNITS[-1])
-    return f"{size / unit:.4g}{gap}{name}"
+def _three(value: float) -> str:
+    """Three digits, of which two or fewer follow the point."""
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}"
 
 
-def about_size_text(size: int) -> str:
-    """The same, to three digits where it would be more than four: 31.9 MiB."""
-    exact = size_text(size)
-    if len(exact.split()[0]) <= 4:
-        return exact
-    unit, name = next((u, n) for u, n in UNITS if size >= u)
-    return f"{size / unit:.3g} {name}"
+def _trimmed(text: str) -> str:
+    """A number with its unit, without zeros at the end of its fraction: "1.50 µs" as "1.5 µs"."""
+    number, gap, unit = text.partition(" ")
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + gap + unit
+
+
+def _rounded(value: float) -> int:
+    """The nearest whole number; a half away from zero, as C's llround."""
+    return math.floor(value + 0.5)
 
 
 def time_text(nanoseconds: float) -> str:
-    """A time in nanoseconds to two digits or more: 5.7 µs, 43 ms, 563 ms."""
+    """A time in nanoseconds: 850 ns, 1.54 µs, 43.0 ms, 1.05 s."""
     for unit, name in TIMES:
         # From 999.5 on, the smaller unit would be written as 1000.
-        if nanoseconds >= unit * 0.9995 or unit == 1:
-            value = nanoseconds / unit
-            return f"{value:.2g} {name}" if value < 9.95 else f"{value:.0f} {name}"
-    raise AssertionError("the last unit takes every time")
+        if nanoseconds >= unit * 0.9995:
+            return f"{_three(nanoseconds / unit)} {name}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def size_text(size: float) -> str:
+    """A size in bytes in its largest unit, exact or to three digits: 100 MiB, 1.50 GiB, 130049 as 127 KiB."""
+    for unit, name in UNITS[:-1]:
+        if size >= unit:
+            return f"{size / unit:.0f} {name}" if size % unit == 0 else f"{_three(size / unit)} {name}"
+    return f"{size:.0f} B"
 
 
 def count_text(count: float) -> str:
-    """A count with its thousands apart: 256,007."""
-    return f"{count:,.0f}" if count >= 10 or count == int(count) else f"{count:.2g}"
+    """A count with its thousands apart: 256,007. One that is not whole, as a mean may be, has three digits."""
+    return f"{count:,.0f}" if count == int(count) else number_text(count)
+
+
+def exact_size_text(size: float) -> str:
+    """A size in bytes, to the byte: 131,049 B."""
+    return f"{count_text(size)} B"
+
+
+def number_text(value: float) -> str:
+    """A rate, a ratio in a table, or a count where room is short, to three digits: 2.81, 1,930, 45.6 M."""
+    if value >= 1e6:
+        return f"{value / 1e6:.3g} M"
+    return f"{value:.3g}" if value < 999.5 else f"{_rounded(value):,}"
 
 
 def rate_text(rate: float) -> str:
-    """A rate in MB/s with three digits at most: 0.036 MB/s, 2.81 MB/s, 1,930 MB/s."""
-    digits = max(0, 2 - math.floor(math.log10(rate))) if rate > 0 else 0
-    return f"{rate:,.{min(digits, 3)}f} MB/s" if rate < 1000 else f"{float(f'{rate:.3g}'):,.0f} MB/s"
+    """A rate in MB/s: 2.81 MB/s, 1,930 MB/s."""
+    return f"{number_text(rate)} MB/s"
 
 
-def buffer_text(size: int) -> str:
-    """A size as it was given: 100 MB is no round number of MiB."""
-    return f"{size // 10**6} MB" if size % 10**6 == 0 else size_text(size)
+def ratio_text(ratio: float) -> str:
+    """A ratio in a sentence, to two digits: 1.3, 42, 1,700,000."""
+    if ratio < 10:
+        return f"{ratio:.1f}"
+    unit = 10.0 ** (math.floor(math.log10(ratio)) - 1)
+    return f"{_rounded(_rounded(ratio / unit) * unit):,}"
+
+
+def percent_text(share: float) -> str:
+    """A share in percent: 0.335 as 33.5 %."""
+    return f"{100 * share:.1f} %"
+
+
+def whole_percent_text(share: float) -> str:
+    """A share in percent where a point more or less does not matter: 0.335 as 34 %."""
+    return f"{100 * share:.0f} %"
+
+
+def plain_text(value: float) -> str:
+    """A number as somebody gave it, such as a touch or an interval: 0.25, 1."""
+    return f"{value:g}"
+
+
+def given_size_text(size: int) -> str:
+    """A size as somebody gave it: 100 MB is no round number of MiB."""
+    return f"{size // 10**6} MB" if size and size % 10**6 == 0 and size % (1 << 20) else size_text(size)
+
+
+def tick_time_text(nanoseconds: float) -> str:
+    """A time at the tick of an axis: 1 µs, 2.5 µs."""
+    return _trimmed(time_text(nanoseconds))
+
+
+def tick_size_text(size: float) -> str:
+    """A size at the tick of an axis, in the largest unit in which it is whole: 16060 KiB; else to four digits."""
+    for unit, name in UNITS:
+        if size >= unit and size % unit == 0:
+            return f"{size / unit:.0f} {name}"
+    unit, name = next((each for each in UNITS if size >= each[0]), UNITS[-1])
+    return f"{size / unit:.4g} {name}"

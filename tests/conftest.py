@@ -119,7 +119,8 @@ def differences(one, other, keys=DETERMINISTIC):
 
 def without_progress(errors):
     """What a command said on standard error, but for the progress that it tells of after two seconds."""
-    return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith(("measuring: ", "measuring pairs: ", "searching lanes: ")))
+    progress = ("measuring: ", "measuring pairs: ", "searching lanes: ")
+    return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith(progress))
 
 
 def is_na(figure):

@@ -68,7 +68,7 @@ def main() -> int:
         points = write_run(folder / "run")
         begin = time.monotonic()
         subprocess.run(
-            [sys.executable, ROOT / "plots" / "report_page.py", folder / "run"], check=True, stdout=subprocess.DEVNULL
+            [sys.executable, ROOT / "plots" / "page" / "write_page.py", folder / "run"], check=True, stdout=subprocess.DEVNULL
         )
         made = time.monotonic() - begin
         page = folder / "run" / "report.html"

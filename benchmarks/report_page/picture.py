@@ -21,7 +21,7 @@ def main(results: str, picture: str) -> int:
 
     with tempfile.TemporaryDirectory() as name:
         page = pathlib.Path(name) / "report.html"
-        make = [sys.executable, ROOT / "plots" / "report_page.py", results, "--out", page]
+        make = [sys.executable, ROOT / "plots" / "page" / "write_page.py", results, "--out", page]
         subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
         browser = Browser(pathlib.Path(name) / "profile")
         browser.window(WIDTH, HEIGHT)

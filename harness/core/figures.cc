@@ -38,7 +38,7 @@ std::string draw_figures(const std::string& results_folder) {
 }
 
 std::string write_report_page(const std::string& results_folder) {
-  return run_script("report_page.py", "jinja2", results_folder);
+  return run_script("page/write_page.py", "jinja2", results_folder);
 }
 
 std::string draw_svg(const std::string& name, const std::string& document) {

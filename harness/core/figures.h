@@ -8,8 +8,8 @@ namespace zerotax {
 /// figures and what to do. Tries `python3` on PATH and /usr/bin/python3, and takes the first that has matplotlib.
 std::string draw_figures(const std::string& results_folder);
 
-/// Writes report.html of a results folder by plots/report_page.py. Returns "" on success, else why there is no page and
-/// what to do. Looks for a python with jinja2 as draw_figures does for its own.
+/// Writes report.html of a results folder by plots/page/write_page.py. Returns "" on success, else why there is no page
+/// and what to do. Looks for a python with jinja2 as draw_figures does for its own.
 std::string write_report_page(const std::string& results_folder);
 
 /// Draws one document with the script plots/NAME.py, and returns the SVG. An empty document only looks whether that

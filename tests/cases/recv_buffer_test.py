@@ -219,4 +219,3 @@ read port <&4
     run = measure(
         "--allocator", "glibc", "--case", "recv_buffer", "--size", "1MiB", status=1, ZEROTAX_PROBE_DIR=str(tmp_path))
     assert "the TLS handshake failed" in run["points"][0]["reason"]
-

@@ -672,7 +672,8 @@ def test_refused_lines_change_nothing(refusals):
     assert after == before, sorted(set(after.items()) ^ set(before.items()))[:5]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["list"], ["help"], ["run", "--help", "--bogus"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["list"], ["help"],
+                                       ["run", "--help", "--bogus"]])
 def test_what_makes_sense_is_not_refused(arguments):
     assert zerotax(*arguments).returncode == 0
 

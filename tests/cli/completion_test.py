@@ -1,4 +1,4 @@
-"""Shell completion, as bash and zsh do it with the files that are installed; and the manual page, that nothing is missing from."""
+"""Shell completion, as bash and zsh do it with the files that are installed; and the manual page: nothing is missing."""
 
 import os
 import pty

@@ -234,23 +234,31 @@ def cases():
                 rows.append((f"{name}: {damage}", "run.json", spoil, command, word))
     for damage, (spoil, word) in ANY.items():
         rows.append((f"findings of a folder, run.json: {damage}", "results/run.json", spoil, ["findings", "results"], word))
-        rows.append((f"findings of a folder, thresholds.json: {damage}", "results/thresholds.json", spoil, ["findings", "results"], word))
+        rows.append((f"findings of a folder, thresholds.json: {damage}", "results/thresholds.json", spoil,
+                     ["findings", "results"], word))
         if damage != "a folder":  # of baselines
-            rows.append((f"check: {damage}", "baseline.json", spoil, ["check", "--allocator", "glibc", "--baseline", "baseline.json"], word))
+            rows.append((f"check: {damage}", "baseline.json", spoil,
+                         ["check", "--allocator", "glibc", "--baseline", "baseline.json"], word))
         rows.append((f"run --resume, plan.json: {damage}", "results/plan.json", spoil, ["run", "--resume", "results"], word))
         rows.append((f"run --resume, run.json: {damage}", "results/run.json", spoil, ["run", "--resume", "results"], word))
-        rows.append((f"study --resume, thresholds.json: {damage}", "results/thresholds.json", spoil, ["study", "--resume", "results"], word))
+        rows.append((f"study --resume, thresholds.json: {damage}", "results/thresholds.json", spoil,
+                     ["study", "--resume", "results"], word))
     for damage, (spoil, word) in LINES.items():
-        rows.append((f"findings of a folder, points.jsonl: {damage}", "results/points.jsonl", spoil, ["findings", "results"], word))
-        rows.append((f"run --resume, points.jsonl: {damage}", "results/points.jsonl", spoil, ["run", "--resume", "results"], word))
-        rows.append((f"compare, points.jsonl: {damage}", "results/points.jsonl", spoil, ["compare", "good.json", "results"], word))
+        rows.append((f"findings of a folder, points.jsonl: {damage}", "results/points.jsonl", spoil, ["findings", "results"],
+                     word))
+        rows.append((f"run --resume, points.jsonl: {damage}", "results/points.jsonl", spoil, ["run", "--resume", "results"],
+                     word))
+        rows.append((f"compare, points.jsonl: {damage}", "results/points.jsonl", spoil, ["compare", "good.json", "results"],
+                     word))
     for damage, (spoil, word) in PLANS.items():
         rows.append((f"run --resume, plan.json: {damage}", "results/plan.json", spoil, ["run", "--resume", "results"], word))
     for damage, (spoil, word) in BASELINES.items():
-        rows.append((f"check: {damage}", "baseline.json", spoil, ["check", "--allocator", "glibc", "--baseline", "baseline.json"], word))
+        rows.append((f"check: {damage}", "baseline.json", spoil,
+                     ["check", "--allocator", "glibc", "--baseline", "baseline.json"], word))
     for damage, (spoil, word) in THRESHOLDS.items():
         rows.append((f"findings, thresholds.json: {damage}", "results/thresholds.json", spoil, ["findings", "results"], word))
-        rows.append((f"study --resume, thresholds.json: {damage}", "results/thresholds.json", spoil, ["study", "--resume", "results"], word))
+        rows.append((f"study --resume, thresholds.json: {damage}", "results/thresholds.json", spoil,
+                     ["study", "--resume", "results"], word))
     for name in ("../run.json", "/etc/passwd", "..", "sub/points.jsonl", "", 7):
         rows.append((f"findings: points_file {name!r}", "results/run.json",
                      edited(lambda run, name=name: run.update(points_file=name)), ["findings", "results"], "points_file"))
@@ -368,10 +376,11 @@ def test_a_file_without_permission_is_refused(valid, tmp_path):
         assert "Permission denied" in check_refusal(try_line([*NOBODY, ZEROTAX, *words], tmp_path))
 
 
-SCRIPTS = {"all_figures.py": ["--out", "figures"], "report_page.py": ["--out", "page.html"], "validate.py": []}
+SCRIPTS = {"all_figures.py": ["--out", "figures"], "page/write_page.py": ["--out", "page.html"], "validate.py": []}
 
 
-SCRIPT_DAMAGE = ("empty", "a NUL byte within", "a key twice", "100,000 brackets", "NaN", "a list", "a pipe", "a device", "a gigabyte")
+SCRIPT_DAMAGE = ("empty", "a NUL byte within", "a key twice", "100,000 brackets", "NaN", "a list", "a pipe", "a device",
+                 "a gigabyte")
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -95,6 +95,7 @@ def test_a_program_is_built_with_the_installed_recorder(tree, tmp_path):
         "target_link_libraries(user zerotax::zerotax_recorder)\n")
     shutil.copy(SOURCE / "tests/traced/first.c", tmp_path / "user.c")
     build = pathlib.Path(tmp_path / "build")
-    for step in (["cmake", "-G", "Ninja", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={tree}"], ["cmake", "--build", build]):
+    for step in (["cmake", "-G", "Ninja", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={tree}"],
+                 ["cmake", "--build", build]):
         done = subprocess.run(step, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

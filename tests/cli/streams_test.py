@@ -51,7 +51,8 @@ def test_with_nothing_open_results_still_reach_their_file(closed, tmp_path):
 
 
 @pytest.mark.parametrize("words", [
-    ["cow", "--json", "-", "--", "/bin/true"], ["fork", "--size", "1MiB", "--json", "-"], ["record", "--json", "-", "--", "/bin/true"],
+    ["cow", "--json", "-", "--", "/bin/true"], ["fork", "--size", "1MiB", "--json", "-"],
+    ["record", "--json", "-", "--", "/bin/true"],
     ["profile", "--json", "-", "--", "/bin/true"]], ids=lambda words: words[0])
 @pytest.mark.parametrize("closed", ["2>&-", "0<&-", "0<&- 2>&-"])
 def test_commands_that_run_programs_do_not_need_them_either(words, closed):

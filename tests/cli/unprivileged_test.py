@@ -3,7 +3,6 @@
 import os
 import pathlib
 import shutil
-import subprocess
 import tempfile
 
 import pytest

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable
+from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, skip_if_unreadable
 from watching import FORKS, RANGE_BEGIN, as_root, checked, faults, on_range, run, watch
 
 MIXES = [(2000, 500, 300, 400), (64, 0, 1, 0), (9000, 4000, 3000, 1500)]

@@ -102,7 +102,8 @@ def test_the_report_fits_into_80_columns_and_names_the_paper(small):
     assert "each populated page of 4 KiB" in text
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root, with setpriv, can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None,
+                    reason="only root, with setpriv, can become somebody else")
 def test_nobody_gets_everything_but_the_sections(tmp_path):
     skip_if_unreadable()
     done = zerotax(*SMALL, *SAMPLED, "--json", "-", prefix=NOBODY)
@@ -139,4 +140,3 @@ def test_bad_words_are_refused_with_a_remedy(arguments, said):
     done = zerotax("fork", *arguments)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1 and said in done.stderr
-

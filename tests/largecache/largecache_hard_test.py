@@ -34,7 +34,8 @@ def programs():
 
 def users():
     return [pytest.param((), id="oneself"),
-            pytest.param(tuple(NOBODY), id="nobody", marks=pytest.mark.skipif(os.getuid() != 0, reason="only root becomes nobody"))]
+            pytest.param(tuple(NOBODY), id="nobody",
+                         marks=pytest.mark.skipif(os.getuid() != 0, reason="only root becomes nobody"))]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -52,9 +53,11 @@ def test_a_dirty_block_comes_back_zero_whatever_was_done(programs, prefix, polic
 
 LARGECACHES = {
     "double-free": "double free: block 0x", "interior-page": "free: 0x", "interior-page-dirty": "free: 0x", "mmap": "free: 0x",
-    "mmap-middle": "free: 0x", "realloc-freed": "realloc", "realloc-interior": "realloc: 0x", "usable-freed": "malloc_usable_size"}
+    "mmap-middle": "free: 0x", "realloc-freed": "realloc", "realloc-interior": "realloc: 0x",
+    "usable-freed": "malloc_usable_size"}
 GLIBCS = {
-    "stack": "free(): invalid pointer", "interior": "free(): invalid pointer", "interior-dirty": "munmap_chunk(): invalid pointer",
+    "stack": "free(): invalid pointer", "interior": "free(): invalid pointer",
+    "interior-dirty": "munmap_chunk(): invalid pointer",
     "header": "corruption", "header-zero": "free(): invalid pointer", "double-small": "free(): double free"}
 
 

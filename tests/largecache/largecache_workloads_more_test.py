@@ -85,8 +85,10 @@ def test_openssl_speed_runs_and_keys_and_digests_are_right(tmp_path, knobs):
     assert speed.returncode == 0 and b"4194304 bytes" in speed.stdout + speed.stderr
     (tmp_path / "plain").write_bytes(hashlib.sha512(b"1").digest() * 100_000)
     key = ["-K", "00" * 16, "-iv", "11" * 16]
-    succeed(["openssl", "enc", "-aes-128-cbc", *key, "-bufsize", "2000000", "-in", "plain", "-out", "secret"], cwd=tmp_path, **knobs)
-    succeed(["openssl", "enc", "-d", "-aes-128-cbc", *key, "-bufsize", "1000000", "-in", "secret", "-out", "back"], cwd=tmp_path, **knobs)
+    succeed(["openssl", "enc", "-aes-128-cbc", *key, "-bufsize", "2000000", "-in", "plain", "-out", "secret"], cwd=tmp_path,
+            **knobs)
+    succeed(["openssl", "enc", "-d", "-aes-128-cbc", *key, "-bufsize", "1000000", "-in", "secret", "-out", "back"], cwd=tmp_path,
+            **knobs)
     assert (tmp_path / "back").read_bytes() == (tmp_path / "plain").read_bytes()
 
 

@@ -114,7 +114,8 @@ def test_redis_saves_in_a_child_while_it_is_written_to_and_reads_it_back(tmp_pat
         benchmark = ["redis-benchmark", "-s", redis.socket, "-q", "-c", "8", "-r", "40"]
         subprocess.run([*benchmark, "-t", "set,get", "-n", "1500", "-d", "200000"], check=True, capture_output=True, timeout=120)
         assert "started" in redis.ask("BGSAVE")
-        subprocess.run([*benchmark, "-t", "set,lpush,hset", "-n", "1500", "-d", "50000"], check=True, capture_output=True, timeout=120)
+        subprocess.run([*benchmark, "-t", "set,lpush,hset", "-n", "1500", "-d", "50000"], check=True, capture_output=True,
+                       timeout=120)
         for _ in range(300):
             if "rdb_bgsave_in_progress:0" in redis.ask("INFO", "persistence"):
                 break

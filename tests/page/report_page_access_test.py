@@ -182,4 +182,4 @@ def test_a_hundred_thousand_points_are_all_there(browser, tmp_path):
     browser.click("#every summary")
     assert "Points: 100,000 rows" in browser.text("#every caption")
     browser.press("#time .plot", Keys.END)
-    assert browser.find("#time .plot").get_attribute("aria-valuetext").startswith(f"16060 KiB ({sizes[-1]:,} B)")
+    assert browser.find("#time .plot").get_attribute("aria-valuetext").startswith(f"15.7 MiB ({sizes[-1]:,} B)")

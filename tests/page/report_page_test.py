@@ -9,7 +9,7 @@ import urllib.parse
 import pytest
 from conftest import MIB
 from report_pages import REFERENCE, Keys, browser, lines, names_at, needs_browser, page, points, quiet, ticks  # noqa: F401
-from report_points import contrasting
+from page.points import contrasting
 from zerotax_looks import KNOWN
 
 pytestmark = needs_browser

@@ -43,7 +43,8 @@ def document() -> dict[str, Any]:
         "schema": "zerotax.fork/1", "started": "2026-11-20T00:00:00Z", "environment": {"kernel": "6.18", "cpus": 2},
         "casper": [{"section": "Search", "ms": 0.67, "percent": 5}, {"section": "uballoc", "ms": 3.86, "percent": 26},
                    {"section": "setuctxt", "ms": 3.27, "percent": 22}, {"section": "procdup loop", "ms": 5.84, "percent": 40},
-                   {"section": "Miscellaneous", "ms": 1.07, "percent": 7}, {"section": "Total fork", "ms": 14.71, "percent": 100}],
+                   {"section": "Miscellaneous", "ms": 1.07, "percent": 7},
+                   {"section": "Total fork", "ms": 14.71, "percent": 100}],
         "processes": [{"name": "smallest", "samples": samples}],
         "model": {"terms": [{"key": key, "ns": ns} for key, ns in terms.items()],
                   "fit": [place("base", 0), place("pages", MIB), place("pages", GIB), place("huge", 64 * MIB, "huge"),
@@ -61,7 +62,7 @@ def test_each_bar_holds_the_shares_of_its_process_and_the_paper_is_the_first(tmp
     left = figure_of(tmp_path, document()).axes[0]
     heights = [round(patch.get_height(), 6) for patch in left.patches]
     assert heights == [0.05, 0.26, 0.22, 0.4, 0.07, 0.0, *SHARES.values()]
-    assert [text.get_text() for text in left.get_xticklabels()] == ["CASPER, 1989\n14.7 ms", "smallest\n30 µs"]
+    assert [text.get_text() for text in left.get_xticklabels()] == ["CASPER, 1989\n14.7 ms", "smallest\n30.0 µs"]
 
 
 def test_places_are_drawn_where_they_were_measured_and_those_held_back_apart(tmp_path: Path) -> None:

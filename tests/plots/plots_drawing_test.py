@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -14,12 +15,12 @@ pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/b
 
 import faults_vs_size  # noqa: E402
 import time_vs_size  # noqa: E402
+import validate  # noqa: E402
 import zeroed_vs_size  # noqa: E402
 import zerotax_labels  # noqa: E402
 import zerotax_looks  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
 import zerotax_style  # noqa: E402
-import zerotax_units  # noqa: E402
 from zerotax_results import Key, load  # noqa: E402
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -40,6 +41,22 @@ def test_every_known_allocator_has_its_own_colour_marker_dash_and_lightness() ->
     assert min(high - low for low, high in zip(levels, levels[1:])) > 6
 
 
+def test_a_look_is_chosen_by_a_file_in_the_allocators_folder_alone(tmp_path: Path) -> None:
+    for name, order in (("ours", 2), ("theirs", 1)):
+        (tmp_path / name).mkdir()
+        look = {"order": order, "colour": "#0063A2", "marker": "s", "dash": [] if name == "ours" else [5, 1.6]}
+        (tmp_path / name / "plot.json").write_text(json.dumps(look))
+    (tmp_path / "plain").mkdir()
+    blue = zerotax_looks.Style("#0063A2", "s", "-")
+    assert list(zerotax_looks.known_styles(tmp_path).items()) == [("theirs", blue._replace(dash=(0, (5, 1.6)))), ("ours", blue)]
+
+
+def test_every_look_of_an_allocator_is_as_its_schema_says() -> None:
+    pytest.importorskip("jsonschema", reason="install python3-jsonschema")
+    looks = sorted(zerotax_looks.ALLOCATORS.glob("*/plot.json"))
+    assert looks and [validate.check(json.loads(path.read_text()), "plot") for path in looks] == [[]] * len(looks)
+
+
 def test_other_allocators_get_styles_that_depend_on_names_alone() -> None:
     names = {"snmalloc", "rpmalloc", "hoard", "musl"}
     once, again = zerotax_looks.styles(names), zerotax_looks.styles({"glibc", *sorted(names)})
@@ -58,22 +75,6 @@ def test_variants_of_one_allocator_share_its_colour_and_differ_in_filling() -> N
 
 
 # Numbers and words
-
-@pytest.mark.parametrize("nanoseconds, text", [
-    (0.5, "0.5 ns"), (1, "1 ns"), (5.71e3, "5.7 µs"), (9.6e3, "9.6 µs"),
-    (9.96e3, "10 µs"), (43.2e6, "43 ms"),
-    (563e6, "563 ms"), (999.4e3, "999 µs"), (999.7e3, "1 ms"), (1e9, "1 s"), (2.5e9, "2.5 s"),
-    (1234e9, "1234 s")])
-def test_times_are_written_to_two_digits(nanoseconds: float, text: str) -> None:
-    assert zerotax_units.time_text(nanoseconds) == text
-
-
-@pytest.mark.parametrize("size, text", [
-    (1, "1 B"), (1023, "1023 B"), (65536, "64 KiB"), (100 * MIB, "100 MiB"), (GIB, "1 GiB"),
-    (1000 * MIB, "1000 MiB"), (1536, "1536 B"), (MIB + MIB // 2, "1536 KiB"), (3.5, "3.5 B")])
-def test_sizes_are_written_in_their_largest_whole_unit(size: float, text: str) -> None:
-    assert zerotax_units.size_text(size) == text
-
 
 def test_the_size_axis_is_labelled_at_powers_of_four(tmp_path: Path) -> None:
     panel = time_vs_size.draw(load(sample.write(tmp_path, sample.points()))).axes[2]

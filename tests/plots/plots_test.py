@@ -315,8 +315,8 @@ def test_the_headline_writes_times_and_faults_and_what_is_missing(tmp_path: Path
            sample.point("scudo", 1000 * MIB, calloc_ns=sample.spread(5.7e3), calloc_faults=0)]
     figure = headline.draw(load(sample.write(tmp_path, raw)))
     words = texts(figure)
-    for word in ("43 ms 25,607 faults", "563 ms 256,007 faults", "8.5 µs 1 fault",
-                 "5.7 µs 0 faults", "1000 MiB: not measured", "100 MiB: timed out",
+    for word in ("43.0 ms 25,607 faults", "563 ms 256,007 faults", "8.50 µs 1 fault",
+                 "5.70 µs 0 faults", "1000 MiB: not measured", "100 MiB: timed out",
                  "1 point timed out: after 60 s"):
         assert word in words
     order = [label.get_text() for label in figure.axes[0].get_yticklabels()]

@@ -14,7 +14,6 @@ sys.path[:0] = [str(PLOTS), str(Path(__file__).parent / "sample_results")]
 pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
 
 import recv_buffer  # noqa: E402
-import zerotax_units  # noqa: E402
 import zerotax_main  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
 from zerotax_figures import drawn, script, words  # noqa: E402
@@ -87,10 +86,3 @@ def test_it_is_drawn_among_all_figures_and_from_receiving_alone(tmp_path: Path) 
     alone = sample.write(tmp_path / "alone", points())
     assert script("recv_buffer", alone).returncode == 0
     assert (folder / "recv_buffer.svg").read_bytes() == (alone / "recv_buffer.svg").read_bytes()
-
-
-@pytest.mark.parametrize(("rate", "text"), [
-    (0.0362151, "0.036 MB/s"), (2.8145, "2.81 MB/s"), (18.26, "18.3 MB/s"), (621.4, "621 MB/s"),
-    (1937.2, "1,940 MB/s")])
-def test_a_rate_is_written_with_three_digits(rate: float, text: str) -> None:
-    assert zerotax_units.rate_text(rate) == text

@@ -18,10 +18,9 @@ PLOTS, REFERENCE = ROOT / "plots", ROOT / "results" / "reference"
 sys.path[:0] = [str(PLOTS), str(Path(__file__).parent / "sample_results")]
 pytest.importorskip("jinja2", reason="install python3-jinja2, use /usr/bin/python3")
 
-import report_documents as documents  # noqa: E402
-import report_page  # noqa: E402
-import report_points as columns_module  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
+from page import documents, write_page  # noqa: E402
+from page import points as columns_module  # noqa: E402
 from zerotax_files import ResultsError  # noqa: E402
 from zerotax_looks import KNOWN  # noqa: E402
 from zerotax_results import read_run  # noqa: E402
@@ -34,7 +33,7 @@ def page_of(tmp_path: Path, points: list[dict[str, Any]], **files: Any) -> str:
     folder = sample.write(tmp_path, points)
     for name, document in files.items():
         (folder / f"{name}.json").write_text(document if isinstance(document, str) else json.dumps(document))
-    return report_page.page(folder)
+    return write_page.page(folder)
 
 
 class Words(HTMLParser):
@@ -79,7 +78,7 @@ def rows(data: dict[str, Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 def test_every_point_of_the_reference_is_in_the_page_to_the_byte() -> None:
-    found = rows(Words(report_page.page(REFERENCE)).data())
+    found = rows(Words(write_page.page(REFERENCE)).data())
     raw = [json.loads(line) for line in (REFERENCE / "points.jsonl").read_text().splitlines()]
     mine = [point for point in raw if point["case"] == "calloc_loop"]  # others are replaced by recv_buffer.json's
     assert len(mine) > 600
@@ -124,7 +123,7 @@ def test_names_of_users_are_text_and_never_markup(tmp_path: Path) -> None:
     head["command"] = [HOSTILE]
     head["environment"]["cpu"] = HOSTILE
     folder = sample.write(tmp_path, points, head)
-    found, plain = Words(report_page.page(folder)), Words(page_of(tmp_path / "plain", sample.points()))
+    found, plain = Words(write_page.page(folder)), Words(page_of(tmp_path / "plain", sample.points()))
     assert found.elements.count("script") == plain.elements.count("script") == 2
     assert HOSTILE.replace("`x`", "") in found.text  # `…` becomes code in a sentence
     assert found.data()["points"]["series"][0]["allocator"] == HOSTILE
@@ -137,8 +136,8 @@ def test_the_policy_names_exactly_the_script_and_the_style_of_the_page(tmp_path:
     assert policy and policy[1].startswith("default-src 'none';")
     assert "unsafe" not in policy[1] and "http" not in policy[1]
     style = re.search(r"<style>(.*?)</style>", page, re.S)
-    assert style and report_page.fingerprint(style[1]) in policy[1]
-    assert report_page.fingerprint(Words(page).scripts[1]) in policy[1]
+    assert style and write_page.fingerprint(style[1]) in policy[1]
+    assert write_page.fingerprint(Words(page).scripts[1]) in policy[1]
 
 
 @pytest.mark.parametrize(
@@ -210,8 +209,8 @@ def test_findings_link_to_their_evidence_and_tell_what_was_tried(tmp_path: Path)
     page = page_of(tmp_path, sample.points(), findings=document)
     found = " ".join(Words(page).text.split())
     assert "calloc(100 MiB) is zeroed <twice>" in found and "It pays." in found
-    assert "calloc_ns 40 ms, redundant_zeroed_bytes 104,857,600 bytes, zero_ns n/a: no clock" in found
-    assert "A=1: calloc_ns 2 µs" in found and "B=2: not known: not tried" in found
+    assert "calloc_ns 40.0 ms, redundant_zeroed_bytes 104,857,600 bytes, zero_ns n/a: no clock" in found
+    assert "A=1: calloc_ns 2.00 µs" in found and "B=2: not known: not tried" in found
     assert 'href="#case=calloc_loop&amp;touch=0&amp;thread=main&amp;heat.f=redundant&amp;at=104857600&amp;go=heat"' in page
     assert found.index("high severity") < found.index("low severity")
 
@@ -233,14 +232,14 @@ def test_an_unfinished_run_says_so(tmp_path: Path) -> None:
     head = sample.run(3)
     head["state"], head["plan"]["points_finished"] = "interrupted", 1
     folder = sample.write(tmp_path, sample.points()[:1], head)
-    assert "The run is interrupted: 1 of 3 points are measured." in Words(report_page.page(folder)).text
+    assert "The run is interrupted: 1 of 3 points are measured." in Words(write_page.page(folder)).text
 
 
 def test_the_script_writes_one_file_and_says_where(tmp_path: Path) -> None:
     folder = sample.write(tmp_path / "run", sample.points())
     before = {path.name for path in folder.iterdir()}
     done = subprocess.run(
-        [sys.executable, str(PLOTS / "report_page.py"), str(folder)], capture_output=True, text=True, check=False
+        [sys.executable, str(PLOTS / "page" / "write_page.py"), str(folder)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, str(folder / "report.html")), done.stderr
     assert {path.name for path in folder.iterdir()} == before | {"report.html"}
@@ -259,16 +258,16 @@ def test_bad_input_is_one_line_and_writes_nothing(
 ) -> None:
     folder = sample.write(tmp_path / "run", sample.points())
     spoil(folder)
-    assert report_page.main([str(folder)]) == 2
+    assert write_page.main([str(folder)]) == 2
     told = capsys.readouterr().err
     assert words in told and told.count("\n") == 1 and told.startswith("error: ")
     assert not (folder / "report.html").exists()
 
 
 def test_without_the_library_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_page, "LIBRARY", tmp_path)
+    monkeypatch.setattr(write_page, "LIBRARY", tmp_path)
     with pytest.raises(ResultsError, match="apt-get install node-d3-scale node-d3-zoom"):
-        report_page.library()
+        write_page.library()
 
 
 def luminance(colour: str) -> float:

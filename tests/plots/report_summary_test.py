@@ -11,9 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "plots"), str(Path(__file__).parent / "sample_results")]
 
-import report_facts as facts  # noqa: E402
-import report_summary as words  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
+from page import facts  # noqa: E402
+from page import summary as words  # noqa: E402
 from zerotax_results import Results, read_run  # noqa: E402
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -59,7 +59,7 @@ def test_the_lead_names_the_two_that_are_furthest_apart_and_where(tmp_path: Path
     found = two(tmp_path)
     apart, pays = words.lead(found, facts.taxes(found))
     assert (
-        apart.text == "One calloc of 4 MiB that nobody writes to takes 1 µs with glibc 2.36 and 2 ms with mimalloc "
+        apart.text == "One calloc of 4 MiB that nobody writes to takes 1.00 µs with glibc 2.36 and 2.00 ms with mimalloc "
         "2.0.9: 2,000 times as long."
     )
     assert apart.href == "#case=calloc_loop&touch=0&thread=main&at=4194304&go=time"
@@ -73,13 +73,13 @@ def test_each_allocator_is_told_when_it_pays_and_by_how_much_it_is_slower(tmp_pa
     glibc, mimalloc = (words.who_pays(tax) for tax in facts.taxes(two(tmp_path)))
     assert glibc == words.Sentence(
         "glibc 2.36",
-        "Zeroes needlessly at 1 MiB to 2 MiB. Its first calloc in a process does not. Worst at 1 MiB: 1 µs a "
-        "call, 2 times that of mimalloc 2.0.9 (500 ns).",
+        "Zeroes needlessly at 1 MiB to 2 MiB. Its first calloc in a process does not. Worst at 1 MiB: 1.00 µs a "
+        "call, 2.0 times that of mimalloc 2.0.9 (500 ns).",
         "#case=calloc_loop&touch=0&thread=main&at=1048576&go=time",
     )
     assert (
-        mimalloc.text == "Zeroes needlessly at every size, 1 MiB to 4 MiB. Slow at 4 MiB. Worst at 4 MiB: 2 ms a call, "
-        "2,000 times that of glibc 2.36 (1 µs)."
+        mimalloc.text == "Zeroes needlessly at every size, 1 MiB to 4 MiB. Slow at 4 MiB. Worst at 4 MiB: 2.00 ms a call, "
+        "2,000 times that of glibc 2.36 (1.00 µs)."
     )
 
 
@@ -142,7 +142,7 @@ def test_who_writes_all_of_it_is_told_the_whole_operation(tmp_path: Path) -> Non
     written = words.for_whom(found, facts.taxes(found))[1]
     assert (
         written.text
-        == "At 1 MiB calloc, writing every page and free together takes 2 µs with glibc 2.36 and 3 µs with "
+        == "At 1 MiB calloc, writing every page and free together takes 2.00 µs with glibc 2.36 and 3.00 µs with "
         "scudo 14.0.6, 1.5 times as long."
     )
     assert "touch=1" in (written.href or "") and "time.f=whole_ns" in (written.href or "")
@@ -177,7 +177,7 @@ def test_receiving_is_told_by_rate(tmp_path: Path) -> None:
     found = results(tmp_path, *points)
     assert (
         words.for_whom(found, [])[3].text
-        == "With buffers of 100 MB, 600 MB/s arrive with glibc 2.36 and 0.500 MB/s with "
+        == "With buffers of 100 MB, 600 MB/s arrive with glibc 2.36 and 0.5 MB/s with "
         "mimalloc 2.0.9."
     )
 
@@ -204,7 +204,7 @@ def test_broken_promises_come_first_with_how_many_and_why(tmp_path: Path) -> Non
         (1.0, "about as much"),
         (1.3, "1.3 times"),
         (9.94, "9.9 times"),
-        (9.96, "10 times"),
+        (9.96, "10.0 times"),
         (1662345.0, "1,700,000 times"),
     ],
 )

@@ -9,7 +9,7 @@ SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).pa
 
 
 def test_the_readme_shows_what_the_reference_run_says():
-    check = subprocess.run([sys.executable, SOURCE / "results/update_readme.py", "--check"],
+    check = subprocess.run([sys.executable, SOURCE / "docs/generate/update_pages.py", "--check"],
                            capture_output=True, text=True, check=False)
     assert check.returncode == 0, check.stderr
 

@@ -109,7 +109,8 @@ def test_a_signal_ends_the_program_and_not_the_report(number, tmp_path):
 
 
 def test_a_signal_that_was_ignored_stays_ignored():
-    done = subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {ZEROTAX} record --out /dev/null -- sh -c 'kill -HUP $$; kill -PIPE $$; echo lives'"],
+    program = "sh -c 'kill -HUP $$; kill -PIPE $$; echo lives'"
+    done = subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {ZEROTAX} record --out /dev/null -- {program}"],
                           env=clean_environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "lives\n")
 

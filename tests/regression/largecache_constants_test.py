@@ -35,7 +35,8 @@ CHANGES = {
     "the 2x rule, stricter": ([("policy.h", "best - size < size", "best - size < size / 2")], "calloc_mixed"),
     "the 2x rule, looser": ([("policy.h", "best - size < size", "best - size < 2 * size")], "calloc_mixed"),
     "the memset": ([("clear.cc", "memset(AsPointer(address), 0, size);", "")], "zeroed_bytes"),
-    "the memset after madvise": ([(POLICY, ".clear = ClearAll", """.clear = [](Block& block, std::size_t size, std::uint32_t generation) {
+    "the memset after madvise": ([(POLICY, ".clear = ClearAll",
+                                   """.clear = [](Block& block, std::size_t size, std::uint32_t generation) {
       return block.madvised ? Cleared{} : ClearAll(block, size, generation);
     }""")], "zeroed_bytes"),
 }
@@ -45,15 +46,19 @@ XZONE = "policies/xzone_792.cc"
 LATER = "policies/libmalloc_283.cc"
 MEDIUM = "Libmalloc283With32GiB.TheMediumClassCountsIn32KiB"
 CONSTANTS = {
-    "the medium class's 32 KiB to 16": (LATER, "kMediumQuantum = std::size_t{32} << 10", "kMediumQuantum = std::size_t{16} << 10", MEDIUM),
-    "the medium class's 32 KiB to 64": (LATER, "kMediumQuantum = std::size_t{32} << 10", "kMediumQuantum = std::size_t{64} << 10", MEDIUM),
-    "the memory from which on there is one": (LATER, "kLargeMemory = std::size_t{32} << 30", "kLargeMemory = std::size_t{33} << 30", MEDIUM),
+    "the medium class's 32 KiB to 16": (LATER, "kMediumQuantum = std::size_t{32} << 10",
+                                        "kMediumQuantum = std::size_t{16} << 10", MEDIUM),
+    "the medium class's 32 KiB to 64": (LATER, "kMediumQuantum = std::size_t{32} << 10",
+                                        "kMediumQuantum = std::size_t{64} << 10", MEDIUM),
+    "the memory from which on there is one": (LATER, "kLargeMemory = std::size_t{32} << 30",
+                                              "kLargeMemory = std::size_t{33} << 30", MEDIUM),
     "a slice's 16 KiB to 8": (XZONE, "kSlice = std::size_t{16} << 10", "kSlice = std::size_t{8} << 10",
                               "Xzone792.CountsInSlicesOf16KiB"),
     "a slice's 16 KiB to 32": (XZONE, "kSlice = std::size_t{16} << 10", "kSlice = std::size_t{32} << 10",
                                "Xzone792.CountsInSlicesOf16KiB"),
     "a cut at one slice to one at two": (XZONE, "TrimsAlways(std::size_t /*old_size*/, std::size_t /*size*/) { return true; }",
-                                         "TrimsAlways(std::size_t old_size, std::size_t size) { return old_size - size > kSlice; }",
+                                         "TrimsAlways(std::size_t old_size, std::size_t size) "
+                                         "{ return old_size - size > kSlice; }",
                                          "Xzone792.ReallocTrimsAtOnce"),
     "a segment's 4 MiB to 2": (XZONE, "kSegment = std::size_t{4} << 20", "kSegment = std::size_t{2} << 20",
                                "Xzone792.StartsBlocksAtMultiplesOf4MiBSoThatEachFitsAnAlignmentUpToThat"),
@@ -64,9 +69,11 @@ CONSTANTS = {
                                               "Xzone792.ReallocKeepsABlockOfWhichExactlyHalfIsAskedFor"),
     ">= at the half": (XZONE, "size >= old_size / 2", "size > old_size / 2",
                        "Xzone792.ReallocKeepsABlockOfWhichExactlyHalfIsAskedFor"),
-    "a small alignment's 1 MiB to 512 KiB": (XZONE, "kMostSmallAlignment = std::size_t{1} << 20", "kMostSmallAlignment = std::size_t{1} << 19",
+    "a small alignment's 1 MiB to 512 KiB": (XZONE, "kMostSmallAlignment = std::size_t{1} << 20",
+                                             "kMostSmallAlignment = std::size_t{1} << 19",
                                              "Xzone792.TakesARequestOfMoreThan1MiBsAlignmentForHuge"),
-    "a small alignment's 1 MiB to 2": (XZONE, "kMostSmallAlignment = std::size_t{1} << 20", "kMostSmallAlignment = std::size_t{1} << 21",
+    "a small alignment's 1 MiB to 2": (XZONE, "kMostSmallAlignment = std::size_t{1} << 20",
+                                       "kMostSmallAlignment = std::size_t{1} << 21",
                                        "Xzone792.TakesARequestOfMoreThan1MiBsAlignmentForHuge"),
 }
 
@@ -141,7 +148,8 @@ def run_unit_test(folder, objects, name):
         pytest.skip(f"{test} is not built")
     library = [path for source, path in objects.items() if source != "interpose.cc"]
     subprocess.run(["g++", "-o", folder / "changed_test", test, *library, "-lgtest", "-lgtest_main", "-pthread"], check=True)
-    done = subprocess.run([folder / "changed_test", f"--gtest_filter={name}"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([folder / "changed_test", f"--gtest_filter={name}"], capture_output=True, text=True, timeout=60,
+                          check=False)
     assert "Running 1 test " in done.stdout, f"there is no test {name}"
     return done.returncode, done.stdout + done.stderr
 

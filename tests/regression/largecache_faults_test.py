@@ -79,7 +79,8 @@ FAULTS = {
         "pagemap.cc", "return lseek(descriptor, 0, SEEK_CUR) == secret;", "return descriptor >= 0 && secret != 0;",
         "pagemap", "Process.BelievesNobodyElsesPagemap/dirty_new"),
     "the descriptor is checked before the question": (
-        "pagemap.cc", "    said = Scan(opened.descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);",
+        "pagemap.cc",
+        "    said = Scan(opened.descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);",
         "    if (!IsOurs(opened.descriptor, opened.secret)) {\n      Forget(*page, opened);\n      continue;\n    }\n"
         "    said = Scan(opened.descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);\n"
         "    if (said) break;",
@@ -95,10 +96,12 @@ FAULTS = {
         "pages.cc", "MADV_DONTNEED) == 0", "MADV_FREE) == 0",
         "pages", "Pages.ThatAreEveryOtherOneAreCleared/adaptive_idle"),
     "where the answer ended is ignored": (
-        "clear.cc", "    from = walked;\n  }\n  return true;\n}\n\nbool PopulatedPages", "    from = end;\n  }\n  return true;\n}\n\nbool PopulatedPages",
+        "clear.cc", "    from = walked;\n  }\n  return true;\n}\n\nbool PopulatedPages",
+        "    from = end;\n  }\n  return true;\n}\n\nbool PopulatedPages",
         "pages", "Pages.ThatAreEveryOtherOneAreCleared/dirty_new"),
     "no answer is taken for a clean block": (
-        "clear.cc", "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;\n    for (std::size_t i = 0; i < count; ++i) {",
+        "clear.cc",
+        "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;\n    for (std::size_t i = 0; i < count; ++i) {",
         "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return true;\n    for (std::size_t i = 0; i < count; ++i) {",
         "pagemap", "Process.WithoutPagemapScanClearsAll/dirty_new"),
     "what is swapped or guarded is purged, not mapped anew": (
@@ -114,7 +117,8 @@ FAULTS = {
         "large.cc", "const std::size_t mask = policy().granule - 1;", "const std::size_t mask = 0;",
         "emulation", "Xzone792.CountsInSlicesOf16KiB"),
     "xzone clears the request only": (
-        "policies/xzone_792.cc", "std::size_t /*size*/, std::uint32_t /*generation*/) {\n  return ZeroAll(block.address, block.size)",
+        "policies/xzone_792.cc",
+        "std::size_t /*size*/, std::uint32_t /*generation*/) {\n  return ZeroAll(block.address, block.size)",
         "std::size_t size, std::uint32_t /*generation*/) {\n  return ZeroAll(block.address, size)",
         "emulation", "Xzone792.CountsInSlicesOf16KiB"),
     "xzone trims to half or less only": (

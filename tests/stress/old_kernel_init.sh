@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # The first process of a machine that old_kernel_machine.py boots: carries out each of /jobs as the user that its first
 # line names, and sends what came of it over the second serial port.
 /bin/busybox --install -s /bin

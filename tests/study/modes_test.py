@@ -2,7 +2,7 @@
 import json
 
 import pytest
-from conftest import MIB, PAGE, check_schema, measure, options, planted, point_of, zerotax
+from conftest import MIB, PAGE, check_schema, options, planted, point_of, zerotax
 
 OPS = 33  # 5 to warm up, and four times seven
 PAGES = MIB // PAGE

@@ -59,7 +59,8 @@ def test_the_page_of_the_run_is_its_last_word(study):
     page = (folder / "report.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and "planted_never" in page
     before = (folder / "report.html").read_bytes()
-    again = subprocess.run(["/usr/bin/python3", SOURCE / "plots" / "report_page.py", folder], capture_output=True, text=True, check=False)
+    again = subprocess.run(["/usr/bin/python3", SOURCE / "plots" / "page" / "write_page.py", folder], capture_output=True,
+                           text=True, check=False)
     assert again.returncode == 0, again.stderr
     assert (folder / "report.html").read_bytes() == before
 

@@ -48,7 +48,7 @@ sys.path += [str(SOURCE / "tests" / "unit" / "sample_results"), str(SOURCE / "pl
 
 def page_of(results, out):
     done = subprocess.run(
-        [sys.executable, SOURCE / "plots" / "report_page.py", results, "--out", out],
+        [sys.executable, SOURCE / "plots" / "page" / "write_page.py", results, "--out", out],
         capture_output=True,
         text=True,
         check=False,

@@ -51,7 +51,8 @@ def babeltrace(folder):
         pytest.skip("babeltrace2 is not installed")
     done = subprocess.run([BABELTRACE, str(folder)], timeout=300, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    unexpected = [line for line in done.stderr.splitlines() if line and not line.startswith(("WARNING: Tracer discarded", "WARNING: Tracer may have discarded"))]
+    expected = ("WARNING: Tracer discarded", "WARNING: Tracer may have discarded")
+    unexpected = [line for line in done.stderr.splitlines() if line and not line.startswith(expected)]
     assert not unexpected, unexpected[:5]
     discarded = sum(int(n) for n in re.findall(r"Tracer discarded (\d+) event", done.stderr))
     return done.stdout.splitlines(), discarded

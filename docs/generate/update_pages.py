@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Puts the numbers of results/reference into README.md and the pages of docs, between their markers: each
-results/blocks_*.py names its PAGE and the BLOCKS of it, by marker.
+docs/generate/blocks_*.py names its PAGE and the BLOCKS of it, by marker.
 
-usage: results/update_readme.py [--check]     --check changes nothing; exit status 1 if a page is out of date
+usage: docs/generate/update_pages.py [--check]     --check changes nothing; exit status 1 if a page is out of date
 """
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def with_block(page: str, marker: str, block: str) -> str:
 
 
 def main() -> int:
+    """Writes or checks every page; returns the exit status."""
     status = 0
     for script in sorted(pathlib.Path(__file__).parent.glob("blocks_*.py")):
         blocks = importlib.import_module(script.stem)
@@ -33,7 +34,7 @@ def main() -> int:
         if "--check" not in sys.argv[1:]:
             path.write_text(updated, encoding="utf-8")
         elif updated != page:
-            print(f"{blocks.PAGE} is not what results/reference says: run results/update_readme.py", file=sys.stderr)
+            print(f"{blocks.PAGE} is not what results/reference says: run docs/generate/update_pages.py", file=sys.stderr)
             status = 1
     return status
 

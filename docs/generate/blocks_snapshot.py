@@ -1,24 +1,20 @@
 """docs/snapshot.md: what each alternative costs, and what the parent's faults are."""
 from __future__ import annotations
 
-from reference_text import machine, reference, size_text, table
+from reference_text import machine, or_na, reference, table
+from zerotax_units import count_text, number_text, size_text, time_text
 
 PAGE = "docs/snapshot.md"
 
 
 def time(ns: float | dict) -> str:
-    """A time with three digits, or n/a."""
-    if isinstance(ns, dict):
-        return time(ns["median"]) if "median" in ns else "n/a"
-    for unit, name in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
-        if ns >= unit:
-            return f"{ns / unit:.3g} {name}" if ns / unit < 1000 else f"{ns / unit:,.0f} {name}"
-    return f"{ns:.0f} ns"
+    """A time, or n/a."""
+    return or_na(ns, time_text)
 
 
 def number(figure: int | dict) -> str:
     """A count, or n/a."""
-    return "n/a" if isinstance(figure, dict) else f"{figure:,}"
+    return or_na(figure, count_text)
 
 
 def of_faults(faults: dict, kind: str) -> int | dict:
@@ -36,8 +32,8 @@ def snapshot_block() -> str:
             rows.append([result["alternative"], result["status"], *[""] * 6])
             continue
         memory, snapshot = result["memory"], result["snapshot_ns"]
-        added = "n/a" if "na" in memory else f"{(memory['peak_bytes'] - memory['before_bytes']) / 2**20:,.0f} MiB"
-        rows.append([result["alternative"], time(result["writers_wall_ns"]), f"{result['slowdown']:.2f}",
+        added = "n/a" if "na" in memory else size_text(memory["peak_bytes"] - memory["before_bytes"])
+        rows.append([result["alternative"], time(result["writers_wall_ns"]), number_text(result["slowdown"]),
                      time(result["stopped_ns"]), "" if "na" in snapshot else time(snapshot), added,
                      *(number(of_faults(result["faults"], kind)) for kind in ("copies", "reuses"))])
     head = ["alternative", "writers need", "times", "stopped for", "complete after", "memory added", "copied", "reused"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from report_facts import link
+from page.facts import link
 from zerotax_units import count_text, size_text, time_text
 
 GRADES = ("high", "medium", "low")

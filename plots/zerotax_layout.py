@@ -36,7 +36,7 @@ def gaps(values: list[list[float | Na]]) -> list[str]:
     return [f"Gaps: {tell(reasons)}."] if reasons else []
 
 
-class Page:
+class Layout:
     """Lays out a figure from the top down, in inches, so that no text runs into another."""
 
     def __init__(self, title: str, results: Results, notes: list[str]) -> None:

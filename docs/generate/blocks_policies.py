@@ -1,17 +1,16 @@
 """docs/largecache.md: what each policy costs beside other allocators, and whether adaptive keeps its promises."""
 from __future__ import annotations
 
-from reference_text import reference, size_text, table
+from reference_text import or_na, reference, table
+from zerotax_units import count_text, number_text, plain_text, size_text, time_text
 
 PAGE = "docs/largecache.md"
 MIB = 1 << 20
 
 
-def microseconds(ns: float | dict) -> str:
-    """Three digits, or n/a."""
-    if isinstance(ns, dict):
-        return "n/a"
-    return f"{ns / 1000:,.0f}" if ns >= 100_000 else f"{ns / 1000:.3g}"
+def time(ns: float | dict) -> str:
+    """A time, or n/a."""
+    return or_na(ns, time_text)
 
 
 def grid() -> list[dict]:
@@ -20,16 +19,16 @@ def grid() -> list[dict]:
 
 
 def share(cell: dict) -> str:
-    return f"{cell['touch'] * 100:g} %"
+    return f"{plain_text(cell['touch'] * 100)} %"
 
 
 def size_block() -> str:
     """A row a contender, a column a share, at 100 MiB."""
     run = reference("policies.json")
     cells = [cell for cell in grid() if cell["sizes"] == [100 * MIB]]
-    rows = [[name, *(microseconds(cell["contenders"][name]["ns"]) for cell in cells)] for name in cells[0]["contenders"]]
-    rows.append(["limit", *(microseconds(cell["limit_ns"]) for cell in cells)])
-    return (f"Microseconds of calloc + touch + free, 100 MiB, by share of pages touched:\n\n"
+    rows = [[name, *(time(cell["contenders"][name]["ns"]) for cell in cells)] for name in cells[0]["contenders"]]
+    rows.append(["limit", *(time(cell["limit_ns"]) for cell in cells)])
+    return (f"Time of calloc + touch + free, 100 MiB, by share of pages touched:\n\n"
             f"{table(['', *map(share, cells)], rows)}\n\n"
             f"Measured on Linux {run['environment']['kernel']}, {run['environment']['cpu']}.")
 
@@ -39,12 +38,10 @@ def causes_block() -> str:
     cells = [cell for cell in grid() if cell["sizes"] == [100 * MIB]]
 
     def cause(its: dict) -> str:
-        zeroed = "n/a" if isinstance(its["zeroed_bytes"], dict) else f"{its['zeroed_bytes'] / MIB:.3g}"
-        faults = "n/a" if isinstance(its["faults"], dict) else f"{its['faults']:,.0f}"
-        return f"{zeroed} + {faults}"
+        return f"{or_na(its['zeroed_bytes'], size_text)} + {or_na(its['faults'], count_text)}"
 
     rows = [[name, *(cause(cell["contenders"][name]) for cell in cells)] for name in cells[0]["contenders"]]
-    return f"Why: MiB that the allocator zeroed + page faults, of one such operation:\n\n{table(['', *map(share, cells)], rows)}"
+    return f"Why: what the allocator zeroed + page faults, of one such operation:\n\n{table(['', *map(share, cells)], rows)}"
 
 
 def reason(cell: dict, cpus: int) -> str:
@@ -82,21 +79,23 @@ def promises_block() -> str:
                 continue
             what = " + ".join(map(size_text, cell["sizes"])) + (f" x {cell['threads']}" if cell["threads"] > 1 else "")
             rows.append([group["heading"], what, share(cell),
-                         "" if verdict["near_kept"] else f"{verdict['to_best_other']:.2f} of {verdict['best_other']}",
-                         "" if tenth_kept else f"{verdict['to_best_allocator']:.2g} of {verdict['best_allocator']}",
+                         "" if verdict["near_kept"] else f"{number_text(verdict['to_best_other'])} of {verdict['best_other']}",
+                         "" if tenth_kept else f"{number_text(verdict['to_best_allocator'])} of {verdict['best_allocator']}",
                          reason(cell, run["environment"]["cpus"])])
-    head = ["cells", "at most 1.05 times the cheapest of all others", "at most a tenth of the best other allocator (20 MiB and more, under 10 %)"]
+    head = ["cells", "at most 1.05 times the cheapest of all others",
+            "at most a tenth of the best other allocator (20 MiB and more, under 10 %)"]
     text = table(head, lines)
     if rows:
-        text += "\n\nThe others:\n\n" + table(["cells", "size", "touched", "times the cheapest", "times the best other allocator", "why"], rows)
+        text += "\n\nThe others:\n\n" + table(["cells", "size", "touched", "times the cheapest",
+                                               "times the best other allocator", "why"], rows)
     return text
 
 
 def memory_block() -> str:
     """Peak and idle memory."""
-    rows = [[row["contender"], f"{row['peak_bytes'] / MIB:.0f}", f"{row['idle_bytes'] / MIB:.1f}"]
+    rows = [[row["contender"], size_text(row["peak_bytes"]), size_text(row["idle_bytes"])]
             for row in reference("policies.json")["memory"]]
-    return "Resident MiB of a program that takes and frees 100 MiB, all touched:\n\n" \
+    return "Resident memory of a program that takes and frees 100 MiB, all touched:\n\n" \
         + table(["", "peak", "two seconds after the last free"], rows)
 
 

@@ -3,9 +3,15 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sys
+from collections.abc import Callable
+from typing import Any
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
+sys.path.insert(0, str(ROOT / "plots"))
+
+from zerotax_units import size_text  # noqa: E402
 
 
 def reference(name: str) -> dict:
@@ -16,35 +22,16 @@ def reference(name: str) -> dict:
 def machine(run: dict, up: str = "") -> str:
     """One line on what was measured, when and on which machine; `up` leads from the page to the top folder."""
     environment = run["environment"]
-    gib = environment["memory_bytes"] / 2**30
     return (f"Measured {run['started'][:10]} on Linux {environment['kernel']}, {environment['cpu']}, "
-            f"{environment['cpus']} CPUs, {gib:.0f} GiB, huge pages `{environment['thp']}`; "
+            f"{environment['cpus']} CPUs, {size_text(environment['memory_bytes'])}, huge pages `{environment['thp']}`; "
             f"all of it is in [results/reference]({up}results/reference).")
 
 
-def rate(figure: float | dict) -> str:
-    """A rate in MB/s with three digits at most, or n/a."""
+def or_na(figure: Any, text: Callable[[float], str]) -> str:
+    """A figure as the function writes it, its median if it is a spread; n/a if there is none."""
     if isinstance(figure, dict):
-        return "n/a"
-    return f"{figure:.3g}" if figure < 1000 else f"{float(f'{figure:.3g}'):,.0f}"
-
-
-def duration(ns: float) -> str:
-    """A time with three digits."""
-    for unit, least in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= least:
-            return f"{float(f'{ns / least:.3g}'):g} {unit}"
-    return f"{ns:.3g} ns"
-
-
-def size_text(size: int) -> str:
-    """The size as it is given on the command line."""
-    if size % 10**6 == 0:
-        return f"{size // 10**6} MB"
-    for unit, power in (("GiB", 30), ("MiB", 20)):
-        if size >= 1 << power:
-            return f"{float(f'{size / (1 << power):.3g}'):g} {unit}" if size < 1000 << power else f"{size >> power} {unit}"
-    return f"{size >> 10} KiB"
+        return text(figure["median"]) if "median" in figure else "n/a"
+    return text(figure)
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

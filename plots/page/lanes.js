@@ -112,7 +112,7 @@ class LaneMap {
       );
     const change = lane.changes.find(each => each.at === at);
     const notes = change
-      ? [`At ${counted(at)} bytes${change.exact ? "" : " (not exact)"}: ${change.changes.join("; ")}`]
+      ? [`At ${countText(at)} bytes${change.exact ? "" : " (not exact)"}: ${change.changes.join("; ")}`]
       : [];
     return {title: `${lane.name} ${lane.version}, ${lane.label}, ${placeText("bytes", at)}`, rows, notes};
   }
@@ -122,7 +122,7 @@ class LaneMap {
       lane.changes.map(change => [
         `${lane.name} ${lane.version}`,
         lane.label,
-        counted(change.at),
+        countText(change.at),
         `${change.exact ? "exact" : "not exact"}${change.noisy ? ", noisy" : ""}`,
         change.changes.join("; "),
       ]),

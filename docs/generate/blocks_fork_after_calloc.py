@@ -1,7 +1,8 @@
 """docs/fork_after_calloc.md: what a fork costs after calloc, by allocator."""
 from __future__ import annotations
 
-from reference_text import duration, machine, of_allocators, reference, size_text, table
+from reference_text import machine, of_allocators, reference, table
+from zerotax_units import count_text, plain_text, size_text, time_text
 
 PAGE = "docs/fork_after_calloc.md"
 SIZE = 1 << 30
@@ -18,12 +19,12 @@ def fork_table(case: str, touch: float) -> str:
     """Fork and the writes after it, one line an allocator."""
     def cells(fork: dict) -> list[str]:
         child, parent = fork["child"], fork["parent"]
-        return [duration(fork["fork_ns"]["median"]), size_text(fork["page_table_bytes"]),
-                f"{child['copies']:,}", f"{child['zero_fills']:,}", duration(child["write_ns"]["median"]),
-                f"{parent['copies']:,}", f"{parent['reuses']:,}", f"{parent['zero_fills']:,}",
-                duration(parent["write_ns"]["median"])]
+        return [time_text(fork["fork_ns"]["median"]), size_text(fork["page_table_bytes"]),
+                count_text(child["copies"]), count_text(child["zero_fills"]), time_text(child["write_ns"]["median"]),
+                *(count_text(parent[kind]) for kind in ("copies", "reuses", "zero_fills")),
+                time_text(parent["write_ns"]["median"])]
     found = points(case, touch)
-    head = [f"{size_text(SIZE)}, touch {touch:g}", "fork", "page tables", "child: copies", "zero-fills", "time",
+    head = [f"{size_text(SIZE)}, touch {plain_text(touch)}", "fork", "page tables", "child: copies", "zero-fills", "time",
             "parent: copies", "reuses", "zero-fills", "time"]
     return table(head, [[name, *cells(found[name]["fork"])] for name in of_allocators(list(found.values()))])
 

@@ -9,14 +9,14 @@ from typing import Any, Callable
 import zerotax_cow as cow
 import zerotax_fork as fork
 import zerotax_snapshot as snapshot
-from report_findings import GRADES, findings_part
-from report_points import contrasting
-from report_summary import Sentence, listed
+from page.findings import GRADES, findings_part
+from page.points import contrasting
+from page.summary import Sentence, listed
 from zerotax_documents import read_document
 from zerotax_files import ResultsError
 from zerotax_lanes import DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, lanes_of
-from zerotax_looks import OTHERS, Style, darker
-from zerotax_units import count_text, size_text, time_text
+from zerotax_looks import Style, darker
+from zerotax_units import count_text, number_text, plain_text, size_text, time_text, whole_percent_text
 
 Part = dict[str, Any]
 Makes = Callable[[dict[str, Any]], Part]
@@ -148,9 +148,9 @@ def snapshot_part(document: dict[str, Any]) -> Part:
                 "summary": summaries.get(result["alternative"], ""),
                 "status": result["status"],
                 "reason": result["reason"] or "",
-                "slowdown": f"{mark.slowdown:.2f}" if mark else "",
+                "slowdown": number_text(mark.slowdown) if mark else "",
                 "of": mark.slowdown / most if mark else 0,
-                "memory": "n/a" if not mark or mark.share is None else f"{100 * mark.share:.0f} %",
+                "memory": "n/a" if not mark or mark.share is None else whole_percent_text(mark.share),
                 "stopped": time_text(mark.stopped_ns) if mark else "",
             }
         )
@@ -169,7 +169,7 @@ def snapshot_part(document: dict[str, Any]) -> Part:
             "x": "ms",
             "y": "count",
             "xname": "milliseconds after the instant of the snapshot",
-            "yname": f"the parent's faults in {found['bin_ns'] / 1e6:g} ms",
+            "yname": f"the parent's faults in {plain_text(found['bin_ns'] / 1e6)} ms",
             "xlog": False,
             "ylog": False,
             "lines": [
@@ -199,7 +199,7 @@ def cow_part(document: dict[str, Any]) -> Part:
         "xname": "milliseconds since the watch began",
         "lines": lines,
         "xlog": False,
-        "yname": f"faults in {document['interval_s'] * 1e3:g} ms",
+        "yname": f"faults in {plain_text(document['interval_s'] * 1e3)} ms",
         "ylog": True,
     }
     return {"sentence": cow.title(document) + ".", "notes": cow.notes(document), "chart": chart if lines else None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerotax_units import size_text
+from zerotax_units import number_text, size_text
 
 
 def environment(run: dict[str, Any]) -> list[tuple[str, str]]:
@@ -18,7 +18,7 @@ def environment(run: dict[str, Any]) -> list[tuple[str, str]]:
             for key, each in value.items():
                 add(f"{name}: {key}", each)
         elif isinstance(value, list):
-            rows.append((name, ", ".join(f"{v:.2f}" if isinstance(v, float) else str(v) for v in value)))
+            rows.append((name, ", ".join(number_text(v) if isinstance(v, float) else str(v) for v in value)))
         elif isinstance(value, bool):
             rows.append((name, "yes" if value else "no"))
         else:

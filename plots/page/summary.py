@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from report_facts import Span, Tax, calloc_ns, full_names, furthest_apart, link, taxes
+from page.facts import Span, Tax, calloc_ns, full_names, furthest_apart, link, taxes
 from zerotax_results import Na, Point, Results
 from zerotax_sums import whole_time
-from zerotax_units import about_size_text, buffer_text, count_text, rate_text, time_text
+from zerotax_units import count_text, given_size_text, rate_text, ratio_text, size_text, time_text
 from zerotax_words import sentence
 
 MOST_SPANS = 4  # told one by one in a sentence
@@ -23,15 +23,13 @@ class Sentence(NamedTuple):
 
 def times_text(ratio: float) -> str:
     """A ratio of 1 or more as words: "1.3 times", "about as much", "1,700,000 times"."""
-    if ratio < 1.05:
-        return "about as much"
-    return f"{ratio:.2g} times" if ratio < 9.95 else f"{float(f'{ratio:.2g}'):,.0f} times"
+    return "about as much" if ratio < 1.05 else f"{ratio_text(ratio)} times"
 
 
 def spans_text(spans: list[Span]) -> str:
     """ "64 KiB to 28 MiB, and 100 MiB"; of many spans the first few."""
     texts = [
-        about_size_text(low) if low == high else f"{about_size_text(low)} to {about_size_text(high)}"
+        size_text(low) if low == high else f"{size_text(low)} to {size_text(high)}"
         for low, high in spans
     ]
     if len(texts) > MOST_SPANS:
@@ -56,7 +54,7 @@ def lead(results: Results, found: list[Tax]) -> list[Sentence]:
             Sentence(
                 "How far apart they are",
                 (
-                    f"One calloc of {about_size_text(size)} that nobody writes to takes {time_text(fast)} with "
+                    f"One calloc of {size_text(size)} that nobody writes to takes {time_text(fast)} with "
                     f"{names[first]} and {time_text(slow)} with {names[last]}: {times_text(slow / fast)}"
                     f"{'' if slow / fast < 1.05 else ' as long'}."
                 ),
@@ -111,7 +109,7 @@ def broken(results: Results) -> list[Sentence]:
             told.append(
                 Sentence(
                     name,
-                    f"{text} at {about_size_text(first.size)}{more}: {first.reason or 'no reason given'}.",
+                    f"{text} at {size_text(first.size)}{more}: {first.reason or 'no reason given'}.",
                     "#failures",
                 )
             )
@@ -138,7 +136,7 @@ def who_pays(tax: Tax) -> Sentence:
     worst = tax.worst
     if worst and worst.ratio() >= 1.05:
         text += (
-            f" Worst at {about_size_text(worst.size)}: {time_text(worst.value)} a call, {times_text(worst.ratio())} "
+            f" Worst at {size_text(worst.size)}: {time_text(worst.value)} a call, {times_text(worst.ratio())} "
             f"that of {worst.best_name} ({time_text(worst.best)})."
         )
     elif worst:
@@ -153,7 +151,7 @@ def _extremes(results: Results, points: list[Point], what: str) -> str | None:
         return None
     size, (fast, first), (slow, last) = apart
     return (
-        f"at {about_size_text(size)} {what} takes {time_text(fast)} with {names[first]} and {time_text(slow)} with "
+        f"at {size_text(size)} {what} takes {time_text(fast)} with {names[first]} and {time_text(slow)} with "
         f"{names[last]}, {times_text(slow / fast)}{'' if slow / fast < 1.05 else ' as long'}"
     )
 
@@ -228,7 +226,7 @@ def _receives(results: Results) -> Sentence:
     return Sentence(
         subject,
         (
-            f"With buffers of {buffer_text(size)}, {rate_text(fast)} arrive with {names[first]} and "
+            f"With buffers of {given_size_text(size)}, {rate_text(fast)} arrive with {names[first]} and "
             f"{rate_text(slow)} with {names[last]}."
         ),
         link("receiving", size=size),

@@ -1,19 +1,16 @@
 """docs/fork.md: fork by section, by clone flags, by model."""
 from __future__ import annotations
 
-from reference_text import duration, machine, reference, size_text, table
+from reference_text import machine, reference, table
+from zerotax_units import count_text, number_text, percent_text, size_text, time_text
 
 PAGE = "docs/fork.md"
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def sections_block() -> str:
     fork = reference("fork.json")
     processes = [process for process in fork["processes"] if isinstance(process["samples"], list)]
-    paper = {row["section"]: f"{row['ms']:.2f} ms, {row['percent']} %" for row in fork["casper"]}
+    paper = {row["section"]: f"{time_text(row['ms'] * 1e6)}, {row['percent']} %" for row in fork["casper"]}
     head = ["section", "CASPER's", "in 1989"]
     for process in processes:
         head += [process["name"], "share"]
@@ -23,19 +20,19 @@ def sections_block() -> str:
         row = [section["name"], its, paper.pop(its, "") if its != "-" else ""]
         for process in processes:
             found = process["samples"][0]["sections"][i]
-            row += [duration(found["ns"]), percent(found["share"])]
+            row += [time_text(found["ns"]), percent_text(found["share"])]
         rows.append(row)
     for name, text, cell in (
-            ("into the kernel and out", "", lambda s: duration(s["entry_ns"])),
-            ("sum", paper["Total fork"], lambda s: duration(s["sections_ns"] + s["entry_ns"])),
-            ("by the clock", "", lambda s: duration(s["mean_ns"])),
-            ("sum / clock", "", lambda s: f"{s['sum_over_mean']:.3f}"),
-            ("sampled / unsampled", "", lambda s: f"{s['observer']['median_ratio']:.3f}")):
+            ("into the kernel and out", "", lambda s: time_text(s["entry_ns"])),
+            ("sum", paper["Total fork"], lambda s: time_text(s["sections_ns"] + s["entry_ns"])),
+            ("by the clock", "", lambda s: time_text(s["mean_ns"])),
+            ("sum / clock", "", lambda s: number_text(s["sum_over_mean"])),
+            ("sampled / unsampled", "", lambda s: number_text(s["observer"]["median_ratio"]))):
         row = [name, "", text]
         for process in processes:
             row += [cell(process["samples"][0]), ""]
         rows.append(row)
-    facts = ", ".join(f"{p['name']}: {p['facts']['pages']:,} pages, {p['facts']['mappings']} mappings, "
+    facts = ", ".join(f"{p['name']}: {count_text(p['facts']['pages'])} pages, {p['facts']['mappings']} mappings, "
                       f"{p['facts']['descriptors']} descriptors" for p in processes)
     return f"{table(head, rows)}\n\n({facts})\n\n{machine(fork, '../')}"
 
@@ -50,10 +47,10 @@ def ablation_block() -> str:
         row = [f"`{part['flags']}`" if part["flags"].startswith("CLONE") else part["flags"]]
         for process in fork["processes"]:
             found = process["ablation"][i]
-            row += [duration(found["ns"]), "" if found["flags"] == "fork" else percent(found["share_saved"])]
+            row += [time_text(found["ns"]), "" if found["flags"] == "fork" else percent_text(found["share_saved"])]
         rows.append(row)
-    told = "; ".join(f"{p['name']}: {percent(p['memory_share']['sampled'])} by samples, "
-                     f"{percent(p['memory_share']['ablated'])} by CLONE_VM" for p in fork["processes"]
+    told = "; ".join(f"{p['name']}: {percent_text(p['memory_share']['sampled'])} by samples, "
+                     f"{percent_text(p['memory_share']['ablated'])} by CLONE_VM" for p in fork["processes"]
                      if "na" not in p["memory_share"])
     return f"{table(head, rows)}\n\nThe address space's share of a fork: {told}."
 
@@ -61,35 +58,35 @@ def ablation_block() -> str:
 def elsewhere_block() -> str:
     fork = reference("fork.json")
     samples = fork["processes"][0]["samples"]
-    rows = [[one["name"], duration(one["ns"]), duration(other["ns"])]
+    rows = [[one["name"], time_text(one["ns"]), time_text(other["ns"])]
             for one, other in zip(samples[0]["sections"], samples[1]["sections"]) if not one["of_memory"]]
     sums = [sum(s["ns"] for s in of["sections"] if not s["of_memory"]) for of in samples]
-    rows.append(["sum", *map(duration, sums)])
+    rows.append(["sum", *map(time_text, sums)])
     return table([f"{fork['processes'][0]['name']}, beside the address space", "in a fork", "with CLONE_VM"], rows)
 
 
 def model_block() -> str:
     model = reference("fork.json")["model"]
-    rows = [[term["name"], duration(term["ns"]), f"{duration(term['low_ns'])} to {duration(term['high_ns'])}"]
+    rows = [[term["name"], time_text(term["ns"]), f"{time_text(term['low_ns'])} to {time_text(term['high_ns'])}"]
             for term in model["terms"] if not isinstance(term["ns"], dict)]
     held = [[size_text(p["populated_bytes"]) + (" huge" if p["kind"] == "huge" else "") if p["populated_bytes"] else "-",
-             f"{p['facts']['mappings']:,}", f"{p['facts']['descriptors']:,}", f"{p['facts']['threads']:,}",
-             duration(p["measured_ns"]), duration(p["predicted_ns"]), percent(p["error"])] for p in model["held_back"]]
+             *(count_text(p["facts"][name]) for name in ("mappings", "descriptors", "threads")),
+             time_text(p["measured_ns"]), time_text(p["predicted_ns"]), percent_text(p["error"])] for p in model["held_back"]]
     return (table(["fork costs, for", "time", "95 % interval"], rows)
-            + f"\n\nR² {model['r_squared']:.4f}; worst error {percent(model['worst_fit_error'])} where it was fitted, "
-            f"{percent(model['worst_held_back_error'])} where it was held back:\n\n"
+            + f"\n\nR² {model['r_squared']:.4f}; worst error {percent_text(model['worst_fit_error'])} where it was fitted, "
+            f"{percent_text(model['worst_held_back_error'])} where it was held back:\n\n"
             + table(["populated", "mappings", "descriptors", "threads", "measured", "predicted", "error"], held))
 
 
 def ways_block() -> str:
     ways = reference("fork.json")["ways"]
     return table([f"with {size_text(ways['populated_bytes'])} populated", "the call", "child gone after"],
-                 [[way["name"], duration(way["call_ns"]), duration(way["gone_ns"])] for way in ways["ways"]])
+                 [[way["name"], time_text(way["call_ns"]), time_text(way["gone_ns"])] for way in ways["ways"]])
 
 
 def shared_block() -> str:
-    rows = [[size_text(row["populated_bytes"]) if row["populated_bytes"] else "nothing", duration(row["fork_ns"]),
-             duration(row["shared_ns"]), percent(row["saved"]), duration(row["first_write_ns"])]
+    rows = [[size_text(row["populated_bytes"]) if row["populated_bytes"] else "nothing", time_text(row["fork_ns"]),
+             time_text(row["shared_ns"]), percent_text(row["saved"]), time_text(row["first_write_ns"])]
             for row in reference("fork.json")["shared_page_tables"]]
     return table(["populated", "fork now", "tables shared", "saved", "then, for each 2 MiB written"], rows)
 

@@ -88,7 +88,7 @@ function controls() {
   options(
     byId("touch"),
     now.touches,
-    value => ({0: "nothing (0)", 1: "every page (1)"})[value] || `${value * 100} % of the pages`,
+    value => ({0: "nothing (0)", 1: "every page (1)"})[value] || `${plainText(100 * value)} % of the pages`,
     now.touch,
   );
   options(byId("thread"), now.threads, value => value, now.thread);

@@ -148,7 +148,7 @@ class Frame {
         "text",
         {x: at, y: this.size + 16, "text-anchor": "middle"},
         this.layer,
-        this.now.xunit === "bytes" ? sizeText(value) : digits(value, 6),
+        tickText(this.now.xunit, value),
       );
     }
     svg("text", {x: this.inner / 2, y: this.size + 36, "text-anchor": "middle"}, this.layer, this.now.xname);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
 
-from report_facts import Value, first_call
+from page.facts import Value, first_call
 from zerotax_looks import FILLS, darker, labels, order, styles
 from zerotax_results import Key, Na, Point, Results
 from zerotax_sums import whole_faults, whole_time

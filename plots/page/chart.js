@@ -108,7 +108,7 @@ class LineChart {
       const at = y(value);
       if (at < -1 || at > height + 1) continue;
       svg("path", {class: "grid", d: `M0 ${at}H${width}`}, layer);
-      svg("text", {x: -6, y: at + 4, "text-anchor": "end"}, layer, valueText(unit, value, true));
+      svg("text", {x: -6, y: at + 4, "text-anchor": "end"}, layer, tickText(unit, value));
     }
     const inside = svg("g", {"clip-path": clip}, layer);
     const zeros = lines.filter(line => line.ys.includes(0));

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from reference_text import REFERENCE
+from zerotax_units import count_text
 
 PAGE = "docs/largecache_hard_cases.md"
 
@@ -11,7 +12,7 @@ def stress_block() -> str:
     *rounds, total = (REFERENCE / "stress-largecache.txt").read_text(encoding="utf-8").splitlines()
     policies = sorted({line.split(":")[0] for line in rounds})
     size, _, what = total.partition(" ")
-    return (f"Eight threads and a forking one, {', '.join(policies)} in turn: {int(size):,} {what} "
+    return (f"Eight threads and a forking one, {', '.join(policies)} in turn: {count_text(int(size))} {what} "
             f"([results/reference](../results/reference), stress-largecache.txt).")
 
 

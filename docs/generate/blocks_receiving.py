@@ -1,10 +1,16 @@
 """docs/receiving.md: receive buffers, in the case and in Python's clients."""
 from __future__ import annotations
 
-from reference_text import machine, of_allocators, rate, reference, size_text, table
+from reference_text import machine, of_allocators, or_na, reference, table
+from zerotax_units import given_size_text, number_text
 
 PAGE = "docs/receiving.md"
 SIZES = [16 << 10, 1 << 20, 100_000_000, 128 << 20, 1000 << 20]
+
+
+def rate(figure: float | dict) -> str:
+    """A rate to three digits, or n/a."""
+    return or_na(figure, number_text)
 
 
 def case_block() -> str:
@@ -14,7 +20,7 @@ def case_block() -> str:
     rows = [[name, *(rate(transfer[name, size]["mb_per_s"]) for size in SIZES),
              rate(transfer[name, SIZES[2]]["cpu_s_per_gb"]), rate(transfer[name, SIZES[2]]["zeroed_per_received_byte"])]
             for name in of_allocators(run["points"])]
-    head = ["MB/s received by TLS", *map(size_text, SIZES), "CPU s/GB", "zeroed"]
+    head = ["MB/s received by TLS", *map(given_size_text, SIZES), "CPU s/GB", "zeroed"]
     return f"{table(head, rows)}\n\n(CPU s/GB, zeroed: for 100 MB; zeroed: bytes for each byte received)\n\n{machine(run, '../')}"
 
 
@@ -28,7 +34,7 @@ def clients_block() -> str:
         case = {p["allocator"]: p["transfer"]["mb_per_s"] for p in run["points"] if p["size_bytes"] == size}
         rows = [[name, rate(case[name]), *(rate(found[name, client]) for client in names)]
                 for name in of_allocators(run["points"])]
-        parts.append(table([f"MB/s, {size_text(size)}", "recv_buffer", *names], rows))
+        parts.append(table([f"MB/s, {given_size_text(size)}", "recv_buffer", *names], rows))
     versions: dict[str, str] = {}
     for result in run["results"]:
         if "na" not in result["versions"]:

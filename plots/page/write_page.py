@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Writes the page of a run: one HTML file with words, figures and tables that needs no other file and no network.
 
-Usage: report_page.py RESULTS [--out FILE], where RESULTS is a results folder (what `zerotax study` or
-`zerotax run --out DIR` wrote) or the file of `zerotax run --json FILE`. The page is RESULTS/report.html, or report.html beside the file.
+Usage: write_page.py RESULTS [--out FILE], where RESULTS is a results folder (what `zerotax study` or
+`zerotax run --out DIR` wrote) or the file of `zerotax run --json FILE`. The page is
+RESULTS/report.html, or report.html beside the file.
 """
 
 from __future__ import annotations
@@ -24,19 +25,21 @@ except ModuleNotFoundError as missing:
     print(f"error: {missing}; install python3-jinja2 and use /usr/bin/python3", file=sys.stderr)
     sys.exit(2)
 
-from report_documents import documents_told, findings_told
-from report_documents import parts as document_parts
-from report_facts import full_names, link
-from report_environment import environment
-from report_method import METHOD
-from report_points import columns, failures, slim
-from report_summary import summary
-from zerotax_files import ResultsError
-from zerotax_results import Results, read_run
-from zerotax_units import size_text
-from zerotax_words import subtitle, unfinished
+FOLDER = Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent))
 
-FOLDER = Path(__file__).resolve().parent / "report"
+from page.documents import documents_told, findings_told  # noqa: E402
+from page.documents import parts as document_parts  # noqa: E402
+from page.environment import environment  # noqa: E402
+from page.facts import full_names, link  # noqa: E402
+from page.method import METHOD  # noqa: E402
+from page.points import columns, failures, slim  # noqa: E402
+from page.summary import summary  # noqa: E402
+from zerotax_files import ResultsError  # noqa: E402
+from zerotax_results import Results, read_run  # noqa: E402
+from zerotax_units import size_text, whole_percent_text  # noqa: E402
+from zerotax_words import subtitle, unfinished  # noqa: E402
+
 LIBRARY = Path("/usr/share/nodejs")  # where Debian's node-d3-scale and node-d3-zoom, and what they need, put theirs
 MODULES = [
     "array",
@@ -55,7 +58,7 @@ MODULES = [
     "drag",
     "zoom",
 ]
-SCRIPTS = ["words", "state", "axis", "marks", "data", "table", "frame", "chart", "heat", "lanes", "main"]
+SCRIPTS = ["units", "elements", "state", "axis", "marks", "data", "table", "frame", "chart", "heat", "lanes", "main"]
 MORE_RUNS = {
     "recv_buffer.json": ("recv_buffer", "recv_buffer_tcp"),
     "fork_after_calloc.json": ("fork_after_calloc", "fork_after_calloc_huge"),
@@ -166,6 +169,7 @@ def page(source: str | Path) -> str:
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     jinja.filters["code"] = code_marked
+    jinja.filters["percent"] = whole_percent_text
     template = jinja.get_template("page.html")
     head = [line for line in subtitle(results) if line]
     return template.render(

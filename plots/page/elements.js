@@ -1,0 +1,17 @@
+"use strict";
+// Elements of the page, and of its drawings.
+const SVG = "http://www.w3.org/2000/svg";
+function svg(name, attributes, parent, text) {
+  const element = document.createElementNS(SVG, name);
+  for (const key in attributes) element.setAttribute(key, attributes[key]);
+  if (text !== undefined) element.textContent = text;
+  if (parent) parent.appendChild(element);
+  return element;
+}
+function html(name, attributes, parent, text) {
+  const element = document.createElement(name);
+  for (const key in attributes || {}) element.setAttribute(key, attributes[key]);
+  if (text !== undefined) element.textContent = text;
+  if (parent) parent.appendChild(element);
+  return element;
+}
