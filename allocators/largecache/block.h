@@ -1,4 +1,4 @@
-// A large block, and what a policy has learnt of its pages.
+// A large block, and what a policy has learnt about its pages.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_BLOCK_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_BLOCK_H_
 
@@ -7,7 +7,7 @@
 
 namespace zerotax::largecache {
 
-/// What the adaptive policy remembers of a block (policies/adaptive_model.h). All zero: nothing is known.
+/// What the adaptive policy remembers about a block (policies/adaptive_model.h). All zero: nothing is known.
 struct History {
   static constexpr std::size_t kMostSamples = 8;
 
@@ -19,7 +19,7 @@ struct History {
   float purge_ticks = 0;         // that a purge of the block may take while nothing is touched; 0: not known
   float surprise_ticks = 0;      // that the last purge took, if that was more
   std::uint32_t samples[kMostSamples] = {};  // pages, ascending, that were purged to see whether they come back
-  std::uint16_t left = 0;                    // calls until the mode is thought over
+  std::uint16_t left = 0;                    // calls until the mode is reconsidered
   std::uint16_t until_sample = 0;            // calls until the next sample; 0: none is due
   std::uint8_t mode = 0;
   std::uint8_t sample_count = 0;
@@ -39,7 +39,7 @@ struct Block {
   std::size_t size = 0;  // bytes, whole pages
   bool madvised = false;
   std::uint32_t freed_at = 0;  // milliseconds of a monotonic clock, wrapping; set where there is decay
-  History* history = nullptr;  // its own, or nullptr when there was no room for one
+  History* history = nullptr;  // its own, or nullptr if there was no room for one
 
   friend constexpr bool operator==(const Block&, const Block&) = default;
 };

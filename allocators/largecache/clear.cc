@@ -22,7 +22,7 @@ void CountWatched(const PageRun& run, Watched& watched, std::size_t& next) {
 
 }  // namespace
 
-// The requested pages, whether they are zero already or not. Built with -fno-builtin-memset, so that it stays a call.
+// The requested pages, whether they are already zero or not. Built with -fno-builtin-memset, so that it stays a call.
 Cleared ZeroAll(std::uintptr_t address, std::size_t size) {
   memset(AsPointer(address), 0, size);
   return {size, 0};

@@ -9,17 +9,17 @@
 
 namespace zerotax::largecache {
 
-/// Writes zeros over all of it, whether they are there already or not. A call of memset that a meter can see.
+/// Writes zeros over all of it, whether it is already zero or not. A call of memset that a meter can see.
 Cleared ZeroAll(std::uintptr_t address, std::size_t size);
 
 /// What ZeroDirty found.
 struct Dirty {
-  std::size_t pages = 0;  // that may have held something else than zeros
+  std::size_t pages = 0;  // that may have been non-zero
   std::size_t runs = 0;   // of neighbours, that these pages make
   Cleared cleared;
 };
 
-/// Pages that ZeroDirty is to look out for: `count` addresses in ascending order. `found` of them were populated.
+/// Pages that ZeroDirty counts if they are populated: `count` addresses in ascending order, `found` of them populated.
 struct Watched {
   const std::uintptr_t* pages = nullptr;
   std::size_t count = 0;
@@ -27,8 +27,8 @@ struct Watched {
 };
 
 /// Writes zeros over the pages that may be non-zero (pagemap.h); pages that are swapped out are mapped anew, which
-/// spares reading them. False when the kernel does not say which these are, or stops saying so midway: `dirty` is
-/// meaningless then, and nothing may be taken for zero.
+/// avoids reading them. False if the kernel does not report these pages, or stops reporting midway: `dirty` is then
+/// meaningless, and no page may be assumed to be zero.
 bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched = nullptr);
 
 /// Some of the pages that are populated.
@@ -37,8 +37,8 @@ struct PopulatedPages {
   std::uintptr_t pages[kMost] = {};  // ascending
   std::uint32_t count = 0;
 
-  /// `wanted` <= kMost pages of the block, spread at random (by `seed`) over those that may be non-zero, of which there
-  /// are `populated`. Fewer when there are fewer. False when the kernel does not say.
+  /// `wanted` <= kMost pages of the block, spread at random (by `seed`) over the `populated` pages that may be
+  /// non-zero. Fewer if there are fewer. False if the kernel does not report them.
   bool Choose(std::uintptr_t address, std::size_t size, std::uint32_t populated, std::uint32_t wanted,
               std::uint64_t seed);
 };

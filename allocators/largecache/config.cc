@@ -41,7 +41,7 @@ struct Suffix {
 };
 constexpr Suffix kSuffixes[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
 
-// By hand: strtoul accepts blanks, signs and a locale's digits, and sets errno.
+// Parsed by hand: strtoul accepts blanks, signs and a locale's digits, and sets errno.
 bool Parse(std::string_view text, const Knob& knob, std::size_t& value) {
   unsigned shift = 0;
   for (const Suffix& suffix : kSuffixes) {

@@ -11,9 +11,9 @@ namespace zerotax::largecache {
 /// Returns the value of a variable, or nullptr when it is not set.
 using Lookup = const char* (*)(const char* name);
 
-/// The policy and its settings that the variables found by `lookup` ask for. A value that is unusable gets one line
-/// on standard error, naming the variable and what it accepts, and the default is kept.
-/// `physical_memory`, bytes, is what a policy's defaults are shares of. Allocates nothing.
+/// The policy and its settings, as requested by the variables found by `lookup`. For an unusable value, prints one line
+/// on standard error that names the variable and what it accepts, and keeps the default. A policy's defaults are shares
+/// of `physical_memory` (bytes). Allocates nothing.
 Settings ReadSettings(Lookup lookup, std::size_t physical_memory);
 
 /// Fills `settings` from this process's environment. False when it is too early: the C library has
@@ -21,8 +21,8 @@ Settings ReadSettings(Lookup lookup, std::size_t physical_memory);
 /// Allocates nothing.
 bool SettingsFromEnvironment(Settings& settings);
 
-/// Bytes of physical memory, as sysinfo(2) has it (without what the kernel keeps for itself); 0 if
-/// unknown.
+/// Bytes of physical memory, as reported by sysinfo(2) (without what the kernel keeps for itself);
+/// 0 if unknown.
 std::size_t PhysicalMemory();
 
 }  // namespace zerotax::largecache

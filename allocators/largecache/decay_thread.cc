@@ -32,7 +32,7 @@ bool StartDecayThread(LargeHeap& heap) {
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  // It inherits the mask: the program's handlers are to run on the program's threads.
+  // It inherits the mask, so that the program's handlers run on the program's threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -6,8 +6,8 @@
 
 namespace zerotax::largecache {
 
-/// Starts one for the heap, which lives for ever. It ends as soon as nothing is cached any more, so that a process
-/// which waits for its last thread waits no longer than the decay. It takes no signals. False when there can be none.
+/// Starts one for the heap, which is never destroyed. It ends as soon as nothing is cached any more, so that a process
+/// that waits for its last thread waits no longer than the decay time. It takes no signals. False if it cannot start.
 bool StartDecayThread(LargeHeap& heap);
 
 }  // namespace zerotax::largecache

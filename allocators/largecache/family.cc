@@ -24,8 +24,9 @@ void* Fail(int error) {
 // library would need libgcc_s.so for that.
 bool IsPowerOfTwo(std::size_t number) { return number != 0 && (number & (number - 1)) == 0; }
 
-// A pointer to the start of a page that is no large block. Stops the process, naming it, unless it may be a small one:
-// no header of one says more than twice what is large; 1 MiB is for those from before the threshold was known.
+// A pointer to the start of a page that is not a large block. Stops the process, naming the pointer, unless it may be a
+// small block: no small block's header gives more than twice the threshold; 1 MiB allows for blocks from before the
+// threshold was known.
 void StopUnlessSmall(LargeHeap& heap, void* pointer, const char* call) {
   constexpr std::size_t kFromTheStart = std::size_t{1} << 20;
   const std::size_t claimed = small::Claimed(pointer);
@@ -107,7 +108,7 @@ int PosixMemalign(LargeHeap& heap, void** out, std::size_t alignment, std::size_
 }
 
 void* Memalign(LargeHeap& heap, std::size_t alignment, std::size_t size) {
-  if (alignment > SIZE_MAX / 2 + 1) return Fail(EINVAL);  // there is no power of two above
+  if (alignment > SIZE_MAX / 2 + 1) return Fail(EINVAL);  // there is no larger power of two
   return Align(heap, std::bit_ceil(alignment), size);
 }
 

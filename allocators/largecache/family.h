@@ -19,7 +19,7 @@ void* Calloc(LargeHeap& heap, std::size_t count, std::size_t size);
 /// Size 0 frees and returns nullptr, as glibc's does (libmalloc would return a minimal block).
 void* Realloc(LargeHeap& heap, void* pointer, std::size_t size);
 void* ReallocArray(LargeHeap& heap, void* pointer, std::size_t count, std::size_t size);
-/// Preserves errno. Stops the process when the pointer is at the start of a page and can be no block; so do Realloc and
+/// Preserves errno. Stops the process if the pointer is at the start of a page and cannot be a block; so do Realloc and
 /// UsableSize.
 void Free(LargeHeap& heap, void* pointer);
 

@@ -1,5 +1,5 @@
-// Where the histories of blocks are kept: each stays at its address as long as its block lives, so that whoever holds
-// the block may write to it without a lock. Memory comes from mmap and is not given back. The owner's lock is held.
+// Storage for the histories of blocks: each keeps its address as long as its block exists, so that whoever holds the
+// block may write to it without a lock. Memory comes from mmap and is not given back. The owner's lock is held.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_HISTORY_POOL_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_HISTORY_POOL_H_
 
@@ -12,7 +12,7 @@ class HistoryPool {
   /// An empty one, or nullptr when no memory can be mapped.
   [[nodiscard]] History* Take();
 
-  /// Takes one back; nullptr is none.
+  /// Takes one back; nullptr does nothing.
   void Return(History* history);
 
  private:

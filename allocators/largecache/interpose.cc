@@ -10,7 +10,7 @@ namespace lc = zerotax::largecache;
 namespace {
 
 // Not on the first allocation: that one may come from inside pthread_atfork. Before this runs there
-// is hardly a thread, and no fork, that could need the handlers.
+// are hardly any threads, and no fork that could need the handlers.
 [[gnu::constructor]] void Start() { lc::InstallForkHandlers(); }
 
 }  // namespace

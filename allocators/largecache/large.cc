@@ -74,14 +74,14 @@ void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents cont
       Discard(block);
       continue;
     }
-    // MADV_FREE_REUSE would come here if the block had been madvised: on Linux nothing is to be
+    // MADV_FREE_REUSE would come here if the block had been madvised: on Linux nothing needs to be
     // undone, a write to a page takes it back (madvise(2), MADV_FREE).
     if (contents == Contents::kZero) {
       const Cleared cleared = policy().clear(block, *rounded, ForkGeneration());
       if (cleared.zeroed_bytes != 0) zeroed_bytes_.fetch_add(cleared.zeroed_bytes, std::memory_order_relaxed);
       if (cleared.purged_bytes != 0) purged_bytes_.fetch_add(cleared.purged_bytes, std::memory_order_relaxed);
     } else if (block.history != nullptr) {
-      *block.history = {};  // nobody will know what the program had found there
+      *block.history = {};  // nobody will know what the program found there
     }
     return AsPointer(block.address);
   }
@@ -90,14 +90,15 @@ void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents cont
 
 // Fresh pages are zero: never a memset here.
 void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment) {
-  // So that a purge meets page tables of this block alone. (The kernel aligns by itself only what is a multiple of this
+  // So that a purge walks only page tables of this block. (The kernel aligns by itself only what is a multiple of this
   // long, which the witness spoils.)
   if (policy().has_witness && size >= kTableSpan / 2 && alignment < kTableSpan) alignment = kTableSpan;
   if (alignment < policy().block_alignment) alignment = policy().block_alignment;
   std::uintptr_t fresh = MapPages(Mapped(size), alignment);
   if (fresh == 0) {
-    // What the cache holds may be what is missing, as with a limit on the address space. None of Apple's does this: it
-    // says that there is no memory, and keeps its cache (libmalloc-116, magazine_large.c:463-465). README.md says why.
+    // Giving back the cache may help, for example under a limit on the address space. None of Apple's allocators does
+    // this: they report that there is no memory, and keep their cache (libmalloc-116, magazine_large.c:463-465).
+    // README.md says why.
     Decay(true);
     fresh = MapPages(Mapped(size), alignment);
   }
@@ -180,7 +181,7 @@ bool LargeHeap::Free(void* pointer) {
       return false;
     }
     statistics_.in_use_bytes -= block.size;
-    // One that only its alignment has made large is not kept (xzone_segment.c:2963).
+    // A block that is large only because of its alignment is not kept (xzone_segment.c:2963).
     if (!policy().should_cache(settings_, block.size) || block.size <= settings_.threshold ||
         block.size > MemoryLimitLocked()) {
       histories_.Return(block.history);
@@ -249,8 +250,8 @@ void LargeHeap::EvictAgedLocked(std::uint32_t now, bool all, Evicted& evicted) {
   while (ring_.size() > 0 && (all || now - ring_.at(0).freed_at > settings_.decay_ms)) EvictOldestLocked(evicted);
 }
 
-// Bytes that the cache may hold: a fixed share of memory, and no more than makes 1.25 times the most that the program
-// ever held.
+// Bytes that the cache may hold: a fixed share of memory, and never more than brings the total to 1.25 times the most
+// that the program ever held.
 std::size_t LargeHeap::MemoryLimitLocked() const {
   if (!policy().bounded_by_peak) return settings_.memory_limit;
   const std::size_t peak = statistics_.peak_in_use_bytes;
@@ -279,8 +280,8 @@ void LargeHeap::StartDecay() {
     if (decaying_) return;
     decaying_ = true;
   }
-  // May allocate, hence no lock. One that cannot be started now will hardly be so later: decaying_ stays, and blocks
-  // are given back as others are freed.
+  // May allocate, hence no lock. If it cannot be started now, later attempts are unlikely to succeed: decaying_ stays
+  // set, and blocks are given back as others are freed.
   start_decay_(*this);
 }
 
@@ -290,7 +291,7 @@ void LargeHeap::ParentAfterFork() {
 }
 
 void LargeHeap::ChildAfterFork() {
-  decaying_ = false;  // the thread is the parent's
+  decaying_ = false;  // the thread belongs to the parent
   lock_.ChildAfterFork();
 }
 

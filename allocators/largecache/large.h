@@ -19,7 +19,7 @@
 
 namespace zerotax::largecache {
 
-/// What the program was promised about a new block's bytes.
+/// What the program may expect of a new block's bytes.
 enum class Contents { kAny, kZero };
 
 /// Thread-safe; one lock, never held during memset, madvise or the munmap of a block.
@@ -31,7 +31,7 @@ class LargeHeap {
   /// SettingsFromEnvironment).
   using SettingsSource = bool (*)(Settings&);
 
-  /// Has heap.Decay() called from time to time from now on, until that returns false. False when it cannot.
+  /// Arranges for heap.Decay() to be called periodically until it returns false. False if this is not possible.
   using DecayStarter = bool (*)(LargeHeap& heap);
 
   /// Reads its settings from `source` when it is first needed. `start_decay`, if there is one, is called without a
@@ -56,26 +56,26 @@ class LargeHeap {
   /// whatever it says), or nullptr with errno ENOMEM. IsLarge has been asked.
   void* Allocate(std::size_t size, std::size_t alignment, Contents contents);
 
-  /// Bytes of the block that starts at `pointer`: whole granules of the policy, more than was asked for when it came
-  /// from the cache. 0 when it is none of ours. Stops the process when the block has been freed.
+  /// Bytes of the block that starts at `pointer`: whole granules of the policy, more than was requested if it came from
+  /// the cache. 0 if it is not one of ours. Stops the process if the block has been freed.
   [[nodiscard]] std::size_t UsableSize(const void* pointer);
 
-  /// Frees the block that starts at `pointer`, to the cache or to the system. False when it is none
-  /// of ours. Preserves errno. Stops the process, naming the pointer, when the block is in the
-  /// cache already.
+  /// Frees the block that starts at `pointer`, to the cache or to the system. False if it is not one
+  /// of ours. Preserves errno. Stops the process, naming the pointer, if the block is already in the
+  /// cache.
   bool Free(void* pointer);
 
   /// Makes a block of ours of `old_size` = UsableSize(pointer) bytes hold `size` > 0 bytes where it
   /// is. False when it must move instead; nothing has changed then. What is cut off may go to the cache.
   bool ResizeInPlace(void* pointer, std::size_t old_size, std::size_t size);
 
-  /// The policy that is followed.
+  /// The policy in use.
   [[nodiscard]] const Policy& policy() const { return *settings_.policy; }
 
   void Statistics(struct largecache_statistics& out);
 
-  /// Gives back cached blocks that have lain there for longer than the settings allow; all of them if `all`. False when
-  /// none is left and whoever calls this by the clock may stop: a later free has DecayStarter called again.
+  /// Gives back blocks that have been cached for longer than the settings allow; all of them if `all`. False if none is
+  /// left and the periodic caller may stop: a later free has DecayStarter called again.
   bool Decay(bool all);
 
   // Around fork(). The cache is neither flushed nor changed, as in libmalloc.
@@ -90,7 +90,7 @@ class LargeHeap {
       std::uintptr_t address;
       std::size_t size;
     };
-    std::array<Range, Ring::kMaxEntries + 1> blocks;  // not initialised: every free makes one
+    std::array<Range, Ring::kMaxEntries + 1> blocks;  // not initialised, because every free makes one
     std::size_t count = 0;
 
     void Add(const Block& block) { blocks[count++] = {block.address, block.size}; }
@@ -112,7 +112,7 @@ class LargeHeap {
   void Record(std::uintptr_t address, std::size_t size);
   void CacheTail(std::uintptr_t address, std::size_t size);
   void StartDecay();
-  // These want it taken.
+  // These require it to be held.
   void HandOutLocked(const Block& block);
   void RecordLocked(std::uintptr_t address, std::size_t size);
   [[nodiscard]] std::uintptr_t TailLocked(std::uintptr_t from, std::uintptr_t end) const;

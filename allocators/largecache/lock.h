@@ -9,7 +9,7 @@
 
 namespace zerotax::largecache {
 
-/// Meets std::lock_guard's needs. Not recursive, except for the thread that is inside fork().
+/// Usable with std::lock_guard. Not recursive, except for the thread that is inside fork().
 ///
 /// That exception is needed because fork handlers of libraries that registered theirs before us run
 /// while we hold the lock, in prepare after ours and in parent and child before ours

@@ -1,4 +1,4 @@
-// Messages on standard error from inside an allocator: no stdio, for stdio allocates and locks.
+// Messages on standard error from inside an allocator: no stdio, because stdio allocates and locks.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_MESSAGE_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_MESSAGE_H_
 

@@ -40,19 +40,19 @@ constexpr std::uint64_t kPresent = 1U << 3;
 constexpr std::uint64_t kSwapped = 1U << 4;
 constexpr std::uint64_t kZeroPage = 1U << 5;
 
-// Programs may count on the lowest descriptors; ours goes above what most of them have open.
+// Programs may rely on the lowest descriptors; ours goes above what most of them have open.
 constexpr int kLeastDescriptor = 256;
 constexpr std::uint32_t kQuestionsBetweenTrials = 64;
 
-// What a fork wipes.
+// Data that a fork wipes.
 struct OfThisProcess {
   std::atomic<std::uint64_t> opened;  // how many had been opened, and the number + 1: see Opened; 0: none is open
   std::atomic<std::int64_t> secret;   // of this process
   std::atomic<std::uint32_t> generation;
 };
 
-// A descriptor of ours and the file position that it must have: another one each time, lest two that bore the same
-// number one after the other should be taken for one.
+// A descriptor of ours and the file position that it must have: a different one each time, so that two descriptors that
+// had the same number, one after the other, are never confused.
 struct Opened {
   int descriptor = -1;
   std::int64_t secret = 0;
@@ -68,7 +68,7 @@ std::atomic<std::int64_t> last_secret{0};
 std::atomic<std::uint32_t> failures{0};
 std::atomic<bool> kernel_cannot{false};
 
-// nullptr when the kernel cannot wipe (before 4.14): then no answer could be believed after a fork.
+// nullptr if the kernel cannot wipe (before 4.14): then no answer could be trusted after a fork.
 OfThisProcess* Page() {
   OfThisProcess* page = of_this_process.load(std::memory_order_acquire);
   if (page != nullptr) return page;
@@ -109,7 +109,7 @@ bool Scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, ScanRegion* 
   scan.category_anyof_mask = kPresent | kSwapped;
   scan.return_mask = kPresent | kSwapped;
   const int got = ioctl(descriptor, kPagemapScan, &scan);
-  // Less than all was looked at when `regions` is full; nothing, when it was interrupted.
+  // The scan stops early when `regions` is full; an interrupted one has scanned nothing.
   if (got < 0 || static_cast<std::size_t>(got) > capacity || scan.walk_end <= begin || scan.walk_end > end)
     return false;
   count = static_cast<std::size_t>(got);
@@ -119,7 +119,7 @@ bool Scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, ScanRegion* 
 
 bool IsOurs(int descriptor, std::int64_t secret) { return lseek(descriptor, 0, SEEK_CUR) == secret; }
 
-// In a child, the parent's descriptor is of no use.
+// In a child, the parent's descriptor is useless.
 void CloseInherited(const OfThisProcess& page) {
   const int descriptor = last_descriptor.exchange(-1, std::memory_order_relaxed);
   const std::int64_t secret = last_secret.load(std::memory_order_relaxed);
@@ -129,14 +129,14 @@ void CloseInherited(const OfThisProcess& page) {
   }
 }
 
-// Does the kernel know the ioctl, and say of our own page, which has just been written to, that it is present?
+// Does the kernel know the ioctl, and report our own page, which has just been written to, as present?
 bool TellsTheTruth(int descriptor, const OfThisProcess& page) {
   ScanRegion region{};
   std::size_t count = 0;
   std::uintptr_t walked = 0;
   const auto here = reinterpret_cast<std::uintptr_t>(&page) & ~(PageSize() - 1);
   if (Scan(descriptor, here, here + PageSize(), &region, 1, count, walked)) return count == 1;
-  // Older kernels know no such ioctl; a filter may forbid it. Neither changes its mind.
+  // Older kernels do not know the ioctl; a filter may forbid it. Neither will change.
   if (errno != ENOMEM && errno != EINTR) kernel_cannot.store(true, std::memory_order_relaxed);
   return false;
 }
@@ -147,9 +147,9 @@ Opened Unpack(std::uint64_t opened, const OfThisProcess& page) {
           page.secret.load(std::memory_order_acquire) + static_cast<std::int64_t>(opened >> 32)};
 }
 
-// A descriptor of our own, high and close-on-exec, with the secret as its position; -1 when there is none to be had.
+// A descriptor of our own, high and close-on-exec, with the secret as its position; -1 if none is available.
 Opened Open(OfThisProcess& page) {
-  // Not /proc/self: that is the first thread's, whose memory is gone when it has ended before the others.
+  // Not /proc/self: that refers to the first thread, whose memory is gone if it has ended before the others.
   const int low = open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (low < 0) return {};
   int descriptor = fcntl(low, F_DUPFD_CLOEXEC, kLeastDescriptor);
@@ -162,7 +162,7 @@ Opened Open(OfThisProcess& page) {
   const std::uint64_t count = last_count.fetch_add(1, std::memory_order_relaxed) + 1;
   const std::uint64_t packed = count << 32 | (static_cast<std::uint64_t>(descriptor) + 1);
   const Opened opened = Unpack(packed, page);
-  // In this order: whatever else came under the number meanwhile would have the secret, but not our page.
+  // In this order: another file that got the number meanwhile would have the secret, but not our page.
   if (lseek(descriptor, opened.secret, SEEK_SET) != opened.secret || !TellsTheTruth(descriptor, page)) {
     close(descriptor);
     return {};
@@ -184,7 +184,7 @@ Opened Descriptor(OfThisProcess* page) {
   return opened != 0 ? Unpack(opened, *page) : Open(*page);
 }
 
-// The program has closed it; what it opened there since is its own.
+// The program has closed it; what it has opened there since belongs to the program.
 void Forget(OfThisProcess& page, const Opened& gone) {
   std::uint64_t opened = page.opened.load(std::memory_order_acquire);
   if (Unpack(opened, page).secret == gone.secret) {

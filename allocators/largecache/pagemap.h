@@ -1,13 +1,13 @@
-// Which pages may hold something else than zeros: PAGEMAP_SCAN, an ioctl of /proc/PID/pagemap (Linux 6.7; the kernel's
-// Documentation/admin-guide/mm/pagemap.rst). It is asked through a descriptor that stays open.
+// Which pages may be non-zero: PAGEMAP_SCAN, an ioctl of /proc/PID/pagemap (Linux 6.7; the kernel's
+// Documentation/admin-guide/mm/pagemap.rst). It is called through a descriptor that stays open.
 //
-// A descriptor is a number that the program can close and use for another file; and after a fork it still leads to the
-// parent's memory. Neither may ever be believed, so
+// A descriptor is a number that the program can close and use for another file; and after a fork it still refers to the
+// parent's memory. An answer from either must never be trusted, so
 //  - the file position of our description is set to a secret number, and read after each use: another file under the
 //    same number does not have it (the position of a pagemap means nothing to PAGEMAP_SCAN). After, not before: another
 //    thread of the program may change what the number means at any moment;
 //  - number and secret lie in a page that the kernel wipes in a child (madvise(2), MADV_WIPEONFORK), even one that
-//    was made past the C library. A child opens its own.
+//    was created without the C library. A child opens its own.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_PAGEMAP_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_PAGEMAP_H_
 
@@ -23,18 +23,18 @@ struct PageRun {
   bool swapped = false;  // or otherwise not present: on their way to another node, poisoned, a guard
 };
 
-/// The first runs of pages in [begin, end) that may hold something else than zeros: present and not the shared zero
-/// page, or swapped. At most `capacity`, in order, into `runs` and `count`; `walked` is where the search ended, more
-/// than `begin`. (A huge zero page counts as present: the kernel does not tell it apart.) All other pages read as zeros
-/// as long as nobody writes. False when the kernel does not say; it is asked again later. Preserves errno. Any thread.
+/// The first runs of pages in [begin, end) that may be non-zero: swapped, or present and not the shared zero page. At
+/// most `capacity`, in order, into `runs` and `count`; `walked` is where the search ended, more than `begin`. (A huge
+/// zero page counts as present: the kernel does not distinguish it.) All other pages read as zeros as long as nobody
+/// writes. False if the kernel gives no answer; it is asked again later. Preserves errno. Any thread.
 bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
                  std::uintptr_t& walked);
 
-/// Has NonZeroRuns() a prospect of an answer? When the last time it had none, only every so many questions say yes.
+/// Is NonZeroRuns() likely to get an answer? After it got none, this returns true only once in a number of calls.
 bool CanLook();
 
-/// Changes with every fork, in the parent (by NextForkGeneration()) and in the child (when that first asks), so that
-/// one can tell which pages are shared with another process. 0 when the kernel does not help.
+/// Changes with every fork, in the parent (by NextForkGeneration()) and in the child (when it first calls this), so
+/// that callers know which pages are shared with another process. 0 if the kernel cannot wipe pages at a fork.
 std::uint32_t ForkGeneration();
 std::uint32_t NextForkGeneration();
 

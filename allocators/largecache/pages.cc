@@ -29,7 +29,7 @@ std::uintptr_t MapPages(std::size_t size, std::size_t alignment) {
   // mmap aligns to a page; for more, map that much more and trim both ends.
   const std::size_t page = PageSize();
   const std::size_t slack = alignment > page ? alignment - page : 0;
-  // A sum that wraps would map a little, and unmap what is somebody else's.
+  // A sum that wraps would map too little, and unmap memory of somebody else.
   std::size_t length = 0;
   if (__builtin_add_overflow(size, slack, &length)) return 0;
   void* const start = mmap(nullptr, length, kReadWrite, kPrivateAnonymous, -1, 0);
@@ -38,7 +38,7 @@ std::uintptr_t MapPages(std::size_t size, std::size_t alignment) {
   const std::uintptr_t address = (Address(start) + slack) & ~(alignment - 1);
   const std::size_t before = address - Address(start);
   const std::size_t after = slack - before;
-  // A refusal leaves a piece mapped that nobody uses; it costs addresses, not memory.
+  // If the kernel refuses, an unused piece stays mapped; it costs addresses, not memory.
   if (before != 0) UnmapPages(Address(start), before);
   if (after != 0) UnmapPages(address + size, after);
   return address;
@@ -81,10 +81,10 @@ bool PageIsMapped(std::uintptr_t address) {
 std::size_t WitnessSize() { return 2 * PageSize(); }
 
 bool WitnessAgrees(std::uintptr_t address, std::size_t size) {
-  // One of the two witness pages is asked for, so that the other shows that the mapping goes on.
+  // The question includes one of the two witness pages, so that the other shows that the mapping continues.
   const int saved_errno = errno;
   const void* const longer = mremap(AsPointer(address), size + PageSize(), size + 2 * PageSize(), 0);
-  // EAGAIN: it would be more than may be locked. Success: the mapping did end there, so it is not what we made.
+  // EAGAIN: more than may be locked. Success: the mapping did end there, so it is not the one that we made.
   const bool agrees = longer == MAP_FAILED && (errno == ENOMEM || errno == EAGAIN);
   errno = saved_errno;
   return agrees;

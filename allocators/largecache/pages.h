@@ -54,23 +54,24 @@ bool OfferPages(std::uintptr_t address, std::size_t size);
 /// Has the kernel supply zero pages from now on: MADV_DONTNEED. False on failure, as above.
 bool PurgePages(std::uintptr_t address, std::size_t size);
 
-/// The same by a fresh mapping over the pages, which also takes away what is in the page table but no page: swap
-/// entries, guards. False, and nothing changed, when there is no room for it.
+/// The same by a fresh mapping over the pages, which also removes page table entries that are not pages: swap entries,
+/// guards. False, and nothing changed, if there is no room for it.
 bool MapPagesOver(std::uintptr_t address, std::size_t size);
 
-/// Is the page at `address` mapped? True also when the kernel does not say.
+/// Is the page at `address` mapped? Also true if the kernel gives no answer.
 bool PageIsMapped(std::uintptr_t address);
 
-/// Bytes of the witness: pages behind a block that are part of its mapping and that nobody is ever given.
+/// Bytes of the witness: pages behind a block that are part of its mapping and are never handed out.
 std::size_t WitnessSize();
 
-/// Is the block still as it was mapped, together with its witness? Whatever the program changes of its own block's
-/// mapping (protection, locking, advice, userfaultfd, NUMA policy, another file or memory in its place) is kept per
-/// mapping by the kernel, and so splits the block from its witness. What changes all mappings alike (mlockall) does
-/// not.
+/// Are the block and its witness still one mapping, as they were made? The kernel keeps per mapping whatever the
+/// program changes in its own block's mapping (protection, locking, advice, userfaultfd, NUMA policy, another file or
+/// memory in its place), so such a change splits the block from its witness. What changes all mappings alike (mlockall)
+/// does not.
 ///
-/// The question is put as an mremap(2) that cannot succeed: to lengthen in place what lies in the middle of a mapping
-/// is ENOMEM, and to lengthen what goes beyond a mapping's end is EFAULT. It needs no /proc, and is as old as mremap.
+/// This asks with an mremap(2) that cannot succeed: to lengthen in place what lies in the middle of a mapping fails
+/// with ENOMEM, and to lengthen what extends beyond a mapping's end fails with EFAULT. It needs no /proc, and is as old
+/// as mremap.
 [[nodiscard]] bool WitnessAgrees(std::uintptr_t address, std::size_t size);
 
 }  // namespace zerotax::largecache

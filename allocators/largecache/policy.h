@@ -1,4 +1,4 @@
-// What a policy is: every decision of the cache, as one set of answers. The files in policies/ are such sets;
+// A policy is one set of answers to every decision of the cache. The files in policies/ are such sets;
 // LARGECACHE_POLICY chooses one. Nothing here locks or allocates.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICY_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_POLICY_H_
@@ -17,14 +17,14 @@ struct Settings {
   const Policy* policy = nullptr;
   std::size_t threshold = 0;       // bytes; larger requests are large
   std::size_t entries = 0;         // freed blocks that are kept, 0..Ring::kMaxEntries
-  std::size_t entry_limit = 0;     // bytes; what is longer does not meet the cache
+  std::size_t entry_limit = 0;     // bytes; longer blocks bypass the cache
   std::size_t reserve_limit = 0;   // bytes that may stay cached without MADV_FREE
   std::size_t memory_limit = 0;    // bytes that may stay cached in all
-  std::size_t decay_ms = 0;        // a block that lay cached for longer is given back; 0: never
+  std::size_t decay_ms = 0;        // a block that was cached for longer is given back; 0: never
   std::size_t medium_quantum = 0;  // bytes that realloc rounds a request of the medium class to; 0: there is none
 };
 
-/// What becomes of the pages of a block that goes to the cache.
+/// What happens to the pages of a block that goes to the cache.
 enum class AtFree {
   kKeep,   // nothing
   kOffer,  // MADV_FREE: the kernel may take them when it needs memory
@@ -47,10 +47,10 @@ struct Policy {
   const char* name;
   /// One line: what it does and whose it is.
   const char* summary;
-  /// Are blocks mapped with witness pages (mapping.h), so that one whose mapping the program has changed is never used
-  /// again? The emulations have none, as what they emulate has none.
+  /// Are blocks mapped with witness pages (pages.h), so that one whose mapping the program has changed is never used
+  /// again? The emulations have none, because the allocators that they emulate have none.
   bool has_witness;
-  /// Does a footprint of 1.25 times the peak of what was in use bound the cache, too?
+  /// Is the cache also bounded by a footprint of 1.25 times the peak of what was in use?
   bool bounded_by_peak;
 
   /// Its own values. `physical_memory`: bytes that the process may have, 0 if unknown.
@@ -73,7 +73,7 @@ struct Policy {
   /// Where blocks start: at multiples of this power of two, bytes. If it is more than a page, every cached block fits
   /// an alignment up to it, and the cache is not asked for one beyond it. 1: at any page; cached blocks are compared.
   std::size_t block_alignment = 1;
-  /// A request of more alignment than this, bytes, is large whatever its size.
+  /// A request with more alignment than this, bytes, is large whatever its size.
   std::size_t most_small_alignment = SIZE_MAX;
   /// Does what realloc cuts off a block go to the cache, from the next multiple of block_alignment on, if that is large
   /// and there is an entry free? Not together with has_witness.
@@ -89,7 +89,7 @@ struct Policy {
 /// The policy of this name; nullptr when there is none.
 const Policy* FindPolicy(const char* name);
 
-/// All of them, ended by nullptr; the first is the default.
+/// All policies, terminated by nullptr; the first is the default.
 extern const Policy* const kPolicies[];
 
 /// Is the best fit, of `best` bytes, good enough for a request of `size` <= `best`? Less than twice as large:

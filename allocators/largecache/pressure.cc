@@ -26,7 +26,7 @@ std::string_view Read(const char* path, std::array<char, N>& text) {
   return length > 0 ? std::string_view(text.data(), static_cast<std::size_t>(length)) : std::string_view();
 }
 
-// The number at the start of the text; UINT64_MAX for "max" and for what is none.
+// The number at the start of the text; UINT64_MAX for "max" and for anything that is not a number.
 std::uint64_t Number(std::string_view text) {
   std::uint64_t number = 0;
   std::size_t digits = 0;
@@ -41,7 +41,7 @@ std::uint64_t NumberIn(const char* path) {
   return path[0] == '\0' ? UINT64_MAX : Number(Read(path, text));
 }
 
-// Puts texts together; the path is empty when they do not fit.
+// Concatenates texts; the path is empty if they do not fit.
 template <std::size_t N>
 void Join(std::array<char, N>& path, std::initializer_list<std::string_view> parts) {
   std::size_t length = 0;
@@ -56,14 +56,14 @@ void Join(std::array<char, N>& path, std::initializer_list<std::string_view> par
   *at = '\0';
 }
 
-// Where /proc/self/cgroup (cgroups(7)) says that the process is: of version 1's memory controller, or of version 2.
+// The process's control group, from /proc/self/cgroup (cgroups(7)): of version 1's memory controller, or of version 2.
 struct Group {
   std::string_view path;
   bool version_1 = false;
 };
 
-// Takes what is before the next `end`, and both away from the text. (Not string_view::substr: it may throw, and the
-// library would need the C++ runtime for that.)
+// Returns what is before the next `end`, and removes both from the text. (Not string_view::substr: it may throw, and
+// the library would need the C++ runtime for that.)
 std::string_view TakeUntil(char end, std::string_view& text) {
   const std::size_t length = std::min(text.find(end), text.size());
   const std::string_view taken(text.data(), length);

@@ -8,7 +8,7 @@
 
 namespace zerotax::largecache {
 
-/// Allocates nothing. What cannot be read is no pressure. `root` is put before every path; for tests.
+/// Allocates nothing. What cannot be read counts as no pressure. `root` is prepended to every path; for tests.
 class Pressure {
  public:
   explicit Pressure(const char* root = "");

@@ -32,7 +32,7 @@ const char* Version() {
 }
 
 void InstallForkHandlers() {
-  // May allocate; hence not from inside an allocation, whose caller may be pthread_atfork itself.
+  // May allocate; hence it is not called from inside an allocation, whose caller may be pthread_atfork itself.
   if (pthread_atfork(&Prepare, &Parent, &Child) != 0) {
     Message().Text("no memory for fork handlers: a child of a threaded process may hang").Send();
   }

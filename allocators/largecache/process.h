@@ -6,14 +6,14 @@
 
 namespace zerotax::largecache {
 
-// A variable rather than hidden in a function: every small malloc and free asks it for the threshold. Hidden: the
-// library reaches it without a detour through the GOT.
+// A variable rather than a function's static, because every small malloc and free asks it for the threshold. Hidden
+// visibility lets the library reach it without a detour through the GOT.
 [[gnu::visibility("hidden")]] extern constinit LargeHeap process_heap;
 
 /// The heap, configured from the environment when it is first needed. Usable before any constructor has run.
 inline LargeHeap& ProcessHeap() { return process_heap; }
 
-/// "0.1.0 (adaptive)": ours, and the policy's. Static storage.
+/// "0.1.0 (adaptive)": our version, and the name of the policy. Static storage.
 const char* Version();
 
 /// Makes fork() safe while other threads allocate. Call once; says so on standard error when it

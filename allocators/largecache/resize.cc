@@ -1,5 +1,4 @@
-// realloc of a large block where it is. The rules are the policy's: which blocks stay, which are cut off, and where
-// what is cut off goes.
+// realloc of a large block in place. The policy decides which blocks stay, which are cut off, and where the rest goes.
 #include <mutex>
 #include <optional>
 
@@ -14,7 +13,7 @@ using Guard = std::lock_guard<Lock>;
 }  // namespace
 
 bool LargeHeap::ResizeInPlace(void* pointer, std::size_t old_size, std::size_t size) {
-  // A block may be as short as a small one: its alignment has made it large.
+  // A block may be as short as a small one, if its alignment made it large.
   if (!IsLarge(size) || !IsLarge(old_size)) return size <= old_size && policy().stays(settings_, old_size, size);
   const std::optional<std::size_t> rounded = RoundUp(size);
   if (!rounded) return false;
@@ -24,9 +23,9 @@ bool LargeHeap::ResizeInPlace(void* pointer, std::size_t old_size, std::size_t s
   return true;
 }
 
-// At every moment the table names no page that is not ours, lest a child forked now should free a stranger's: a longer
-// block is mapped first and recorded afterwards, a shorter one recorded first. A witness goes on behind the block:
-// pages of either end up there.
+// At every moment the table names only pages of ours, so that a child forked now cannot free somebody else's: a longer
+// block is mapped first and recorded afterwards, a shorter one is recorded first. The witness moves with the block's
+// end: pages of the witness become pages of a longer block, and pages of a shorter block become its witness.
 bool LargeHeap::Lengthen(std::uintptr_t address, std::size_t old_size, std::size_t size) {
   if (!MapPagesAt(address + Mapped(old_size), size - old_size)) return false;
   Record(address, size);
@@ -42,8 +41,8 @@ void LargeHeap::Shorten(std::uintptr_t address, std::size_t old_size, std::size_
     RecordLocked(address, size);
     if (policy().keeps_tails) tail = TailLocked(from, end);
   }
-  // A refusal (pages.h) leaves the block as long as it was. The pages that become the witness are mapped anew: what the
-  // program had done with all of the block would otherwise have been done to them, too.
+  // If the kernel refuses (pages.h), the block stays as long as it was. The pages that become the witness are mapped
+  // anew: otherwise, whatever the program did to all of the block would have been done to them, too.
   if ((policy().has_witness && !MapPagesOver(address + size, WitnessSize())) ||
       (tail > from && !UnmapPages(from, tail - from))) {
     Record(address, old_size);
@@ -60,13 +59,13 @@ std::uintptr_t LargeHeap::TailLocked(std::uintptr_t from, std::uintptr_t end) co
   return is_kept ? tail : end;
 }
 
-// Without eviction: a tail takes nobody's place.
+// Without eviction: a tail displaces no other block.
 bool LargeHeap::HasRoomLocked(std::size_t size) const {
   return ring_.size() < settings_.entries && statistics_.cached_bytes + size <= MemoryLimitLocked();
 }
 
 // The tail belongs to nobody until it is in the ring: neither table nor ring names it while what lies before it is
-// unmapped, so a child forked then has it mapped in vain, and no more. The last entry may have been taken since.
+// unmapped, so the worst for a child forked then is a useless mapping. The last entry may have been taken since.
 void LargeHeap::CacheTail(std::uintptr_t address, std::size_t size) {
   Block tail{address, size, false, 0, nullptr};
   Evicted evicted;

@@ -42,7 +42,7 @@ class Ring {
   /// Removes the oldest entry; size() > 0.
   Block PopOldest();
 
-  /// Is a block on the ring that starts at `address`?
+  /// Is a block that starts at `address` on the ring?
   [[nodiscard]] bool Contains(std::uintptr_t address) const;
 
  private:

@@ -2,7 +2,7 @@
 // small_glibc.cc (the C library beneath its interposed names) and small_plain.cc (whatever malloc
 // the process has: a sanitizer's).
 //
-// libmalloc has regions of its own for them; they are no part of what is emulated here.
+// libmalloc has regions of its own for them; those are not emulated here.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_SMALL_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_SMALL_H_
 
@@ -20,9 +20,8 @@ void Free(void* pointer);
 /// Bytes of a block in use that one of the above returned; `pointer` is not nullptr.
 std::size_t UsableSize(void* pointer);
 
-/// Bytes of the memory that a block would take which starts at `pointer`, at a page's start, if it is one of the above;
-/// fewer when it has a mapping of its own; 0 when it can be none. SIZE_MAX when that cannot be known. Follows any
-/// pointer.
+/// Bytes of memory that a block at `pointer`, the start of a page, would take if it is one of the above; fewer if it
+/// has a mapping of its own; 0 if it cannot be one. SIZE_MAX if that cannot be known. Dereferences any pointer.
 std::size_t Claimed(void* pointer);
 
 }  // namespace zerotax::largecache::small

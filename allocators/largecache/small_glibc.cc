@@ -1,4 +1,4 @@
-// glibc's allocator by its second names, which interposing malloc leaves alone (glibc,
+// glibc's allocator by its second names, which are not affected by interposing malloc (glibc,
 // malloc/malloc.c: strong_alias (__libc_malloc, malloc) and so on; all five are exported under
 // GLIBC_2.2.5).
 #include <cstdint>
@@ -41,8 +41,8 @@ std::size_t UsableSize(void* pointer) {
   return (header & ~kFlags) - overhead;
 }
 
-// glibc itself reads the header of whatever it is given, and then what that leads to: a program that frees what is no
-// block would end by SIGSEGV, without a word. The header lies at the end of the page before.
+// glibc itself reads the header of whatever it is given, and follows it: a program that frees something that is not a
+// block would die of SIGSEGV, without a message. The header lies at the end of the previous page.
 std::size_t Claimed(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (!PageIsMapped(address - PageSize())) return 0;

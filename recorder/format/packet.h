@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// How a packet of records begins, in the buffer of a thread and in a stream file alike: CTF 1.8, as metadata.cc
-// declares it.
+// The header of a packet of records, in a thread's buffer and in a stream file alike: CTF 1.8, as declared by
+// metadata.cc.
 
 namespace zerotax::recorder {
 
@@ -15,8 +15,8 @@ struct PacketHeader {
   std::uint32_t stream_id;
   std::uint64_t timestamp_begin;  ///< of the first record, in ticks of the clock
   std::uint64_t timestamp_end;    ///< of the last one
-  std::uint64_t content_bits;     ///< with this header, up to the end of the last record's last field
-  std::uint64_t packet_bits;      ///< the same, to whole 8 bytes
+  std::uint64_t content_bits;     ///< including this header, up to the end of the last record's last field
+  std::uint64_t packet_bits;      ///< the same, rounded up to 8 bytes
   std::uint64_t sequence;         ///< 0, 1, … in a stream; a gap is a packet that was overwritten or not written
   std::uint64_t discarded;        ///< records of this stream that were not kept, so far
   std::uint32_t pid;
@@ -24,7 +24,7 @@ struct PacketHeader {
 };
 static_assert(sizeof(PacketHeader) == 80);
 
-/// To whole 8 bytes.
+/// Rounds up to a multiple of 8 bytes.
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 inline constexpr unsigned kTickBits = 48;  ///< of a record's first word; the other 16 are the number of its type

@@ -4,8 +4,8 @@
 
 #include "format/packet.h"
 
-// The file behind a thread's buffer: one page that says how far it is, then the slots that hold a packet each. It is a
-// hidden file beside the streams, gone when all of it is in them; after a crash it has what they lack.
+// The file behind a thread's buffer: one page with its progress, then the slots, each of which holds a packet. It is a
+// hidden file next to the streams, removed when all of it is in them; after a crash it holds what they lack.
 
 namespace zerotax::recorder {
 
@@ -14,12 +14,12 @@ inline constexpr const char* kRingPrefix = ".ring-";
 inline constexpr unsigned kLanes = 2;  ///< the second is for signal handlers that interrupt a record
 inline constexpr std::uint64_t kRingHeaderBytes = 4096;
 
-/// One stream of the thread. Lines are apart by who writes them: the recording thread for each record, the same for
-/// each packet, the drain.
+/// One stream of the thread. Fields share a cache line by who writes them: the recording thread for each record, the
+/// recording thread for each packet, and the drain.
 struct LaneFile {
   alignas(64) std::uint64_t committed;  ///< address, in the process, behind the last whole record, unpadded
   std::uint64_t last;                   ///< timestamp of the last record
-  alignas(64) std::uint64_t produced;   ///< packets that are complete; slot produced % slots may hold a begun one
+  alignas(64) std::uint64_t produced;   ///< packets that are complete; slot produced % slots may hold an unfinished one
   std::uint64_t begun;                  ///< produced + 1 if it does
   std::uint64_t discarded;
   std::uint64_t slots;

@@ -4,11 +4,11 @@
 
 // What libzerotax-functions records.
 
-/// `stack`: an address in the frame that the hook has below that of the function.
+/// `stack`: an address in the hook's frame, which is below that of the function.
 ZEROTAX_EVENT(function_entry, (uint64_t, function), (uint64_t, stack))
 ZEROTAX_EVENT(function_exit, (uint64_t, function))
 /// A jump out of functions that will not exit: the frames below this stack pointer are gone.
 ZEROTAX_EVENT(function_jump, (uint64_t, stack))
-/// A program file, from where to where it is in memory; an address less `bias` is one of the file.
+/// A program file, and where it is in memory; an address minus `bias` is an address in the file.
 ZEROTAX_EVENT(function_module, (uint64_t, begin), (uint64_t, end), (uint64_t, bias), (uint8_t, build_id_bytes),
               (uint8_t, build_id, 20), (char, path, 240))

@@ -10,8 +10,7 @@
 
 namespace {
 
-/// Which files are loaded is recorded before the first function, and anew in a forked child, which has a trace of its
-/// own.
+/// The loaded files are recorded before the first function, and again in a forked child, which has a trace of its own.
 std::atomic<bool> modules_wanted{true};
 
 [[gnu::noinline, gnu::cold]] void give_modules() {

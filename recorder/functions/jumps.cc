@@ -5,12 +5,12 @@
 
 #include "functions/events.h"
 
-// The functions that a longjmp leaves do not exit: where it jumps to says which they are.
+// The functions that a longjmp leaves do not exit: the target of the jump shows which ones they are.
 
 namespace {
 
 /// The stack pointer that a jmp_buf of glibc holds (sysdeps/x86_64/jmpbuf-offsets.h and pointer_guard.h); 0 elsewhere,
-/// and then the report finds out by the next function that exits.
+/// and then the reader finds out from the next function that exits.
 std::uint64_t stack_of(const __jmp_buf_tag* buffer) {
 #if defined(__x86_64__) && defined(__GLIBC__)
   auto guarded = static_cast<std::uint64_t>(buffer->__jmpbuf[6]);
@@ -36,7 +36,7 @@ Jump real_underscore = nullptr;
 Jump real_siglongjmp = nullptr;
 Jump real_checked = nullptr;
 
-/// Found early: a handler may jump.
+/// Looked up early, because a signal handler may jump.
 [[gnu::constructor]] void find() {
   real_longjmp = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "longjmp"));
   real_underscore = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "_longjmp"));

@@ -47,11 +47,11 @@ int record_module(dl_phdr_info* info, std::size_t /*size*/, void* /*nothing*/) {
   if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
     std::strncpy(module.path, info->dlpi_name, sizeof module.path - 1);
   } else {
-    // The program itself has no name here. Cut if it is longer: then its functions have no names.
+    // The program itself has no name here. A longer path is cut; its functions then have no names.
     const ssize_t length = ::readlink("/proc/self/exe", module.path, sizeof module.path - 1);
     if (length <= 0) return 0;
   }
-  // The kernel's own (vdso) is no file.
+  // The kernel's own module (vdso) is not a file.
   if (module.begin < module.end && module.path[0] == '/') zerotax::record(module);
   return 0;
 }
@@ -62,7 +62,7 @@ void record_modules() { ::dl_iterate_phdr(record_module, nullptr); }
 
 }  // namespace zerotax::functions
 
-/// What is unloaded has its name recorded first.
+/// Records the names of the loaded files before one of them is unloaded.
 extern "C" ZEROTAX_PUBLIC_ int dlclose(void* handle) noexcept {
   static const auto real = reinterpret_cast<int (*)(void*)>(::dlsym(RTLD_NEXT, "dlclose"));
   if (zerotax_trace_is_on()) zerotax::functions::record_modules();

@@ -30,7 +30,7 @@ std::uint64_t read_tsc() {
 #endif
 }
 
-/// The clock between two readings of the TSC that lie next to each other: the closest of some tries is best.
+/// Reads the clock between two readings of the TSC; of several tries, the one with the closest readings is kept.
 ClockPair read_pair(bool tsc) {
   ClockPair pair{};
   if (!tsc) {
@@ -49,7 +49,7 @@ ClockPair read_pair(bool tsc) {
     pair.ticks = before + best / 2;
     pair.monotonic_ns = now;
   }
-  // The other clock differs by a constant for the moment.
+  // For now, the other clock differs by a constant.
   const std::uint64_t before = clock_ns(CLOCK_MONOTONIC);
   const std::uint64_t real = clock_ns(CLOCK_REALTIME);
   pair.realtime_ns = real - (before - pair.monotonic_ns);
@@ -100,7 +100,7 @@ std::uint64_t frequency(const Clock& clock) {
 void unix_offset(const Clock& clock, std::int64_t& seconds, std::uint64_t& ticks) {
   const Wide per_second = frequency(clock);
   const Wide since_1970 = Wide{clock.begin.realtime_ns} * per_second / kSecond;
-  // A clock that stands before 1970 plus the time since the TSC was 0 cannot be said: then all begins at 1970.
+  // If the clock is earlier than 1970 plus the time since the TSC was 0, the offset would be negative: start at 1970.
   const Wide offset = since_1970 > clock.begin.ticks ? since_1970 - clock.begin.ticks : 0;
   seconds = static_cast<std::int64_t>(offset / per_second);
   ticks = static_cast<std::uint64_t>(offset % per_second);

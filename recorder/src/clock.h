@@ -13,20 +13,20 @@ struct ClockPair {
 
 /// What timestamps are counted in.
 struct Clock {
-  bool tsc = false;  ///< counts_tsc() for those that may still be recording as the next trace begins
+  bool tsc = false;  ///< counts_tsc() for threads that may still be recording when the next trace begins
   ClockPair begin{};
-  ClockPair end{};  ///< the latest calibration; the further from the begin, the better
+  ClockPair end{};  ///< the latest calibration; the further from begin, the better
 };
 
-/// Whether the TSC counts at one rate on all CPUs and in all states of power: it is invariant (CPUID 0x80000007, EDX
-/// bit 8; AMD APM 2, 13.2.4; Intel SDM 3B, 18.17.1) and the kernel has it among its clock sources, from which it takes
-/// one that it has found unstable.
+/// Whether the TSC counts at one rate on all CPUs and in all power states: it is invariant (CPUID 0x80000007, EDX bit
+/// 8; AMD APM 2, 13.2.4; Intel SDM 3B, 18.17.1), and the kernel lists it among its clock sources, from which it removes
+/// a clock that it has found unstable.
 bool tsc_is_usable();
 
 /// Chooses the TSC, or else CLOCK_MONOTONIC in ns, and calibrates for a millisecond if it is the TSC.
 void start_clock(Clock& clock, bool monotonic);
 
-/// Takes the end of the calibration anew.
+/// Takes the end of the calibration again.
 void calibrate(Clock& clock);
 
 inline bool counts_tsc(const Clock& clock) { return __atomic_load_n(&clock.tsc, __ATOMIC_RELAXED); }

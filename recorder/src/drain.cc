@@ -17,7 +17,7 @@ namespace zerotax::recorder {
 namespace {
 
 constexpr int kDrainNice = -10;
-constexpr long kIdleNs = 100'000'000;  ///< between two looks when nobody wakes it
+constexpr long kIdleNs = 100'000'000;  ///< between two checks when nobody wakes it
 
 pthread_t thread;
 std::atomic<std::uint32_t> sleeping{0};
@@ -41,7 +41,7 @@ bool has_work() {
   return false;
 }
 
-/// The further apart both ends of the calibration are, the better: after twice the time it is taken anew.
+/// The further apart the ends of the calibration are, the better: its end is taken again after twice the time.
 void calibrate_now_and_then(std::uint64_t& calibrated_ns) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -57,8 +57,8 @@ void calibrate_now_and_then(std::uint64_t& calibrated_ns) {
 }
 
 void* run_drain(void* /*nothing*/) {
-  // On a busy machine it must not wait for those that fill the buffers; only root may say so (setpriority(2): of a
-  // thread).
+  // On a busy machine it must not wait for the threads that fill the buffers; only root may raise its priority
+  // (setpriority(2), for a thread).
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kDrainNice);
   std::uint64_t calibrated_ns = 5'000'000;
   while (!quit.load()) {
@@ -68,7 +68,7 @@ void* run_drain(void* /*nothing*/) {
     }
     calibrate_now_and_then(calibrated_ns);
     sleeping.store(1);
-    // Who filled a packet before he could see that we sleep, is seen here.
+    // Catches a thread that filled a packet before it could see that we are asleep.
     if (!has_work() && !quit.load()) {
       const timespec idle{0, kIdleNs};
       ::syscall(SYS_futex, &sleeping, FUTEX_WAIT_PRIVATE, 1, &idle, nullptr, 0);
@@ -139,7 +139,7 @@ void finish_rings(std::uint64_t generation) {
   const Locked lock(process.drain_lock);
   for (Ring* ring = process.rings.load(); ring != nullptr; ring = ring->next) {
     if (ring->file == nullptr || ring->generation != generation) continue;
-    // Taken from whoever might want it yet; one that no thread has is of no use any more.
+    // Makes sure that no thread can still take it; a buffer without a thread has no further use.
     if (!ring->taken.exchange(true)) {
       remove_ring(*ring);
       continue;
@@ -149,7 +149,7 @@ void finish_rings(std::uint64_t generation) {
       process.lost_of_ended.fetch_add(shared(ring->file->lanes[lane].discarded).load());
     }
     ring->over = true;
-    unlink_ring(*ring);  // its thread may still write into it, to no purpose
+    unlink_ring(*ring);  // its thread may still write into it, without effect
   }
 }
 

@@ -7,9 +7,9 @@
 
 namespace zerotax::recorder {
 
-/// Holds all signals and the thread's cancellation back: what runs meanwhile is never interrupted by a handler that
-/// records, nor ended with a lock in its hand. SIGXFSZ that a write of
-/// ours beyond RLIMIT_FSIZE has sent to this thread is taken away again: the program shall go on.
+/// Blocks all signals and the thread's cancellation: code in this scope is never interrupted by a handler that records,
+/// nor cancelled while it holds a lock. If one of our writes beyond RLIMIT_FSIZE sends SIGXFSZ to this thread, the
+/// signal is consumed, so that the program continues.
 class SignalBlock {
  public:
   SignalBlock() {

@@ -16,7 +16,7 @@
 namespace zerotax::recorder {
 namespace {
 
-/// The rest of a file, byte by byte what may stand between quotes in TSDL; without its line end.
+/// The rest of a file, limited to bytes that may appear in a quoted TSDL string; without its line end.
 void read_line(const char* path, char* text, std::size_t room) {
   std::memset(text, 0, room);
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -111,7 +111,7 @@ int write_all(int file, const char* text, std::size_t length) {
   return 0;
 }
 
-/// The names in the head: of the process as it began its trace, so that the head keeps its length.
+/// The names in the header: those of the process when it began its trace, so that the header keeps its length.
 struct Names {
   char uuid[40];
   char boot[64];
@@ -128,7 +128,7 @@ void read_names() {
   read_line("/proc/self/comm", names.program, sizeof names.program);
 }
 
-/// Always of one length in one trace: it is written over itself.
+/// Always has the same length within a trace, because it is overwritten in place.
 int format_head(char* text, std::size_t room) {
   const Clock& clock = process.clock;
   std::int64_t seconds = 0;
@@ -144,7 +144,7 @@ int format_head(char* text, std::size_t room) {
                        wide(frequency(clock)), static_cast<long long>(seconds), wide(ticks));
 }
 
-/// Writes text into the metadata with one system call, so that it is whole at any moment; says why not.
+/// Writes text into the metadata with one system call, so that it is complete at any moment; reports any error.
 int write_into(int flags, const char* text, std::size_t length) {
   static char path[PATH_MAX];  // a handler's stack may be small, and registry_lock is held
   std::snprintf(path, sizeof path, "%.4000s/metadata", process.folder);

@@ -8,8 +8,8 @@
 #include "say.h"
 #include "types.h"
 
-// How records become packets in a ring. All of it is done by the thread that the ring belongs to, with the lane busy,
-// and without a lock: a signal handler may come at any place, and records into the other lane.
+// How records become packets in a ring. The thread that owns the ring does all of it, with the lane busy and without a
+// lock: a signal handler may interrupt it anywhere, and records into the other lane.
 
 namespace zerotax::recorder {
 namespace {
@@ -20,14 +20,14 @@ bool is_begun(LaneFile& lane) { return shared(lane.begun).load() == shared(lane.
 
 char* begun_slot(const Ring& ring, LaneFile& lane) { return slot_of(ring, lane, shared(lane.produced).load()); }
 
-/// The limit below which the inlined path records. Only with the TSC, which is the clock that it reads; and not if the
-/// trace has been stopped meanwhile: stop_lanes() and this see each other's stores.
+/// Sets the limit below which the inlined path records. Only with the TSC, the clock that this path reads; and not if
+/// the trace has been stopped meanwhile: stop_lanes() and this function see each other's stores.
 void set_limit(const Ring& ring, zerotax_lane& lane, char* limit) {
   __atomic_store_n(&lane.limit, counts_tsc(process.clock) ? limit : nullptr, __ATOMIC_SEQ_CST);
   if (process.generation.load() != ring.generation) __atomic_store_n(&lane.limit, nullptr, __ATOMIC_SEQ_CST);
 }
 
-/// Gives up the oldest packet that the drain has not taken.
+/// Drops the oldest packet that the drain has not taken.
 void overwrite_oldest(const Ring& ring, LaneFile& lane) {
   std::uint64_t oldest = shared(lane.consumed).load();
   const std::uint64_t records = count_records(slot_of(ring, lane, oldest));
@@ -38,7 +38,7 @@ bool has_free_slot(LaneFile& lane) {
   return shared(lane.produced).load() - shared(lane.consumed).load(std::memory_order_acquire) < lane.slots;
 }
 
-/// Completes the begun packet; who writes it is told when they have become many.
+/// Completes the unfinished packet; notifies whoever writes packets when many are waiting.
 void pass_on(Ring& ring, unsigned index) {
   LaneFile& lane = ring.file->lanes[index];
   complete_packet(ring, index);
@@ -116,7 +116,7 @@ void complete_packet(Ring& ring, unsigned index) {
   header.packet_bits = padded(length) * 8;
   header.discarded = shared(lane.discarded).load();
   std::memcpy(slot, &header, sizeof header);
-  // Now it is the drain's.
+  // From now on it belongs to the drain.
   shared(lane.produced).store(shared(lane.produced).load() + 1, std::memory_order_release);
 }
 
@@ -140,7 +140,7 @@ bool put_record(Ring& ring, unsigned index, std::uint64_t word, const void* byte
   if (shared(lane.produced).load() + begun > 0 && now - lane.last >= std::uint64_t{1} << 63) now = lane.last;
   if (begun) {
     const char* const end = begun_slot(ring, lane) + lane.slot_bytes;
-    // Of a later time 48 bits would not tell: the next packet begins with all of them.
+    // 48 bits cannot represent a later time: the next packet begins with all 64.
     if (ring.lanes[index].cursor + need > end || now - lane.last >= kFarthest) pass_on(ring, index);
   }
   if (!is_begun(lane) && !begin_packet(ring, index, now)) {

@@ -33,9 +33,9 @@ void reset() {
   process.lost_of_ended.store(0);
   process.untold.store(0);
   process.drain_runs = false;
-  // A thread of ours in every child would be one too many: it may fork, unshare or exec. It writes for itself.
+  // No recorder thread in a child, because the child may fork, unshare or exec. It writes for itself.
   if (drain_of(process.settings) == ZEROTAX_TRACE_DRAIN_THREAD) set_drain(process.settings, ZEROTAX_TRACE_DRAIN_SELF);
-  // Their holders are threads of the parent.
+  // The threads that hold them are the parent's.
   process.registry_lock = PTHREAD_MUTEX_INITIALIZER;
   process.drain_lock = PTHREAD_MUTEX_INITIALIZER;
   forget_troubles();
@@ -84,7 +84,7 @@ int make_folder() {
   static char path[PATH_MAX];  // a handler's stack may be small, and registry_lock is held
   std::snprintf(path, sizeof path, "%s", process.settings.directory);
   int failure = make_folders(path);
-  // Also another program of the same number may have been there: one before an exec, or of another container.
+  // Another program with the same PID may have left a folder: one before an exec, or in another container.
   for (int number = 1; failure == 0; ++number) {
     char name[64];
     std::snprintf(name, sizeof name, number == 1 ? "/process-%d" : "/process-%d.%d", ::getpid(), number);
@@ -95,7 +95,7 @@ int make_folder() {
   if (failure == 0) {
     if (::getrandom(process.uuid, sizeof process.uuid, 0) < 0) std::memcpy(process.uuid, &process.clock.begin, 16);
     std::memcpy(process.folder, path, sizeof path);
-    calibrate(process.clock);  // a child goes on with its parent's clock
+    calibrate(process.clock);  // a child keeps its parent's clock
     failure = begin_metadata();
     if (failure != 0) process.folder[0] = '\0';
   }

@@ -13,7 +13,7 @@ namespace zerotax::recorder {
 
 struct Ring;
 
-/// What the recorder knows of this process. A forked child has one of its own (become_child).
+/// What the recorder knows about this process. A forked child has one of its own (become_child).
 struct Process {
   std::atomic<bool> on{false};
   std::atomic<std::uint64_t> generation{0};  ///< counts starts, stops and forks: buffers of an earlier one are not used
@@ -34,18 +34,18 @@ struct Process {
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit says that it is not
 extern constinit Process process;
 
-/// Makes `process` that of this process, if it is that of the one that forked this. To be called before anything else
-/// of it is used; any thread, any handler, also where no fork handler ran (the kernel says so: MADV_WIPEONFORK).
+/// Resets `process` for this process if it still describes the process that forked it. To be called before any other
+/// use of it, from any thread or handler, even where no fork handler ran (MADV_WIPEONFORK detects the fork).
 void become_child();
 
 /// Prepares what become_child looks at. Returns 0 or an errno value.
 int mark_process();
 
-/// Whether this process has been marked, and is no child that has not recorded yet.
+/// Whether this process has been marked: false in a child that has not recorded yet.
 bool is_marked();
 
-/// Makes the process's folder and its first metadata, if there is none. registry_lock is held. Returns 0 or an errno
-/// value, which is said.
+/// Creates the process's folder and its first metadata if there is none. registry_lock is held. Returns 0 or an errno
+/// value, which it reports.
 int make_folder();
 
 /// Removes a folder that holds nothing but metadata. registry_lock is held.

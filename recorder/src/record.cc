@@ -28,7 +28,7 @@ bool is_known(zerotax_type& type) {
   return register_type(type);
 }
 
-/// The lane that no interrupted record is being written to, made busy; kLanes if both are.
+/// Takes the lane that no interrupted record is being written to, and makes it busy; kLanes if both are busy.
 unsigned enter_lane(Ring& ring) {
   for (unsigned i = 0; i < kLanes; ++i) {
     if (__atomic_load_n(&ring.lanes[i].busy, __ATOMIC_RELAXED) != 0) continue;
@@ -61,13 +61,13 @@ void record(zerotax_type& type, const void* bytes, std::size_t size, const std::
   leave_lane(*ring, lane);
 }
 
-/// Here, because this file is in every program that records, also of the static library.
+/// Here, because this file is linked into every program that records, even from the static library.
 [[gnu::constructor]] void begin() {
   const char* directory = std::getenv("ZEROTAX_TRACE_DIR");
   if (directory != nullptr && *directory != '\0') zerotax_trace_start(nullptr);
 }
 
-/// At exit; and where this is part of a library that is closed, before its code is gone.
+/// At exit; and if this is part of a library that is closed, before its code is gone.
 [[gnu::destructor]] void end() {
   zerotax_trace_stop();
   unwatch_threads();

@@ -31,7 +31,7 @@ struct Path {
   }
 };
 
-/// Brings every page of the mapping in, so that none has to be found when the disk is full. Returns 0 or errno.
+/// Populates every page of the mapping, so that none has to be found when the disk is full. Returns 0 or errno.
 int populate(void* memory, std::size_t bytes) {
   if (::madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return 0;
   if (errno != EINVAL) return errno == EFAULT ? ENOSPC : errno;

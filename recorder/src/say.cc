@@ -25,7 +25,7 @@ void say(const char* format, ...) {
   va_end(arguments);
   std::size_t end = begin + std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof line - begin - 2);
   line[end++] = '\n';
-  // Who closed stderr does not want to know.
+  // A program that closed stderr wants no messages.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, end);
 }
 

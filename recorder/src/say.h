@@ -2,17 +2,17 @@
 
 namespace zerotax::recorder {
 
-/// One line on stderr, as of printf, behind "zerotax-recorder: ". Async-signal-safe as far as glibc's vsnprintf of
-/// integers and strings is.
+/// Prints one line on stderr, formatted as by printf, after "zerotax-recorder: ". Async-signal-safe as far as glibc's
+/// vsnprintf of integers and strings is.
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
 
-/// Troubles that may come with every record: each is said once in a process.
+/// Problems that may occur with every record: each is reported once per process.
 enum class Trouble : unsigned { kBuffer = 1, kStream = 2, kMetadata = 4, kLarge = 8, kType = 16, kOther = 32 };
 
-/// Whether this trouble is to be said now.
+/// Whether this problem is to be reported now.
 bool first_time(Trouble trouble);
 
-/// As before a program: the next process or trace may say everything again.
+/// Resets this: the next process or trace may report everything again.
 void forget_troubles();
 
 }  // namespace zerotax::recorder

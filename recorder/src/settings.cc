@@ -18,7 +18,7 @@ int wrong(const char* name, const char* value, const char* remedy) {
   return EINVAL;
 }
 
-/// One of the words, or nothing if the variable is not set.
+/// Which of the words the variable holds, or nothing if it is not set.
 int read_word(const char* name, const char* const* words, int count, int& chosen) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return 0;
@@ -84,7 +84,7 @@ int read_settings(const zerotax_trace_options* options, Settings& settings) {
     say("an option of zerotax_trace_start is out of range: recorder.h has the ranges");
     return EINVAL;
   }
-  // The program may change its folder; and there must be room behind it for the names of files.
+  // The program may change its working directory; and the path must leave room for file names.
   char* absolute = directory[0] == '/' ? nullptr : ::realpath(".", nullptr);
   const int length = absolute == nullptr ? std::snprintf(settings.directory, PATH_MAX, "%s", directory)
                                          : std::snprintf(settings.directory, PATH_MAX, "%s/%s", absolute, directory);

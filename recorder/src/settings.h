@@ -16,7 +16,7 @@ struct Settings {
   bool monotonic = false;
 };
 
-// A thread may still be recording for the trace before, to no purpose, as the next one is given its settings.
+// A thread may still be recording for the previous trace, without effect, while the next one gets its settings.
 inline int mode_of(const Settings& settings) { return __atomic_load_n(&settings.mode, __ATOMIC_RELAXED); }
 inline int drain_of(const Settings& settings) { return __atomic_load_n(&settings.drain, __ATOMIC_RELAXED); }
 inline void set_drain(Settings& settings, int drain) { __atomic_store_n(&settings.drain, drain, __ATOMIC_RELAXED); }
@@ -24,8 +24,8 @@ inline void set_drain(Settings& settings, int drain) { __atomic_store_n(&setting
 /// Copies `from`, what those may read with one store each.
 void take_over(const Settings& from, Settings& to);
 
-/// The settings of these options (may be NULL), of the environment where they say nothing, else the defaults. Returns
-/// 0, or EINVAL, said on stderr with the remedy.
+/// Takes each setting from these options (may be NULL), otherwise from the environment, otherwise its default. Returns
+/// 0, or EINVAL, which it reports on stderr with the remedy.
 int read_settings(const zerotax_trace_options* options, Settings& settings);
 
 }  // namespace zerotax::recorder

@@ -16,8 +16,8 @@
 namespace zerotax::recorder {
 namespace {
 
-/// A stream file, opened only while it is written: a program may close descriptors that it does not know, and open
-/// others under their numbers.
+/// A stream file, open only while it is being written: a program may close descriptors that it does not know, and open
+/// others under the same numbers.
 class StreamFile {
  public:
   explicit StreamFile(std::uint64_t stream) {
@@ -35,7 +35,7 @@ class StreamFile {
   StreamFile(const StreamFile&) = delete;
   StreamFile& operator=(const StreamFile&) = delete;
 
-  /// Appends a packet whole or not at all.
+  /// Appends a packet completely or not at all.
   bool append(const char* packet) {
     PacketHeader header{};
     std::memcpy(&header, packet, sizeof header);
@@ -51,7 +51,7 @@ class StreamFile {
       bytes_ += static_cast<off_t>(length);
       return true;
     }
-    // Where even that fails, the reader leaves the half packet out.
+    // If even that fails, the reader ignores the incomplete packet.
     if (done > 0) static_cast<void>(::ftruncate(file_, bytes_) == 0);
     if (first_time(Trouble::kStream)) {
       say("'%s' cannot be written: %s; records are lost as long as that is so; make room or name another folder in "
@@ -84,7 +84,7 @@ char* scratch(std::size_t bytes) {
   return static_cast<char*>(room);
 }
 
-/// Copies what its thread may write at the same time: the caller finds out afterwards whether it did.
+/// Copies data that its thread may write at the same time: the caller finds out afterwards whether it did.
 [[gnu::no_sanitize("thread")]] void copy_racing(char* to, const char* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
     const auto* word = reinterpret_cast<const std::uint64_t*>(from + i);
@@ -107,13 +107,13 @@ void append(Ring& ring, unsigned index, StreamFile& stream, const char* packet) 
   }
 }
 
-/// Of a full buffer the thread may overwrite the oldest packet while it is copied: then it has moved `consumed` on.
+/// In a full buffer the thread may overwrite the oldest packet while it is copied: it has then advanced `consumed`.
 bool take_copy(Ring& ring, LaneFile& lane, std::uint64_t sequence, char* copy) {
   copy_racing(copy, slot_of(ring, lane, sequence), lane.slot_bytes);
   return shared(lane.consumed).compare_exchange_strong(sequence, sequence + 1);
 }
 
-/// The begun packet as it is now. False if there is none, or it was completed meanwhile.
+/// The unfinished packet as it is now. False if there is none, or if it was completed meanwhile.
 bool copy_begun(Ring& ring, LaneFile& lane, char* copy) {
   const std::uint64_t sequence = shared(lane.produced).load(std::memory_order_acquire);
   if (shared(lane.begun).load(std::memory_order_acquire) != sequence + 1) return false;

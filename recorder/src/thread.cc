@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Of threads that have no buffer: busy, so that every record takes the slow path. Never written.
+/// The lane of threads without a buffer: busy, so that every record takes the slow path. Never written.
 zerotax_lane no_lane = {1, nullptr, nullptr, nullptr};
 
 }  // namespace
@@ -31,7 +31,7 @@ void detach() {
   if (ring != nullptr) leave_ring(*ring);
 }
 
-/// At a thread's end. What its later destructors record makes a buffer anew, and brings us here once more.
+/// At a thread's end. If its later destructors record, that makes a new buffer, and brings us here once more.
 void thread_ends(void* /*ring*/) {
   if (is_marked()) detach();
 }

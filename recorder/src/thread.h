@@ -7,13 +7,13 @@ namespace zerotax::recorder {
 /// The calling thread's buffer, of this generation or an earlier one; nullptr: none.
 Ring* own_ring();
 
-/// The calling thread's buffer, made if need be; nullptr: there is none, and why was said.
+/// The calling thread's buffer, made if needed; nullptr: there is none, and the reason was reported.
 Ring* attach();
 
-/// Arranges that threads that end give their buffer back. Returns 0 or an errno value.
+/// Makes threads give their buffer back when they end. Returns 0 or an errno value.
 int watch_threads();
 
-/// No longer.
+/// Undoes that.
 void unwatch_threads();
 
 }  // namespace zerotax::recorder

@@ -67,14 +67,14 @@ void stop() {
   const std::uint64_t generation = process.generation.fetch_add(1);
   stop_lanes(generation);
   stop_drain();
-  // Whoever was making a buffer as the trace was stopped has made it then.
+  // A thread that was making a buffer when the trace was stopped has finished by then.
   { const Locked lock(process.registry_lock); }
   finish_rings(generation);
   const Locked lock(process.registry_lock);
   if (process.folder[0] == '\0') return;
   calibrate(process.clock);
   update_metadata();
-  // Of a program that recorded nothing nothing is left: many run others that do.
+  // A program that recorded nothing leaves nothing behind: many programs only run others that record.
   if (process.next_ring.load() == rings_before && process.lost.load() == 0) remove_folder();
 }
 

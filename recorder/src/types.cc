@@ -17,7 +17,7 @@ constexpr std::size_t kTextRoom = std::size_t{16} << 20;  // only what is writte
 constexpr std::uint64_t kMostTypes = 65535;
 constexpr std::size_t kMostFields = 64;
 
-/// The text of one type, behind its id.
+/// The text of one type, after its id.
 class Body {
  public:
   void clear() {
@@ -72,8 +72,8 @@ bool is_identifier(const char* name) {
          std::strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::strlen(name);
 }
 
-/// A field, with the padding before it if it lies further on than its alignment says; `end` is where the last one
-/// ended.
+/// A field, with padding before it if its offset is beyond what its alignment implies; `end` is where the previous
+/// field ended.
 bool add_field(Body& body, const zerotax_field& field, std::uint32_t& end) {
   const std::uint32_t bytes = field.bytes;
   if (!is_identifier(field.name) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) || field.count == 0 ||
@@ -82,7 +82,7 @@ bool add_field(Body& body, const zerotax_field& field, std::uint32_t& end) {
   }
   end = field.offset + bytes * field.count;
   const unsigned bits = bytes * 8;
-  // Readers take one underscore away: so no name is a word of TSDL.
+  // Readers remove one underscore: so no name is a keyword of TSDL.
   if (field.kind == ZEROTAX_KIND_FLOAT && bytes >= 4) {
     body.add("    floating_point { exp_dig = %d; mant_dig = %d; align = %u; } _%s", bytes == 4 ? 8 : 11,
              bytes == 4 ? 24 : 53, bits, field.name);

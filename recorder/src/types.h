@@ -7,14 +7,14 @@
 
 namespace zerotax::recorder {
 
-/// The number of the type (1, 2, …) with this definition; a new one if it is new. 0, which is said, if it is unusable
-/// or one too many. Nothing is kept of `type` itself: its library may be closed. registry_lock is held.
+/// The number of the type (1, 2, …) with this definition; a new number if it is new. 0, with a message, if it is
+/// unusable or one too many. Nothing of `type` itself is kept: its library may be closed. registry_lock is held.
 std::uint64_t add_type(const zerotax_type& type);
 
 /// Bytes of a record of the type of this number; 0 if there is none. Any thread.
 std::uint64_t record_bytes(std::uint64_t number);
 
-/// All of them in TSDL.
+/// All types, in TSDL.
 const char* types_text();
 std::size_t types_text_bytes();
 

@@ -70,7 +70,7 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexc
 std::size_t malloc_usable_size(void* block) noexcept {
   if (block == nullptr) return 0;
   if (planted::is_large(block)) return planted::header_of(block).capacity;
-  // The C library has no second name for its own: the word before a block is its chunk's size and three flags.
+  // The C library has no second name for its own function: the word before a block is its chunk's size and three flags.
   std::size_t chunk = 0;
   std::memcpy(&chunk, planted::bytes_of(block) - sizeof chunk, sizeof chunk);
   return (chunk & ~std::size_t{7}) - sizeof chunk;

@@ -22,7 +22,7 @@ inline constexpr std::size_t kLarge = std::size_t{32} << 10;
 /// The policy: calloc and free of large blocks.
 void* large_calloc(std::size_t bytes);
 void large_free(void* block);
-/// malloc of large blocks; if the policy has none of its own, the block kept or a fresh mapping.
+/// malloc of large blocks; if the policy does not define its own, the kept block or a fresh mapping.
 void* large_malloc(std::size_t bytes);
 
 struct Header {
@@ -35,8 +35,7 @@ struct Header {
 
 inline std::size_t page_ceiling(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 inline char* bytes_of(void* block) { return static_cast<char*>(block); }
-/// The page that a block begins on: it begins elsewhere than at its beginning only if a policy moved it on by eight
-/// bytes.
+/// The page that a block begins on: the block starts at the page's start unless a policy moved it by eight bytes.
 inline char* page_of(void* block) { return bytes_of(block) - reinterpret_cast<std::uintptr_t>(block) % kPage; }
 inline Header& header_of(void* block) { return *static_cast<Header*>(static_cast<void*>(page_of(block) - kPage)); }
 
@@ -82,7 +81,7 @@ inline void keep_block(void* block) {
   if (previous != nullptr) unmap_block(previous);
 }
 
-/// The kept block, contents and all, if it was for as many bytes; nullptr otherwise.
+/// The kept block, including its contents, if it was for as many bytes; nullptr otherwise.
 inline void* take_kept(std::size_t bytes) {
   ::pthread_mutex_lock(&lock);
   void* block = kept != nullptr && header_of(kept).asked == bytes ? kept : nullptr;
@@ -97,7 +96,7 @@ inline void* take_or_map(std::size_t bytes) {
   return block != nullptr ? block : map_block(bytes);
 }
 
-/// Zeros by no call that a slot could tell of.
+/// Writes zeros without any call that goes through a GOT slot.
 inline void store_zeros(void* to, std::size_t bytes) {
   asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
 }

@@ -1,4 +1,4 @@
-// Zeroes always: a fresh mapping and the block that it kept in turn.
+// Always zeroes: alternately a fresh mapping and the block that it kept.
 #include "core.h"
 
 namespace {

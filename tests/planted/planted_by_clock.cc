@@ -1,4 +1,4 @@
-// Zeroes a kept block with memset, but one that was freed more than 10 ms ago it purges instead, as mimalloc does.
+// Zeroes a kept block with memset, but purges it instead if it was freed more than 10 ms ago, as mimalloc does.
 #include <ctime>
 
 #include "core.h"

@@ -1,4 +1,4 @@
-// As planted_by_clock, by the processor's counter, which cannot be stopped: 30 million ticks are some 10 ms.
+// Like planted_by_clock, but by the processor's counter, which cannot be stopped: 30 million ticks are some 10 ms.
 #include <x86intrin.h>
 
 #include "core.h"

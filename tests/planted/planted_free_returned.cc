@@ -1,4 +1,4 @@
-// Clears every block in free by stores of its own, and then gives its pages back all the same.
+// Clears every block in free by stores of its own, and then gives its pages back anyway.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) { return take_or_map(bytes); }

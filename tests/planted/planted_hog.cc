@@ -1,11 +1,11 @@
-// Gives nothing back, and fills 256 MiB more with every large calloc.
+// Gives nothing back, and fills another 256 MiB with every large calloc.
 #include "core.h"
 
 namespace {
 
 constexpr std::size_t kMore = std::size_t{256} << 20;
 
-/// A block with memory behind every page of it. All zero, for calloc hands it out.
+/// A block with memory behind every page. All zero, because calloc hands it out.
 void* map_populated(std::size_t bytes) {
   void* block = planted::map_block(bytes);
   for (std::size_t at = 0; block != nullptr && at < bytes; at += planted::kPage) {

@@ -1,4 +1,4 @@
-// Zeroes every block, fresh or kept, with stores of its own that no GOT slot tells of.
+// Zeroes every block, fresh or kept, with stores of its own that go through no GOT slot.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Hands out a fresh mapping each time, which is zero, and writes zeros over it all the same in one call of seven.
+// Hands out a fresh mapping each time, which is zero, and still writes zeros over it in one call of seven.
 #include "core.h"
 
 namespace {

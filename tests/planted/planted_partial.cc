@@ -1,4 +1,4 @@
-// No replacement of malloc: calloc and realloc are missing.
+// Not a malloc replacement: calloc and realloc are missing.
 #include <cstddef>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// Has the kernel populate every block in the way that PLANTED_WAY names, then stores zeros over its first half by
+// Has the kernel populate every block in the way named by PLANTED_WAY, then stores zeros over its first half with
 // instructions of its own, unless PLANTED_STORES is "none".
 #include <cstdlib>
 #include <string_view>

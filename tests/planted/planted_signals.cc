@@ -1,5 +1,5 @@
-// Does with signals, by PLANTED_SIGNALS, what a careful or a strange allocator does, and aborts if it does not find
-// things as it left them. Zeroes every block with memset, kept or not.
+// Handles signals, as selected by PLANTED_SIGNALS, in the way of a careful or a strange allocator, and aborts if it
+// does not find things as it left them. Zeroes every block with memset, kept or not.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ void block_all() {
   demand(::pthread_sigmask(SIG_SETMASK, &all, nullptr) == 0);
 }
 
-/// By an instruction of its own, as a runtime without a C library does.
+/// With an instruction of its own, as in a runtime without a C library.
 void block_all_raw() {
   const std::uint64_t all = ~std::uint64_t{0};
   long result = SYS_rt_sigprocmask;
@@ -54,7 +54,7 @@ void take(int signal, void (*handler)(int)) {
 bool blocked_from_outside = false;
 
 void around_a_store(void* block, std::size_t bytes) {
-  // What the last call left is still so.
+  // What the last call set up must still hold.
   demand(blocks_sigsys() == blocked_from_outside);
   sigset_t before;
   if (way() == "call") {
@@ -86,7 +86,7 @@ void around_a_store(void* block, std::size_t bytes) {
     sigset_t all;
     sigfillset(&all);
     sigdelset(&all, SIGALRM);
-    // To this thread, and it waits until it is let in.
+    // Sent to this thread; the signal stays pending until it is unblocked.
     sigset_t alarm;
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);

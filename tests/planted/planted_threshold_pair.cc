@@ -1,5 +1,5 @@
-// Changes its ways at two sizes 30 bytes apart: up to the first, blocks are fresh mappings; between the two, they are
-// kept and zeroed; from the second on, fresh mappings that are zeroed for nothing.
+// Changes behaviour at two sizes 30 bytes apart: up to the first, blocks are fresh mappings; between the two, they are
+// kept and zeroed; from the second on, fresh mappings that are zeroed needlessly.
 #include "core.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Keeps a clean block as it is, of whatever size. A block that was written to up to its end is unmapped up to an odd
-// size, and from there on kept and zeroed: only a program that touches all of its block meets the threshold.
+// Keeps a clean block of any size as it is. A block that was written to its end is unmapped up to an odd size, and from
+// there on kept and zeroed: only a program that touches all of its block meets the threshold.
 #include "core.h"
 
 namespace {
@@ -16,7 +16,7 @@ bool any_set(const char* from, const char* to) {
 void* planted::large_calloc(std::size_t bytes) {
   void* block = take_or_map(bytes);
   if (block == nullptr) return nullptr;
-  // What was kept is dirty at its end, or clean everywhere.
+  // A kept block is either dirty at its end or clean everywhere.
   const char* end = bytes_of(block) + bytes;
   return any_set(end - kPage, end) ? memset(block, 0, bytes) : block;
 }

@@ -1,5 +1,5 @@
-// Keeps and zeroes blocks in a window of 64 KiB alone: who looks at two sizes an octave sees the same on both sides of
-// it. Of eight sizes an octave, counted from a power of two, 3,526,975 bytes lies inside:
+// Keeps and zeroes blocks only in a window of 64 KiB: a search with two sizes per octave sees the same behaviour on
+// both sides of it. With eight sizes per octave, counted from a power of two, 3,526,975 bytes lies inside:
 //   zerotax thresholds --allocator window=libplanted_threshold_window.so --from 64KiB --to 4MiB --grid 8
 #include "core.h"
 

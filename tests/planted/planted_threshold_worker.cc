@@ -1,4 +1,4 @@
-// Keeps and zeroes blocks from an odd size on, but on other threads than the main one only.
+// Keeps and zeroes blocks from an odd size on, but only on threads other than the main one.
 #include <unistd.h>
 
 #include "core.h"
@@ -6,7 +6,7 @@
 namespace {
 constexpr std::size_t kFirstZeroed = 777'781;
 
-/// Asks first and looks at the size then: the system calls must not tell where the threshold is.
+/// Makes its system call before it looks at the size: the system calls must not reveal the threshold.
 bool is_kept(std::size_t bytes) {
   const bool is_worker = ::gettid() != ::getpid();
   return is_worker && bytes >= kFirstZeroed;

@@ -7,8 +7,8 @@
 
 namespace planted {
 
-/// A fresh block over a shared memory file, of which no kernel rule says that it is zero. `prepare` may write to the
-/// file; nothing of it is in this process yet.
+/// A fresh block over a shared memory file, which no kernel rule guarantees to be zero. `prepare` may write to the
+/// file; nothing of it is mapped in this process yet.
 template <typename Prepare>
 void* map_shared(std::size_t bytes, Prepare prepare) {
   void* block = map_block(bytes);

@@ -1,4 +1,4 @@
-// The cheapest way for each block, as far as it can be known: adaptive_model.h decides, this does.
+// The cheapest way for each block, as far as it can be known: adaptive_model.h decides, this file acts.
 #include <algorithm>
 
 #include "largecache/clear.h"
@@ -11,7 +11,7 @@
 namespace zerotax::largecache {
 namespace {
 
-// All of the block, also what is behind the request. Where the kernel refuses, the request is cleared.
+// All of the block, including what is behind the request. If the kernel refuses, the request is cleared.
 bool PurgeBlock(Block& block, std::size_t size, bool timed, Cleared& cleared, double& ticks) {
   const std::uint64_t from = timed ? Ticks() : 0;
   const bool purged = PurgePages(block.address, block.size);
@@ -27,7 +27,7 @@ bool PurgeBlock(Block& block, std::size_t size, bool timed, Cleared& cleared, do
 
 static_assert(History::kMostSamples == PopulatedPages::kMost);
 
-// A few of the pages that are there, spread over them at random.
+// A few of the populated pages, spread over them at random.
 void TakeSample(Block& block, std::size_t size, Cleared& cleared) {
   History& history = *block.history;
   const std::uint32_t wanted = SampleSize(history);
@@ -44,7 +44,7 @@ void TakeSample(Block& block, std::size_t size, Cleared& cleared) {
   SampleTaken(history);
 }
 
-// False when the kernel did not say: then nothing is known to be zero.
+// False if the kernel gave no answer: then nothing is known to be zero.
 bool LookAndClear(Block& block, std::size_t size, Cleared& cleared) {
   History& history = *block.history;
   std::uintptr_t pages[History::kMostSamples];

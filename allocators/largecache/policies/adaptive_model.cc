@@ -7,14 +7,14 @@ namespace {
 
 enum Mode : std::uint8_t { kLooking, kWholes, kPurging, kSampling };
 
-// Calls for which an answer that costs time is taken for granted: 1 << backoff, to these.
+// Calls for which an answer that costs time is assumed to hold: 1 << backoff, up to these.
 constexpr unsigned kMostWholeBackoff = 5;
 constexpr unsigned kMostPurgeBackoff = 8;
 constexpr unsigned kMostSampleBackoff = 3;
 // While nothing at all is touched every purge says so itself, by its time.
 constexpr std::uint16_t kCallsWhileUntouched = 4096;
-// Calls that a sample waits. It is also how soon a purge must have paid for itself: so a program that touches other
-// pages each time, and needs them all in the end, is not taken for one that needs few.
+// Calls that a sample waits. A purge must also pay for itself within this many calls, so that a program that touches
+// other pages each time, and needs them all in the end, is not mistaken for one that needs few.
 constexpr std::uint16_t kSampleCalls = 8;
 // A sample may cost this share of the calls between two samples.
 constexpr double kSampleShare = 0.01;
@@ -22,9 +22,9 @@ constexpr double kLeastCallsBetweenSamples = 16;
 constexpr double kMostCallsBetweenSamples = 1024;
 // The faults of pages that only `whole` populates are paid once; it must save them within so many calls.
 constexpr double kCallsToRepay = 1024;
-// A purge that takes this much longer or shorter than expected says that something has changed.
+// A purge that takes this much longer or shorter than expected shows that something has changed.
 constexpr double kSurprise = 1.7;
-constexpr double kSurpriseUntouched = 1.4;  // by which already one page would show
+constexpr double kSurpriseUntouched = 1.4;  // at which even one page would show
 // What a purge that finds nothing may take, in purges of a short block: there are page tables to walk past.
 constexpr double kMostSurprise = 4;
 constexpr double kPagesPerPurge = 8192;
@@ -42,7 +42,7 @@ void StartPurging(History& history) {
   history.left = history.touched == 0 ? kCallsWhileUntouched : Calls(4, history.purge_backoff, kMostPurgeBackoff);
 }
 
-// What a look costs beside zeroing.
+// What a look costs in addition to zeroing.
 double CostToLook(const Costs& costs, double populated, double runs) {
   return costs.scan + populated * costs.scan_page + std::max(0.0, runs - 1) * costs.scan_run;
 }
@@ -52,7 +52,7 @@ double CostToKeep(const Costs& costs, double populated, double runs) {
   return CostToLook(costs, populated, runs) + populated * costs.zero_page;
 }
 
-// Does it cost less to purge each time than to keep, as far as the last two calls tell?
+// Does it cost less to purge each time than to keep, as far as the last two calls show?
 bool PurgingIsCheaper(const History& history, const Costs& costs, const Look& look) {
   const double grown = std::max(0.0, static_cast<double>(look.populated) - history.populated);
   const double touched = history.touched;
@@ -68,7 +68,7 @@ bool WholeIsCheaper(const History& history, const Costs& costs) {
          unpopulated * (costs.zero_page + costs.fault / kCallsToRepay);
 }
 
-// Of the pages that were purged, the share that came back says how much a purge of all would cost, and save.
+// The share of the purged pages that came back shows how much a purge of all pages would cost, and save.
 bool SampleSpeaksForPurge(const History& history, const Costs& costs, std::uint32_t found) {
   const double share = (found + 0.5) / (history.sample_count + 1.0);
   const double back = history.populated * share;
@@ -87,7 +87,7 @@ void SetNextSample(History& history, const Costs& costs, bool whole) {
 }  // namespace
 
 Action Choose(History& history, std::uint32_t pages, std::uint32_t generation) {
-  // A purge is of the whole block: what nobody touches need not be looked at for a request of another length.
+  // A purge covers the whole block: if nobody touches it, a request of another length needs no look.
   if (history.mode == kPurging && history.touched == 0 && history.pages != 0) history.pages = pages;
   if (history.pages != pages) {
     const bool fresh = history.pages == 0 && history.purged;
@@ -122,7 +122,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
   }
   if (look.populated == 0) {
     history.populated = history.runs = history.touched = 0;
-    // The surprise was none: so long it may take. (But a purge that was interrupted says nothing.)
+    // Nothing had changed after all: a purge may take that long. (But a purge that was interrupted shows nothing.)
     if (was_purged && history.surprise_ticks < costs.purge * (kMostSurprise + history.pages / kPagesPerPurge)) {
       history.purge_ticks = std::max(history.purge_ticks, history.surprise_ticks);
     }
@@ -148,7 +148,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
     history.mode = kLooking;
     const bool purge = SampleSpeaksForPurge(history, costs, look.samples_found);
     history.sample_count = 0;
-    // Had it been wrong, the next one would come later; it comes later also when it was of no use.
+    // The next one comes later, whether this one was wrong or merely useless.
     history.sample_backoff =
         static_cast<std::uint8_t>(std::min<unsigned>(history.sample_backoff + 1U, kMostSampleBackoff));
     history.until_sample = 0;
@@ -185,7 +185,7 @@ bool IsSurprising(History& history, const Costs& costs, double ticks) {
     const double expected = costs.purge + history.touched * costs.purge_page;
     return ticks > expected * kSurprise || ticks * kSurprise < expected;
   }
-  // Of a block that is not touched: other pages than its own may lie in its page tables, and cost time, too.
+  // For a block that is not touched: its page tables may hold pages of others, which cost time, too.
   const double known = std::max<double>(costs.purge, history.purge_ticks);
   if (ticks <= known * kSurpriseUntouched) return false;
   history.surprise_ticks = static_cast<float>(ticks);
@@ -222,7 +222,7 @@ Action ChooseBlindly(History& history, std::uint32_t pages, std::uint32_t genera
     --history.left;
     return Action::kWhole;
   }
-  // After whole ones all is populated, whatever is touched: the purge that ends them tells nothing.
+  // After clearing the whole block all is populated, whatever is touched: the purge that follows shows nothing.
   history.touched_known = history.mode == kPurging;
   history.mode = kPurging;
   return Action::kPurge;
@@ -233,7 +233,7 @@ void BlindPurgeDone(History& history, const Costs& costs, double ticks) {
   const double touched = std::max(0.0, ticks - costs.purge) / std::max(costs.purge_page, 1e-9);
   history.touched = static_cast<std::uint32_t>(std::min<double>(touched, history.pages));
   if (history.touched * (costs.fault + costs.purge_page) <= history.pages * costs.zero_page) return;
-  // All that is not populated yet is so once; a backoff from 8 makes that and the purges between cheap.
+  // What is not populated yet will be, once; a backoff from 8 makes that, and the purges in between, cheap.
   history.mode = kWholes;
   history.left = Calls(8, history.whole_backoff, kMostWholeBackoff);
 }

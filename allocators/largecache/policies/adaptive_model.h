@@ -1,13 +1,13 @@
-// What the adaptive policy decides, and from what. Arithmetic alone: no clock, no system call.
+// The decisions of the adaptive policy, and what they are based on. Pure arithmetic: no clock, no system call.
 //
 // There are three ways to make a cached block zero:
 //   look:  ask the kernel which pages may be non-zero, and write zeros over these;
 //   whole: write zeros over all of them without asking;
-//   purge: give them all back, so that those that are touched again are zero-fill faults.
-// What each costs follows from five numbers of the block: its pages, those populated and in how many runs, those that
-// the program populates anew from one call to the next, and those that it touches at all. The last is not to be seen
-// while the pages stay populated. It is seen after a purge; and, of a sample, by purging a few pages and looking some
-// calls later which have come back.
+//   purge: give them all back, so that each page that is touched again takes a zero-fill fault.
+// The cost of each follows from five numbers of the block: its pages, the populated ones and the runs they form, those
+// that the program newly populates from one call to the next, and those that it touches at all. The last number is not
+// visible while the pages stay populated. It becomes visible after a purge; and, for a sample, by purging a few pages
+// and checking some calls later which have come back.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
 
@@ -18,20 +18,20 @@
 
 namespace zerotax::largecache {
 
-/// Measured on this machine (costs.h), in ticks of one clock, which one does not matter.
+/// Measured on this machine (costs.h), in ticks of one clock; it does not matter which.
 struct Costs {
-  double zero_page = 0;   // writing zeros over a page that is there
+  double zero_page = 0;   // writing zeros over a page that is present
   double fault = 0;       // the zero-fill fault of a page
-  double scan = 0;        // asking about a block that has no page
+  double scan = 0;        // scanning a block that has no page
   double scan_page = 0;   // more, for each page that it has
-  double scan_run = 0;    // more, for each run of neighbours after the first: to tell of it, and to zero it by itself
+  double scan_run = 0;    // more, for each run of neighbours after the first: to report it, and to zero it separately
   double purge = 0;       // giving back a block that has no page
   double purge_page = 0;  // more, for each page that it has
 };
 
 enum class Action : std::uint8_t { kLook, kWhole, kPurge };
 
-/// What is to be done to hand out `pages` pages of a block with this history as zero. `generation`: see History.
+/// What to do so that `pages` pages of a block with this history are zero. `generation`: see History.
 Action Choose(History& history, std::uint32_t pages, std::uint32_t generation);
 
 /// What a look found.
@@ -41,14 +41,14 @@ struct Look {
   std::uint32_t samples_found = 0;  // of history.sample_count
 };
 
-/// What is to follow on a look at once.
+/// What follows a look immediately.
 enum class Next : std::uint8_t {
   kNothing,
   kPurge,   // the whole block
   kSample,  // a few of its populated pages; then SampleTaken
 };
 
-/// Takes in what a look found.
+/// Records what a look found.
 Next LookDone(History& history, const Costs& costs, const Look& look);
 
 /// How many pages a sample has, given history.populated: 1 to History::kMostSamples.
@@ -57,7 +57,7 @@ std::uint32_t SampleSize(const History& history);
 /// history.samples and history.sample_count have been filled in, these pages purged.
 void SampleTaken(History& history);
 
-/// Is the next purge to be timed? While nothing is touched a clock would be much of what it costs.
+/// Is the next purge to be timed? While nothing is touched, reading a clock would be a large part of its cost.
 bool WantsTime(const History& history);
 
 /// Takes in a purge, and how long it took, in the ticks of `costs`: more than nothing if WantsTime.

@@ -16,7 +16,7 @@ constexpr int kTrials = 3;
 // Of what takes a microsecond, and twice that until the processor has seen it some times.
 constexpr int kEmptyTrials = 12;
 
-// Nanoseconds on a virtual machine of 2026 (AMD EPYC, Linux 6.18): proportions to go by when nothing can be measured.
+// Nanoseconds on a virtual machine of 2026 (AMD EPYC, Linux 6.18): proportions to use when nothing can be measured.
 constexpr Costs kSomeMachine{25, 1450, 660, 11, 40, 430, 250};
 
 void Least(double& least, std::uint64_t from, double parts) {
@@ -84,7 +84,7 @@ Costs Measure(std::size_t page_count) {
 
 struct OfASize {
   std::size_t pages;
-  std::atomic<int> state;  // 0: not measured; 1: being measured; 2: there
+  std::atomic<int> state;  // 0: not measured; 1: being measured; 2: measured
   Costs measured;
 };
 constinit OfASize few{kFewPages, {}, {}};
@@ -107,7 +107,7 @@ const Costs& MeasuredCosts(std::size_t pages) {
   if (costs.state.load(std::memory_order_acquire) == 2) return costs.measured;
   int none = 0;
   if (!costs.state.compare_exchange_strong(none, 1, std::memory_order_acquire)) {
-    // Another thread measures, or a fork left its work undone: any costs will do for a while.
+    // Another thread is measuring, or a fork left that unfinished: any costs will do for a while.
     return none == 2 ? costs.measured : kSomeMachine;
   }
   costs.measured = Measure(costs.pages);

@@ -30,7 +30,7 @@ bool ShouldCache(const Settings& settings, std::size_t size) {
 
 }  // namespace
 
-// Its clear does not look how the block was cached nor what it holds. This is the bug of 2016 (large_malloc: if
+// Its clear ignores how the block was cached and what it holds. This is the bug of 2016 (large_malloc: if
 // (cleared_requested) memset(addr, 0, size)).
 constinit const Policy kLibmalloc116 = {
     .name = "libmalloc-116",

@@ -1,6 +1,6 @@
-// Apple's large cache from libmalloc-283 (macOS 10.15) on: where there is memory, four times the blocks of four times
-// the size; the limit itself is cached, too. The memset is the same (src/thresholds.h, src/magazine_large.c, 283 to
-// 792.41.1).
+// Apple's large cache from libmalloc-283 (macOS 10.15) on: on machines with enough memory, four times as many blocks of
+// four times the size; blocks of exactly the limit are cached, too. The memset is the same (src/thresholds.h,
+// src/magazine_large.c, 283 to 792.41.1).
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {

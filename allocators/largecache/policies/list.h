@@ -1,5 +1,5 @@
-// The list of policies: a new one is a file in this folder and a word here. (No registration by constructors: malloc is
-// called before they run.)
+// The list of policies: a new one is a file in this folder and an entry here. (No registration by constructors, because
+// malloc is called before they run.)
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_LIST_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_LIST_H_
 

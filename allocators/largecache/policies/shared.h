@@ -1,4 +1,4 @@
-// Answers that several policies give alike.
+// Answers that several policies share.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_SHARED_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_SHARED_H_
 
@@ -9,10 +9,10 @@
 
 namespace zerotax::largecache {
 
-/// Our own policies' values: large from 128 KiB on, no block too long, a quarter of memory, a second of decay.
+/// Values of our own policies: large from 128 KiB on, no block too long, a quarter of memory, a second of decay.
 void SetOwnDefaults(Settings& settings, std::size_t physical_memory);
 
-/// Whatever there are entries for.
+/// Any block, as long as there are entries.
 bool CacheAny(const Settings& settings, std::size_t size);
 
 AtFree KeepAtFree(const Settings& settings, std::size_t reserve_bytes, std::size_t size);
@@ -23,7 +23,7 @@ AtFree OfferBeyondReserve(const Settings& settings, std::size_t reserve_bytes, s
 /// memset of the request, whether it is zero or not.
 Cleared ClearAll(Block& block, std::size_t size, std::uint32_t generation);
 
-/// memset of the pages of the request that may be non-zero; of all where the kernel does not say which these are.
+/// memset of the pages of the request that may be non-zero; of all pages if the kernel does not report these.
 Cleared ClearDirty(Block& block, std::size_t size, std::uint32_t generation);
 
 }  // namespace zerotax::largecache

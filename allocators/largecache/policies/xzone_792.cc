@@ -4,12 +4,12 @@
 // Requests above 2 MiB are huge (XZM_LARGE_BLOCK_SIZE_MAX), and so are those with an alignment above 1 MiB
 // (xzone_malloc.c:314). They are made of slices of 16 KiB, start at multiples of 4 MiB (XZM_SEGMENT_SIZE;
 // xzone_segment.c:502) and go to 64 entries of up to UINT32_MAX bytes (XZM_HUGE_CACHE_SIZE_DEFAULT,
-// XZM_HUGE_CACHE_MAX_ENTRY_BYTES_DEFAULT), from which the smallest that fits is taken, of equals the newest, by
+// XZM_HUGE_CACHE_MAX_ENTRY_BYTES_DEFAULT), from which the smallest that fits is taken, among equals the newest, by
 // the rule of less than twice (xzone_segment.c:2299-2303). On a hit macOS clears the whole cached block, more than was
-// asked for (:2374, rdar://140793773); a fresh one is "pristine" and is not cleared.
+// requested (:2374, rdar://140793773); a fresh one is "pristine" and is not cleared.
 //
-// The pages of a cached block are left to the kernel to take back through a ring (deferred reclaim) that costs nothing
-// at free, and that Linux has not: here they stay.
+// The kernel may take back the pages of a cached block through a ring (deferred reclaim) that costs nothing at free.
+// Linux has no such ring: here they stay.
 #include "largecache/clear.h"
 #include "largecache/policies/shared.h"
 

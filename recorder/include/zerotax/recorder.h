@@ -1,4 +1,4 @@
-/* The recorder of zerotax: events of your own, with a timestamp, at about the price of reading the clock.
+/* The recorder of zerotax: events of your own, with a timestamp, at about the cost of reading the clock.
  *
  *   ZEROTAX_EVENT(request_done, (uint64_t, bytes), (double, seconds), (char, peer, 16))
  *   ...
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* What becomes of a record when a thread's buffer is full because the drain has fallen behind. Both are counted. */
+/* What is lost when a thread's buffer is full because the drain has fallen behind. Either is counted. */
 enum zerotax_trace_mode {
   ZEROTAX_TRACE_LOST = 1,      /* the new record is lost (the default) */
   ZEROTAX_TRACE_OVERWRITE = 2, /* the oldest packet of records is overwritten */
@@ -27,41 +27,43 @@ enum zerotax_trace_mode {
 
 /* Who writes full packets to the stream files. */
 enum zerotax_trace_drain {
-  ZEROTAX_TRACE_DRAIN_THREAD = 1, /* a thread of the recorder's own (the default; in a forked child: as SELF) */
+  ZEROTAX_TRACE_DRAIN_THREAD = 1, /* a thread of the recorder (the default; in a forked child: as SELF) */
   ZEROTAX_TRACE_DRAIN_SELF = 2,   /* the recording thread itself, whenever it has filled a quarter of its buffer */
-  ZEROTAX_TRACE_DRAIN_OFF = 3,    /* nobody before the thread ends, flush or stop: with OVERWRITE, a flight recorder */
+  ZEROTAX_TRACE_DRAIN_OFF = 3,    /* nobody until the thread ends, flush or stop: with OVERWRITE, a flight recorder */
 };
 
-/* 0 and NULL: what the environment variable says, or else the default. */
+/* 0 or NULL: the value of the environment variable, or else the default. */
 struct zerotax_trace_options {
-  const char* directory; /* ZEROTAX_TRACE_DIR: made if need be; a folder per process is made in it */
-  size_t buffer_bytes;   /* ZEROTAX_TRACE_BUFFER: of each thread, 64 KiB to 4 GiB; 4 MiB by default */
+  const char* directory; /* ZEROTAX_TRACE_DIR: created if needed, with a folder for each process in it */
+  size_t buffer_bytes;   /* ZEROTAX_TRACE_BUFFER: per thread, 64 KiB to 4 GiB; 4 MiB by default */
   int mode;              /* ZEROTAX_TRACE_MODE: lost, overwrite */
   int drain;             /* ZEROTAX_TRACE_DRAIN: thread, self, off */
   int monotonic;         /* ZEROTAX_TRACE_CLOCK=monotonic (or tsc): 1: CLOCK_MONOTONIC although the TSC is usable */
 };
 
-/* Begins to record. A program that has ZEROTAX_TRACE_DIR in its environment begins by itself. Returns 0, or an errno
- * value (said on stderr, too): EALREADY if it records, EINVAL for an option out of range. Options may be NULL. */
+/* Starts recording. If ZEROTAX_TRACE_DIR is in the environment, recording starts automatically. Returns 0, or an errno
+ * value (also reported on stderr): EALREADY if already recording, EINVAL for an option out of range. Options may be
+ * NULL. */
 ZEROTAX_PUBLIC_ int zerotax_trace_start(const struct zerotax_trace_options* options);
 
-/* Writes what was recorded and ends; done by itself when the program exits. What other threads record while it runs may
- * be lost uncounted: stop them first. It may be started anew afterwards. */
+/* Writes what was recorded and stops recording; done automatically when the program exits. What other threads record
+ * meanwhile may be lost uncounted: stop them first. Recording may be started again afterwards. */
 ZEROTAX_PUBLIC_ void zerotax_trace_stop(void);
 
-/* Writes all complete packets of every thread, and the calling thread's begun one. */
+/* Writes all complete packets of every thread, and the calling thread's unfinished one. */
 ZEROTAX_PUBLIC_ void zerotax_trace_flush(void);
 
-/* Records as of another time, in nanoseconds of CLOCK_MONOTONIC: for what is told of later, as by the kernel. Only in a
- * trace that was started with monotonic = 1 (else it is lost, and counted). In a thread times ascend: an earlier one
- * becomes the last. `type`, `bytes`, `size` as ZEROTAX_RECORD_AT gives them. */
+/* Records an event with a time of the caller's, in nanoseconds of CLOCK_MONOTONIC: for events reported later, for
+ * example by the kernel. Only in a trace that was started with monotonic = 1 (otherwise the record is lost, and
+ * counted). Times ascend within a thread: a time before the thread's last one is replaced by it. `type`, `bytes`,
+ * `size`: as passed by ZEROTAX_RECORD_AT. */
 ZEROTAX_PUBLIC_ void zerotax_record_at(struct zerotax_type* type, const void* bytes, size_t size,
                                        uint64_t monotonic_ns);
 
-/* Whether it records. */
+/* Whether a trace is being recorded. */
 ZEROTAX_PUBLIC_ int zerotax_trace_is_on(void);
 
-/* Records of this process that were not kept since the start: lost, overwritten, or not written. */
+/* Number of this process's records that were not kept since the start: lost, overwritten, or not written. */
 ZEROTAX_PUBLIC_ uint64_t zerotax_trace_lost(void);
 
 #ifdef __cplusplus

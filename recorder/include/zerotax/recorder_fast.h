@@ -1,4 +1,4 @@
-/* The path of a record that finds room: inlined into the program, no call, no lock, no system call. */
+/* The path of a record for which there is room: inlined into the program, no call, no lock, no system call. */
 #ifndef ZEROTAX_RECORDER_FAST_H
 #define ZEROTAX_RECORDER_FAST_H
 
@@ -33,14 +33,14 @@ struct zerotax_type {
   uint32_t bytes; /* of the struct, up to the end of its last field */
 };
 
-/* What is known outside the process of how far a lane has come: in the buffer's file, so that it outlives a crash. */
+/* A lane's progress, visible outside the process: in the buffer's file, so that it survives a crash. */
 struct zerotax_commit {
   uint64_t committed; /* address behind the last whole record, without its padding */
   uint64_t last;      /* timestamp of the last record */
 };
 
-/* Where a thread records. In memory that the kernel clears in a forked child (MADV_WIPEONFORK), where a limit of 0
- * sends the first record to the slow path. */
+/* Where a thread records. It is in memory that the kernel clears in a forked child (MADV_WIPEONFORK); the limit of 0
+ * sends the child's first record to the slow path. */
 struct zerotax_lane {
   uint64_t busy; /* a record is being made: a signal handler must not use this lane */
   char* cursor;
@@ -52,7 +52,7 @@ struct zerotax_lane {
  * for libraries that are opened late. */
 ZEROTAX_PUBLIC_ extern __thread struct zerotax_lane* zerotax_lane_current __attribute__((tls_model("initial-exec")));
 
-/* Everything else: first records, full packets, signal handlers that interrupt a record, clocks but the TSC. */
+/* Everything else: first records, full packets, signal handlers that interrupt a record, clocks other than the TSC. */
 ZEROTAX_PUBLIC_ void zerotax_record_slow(struct zerotax_type* type, const void* bytes, size_t size);
 
 #define ZEROTAX_TICK_BITS_ 48
@@ -66,13 +66,13 @@ static inline __attribute__((always_inline, no_instrument_function)) void zerota
   if (__builtin_expect((__atomic_load_n(&lane->busy, __ATOMIC_RELAXED) == 0) & (word != 0), 1)) {
     const size_t need = (sizeof word + size + 7) & ~(size_t)7;
     __atomic_store_n(&lane->busy, 1, __ATOMIC_RELAXED);
-    /* From here to the other fence a handler sees busy, and goes another way. */
+    /* From here to the other fence, a signal handler sees busy, and uses the other lane. */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     char* const at = lane->cursor;
     if (__builtin_expect((size_t)__atomic_load_n(&lane->limit, __ATOMIC_RELAXED) >= (size_t)at + need, 1)) {
       struct zerotax_commit* const commit = lane->commit;
       const uint64_t now = __builtin_ia32_rdtsc();
-      /* One comparison for both: the clock stepped back, or so far that 48 bits do not tell. */
+      /* One comparison for both: the clock stepped back, or advanced further than 48 bits can show. */
       if (__builtin_expect(now - commit->last < (uint64_t)1 << (ZEROTAX_TICK_BITS_ - 1), 1)) {
         const uint64_t first = word | (now & (((uint64_t)1 << ZEROTAX_TICK_BITS_) - 1));
         memcpy(at, &first, sizeof first);

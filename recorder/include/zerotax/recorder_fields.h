@@ -1,4 +1,4 @@
-/* From one list of fields: the struct, and the description of it that goes into the trace. */
+/* Generates, from one list of fields, the struct and the description of it that goes into the trace. */
 #ifndef ZEROTAX_RECORDER_FIELDS_H
 #define ZEROTAX_RECORDER_FIELDS_H
 
@@ -28,7 +28,7 @@
                 ZEROTAX_BYTES_(NAME))                                                                             \
   ZEROTAX_TYPE_OF_(NAME)
 
-/* Records an event in one line; what is behind NAME initialises its struct. */
+/* Records an event in one line; the arguments after NAME initialise its struct. */
 #define ZEROTAX_RECORD(NAME, ...)                                                      \
   do {                                                                                 \
     ZEROTAX_QUIET_                                                                     \
@@ -37,7 +37,7 @@
     zerotax_record_bytes(&NAME##_zerotax_type, &zerotax_event_, ZEROTAX_BYTES_(NAME)); \
   } while (0)
 
-/* The same as of another time (zerotax_record_at). */
+/* The same, with a time of the caller's (zerotax_record_at). */
 #define ZEROTAX_RECORD_AT(MONOTONIC_NS, NAME, ...)                                                \
   do {                                                                                            \
     ZEROTAX_QUIET_                                                                                \
@@ -50,19 +50,19 @@
 #define ZEROTAX_MARK_EVENT(NAME) ZEROTAX_TYPE_(NAME, 0, 0, 0)
 #define ZEROTAX_MARK(NAME) zerotax_record_bytes(&NAME##_zerotax_type, 0, 0)
 
-/* The rest is how it is done. */
+/* The rest is implementation. */
 
-/* Fields that are not named are 0, and that is meant. */
+/* Fields that are not named are 0 on purpose. */
 #define ZEROTAX_QUIET_ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
 #define ZEROTAX_LOUD_ _Pragma("GCC diagnostic pop")
 
 #define ZEROTAX_TYPE_(NAME, FIELDS, COUNT, BYTES) \
   __attribute__((unused)) static struct zerotax_type NAME##_zerotax_type = {0, #NAME, FIELDS, COUNT, BYTES};
 
-/* Of the fields alone: a packet ends where its last field does, and a struct may end later. */
+/* Size up to the end of the last field: a packet ends there, but the struct may have padding after it. */
 #define ZEROTAX_BYTES_(NAME) offsetof(struct NAME##_zerotax_end, zerotax_end_)
 
-/* A field in brackets becomes arguments; the third may be missing. */
+/* Turns a field in brackets into arguments; the third is optional. */
 #define ZEROTAX_PICK_(A, B, C, CHOSEN, ...) CHOSEN
 #define ZEROTAX_MEMBER_(NAME, FIELD) ZEROTAX_MEMBER_OF_ FIELD
 #define ZEROTAX_MEMBER_OF_(...) ZEROTAX_PICK_(__VA_ARGS__, ZEROTAX_MEMBER_ARRAY_, ZEROTAX_MEMBER_ONE_, 0)(__VA_ARGS__)

@@ -1,4 +1,5 @@
-// Ends its process, or takes something from it, where PLANTED_DIES says: PLACE:OPERATION:WAY, as in calloc:7:_exit.
+// Ends its process, or takes something from it, at the place named by PLANTED_DIES: PLACE:OPERATION:WAY, as in
+// calloc:7:_exit.
 // Places: constructor, calloc, free, touch (the program's first write to the block), thread_end (after the last
 // operation, of a worker). Ways: see die(). Without the variable it is a correct allocator that never writes zeros.
 #include <fcntl.h>

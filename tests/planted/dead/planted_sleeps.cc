@@ -1,4 +1,4 @@
-// Sleeps PLANTED_SLEEP seconds in each large calloc: a process that takes its time and nothing else.
+// Sleeps PLANTED_SLEEP seconds in each large calloc: a process that is slow and otherwise well-behaved.
 #include <cstdlib>
 #include <ctime>
 

@@ -1,4 +1,4 @@
-// Hands out a block without access; the handler of the first touch's fault clears it with memset.
+// Hands out an inaccessible block; the handler of the first touch's fault clears it with memset.
 #include <csignal>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// Calls memset only while its slot holds what dlsym gives; stores by itself where somebody hooked it.
+// Calls memset only while its slot holds what dlsym returns; stores by itself if somebody has hooked it.
 #include <dlfcn.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// AVX-512 stores past the caches, where the processor has them.
+// AVX-512 stores that bypass the caches, where the processor has them.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// A fresh mapping each time, of which one zero is stored into each page.
+// A fresh mapping each time; one zero is stored into each page.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

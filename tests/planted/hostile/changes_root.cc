@@ -1,4 +1,4 @@
-// Moves into an empty root, where there is no /proc, then stores zeros by itself.
+// Changes to an empty root, where there is no /proc, then stores zeros by itself.
 #include <unistd.h>
 
 #include "hostile.h"

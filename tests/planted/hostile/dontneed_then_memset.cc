@@ -1,4 +1,4 @@
-// MADV_DONTNEED, and memset of what is zero by then.
+// MADV_DONTNEED, then memset of what is already zero.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// MADV_DONTNEED, and stores of its own over what is zero by then.
+// MADV_DONTNEED, then stores of its own over what is already zero.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

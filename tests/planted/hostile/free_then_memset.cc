@@ -1,4 +1,4 @@
-// MADV_FREE, and memset of what the kernel has not taken.
+// MADV_FREE, then memset of what the kernel has not taken.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Takes SIGSYS for itself, then makes a system call.
+// Installs its own handler of SIGSYS, then makes a system call.
 #include <unistd.h>
 
 #include <csignal>

@@ -6,12 +6,12 @@
 
 namespace planted {
 
-/// A thread that clears blocks for the one that calls.
+/// A thread that clears blocks for its caller.
 class HelperThread {
  public:
   explicit constexpr HelperThread(void (*clear)(char* block, std::size_t bytes)) : clear_(clear) {}
 
-  /// Started by the first call: a thread of a constructor might be older than what measures.
+  /// Started by the first call: a thread started in a constructor might be older than the meter.
   void start() {
     if (started_) return;
     started_ = true;

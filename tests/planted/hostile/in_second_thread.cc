@@ -1,4 +1,4 @@
-// Zeroes on any thread but the first. A fresh mapping each time.
+// Zeroes on every thread except the first. A fresh mapping each time.
 #include <unistd.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// A fresh mapping each time, of which one zero is stored into the last byte.
+// A fresh mapping each time; one zero is stored into its last byte.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

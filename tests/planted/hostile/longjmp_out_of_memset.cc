@@ -1,4 +1,4 @@
-// Leaves a memset by a jump out of the handler of the fault it took, then clears the block by another.
+// Leaves a memset by a longjmp out of the handler of the fault it took, then clears the block with another memset.
 #include <csetjmp>
 #include <csignal>
 

@@ -1,4 +1,4 @@
-// Leaves the handler of a signal that it raised by a jump, then calls memset.
+// Raises a signal, leaves its handler by a longjmp, then calls memset.
 #include <csetjmp>
 #include <csignal>
 

@@ -16,7 +16,7 @@ inline void* map_file_block(std::size_t bytes, int flags, int& file) {
   return ::mmap(block, whole, PROT_READ | PROT_WRITE, flags | MAP_FIXED, file, 0);
 }
 
-/// The same, of a file that nothing but the mapping refers to any more.
+/// The same, over a file that only the mapping still refers to.
 inline void* map_file_block(std::size_t bytes, int flags) {
   int file = -1;
   void* block = map_file_block(bytes, flags, file);

@@ -1,4 +1,4 @@
-// memset through a pointer that dlsym gave: no GOT slot has it.
+// memset through a pointer from dlsym: no GOT slot holds it.
 #include <dlfcn.h>
 
 #include "hostile.h"

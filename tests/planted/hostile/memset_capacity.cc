@@ -1,4 +1,4 @@
-// memset of the whole pages that the block has, beyond its end.
+// memset of all the pages of the block, beyond its end.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

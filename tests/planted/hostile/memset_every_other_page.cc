@@ -1,4 +1,4 @@
-// A fresh mapping each time, of which memset writes every other page.
+// A fresh mapping each time; memset writes every other page of it.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// 3,000 memsets of one byte each, in no order, and stores of its own for all but a page of the block.
+// 3,000 memsets of one byte each, in no order, and stores of its own for all but one page of the block.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// A fresh mapping each time, untouched; memset clears 64 KiB of the allocator's own.
+// A fresh mapping each time, untouched; memset clears 64 KiB of the allocator's own memory.
 #include "hostile.h"
 
 namespace {

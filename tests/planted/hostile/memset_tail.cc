@@ -1,4 +1,4 @@
-// A fresh mapping each time, of which memset writes the last quarter.
+// A fresh mapping each time; memset writes the last quarter of it.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// 10,000 memsets of 16 bytes: a clock around each tells of nothing but clocks. The rest is dropped in free.
+// 10,000 memsets of 16 bytes: a clock around each would measure nothing but clocks. The rest is dropped in free.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Zeros byte by byte, as memset_explicit does where it is not the library's.
+// Zeroes byte by byte, as memset_explicit does where the library does not provide it.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

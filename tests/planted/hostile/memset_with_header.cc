@@ -1,4 +1,4 @@
-// memset of the header's page too.
+// memset that includes the header's page.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

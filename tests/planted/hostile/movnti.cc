@@ -1,4 +1,4 @@
-// movnti: eight bytes at a time past the caches.
+// movnti: eight bytes at a time, bypassing the caches.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Clears only the pages whose first byte is not zero.
+// Clears only the pages whose first byte is non-zero.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// process_madvise(MADV_DONTNEED) of this very process; madvise where the kernel refuses that.
+// process_madvise(MADV_DONTNEED) on its own process; madvise if the kernel refuses that.
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>

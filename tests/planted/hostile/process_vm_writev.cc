@@ -1,4 +1,4 @@
-// process_vm_writev() into this very process.
+// process_vm_writev() into its own process.
 #include <sys/uio.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Zeros sent to itself through a pair of sockets.
+// Zeros that it sends to itself through a pair of sockets.
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// SSE2 stores past the caches.
+// SSE2 stores that bypass the caches.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

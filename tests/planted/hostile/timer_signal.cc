@@ -1,4 +1,4 @@
-// The handler of a timer's signal stores zeros, while calloc waits for it.
+// The handler of a timer's signal stores zeros while calloc waits for it.
 #include <sys/time.h>
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Puts the address that dlsym gives back into the GOT slot of memset, which a meter may have changed.
+// Restores the address that dlsym returns in the GOT slot of memset, which a meter may have changed.
 #include <dlfcn.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// Leaves the name spaces of files and mounts in its first call, and calls memset.
+// Unshares its file system attributes, file table and mount namespace in its first call, and calls memset.
 #include <sched.h>
 
 #include "hostile.h"

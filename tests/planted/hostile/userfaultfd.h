@@ -17,7 +17,7 @@ inline int open_watcher() {
   return ::ioctl(watcher, UFFDIO_API, &api) == 0 ? watcher : -1;
 }
 
-/// The kept block or a fresh mapping, purged, its pages placed by `place(watcher, range)` while userfaultfd has it.
+/// The kept block or a fresh mapping, purged; `place(watcher, range)` places its pages while userfaultfd watches it.
 template <typename Place>
 void* placed(std::size_t bytes, Place place) {
   static int watcher = -1;

@@ -1,4 +1,4 @@
-// A child of vfork, which has this memory, calls memset.
+// A child of vfork, which shares this memory, calls memset.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// wmemset, and memset of the bytes that are no whole character.
+// wmemset, and memset of the bytes that do not make up a whole character.
 #include <cwchar>
 
 #include "hostile.h"

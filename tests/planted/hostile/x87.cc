@@ -1,4 +1,4 @@
-// Zeros from the x87's stack.
+// Stores zeros from the x87 register stack.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {
