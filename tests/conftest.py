@@ -6,12 +6,15 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 import jsonschema
 import pytest
 
-SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).resolve().parents[1]))
+# What several rooms' tests share.
+sys.path[:0] = [str(SOURCE / "tests" / "support"), str(SOURCE / "tests" / "support" / "sample_results")]
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve()
 ZEROTAX = BUILD / "bin" / "zerotax"
 PLANTED = BUILD / "tests" / "planted"

@@ -44,6 +44,15 @@ std::string format_counted(std::uint64_t count, const char* singular, const char
                            : fmt::format("{} {}s", format_count(count), singular);
 }
 
+std::string format_number(double value) {
+  if (value >= 999'999.5) return fmt::format("{:.3g} M", value / 1e6);
+  return value < 999.5 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
+}
+
+std::string format_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string format_whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
 std::string format_ratio(double ratio) {
   if (ratio < 10) return fmt::format("{:.1f}", ratio);
   const double unit = std::pow(10.0, std::floor(std::log10(ratio)) - 1);

@@ -23,4 +23,11 @@ std::string format_counted(std::uint64_t count, const char* singular, const char
 /// A ratio: "3.2", "45", "3,100", two digits.
 std::string format_ratio(double ratio);
 
+/// A rate or any other number to three digits: "0.5", "12.3", "1,930", "45.6 M".
+std::string format_number(double value);
+
+/// A share of 1: "12.5 %", and "12 %" where tenths mean nothing.
+std::string format_percent(double share);
+std::string format_whole_percent(double share);
+
 }  // namespace zerotax

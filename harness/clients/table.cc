@@ -14,11 +14,7 @@ namespace {
 
 constexpr std::size_t kLabel = 16;
 
-std::string rate(const Json& figure) {
-  if (!figure.is_number()) return "n/a";
-  const double value = figure.get<double>();
-  return value < 1000 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
-}
+std::string rate(const Json& figure) { return figure.is_number() ? format_number(figure.get<double>()) : "n/a"; }
 
 std::string label(const Json& entry) {
   std::string text = entry.at("allocator");

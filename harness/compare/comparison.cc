@@ -127,10 +127,7 @@ std::optional<double> side_ns(const ComparedPoint& point, bool after) {
   return median(values);
 }
 
-std::string ratio_text(double log_ratio) {
-  const double ratio = std::exp(log_ratio);
-  return ratio >= 1000 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.3g}", ratio);
-}
+std::string ratio_text(double log_ratio) { return format_number(std::exp(log_ratio)); }
 
 std::string compare_text(const CompareReport& report) {
   std::string text = header_text(report);

@@ -63,7 +63,7 @@ std::string change_text(const WorkChange& change) {
 }
 
 std::string time_text(const ComparedPoint& point, const TimeVerdict& time) {
-  const std::string ratio = fmt::format("{:.3g} times", std::exp(time.log_ratio));
+  const std::string ratio = format_number(std::exp(time.log_ratio)) + " times";
   switch (time.kind) {
     case TimeVerdict::Kind::kUnknown:
       if (point.before.ns && point.after.ns && *point.before.ns == *point.after.ns) return "equal times";

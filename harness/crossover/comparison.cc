@@ -89,13 +89,13 @@ Json findings_json(const Comparison& comparison) {
 
 /// A place that was measured, for people.
 std::string format_at(const Comparison& comparison, double at) {
-  if (comparison.by_touch) return fmt::format("{:.3g}", at);
+  if (comparison.by_touch) return format_number(at);
   return format_size(static_cast<std::uint64_t>(std::llround(at)));
 }
 
 /// A place that was estimated: a size to three digits.
 std::string estimated_at(const Comparison& comparison, double at) {
-  if (comparison.by_touch) return fmt::format("{:.3g}", at);
+  if (comparison.by_touch) return format_number(at);
   const char* unit = at < kMiB ? "KiB" : at < kGiB ? "MiB" : "GiB";
   const double value = at / static_cast<double>(at < kMiB ? kKiB : at < kGiB ? kMiB : kGiB);
   return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, unit);
@@ -104,7 +104,7 @@ std::string estimated_at(const Comparison& comparison, double at) {
 /// Words in lines; all but the first are indented.
 std::string wrap_at(const std::string& text, std::size_t indent) { return wrap(text, "", std::string(indent, ' ')); }
 
-std::string format_ratio(double log_ratio) { return fmt::format("{:.3g}", std::exp(log_ratio)); }
+std::string ratio_text(double log_ratio) { return format_number(std::exp(log_ratio)); }
 
 std::string label(const Allocator& allocator) {
   std::string text = allocator.name + (allocator.version.empty() ? "" : " " + allocator.version);
@@ -143,8 +143,8 @@ std::string table_text(const Comparison& comparison) {
       b.push_back(pair.b_ns);
     }
     text += fmt::format("{:>12} {:>10} {:>10} {:>9}   {} to {}{}\n", at, format_ns(median(a)), format_ns(median(b)),
-                        format_ratio(verdict->log_ratio), format_ratio(verdict->interval.low),
-                        format_ratio(verdict->interval.high), verdict->clear ? "" : "  not clear");
+                        ratio_text(verdict->log_ratio), ratio_text(verdict->interval.low),
+                        ratio_text(verdict->interval.high), verdict->clear ? "" : "  not clear");
   }
   return text + left_out + "\n";
 }
@@ -168,11 +168,11 @@ std::string crossing_text(const Comparison& comparison, std::size_t k) {
   if (!crossing.certain) text += "  uncertain: one of its sides may be noise; more --processes may tell\n";
   if (crossing.jump) text += "  a jump: the ratio more than doubles in the gap, anywhere in it\n";
   text += side_text(comparison, "below", below,
-                    fmt::format("{} at {}", format_ratio(crossing.log_ratio_before), at(crossing.bracket.low)),
-                    fmt::format("{} at {}", format_ratio(below.log_ratio_from), at(below.from)));
+                    fmt::format("{} at {}", ratio_text(crossing.log_ratio_before), at(crossing.bracket.low)),
+                    fmt::format("{} at {}", ratio_text(below.log_ratio_from), at(below.from)));
   text += side_text(comparison, "above", above,
-                    fmt::format("{} at {}", format_ratio(crossing.log_ratio_after), at(crossing.bracket.high)),
-                    fmt::format("{} at {}", format_ratio(above.log_ratio_to), at(above.to)));
+                    fmt::format("{} at {}", ratio_text(crossing.log_ratio_after), at(crossing.bracket.high)),
+                    fmt::format("{} at {}", ratio_text(above.log_ratio_to), at(above.to)));
   return text;
 }
 
@@ -181,7 +181,7 @@ std::string none_text(const Comparison& comparison) {
   const std::string range =
       fmt::format("{} to {}", format_at(comparison, stretch.from), format_at(comparison, stretch.to));
   const std::string ratios =
-      fmt::format("A/B is {} to {}", format_ratio(stretch.log_ratios.low), format_ratio(stretch.log_ratios.high));
+      fmt::format("A/B is {} to {}", ratio_text(stretch.log_ratios.low), ratio_text(stretch.log_ratios.high));
   if (!stretch.clear) return wrap_at(fmt::format("none in range ({}): no difference is clear; {}", range, ratios), 2);
   const bool everywhere = stretch.log_ratios.low * stretch.log_ratios.high > 0;
   return wrap_at(fmt::format("none in range ({}): {} is cheaper {}; {}", range, comparison.cheaper(stretch.sign),
@@ -202,7 +202,7 @@ std::string dips_text(const Comparison& comparison) {
   for (const Dip& dip : comparison.found.dips) {
     text += wrap_at(fmt::format("unproven: {} may be cheaper from {} to {} (A/B {}), which would be two more crossings",
                                 comparison.cheaper(dip.log_ratio < 0 ? -1 : 1), format_at(comparison, dip.from),
-                                format_at(comparison, dip.to), format_ratio(dip.log_ratio)),
+                                format_at(comparison, dip.to), ratio_text(dip.log_ratio)),
                     2);
   }
   return text;

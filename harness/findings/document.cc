@@ -7,9 +7,9 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
+#include "findings/projects.h"
 #include "findings/rule.h"
 #include "findings/tax.h"
-#include "findings/projects.h"
 
 namespace zerotax::findings {
 namespace {
@@ -119,7 +119,7 @@ std::string findings_count(const Json& findings) {
         std::count_if(all.begin(), all.end(), [&](const Json& each) { return each.at("severity") == severity; });
     if (count > 0) kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, severity);
   }
-  return fmt::format("{} finding{}: {}", all.size(), all.size() == 1 ? "" : "s", kinds);
+  return fmt::format("{}: {}", format_counted(all.size(), "finding"), kinds);
 }
 
 std::string findings_text(const Json& findings) {

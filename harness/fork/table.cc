@@ -9,7 +9,7 @@
 namespace zerotax::fork {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(double share) { return format_percent(share); }
 
 /// Sections of fork by the paper's sections, for each process.
 std::string table_of(const Json& fork) {

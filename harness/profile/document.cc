@@ -178,8 +178,7 @@ struct TreeWriter {
 
 std::string share_text(const Json& samples, std::uint64_t total) {
   if (!samples.is_number()) return "n/a";
-  return fmt::format("{:.1f} %",
-                     100.0 * samples.get<double>() / static_cast<double>(std::max<std::uint64_t>(total, 1)));
+  return format_percent(samples.get<double>() / static_cast<double>(std::max<std::uint64_t>(total, 1)));
 }
 
 std::string category_lines(const Json& profile, std::uint64_t total) {

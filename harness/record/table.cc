@@ -28,24 +28,14 @@ std::string bytes(const Json& figure) {
 /// Three digits: a table has no room for the exact count, which the JSON has.
 std::string about(const Json& figure) {
   if (!figure.is_number()) return "n/a";
-  const auto count = figure.get<double>();
-  const auto in = [&](double unit, const char* name) {
-    const double amount = count / unit;
-    return amount < 100 ? fmt::format("{:.3g} {}", amount, name) : fmt::format("{:.0f} {}", amount, name);
-  };
-  if (count >= kGiB) return in(kGiB, "GiB");
-  if (count >= kMiB) return in(kMiB, "MiB");
-  if (count >= kKiB) return in(kKiB, "KiB");
-  return fmt::format("{:.0f}", count);
+  return format_size(static_cast<std::uint64_t>(std::llround(figure.get<double>())));
 }
 
 std::string count(const Json& figure) { return figure.is_number() ? format_count(figure.get<std::uint64_t>()) : "n/a"; }
 
 std::string ns(const Json& figure) { return figure.is_number() ? format_ns(figure.get<double>()) : "n/a"; }
 
-std::string percent(const Json& figure) {
-  return figure.is_number() ? fmt::format("{:.1f} %", 100 * figure.get<double>()) : "n/a";
-}
+std::string percent(const Json& figure) { return figure.is_number() ? format_percent(figure.get<double>()) : "n/a"; }
 
 std::string zero_words(const Json& figures) {
   return fmt::format("{:>12} {:>12} {:>12} {:>12}", about(figures.at("zeroed_bytes")),

@@ -40,7 +40,8 @@ std::string kernel_time(const Json& part) {
                                  format_ns(static_cast<double>(number(part.at("sections_ns"), "copy"))));
   for (std::size_t i = 0, told = 0; i < sections.size() && told < 3 && kernel > 0; ++i) {
     if (std::string_view(sections[i].second) == "copying pages" || 200 * sections[i].first < kernel) continue;
-    text += fmt::format(", {:.0f} % {}", 100.0 * static_cast<double>(sections[i].first) / static_cast<double>(kernel),
+    text += fmt::format(", {} {}",
+                        format_whole_percent(static_cast<double>(sections[i].first) / static_cast<double>(kernel)),
                         sections[i].second);
     ++told;
   }

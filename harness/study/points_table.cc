@@ -36,9 +36,7 @@ std::string row_label(const Json& point) {
 /// A rate or ratio to three digits, in six places.
 std::string three_digits(const Json& figure) {
   if (!figure.is_number()) return "n/a";
-  const double value = figure.get<double>();
-  if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
-  return value < 1000 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
+  return format_number(figure.get<double>());
 }
 
 /// What was received, for the points of cases that receive; empty if there is none.

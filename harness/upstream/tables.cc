@@ -24,8 +24,7 @@ std::string time_cell(std::optional<double> ns) { return ns ? format_ns(*ns) : "
 
 std::string rate_cell(std::optional<double> ns, std::uint64_t bytes) {
   if (!ns || *ns <= 0) return "n/a";
-  const double rate = static_cast<double>(bytes) / *ns;
-  return rate < 100 ? fmt::format("{:.2f}", rate) : format_count(static_cast<std::uint64_t>(rate));
+  return format_number(static_cast<double>(bytes) / *ns);
 }
 
 std::string fault_cell(std::optional<std::uint64_t> faults) { return faults ? format_count(*faults) : "n/a"; }

@@ -8,8 +8,8 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "findings/points.h"
-#include "upstream/embedded.h"
 #include "findings/projects.h"
+#include "upstream/embedded.h"
 #include "upstream/reproducer.h"
 #include "upstream/tables.h"
 
@@ -98,9 +98,7 @@ std::string field(const Json& object, const char* key) {
 
 std::string environment(const ReportData& data, const Markup& markup) {
   const Json& machine = data.environment;
-  const auto gib = [](const Json& bytes) {
-    return fmt::format("{:.1f} GiB", bytes.get<double>() / static_cast<double>(kGiB));
-  };
+  const auto size_words = [](const Json& bytes) { return format_size(bytes.get<std::uint64_t>()); };
   std::string env;
   for (const auto& [key, value] : data.subject.env.items()) env += fmt::format(" {}={}", key, value.get<std::string>());
   std::string text =
@@ -109,7 +107,7 @@ std::string environment(const ReportData& data, const Markup& markup) {
   text += markup.item(fmt::format("kernel: Linux {} ({})", field(machine, "kernel"), field(machine, "machine")));
   text +=
       markup.item(fmt::format("CPU: {}, {} of them; memory {}, swap {}", field(machine, "cpu"), field(machine, "cpus"),
-                              gib(machine.at("memory_bytes")), gib(machine.at("swap_bytes"))));
+                              size_words(machine.at("memory_bytes")), size_words(machine.at("swap_bytes"))));
   text += markup.item(
       fmt::format("transparent huge pages: {} (the reproducer switches them off for itself)", field(machine, "thp")));
   text += markup.item(fmt::format("C library: {}; compiler: {}", field(machine, "libc"), data.compiler));

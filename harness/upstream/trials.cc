@@ -8,29 +8,29 @@
 #include "core/interrupt.h"
 #include "core/operation_cost.h"
 #include "findings/points.h"
+#include "findings/projects.h"
 #include "findings/tax.h"
 #include "profile/document.h"
 #include "profile/run.h"
 #include "upstream/parts.h"
-#include "findings/projects.h"
 #include "upstream/reproducer.h"
 #include "upstream/session.h"
 #include "upstream/tables.h"
 
 namespace zerotax::upstream {
 
-using findings::AllocatorFindings;
-using findings::Finding;
 using findings::allocator_label;
+using findings::AllocatorFindings;
 using findings::count_in;
 using findings::find_findings;
+using findings::Finding;
 using findings::upstream_entries;
 using findings::upstream_of;
-using profile::ProfileSubject;
-using profile::ProfiledRun;
 using profile::profile_json;
 using profile::profile_point;
 using profile::profile_text;
+using profile::ProfiledRun;
+using profile::ProfileSubject;
 namespace {
 
 constexpr double kProfileSeconds = 1;
@@ -88,7 +88,7 @@ void ReportSession::try_knobs(ReportData& data) const {
   data.without = own == nullptr ? not_available("not measured") : figures_of(*own);
   const std::vector<Json> knobs = upstream_entries(name, "knobs", data.finding);
   if (knobs.empty()) return;
-  say_step(fmt::format("trying {} setting{}", knobs.size(), knobs.size() == 1 ? "" : "s"));
+  say_step("trying " + format_counted(knobs.size(), "setting"));
   std::vector<Allocator> variants;
   variants.reserve(knobs.size());
   for (const Json& knob : knobs) variants.push_back(with_knob(request_.subject, knob.at("env"), variants.size() + 1));

@@ -1,4 +1,4 @@
-"""The hard cases of tests/unit/largecache_hard_*_test.cc, for one who has no privilege: what root may, and what the kernel
+"""The hard cases of tests/largecache/largecache_hard_*_test.cc, for one who has no privilege: what root may, and what the kernel
 refuses others, must make no difference but to what is skipped."""
 
 import os

@@ -9,7 +9,7 @@ from report_pages import ActionChains, Keys, browser, lines, needs_browser, page
 
 pytestmark = needs_browser
 HOSTILE = "<!--<script x</script><script>document.title='caught'</script><img src=x onerror=\"document.title='caught'\">"
-ACCESSIBLE = (SOURCE / "tests" / "integration" / "accessibility.js").read_text() + "return faults();"
+ACCESSIBLE = (SOURCE / "tests" / "page" / "accessibility.js").read_text() + "return faults();"
 
 
 def ground(browser):

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(Path(__file__).parent / "sample_results")]
+sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
 pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
 
 import fork  # noqa: E402

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PLOTS, REFERENCE = ROOT / "plots", ROOT / "results" / "reference"
-sys.path[:0] = [str(PLOTS), str(Path(__file__).parent / "sample_results")]
+sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
 pytest.importorskip("jinja2", reason="install python3-jinja2, use /usr/bin/python3")
 
 import zerotax_sample as sample  # noqa: E402

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "plots"), str(Path(__file__).parent / "sample_results")]
+sys.path[:0] = [str(ROOT / "plots"), str(ROOT / "tests" / "support" / "sample_results")]
 
 import zerotax_sample as sample  # noqa: E402
 from page import facts  # noqa: E402

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "integration"))
+sys.path.insert(0, str(ROOT / "tests"))
 from conftest import BUILD, MIB, zerotax  # noqa: E402
 
 BASELINE = ROOT / "tests" / "regression" / "baselines" / "largecache-0.1.0-116.json"

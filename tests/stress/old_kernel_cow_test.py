@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
 from conftest import PAGE, ZEROTAX, check_schema, is_na  # noqa: E402
 from old_kernel_machine import Job, Machine, shell, what_is_missing  # noqa: E402
 from watching import (  # noqa: E402

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
 from conftest import (  # noqa: E402
     BUILD, DETERMINISTIC, KIB, MIB, PLANTED, ZEROTAX, check_schema, is_na, measure, one_fault_brings_one_page, options,
     planted, same, zerotax)

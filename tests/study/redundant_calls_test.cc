@@ -8,13 +8,13 @@
 
 namespace zerotax::study {
 
-using findings::RedundantCalls;
-using findings::RedundantKind;
 using findings::find_findings;
 using findings::find_taxes;
 using findings::findings_json;
 using findings::point_of;
 using findings::redundant_calls;
+using findings::RedundantCalls;
+using findings::RedundantKind;
 using findings::which_calls;
 namespace {
 
@@ -111,7 +111,7 @@ TEST(Summary, ShowsBothKindsOfCallsAndTheirShares) {
   point["modes"] = {{"audit", {audited(6, 0, 0), audited(1, 100 * kMiB, 100 * kMiB)}},
                     {"timing", {timed(13, 0, 310'000), timed(2, 25'600, 39.1e6)}}};
   const std::string summary = write_summary(find_taxes({point}));
-  EXPECT_NE(summary.find("310 us / 39.1 ms"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("310 µs / 39.1 ms"), std::string::npos) << summary;
   EXPECT_NE(summary.find(" 1/7 calls |"), std::string::npos) << summary;
   EXPECT_NE(summary.find("for each of these, 1 of 7 callocs"), std::string::npos) << summary;
 }

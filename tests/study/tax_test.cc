@@ -153,19 +153,5 @@ TEST(Summary, SaysWhoPaysFromWhereToWhereAndHowMuch) {
   EXPECT_LE(longest, 80U) << "it must fit a terminal of 80 columns";
 }
 
-TEST(Format, TimesAndCountsReadWell) {
-  EXPECT_EQ(format_ns(0), "0 ns");
-  EXPECT_EQ(format_ns(999), "999 ns");
-  EXPECT_EQ(format_ns(999.9), "1.00 us");
-  EXPECT_EQ(format_ns(1540), "1.54 us");
-  EXPECT_EQ(format_ns(43.2e6), "43.2 ms");
-  EXPECT_EQ(format_ns(563e6), "563 ms");
-  EXPECT_EQ(format_ns(1.05e9), "1.05 s");
-  EXPECT_EQ(format_count(0), "0");
-  EXPECT_EQ(format_count(999), "999");
-  EXPECT_EQ(format_count(1000), "1,000");
-  EXPECT_EQ(format_count(1048576000), "1,048,576,000");
-}
-
 }  // namespace
 }  // namespace zerotax::study

@@ -43,7 +43,7 @@ if not child:
 os.wait()
 time.sleep(0.2)
 """
-sys.path += [str(SOURCE / "tests" / "unit" / "sample_results"), str(SOURCE / "plots")]
+sys.path += [str(SOURCE / "tests" / "support" / "sample_results"), str(SOURCE / "plots")]
 
 
 def page_of(results, out):

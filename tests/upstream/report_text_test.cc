@@ -98,7 +98,7 @@ TEST(ReportTables, SizesHaveWholeOperationsFreshAndReused) {
   // Fresh: 5000 + 1000 ns; reused: twice 40 ms.
   EXPECT_TRUE(
       has(table,
-          "|   104,857,600 | nobody 1           |  6.00 us |  17,476 |        1 |  80.0 ms |      1.31 |   25,607 |"))
+          "|   104,857,600 | nobody 1           |  6.00 µs |  17,476 |        1 |  80.0 ms |      1.31 |   25,607 |"))
       << table;
   EXPECT_TRUE(has(table, "| other 1.0 "));
 }

@@ -91,7 +91,7 @@ Finding look_at_programs(const Machine& machine) {
   const auto& [share, pid] = busy.front();
   const std::string name = machine.line("/proc/" + pid + "/comm").text.value_or("?");
   const std::string more = busy.size() > 1 ? fmt::format(", and {} more", busy.size() - 1) : "";
-  return {fmt::format("{} ({}): {:.0f} % of a CPU{}", name, pid, 100 * share, more), Weight::kSpoils,
+  return {fmt::format("{} ({}): {} of a CPU{}", name, pid, format_whole_percent(share), more), Weight::kSpoils,
           "every time: it runs beside what is measured", fmt::format("kill -STOP {}   (and kill -CONT {})", pid, pid)};
 }
 const Check programs(Topic::kCpu, "other programs", look_at_programs);
@@ -100,7 +100,7 @@ Finding look_at_steal(const Machine& machine) {
   const Ticks ticks = recent(machine);
   if (ticks.all <= 0) return unknown("/proc/stat cannot be read");
   const double share = ticks.stolen / ticks.all;
-  const std::string state = fmt::format("{:.1f} %", 100 * share);
+  const std::string state = format_percent(share);
   if (share < 0.02) return {state, Weight::kOk, "", ""};
   return {state, Weight::kSpoils, "every time: the host gives this machine's CPUs to others meanwhile", ""};
 }
