@@ -23,7 +23,7 @@ class Pages {
   // One more at either end, never populated, so that each page has two neighbours.
   explicit Pages(std::uint32_t pages) : populated_(pages + std::size_t{2}, 0) {}
 
-  [[nodiscard]] bool Has(std::uint32_t page) const { return populated_.data()[page + 1] != 0; }
+  [[nodiscard]] bool Has(std::uint32_t page) const { return populated_[page + 1] != 0; }
   [[nodiscard]] std::uint32_t Count() const { return count_; }
   [[nodiscard]] std::uint32_t Runs() const { return runs_; }
 
