@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analyze/summary.h"
+#include "base/distributions.h"
 #include "base/size.h"
 #include "base/wrap.h"
 

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/distributions.h"
+
 namespace zerotax {
 namespace {
 
