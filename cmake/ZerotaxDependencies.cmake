@@ -10,3 +10,7 @@ find_package(GTest REQUIRED)
 find_package(Eigen3 REQUIRED)  # least squares
 # Names of functions and lines in program files (elfutils).
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
+# ELF files: their headers, segments and needed libraries (elfutils).
+pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
+# Boost.Math: quantiles of distributions, medians. Header only: base/ alone includes it.
+find_package(Boost 1.74 REQUIRED)

@@ -35,9 +35,4 @@ std::vector<std::vector<double>> resampled_medians(const std::vector<std::vector
 /// The percentile interval of this level (0 to 1) of a non-empty set of bootstrap estimates.
 Interval percentile_interval(const std::vector<double>& estimates, double level);
 
-/// The quantile of Student's t distribution that leaves `tail` (above 0, up to 0.5) above it. By series from the normal
-/// quantile (Abramowitz and Stegun 26.7.5): within 1 % for tails down to 0.001 from 4 degrees of freedom on; fewer are
-/// taken as 4.
-double student_quantile(double tail, double degrees_of_freedom);
-
 }  // namespace zerotax

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/distributions.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"

@@ -104,29 +104,4 @@ std::optional<double> false_alarm_rate(const std::vector<TimeSample>& samples, s
   return static_cast<double>(alarms) / static_cast<double>(times);
 }
 
-Interval binomial_interval(std::size_t hits, std::size_t trials) {
-  const auto n = static_cast<double>(trials);
-  /// P(at most k of n), of probability p.
-  const auto at_most = [&](std::size_t k, double p) {
-    double sum = 0;
-    for (std::size_t i = 0; i <= k; ++i) {
-      const auto x = static_cast<double>(i);
-      const double ways = std::lgamma(n + 1) - std::lgamma(x + 1) - std::lgamma(n - x + 1);
-      sum += std::exp(ways + x * std::log(p) + (n - x) * std::log1p(-p));
-    }
-    return sum;
-  };
-  const auto solve = [&](std::size_t k, double target) {
-    double low = 0;
-    double high = 1;
-    for (int step = 0; step < 60; ++step) {
-      const double middle = (low + high) / 2;
-      (at_most(k, middle) > target ? low : high) = middle;
-    }
-    return low;
-  };
-  constexpr double kTail = 0.025;
-  return {hits == 0 ? 0 : solve(hits - 1, 1 - kTail), hits == trials ? 1 : solve(hits, kTail)};
-}
-
 }  // namespace zerotax::compare

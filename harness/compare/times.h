@@ -55,7 +55,4 @@ std::size_t fewest_pairs(std::size_t points, double alpha);
 std::optional<double> false_alarm_rate(const std::vector<TimeSample>& samples, std::size_t times,
                                        const CompareMethod& method = {});
 
-/// The 95 % interval of a probability that was seen `hits` times in `trials` (Clopper and Pearson 1934).
-Interval binomial_interval(std::size_t hits, std::size_t trials);
-
 }  // namespace zerotax::compare

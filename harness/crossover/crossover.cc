@@ -7,6 +7,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/distributions.h"
+
 namespace zerotax::crossover {
 namespace {
 

@@ -1,17 +1,16 @@
 #include "os/program_file.h"
 
-#include <elf.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <initializer_list>
 #include <sstream>
-#include <vector>
+
+#include "os/elf_file.h"
 
 namespace zerotax {
 namespace {
@@ -38,41 +37,10 @@ std::string why_secure(const std::string& path) {
   return "";
 }
 
-/// Bytes of the file, fewer at its end.
-std::string read_at(std::ifstream& file, std::uint64_t offset, std::uint64_t bytes) {
-  constexpr std::uint64_t kMost = std::uint64_t{64} << 20;  // a broken file may claim anything
-  std::string content(std::min(bytes, kMost), '\0');
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return content;
-}
-
 /// The sanitizer's library that a program needs, or empty: each wants to be the first that is loaded, and ends the
 /// program where another is before it.
-std::string needed_sanitizer(std::ifstream& file, const std::vector<Elf64_Phdr>& segments) {
-  std::string dynamic;
-  for (const Elf64_Phdr& segment : segments) {
-    if (segment.p_type == PT_DYNAMIC) dynamic = read_at(file, segment.p_offset, segment.p_filesz);
-  }
-  std::vector<Elf64_Dyn> entries(dynamic.size() / sizeof(Elf64_Dyn));
-  if (!entries.empty()) std::memcpy(entries.data(), dynamic.data(), entries.size() * sizeof(Elf64_Dyn));
-  std::uint64_t names_at = 0;
-  std::uint64_t names_bytes = 0;
-  for (const Elf64_Dyn& entry : entries) {
-    if (entry.d_tag == DT_STRTAB) names_at = entry.d_un.d_ptr;
-    if (entry.d_tag == DT_STRSZ) names_bytes = entry.d_un.d_val;
-  }
-  std::string names;
-  for (const Elf64_Phdr& segment : segments) {
-    if (segment.p_type != PT_LOAD || names_at < segment.p_vaddr || names_at - segment.p_vaddr >= segment.p_filesz)
-      continue;
-    names = read_at(file, names_at - segment.p_vaddr + segment.p_offset, names_bytes);
-  }
-  for (const Elf64_Dyn& entry : entries) {
-    if (entry.d_tag != DT_NEEDED || entry.d_un.d_val >= names.size()) continue;
-    std::string library = &names[entry.d_un.d_val];
+std::string needed_sanitizer(const ElfFile& program) {
+  for (const std::string& library : program.needed()) {
     for (const char* sanitizer : {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so"}) {
       if (library.starts_with(sanitizer)) return library;
     }
@@ -80,26 +48,24 @@ std::string needed_sanitizer(std::ifstream& file, const std::vector<Elf64_Phdr>&
   return "";
 }
 
-std::string why_not_elf(const std::string& path, std::ifstream& file, const Elf64_Ehdr& header) {
+std::string why_not_elf(const std::string& path) {
+  const ElfFile program(path);
+  if (!program.header()) return "is a broken program file";
+  const GElf_Ehdr& header = *program.header();
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
     return "is a program for another kind of processor (only x86-64 can be recorded)";
   }
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return "is no program";
-  std::vector<Elf64_Phdr> segments(header.e_phnum);
-  file.seekg(static_cast<std::streamoff>(header.e_phoff));
-  file.read(reinterpret_cast<char*>(segments.data()),
-            static_cast<std::streamsize>(segments.size() * sizeof(Elf64_Phdr)));
-  if (!file) return "is a broken program file";
-  for (const Elf64_Phdr& segment : segments) {
+  if (!program.segments()) return "is a broken program file";
+  for (const GElf_Phdr& segment : *program.segments()) {
     if (segment.p_type != PT_INTERP) continue;
-    std::string loader(segment.p_filesz, '\0');
-    file.seekg(static_cast<std::streamoff>(segment.p_offset));
-    file.read(loader.data(), static_cast<std::streamsize>(loader.size()));
-    loader.resize(std::strlen(loader.c_str()));
+    const std::optional<std::string> named = program.bytes(segment.p_offset, segment.p_filesz);
+    if (!named) return "is a broken program file";
+    const std::string loader = named->substr(0, named->find('\0'));
     if (loader.find("/ld-linux") == std::string::npos && loader.find("/ld-musl") == std::string::npos) {
       return "is for an unknown C library (its loader is " + loader + ")";
     }
-    const std::string sanitizer = needed_sanitizer(file, segments);
+    const std::string sanitizer = needed_sanitizer(program);
     if (!sanitizer.empty())
       return "is built with a sanitizer, whose " + sanitizer + " must be loaded before anything else";
     const std::string secure = why_secure(path);
@@ -112,14 +78,11 @@ std::string judge(const std::string& path, int depth) {
   std::ifstream file(path, std::ios::binary);
   // What may be executed but not read cannot be judged: the program will show.
   if (!file) return "";
-  Elf64_Ehdr header{};
-  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  char begin[SELFMAG];
+  file.read(&begin[0], SELFMAG);
   const auto got = static_cast<std::size_t>(file.gcount());
-  const auto* begin = reinterpret_cast<const char*>(&header);
-  if (got >= SELFMAG && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
-    return got == sizeof header ? why_not_elf(path, file, header) : "is a broken program file";
-  }
-  if (got < 2 || std::memcmp(begin, "#!", 2) != 0 || depth == 0) {
+  if (got == SELFMAG && std::memcmp(&begin[0], ELFMAG, SELFMAG) == 0) return why_not_elf(path);
+  if (got < 2 || std::memcmp(&begin[0], "#!", 2) != 0 || depth == 0) {
     return "is neither an ELF program nor a script that names its interpreter";
   }
   file.clear();

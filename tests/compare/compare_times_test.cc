@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/distributions.h"
 #include "compare/times.h"
 
 namespace zerotax::compare {

@@ -10,6 +10,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "base/distributions.h"
+
 namespace zerotax::crossover {
 namespace {
 
@@ -310,10 +312,11 @@ TEST(Bootstrap, AResampleDrawsFromItsOwnSample) {
 }
 
 TEST(Bootstrap, StudentQuantilesAreThoseOfTheTables) {
-  EXPECT_NEAR(student_quantile(0.025, 10), 2.228, 0.003);
-  EXPECT_NEAR(student_quantile(0.005, 5), 4.032, 0.02);
-  EXPECT_NEAR(student_quantile(0.001, 20), 3.552, 0.005);
-  EXPECT_NEAR(student_quantile(0.05, 1e9), 1.645, 0.001);
+  EXPECT_NEAR(student_quantile(0.025, 10), 2.228139, 1e-6);
+  EXPECT_NEAR(student_quantile(0.005, 5), 4.032143, 1e-6);
+  EXPECT_NEAR(student_quantile(0.001, 20), 3.551808, 1e-6);
+  EXPECT_NEAR(student_quantile(0.05, 1e9), 1.644854, 1e-6);
+  EXPECT_EQ(student_quantile(0.01, 2), student_quantile(0.01, 4));
 }
 
 }  // namespace

@@ -16,14 +16,54 @@ namespace {
 constexpr Costs kCosts{
     .zero_page = 40, .fault = 1450, .scan = 700, .scan_page = 11, .scan_run = 50, .purge = 450, .purge_page = 250};
 
+// Which pages of a block are populated. Their number and that of their runs are kept up to date: a call that counted
+// them would take a step for each page, and the sanitizers make each step slow.
+class Pages {
+ public:
+  // One more at either end, never populated, so that each page has two neighbours.
+  explicit Pages(std::uint32_t pages) : populated_(pages + std::size_t{2}, 0) {}
+
+  [[nodiscard]] bool Has(std::uint32_t page) const { return populated_[page + 1] != 0; }
+  [[nodiscard]] std::uint32_t Count() const { return count_; }
+  [[nodiscard]] std::uint32_t Runs() const { return runs_; }
+
+  // Whether the page is populated only now.
+  bool Add(std::uint32_t page) {
+    unsigned char* at = populated_.data() + page;
+    if (at[1] != 0) return false;
+    at[1] = 1;
+    ++count_;
+    runs_ += 1U - at[0] - at[2];
+    return true;
+  }
+
+  void Remove(std::uint32_t page) {
+    unsigned char* at = populated_.data() + page;
+    if (at[1] == 0) return;
+    at[1] = 0;
+    --count_;
+    runs_ -= 1U - at[0] - at[2];
+  }
+
+  void Clear() {
+    populated_.assign(populated_.size(), 0);
+    count_ = 0;
+    runs_ = 0;
+  }
+
+ private:
+  std::vector<unsigned char> populated_;
+  std::uint32_t count_ = 0;
+  std::uint32_t runs_ = 0;
+};
+
 // A block of so many pages, the program that touches it, and a clock that adds up what everything would take.
 class Simulated {
  public:
-  explicit Simulated(std::uint32_t pages) : pages_(pages), populated_(pages, false) { history_.purged = true; }
+  explicit Simulated(std::uint32_t pages) : pages_(pages), populated_(pages) { history_.purged = true; }
 
   void Touch(std::uint32_t page) {
-    if (!populated_[page]) ns_ += kCosts.fault;
-    populated_[page] = true;
+    if (populated_.Add(page)) ns_ += kCosts.fault;
   }
 
   void Calloc() {
@@ -32,7 +72,7 @@ class Simulated {
         Look_();
         break;
       case Action::kWhole:
-        for (std::uint32_t page = 0; page < pages_; ++page) Touch(page);
+        for (std::uint32_t page = 0; page < pages_ && populated_.Count() < pages_; ++page) Touch(page);
         ns_ += pages_ * kCosts.zero_page;
         break;
       case Action::kPurge: {
@@ -45,27 +85,16 @@ class Simulated {
   double TakeTime() { return std::exchange(ns_, 0); }
 
  private:
-  [[nodiscard]] std::uint32_t Populated() const {
-    return static_cast<std::uint32_t>(std::ranges::count(populated_, true));
-  }
-
-  [[nodiscard]] std::uint32_t Runs() const {
-    std::uint32_t runs = 0;
-    for (std::uint32_t page = 0; page < pages_; ++page)
-      runs += populated_[page] && (page == 0 || !populated_[page - 1]);
-    return runs;
-  }
-
   double PurgeAll() {
-    const double ticks = kCosts.purge + Populated() * kCosts.purge_page;
-    populated_.assign(pages_, false);
+    const double ticks = kCosts.purge + populated_.Count() * kCosts.purge_page;
+    populated_.Clear();
     ns_ += ticks;
     return ticks;
   }
 
   void Look_() {
-    largecache::Look look{Populated(), Runs(), 0};
-    for (std::uint32_t i = 0; i < history_.sample_count; ++i) look.samples_found += populated_[history_.samples[i]];
+    largecache::Look look{populated_.Count(), populated_.Runs(), 0};
+    for (std::uint32_t i = 0; i < history_.sample_count; ++i) look.samples_found += populated_.Has(history_.samples[i]);
     ns_ += kCosts.scan + look.populated * (kCosts.scan_page + kCosts.zero_page);
     ns_ += std::max(1U, look.runs) * kCosts.scan_run - kCosts.scan_run;
     switch (LookDone(history_, kCosts, look)) {
@@ -82,21 +111,21 @@ class Simulated {
   void TakeSample() {
     std::vector<std::uint32_t> there;
     for (std::uint32_t page = 0; page < pages_; ++page) {
-      if (populated_[page]) there.push_back(page);
+      if (populated_.Has(page)) there.push_back(page);
     }
     std::vector<std::uint32_t> chosen;
     std::ranges::sample(there, std::back_inserter(chosen), SampleSize(history_), random_);
     history_.sample_count = static_cast<std::uint8_t>(chosen.size());
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       history_.samples[i] = chosen[i];
-      populated_[chosen[i]] = false;
+      populated_.Remove(chosen[i]);
       ns_ += kCosts.purge + kCosts.purge_page;
     }
     SampleTaken(history_);
   }
 
   std::uint32_t pages_;
-  std::vector<bool> populated_;
+  Pages populated_;
   History history_;
   double ns_ = 0;
   std::mt19937 random_{7};

@@ -1,10 +1,12 @@
 #include "os/program_file.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -64,6 +66,20 @@ TEST_F(ProgramFile, EveryCutOfAProgramIsSurvived) {
   const std::string whole = read(kProgram);
   for (std::size_t bytes = 1; bytes < 2000; bytes += 37) why_not_preloadable(make("part", whole.substr(0, bytes)));
   EXPECT_NE(why_not_preloadable(make("part", whole.substr(0, 200))), "");
+}
+
+TEST_F(ProgramFile, ALoaderNameThatIsSaidToBeLongerThanTheFileIsBroken) {
+  std::string broken = read(kProgram);
+  Elf64_Ehdr header{};
+  std::memcpy(&header, broken.data(), sizeof header);
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    char* place = &broken[header.e_phoff + i * sizeof segment];
+    std::memcpy(&segment, place, sizeof segment);
+    if (segment.p_type == PT_INTERP) segment.p_filesz = std::uint64_t{1} << 62;
+    std::memcpy(place, &segment, sizeof segment);
+  }
+  EXPECT_EQ(why_not_preloadable(make("huge", broken)), "is a broken program file");
 }
 
 TEST_F(ProgramFile, AnotherProcessorIsNamed) {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/bootstrap.h"
+
+namespace zerotax {
+
+/// The quantile of Student's t distribution that leaves `tail` (above 0, below 1) above it. Fewer than 4 degrees of
+/// freedom are taken as 4.
+double student_quantile(double tail, double degrees_of_freedom);
+
+/// The interval of a probability, 95 %, when `hits` of `trials` happened (Clopper and Pearson, 1934). `hits` must be at
+/// most `trials`, of which there must be one.
+Interval binomial_interval(std::size_t hits, std::size_t trials);
+
+}  // namespace zerotax

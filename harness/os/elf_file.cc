@@ -1,0 +1,67 @@
+#include "os/elf_file.h"
+
+#include <fcntl.h>
+
+namespace zerotax {
+namespace {
+
+/// libelf checks each count and offset against the size of the file. Nothing where it refuses.
+std::optional<std::vector<GElf_Phdr>> read_segments(Elf* elf, std::size_t count) {
+  std::vector<GElf_Phdr> segments(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (::gelf_getphdr(elf, static_cast<int>(i), &segments[i]) == nullptr) return std::nullopt;
+  }
+  return segments;
+}
+
+}  // namespace
+
+ElfFile::ElfFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (!file_ || ::elf_version(EV_CURRENT) == EV_NONE) return;
+  elf_ = ::elf_begin(file_.get(), ELF_C_READ, nullptr);
+  GElf_Ehdr header;
+  if (elf_ == nullptr || ::elf_kind(elf_) != ELF_K_ELF || ::gelf_getehdr(elf_, &header) == nullptr) return;
+  header_ = header;
+  segments_ = read_segments(elf_, header.e_phnum);
+}
+
+ElfFile::~ElfFile() { ::elf_end(elf_); }
+
+std::optional<std::string> ElfFile::bytes(std::uint64_t offset, std::uint64_t count) const {
+  if (count == 0) return "";
+  const Elf_Data* data = ::elf_getdata_rawchunk(elf_, static_cast<std::int64_t>(offset), count, ELF_T_BYTE);
+  if (data == nullptr) return std::nullopt;
+  return std::string(static_cast<const char*>(data->d_buf), data->d_size);
+}
+
+std::vector<std::string> ElfFile::needed() const {
+  if (!segments_) return {};
+  Elf_Data* dynamic = nullptr;
+  for (const GElf_Phdr& segment : *segments_) {
+    if (segment.p_type != PT_DYNAMIC) continue;
+    dynamic = ::elf_getdata_rawchunk(elf_, static_cast<std::int64_t>(segment.p_offset), segment.p_filesz, ELF_T_DYN);
+  }
+  if (dynamic == nullptr) return {};
+  std::vector<std::uint64_t> names_at;
+  std::uint64_t table = 0;
+  std::uint64_t table_bytes = 0;
+  GElf_Dyn entry;
+  for (int i = 0; ::gelf_getdyn(dynamic, i, &entry) != nullptr; ++i) {
+    if (entry.d_tag == DT_STRTAB) table = entry.d_un.d_ptr;
+    if (entry.d_tag == DT_STRSZ) table_bytes = entry.d_un.d_val;
+    if (entry.d_tag == DT_NEEDED) names_at.push_back(entry.d_un.d_val);
+  }
+  // The table is named by its address: a file need not have sections.
+  std::string names;
+  for (const GElf_Phdr& segment : *segments_) {
+    if (segment.p_type != PT_LOAD || table < segment.p_vaddr || table - segment.p_vaddr >= segment.p_filesz) continue;
+    names = bytes(table - segment.p_vaddr + segment.p_offset, table_bytes).value_or("");
+  }
+  std::vector<std::string> libraries;
+  for (const std::uint64_t at : names_at) {
+    if (at < names.size()) libraries.emplace_back(&names[at]);
+  }
+  return libraries;
+}
+
+}  // namespace zerotax

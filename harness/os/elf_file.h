@@ -1,0 +1,39 @@
+#pragma once
+
+#include <gelf.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// A program or library file, read by libelf (elfutils): never mapped, so that a file that shrinks meanwhile
+/// is no signal. For the driver alone: libelf allocates, and a measured process must not load it.
+class ElfFile {
+ public:
+  explicit ElfFile(const std::string& path);
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  /// Nothing if the file cannot be read, is no ELF file, or ends within its header.
+  [[nodiscard]] const std::optional<GElf_Ehdr>& header() const { return header_; }
+  /// Of the program header table; nothing if the file ends within it.
+  [[nodiscard]] const std::optional<std::vector<GElf_Phdr>>& segments() const { return segments_; }
+  /// Bytes of the file; nothing if it ends before them.
+  [[nodiscard]] std::optional<std::string> bytes(std::uint64_t offset, std::uint64_t count) const;
+  /// The libraries that the program asks the loader for (DT_NEEDED), as far as the file names them.
+  [[nodiscard]] std::vector<std::string> needed() const;
+
+ private:
+  UniqueFd file_;
+  Elf* elf_ = nullptr;
+  std::optional<GElf_Ehdr> header_;
+  std::optional<std::vector<GElf_Phdr>> segments_;
+};
+
+}  // namespace zerotax
