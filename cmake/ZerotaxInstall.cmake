@@ -41,7 +41,10 @@ install(DIRECTORY cases/recv_buffer/clients DESTINATION share/zerotax FILES_MATC
 # Where plots/validate.py looks for them.
 install(DIRECTORY results/schema DESTINATION share/zerotax/results FILES_MATCHING PATTERN *.json)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN generate EXCLUDE)
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# docs/README.md, the index, is the README.md there.
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME overview.md)
+install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)  # the name that Debian wants
 install(FILES ${CMAKE_BINARY_DIR}/share/man/man1/zerotax.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES harness/cli/completion/zerotax.bash DESTINATION share/bash-completion/completions RENAME zerotax)
 # Debian's zsh reads vendor-completions, others site-functions.

@@ -23,6 +23,14 @@ def test_every_link_of_every_page_leads_somewhere():
                 assert (page.parent / target).exists(), f"{page}: {target}"
 
 
+def test_the_index_links_every_page_of_docs():
+    index = (SOURCE / "docs/README.md").read_text(encoding="utf-8")
+    linked = {(SOURCE / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#]+)\)", index)}
+    missing = {page for page in (SOURCE / "docs").rglob("*.md") if page.name != "README.md"} - linked
+    assert not missing, missing
+    assert "(docs/README.md)" in (SOURCE / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_reference_run_is_complete_and_valid():
     check = subprocess.run([sys.executable, SOURCE / "plots/validate.py", SOURCE / "results/reference"],
                            capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 #pragma once
 
 /// What the hostile allocators share. Each file here is one allocator over core.h that zeroes, or seems to, in a way
-/// that an instrument may get wrong; the truth of each is in tests/integration/hostile_truth.py. Unless a file says
+/// that an instrument may get wrong; the truth of each is in tests/support/hostile_truth.py. Unless a file says
 /// otherwise, free keeps the block and its contents for the next call (hostile.cc).
 
 #include "../core.h"
