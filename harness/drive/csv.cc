@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "drive/metrics.h"
-#include "drive/point_json.h"
 #include "drive/results.h"
 
 namespace zerotax {
@@ -62,13 +61,6 @@ std::string points_csv(const std::vector<Json>& points) {
     text += line + "\n";
   }
   return text;
-}
-
-std::string points_csv(const std::vector<Point>& points) {
-  std::vector<Json> documents;
-  documents.reserve(points.size());
-  for (const Point& point : points) documents.push_back(to_json(point));
-  return points_csv(documents);
 }
 
 }  // namespace zerotax

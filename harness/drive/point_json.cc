@@ -45,6 +45,14 @@ std::optional<Type> optional_field(const Json& json, const char* key) {
   return field<Type>(json, key, {});
 }
 
+/// The elements of the list under a key; none if there is no such key.
+Json list_in(const Json& json, const char* key, const std::string& place = "") {
+  const auto found = json.find(key);
+  if (found == json.end()) return Json::array();
+  if (!found->is_array()) throw std::invalid_argument(fmt::format("{}/{}: not a list", place, key));
+  return *found;
+}
+
 MetricValue version_in(const Json& json) {
   const auto found = json.find("version");
   if (found == json.end()) return {};
@@ -60,7 +68,7 @@ PointStatus status_in(const Json& json) {
 
 std::vector<FirstOperation> first_ops_in(const Json& json) {
   std::vector<FirstOperation> operations;
-  for (const Json& entry : field<Json>(json, "first_ops", Json::array())) {
+  for (const Json& entry : list_in(json, "first_ops")) {
     const std::string place = fmt::format("/first_ops/{}", operations.size());
     FirstOperation& operation = operations.emplace_back();
     operation.op = field<std::uint64_t>(entry, "op", operations.size(), place);
@@ -73,7 +81,7 @@ std::vector<CallMode> modes_in(const Json& json, MetricPass pass) {
   std::vector<CallMode> modes;
   const auto all = json.find("modes");
   if (all == json.end()) return modes;
-  for (const Json& entry : field<Json>(*all, pass_name(pass), Json::array(), "/modes")) {
+  for (const Json& entry : list_in(*all, pass_name(pass), "/modes")) {
     const std::string place = fmt::format("/modes/{}/{}", pass_name(pass), modes.size());
     CallMode& mode = modes.emplace_back();
     mode.ops = field<std::uint64_t>(entry, "ops", 0, place);

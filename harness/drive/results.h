@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "drive/plan.h"
-#include "drive/typed_point.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -66,6 +65,5 @@ std::string default_results_path();
 
 /// Points as comma-separated values: one row each, single figures only; a figure that is not available is empty.
 std::string points_csv(const std::vector<Json>& points);
-std::string points_csv(const std::vector<Point>& points);
 
 }  // namespace zerotax
