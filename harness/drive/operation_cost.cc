@@ -34,33 +34,7 @@ std::optional<std::uint64_t> count(std::optional<double> figure) {
   return static_cast<std::uint64_t>(*figure);
 }
 
-using Parts = std::array<Metric, 3>;  // of calloc, touching and free
-constexpr Parts kTimeParts{Metric::kCallocNs, Metric::kTouchNs, Metric::kFreeNs};
-constexpr Parts kFaultParts{Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults};
-
-/// `values`: of the point's steady state or of one operation; nullptr if there are none.
-std::optional<double> sum_of(const Point& point, const MetricValues* values, const Parts& parts) {
-  if (values == nullptr) return std::nullopt;
-  double sum = 0;
-  for (const Metric part : parts) {
-    const auto number = values->number(part);
-    if (!number && (part != parts[1] || point.touch != 0)) return std::nullopt;
-    sum += number.value_or(0);
-  }
-  return sum;
-}
-
 }  // namespace
-
-std::optional<double> operation_ns(const Point& point) { return sum_of(point, &point, kTimeParts); }
-
-std::optional<std::uint64_t> operation_faults(const Point& point) { return count(sum_of(point, &point, kFaultParts)); }
-
-std::optional<double> first_operation_ns(const Point& point) { return sum_of(point, point.first(), kTimeParts); }
-
-std::optional<std::uint64_t> first_operation_faults(const Point& point) {
-  return count(sum_of(point, point.first(), kFaultParts));
-}
 
 std::optional<double> figure_in(const Json& figures, const char* key) {
   const auto found = figures.find(key);

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/json.h"
-#include "drive/typed_point.h"
 
 namespace zerotax {
 
@@ -16,17 +15,13 @@ std::optional<double> figure_in(const Json& figures, const char* key);
 
 /// Nanoseconds in the steady state: the medians of the parts, added.
 std::optional<double> operation_ns(const Json& point);
-std::optional<double> operation_ns(const Point& point);
 
 /// Minor faults in the steady state.
 std::optional<std::uint64_t> operation_faults(const Json& point);
-std::optional<std::uint64_t> operation_faults(const Point& point);
 
 /// The same of the process's first operation.
 std::optional<double> first_operation_ns(const Json& point);
-std::optional<double> first_operation_ns(const Point& point);
 std::optional<std::uint64_t> first_operation_faults(const Json& point);
-std::optional<std::uint64_t> first_operation_faults(const Point& point);
 
 /// Median of calloc alone in the steady state, nanoseconds.
 std::optional<double> calloc_ns(const Json& point);

@@ -12,6 +12,7 @@
 #include "drive/operation_cost.h"
 #include "drive/plan.h"
 #include "drive/point.h"
+#include "drive/point_cost.h"
 #include "drive/point_health.h"
 #include "drive/point_json.h"
 #include "drive/results.h"
