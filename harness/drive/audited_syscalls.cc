@@ -46,7 +46,7 @@ MetricValue steady_syscalls(const PassResult& audit, Tally which) {
   std::map<SystemCalls, std::size_t> seen;
   MetricValue best;
   for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) {
-    const MetricValue calls = syscalls_at(audit, i, which);
+    MetricValue calls = syscalls_at(audit, i, which);
     if (calls.is_not_available()) return calls;
     const std::size_t times = ++seen[*calls.calls()];
     if (best.is_absent() || times >= seen[*best.calls()]) best = calls;
@@ -65,8 +65,8 @@ MetricValue sum_of(const MetricValue& one, const MetricValue& other) {
 MetricValue home_at(const PassResult& audit, std::size_t op) {
   if (op >= audit.ops()) return MetricValue::not_available(why_not(audit, "audit"));
   if (audit.op(op).in_heap != 0) return MetricValue::word("heap");
-  const MetricValue in_calloc = syscalls_at(audit, op, &OpRecord::calloc_syscalls);
-  const MetricValue in_free = syscalls_at(audit, op, &OpRecord::free_syscalls);
+  MetricValue in_calloc = syscalls_at(audit, op, &OpRecord::calloc_syscalls);
+  MetricValue in_free = syscalls_at(audit, op, &OpRecord::free_syscalls);
   if (in_calloc.is_not_available()) return in_calloc;
   if (in_free.is_not_available()) return in_free;
   return MetricValue::word(contains(in_calloc, "mmap") || contains(in_free, "munmap") ? "mapping" : "arena");

@@ -71,6 +71,7 @@ std::vector<std::string> csv_columns(const MetricRow& row) {
   if (column.empty()) return {};
   if (row.kind != MetricKind::kTimeSpread) return {column};
   std::vector<std::string> columns;
+  columns.reserve(kSpreadParts.size());
   for (const char* part : kSpreadParts) columns.push_back(column + "_" + part);
   return columns;
 }

@@ -21,11 +21,13 @@ enum class Metric : std::uint8_t {
 };
 
 /// How many there are.
-inline constexpr std::size_t kMetrics = 0
-#define ZEROTAX_METRIC(name, ...) +1
+inline constexpr std::size_t kMetrics =
+    std::initializer_list<Metric>{
+#define ZEROTAX_METRIC(name, ...) Metric::name,
 #include "drive/metrics.inc"
 #undef ZEROTAX_METRIC
-    ;
+    }
+        .size();
 
 /// What a value looks like. Any but kOperations may be n/a.
 enum class MetricKind {

@@ -109,7 +109,7 @@ MetricValue zero_time_at(const Passes& passes, std::size_t op, const MetricValue
   if (op >= pass.ops()) return MetricValue::not_available(why_not(pass, "zeroing"));
   const auto share = share_of(pass.op(op).zero_ns, pass.op(op).calloc_ns);
   if (!share) return MetricValue::not_available(why_no_share(pass, "zeroing", why));
-  const MetricValue whole = single_figure(passes.timing, "timing", op, &OpRecord::calloc_ns, "");
+  MetricValue whole = single_figure(passes.timing, "timing", op, &OpRecord::calloc_ns, "");
   if (whole.is_not_available()) return whole;
   return MetricValue::whole(part_of(*share, *whole.number()));
 }
