@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "core/plan.h"
 #include "core/probe_process.h"
+#include "core/typed_point.h"
 
 namespace zerotax {
 
@@ -28,11 +29,14 @@ bool needs_differential_pass(const Passes& passes);
 /// Whether the audit was complete and saw no zeros written: then there is nothing to time.
 bool has_no_zeroing(const PassResult& audit);
 
-/// A point as JSON (results/schema/point.schema.json) from its passes. Every figure that no pass could measure is
-/// {"na": reason}.
-Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes);
+/// A point from its passes. Every metric that no pass could measure is n/a with the reason.
+Point measured_point(const Plan& plan, const PointSpec& spec, const Passes& passes);
 
 /// A point that was not measured.
+Point skipped_point(const Plan& plan, const PointSpec& spec, const std::string& reason);
+
+/// The same as JSON (results/schema/point.schema.json).
+Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes);
 Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::string& reason);
 
 }  // namespace zerotax

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/csv.h"
+#include "core/metrics.h"
 #include "core/results.h"
 
 namespace zerotax {
@@ -17,37 +18,28 @@ struct Column {
   Json::json_pointer place;
 };
 
+/// "fork/child/copies".
+std::string place_of(const MetricRow& row) {
+  std::string place;
+  for (const char* key : keys_of(row.group)) place += key + std::string("/");
+  return place + row.key;
+}
+
 std::vector<Column> make_columns() {
   std::vector<Column> columns;
   const auto add = [&](const std::string& name, const std::string& place) {
     columns.push_back({name, Json::json_pointer("/" + place)});
   };
-  const auto add_spread = [&](const std::string& name, const std::string& place) {
-    for (const std::string part : {"median", "p05", "p95"}) add(name + "_" + part, place + "/" + part);
-  };
   for (const char* name :
        {"allocator", "version", "preload", "env", "case", "size_bytes", "touch", "thread", "ops", "status", "reason"}) {
     add(name, name);
   }
-  for (const char* name : {"calloc_ns", "touch_ns", "free_ns"}) add_spread(name, name);
-  for (const char* name :
-       {"zero_ns", "zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zeroed_method", "zeroed_bound",
-        "zeroed_in_free_bytes", "redundant_zeroed_in_free_bytes", "zeroed_in_free_method", "zeroed_in_free_bound",
-        "calloc_faults", "touch_faults", "free_faults", "calloc_syscalls", "free_syscalls"}) {
-    add(name, name);
-  }
-  for (const std::string name : {"received_bytes", "mb_per_s", "cpu_s_per_gb", "zeroed_per_received_byte",
-                                 "redundant_per_received_byte", "faults_per_mb"}) {
-    add(name, "transfer/" + name);
-  }
-  for (const std::string name : {"fork_ns", "exit_ns"}) add_spread(name, "fork/" + name);
-  add("populated_at_fork_bytes", "fork/populated_bytes");
-  add("page_table_bytes", "fork/page_table_bytes");
-  for (const std::string process : {"child", "parent"}) {
-    add_spread(process + "_write_ns", "fork/" + process + "/write_ns");
-    for (const std::string name : {"faults", "copies", "reuses", "zero_fills"}) {
-      add(process + "_" + name, "fork/" + process + "/" + name);
-    }
+  for (const MetricRow& row : metric_rows()) {
+    const std::vector<std::string> names = csv_columns(row);
+    const std::string place = place_of(row);
+    if (names.size() == 1) add(names.front(), place);
+    if (names.size() < 2) continue;
+    for (std::size_t i = 0; i < names.size(); ++i) add(names[i], place + "/" + kSpreadParts.at(i));
   }
   return columns;
 }

@@ -40,29 +40,29 @@ std::string why_not(const PassResult& pass, const char* pass_name) {
                          : fmt::format("the {} pass made {} operations", pass_name, pass.ops());
 }
 
-Json steady_count(const PassResult& pass, const char* pass_name, const Figure& figure, const char* na,
-                  WhyUnseen unseen) {
-  if (pass.ops() == 0) return not_available(why_not(pass, pass_name));
-  if (na[0] != '\0') return not_available(na);
+MetricValue steady_count(const PassResult& pass, const char* pass_name, const Figure& figure, const char* na,
+                         WhyUnseen unseen) {
+  if (pass.ops() == 0) return MetricValue::not_available(why_not(pass, pass_name));
+  if (na[0] != '\0') return MetricValue::not_available(na);
   const auto values = steady_values(pass, figure);
-  if (values.size() < pass.ops() - warm_up_operations(pass.ops())) return not_available(why_missing(pass, unseen));
-  return observed_median(values);
+  if (values.size() < pass.ops() - warm_up_operations(pass.ops()))
+    return MetricValue::not_available(why_missing(pass, unseen));
+  return MetricValue::whole(observed_median(values));
 }
 
-Json steady_time(const PassResult& pass, const Figure& figure, const char* na) {
-  if (pass.ops() == 0) return not_available(why_not(pass, "timing"));
+MetricValue steady_time(const PassResult& pass, const Figure& figure, const char* na) {
+  if (pass.ops() == 0) return MetricValue::not_available(why_not(pass, "timing"));
   const auto values = steady_values(pass, figure);
-  if (values.empty()) return not_available(na);
-  const Spread found = spread({values.begin(), values.end()});
-  return Json{{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
+  if (values.empty()) return MetricValue::not_available(na);
+  return MetricValue::time(spread({values.begin(), values.end()}));
 }
 
-Json single_figure(const PassResult& pass, const char* pass_name, std::size_t op, const Figure& figure, const char* na,
-                   WhyUnseen unseen) {
-  if (op >= pass.ops()) return not_available(why_not(pass, pass_name));
+MetricValue single_figure(const PassResult& pass, const char* pass_name, std::size_t op, const Figure& figure,
+                          const char* na, WhyUnseen unseen) {
+  if (op >= pass.ops()) return MetricValue::not_available(why_not(pass, pass_name));
   const std::int64_t value = figure(pass.op(op));
-  if (na[0] != '\0' || value == kNotMeasured) return not_available(or_else(na, why_missing(pass, unseen)));
-  return value;
+  if (na[0] != '\0' || value == kNotMeasured) return MetricValue::not_available(or_else(na, why_missing(pass, unseen)));
+  return MetricValue::whole(value);
 }
 
 std::uint32_t steady_methods(const PassResult& audit, std::uint32_t OpRecord::*methods) {

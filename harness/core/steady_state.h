@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/json.h"
+#include "core/metric_value.h"
 #include "core/probe_process.h"
 
 namespace zerotax {
@@ -26,15 +26,15 @@ using WhyUnseen = char const (Record::*)[2 * kReasonBytes];
 
 /// A deterministic figure in the steady state, of which every operation must have one: the lower median. n/a with `na`
 /// if that is not empty, and with the reason at `unseen` if an operation lacks it.
-Json steady_count(const PassResult& pass, const char* pass_name, const Figure& figure, const char* na,
-                  WhyUnseen unseen = &Record::na_unseen);
+MetricValue steady_count(const PassResult& pass, const char* pass_name, const Figure& figure, const char* na,
+                         WhyUnseen unseen = &Record::na_unseen);
 
 /// A time in the steady state of the timing pass: median, p05 and p95. `na` is why there is none.
-Json steady_time(const PassResult& pass, const Figure& figure, const char* na);
+MetricValue steady_time(const PassResult& pass, const Figure& figure, const char* na);
 
 /// A figure of one operation, counted from 0.
-Json single_figure(const PassResult& pass, const char* pass_name, std::size_t op, const Figure& figure, const char* na,
-                   WhyUnseen unseen = &Record::na_unseen);
+MetricValue single_figure(const PassResult& pass, const char* pass_name, std::size_t op, const Figure& figure,
+                          const char* na, WhyUnseen unseen = &Record::na_unseen);
 
 /// How the zeros of the steady state were seen, by OpRecord::methods or free_methods: all of their bits.
 std::uint32_t steady_methods(const PassResult& audit, std::uint32_t OpRecord::*methods);

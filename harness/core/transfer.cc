@@ -21,37 +21,36 @@ std::int64_t received_by_operation(const PassResult& pass) {
 }
 
 /// A figure of the audit for each byte that an operation received.
-Json per_received_byte(const PassResult& audit, const Json& figure) {
-  if (is_not_available(figure)) return figure;
+MetricValue per_received_byte(const PassResult& audit, const MetricValue& figure) {
+  if (figure.is_not_available()) return figure;
   const std::int64_t received = received_by_operation(audit);
-  if (received == 0) return not_available("the audit pass received nothing");
-  return figure.get<double>() / static_cast<double>(received);
+  if (received == 0) return MetricValue::not_available("the audit pass received nothing");
+  return MetricValue::real(*figure.number() / static_cast<double>(received));
 }
 
 }  // namespace
 
-std::optional<Json> transfer_json(const Passes& passes, const Json& zeroed_bytes, const Json& redundant_zeroed_bytes) {
+void add_transfer(const Passes& passes, Point& point) {
   const PassResult& timing = passes.timing;
-  if (!receives(timing) && !receives(passes.audit)) return std::nullopt;
+  if (!receives(timing) && !receives(passes.audit)) return;
   const Transfer found = timing.made() ? timing.record().transfer : Transfer{};
   const std::int64_t received = std::max(received_by_operation(timing), received_by_operation(passes.audit));
   const auto none = [&] {
-    return not_available(timing.reason().empty() ? "the timing pass made no loop without meters"
-                                                 : "timing pass: " + timing.reason());
+    return MetricValue::not_available(timing.reason().empty() ? "the timing pass made no loop without meters"
+                                                              : "timing pass: " + timing.reason());
   };
-  const auto per = [&](std::int64_t amount, double unit, std::int64_t of, double of_unit) -> Json {
+  const auto per = [&](std::int64_t amount, double unit, std::int64_t of, double of_unit) {
     if (found.ops == 0 || of == 0 || amount == kNotMeasured) return none();
-    return (static_cast<double>(amount) / unit) / (static_cast<double>(of) / of_unit);
+    return MetricValue::real((static_cast<double>(amount) / unit) / (static_cast<double>(of) / of_unit));
   };
-  Json json;
-  json["ops"] = found.ops;
-  json["received_bytes"] = received > 0 ? Json(received) : not_available("nothing was received");
-  json["mb_per_s"] = per(found.received_bytes, 1e6, found.wall_ns, 1e9);
-  json["cpu_s_per_gb"] = per(found.cpu_ns, 1e9, found.received_bytes, 1e9);
-  json["zeroed_per_received_byte"] = per_received_byte(passes.audit, zeroed_bytes);
-  json["redundant_per_received_byte"] = per_received_byte(passes.audit, redundant_zeroed_bytes);
-  json["faults_per_mb"] = per(found.faults, 1, found.received_bytes, 1e6);
-  return json;
+  point[Metric::kTransferOps] = MetricValue::whole(found.ops);
+  point[Metric::kReceivedBytes] =
+      received > 0 ? MetricValue::whole(received) : MetricValue::not_available("nothing was received");
+  point[Metric::kMbPerS] = per(found.received_bytes, 1e6, found.wall_ns, 1e9);
+  point[Metric::kCpuSPerGb] = per(found.cpu_ns, 1e9, found.received_bytes, 1e9);
+  point[Metric::kZeroedPerReceivedByte] = per_received_byte(passes.audit, point[Metric::kZeroedBytes]);
+  point[Metric::kRedundantPerReceivedByte] = per_received_byte(passes.audit, point[Metric::kRedundantZeroedBytes]);
+  point[Metric::kFaultsPerMb] = per(found.faults, 1, found.received_bytes, 1e6);
 }
 
 }  // namespace zerotax

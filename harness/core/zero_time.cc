@@ -11,18 +11,20 @@
 namespace zerotax {
 namespace {
 
-ZeroTime unknown(const Json& why) { return {why, why}; }
-ZeroTime unknown(const std::string& why) { return unknown(not_available(why)); }
+ZeroTime unknown(const MetricValue& why) { return {why, why}; }
+ZeroTime unknown(const std::string& why) { return unknown(MetricValue::not_available(why)); }
+
+ZeroTime found(std::int64_t ns, const char* method) { return {MetricValue::whole(ns), MetricValue::word(method)}; }
 
 /// Whether there is nothing to time, or nothing can be known: then the answer.
-std::optional<ZeroTime> without_timing(const Json& bytes, const PassResult& audit) {
-  if (is_not_available(bytes)) return unknown(bytes);
-  if (bytes.get<std::int64_t>() != 0) return {};
+std::optional<ZeroTime> without_timing(const MetricValue& bytes, const PassResult& audit) {
+  if (bytes.is_not_available()) return unknown(bytes);
+  if (bytes.count() != 0U) return {};
   // An audit that was broken off may have been about to see some.
   if (audit.status() != PassResult::Status::kOk) return unknown(why_not(audit, "audit"));
   const char* blind = &audit.record().na_populated[0];
   if (blind[0] != '\0') return unknown(std::string(blind));
-  return ZeroTime{0, "nothing to time"};
+  return found(0, "nothing to time");
 }
 
 /// The median of an operation's share in the steady state; nothing if an operation has none.
@@ -54,62 +56,62 @@ std::string why_no_share(const PassResult& pass, const char* name, const char* r
   return pass.ops() == 0 ? why_not(pass, name) : or_else(reason, "not measured by this pass");
 }
 
-ZeroTime by_clock(const PassResult& pass, const Json& call_ns, std::int64_t OpRecord::*zero,
+ZeroTime by_clock(const PassResult& pass, const MetricValue& call_ns, std::int64_t OpRecord::*zero,
                   std::int64_t OpRecord::*call, char const (Record::*why)[kReasonBytes]) {
   const auto share = steady_share(pass, [&](const OpRecord& op) { return share_of(op.*zero, op.*call); });
   if (!share) return unknown(why_no_share(pass, "zeroing", pass.made() ? &(pass.record().*why)[0] : ""));
   if (*share <= 0) return unknown(std::string("the zeroing pass saw no memset that the audit pass saw"));
-  return {part_of(*share, call_ns.at("median").get<double>()), "clock around memset"};
+  return found(part_of(*share, *call_ns.number()), "clock around memset");
 }
 
-ZeroTime by_difference(const PassResult& pass, const Json& calloc_ns) {
+ZeroTime by_difference(const PassResult& pass, const MetricValue& calloc_ns) {
   if (pass.ops() == 0) return unknown(why_not(pass, "differential"));
   if (pass.record().na_zero_ns[0] != '\0') return unknown(std::string(&pass.record().na_zero_ns[0]));
   const auto share =
       steady_share(pass, [](const OpRecord& op) { return share_of(op.calloc_ns - op.malloc_ns, op.calloc_ns); });
   if (!share) return unknown(why_no_share(pass, "differential", ""));
-  const std::int64_t ns = part_of(*share, calloc_ns.at("median").get<double>());
+  const std::int64_t ns = part_of(*share, *calloc_ns.number());
   if (ns <= 0) return unknown(std::string("calloc takes no longer than malloc: the difference tells nothing"));
-  return {ns, "calloc minus malloc"};
+  return found(ns, "calloc minus malloc");
 }
 
 }  // namespace
 
-ZeroTime zero_time(const Passes& passes, const Json& zeroed_bytes, const Json& calloc_ns) {
+ZeroTime zero_time(const Passes& passes, const MetricValue& zeroed_bytes, const MetricValue& calloc_ns) {
   if (auto known = without_timing(zeroed_bytes, passes.audit)) return *known;
-  if (is_not_available(calloc_ns)) return unknown(calloc_ns);
+  if (calloc_ns.is_not_available()) return unknown(calloc_ns);
   const bool by_inline = inline_in_steady_state(passes.audit, &OpRecord::methods);
   if (!by_inline) {
     ZeroTime clocked =
         by_clock(passes.zeroing, calloc_ns, &OpRecord::zero_ns, &OpRecord::calloc_ns, &Record::na_zero_ns);
-    if (!is_not_available(clocked.ns) || !passes.differential.made()) return clocked;
+    if (!clocked.ns.is_not_available() || !passes.differential.made()) return clocked;
   }
   return by_difference(passes.differential, calloc_ns);
 }
 
-ZeroTime zero_in_free_time(const Passes& passes, const Json& zeroed_in_free_bytes, const Json& free_ns) {
+ZeroTime zero_in_free_time(const Passes& passes, const MetricValue& zeroed_in_free_bytes, const MetricValue& free_ns) {
   if (auto known = without_timing(zeroed_in_free_bytes, passes.audit)) return *known;
-  if (is_not_available(free_ns)) return unknown(free_ns);
+  if (free_ns.is_not_available()) return unknown(free_ns);
   if (inline_in_steady_state(passes.audit, &OpRecord::free_methods)) {
     return unknown(std::string("zeroed by inline stores in free, which has no call without them to compare with"));
   }
   return by_clock(passes.zeroing, free_ns, &OpRecord::zero_in_free_ns, &OpRecord::free_ns, &Record::na_zero_in_free_ns);
 }
 
-Json zero_time_at(const Passes& passes, std::size_t op, const Json& zeroed_bytes) {
-  if (is_not_available(zeroed_bytes)) return zeroed_bytes;
-  if (zeroed_bytes == 0) return 0;
+MetricValue zero_time_at(const Passes& passes, std::size_t op, const MetricValue& zeroed_bytes) {
+  if (zeroed_bytes.is_not_available()) return zeroed_bytes;
+  if (zeroed_bytes.count() == 0U) return MetricValue::whole(0);
   if ((passes.audit.op(op).methods & kByInline) != 0) {
-    return not_available("zeroed by inline stores: timed in the steady state only");
+    return MetricValue::not_available("zeroed by inline stores: timed in the steady state only");
   }
   const PassResult& pass = passes.zeroing;
   const char* why = pass.made() ? &pass.record().na_zero_ns[0] : "";
-  if (op >= pass.ops()) return not_available(why_not(pass, "zeroing"));
+  if (op >= pass.ops()) return MetricValue::not_available(why_not(pass, "zeroing"));
   const auto share = share_of(pass.op(op).zero_ns, pass.op(op).calloc_ns);
-  if (!share) return not_available(why_no_share(pass, "zeroing", why));
-  const Json whole = single_figure(passes.timing, "timing", op, &OpRecord::calloc_ns, "");
-  if (is_not_available(whole)) return whole;
-  return part_of(*share, whole.get<double>());
+  if (!share) return MetricValue::not_available(why_no_share(pass, "zeroing", why));
+  MetricValue whole = single_figure(passes.timing, "timing", op, &OpRecord::calloc_ns, "");
+  if (whole.is_not_available()) return whole;
+  return MetricValue::whole(part_of(*share, *whole.number()));
 }
 
 bool needs_zeroing_pass(const PassResult& audit) {

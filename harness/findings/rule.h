@@ -19,7 +19,7 @@ struct FindingSubject {
   std::vector<const Json*> peers;       ///< points of the other allocators of the same run
 };
 
-/// A rule over measured points: one static object of this kind in analyze/findings/<name>.cc. Deterministic figures
+/// A rule over measured points: one static object of this kind in findings/rules/<name>.cc. Deterministic figures
 /// decide; times only illustrate.
 class FindingRule {
  public:

@@ -10,7 +10,7 @@
 namespace zerotax::doctor {
 namespace {
 
-/// The largest block of the study, and of README's headline (drive/study_plan.cc).
+/// The largest block of the study, and of README's headline (study/plan.cc).
 constexpr std::uint64_t kLargestOfStudy = kGiB;
 /// Below this not even the smallest points of the study leave room for the command itself.
 constexpr std::uint64_t kLeast = 128 * kMiB;

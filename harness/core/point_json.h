@@ -1,0 +1,15 @@
+#pragma once
+
+#include "base/json.h"
+#include "core/typed_point.h"
+
+namespace zerotax {
+
+/// A point as results/schema/point.schema.json has it. What is absent is left out.
+Json to_json(const Point& point);
+
+/// A point that was stored. Keys that it lacks are absent; keys of a later version are passed over. Throws
+/// std::invalid_argument, with the place, for a value of another type than the schema's.
+Point point_from_json(const Json& json);
+
+}  // namespace zerotax

@@ -1,0 +1,30 @@
+#include "core/typed_point.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/plan.h"
+
+namespace zerotax {
+
+bool Point::has_violation(PointStatus promise) const {
+  return std::find(violations.begin(), violations.end(), word_of(promise)) != violations.end();
+}
+
+bool is_healthy(const Point& point) { return is_healthy(point.status); }
+
+bool has_result(const Point& point) { return has_result(point.status); }
+
+std::string key_of(const Point& point) {
+  return point_key(point.allocator, point.case_name, point.size_bytes, point.touch, point.thread);
+}
+
+std::string allocator_label(const Point& point) {
+  std::string label = point.allocator;
+  if (const auto version = point.version.word()) label += " " + *version;
+  for (const auto& [key, value] : point.env) label += fmt::format(" [{}={}]", key, value);
+  return label;
+}
+
+}  // namespace zerotax
