@@ -98,9 +98,8 @@ Argument Arguments::flag(const std::string& name, bool& value, const std::string
 Argument Arguments::find(const std::string& name) const { return Argument(app_->get_option(name)); }
 
 Arguments Arguments::verb(const std::string& name, const std::string& description, const std::string& examples) {
-  app_->require_subcommand(1);
   CLI::App* verb = app_->add_subcommand(name, description);
-  if (!examples.empty()) verb->footer("Examples:\n" + examples);
+  verb->footer(examples.empty() ? "" : "Examples:\n" + examples);
   return Arguments(*verb);
 }
 

@@ -13,12 +13,6 @@ namespace zerotax {
 /// Has known_values() answer for an option with these.
 void set_known_values(const CLI::Option& option, std::function<std::vector<std::string>()> values);
 
-/// The built-in allocators that are there; the same with a colon, as --env begins; the cases of the probes.
-std::vector<std::string> allocator_names();
-std::vector<std::string> allocator_variables();
-std::vector<std::string> case_names();
-std::vector<std::string> thread_names();
-
 /// The values that an option or a positional argument may have, as far as they can be listed.
 std::vector<std::string> known_values(const CLI::Option& option);
 

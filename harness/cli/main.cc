@@ -54,7 +54,7 @@ int run(int argc, char** argv) {
   auto status = zerotax::ExitStatus::kDone;
   try {
     zerotax::Subcommand::add_all(app, status);
-    zerotax::Subcommand::check_first_word();
+    zerotax::Subcommand::check_first_word(app);
     // A program's own words are not for our parser, which would change some of them.
     app.parse(zerotax::Subcommand::own_words(), argv);
   } catch (const CLI::Success& success) {

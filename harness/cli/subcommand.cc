@@ -38,6 +38,22 @@ void check_program(const CLI::App& command) {
   }
 }
 
+/// The second word, where a command has verbs.
+void check_verb(const CLI::App& command) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : command.get_subcommands([](const CLI::App*) { return true; })) {
+    verbs.push_back(verb->get_name());
+  }
+  if (verbs.empty()) return;
+  const std::vector<std::string>& words = Subcommand::command_line;
+  const std::string word = words.size() > 2 ? words[2] : "";
+  if (word == "-h" || word == "--help" || std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return;
+  const std::string choices = fmt::format("choose: {}", fmt::join(verbs, ", "));
+  if (word.empty()) throw UsageError(fmt::format("zerotax {} needs a verb", command.get_name()), choices);
+  throw UsageError(fmt::format("invalid verb '{}' of zerotax {}", word, command.get_name()),
+                   did_you_mean(word, verbs) + choices);
+}
+
 }  // namespace
 
 std::vector<std::string> Subcommand::command_line;
@@ -63,7 +79,7 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
   }
 }
 
-void Subcommand::check_first_word() {
+void Subcommand::check_first_word(const CLI::App& app) {
   if (command_line.size() < 2) return;
   const std::string& word = command_line[1];
   if (word.starts_with("--version=") || word.starts_with("--help=")) {
@@ -81,7 +97,7 @@ void Subcommand::check_first_word() {
   }
   std::vector<std::string> names;
   for (const Entry& entry : entries()) {
-    if (word == entry.name) return;
+    if (word == entry.name) return check_verb(*app.get_subcommand(word));
     if (entry.summary[0] != '\0') names.emplace_back(entry.name);
   }
   throw UsageError("unknown command '" + word + "'", fmt::format("{}there are: {} (see `zerotax --help`)",

@@ -21,8 +21,9 @@ class Subcommand {
   /// `status`.
   static void add_all(CLI::App& app, ExitStatus& status);
 
-  /// Throws UsageError if the first word of the command line is no option and no subcommand, or --version with more.
-  static void check_first_word();
+  /// Throws UsageError if the first word of the command line is no option and no subcommand, or --version with more;
+  /// and if the command has verbs (`zerotax trace run`) and the second word is none of them.
+  static void check_first_word(const CLI::App& app);
 
   /// The words of the command line, for run.json.
   static std::vector<std::string> command_line;

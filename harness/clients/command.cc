@@ -98,6 +98,11 @@ const Subcommand command(
       options->measure.add_allocators(arguments);
       arguments
           .option("--client", options->clients, "one of the clients (repeatable; default: all that this machine has)")
+          .completed_by([] {
+            std::vector<std::string> names;
+            for (const Client& client : all_clients()) names.push_back(client.name);
+            return names;
+          })
           .repeatable();
       arguments
           .option("--size", options->measure.sizes,

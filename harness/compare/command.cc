@@ -219,7 +219,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       "--processes", options->pairs, "pairs of processes at each point (default: 16, more for many points)"));
   options->of_measuring.push_back(arguments.option("--self-test", options->self_test,
                                                    "compare OLD with itself N times as well, and count false alarms"));
-  arguments.option("--cost", options->cost, "calloc, or total: calloc + touch + free").with_default();
+  arguments.option("--cost", options->cost, "calloc, or total: calloc + touch + free")
+      .completed_by([] {
+        return std::vector<std::string>{"calloc", "total"};
+      })
+      .with_default();
   arguments
       .option("--explain", options->explain,
               "say how the verdict of a point (its number, or name) came about (repeatable)")

@@ -13,10 +13,10 @@
 #include "core/output_file.h"
 #include "core/output_paths.h"
 #include "core/paired_runs.h"
+#include "core/size_grid.h"
 #include "crossover/comparison.h"
 #include "os/environment.h"
 #include "os/page.h"
-#include "core/size_grid.h"
 
 namespace zerotax::crossover {
 namespace {
@@ -209,7 +209,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.option("B", options->b, "the other one").required();
   arguments.option("--env", options->env, "NAME:KEY=VALUE, an environment variable for one of them (repeatable)")
       .repeatable();
-  arguments.option("--by", options->by, "size, or touch: what is varied").with_default();
+  arguments.option("--by", options->by, "size, or touch: what is varied")
+      .completed_by([] {
+        return std::vector<std::string>{"size", "touch"};
+      })
+      .with_default();
   options->of_size = {
       arguments.option("--from", options->from, "smallest size").with_default(),
       arguments.option("--to", options->to, "largest size").with_default(),
@@ -220,7 +224,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   options->of_touch = {arguments.option("--size", options->size, "with --by touch: bytes asked of calloc, as in 1MiB")};
   arguments.option("--thread", options->thread, "main or worker: the thread that allocates").with_default();
   arguments.option("--processes", options->processes, "pairs of processes at each place").with_default();
-  arguments.option("--cost", options->cost, "calloc, or total: calloc + touch + free").with_default();
+  arguments.option("--cost", options->cost, "calloc, or total: calloc + touch + free")
+      .completed_by([] {
+        return std::vector<std::string>{"calloc", "total"};
+      })
+      .with_default();
   arguments.option("--json", options->json, "write data and verdict to this file (- is standard output)").path();
   arguments.option("--timeout", options->timeout_s, "seconds for one process").with_default();
   return [options] { return crossover(*options); };

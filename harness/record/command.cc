@@ -93,7 +93,11 @@ const Subcommand command(
       arguments.option("--folded", options->folded, "write call stacks with their weight, for flame graph programs")
           .path();
       arguments.option("--svg", options->svg, "draw them as a flame graph").path();
-      arguments.option("--weight", options->weight, "of both: redundant or zeroed (bytes), or ns").with_default();
+      arguments.option("--weight", options->weight, "of both: redundant or zeroed (bytes), or ns")
+          .completed_by([] {
+            return std::vector<std::string>{"redundant", "zeroed", "ns"};
+          })
+          .with_default();
       return [options, arguments] {
         if (const auto left = arguments.leftover(); !left.empty()) {
           throw UsageError(fmt::format("'{}' is no option of zerotax record", left.front()),

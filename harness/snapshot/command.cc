@@ -95,6 +95,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments
       .option("--alternative", options->alternatives,
               "a way of taking the snapshot (repeatable; default: all; an unknown name lists them)")
+      .completed_by([] {
+        std::vector<std::string> names;
+        for (const SnapshotAlternative& each : chosen_alternatives({})) names.push_back(each.name);
+        return names;
+      })
       .repeatable();
   arguments.option("--repeat", options->plan.repeat, "timing runs of each alternative")
       .in_range(1, 1000)

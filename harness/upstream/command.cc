@@ -207,7 +207,11 @@ const Subcommand command(
           .repeatable();
       arguments.option("--finding", options->finding, "only this one, by its id (zerotax findings)").word();
       arguments.option("--size", options->sizes, "measure this size too, as in 8MiB (repeatable)").repeatable();
-      arguments.option("--least", options->least, "low, medium or high: findings below are left out").with_default();
+      arguments.option("--least", options->least, "low, medium or high: findings below are left out")
+          .completed_by([] {
+            return std::vector<std::string>{"low", "medium", "high"};
+          })
+          .with_default();
       arguments.option("--out", options->out, "folder for the reports; must be new or empty").path();
       arguments.option("--timeout", options->timeout_s, "seconds for one point").with_default();
       return [options] { return report(*options); };

@@ -8,7 +8,7 @@ import pytest
 from conftest import (
     KIB, MIB, NOBODY, PAGE, ZEROTAX, check_schema, csv_rows, is_na, measure, options, planted, point_of,
     read_folder, skip_if_unreadable, zerotax)
-from real_allocators_test import available
+from allocators_here import available
 
 SIZE = 8 * MIB
 PAGES = SIZE // PAGE

@@ -9,9 +9,10 @@ import subprocess
 import time
 
 import pytest
+from allocators_here import available, library_of, only_version
 from conftest import (
     BUILD, MIB, ZEROTAX, clean_environment, csv_rows, measure, point_of, read_folder, zerotax)
-from real_allocators_test import available, library_of, only_version
+from waiting import servers_of, wait_for
 
 MB100 = 100_000_000
 RECORD = 16_384
@@ -29,20 +30,6 @@ def received(name, size, case="recv_buffer"):
     return point_of(run, name, size_bytes=size)
 
 
-def servers_of(session):
-    """The recv-servers of a session (setsid) that still run, by process id."""
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            name, rest = (folder / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
-        except (OSError, IndexError):
-            continue
-        state, _, _, its_session = rest.split()[:4]
-        if name == "recv-server" and state != "Z" and int(its_session) == session:
-            found.append(int(folder.name))
-    return found
-
-
 def busy_servers(session):
     """Those that have used 0.1 s of CPU time: longer than a handshake or an audit needs."""
     def ticks(pid):
@@ -51,13 +38,6 @@ def busy_servers(session):
         except OSError:
             return 0
     return [pid for pid in servers_of(session) if ticks(pid) >= 0.1 * os.sysconf("SC_CLK_TCK")]
-
-
-def wait_for(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return condition()
 
 
 def endless(*arguments):

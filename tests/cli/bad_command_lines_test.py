@@ -518,10 +518,10 @@ clients --json full                                           | full
 clients --json ''                                             | --json
 clients --allocator m=libnever.so --json libnever.so          | overwrite
 clients -- x                                                  | --
-trace                                                         | action
+trace                                                         | verb
 trace bogus                                                   | bogus
 trace Run                                                     | Run
-trace ''                                                      | action
+trace ''                                                      | verb
 trace run                                                     | no command
 trace run --                                                  | no command
 trace run -- ''                                               | ''

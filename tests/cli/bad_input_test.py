@@ -10,22 +10,11 @@ import subprocess
 import pytest
 from conftest import (
     KIB, MIB, PLANTED, ZEROTAX, clean_environment, csv_rows, measure, planted, read_folder, without_progress, zerotax)
+from refusing import refused
 
 QUICK = ("--allocator", "glibc", "--size", "64KiB", "--ops", "2")
 # A malloc replacement that is found and usable, so that nothing else can be what is refused.
 NEVER = planted("planted_never")
-
-
-def refused(done, *words):
-    """Fails unless the command refused with one line of these words, and a remedy."""
-    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
-    assert done.stdout == ""
-    assert done.stderr.endswith("\n") and done.stderr.count("\n") == 1, done.stderr
-    assert done.stderr.startswith("zerotax: ")
-    _, problem, remedy = done.stderr.rstrip().split(": ", 2)
-    assert problem and remedy
-    for word in words:
-        assert word in done.stderr, done.stderr
 
 
 def snapshot(folder):

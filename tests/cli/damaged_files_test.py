@@ -189,7 +189,6 @@ BASELINES = {
     "points that are an object": (edited(lambda base: base.update(points={})), "/points"),
     "a point that lacks a figure": (edited(lambda base: base["points"][0].pop("home") and None), "home"),
     "a point twice": (edited(lambda base: base["points"].append(base["points"][0])), "twice"),
-    "no thresholds": (edited(lambda base: base.pop("thresholds") and None), "baseline"),
     "a threshold that is a word": (edited(lambda base: base.update(thresholds=["x"])), "/thresholds/0"),
     "a threshold at a word": (
         edited(lambda base: base.update(thresholds=[{"at_bytes": "x", "changes": []}])), "/thresholds/0"),

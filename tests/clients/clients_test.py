@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 from conftest import BUILD, INTERRUPTED_BY_SIGINT, ZEROTAX, check_schema, clean_environment, zerotax
-from real_allocators_test import available, library_of, only_version
-from recv_buffer_test import servers_of, wait_for
+from allocators_here import available, library_of, only_version
+from waiting import servers_of, wait_for
 
 MB100 = 100_000_000
 RECORD = 16_384

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from bad_input_test import refused
+from refusing import refused
 from conftest import MIB, NOBODY, PLANTED, SOURCE, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
 
 FEW = ("--touch", 0, "--processes", 12)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from bad_input_test import refused
+from refusing import refused
 from conftest import BUILD, MIB, PLANTED, check_schema, interrupt, zerotax
 
 LARGECACHE = BUILD / "lib" / "liblargecache.so"

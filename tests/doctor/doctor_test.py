@@ -8,7 +8,7 @@ import uuid
 import pathlib
 
 import pytest
-from bad_input_test import refused
+from refusing import refused
 from conftest import MIB, NOBODY, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable, zerotax
 
 STATUS = {"ready": 0, "spoiled": 1, "cannot measure": 3}

@@ -11,7 +11,7 @@ import pytest
 from conftest import (
     BUILD, INTERRUPTED_BY_SIGINT, MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, options, planted,
     skip_if_unreadable, zerotax)
-from recv_buffer_test import wait_for
+from waiting import wait_for
 
 PROGRAM = BUILD / "bin" / "fork-snapshot"
 ARRAY = 32 * MIB

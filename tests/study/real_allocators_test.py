@@ -1,48 +1,18 @@
 """What is known of the allocators that people use is what is measured, to the byte."""
 
-import subprocess
-
 import pytest
-from conftest import (
-    BUILD, KIB, MIB, UNHURRIED_MIMALLOC, clean_environment, differences, measure, one_fault_brings_one_page, options,
-    point_of, zerotax)
+from allocators_here import available, library_of, only_version
+from conftest import KIB, MIB, UNHURRIED_MIMALLOC, differences, measure, one_fault_brings_one_page, options, point_of
 
 OPS = 8
 TOUCHES = [0, 0.25, 1]
 LARGE_OPS = 3  # at 1000 MiB, where an operation may take half a second
-LISTED = zerotax("list").stdout
-
-
-def version_of(name):
-    for line in LISTED.splitlines():
-        words = line.split()
-        if words[:1] == [name] and "not in this build" not in line:
-            return words[1]
-    return None
-
-
-def available(name):
-    return pytest.mark.skipif(version_of(name) is None, reason=f"this build has no {name}: see `zerotax list`")
-
-
-def only_version(name, version):
-    return pytest.mark.skipif(
-        version_of(name) != version,
-        reason=f"the figures are those of {name} {version}, and here is {version_of(name)}")
 
 
 def measured_at(name, size, touch=0):
     ops = LARGE_OPS if size >= 1000 * MIB else OPS
     run = measure("--allocator", name, "--size", size, "--touch", touch, "--ops", ops)
     return {**point_of(run, name, size_bytes=size), "page_by_page": one_fault_brings_one_page(run)}
-
-
-def library_of(name):
-    """The shared library whose malloc the linked probe runs."""
-    answer = subprocess.run(
-        [BUILD / "bin" / f"bench-{name}", "--zerotax-identify"], env=clean_environment(), capture_output=True,
-        text=True, check=True)
-    return dict(line.split("=", 1) for line in answer.stdout.splitlines())["malloc"]
 
 
 @pytest.mark.parametrize("size", [100 * MIB, 1000 * MIB])

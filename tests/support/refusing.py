@@ -51,3 +51,15 @@ def check_refusal(result):
     assert all(each.isprintable() for each in errors[:-1]), errors
     assert "defect of zerotax" not in errors and len(errors) <= LONGEST_LINE, (len(errors), errors)
     return errors
+
+
+def refused(done, *words):
+    """Fails unless the command refused with one line of these words, and a remedy."""
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == ""
+    assert done.stderr.endswith("\n") and done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("zerotax: ")
+    _, problem, remedy = done.stderr.rstrip().split(": ", 2)
+    assert problem and remedy
+    for word in words:
+        assert word in done.stderr, done.stderr

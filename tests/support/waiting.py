@@ -1,0 +1,25 @@
+"""Waiting for other processes."""
+
+import pathlib
+import time
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def servers_of(session):
+    """The recv-servers of a session (setsid) that still run, by process id."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            name, rest = (folder / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
+        except (OSError, IndexError):
+            continue
+        state, _, _, its_session = rest.split()[:4]
+        if name == "recv-server" and state != "Z" and int(its_session) == session:
+            found.append(int(folder.name))
+    return found
