@@ -6,7 +6,9 @@ find_package(nlohmann_json REQUIRED)
 find_package(valijson REQUIRED)  # JSON Schema
 find_package(fmt REQUIRED)
 find_package(benchmark REQUIRED)
-find_package(GTest REQUIRED)
+if(ZEROTAX_TESTS)
+  find_package(GTest REQUIRED)
+endif()
 find_package(Eigen3 REQUIRED)  # least squares
 # Names of functions and lines in program files (elfutils).
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)

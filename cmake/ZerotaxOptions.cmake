@@ -10,6 +10,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 option(ZEROTAX_WERROR "Treat warnings as errors" ON)
+option(ZEROTAX_TESTS "Build the tests and the benchmarks, too: they take as long as all the rest" OFF)
 set(ZEROTAX_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=; leaves the probes out, for a sanitizer brings an allocator of its own")
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>)

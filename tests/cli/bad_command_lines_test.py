@@ -541,6 +541,7 @@ trace list run.json                                           | run.json
 trace list pipe                                               | pipe
 trace list loop                                               | loop
 trace list trace -- x                                         | --
+trace list trace --kernel                                     | --kernel
 trace list trace extra                                        | extra
 trace print absent                                            | absent
 trace print trace --pid 0                                     | --pid
