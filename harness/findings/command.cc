@@ -42,9 +42,9 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
 }
 
 /// What was not measured fires no rule, and is not innocent.
-void say_unmeasured(const std::vector<Json>& points) {
+void say_unmeasured(const std::vector<Point>& points) {
   const auto without =
-      std::count_if(points.begin(), points.end(), [](const Json& point) { return !has_result(point); });
+      std::count_if(points.begin(), points.end(), [](const Point& point) { return !has_result(point); });
   if (without > 0)
     fmt::print("\n{} of {} points have no result, and so no findings of figures.\n", without, points.size());
 }
@@ -54,13 +54,14 @@ ExitStatus findings(const Options& options) {
   std::vector<NamedPath> inputs;
   for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
   check_outputs({{"--json", options.json}}, inputs);
-  std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds);
+  const std::vector<Point> points = typed_points(run.points);
+  std::vector<AllocatorFindings> all = find_findings(points, run.thresholds);
   keep_only(options.allocators, all);
   const Json json = findings_json(all, options.run);
   if (!options.json.empty()) write_file(options.json, json_text(json));
   if (options.json != "-") {
     fmt::print("{}", findings_text(json));
-    say_unmeasured(run.points);
+    say_unmeasured(points);
   }
   return json.at("findings").empty() ? ExitStatus::kDone : ExitStatus::kFinding;
 }

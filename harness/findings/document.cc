@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
+#include "core/metric_json.h"
 #include "findings/projects.h"
 #include "findings/rule.h"
 #include "findings/tax.h"
@@ -14,13 +15,14 @@
 namespace zerotax::findings {
 namespace {
 
-bool same_subject(const AllocatorFindings& one, const Json& point) {
-  return one.allocator == point.at("allocator") && one.version == point.at("version") && one.env == point.at("env");
+bool same_subject(const Point& one, const Point& other) {
+  return one.allocator == other.allocator && one.version == other.version && one.env == other.env;
 }
 
-FindingSubject subject_of(const AllocatorFindings& one, const std::vector<Json>& points, const Json& thresholds) {
-  FindingSubject subject{one.allocator, one.version, one.env, {}, {}, {}};
-  for (const Json& point : points) (same_subject(one, point) ? subject.points : subject.peers).push_back(&point);
+/// `one`: any point of the allocator.
+FindingSubject subject_of(const Point& one, const std::vector<Point>& points, const Json& thresholds) {
+  FindingSubject subject{one.allocator, {}, {}, {}};
+  for (const Point& point : points) (same_subject(one, point) ? subject.points : subject.peers).push_back(&point);
   if (thresholds.is_object()) {
     for (const Json& threshold : thresholds.at("thresholds")) {
       if (threshold.at("allocator") == one.allocator) subject.thresholds.push_back(&threshold);
@@ -60,14 +62,19 @@ std::string knob_words(const Json& knob) {
 
 }  // namespace
 
-std::vector<AllocatorFindings> find_findings(const std::vector<Json>& points, const Json& thresholds) {
-  std::vector<AllocatorFindings> all;
-  for (const Json& point : points) {
-    if (std::any_of(all.begin(), all.end(), [&](const auto& one) { return same_subject(one, point); })) continue;
-    all.push_back({point.at("allocator"), point.at("version"), point.at("env"), {}});
+std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds) {
+  std::vector<const Point*> firsts;
+  for (const Point& point : points) {
+    if (std::any_of(firsts.begin(), firsts.end(), [&](const Point* one) { return same_subject(*one, point); }))
+      continue;
+    firsts.push_back(&point);
   }
-  for (AllocatorFindings& one : all) {
-    const FindingSubject subject = subject_of(one, points, thresholds);
+  std::vector<AllocatorFindings> all;
+  all.reserve(firsts.size());
+  for (const Point* first : firsts) {
+    AllocatorFindings& one =
+        all.emplace_back(AllocatorFindings{first->allocator, to_json(first->version), first->env, {}});
+    const FindingSubject subject = subject_of(*first, points, thresholds);
     for (const FindingRule* rule : FindingRule::all()) {
       std::vector<Finding> found = rule->find(subject);
       for (Finding& finding : found) finding.rule = rule->name();

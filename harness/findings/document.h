@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "core/typed_point.h"
 #include "findings/finding.h"
 
 namespace zerotax::findings {
@@ -19,7 +20,7 @@ struct AllocatorFindings {
 
 /// Applies every rule to the points of a run and the thresholds (the object of thresholds.json, or null). One entry per
 /// allocator and configuration, in order of appearance, those without findings too.
-std::vector<AllocatorFindings> find_findings(const std::vector<Json>& points, const Json& thresholds);
+std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds);
 
 /// One finding as in "zerotax.findings/1", its knobs not tried yet.
 Json finding_json(const AllocatorFindings& subject, const Finding& finding);

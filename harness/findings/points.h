@@ -12,33 +12,42 @@
 
 namespace zerotax::findings {
 
-/// What the rules have in common: reading figures of a point, and joining points to ranges of sizes.
+/// What the rules have in common: reading metrics of a point, and joining points to ranges of sizes.
 
-/// A count under a key; nothing if it was not measured. A time is its median. "first_KEY" is that of the process's
-/// first operation. Zeroed bytes that are an upper bound of less than two pages are 0: a page may be there for a store
-/// of eight bytes, and that is no finding.
-std::optional<std::uint64_t> count_in(const Json& figures, const char* key);
+/// The points of a run, where it is read. Throws std::invalid_argument for what is no point (point_from_json).
+std::vector<Point> typed_points(const std::vector<Json>& points);
 
-/// Whether zeroed bytes, of calloc or free, are an upper bound: some of them were found by their pages.
-bool is_upper_bound(const Json& figures, const char* key);
+/// A metric of the steady state, or of the process's first operation.
+struct EvidenceMetric {
+  constexpr EvidenceMetric(Metric which, bool is_first = false)  // NOLINT(google-explicit-constructor)
+      : metric(which), first(is_first) {}
+  Metric metric;
+  bool first;
 
-/// "up to ", or nothing for a figure that is exact.
+  /// "zeroed_bytes", "first_zeroed_bytes".
+  [[nodiscard]] std::string key() const;
+};
+constexpr EvidenceMetric of_first(Metric metric) { return {metric, true}; }
+
+/// A count that is evidence (MetricValues::evident_count); nothing if it was not measured.
+std::optional<std::uint64_t> count_of(const Point& point, EvidenceMetric metric);
+
+/// Median of calloc alone in the steady state, nanoseconds.
+std::optional<double> calloc_ns(const Point& point);
+
+/// "up to ", or nothing for bytes that are exact.
 std::string bound_words(bool upper_bound);
 
 /// Zeroed bytes for people: "1,048,576", "up to 1,048,576" where they are an upper bound, "n/a".
-std::string bytes_words(const Json& figures, const char* key);
-
-/// Whether a point was measured to its end, promises kept or not.
-bool has_result(const Json& point);
+std::string bytes_words(const Point& point, EvidenceMetric metric);
 
 /// Whether a point is of calloc_loop and was measured to its end.
-bool is_plain_loop(const Json& point);
+bool is_plain_loop(const Point& point);
 
 /// The points of a subject that are.
-std::vector<const Json*> plain_loops(const FindingSubject& subject);
+std::vector<const Point*> plain_loops(const FindingSubject& subject);
 
-std::uint64_t size_of(const Json& point);
-std::uint64_t pages_of(const Json& point);
+std::uint64_t pages_of(const Point& point);
 
 /// A part of a whole is much of it from a half on and next to nothing up to a twentieth: between the two lies the
 /// factor of ten that makes a difference of behaviour.
@@ -49,30 +58,30 @@ bool is_little(std::uint64_t part, std::uint64_t whole);
 struct FiringRange {
   std::uint64_t from_bytes;
   std::uint64_t to_bytes;
-  std::vector<const Json*> points;  ///< that show it, by size
+  std::vector<const Point*> points;  ///< that show it, by size
 };
 
 /// The ranges of neighbours among the sizes of `considered` at which at least one point fires.
-std::vector<FiringRange> firing_ranges(std::vector<const Json*> considered,
-                                       const std::function<bool(const Json&)>& fires);
+std::vector<FiringRange> firing_ranges(std::vector<const Point*> considered,
+                                       const std::function<bool(const Point&)>& fires);
 
 /// Fires for what `fires` does, but not on a worker thread alone: where the main thread is measured at the same size
 /// and touch and does not, it is the difference between the two that is a finding (worker-differs).
-std::function<bool(const Json&)> not_on_worker_alone(const FindingSubject& subject,
-                                                     std::function<bool(const Json&)> fires);
+std::function<bool(const Point&)> not_on_worker_alone(const FindingSubject& subject,
+                                                      std::function<bool(const Point&)> fires);
 
 /// The point of a range whose size is nearest to `size_bytes`: the one that words are about.
-const Json& point_nearest(const FiringRange& range, std::uint64_t size_bytes);
+const Point& point_nearest(const FiringRange& range, std::uint64_t size_bytes);
 
-/// A finding of a range, but for its words: its sizes, and all points of the range with the figures named as evidence.
-Finding finding_of(const std::string& name, const FiringRange& range, std::initializer_list<const char*> figures);
+/// A finding of a range, but for its words: its sizes, and all points of the range with the metrics named as evidence.
+Finding finding_of(const std::string& name, const FiringRange& range, std::initializer_list<EvidenceMetric> metrics);
 
-/// A point as evidence: where it was measured, and the figures that count.
-Json evidence_of(const Json& point, std::initializer_list<const char*> figures);
+/// A point as evidence: where it was measured, and the metrics that count.
+Json evidence_of(const Point& point, std::initializer_list<EvidenceMetric> metrics);
 
 /// A promise of calloc that was broken, in whatever case: one finding for each range of sizes at which points have this
 /// violation. `reason` stands in for a point that gives none.
-std::vector<Finding> broken_promise(const FindingSubject& subject, const char* violation, const char* name,
+std::vector<Finding> broken_promise(const FindingSubject& subject, PointStatus violation, const char* name,
                                     const char* title, const char* reason);
 
 /// The fastest other allocator at the same case, size, touch and thread.
@@ -82,16 +91,16 @@ struct Peer {
   double ratio;  ///< how many times as long the subject took
 };
 /// `own`: what the subject took; nothing if that is not known. `time`: what a point of another took.
-std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point, std::optional<double> own,
-                                 const std::function<std::optional<double>(const Json&)>& time);
-std::optional<Peer> fastest_peer(const FindingSubject& subject, const Json& point,
-                                 const std::function<std::optional<double>(const Json&)>& time);
+std::optional<Peer> fastest_peer(const FindingSubject& subject, const Point& point, std::optional<double> own,
+                                 const std::function<std::optional<double>(const Point&)>& time);
+std::optional<Peer> fastest_peer(const FindingSubject& subject, const Point& point,
+                                 const std::function<std::optional<double>(const Point&)>& time);
 
 /// ", 3,100 times as long as jemalloc 5.3.0" if it is at least twice, else "".
 std::string peer_words(const std::optional<Peer>& peer);
 
 /// What `one` takes against `other`, whole operations: ", 46 times the time", ", 1/46 of the time"; "" if that is less
 /// than twice, or not known.
-std::string time_words(const Json& one, const Json& other);
+std::string time_words(const Point& one, const Point& other);
 
 }  // namespace zerotax::findings

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "core/operation_cost.h"
+#include "core/point_json.h"
 #include "findings/points.h"
 #include "os/page.h"
 
@@ -12,14 +12,19 @@ namespace {
 
 constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
-/// Entries of "modes" of a pass, or one made of the point's own figures.
-std::vector<Json> modes_of(const Json& point, const char* pass) {
-  if (const auto modes = point.find("modes"); modes != point.end() && modes->contains(pass)) return modes->at(pass);
-  Json all{{"ops", 1}};
-  for (const char* key : {"redundant_zeroed_bytes", "populated_bytes", "calloc_faults", "calloc_ns", "zeroed_bound"}) {
-    if (point.contains(key) && !is_not_available(point.at(key))) all[key] = point.at(key);
-  }
-  return {all};
+/// Calls that are alike: how many, and what was measured of them.
+struct Alike {
+  std::uint64_t ops;
+  const MetricValues* values;
+};
+
+/// The kinds of calls that a pass saw; where all are alike, one with the point's own values.
+std::vector<Alike> kinds_of(const Point& point, const std::vector<CallMode>& modes) {
+  if (modes.empty()) return {{1, &point}};
+  std::vector<Alike> kinds;
+  kinds.reserve(modes.size());
+  for (const CallMode& mode : modes) kinds.push_back({mode.ops, &mode});
+  return kinds;
 }
 
 /// Whether so many faults can have populated half of this, at least. From 2 MiB on a fault may bring a huge page.
@@ -29,12 +34,12 @@ bool can_have_populated(std::uint64_t faults, std::uint64_t bytes) {
 
 /// The calls of the timing pass that got memory of the same sort as those of a mode of the audit; nullptr if it saw
 /// none.
-const Json* twin_of(const std::vector<Json>& timing, std::uint64_t populated, std::uint64_t size, bool fresh) {
-  for (const Json& mode : timing) {
-    const auto faults = count_in(mode, "calloc_faults");
-    if (!faults && timing.size() == 1) return &mode;  // nothing says that it was another
+const MetricValues* twin_of(const std::vector<Alike>& timing, std::uint64_t populated, std::uint64_t size, bool fresh) {
+  for (const Alike& kind : timing) {
+    const auto faults = kind.values->evident_count(Metric::kCallocFaults);
+    if (!faults && timing.size() == 1) return kind.values;  // nothing says that it was another
     if (faults && (fresh ? can_have_populated(*faults, populated) : !is_much(*faults * kPageBytes, size))) {
-      return &mode;
+      return kind.values;
     }
   }
   return nullptr;
@@ -42,28 +47,32 @@ const Json* twin_of(const std::vector<Json>& timing, std::uint64_t populated, st
 
 }  // namespace
 
-std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point) {
-  const std::uint64_t size = point.at("size_bytes");
-  const std::vector<Json> audit = modes_of(point, "audit");
-  const std::vector<Json> timing = modes_of(point, "timing");
+std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point) {
+  const std::uint64_t size = point.size_bytes;
+  const std::vector<Alike> audit = kinds_of(point, point.audit_modes);
+  const std::vector<Alike> timing = kinds_of(point, point.timing_modes);
   std::uint64_t all = 0;
-  for (const Json& mode : audit) all += mode.at("ops").get<std::uint64_t>();
+  for (const Alike& kind : audit) all += kind.ops;
   std::vector<RedundantCalls> found;
-  for (const Json& mode : audit) {
-    const auto redundant = count_in(mode, "redundant_zeroed_bytes");
+  for (const auto& [ops, values] : audit) {
+    const auto redundant = values->evident_count(Metric::kRedundantZeroedBytes);
     if (!redundant) return std::nullopt;
     if (!is_much(*redundant, size)) continue;
-    const std::uint64_t populated = count_in(mode, "populated_bytes").value_or(0);
+    const std::uint64_t populated = values->evident_count(Metric::kPopulatedBytes).value_or(0);
     const bool fresh = is_much(populated, size);
-    RedundantCalls calls{fresh ? RedundantKind::kFresh : RedundantKind::kReuse, mode.at("ops"), all,         *redundant,
-                         is_upper_bound(mode, "redundant_zeroed_bytes"),        std::nullopt,   std::nullopt};
-    if (const Json* twin = twin_of(timing, populated, size, fresh)) {
-      calls.calloc_faults = count_in(*twin, "calloc_faults");
-      calls.calloc_ns = figure_in(*twin, "calloc_ns");
+    RedundantCalls calls{fresh ? RedundantKind::kFresh : RedundantKind::kReuse, ops,          all,         *redundant,
+                         values->is_upper_bound(Metric::kRedundantZeroedBytes), std::nullopt, std::nullopt};
+    if (const MetricValues* twin = twin_of(timing, populated, size, fresh)) {
+      calls.calloc_faults = twin->evident_count(Metric::kCallocFaults);
+      calls.calloc_ns = twin->median(Metric::kCallocNs);
     }
     found.push_back(calls);
   }
   return found;
+}
+
+std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point) {
+  return redundant_calls(point_from_json(point));
 }
 
 std::string which_calls(const RedundantCalls& calls) {
@@ -74,7 +83,7 @@ std::string redundant_words(const RedundantCalls& calls) {
   return bound_words(calls.at_most) + format_count(calls.redundant_bytes);
 }
 
-std::string peer_words_of(const FindingSubject& subject, const Json& point, const RedundantCalls& calls) {
+std::string peer_words_of(const FindingSubject& subject, const Point& point, const RedundantCalls& calls) {
   return peer_words(fastest_peer(subject, point, calls.calloc_ns, calloc_ns));
 }
 

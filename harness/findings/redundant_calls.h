@@ -34,6 +34,9 @@ struct RedundantCalls {
 /// block (is_much) zero already. A stray page or a header is no tax; and no allocator seen zeroes a share in between.
 /// Nothing if it is not known; empty if there are none. This is where a call is judged: tables, sentences and findings
 /// show what it says.
+std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point);
+
+/// The same of a point that is not typed yet.
 std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point);
 
 /// "each calloc", "1 of 7 callocs".
@@ -43,6 +46,6 @@ std::string which_calls(const RedundantCalls& calls);
 std::string redundant_words(const RedundantCalls& calls);
 
 /// How many times as long these calls of a point take as the fastest other allocator's, in words (peer_words).
-std::string peer_words_of(const FindingSubject& subject, const Json& point, const RedundantCalls& calls);
+std::string peer_words_of(const FindingSubject& subject, const Point& point, const RedundantCalls& calls);
 
 }  // namespace zerotax::findings

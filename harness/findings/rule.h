@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "core/typed_point.h"
 #include "findings/finding.h"
 
 namespace zerotax::findings {
@@ -12,11 +13,9 @@ namespace zerotax::findings {
 /// What a rule looks at: all that was measured of one allocator in one configuration.
 struct FindingSubject {
   std::string allocator;
-  Json version;
-  Json env;
-  std::vector<const Json*> points;      ///< of this allocator
+  std::vector<const Point*> points;     ///< of this allocator
   std::vector<const Json*> thresholds;  ///< of this allocator, as in thresholds.json
-  std::vector<const Json*> peers;       ///< points of the other allocators of the same run
+  std::vector<const Point*> peers;      ///< points of the other allocators of the same run
 };
 
 /// A rule over measured points: one static object of this kind in findings/rules/<name>.cc. Deterministic figures

@@ -10,10 +10,10 @@
 #include "core/document.h"
 #include "core/figures.h"
 #include "core/output_file.h"
-#include "core/point_health.h"
 #include "core/receive_points.h"
 #include "core/session.h"
 #include "findings/document.h"
+#include "findings/points.h"
 #include "findings/tax.h"
 #include "os/input_file.h"
 #include "study/plan.h"
@@ -26,11 +26,12 @@ using findings::find_findings;
 using findings::find_taxes;
 using findings::findings_count;
 using findings::findings_json;
-using thresholds::ThresholdAxes;
-using thresholds::ThresholdSession;
+using findings::typed_points;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;
+using thresholds::ThresholdAxes;
+using thresholds::ThresholdSession;
 namespace {
 
 constexpr const char* kExamples =
@@ -98,8 +99,8 @@ ExitStatus study(const MeasureOptions& options, bool full) {
                session.points().size(), session.plan().points.size(), folder);
     return ExitStatus::kDone;
   }
-  const Json findings =
-      findings_json(find_findings(session.points(), read_json_file(folder + "/thresholds.json")), folder);
+  const std::vector<Point> points = typed_points(session.points());
+  const Json findings = findings_json(find_findings(points, read_json_file(folder + "/thresholds.json")), folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
   fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
@@ -109,8 +110,8 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const std::string no_page = write_report_page(folder);
   if (no_page.empty()) fmt::print("Report: {}/report.html (one file, for any browser)\n", folder);
   if (!no_page.empty()) fmt::print(stderr, "zerotax: no report page: {}\n", no_page);
-  const auto& points = session.points();
-  return std::all_of(points.begin(), points.end(), is_healthy) ? ExitStatus::kDone : ExitStatus::kFinding;
+  const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
+  return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 const Subcommand command("study", "measure every allocator over all sizes, and say who pays", kExamples,

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "core/typed_point.h"
 
 namespace zerotax::study {
 
 /// Points as a table of at most 80 columns: one row each, steady state; below it what went wrong, a line per point.
-std::string points_table(const std::vector<Json>& points);
+std::string points_table(const std::vector<Point>& points);
 
 }  // namespace zerotax::study

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/measure_options.h"
@@ -8,8 +9,8 @@
 #include "core/interrupt.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
-#include "core/point_health.h"
 #include "core/session.h"
+#include "findings/points.h"
 #include "study/points_table.h"
 
 namespace zerotax::study {
@@ -54,17 +55,16 @@ ExitStatus run(const MeasureOptions& options) {
   Session session = make_session(options);
   const int signal = session.run();
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
-  if (options.json != "-") fmt::print("{}", points_table(session.points()));
+  const std::vector<Point> points = findings::typed_points(session.points());
+  if (options.json != "-") fmt::print("{}", points_table(points));
   if (signal != 0) {
     fmt::print(
         stderr, "zerotax: interrupted after {} of {} points{}\n", session.points().size(), session.plan().points.size(),
         session.folder() != nullptr ? fmt::format("; go on with: zerotax run --resume {}", session.folder()->path())
                                     : "");
   }
-  for (const Json& point : session.points()) {
-    if (!is_healthy(point)) return ExitStatus::kFinding;
-  }
-  return ExitStatus::kDone;
+  const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
+  return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 const Subcommand command("run", "measure chosen points: allocators x sizes x touched fractions", kExamples,

@@ -14,6 +14,7 @@
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
 #include "core/output_file.h"
+#include "core/point_json.h"
 #include "core/results.h"
 #include "findings/projects.h"
 #include "upstream/reproducer.h"
@@ -115,7 +116,7 @@ void write_folder(const ReportData& data, const std::string& folder) {
     throw UsageError(fmt::format("cannot make the folder {}: {}", folder, failure.message()), "give another --out");
   const ReportText report = write_report(data);
   std::string lines;
-  for (const Json& point : data.points) lines += point.dump() + "\n";
+  for (const Point& point : data.points) lines += to_json(point).dump() + "\n";
   write_file(folder + "/reproducer.c", data.source);
   write_file(folder + "/points.jsonl", lines);
   write_file(folder + "/report.json", json_text(report_json(data)));

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "core/plan.h"
+#include "core/typed_point.h"
 
 namespace zerotax::upstream {
 
@@ -16,7 +16,7 @@ inline constexpr Repeats kReportRepeats{20, 8, 8, 8, 300};
 void say_step(const std::string& what);
 
 /// The point of calloc_loop with these keys, or nullptr.
-const Json* point_at(const std::vector<Json>& points, const std::string& allocator, std::uint64_t size, double touch,
-                     const std::string& thread);
+const Point* point_at(const std::vector<Point>& points, const std::string& allocator, std::uint64_t size, double touch,
+                      const std::string& thread);
 
 }  // namespace zerotax::upstream

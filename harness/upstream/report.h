@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "core/typed_point.h"
 #include "findings/document.h"
 #include "upstream/reproducer_run.h"
 
@@ -26,7 +27,7 @@ struct ReportData {
   std::string started;
   Json environment;
   std::string compiler;
-  std::vector<Json> points;      ///< of the table: the allocator, and the others beside it
+  std::vector<Point> points;     ///< of the table: the allocator, and the others beside it
   std::vector<Json> thresholds;  ///< those of the allocator at the finding's touch and thread
   std::vector<KnobTrial> knobs;
   Json without;        ///< the figures of KnobTrial::effect without any

@@ -20,15 +20,14 @@
 namespace zerotax::upstream {
 
 using findings::AllocatorFindings;
-using findings::Finding;
 using findings::find_findings;
+using findings::Finding;
 using findings::finding_id;
-using findings::has_result;
-using findings::size_of;
-using thresholds::ThresholdSession;
+using findings::typed_points;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;
+using thresholds::ThresholdSession;
 namespace {
 
 /// Sizes of the survey: those that name findings, and one that is no size class.
@@ -63,10 +62,10 @@ Plan ReportSession::plan_of(const std::vector<Allocator>& allocators) const {
   return plan;
 }
 
-std::vector<Json> ReportSession::run(Plan plan) const {
+std::vector<Point> ReportSession::run(Plan plan) const {
   Session session(std::move(plan), std::nullopt, request_.command);
   if (session.run() != 0) throw ReportInterrupted{};
-  return session.points();
+  return typed_points(session.points());
 }
 
 std::vector<Json> ReportSession::thresholds_of(double touch, const std::string& thread) {
@@ -95,8 +94,8 @@ void ReportSession::add_cliff_points() {
   say_step("measuring on both sides of each threshold");
   Plan plan = plan_of({request_.subject});
   add_points(plan, {{"calloc_loop"}, {sizes.begin(), sizes.end()}, {0, 1}, {"main"}}, kReportRepeats);
-  for (Json& point : run(std::move(plan))) {
-    if (point_at(points_, request_.subject.name, size_of(point), point.at("touch"), "main") == nullptr) {
+  for (Point& point : run(std::move(plan))) {
+    if (point_at(points_, request_.subject.name, point.size_bytes, point.touch, "main") == nullptr) {
       points_.push_back(std::move(point));
     }
   }
@@ -104,12 +103,13 @@ void ReportSession::add_cliff_points() {
 
 void ReportSession::check_measured() const {
   const auto without = static_cast<std::size_t>(
-      std::count_if(points_.begin(), points_.end(), [&](const Json& point) { return !has_result(point); }));
+      std::count_if(points_.begin(), points_.end(), [&](const Point& point) { return !has_result(point); }));
   if (without == 0) return;
-  const auto first = std::find_if_not(points_.begin(), points_.end(), has_result);
+  const auto first =
+      std::find_if_not(points_.begin(), points_.end(), [](const Point& point) { return has_result(point); });
   const std::string reason =
       fmt::format("{} of {} points of {} could not be measured, the first {} ({})", without, points_.size(),
-                  request_.subject.name, format_size(size_of(*first)), text_field(*first, "reason", "no reason"));
+                  request_.subject.name, format_size(first->size_bytes), first->reason.value_or("no reason"));
   if (without == points_.size() && found_.findings.empty())
     throw UsageError(reason, "see how far it comes by zerotax run");
   say_step(reason + ": of their figures nothing is found");
@@ -125,7 +125,7 @@ const AllocatorFindings& ReportSession::survey() {
   Plan plan = plan_of({request_.subject});
   add_points(plan, {{"calloc_loop"}, sizes, {0, 1}, {"main", "worker"}}, kReportRepeats);
   points_ = run(std::move(plan));
-  const auto is_measured = [](const Json& point) { return point.at("status") == "ok"; };
+  const auto is_measured = [](const Point& point) { return point.is_ok(); };
   if (request_.finding.empty() && std::any_of(points_.begin(), points_.end(), is_measured)) add_cliff_points();
   found_ = find_findings(points_, nullptr).front();
   check_measured();
@@ -144,11 +144,12 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   std::vector<std::uint64_t> sizes = kTableSizes;
   sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
   const auto distance = [&](const Json& entry) {
-    return std::abs(static_cast<std::int64_t>(size_of(entry)) - static_cast<std::int64_t>(finding.named_bytes));
+    return std::abs(static_cast<std::int64_t>(entry.at("size_bytes").get<std::uint64_t>()) -
+                    static_cast<std::int64_t>(finding.named_bytes));
   };
   const Json& nearest = *std::min_element(finding.evidence.begin(), finding.evidence.end(),
                                           [&](const Json& a, const Json& b) { return distance(a) < distance(b); });
-  data.size_bytes = finding.exact ? finding.named_bytes : size_of(nearest);
+  data.size_bytes = finding.exact ? finding.named_bytes : nearest.at("size_bytes").get<std::uint64_t>();
   sizes.push_back(data.size_bytes);
   if (finding.rule == "cliff") sizes.push_back(data.size_bytes - 1);
 
@@ -158,11 +159,11 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   Plan plan = plan_of(allocators);
   add_points(plan, {{"calloc_loop"}, sizes, {table_touch(data)}, {table_thread(data)}}, kReportRepeats);
   data.points = run(std::move(plan));
-  std::vector<Json> all = data.points;
-  for (const Json& point : points_) {
-    if (point_at(all, name, size_of(point), point.at("touch"), point.at("thread")) == nullptr) all.push_back(point);
+  std::vector<Point> all = data.points;
+  for (const Point& point : points_) {
+    if (point_at(all, name, point.size_bytes, point.touch, point.thread) == nullptr) all.push_back(point);
   }
-  const auto again = [&](const std::vector<Json>& points) {
+  const auto again = [&](const std::vector<Point>& points) {
     data.subject = find_findings(points, nullptr).front();
     const auto found =
         std::find_if(data.subject.findings.begin(), data.subject.findings.end(), [&](const Finding& each) {
@@ -175,8 +176,9 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   if (!again(all)) return std::nullopt;
   if (finding_id(name, data.finding) != id) {
     // With more sizes its range is wider, and its words are about another of them than was asked for.
-    std::erase_if(all, [&](const Json& point) {
-      return size_of(point) != data.size_bytes && !(finding.rule == "cliff" && size_of(point) + 1 == data.size_bytes);
+    std::erase_if(all, [&](const Point& point) {
+      return point.size_bytes != data.size_bytes &&
+             !(finding.rule == "cliff" && point.size_bytes + 1 == data.size_bytes);
     });
     if (!again(all)) return std::nullopt;
     data.finding.named_bytes = finding.named_bytes;

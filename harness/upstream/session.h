@@ -42,7 +42,7 @@ class ReportSession {
   std::string reproduce(ReportData& data) const;
 
  private:
-  [[nodiscard]] std::vector<Json> run(Plan plan) const;
+  [[nodiscard]] std::vector<Point> run(Plan plan) const;
   [[nodiscard]] Plan plan_of(const std::vector<Allocator>& allocators) const;
   std::vector<Json> thresholds_of(double touch, const std::string& thread);
   /// Says which points of the survey have no result. Throws UsageError if none has.
@@ -55,7 +55,7 @@ class ReportSession {
   CCompiler compiler_;
   std::string started_;
   Json environment_;
-  std::vector<Json> points_;  ///< of the survey
+  std::vector<Point> points_;  ///< of the survey
   findings::AllocatorFindings found_;
   std::vector<std::pair<std::pair<double, std::string>, std::vector<Json>>> lanes_;
 };

@@ -3,21 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <cmath>
 
 #include "base/size.h"
 #include "base/units.h"
-#include "core/operation_cost.h"
+#include "core/point_cost.h"
 #include "findings/points.h"
 #include "findings/tax.h"
 
 namespace zerotax::upstream {
 
-using findings::allocator_label;
-using findings::count_in;
 using findings::env_words;
 using findings::is_much;
-using findings::size_of;
 namespace {
 
 std::string time_cell(std::optional<double> ns) { return ns ? format_ns(*ns) : "n/a"; }
@@ -29,27 +26,34 @@ std::string rate_cell(std::optional<double> ns, std::uint64_t bytes) {
 
 std::string fault_cell(std::optional<std::uint64_t> faults) { return faults ? format_count(*faults) : "n/a"; }
 
-std::string row(const Json& point) {
-  const std::string size = format_count(size_of(point));
-  if (point.at("status") != "ok" || point.at("first_ops").empty()) {
+std::string row(const Point& point) {
+  const std::string size = format_count(point.size_bytes);
+  if (!point.is_ok() || point.first() == nullptr) {
     return fmt::format("| {:>13} | {:<18} | {} |  |  |  |  |  |\n", size, allocator_label(point),
-                       point.at("status").get<std::string>());
+                       word_of(point.status));
   }
   const auto fresh = first_operation_ns(point);
   const auto reused = operation_ns(point);
   return fmt::format("| {:>13} | {:<18} | {:>8} | {:>7} | {:>8} | {:>8} | {:>9} | {:>8} |\n", size,
-                     allocator_label(point), time_cell(fresh), rate_cell(fresh, size_of(point)),
-                     fault_cell(first_operation_faults(point)), time_cell(reused), rate_cell(reused, size_of(point)),
+                     allocator_label(point), time_cell(fresh), rate_cell(fresh, point.size_bytes),
+                     fault_cell(first_operation_faults(point)), time_cell(reused), rate_cell(reused, point.size_bytes),
                      fault_cell(operation_faults(point)));
 }
 
+/// Of KnobTrial::effect; nothing if it was not measured.
+std::optional<std::uint64_t> effect_in(const Json& figures, const char* key) {
+  const auto found = figures.find(key);
+  if (found == figures.end() || !found->is_number()) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(found->get<double>()));
+}
+
 std::string figure_cell(const Json& figures, const char* key) {
-  const auto count = count_in(figures, key);
+  const auto count = effect_in(figures, key);
   return count ? format_count(*count) : "n/a";
 }
 
 std::string knob_row(const std::string& name, const Json& figures, const std::string& verdict) {
-  const auto ns = count_in(figures, "operation_ns");
+  const auto ns = effect_in(figures, "operation_ns");
   return fmt::format("| {} | {} | {} | {} | {} |\n", name, figure_cell(figures, "redundant_zeroed_bytes"),
                      figure_cell(figures, "operation_faults"), ns ? format_ns(static_cast<double>(*ns)) : "n/a",
                      verdict);
@@ -58,7 +62,7 @@ std::string knob_row(const std::string& name, const Json& figures, const std::st
 /// A setting may put another needless thing in the place of this one.
 std::string verdict(const Json& effect, std::uint64_t size) {
   if (!effect.at("avoids").get<bool>()) return "still shows";
-  const auto redundant = count_in(effect, "redundant_zeroed_bytes");
+  const auto redundant = effect_in(effect, "redundant_zeroed_bytes");
   return redundant && is_much(*redundant, size) ? "gone, but the block is zeroed needlessly" : "gone";
 }
 
@@ -81,18 +85,18 @@ std::string table_thread(const ReportData& data) {
 }
 
 std::string size_table(const ReportData& data) {
-  std::vector<const Json*> points;
-  for (const Json& point : data.points) {
-    if (point.at("touch") == table_touch(data) && point.at("thread") == table_thread(data)) points.push_back(&point);
+  std::vector<const Point*> points;
+  for (const Point& point : data.points) {
+    if (point.touch == table_touch(data) && point.thread == table_thread(data)) points.push_back(&point);
   }
   std::stable_sort(points.begin(), points.end(),
-                   [](const Json* a, const Json* b) { return size_of(*a) < size_of(*b); });
+                   [](const Point* a, const Point* b) { return a->size_bytes < b->size_bytes; });
   std::string text = fmt::format(
       "| {:>13} | {:<18} | {:>8} | {:>7} | {:>8} | {:>8} | {:>9} | {:>8} |\n"
       "|{:->14}:|:{:-<19}|{:->9}:|{:->8}:|{:->9}:|{:->9}:|{:->10}:|{:->9}:|\n",
       "size (bytes)", "allocator", "fresh", "GB/s", "faults", "reused", "GB/s", "faults", "", "", "", "", "", "", "",
       "");
-  for (const Json* point : points) text += row(*point);
+  for (const Point* point : points) text += row(*point);
   return text;
 }
 

@@ -6,8 +6,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "core/interrupt.h"
-#include "core/operation_cost.h"
-#include "findings/points.h"
+#include "core/point_cost.h"
 #include "findings/projects.h"
 #include "findings/tax.h"
 #include "profile/document.h"
@@ -21,7 +20,6 @@ namespace zerotax::upstream {
 
 using findings::allocator_label;
 using findings::AllocatorFindings;
-using findings::count_in;
 using findings::find_findings;
 using findings::Finding;
 using findings::upstream_entries;
@@ -44,10 +42,10 @@ std::string first_lines(const std::string& text, std::size_t lines) {
 }
 
 /// The figures by which settings are compared.
-Json figures_of(const Json& point) {
+Json figures_of(const Point& point) {
   const auto figure = [](auto value) { return value ? Json(*value) : not_available("not measured"); };
-  return {{"redundant_zeroed_bytes", figure(count_in(point, "redundant_zeroed_bytes"))},
-          {"calloc_faults", figure(count_in(point, "calloc_faults"))},
+  return {{"redundant_zeroed_bytes", figure(point.evident_count(Metric::kRedundantZeroedBytes))},
+          {"calloc_faults", figure(point.evident_count(Metric::kCallocFaults))},
           {"operation_faults", figure(operation_faults(point))},
           {"operation_ns", figure(operation_ns(point))}};
 }
@@ -84,7 +82,7 @@ std::string command_line(const Finding& finding, const Allocator& allocator) {
 
 void ReportSession::try_knobs(ReportData& data) const {
   const std::string& name = request_.subject.name;
-  const Json* own = point_at(data.points, name, data.size_bytes, table_touch(data), table_thread(data));
+  const Point* own = point_at(data.points, name, data.size_bytes, table_touch(data), table_thread(data));
   data.without = own == nullptr ? not_available("not measured") : figures_of(*own);
   const std::vector<Json> knobs = upstream_entries(name, "knobs", data.finding);
   if (knobs.empty()) return;
@@ -94,13 +92,13 @@ void ReportSession::try_knobs(ReportData& data) const {
   for (const Json& knob : knobs) variants.push_back(with_knob(request_.subject, knob.at("env"), variants.size() + 1));
   Plan plan = plan_of(variants);
   add_points(plan, axes_of(data), kReportRepeats);
-  const std::vector<Json> points = run(std::move(plan));
+  const std::vector<Point> points = run(std::move(plan));
   const std::vector<AllocatorFindings> found = find_findings(points, nullptr);
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     KnobTrial trial{knobs[i].at("env"), knobs[i].at("words"), knobs[i].at("mark"), {}};
-    const Json* point = point_at(points, variants[i].name, data.size_bytes, table_touch(data), table_thread(data));
-    if (point == nullptr || point->at("status") != "ok") {
-      trial.effect = not_available(point == nullptr ? "not measured" : text_field(*point, "reason", "failed"));
+    const Point* point = point_at(points, variants[i].name, data.size_bytes, table_touch(data), table_thread(data));
+    if (point == nullptr || !point->is_ok()) {
+      trial.effect = not_available(point == nullptr ? "not measured" : point->reason.value_or("failed"));
     } else {
       trial.effect = figures_of(*point);
       const auto& with =

@@ -62,7 +62,7 @@ TEST(Cliff, SaysWhatHappensAndWhatItDoesToTheTime) {
   const auto title_of = [](double below, double above) {
     const std::vector<Json> points{point_of({.size = kMiB - 1, .ns = below}),
                                    point_of({.size = kMiB, .zeroed = kMiB, .ns = above})};
-    return findings_json(find_findings(points, nullptr), "made").at("findings")[0].at("title").get<std::string>();
+    return found_json(points).at("findings")[0].at("title").get<std::string>();
   };
   EXPECT_EQ(title_of(1000, 46'000),
             "one byte more than 1,048,575, and zeroed bytes go from 0 to 1,048,576, 46 times the time");

@@ -116,7 +116,7 @@ TEST(Findings, MemoryThatIsNotZeroIsHighInWhateverCase) {
   point["status"] = "not_zero";
   point["reason"] = "calloc handed out a block with a non-zero byte at offset 0, operation 2";
   point["violations"] = Json::array({"not_zero"});
-  const Json found = findings_json(find_findings({point}, nullptr), "made");
+  const Json found = found_json({point});
   ASSERT_EQ(found.at("findings").size(), 1U);
   EXPECT_EQ(found.at("findings")[0].at("id"), "a-not-zero-1MiB");
   EXPECT_EQ(found.at("findings")[0].at("severity"), "high");
@@ -129,7 +129,7 @@ TEST(Findings, AMisalignedBlockIsHighInWhateverCase) {
   point["status"] = "misaligned";
   point["reason"] = "calloc handed out a block aligned to 8 bytes where 16 are required, operation 1";
   point["violations"] = Json::array({"misaligned"});
-  const Json found = findings_json(find_findings({point}, nullptr), "made");
+  const Json found = found_json({point});
   ASSERT_EQ(found.at("findings").size(), 1U);
   EXPECT_EQ(found.at("findings")[0].at("id"), "a-misaligned-1MiB");
   EXPECT_EQ(found.at("findings")[0].at("severity"), "high");
@@ -138,7 +138,7 @@ TEST(Findings, AMisalignedBlockIsHighInWhateverCase) {
 
 std::vector<std::string> ids_of(const Json& point) {
   std::vector<std::string> ids;
-  const Json found = findings_json(find_findings({point}, nullptr), "made");
+  const Json found = found_json({point});
   for (const Json& finding : found.at("findings")) {
     ids.push_back(finding.at("id").get<std::string>() + " " + finding.at("severity").get<std::string>());
   }
@@ -209,10 +209,10 @@ TEST(Findings, WhatWasNotMeasuredIsNone) {
   Json point = point_of({.redundant = kMiB, .populated = kMiB});
   point["redundant_zeroed_bytes"] = not_available("old kernel");
   point["status"] = "ok";
-  EXPECT_TRUE(findings_json(find_findings({point}, nullptr), "made").at("findings").empty());
+  EXPECT_TRUE(found_json({point}).at("findings").empty());
   Json skipped = point_of({.redundant = kMiB, .populated = kMiB});
   skipped["status"] = "skipped";
-  EXPECT_TRUE(findings_json(find_findings({skipped}, nullptr), "made").at("findings").empty());
+  EXPECT_TRUE(found_json({skipped}).at("findings").empty());
 }
 
 TEST(Findings, WhoDidNotComeToItsEndIsFoundAndItsFiguresAreNot) {
@@ -220,7 +220,7 @@ TEST(Findings, WhoDidNotComeToItsEndIsFoundAndItsFiguresAreNot) {
     Json point = point_of({.redundant = kMiB, .populated = kMiB});
     point["status"] = status;
     point["reason"] = reason;
-    const Json findings = findings_json(find_findings({point}, nullptr), "made").at("findings");
+    const Json findings = found_json({point}).at("findings");
     return findings.size() == 1 ? findings.at(0).at("id").get<std::string>() : std::to_string(findings.size());
   };
   EXPECT_EQ(found("crashed", "audit pass: exited with status 0 in calloc, operation 7"), "a-crash-1MiB");
@@ -231,12 +231,10 @@ TEST(Findings, WhoDidNotComeToItsEndIsFoundAndItsFiguresAreNot) {
 }
 
 TEST(Findings, TheRatioIsToTheFastestOtherAtTheSamePoint) {
-  const Json found = findings_json(
-      find_findings({point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 256, .ns = 50'000}),
-                     point_of({.allocator = "slow", .ns = 20'000}), point_of({.allocator = "fast", .ns = 1000}),
-                     point_of({.allocator = "other", .thread = "worker", .ns = 1})},
-                    nullptr),
-      "made");
+  const Json found =
+      found_json({point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 256, .ns = 50'000}),
+                  point_of({.allocator = "slow", .ns = 20'000}), point_of({.allocator = "fast", .ns = 1000}),
+                  point_of({.allocator = "other", .thread = "worker", .ns = 1})});
   const std::string title = found.at("findings")[0].at("title");
   EXPECT_NE(title.find("50 times as long as fast 1.0"), std::string::npos) << title;
   EXPECT_NE(title.find("256 page faults"), std::string::npos) << title;
@@ -250,7 +248,7 @@ TEST(Findings, TheTextFitsATerminalOf80Columns) {
       points.push_back(point_of({.allocator = name, .size = size * kMiB, .redundant = size * kMiB}));
     }
   }
-  const std::string text = findings_text(findings_json(find_findings(points, nullptr), "made"));
+  const std::string text = findings_text(found_json(points));
   EXPECT_NE(text.find("glibc-redundant-reuse-100MiB"), std::string::npos) << text;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);

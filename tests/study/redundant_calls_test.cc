@@ -2,17 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "core/point_json.h"
 #include "findings/tax.h"
 #include "findings_testing.h"
 #include "study/summary.h"
 
 namespace zerotax::study {
 
-using findings::find_findings;
 using findings::find_taxes;
-using findings::findings_json;
+using findings::found_json;
 using findings::point_of;
-using findings::redundant_calls;
 using findings::RedundantCalls;
 using findings::RedundantKind;
 using findings::which_calls;
@@ -32,6 +31,10 @@ Json timed(std::uint64_t ops, std::uint64_t faults, double ns) {
   return Json{{"ops", ops}, {"share", 0.5}, {"calloc_faults", faults}, {"calloc_ns", ns}};
 }
 
+std::optional<std::vector<RedundantCalls>> calls_of(const Json& point) {
+  return findings::redundant_calls(point_from_json(point));
+}
+
 /// Zeroes fresh memory in 2 calls of 7, and a reused block in the others.
 Json alternating() {
   Json point = point_of({.redundant = kMiB, .calloc_faults = 0, .ns = 5000});
@@ -41,7 +44,7 @@ Json alternating() {
 }
 
 TEST(RedundantCalls, OfAPointWhoseCallsAreAlikeAreEachCall) {
-  const auto calls = redundant_calls(point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = kPages}));
+  const auto calls = calls_of(point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = kPages}));
   ASSERT_TRUE(calls && calls->size() == 1);
   EXPECT_TRUE(calls->front().every());
   EXPECT_EQ(calls->front().kind, RedundantKind::kFresh);
@@ -50,7 +53,7 @@ TEST(RedundantCalls, OfAPointWhoseCallsAreAlikeAreEachCall) {
 }
 
 TEST(RedundantCalls, KeepTheFiguresOfOneKindTogether) {
-  const auto calls = redundant_calls(alternating());
+  const auto calls = calls_of(alternating());
   ASSERT_TRUE(calls && calls->size() == 2);
   EXPECT_EQ(calls->at(0).kind, RedundantKind::kReuse);
   EXPECT_EQ(calls->at(0).calloc_faults, 0U);
@@ -63,29 +66,28 @@ TEST(RedundantCalls, KeepTheFiguresOfOneKindTogether) {
 
 TEST(RedundantCalls, TakeNoTimeFromCallsThatGotOtherMemory) {
   // The audit saw fresh memory in each call, the timing pass took no fault.
-  const auto calls = redundant_calls(point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 0}));
+  const auto calls = calls_of(point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 0}));
   ASSERT_TRUE(calls && calls->size() == 1);
   EXPECT_FALSE(calls->front().calloc_faults);
   EXPECT_FALSE(calls->front().calloc_ns);
-  const auto reused = redundant_calls(point_of({.redundant = kMiB, .calloc_faults = kPages}));
+  const auto reused = calls_of(point_of({.redundant = kMiB, .calloc_faults = kPages}));
   EXPECT_FALSE(reused->front().calloc_ns);
 }
 
 TEST(RedundantCalls, OfHugePagesTakeFewFaults) {
   const std::uint64_t size = 100 * kMiB;
-  const auto calls =
-      redundant_calls(point_of({.size = size, .redundant = size, .populated = size, .calloc_faults = 50}));
+  const auto calls = calls_of(point_of({.size = size, .redundant = size, .populated = size, .calloc_faults = 50}));
   EXPECT_EQ(calls->front().calloc_faults, 50U);
 }
 
 TEST(RedundantCalls, AreNotKnownWhereTheAuditDoesNotKnow) {
   Json point = point_of({});
   point["redundant_zeroed_bytes"] = not_available("old kernel");
-  EXPECT_FALSE(redundant_calls(point));
+  EXPECT_FALSE(calls_of(point));
 }
 
 TEST(Findings, ACallInSevenIsToldAsOneInSeven) {
-  const Json found = findings_json(find_findings({alternating()}, nullptr), "made");
+  const Json found = found_json({alternating()});
   const Json& finding = found.at("findings")[0];
   EXPECT_EQ(finding.at("id"), "a-redundant-fresh-1MiB");
   const std::string title = finding.at("title");
@@ -98,8 +100,7 @@ TEST(Findings, ACallInSevenIsToldAsOneInSeven) {
 }
 
 TEST(Findings, FaultsOfCallsThatGotOtherMemoryAreNotTheirs) {
-  const Json found = findings_json(
-      find_findings({point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 0})}, nullptr), "made");
+  const Json found = found_json({point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 0})});
   const std::string sentence = found.at("findings")[0].at("sentence");
   EXPECT_EQ(sentence.find("0 page faults"), std::string::npos) << sentence;
   EXPECT_NE(sentence.find("calls that the timing pass did not see"), std::string::npos) << sentence;

@@ -7,6 +7,7 @@
 
 #include "base/size.h"
 #include "findings/document.h"
+#include "findings/points.h"
 
 namespace zerotax::findings {
 
@@ -69,13 +70,18 @@ inline Json point_of(const Made& made) {
   return json;
 }
 
+/// The findings of points that were made by hand.
+inline Json found_json(const std::vector<Json>& points, const Json& thresholds = nullptr) {
+  return findings_json(find_findings(typed_points(points), thresholds), "made");
+}
+
 /// Ids of what is found in points that were made by hand, with severities, as in "a-cliff-7 low".
 inline std::vector<std::string> found_in(const std::vector<Made>& made, const Json& thresholds = nullptr) {
   std::vector<Json> points;
   points.reserve(made.size());
   for (const Made& each : made) points.push_back(point_of(each));
   std::vector<std::string> ids;
-  const Json found = findings_json(find_findings(points, thresholds), "made");
+  const Json found = found_json(points, thresholds);
   for (const Json& finding : found.at("findings")) {
     ids.push_back(finding.at("id").get<std::string>() + " " + finding.at("severity").get<std::string>());
   }

@@ -8,6 +8,7 @@ using findings::Made;
 using findings::point_of;
 
 using findings::find_findings;
+using findings::typed_points;
 namespace {
 
 /// A point with the figures that the tables need of its first operation.
@@ -27,7 +28,8 @@ ReportData report_on(const std::string& allocator, const std::string& version, c
   Json own = whole_point(made);
   own["allocator"] = allocator;
   own["version"] = version;
-  data.points = {own, whole_point({.allocator = "other", .size = made.size, .touch = made.touch, .ns = 10})};
+  data.points =
+      typed_points({own, whole_point({.allocator = "other", .size = made.size, .touch = made.touch, .ns = 10})});
   data.subject = find_findings(data.points, nullptr).front();
   EXPECT_EQ(data.subject.findings.size(), 1U);
   data.finding = data.subject.findings.front();

@@ -7,7 +7,7 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "core/operation_cost.h"
+#include "core/point_cost.h"
 #include "findings/points.h"
 #include "findings/rule.h"
 #include "os/page.h"
@@ -15,24 +15,24 @@
 namespace zerotax::findings {
 namespace {
 
-constexpr std::initializer_list<const char*> kCliffFigures{"zeroed_bytes", "calloc_faults", "touch_faults", "free_faults",
-                                                      "calloc_ns"};
+constexpr std::initializer_list<EvidenceMetric> kCliffFigures{
+    Metric::kZeroedBytes, Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults, Metric::kCallocNs};
 
 /// A size that changes the behaviour, and a measured point on each side of it.
 struct Edge {
   std::uint64_t at_bytes;
-  const Json* below;
-  const Json* above;
+  const Point* below;
+  const Point* above;
 };
 
 /// Points of one lane, by size.
-using Lane = std::map<std::uint64_t, const Json*>;
+using Lane = std::map<std::uint64_t, const Point*>;
 
 std::map<std::pair<double, std::string>, Lane> lanes_of(const FindingSubject& subject) {
   std::map<std::pair<double, std::string>, Lane> lanes;
-  for (const Json* point : subject.points) {
+  for (const Point* point : subject.points) {
     if (!is_plain_loop(*point)) continue;
-    lanes[{point->at("touch").get<double>(), point->at("thread").get<std::string>()}][size_of(*point)] = point;
+    lanes[{point->touch, point->thread}][point->size_bytes] = point;
   }
   return lanes;
 }
@@ -72,8 +72,8 @@ void add_neighbour_edges(const Lane& lane, std::vector<Edge>& edges) {
 std::string change_words(const Edge& edge) {
   const auto jump = [&](std::optional<std::uint64_t> below, std::optional<std::uint64_t> above, std::uint64_t unit) {
     if (!below || !above) return false;
-    const std::uint64_t below_whole = size_of(*edge.below) / unit;
-    const std::uint64_t above_whole = size_of(*edge.above) / unit;
+    const std::uint64_t below_whole = edge.below->size_bytes / unit;
+    const std::uint64_t above_whole = edge.above->size_bytes / unit;
     return (is_little(*below, below_whole) && is_much(*above, above_whole)) ||
            (is_much(*below, below_whole) && is_little(*above, above_whole));
   };
@@ -84,7 +84,8 @@ std::string change_words(const Edge& edge) {
   const auto faults = std::pair{operation_faults(*edge.below), operation_faults(*edge.above)};
   if (jump(faults.first, faults.second, kPageBytes))
     words = change("page faults go from", *faults.first, *faults.second);
-  const auto zeroed = std::pair{count_in(*edge.below, "zeroed_bytes"), count_in(*edge.above, "zeroed_bytes")};
+  const auto zeroed =
+      std::pair{edge.below->evident_count(Metric::kZeroedBytes), edge.above->evident_count(Metric::kZeroedBytes)};
   if (jump(zeroed.first, zeroed.second, 1)) {
     words += (words.empty() ? "" : ", ") + change("zeroed bytes go from", *zeroed.first, *zeroed.second);
   }
@@ -108,13 +109,13 @@ std::vector<Finding> find_cliff(const FindingSubject& subject) {
         finding.severity = edge.at_bytes >= kBigBlock ? Severity::kMedium : Severity::kLow;
         finding.title = fmt::format("one byte more than {}, and {}{}", format_count(edge.at_bytes - 1), words,
                                     time_words(*edge.above, *edge.below));
-        const bool neighbours = size_of(*edge.below) + 1 == size_of(*edge.above);
+        const bool neighbours = edge.below->size_bytes + 1 == edge.above->size_bytes;
         const auto size_words = neighbours ? format_count : format_size;
         finding.sentence = fmt::format(
             "At {} bytes ({}) the behaviour of calloc changes within one byte of size: measured at {} and {}{}, {} an "
             "operation.",
-            format_count(edge.at_bytes), format_size(edge.at_bytes), size_words(size_of(*edge.below)),
-            size_words(size_of(*edge.above)), neighbours ? " bytes" : "", words);
+            format_count(edge.at_bytes), format_size(edge.at_bytes), size_words(edge.below->size_bytes),
+            size_words(edge.above->size_bytes), neighbours ? " bytes" : "", words);
       }
       finding.evidence.push_back(evidence_of(*edge.below, kCliffFigures));
       finding.evidence.push_back(evidence_of(*edge.above, kCliffFigures));

@@ -6,11 +6,12 @@ namespace zerotax::findings {
 namespace {
 
 std::vector<Finding> find_misaligned(const FindingSubject& subject) {
-  return broken_promise(subject, "misaligned", "misaligned", "a block that is not aligned for every type",
+  return broken_promise(subject, PointStatus::kMisaligned, "misaligned", "a block that is not aligned for every type",
                         "calloc handed out a misaligned block");
 }
 
-const FindingRule misaligned_rule("misaligned", "blocks from calloc that are not aligned for every type", find_misaligned);
+const FindingRule misaligned_rule("misaligned", "blocks from calloc that are not aligned for every type",
+                                  find_misaligned);
 
 }  // namespace
 }  // namespace zerotax::findings

@@ -6,7 +6,7 @@ namespace zerotax::findings {
 namespace {
 
 std::vector<Finding> find_not_zero(const FindingSubject& subject) {
-  return broken_promise(subject, "not_zero", "not-zero", "memory that is not zero",
+  return broken_promise(subject, PointStatus::kNotZero, "not-zero", "memory that is not zero",
                         "calloc handed out a block with a non-zero byte");
 }
 

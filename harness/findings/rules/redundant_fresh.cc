@@ -5,7 +5,7 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "core/operation_cost.h"
+#include "core/point_cost.h"
 #include "findings/points.h"
 #include "findings/redundant_calls.h"
 #include "findings/rule.h"
@@ -14,7 +14,7 @@ namespace zerotax::findings {
 namespace {
 
 /// The later calls of a point that write zeros over fresh memory, if there are any.
-std::optional<RedundantCalls> fresh_calls(const Json& point) {
+std::optional<RedundantCalls> fresh_calls(const Point& point) {
   const auto all = redundant_calls(point);
   if (!all) return std::nullopt;
   const auto found =
@@ -22,13 +22,13 @@ std::optional<RedundantCalls> fresh_calls(const Json& point) {
   return found == all->end() ? std::nullopt : std::optional(*found);
 }
 
-bool in_later_calls(const Json& point) { return fresh_calls(point).has_value(); }
+bool in_later_calls(const Point& point) { return fresh_calls(point).has_value(); }
 
-bool in_first_call_only(const Json& point) {
-  const auto redundant = count_in(point, "first_redundant_zeroed_bytes");
-  const auto populated = count_in(point, "first_populated_bytes");
-  return !in_later_calls(point) && redundant && populated && is_much(*redundant, size_of(point)) &&
-         is_much(*populated, size_of(point));
+bool in_first_call_only(const Point& point) {
+  const auto redundant = count_of(point, of_first(Metric::kRedundantZeroedBytes));
+  const auto populated = count_of(point, of_first(Metric::kPopulatedBytes));
+  return !in_later_calls(point) && redundant && populated && is_much(*redundant, point.size_bytes) &&
+         is_much(*populated, point.size_bytes);
 }
 
 std::string faults_words(std::optional<std::uint64_t> faults) {
@@ -40,20 +40,20 @@ std::string faults_words(const RedundantCalls& calls) {
   return calls.calloc_faults ? faults_words(calls.calloc_faults) : "calls that the timing pass did not see";
 }
 
-std::optional<double> first_calloc_ns(const Json& point) {
-  const auto ns = count_in(point, "first_calloc_ns");
+std::optional<double> first_calloc_ns(const Point& point) {
+  const auto ns = count_of(point, of_first(Metric::kCallocNs));
   return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
 }
 
 Finding later_calls(const FindingSubject& subject, const FiringRange& range) {
-  Finding finding =
-      finding_of("redundant-fresh", range,
-                 {"zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "calloc_faults", "calloc_ns"});
+  Finding finding = finding_of("redundant-fresh", range,
+                               {Metric::kZeroedBytes, Metric::kRedundantZeroedBytes, Metric::kPopulatedBytes,
+                                Metric::kCallocFaults, Metric::kCallocNs});
   finding.severity = range.to_bytes >= kBigBlock ? Severity::kHigh : Severity::kLow;
-  const Json& point = point_nearest(range, finding.named_bytes);
+  const Point& point = point_nearest(range, finding.named_bytes);
   const RedundantCalls calls = *fresh_calls(point);
   const std::string faults = faults_words(calls);
-  const std::string size = format_size(size_of(point));
+  const std::string size = format_size(point.size_bytes);
   const std::string ratio = peer_words_of(subject, point, calls);
   finding.title =
       fmt::format("{} {} memory fresh from the kernel: {}{}",
@@ -71,25 +71,26 @@ Finding later_calls(const FindingSubject& subject, const FiringRange& range) {
 }
 
 Finding first_call(const FindingSubject& subject, const FiringRange& range) {
-  Finding finding = finding_of("redundant-fresh-first", range,
-                               {"first_zeroed_bytes", "first_redundant_zeroed_bytes", "first_populated_bytes",
-                                "first_calloc_faults", "first_calloc_ns"});
+  Finding finding =
+      finding_of("redundant-fresh-first", range,
+                 {of_first(Metric::kZeroedBytes), of_first(Metric::kRedundantZeroedBytes),
+                  of_first(Metric::kPopulatedBytes), of_first(Metric::kCallocFaults), of_first(Metric::kCallocNs)});
   finding.severity = Severity::kLow;
-  const Json& point = point_nearest(range, finding.named_bytes);
-  const std::string faults = faults_words(count_in(point, "first_calloc_faults"));
+  const Point& point = point_nearest(range, finding.named_bytes);
+  const std::string faults = faults_words(count_of(point, of_first(Metric::kCallocFaults)));
   const std::string ratio = peer_words(fastest_peer(subject, point, first_calloc_ns));
   finding.title = fmt::format("the first calloc({}) of a process zeroes memory fresh from the kernel: {}{}",
-                              format_size(size_of(point)), faults, ratio);
+                              format_size(point.size_bytes), faults, ratio);
   finding.sentence = fmt::format(
       "At {}, the first calloc of a process gets fresh memory, which is zero, and writes zeros over it: at {} {} "
       "redundant bytes and {}{}.",
-      range_text(range.from_bytes, range.to_bytes), format_size(size_of(point)),
-      bytes_words(point, "first_redundant_zeroed_bytes"), faults, ratio);
+      range_text(range.from_bytes, range.to_bytes), format_size(point.size_bytes),
+      bytes_words(point, of_first(Metric::kRedundantZeroedBytes)), faults, ratio);
   return finding;
 }
 
 std::vector<Finding> find_redundant_fresh(const FindingSubject& subject) {
-  const std::vector<const Json*> points = plain_loops(subject);
+  const std::vector<const Point*> points = plain_loops(subject);
   std::vector<Finding> found;
   for (const FiringRange& range : firing_ranges(points, not_on_worker_alone(subject, in_later_calls)))
     found.push_back(later_calls(subject, range));
@@ -98,7 +99,8 @@ std::vector<Finding> find_redundant_fresh(const FindingSubject& subject) {
   return found;
 }
 
-const FindingRule redundant_fresh_rule("redundant-fresh", "zeros written over memory fresh from the kernel", find_redundant_fresh);
+const FindingRule redundant_fresh_rule("redundant-fresh", "zeros written over memory fresh from the kernel",
+                                       find_redundant_fresh);
 
 }  // namespace
 }  // namespace zerotax::findings

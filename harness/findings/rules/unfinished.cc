@@ -15,39 +15,39 @@ namespace {
 
 struct Kind {
   const char* name;
-  const char* status;
+  PointStatus status;
   const char* reason;  ///< what the point's reason contains
   const char* title;
 };
 
 /// A point may have failed for other reasons, as where a case's server is missing: those are no findings.
-constexpr std::array<Kind, 3> kKinds{{{"crash", "crashed", "", "ends the process"},
-                                      {"hang", "timeout", "", "does not come to an end"},
-                                      {"null", "failed", "calloc returned NULL", "returns NULL"}}};
+constexpr std::array<Kind, 3> kKinds{{{"crash", PointStatus::kCrashed, "", "ends the process"},
+                                      {"hang", PointStatus::kTimeout, "", "does not come to an end"},
+                                      {"null", PointStatus::kFailed, "calloc returned NULL", "returns NULL"}}};
 
 std::vector<Finding> find_unfinished(const FindingSubject& subject) {
   std::vector<Finding> found;
   for (const Kind& kind : kKinds) {
-    const auto fires = [&kind](const Json& point) {
-      return point.at("status") == kind.status &&
-             text_field(point, "reason", "").find(kind.reason) != std::string::npos;
+    const auto fires = [&kind](const Point& point) {
+      return point.status == kind.status && point.reason.value_or("").find(kind.reason) != std::string::npos;
     };
     for (const FiringRange& range : firing_ranges(subject.points, fires)) {
       Finding finding = finding_of(kind.name, range, {});
       finding.severity = Severity::kHigh;
-      const Json& point = point_nearest(range, finding.named_bytes);
-      const std::string size = format_size(size_of(point));
-      finding.title = fmt::format("{} {}: {}", text_field(point, "case", ""), size, kind.title);
+      const Point& point = point_nearest(range, finding.named_bytes);
+      const std::string size = format_size(point.size_bytes);
+      finding.title = fmt::format("{} {}: {}", point.case_name, size, kind.title);
       finding.sentence =
           fmt::format("At {}, {} was not measured to its end ({}): {}.", range_text(range.from_bytes, range.to_bytes),
-                      text_field(point, "case", ""), kind.status, text_field(point, "reason", "no reason is given"));
+                      point.case_name, word_of(kind.status), point.reason.value_or("no reason is given"));
       found.push_back(std::move(finding));
     }
   }
   return found;
 }
 
-const FindingRule unfinished_rule("unfinished", "the process ended, hung or got NULL before its last operation", find_unfinished);
+const FindingRule unfinished_rule("unfinished", "the process ended, hung or got NULL before its last operation",
+                                  find_unfinished);
 
 }  // namespace
 }  // namespace zerotax::findings

@@ -6,60 +6,64 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "core/operation_cost.h"
+#include "core/point_cost.h"
 #include "findings/points.h"
 #include "findings/rule.h"
 
 namespace zerotax::findings {
 namespace {
 
-constexpr std::initializer_list<const char*> kWorkerDiffersFigures{"zeroed_bytes", "redundant_zeroed_bytes", "calloc_faults",
-                                                      "touch_faults", "calloc_ns"};
+constexpr std::initializer_list<EvidenceMetric> kWorkerDiffersFigures{
+    Metric::kZeroedBytes, Metric::kRedundantZeroedBytes, Metric::kCallocFaults, Metric::kTouchFaults,
+    Metric::kCallocNs};
 
 bool is_dearer(std::optional<std::uint64_t> one, std::optional<std::uint64_t> other, std::uint64_t whole) {
   return one && other && is_much(*one, whole) && is_little(*other, whole);
 }
 
-bool costs_more(const Json& one, const Json& other) {
+bool costs_more(const Point& one, const Point& other) {
   return is_dearer(operation_faults(one), operation_faults(other), pages_of(one)) ||
-         is_dearer(count_in(one, "redundant_zeroed_bytes"), count_in(other, "redundant_zeroed_bytes"), size_of(one));
+         is_dearer(one.evident_count(Metric::kRedundantZeroedBytes), other.evident_count(Metric::kRedundantZeroedBytes),
+                   one.size_bytes);
 }
 
-std::string cost_words(const Json& point) {
+std::string cost_words(const Point& point) {
   const auto words = [](std::optional<std::uint64_t> count) {
     return count ? format_count(*count) : std::string("n/a");
   };
-  return fmt::format("{} redundant bytes and {} page faults", words(count_in(point, "redundant_zeroed_bytes")),
+  return fmt::format("{} redundant bytes and {} page faults", words(point.evident_count(Metric::kRedundantZeroedBytes)),
                      words(operation_faults(point)));
 }
 
 std::vector<Finding> find_worker_differs(const FindingSubject& subject) {
-  std::map<std::tuple<std::uint64_t, double>, const Json*> on_main;
-  std::vector<const Json*> on_worker;
-  for (const Json* point : subject.points) {
+  std::map<std::tuple<std::uint64_t, double>, const Point*> on_main;
+  std::vector<const Point*> on_worker;
+  for (const Point* point : subject.points) {
     if (!is_plain_loop(*point)) continue;
-    if (point->at("thread") == "main") {
-      on_main[{size_of(*point), point->at("touch").get<double>()}] = point;
+    if (point->thread == "main") {
+      on_main[{point->size_bytes, point->touch}] = point;
     } else {
       on_worker.push_back(point);
     }
   }
-  const auto twin = [&](const Json& worker) -> const Json* {
-    const auto found = on_main.find({size_of(worker), worker.at("touch").get<double>()});
+  const auto twin = [&](const Point& worker) -> const Point* {
+    const auto found = on_main.find({worker.size_bytes, worker.touch});
     return found == on_main.end() ? nullptr : found->second;
   };
   std::vector<Finding> found;
   for (const bool worker_dearer : {true, false}) {
-    const auto fires = [&](const Json& worker) {
-      const Json* main = twin(worker);
+    const auto fires = [&](const Point& worker) {
+      const Point* main = twin(worker);
       return main != nullptr && (worker_dearer ? costs_more(worker, *main) : costs_more(*main, worker));
     };
     for (const FiringRange& range : firing_ranges(on_worker, fires)) {
-      Finding finding = finding_of(worker_dearer ? "worker-differs" : "worker-differs-cheaper", range, kWorkerDiffersFigures);
-      for (const Json* worker : range.points) finding.evidence.push_back(evidence_of(*twin(*worker), kWorkerDiffersFigures));
+      Finding finding =
+          finding_of(worker_dearer ? "worker-differs" : "worker-differs-cheaper", range, kWorkerDiffersFigures);
+      for (const Point* worker : range.points)
+        finding.evidence.push_back(evidence_of(*twin(*worker), kWorkerDiffersFigures));
       finding.severity = range.to_bytes >= kBigBlock ? Severity::kMedium : Severity::kLow;
-      const Json& point = point_nearest(range, finding.named_bytes);
-      const std::string size = format_size(size_of(point));
+      const Point& point = point_nearest(range, finding.named_bytes);
+      const std::string size = format_size(point.size_bytes);
       finding.title =
           fmt::format("calloc({}) and free cost {} on a worker thread than on the main thread: {}, against {}{}", size,
                       worker_dearer ? "more" : "less", cost_words(point), cost_words(*twin(point)),
@@ -74,7 +78,8 @@ std::vector<Finding> find_worker_differs(const FindingSubject& subject) {
   return found;
 }
 
-const FindingRule worker_differs_rule("worker-differs", "behaviour that differs between the main thread and others", find_worker_differs);
+const FindingRule worker_differs_rule("worker-differs", "behaviour that differs between the main thread and others",
+                                      find_worker_differs);
 
 }  // namespace
 }  // namespace zerotax::findings
