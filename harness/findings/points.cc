@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "core/point_cost.h"
@@ -24,7 +26,12 @@ const MetricValues* values_of(const Point& point, EvidenceMetric metric) {
 std::vector<Point> typed_points(const std::vector<Json>& points) {
   std::vector<Point> typed;
   typed.reserve(points.size());
-  for (const Json& point : points) typed.push_back(point_from_json(point));
+  try {
+    for (const Json& point : points) typed.push_back(point_from_json(point));
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(fmt::format("point {} of the run cannot be read: {}", typed.size() + 1, problem.what()),
+                     "measure it again, or take the line out");
+  }
   return typed;
 }
 

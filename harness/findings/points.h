@@ -14,7 +14,7 @@ namespace zerotax::findings {
 
 /// What the rules have in common: reading metrics of a point, and joining points to ranges of sizes.
 
-/// The points of a run, where it is read. Throws std::invalid_argument for what is no point (point_from_json).
+/// The points of a run, where it is read. Throws UsageError for an invalid point.
 std::vector<Point> typed_points(const std::vector<Json>& points);
 
 /// A metric of the steady state, or of the process's first operation.
