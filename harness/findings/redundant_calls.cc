@@ -5,12 +5,11 @@
 #include "base/units.h"
 #include "core/operation_cost.h"
 #include "findings/points.h"
+#include "findings/populating.h"
 #include "os/page.h"
 
 namespace zerotax::findings {
 namespace {
-
-constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 /// Entries of "modes" of a pass, or one made of the point's own figures.
 std::vector<Json> modes_of(const Json& point, const char* pass) {
@@ -20,11 +19,6 @@ std::vector<Json> modes_of(const Json& point, const char* pass) {
     if (point.contains(key) && !is_not_available(point.at(key))) all[key] = point.at(key);
   }
   return {all};
-}
-
-/// Whether so many faults can have populated half of this, at least. From 2 MiB on a fault may bring a huge page.
-bool can_have_populated(std::uint64_t faults, std::uint64_t bytes) {
-  return 2 * faults * (bytes < kHugePageBytes ? kPageBytes : kHugePageBytes) >= bytes;
 }
 
 /// The calls of the timing pass that got memory of the same sort as those of a mode of the audit; nullptr if it saw

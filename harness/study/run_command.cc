@@ -11,6 +11,7 @@
 #include "core/point_health.h"
 #include "core/session.h"
 #include "study/points_table.h"
+#include "study/summary.h"
 
 namespace zerotax::study {
 
@@ -53,6 +54,7 @@ ExitStatus run(const MeasureOptions& options) {
   check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
   Session session = make_session(options);
   const int signal = session.run();
+  if (session.folder() != nullptr) write_summary(*session.folder(), session.points());
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
   if (options.json != "-") fmt::print("{}", points_table(session.points()));
   if (signal != 0) {
