@@ -5,12 +5,11 @@
 #include "base/units.h"
 #include "core/point_json.h"
 #include "findings/points.h"
+#include "findings/populating.h"
 #include "os/page.h"
 
 namespace zerotax::findings {
 namespace {
-
-constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 /// Calls that are alike: how many, and what was measured of them.
 struct Alike {
@@ -25,11 +24,6 @@ std::vector<Alike> kinds_of(const Point& point, const std::vector<CallMode>& mod
   kinds.reserve(modes.size());
   for (const CallMode& mode : modes) kinds.push_back({mode.ops, &mode});
   return kinds;
-}
-
-/// Whether so many faults can have populated half of this, at least. From 2 MiB on a fault may bring a huge page.
-bool can_have_populated(std::uint64_t faults, std::uint64_t bytes) {
-  return 2 * faults * (bytes < kHugePageBytes ? kPageBytes : kHugePageBytes) >= bytes;
 }
 
 /// The calls of the timing pass that got memory of the same sort as those of a mode of the audit; nullptr if it saw

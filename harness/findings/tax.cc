@@ -3,104 +3,196 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
+#include <tuple>
 
-#include "base/size.h"
-#include "base/units.h"
+#include "core/point_cost.h"
+#include "core/point_json.h"
 #include "findings/points.h"
+#include "findings/populating.h"
 
 namespace zerotax::findings {
 namespace {
 
-std::optional<std::uint64_t> count(const Json& figure) {
-  if (figure.is_number()) return figure.get<std::uint64_t>();
-  return std::nullopt;
+Answer is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size) {
+  if (!bytes) return Answer::kUnknown;
+  return is_much(*bytes, size) ? Answer::kYes : Answer::kNo;
 }
 
-/// Joins a size to the span before it if the size measured just before it paid too.
-void extend(std::vector<SizeSpan>& spans, std::uint64_t size, bool paying, bool& paid_before) {
-  if (paying) {
-    if (paid_before) {
-      spans.back().to = size;
-    } else {
-      spans.push_back({size, size});
+/// Whether free, or the next calloc, gives memory back: a call that can, and then faults that bring at least half of
+/// the block again. The name of a call alone says little (MADV_HUGEPAGE gives nothing back).
+Answer returns_memory(const Point& point) {
+  if (point.touch != 1) return Answer::kUnknown;
+  const auto faults = operation_faults(point);
+  const SystemCalls* of_free = point.calls(Metric::kFreeSyscalls);
+  const SystemCalls* of_calloc = point.calls(Metric::kCallocSyscalls);
+  if (!faults || of_free == nullptr || of_calloc == nullptr) return Answer::kUnknown;
+  const auto made = [&](const char* name) {
+    return point.calls(Metric::kFreeSyscalls, name).value_or(0) +
+           point.calls(Metric::kCallocSyscalls, name).value_or(0);
+  };
+  const bool can = made("munmap") + made("madvise") + made("brk") > 0;
+  return can && can_have_populated(*faults, point.size_bytes) ? Answer::kYes : Answer::kNo;
+}
+
+void add_costs(const Json& json, const Point& point, PointVerdict& verdict) {
+  const std::uint64_t size = point.size_bytes;
+  verdict.calls = redundant_calls(json);
+  verdict.redundant_bytes = point.count(Metric::kRedundantZeroedBytes);
+  if (point.first() != nullptr) {
+    verdict.first_redundant = is_much_of(point.first()->count(Metric::kRedundantZeroedBytes), size);
+  }
+  verdict.clears_in_free = is_much_of(point.count(Metric::kZeroedInFreeBytes), size);
+  verdict.needless_in_free = is_much_of(point.count(Metric::kRedundantZeroedInFreeBytes), size);
+  verdict.returns = returns_memory(point);
+  verdict.calloc_ns = point.median(Metric::kCallocNs);
+  for (const CallMode& mode : point.timing_modes) {
+    if (const auto ns = mode.number(Metric::kCallocNs)) verdict.calloc_ns_modes.push_back(*ns);
+  }
+  verdict.operation_ns = operation_ns(point);
+  verdict.operation_faults = operation_faults(point);
+  verdict.mb_per_s = point.number(Metric::kMbPerS);
+}
+
+PointVerdict verdict_of(const Json& json, const Point& point, std::size_t allocator) {
+  PointVerdict verdict{};
+  verdict.allocator = allocator;
+  verdict.case_name = point.case_name;
+  verdict.size_bytes = point.size_bytes;
+  verdict.touch = point.touch;
+  verdict.thread = point.thread;
+  verdict.status = point.status;
+  verdict.reason = point.reason.value_or("");
+  verdict.first_redundant = verdict.clears_in_free = verdict.needless_in_free = verdict.returns = verdict.slow =
+      Answer::kUnknown;
+  verdict.looked_at_free = !point[Metric::kZeroedInFreeBytes].is_absent();
+  // What an allocator that broke its promise took for it compares with nothing.
+  if (point.is_ok()) add_costs(json, point, verdict);
+  return verdict;
+}
+
+/// The place of a point's allocator; a new one if it was not seen before.
+std::size_t place_of(const Point& point, std::vector<AllocatorTax>& allocators) {
+  const std::string label = allocator_label(point);
+  const std::string preload = point.preload.value_or("");
+  const auto found = std::find_if(allocators.begin(), allocators.end(), [&](const AllocatorTax& one) {
+    return one.label == label && one.preload == preload;
+  });
+  if (found != allocators.end()) return static_cast<std::size_t>(found - allocators.begin());
+  AllocatorTax tax;
+  tax.allocator = point.allocator;
+  tax.version = point.version.word().value_or("");
+  tax.preload = preload;
+  tax.env = point.env;
+  tax.label = label;
+  allocators.push_back(std::move(tax));
+  return allocators.size() - 1;
+}
+
+/// Two builds of one allocator are told apart by the file that was preloaded.
+void tell_apart(std::vector<AllocatorTax>& allocators) {
+  std::map<std::string, int> times;
+  for (const AllocatorTax& tax : allocators) ++times[tax.label];
+  for (AllocatorTax& tax : allocators) {
+    if (times[tax.label] < 2) continue;
+    tax.label +=
+        fmt::format(" {{{}}}", tax.preload.empty() ? "built in" : tax.preload.substr(tax.preload.rfind('/') + 1));
+  }
+}
+
+void compare_times(std::vector<PointVerdict>& points) {
+  std::map<std::tuple<std::string, std::uint64_t, double, std::string>, std::vector<PointVerdict*>> groups;
+  for (PointVerdict& point : points) {
+    if (point.calloc_ns) groups[{point.case_name, point.size_bytes, point.touch, point.thread}].push_back(&point);
+  }
+  for (auto& [key, group] : groups) {
+    const PointVerdict& fastest =
+        **std::min_element(group.begin(), group.end(),
+                           [](const auto* one, const auto* other) { return *one->calloc_ns < *other->calloc_ns; });
+    for (PointVerdict* point : group) {
+      const double ns = std::max(*point->calloc_ns, kLeastNs);
+      if (group.size() < 2) continue;
+      point->fastest = fastest.allocator;
+      point->fastest_ns = std::max(*fastest.calloc_ns, kLeastNs);
+      point->ratio = ns / *point->fastest_ns;
+      point->slow = *point->ratio >= kSlowRatio && ns >= kSlowNs ? Answer::kYes : Answer::kNo;
     }
   }
-  paid_before = paying;
 }
 
-struct Sample {
-  SizeCost cost;
-  std::optional<std::uint64_t> fresh_redundant;
-};
+/// Of several points of a size: yes if one says so, else unknown if one does not know.
+void merge(Answer& at_size, Answer answer) {
+  if (at_size == Answer::kYes || answer == Answer::kNo) return;
+  at_size = answer;
+}
 
-AllocatorTax find_tax(const std::string& label, std::vector<Sample> samples, std::vector<std::string> problems) {
-  std::stable_sort(samples.begin(), samples.end(),
-                   [](const Sample& a, const Sample& b) { return a.cost.size_bytes < b.cost.size_bytes; });
-  AllocatorTax tax;
-  tax.label = label;
-  tax.problems = std::move(problems);
-  bool paid = false;
-  bool paid_fresh = false;
-  for (const Sample& sample : samples) {
-    const std::uint64_t size = sample.cost.size_bytes;
-    ++(sample.cost.redundant_bytes ? tax.measured : tax.not_measured);
-    extend(tax.paying, size, sample.cost.paying.has_value(), paid);
-    extend(tax.paying_fresh, size, sample.fresh_redundant && is_much(*sample.fresh_redundant, size), paid_fresh);
-    tax.costs.push_back(sample.cost);
+using Sizes = std::map<std::uint64_t, Answer>;
+
+/// The point of the longest calls that write zeros needlessly: what is worst where there is nothing to compare with.
+bool is_worse(const PointVerdict& one, const PointVerdict& other) {
+  if (one.ratio || other.ratio) return one.ratio.value_or(0) > other.ratio.value_or(0);
+  return *one.calls->front().calloc_ns > *other.calls->front().calloc_ns;
+}
+
+bool can_be_worst(const PointVerdict& point) {
+  return point.ratio || (point.calls && !point.calls->empty() && point.calls->front().calloc_ns);
+}
+
+void compare_workers(const std::vector<PointVerdict>& points, std::size_t allocator, AllocatorTax& tax) {
+  std::map<std::pair<std::uint64_t, double>, std::uint64_t> main;
+  for (const PointVerdict& point : points) {
+    if (point.allocator != allocator || point.case_name != "calloc_loop" || !point.redundant_bytes) continue;
+    if (point.thread == "main") main[{point.size_bytes, point.touch}] = *point.redundant_bytes;
   }
-  return tax;
-}
-
-/// A figure that older runs do not have.
-std::optional<std::uint64_t> count_if_there(const Json& point, const char* key) {
-  return point.contains(key) ? count(point.at(key)) : std::nullopt;
-}
-
-/// What free does at one size, whatever was written to the block.
-struct InFree {
-  bool clears = false;
-  bool needlessly = false;
-  bool unknown = false;
-};
-
-void look_at_free(const Json& point, std::map<std::uint64_t, InFree>& sizes) {
-  if (!point.contains("zeroed_in_free_bytes")) return;
-  const std::uint64_t size = point.at("size_bytes");
-  InFree& at_size = sizes[size];
-  const auto zeroed = count_if_there(point, "zeroed_in_free_bytes");
-  at_size.unknown = at_size.unknown || !zeroed;
-  at_size.clears = at_size.clears || (zeroed && is_much(*zeroed, size));
-  const auto redundant = count_if_there(point, "redundant_zeroed_in_free_bytes");
-  at_size.needlessly = at_size.needlessly || (redundant && is_much(*redundant, size));
-}
-
-void add_free(const std::map<std::uint64_t, InFree>& sizes, AllocatorTax& tax) {
-  bool cleared = false;
-  bool needlessly = false;
-  for (const auto& [size, in_free] : sizes) {
-    extend(tax.cleared_in_free, size, in_free.clears, cleared);
-    extend(tax.needlessly_in_free, size, in_free.needlessly, needlessly);
-    if (in_free.unknown && !in_free.clears) ++tax.free_not_measured;
+  std::set<std::uint64_t> differs;
+  for (const PointVerdict& point : points) {
+    if (point.allocator != allocator || point.case_name != "calloc_loop" || !point.redundant_bytes) continue;
+    const auto found = main.find({point.size_bytes, point.touch});
+    if (point.thread != "worker" || found == main.end()) continue;
+    ++tax.worker_points;
+    const std::uint64_t more = std::max(found->second, *point.redundant_bytes);
+    if (more - std::min(found->second, *point.redundant_bytes) > kWorkerBytes) differs.insert(point.size_bytes);
   }
+  tax.worker_differs.assign(differs.begin(), differs.end());
 }
 
-Sample sample_of(const Json& point) {
-  Sample sample{};
-  sample.cost.size_bytes = point.at("size_bytes");
-  const Json& time = point.at("calloc_ns");
-  if (!is_not_available(time)) sample.cost.calloc_ns = time.at("median").get<double>();
-  sample.cost.redundant_bytes = count(point.at("redundant_zeroed_bytes"));
-  if (const auto calls = redundant_calls(point); calls && !calls->empty()) sample.cost.paying = calls->front();
-  if (const auto modes = point.find("modes"); modes != point.end() && modes->contains("timing")) {
-    for (const Json& mode : modes->at("timing")) sample.cost.calloc_ns_modes.push_back(mode.at("calloc_ns"));
+void add_ranges(const std::vector<PointVerdict>& points, std::size_t allocator, AllocatorTax& tax) {
+  Sizes redundant, first, slow, cleared, needless, returns;
+  for (std::size_t n = 0; n < points.size(); ++n) {
+    const PointVerdict& point = points[n];
+    if (point.allocator != allocator || point.case_name != "calloc_loop" || point.thread != "main") continue;
+    const std::uint64_t size = point.size_bytes;
+    if (point.looked_at_free) {
+      merge(cleared.emplace(size, Answer::kNo).first->second, point.clears_in_free);
+      merge(needless.emplace(size, Answer::kNo).first->second, point.needless_in_free);
+    }
+    if (point.touch == 1) merge(returns.emplace(size, Answer::kNo).first->second, point.returns);
+    if (!is_untouched_loop(point)) continue;
+    merge(redundant.emplace(size, Answer::kNo).first->second, point.redundant());
+    merge(first.emplace(size, Answer::kNo).first->second, point.first_redundant);
+    merge(slow.emplace(size, Answer::kNo).first->second, point.slow);
+    if (!point.is_ok()) tax.failed.push_back(size);
+    if (can_be_worst(point) && (!tax.worst || is_worse(point, points[*tax.worst]))) tax.worst = n;
   }
-  const Json& first = point.at("first_ops");
-  if (!first.empty()) sample.fresh_redundant = count(first.at(0).at("redundant_zeroed_bytes"));
-  return sample;
+  tax.redundant = ranges_of(redundant);
+  tax.redundant_first = ranges_of(first);
+  tax.slow = ranges_of(slow);
+  tax.cleared_in_free = ranges_of(cleared);
+  tax.needless_in_free = ranges_of(needless);
+  tax.returns = ranges_of(returns);
+  std::sort(tax.failed.begin(), tax.failed.end());
 }
 
 }  // namespace
+
+Answer PointVerdict::redundant() const {
+  if (!calls) return Answer::kUnknown;
+  return calls->empty() ? Answer::kNo : Answer::kYes;
+}
+
+bool is_untouched_loop(const PointVerdict& point) {
+  return point.case_name == "calloc_loop" && point.thread == "main" && point.touch == 0;
+}
 
 std::string allocator_label(const Json& point) {
   std::string label = point.at("allocator");
@@ -119,33 +211,19 @@ std::string env_words(const Json& env) {
   return words;
 }
 
-std::vector<AllocatorTax> find_taxes(const std::vector<Json>& points) {
-  std::vector<std::string> labels;
-  for (const Json& point : points) {
-    const std::string label = allocator_label(point);
-    if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
+Verdicts find_verdicts(const std::vector<Json>& points) {
+  Verdicts verdicts;
+  for (const Json& json : points) {
+    const Point point = point_from_json(json);
+    verdicts.points.push_back(verdict_of(json, point, place_of(point, verdicts.allocators)));
   }
-  std::vector<AllocatorTax> taxes;
-  for (const std::string& label : labels) {
-    std::vector<Sample> samples;
-    std::vector<std::string> problems;
-    std::map<std::uint64_t, InFree> in_free;
-    for (const Json& point : points) {
-      if (allocator_label(point) != label) continue;
-      const std::string status = point.at("status");
-      if (status != "ok") {
-        problems.push_back(fmt::format("{} touch {:g}: {}: {}", format_size(point.at("size_bytes")),
-                                       point.at("touch").get<double>(), status, point.at("reason").get<std::string>()));
-        continue;
-      }
-      if (point.at("case") != "calloc_loop" || point.at("thread") != "main") continue;
-      look_at_free(point, in_free);
-      if (point.at("touch") == 0.0) samples.push_back(sample_of(point));
-    }
-    taxes.push_back(find_tax(label, std::move(samples), std::move(problems)));
-    add_free(in_free, taxes.back());
+  tell_apart(verdicts.allocators);
+  compare_times(verdicts.points);
+  for (std::size_t n = 0; n < verdicts.allocators.size(); ++n) {
+    add_ranges(verdicts.points, n, verdicts.allocators[n]);
+    compare_workers(verdicts.points, n, verdicts.allocators[n]);
   }
-  return taxes;
+  return verdicts;
 }
 
 }  // namespace zerotax::findings

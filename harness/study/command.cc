@@ -14,7 +14,6 @@
 #include "core/session.h"
 #include "findings/document.h"
 #include "findings/points.h"
-#include "findings/tax.h"
 #include "os/input_file.h"
 #include "study/plan.h"
 #include "study/summary.h"
@@ -23,7 +22,6 @@
 namespace zerotax::study {
 
 using findings::find_findings;
-using findings::find_taxes;
 using findings::findings_count;
 using findings::findings_json;
 using findings::typed_points;
@@ -91,7 +89,7 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const std::string folder = session.folder()->path();
   check_study(session.plan(), folder);
   int signal = session.run();
-  const std::string summary = write_summary(find_taxes(session.points()));
+  const std::string summary = summary_text(write_summary(*session.folder(), session.points()));
   session.folder()->write("summary.md", summary);
   if (signal == 0) signal = search_thresholds(session.plan(), folder);
   if (signal != 0) {
@@ -104,8 +102,9 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
   fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
-  fmt::print("Results: {} (run.json, points.jsonl, points.csv, thresholds.json, findings.json, summary.md{})\n", folder,
-             no_figures.empty() ? ", figures" : "");
+  fmt::print(
+      "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, findings.json, summary.json, summary.md{})\n",
+      folder, no_figures.empty() ? ", figures" : "");
   if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
   const std::string no_page = write_report_page(folder);
   if (no_page.empty()) fmt::print("Report: {}/report.html (one file, for any browser)\n", folder);

@@ -12,6 +12,7 @@
 #include "core/session.h"
 #include "findings/points.h"
 #include "study/points_table.h"
+#include "study/summary.h"
 
 namespace zerotax::study {
 
@@ -54,6 +55,7 @@ ExitStatus run(const MeasureOptions& options) {
   check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
   Session session = make_session(options);
   const int signal = session.run();
+  if (session.folder() != nullptr) write_summary(*session.folder(), session.points());
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
   const std::vector<Point> points = findings::typed_points(session.points());
   if (options.json != "-") fmt::print("{}", points_table(points));

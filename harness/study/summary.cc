@@ -6,149 +6,206 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "base/wrap.h"
+#include "core/output_file.h"
+#include "study/summary_sentences.h"
+#include "study/summary_words.h"
 
 namespace zerotax::study {
 
 using findings::AllocatorTax;
+using findings::Answer;
+using findings::PointVerdict;
 using findings::RedundantCalls;
-using findings::SizeCost;
-using findings::SizeSpan;
-using findings::redundant_words;
-using findings::which_calls;
+using findings::RedundantKind;
+using findings::SizeRanges;
+using findings::Verdicts;
 namespace {
 
-constexpr std::uint64_t kSmallHeadline = 100 * kMiB;
-constexpr std::uint64_t kLargeHeadline = 1000 * kMiB;
+constexpr std::uint64_t kHeadlineSizes[] = {100 * kMiB, 1000 * kMiB};
 
-const SizeCost* cost_at(const AllocatorTax& tax, std::uint64_t size) {
-  const auto found =
-      std::find_if(tax.costs.begin(), tax.costs.end(), [&](const SizeCost& cost) { return cost.size_bytes == size; });
-  return found == tax.costs.end() ? nullptr : &*found;
+template <typename Value>
+Json or_na(const std::optional<Value>& value, const char* why) {
+  return value ? Json(*value) : not_available(why);
 }
 
-/// A time in a table; of calls that are not alike, the two most frequent kinds: "17.0 / 403 ms", "310 us / 39.1 ms".
-std::string time_at(const AllocatorTax& tax, std::uint64_t size) {
-  const SizeCost* cost = cost_at(tax, size);
-  if (cost == nullptr || !cost->calloc_ns) return "n/a";
-  if (cost->calloc_ns_modes.size() < 2) return format_ns(*cost->calloc_ns);
-  std::string one = format_ns(cost->calloc_ns_modes[0]);
-  const std::string other = format_ns(cost->calloc_ns_modes[1]);
-  if (const std::size_t unit = one.find(' '); other.ends_with(one.substr(unit))) one.resize(unit);
-  return fmt::format("{} / {}", one, other);
+const char* word_of_answer(Answer answer) {
+  return answer == Answer::kYes ? "yes" : answer == Answer::kNo ? "no" : "unknown";
 }
 
-/// "100 %", or "1/7 calls" where only some of them write zeros needlessly.
-std::string redundant_share(const SizeCost* cost) {
-  if (cost == nullptr || !cost->redundant_bytes) return "n/a";
-  if (cost->paying && !cost->paying->every())
-    return fmt::format("{}/{} calls", cost->paying->ops, cost->paying->of_ops);
-  return fmt::format("{:.0f} %",
-                     100.0 * static_cast<double>(*cost->redundant_bytes) / static_cast<double>(cost->size_bytes));
-}
-
-std::string span_text(const SizeSpan& span) {
-  if (span.from == span.to) return format_size(span.from);
-  return fmt::format("{} to {}", format_size(span.from), format_size(span.to));
-}
-
-std::string spans_text(const std::vector<SizeSpan>& spans) {
-  std::string text;
-  for (const SizeSpan& span : spans) text += (text.empty() ? "" : ", ") + span_text(span);
-  return text.empty() ? "never" : text;
-}
-
-/// The dearest size at which the allocator pays.
-const SizeCost* dearest(const AllocatorTax& tax) {
-  const SizeCost* worst = nullptr;
-  for (const SizeCost& cost : tax.costs) {
-    if (!cost.paying || !cost.paying->calloc_ns) continue;
-    if (worst == nullptr || *cost.paying->calloc_ns > *worst->paying->calloc_ns) worst = &cost;
+/// "some": a kind of calls, not all of them.
+const char* redundant_word(const PointVerdict& point) {
+  const bool all =
+      !point.calls || point.calls->empty() ||
+      std::any_of(point.calls->begin(), point.calls->end(), [](const auto& calls) { return calls.every(); });
+  std::uint64_t ops = 0;
+  if (!all) {
+    for (const RedundantCalls& calls : *point.calls) ops += calls.ops;
   }
-  return worst;
+  return all || ops == point.calls->front().of_ops ? word_of_answer(point.redundant()) : "some";
 }
 
-/// What free does: an allocator whose calloc need not clear, because its free has, is not acquitted.
-std::string free_clause(const AllocatorTax& tax) {
-  std::string text;
-  const char* who = tax.paying.empty() && tax.measured > 0 ? "That is calloc alone: free" : "Its free";
-  if (!tax.needlessly_in_free.empty()) {
-    text = fmt::format(" {} writes zeros over blocks that are zero already, at {}.", who,
-                       spans_text(tax.needlessly_in_free));
-  } else if (!tax.cleared_in_free.empty()) {
-    text = fmt::format(" {} clears what was written to a block, at {}.", who, spans_text(tax.cleared_in_free));
-  }
-  if (tax.free_not_measured > 0) {
-    text += fmt::format(" At {} size{} it is not known what free writes.", tax.free_not_measured,
-                        tax.free_not_measured == 1 ? "" : "s");
-  }
-  return text;
+Json ranges_json(const SizeRanges& ranges) {
+  Json spans = Json::array();
+  for (const auto& span : ranges.spans) spans.push_back(Json{{"from", span.from}, {"to", span.to}});
+  return Json{{"word", ranges.word()},
+              {"complete", ranges.unknown.empty()},
+              {"ranges", std::move(spans)},
+              {"unknown", ranges.unknown},
+              {"text", ranges_text(ranges)}};
 }
 
-std::string sentence(const AllocatorTax& tax) {
-  if (tax.measured == 0) return fmt::format("**{}**: not known, for no size could be audited.", tax.label);
-  std::string text;
-  const SizeCost* worst = dearest(tax);
-  if (tax.paying.empty()) {
-    text = fmt::format("**{}** never writes zeros over a block that was zero already, at any of {} sizes.", tax.label,
-                       tax.measured);
-  } else {
-    const bool always = tax.paying.size() == 1 && tax.paying[0].from == tax.costs.front().size_bytes &&
-                        tax.paying[0].to == tax.costs.back().size_bytes;
-    text = fmt::format("**{}** writes zeros over memory that is zero already, {}{}.", tax.label,
-                       always ? "at every size, " : "at ", spans_text(tax.paying));
-  }
-  if (worst != nullptr) {
-    const RedundantCalls& calls = *worst->paying;
-    text += fmt::format(" Dearest is {}: {} redundant bytes, {} page faults and {} for {}.",
-                        format_size(worst->size_bytes), redundant_words(calls),
-                        calls.calloc_faults ? format_count(*calls.calloc_faults) : "n/a", format_ns(*calls.calloc_ns),
-                        calls.every() ? "each calloc" : "each of these, " + which_calls(calls));
-  }
-  if (tax.paying.empty() && !tax.paying_fresh.empty()) {
-    text += fmt::format(" Its first calloc does, at {}.", spans_text(tax.paying_fresh));
-  } else if (!tax.paying.empty() && tax.paying_fresh.empty()) {
-    text += " The first calloc of a process does not.";
-  }
-  text += free_clause(tax);
-  if (tax.not_measured > 0) text += fmt::format(" {} sizes could not be audited.", tax.not_measured);
-  return text;
+Json worst_json(const Verdicts& verdicts, const AllocatorTax& tax) {
+  if (!tax.worst) return not_available("nothing was measured to compare with");
+  const PointVerdict& worst = verdicts.points[*tax.worst];
+  return Json{{"size_bytes", worst.size_bytes},
+              {"ns", or_na(worst.calloc_ns, "not timed")},
+              {"fastest", or_na(worst.fastest, "no other allocator was measured there")},
+              {"fastest_ns", or_na(worst.fastest_ns, "no other allocator was measured there")},
+              {"ratio", or_na(worst.ratio, "no other allocator was measured there")},
+              {"text", worst_text(verdicts, worst)}};
 }
 
-std::string table(const std::vector<AllocatorTax>& taxes) {
-  std::string text =
-      fmt::format("| {:<26} | {:>15} | {:>16} | {:>9} |\n|:{:-<26}-|-{:->15}:|-{:->16}:|-{:->9}:|\n",
-                  "one calloc, then a free", "calloc(100 MiB)", "calloc(1000 MiB)", "redundant", "", "", "", "");
-  for (const AllocatorTax& tax : taxes) {
-    const SizeCost* small = cost_at(tax, kSmallHeadline);
-    text += fmt::format("| {:<26} | {:>15} | {:>16} | {:>9} |\n", tax.label.substr(0, 26), time_at(tax, kSmallHeadline),
-                        time_at(tax, kLargeHeadline), redundant_share(small));
+Json headline_json(const Verdicts& verdicts, std::size_t allocator) {
+  Json cells = Json::array();
+  for (const std::uint64_t size : kHeadlineSizes) {
+    const auto found = std::find_if(verdicts.points.begin(), verdicts.points.end(), [&](const PointVerdict& point) {
+      return point.allocator == allocator && point.size_bytes == size && point.is_ok() && is_untouched_loop(point);
+    });
+    const PointVerdict* point = found == verdicts.points.end() ? nullptr : &*found;
+    cells.push_back(Json{{"size_bytes", size}, {"time", time_cell(point)}, {"redundant", redundant_cell(point)}});
   }
-  return text;
+  return cells;
+}
+
+Json allocator_json(const Verdicts& verdicts, std::size_t n) {
+  const AllocatorTax& tax = verdicts.allocators[n];
+  const char* worker = tax.worker_points == 0 ? "not measured" : tax.worker_differs.empty() ? "same" : "differs";
+  Json json;
+  json["id"] = n;
+  json["allocator"] = tax.allocator;
+  json["version"] = tax.version.empty() ? not_available("its version is not known") : Json(tax.version);
+  json["env"] = Json(Json::object());
+  for (const auto& [key, value] : tax.env) json["env"][key] = value;
+  json["preload"] = tax.preload;
+  json["label"] = tax.label;
+  json["sizes"] = Json{{"measured", tax.redundant.known}, {"unknown", tax.redundant.unknown}, {"failed", tax.failed}};
+  json["redundant"] = ranges_json(tax.redundant);
+  json["redundant_first"] = ranges_json(tax.redundant_first);
+  json["free"] = Json{{"clears", ranges_json(tax.cleared_in_free)}, {"needlessly", ranges_json(tax.needless_in_free)}};
+  json["returns"] = ranges_json(tax.returns);
+  json["slow"] = ranges_json(tax.slow);
+  json["worst"] = worst_json(verdicts, tax);
+  json["worker"] = Json{{"word", worker}, {"points", tax.worker_points}, {"bytes_differ_at", tax.worker_differs}};
+  json["headline"] = headline_json(verdicts, n);
+  return json;
+}
+
+Json calls_json(const PointVerdict& point) {
+  Json all = Json::array();
+  if (!point.calls) return all;
+  for (const RedundantCalls& calls : *point.calls) {
+    all.push_back(Json{{"kind", calls.kind == RedundantKind::kFresh ? "fresh" : "reuse"},
+                       {"ops", calls.ops},
+                       {"of_ops", calls.of_ops},
+                       {"redundant_bytes", calls.redundant_bytes},
+                       {"calloc_ns", or_na(calls.calloc_ns, "the timing pass saw no such call")}});
+  }
+  return all;
+}
+
+Json row_of(const PointVerdict& point) {
+  std::optional<double> share;
+  if (point.redundant_bytes) {
+    share = std::min(1.0, static_cast<double>(*point.redundant_bytes) / static_cast<double>(point.size_bytes));
+  }
+  return Json::array({point.allocator, point.case_name, point.size_bytes, point.touch, point.thread,
+                      word_of(point.status), redundant_word(point), or_na(share, "not audited"),
+                      word_of_answer(point.first_redundant), word_of_answer(point.slow),
+                      or_na(point.ratio, "nothing to compare with"), or_na(point.operation_ns, "not timed"),
+                      or_na(point.operation_faults, "not counted"), calls_json(point)});
+}
+
+Json points_json(const Verdicts& verdicts) {
+  Json rows = Json::array();
+  for (const PointVerdict& point : verdicts.points) rows.push_back(row_of(point));
+  return Json{{"key", {"allocator", "case", "size_bytes", "touch", "thread"}},
+              {"columns",
+               {"status", "redundant", "redundant_share", "redundant_first", "slow", "ratio_to_fastest", "operation_ns",
+                "operation_faults", "calls"}},
+              {"rows", std::move(rows)}};
+}
+
+Json touches_json(const Verdicts& verdicts) {
+  std::vector<double> touches;
+  for (const PointVerdict& point : verdicts.points) touches.push_back(point.touch);
+  std::sort(touches.begin(), touches.end());
+  Json json = Json::object();
+  for (const double touch : touches) {
+    json[fmt::format("{:g}", touch)] = touch == 0   ? "nothing"
+                                       : touch == 1 ? "every page"
+                                                    : fmt::format("{:g} % of the pages", touch * 100);
+  }
+  return json;
+}
+
+Json failures_json(const Verdicts& verdicts) {
+  Json failures = Json::array();
+  for (const PointVerdict& point : verdicts.points) {
+    if (point.is_ok()) continue;
+    failures.push_back(Json{{"allocator", point.allocator},
+                            {"case", point.case_name},
+                            {"size_bytes", point.size_bytes},
+                            {"touch", point.touch},
+                            {"thread", point.thread},
+                            {"status", word_of(point.status)},
+                            {"reason", point.reason.empty() ? "no reason given" : point.reason}});
+  }
+  return failures;
+}
+
+Json run_head(const Verdicts& verdicts, const Json& run) {
+  const auto word = [&](const char* key) {
+    const std::string text = run.is_object() ? text_field(run, key, "") : "";
+    return text.empty() ? not_available("the points were given without their run") : Json(text);
+  };
+  return Json{{"started", word("started")},
+              {"state", word("state")},
+              {"points", verdicts.points.size()},
+              {"points_without_result", std::count_if(verdicts.points.begin(), verdicts.points.end(),
+                                                      [](const auto& one) { return !one.is_ok(); })}};
 }
 
 }  // namespace
 
-std::string write_summary(const std::vector<AllocatorTax>& taxes) {
-  std::string text =
-      "## Who pays for zeros that were there already\n\n"
-      "A block from calloc must be zero. Memory fresh from the kernel is, and so is\n"
-      "memory that nobody wrote to. An allocator that writes zeros there all the same\n"
-      "pays for nothing: time, page faults, and memory that is populated for it.\n"
-      "Below, a program callocs a block, touches none of it, and frees it, again and\n"
-      "again.\n\n";
-  text += table(taxes);
-  text += "\n(time of one calloc; redundant: share of the 100 MiB that was zeroed needlessly)\n\n";
-  for (const AllocatorTax& tax : taxes) text += wrap(sentence(tax), "- ", "  ");
-  bool heading = false;
-  for (const AllocatorTax& tax : taxes) {
-    for (const std::string& problem : tax.problems) {
-      if (!heading) text += "\nPoints without a result:\n\n";
-      heading = true;
-      text += wrap(fmt::format("{} {}", tax.label, problem), "- ", "  ");
-    }
+Json summary_json(const std::vector<Json>& points, const Json& run) {
+  const Verdicts verdicts = findings::find_verdicts(points);
+  Json json;
+  json["schema"] = "zerotax.summary/1";
+  json["run"] = run_head(verdicts, run);
+  json["limits"] = Json{{"much_of_block", 0.5},
+                        {"slow_ratio", findings::kSlowRatio},
+                        {"slow_ns", findings::kSlowNs},
+                        {"level_ratio", findings::kLevelRatio},
+                        {"worker_bytes", findings::kWorkerBytes}};
+  json["words"] = Json{
+      {"redundant", "At least half of the block was zero already when it was zeroed."},
+      {"slow", fmt::format("A call takes {} or more, and {:g} times the time of the fastest at that size, or more.",
+                           format_ns(findings::kSlowNs), findings::kSlowRatio)}};
+  json["allocators"] = Json::array();
+  for (std::size_t n = 0; n < verdicts.allocators.size(); ++n) {
+    json["allocators"].push_back(allocator_json(verdicts, n));
   }
-  return text;
+  json["sentences"] = summary_sentences(verdicts);
+  json["points"] = points_json(verdicts);
+  json["touches"] = touches_json(verdicts);
+  json["failures"] = failures_json(verdicts);
+  return json;
+}
+
+Json write_summary(const ResultsFolder& folder, const std::vector<Json>& points) {
+  Json summary = summary_json(points, read_json_file(folder.path() + "/run.json"));
+  folder.write("summary.json", json_text(summary));
+  return summary;
 }
 
 }  // namespace zerotax::study

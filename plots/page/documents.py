@@ -11,7 +11,7 @@ import zerotax_fork as fork
 import zerotax_snapshot as snapshot
 from page.findings import GRADES, findings_part
 from page.points import contrasting
-from page.summary import Sentence, listed
+from page.summary import Sentence
 from zerotax_documents import read_document
 from zerotax_files import ResultsError
 from zerotax_lanes import DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, lanes_of
@@ -240,6 +240,11 @@ def parts(folder: Path) -> dict[str, Part]:
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration, IndexError) as error:
             made[name] = {"missing": f"{file} is not as its schema says ({type(error).__name__}: {error}).", **remedy}
     return made
+
+
+def listed(names: list[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def findings_told(found: list[Part]) -> list[Sentence]:

@@ -3,7 +3,8 @@
 
 Usage: write_page.py RESULTS [--out FILE], where RESULTS is a results folder (what `zerotax study` or
 `zerotax run --out DIR` wrote) or the file of `zerotax run --json FILE`. The page is
-RESULTS/report.html, or report.html beside the file.
+RESULTS/report.html, or report.html beside the file. Its summary is summary.json of the folder; without that file,
+`zerotax summary` makes it.
 """
 
 from __future__ import annotations
@@ -141,15 +142,16 @@ def with_more_runs(results: Results, folder: Path) -> tuple[Results, dict[str, s
     return Results(results.source, results.run, [], cases), told
 
 
-def page(source: str | Path) -> str:
-    """The page of a run; the same results give the same text. Raises ResultsError when they are unusable."""
+def page(source: str | Path, zerotax: Path | None = None) -> str:
+    """The page of a run; the same results give the same text. `zerotax`: the command that makes a summary where the
+    folder has none. Raises ResultsError when the results are unusable."""
     results, more = with_more_runs(*_read(source))
     folder = results.source.parent
     parts = document_parts(folder)
-    words = summary(results)
-    words["for_whom"] = [*words["for_whom"], *documents_told(parts)]  # type: ignore[misc]
+    words = summary(results.source, zerotax)
+    words["for_whom"] = [*words["for_whom"], *documents_told(parts)]
     found = parts["findings"].get("findings", [])
-    words["lead"] = [*words["lead"], *findings_told(found)]  # type: ignore[misc]
+    words["lead"] = [*words["lead"], *findings_told(found)]
     names = full_names(results)
     failed = [{**f, "size_text": size_text(f["size"])} for f in failures(results, lambda key: names[key])]
     points = columns(results)
@@ -226,11 +228,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="where the page goes (default: report.html in the results folder)"
     )
+    parser.add_argument(
+        "--zerotax",
+        type=Path,
+        metavar="FILE",
+        help="the zerotax that summarises results without summary.json (default: the one built here, or on PATH)",
+    )
     given = parser.parse_args(argv)
     folder = given.results if given.results.is_dir() else given.results.parent
     out = given.out or folder / "report.html"
     try:
-        write(page(given.results), out)
+        write(page(given.results, given.zerotax), out)
     except ResultsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -242,6 +242,15 @@ bless --allocator m=libnever.so --baseline libnever.so        | overwrite
 bless --allocator m=libnever.so --baseline hardlib.so         | overwrite
 bless --allocator glibc --baseline x.json --timeout -1        | --timeout
 bless --allocator glibc --baseline x.json -- x                | --
+summary                                                       | run
+summary ''                                                    | path
+summary absent                                                | absent
+summary full                                                  | run.json
+summary baseline.json                                         | zerotax.baseline/1
+summary run.json results                                      | results
+summary run.json --json full                                  | full
+summary run.json --json run.json                              | overwrite
+summary link.json --json run.json                             | overwrite
 findings                                                      | run
 findings ''                                                   | path
 findings absent                                               | absent

@@ -81,7 +81,8 @@ def check_resumed(folder, finished):
     assert run["plan"]["points_finished"] == run["plan"]["points_planned"] == len(points) == POINTS
     assert len({point["size_bytes"] for point in points}) == POINTS, "a point was measured twice"
     assert len(csv_rows(folder)) == POINTS
-    assert {path.name for path in folder.iterdir()} == {"plan.json", "run.json", "points.jsonl", "points.csv"}
+    assert {path.name for path in folder.iterdir()} == {
+        "plan.json", "run.json", "points.jsonl", "points.csv", "summary.json"}
 
 
 @pytest.mark.parametrize(

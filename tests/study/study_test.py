@@ -10,7 +10,8 @@ import pytest
 from conftest import (
     INTERRUPTED_BY_SIGINT, SOURCE, ZEROTAX, check_schema, clean_environment, planted, read_folder, without_progress, zerotax)
 
-FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "findings.json", "summary.md"}
+FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "findings.json", "summary.json",
+         "summary.md"}
 LANES = [("glibc", 0, "main"), ("glibc", 1, "main"), ("planted_never", 0, "main"), ("planted_never", 1, "main")]
 
 
@@ -49,6 +50,8 @@ def test_everything_is_in_the_folder(study):
     assert "glibc-redundant-reuse-20MiB" in [each["id"] for each in findings["findings"]]
     assert [each["rule"] for each in findings["findings"] if each["allocator"] == "planted_never"] == ["purge-storm"]
     assert (folder / "summary.md").read_text() in said
+    check_schema(json.loads((folder / "summary.json").read_text()), "summary")
+    assert zerotax("summary", folder).stdout == (folder / "summary.md").read_text()
     if "figures)" in said:
         assert (folder / "thresholds_map.svg").exists() and (folder / "headline.png").exists()
 

@@ -5,10 +5,11 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "study/summary.h"
+#include "summary_testing.h"
 
 namespace zerotax::study {
 
-using findings::find_taxes;
+using findings::AllocatorTax;
 namespace {
 
 Json point(const std::string& allocator, std::uint64_t size, const Json& redundant, std::uint64_t fresh = 0) {
@@ -29,31 +30,39 @@ Json point(const std::string& allocator, std::uint64_t size, const Json& redunda
   return json;
 }
 
+std::vector<AllocatorTax> taxes_of(const std::vector<Json>& points) {
+  return findings::find_verdicts(points).allocators;
+}
+
+std::string text_of(const std::vector<Json>& points) {
+  return one_line_each(summary_text(summary_json(points, nullptr)));
+}
+
 TEST(Tax, FindsTheSpansOfSizesThatPayWhateverTheirOrder) {
   std::vector<Json> points;
   for (const std::uint64_t size : {8U, 1U, 4U, 2U, 16U, 32U}) {
     points.push_back(point("a", size * kMiB, size == 2 || size == 4 || size == 32 ? size * kMiB : 0));
   }
-  const auto taxes = find_taxes(points);
+  const auto taxes = taxes_of(points);
   ASSERT_EQ(taxes.size(), 1U);
-  ASSERT_EQ(taxes[0].paying.size(), 2U);
-  EXPECT_EQ(taxes[0].paying[0].from, 2 * kMiB);
-  EXPECT_EQ(taxes[0].paying[0].to, 4 * kMiB);
-  EXPECT_EQ(taxes[0].paying[1].from, 32 * kMiB);
-  EXPECT_EQ(taxes[0].paying[1].to, 32 * kMiB);
+  ASSERT_EQ(taxes[0].redundant.spans.size(), 2U);
+  EXPECT_EQ(taxes[0].redundant.spans[0].from, 2 * kMiB);
+  EXPECT_EQ(taxes[0].redundant.spans[0].to, 4 * kMiB);
+  EXPECT_EQ(taxes[0].redundant.spans[1].from, 32 * kMiB);
+  EXPECT_EQ(taxes[0].redundant.spans[1].to, 32 * kMiB);
 }
 
 TEST(Tax, HalfABlockPaysAndAPageDoesNot) {
-  const auto taxes = find_taxes({point("a", kMiB, kMiB / 2), point("b", kMiB, 4096)});
-  EXPECT_EQ(taxes[0].paying.size(), 1U);
-  EXPECT_TRUE(taxes[1].paying.empty());
+  const auto taxes = taxes_of({point("a", kMiB, kMiB / 2), point("b", kMiB, 4096)});
+  EXPECT_EQ(taxes[0].redundant.spans.size(), 1U);
+  EXPECT_TRUE(taxes[1].redundant.spans.empty());
 }
 
 TEST(Tax, WhatWasNotMeasuredIsNotInnocent) {
-  const auto taxes = find_taxes({point("a", kMiB, not_available("old kernel"))});
-  EXPECT_EQ(taxes[0].measured, 0U);
-  EXPECT_EQ(taxes[0].not_measured, 1U);
-  EXPECT_NE(write_summary(taxes).find("not known"), std::string::npos);
+  const auto taxes = taxes_of({point("a", kMiB, not_available("old kernel"))});
+  EXPECT_EQ(taxes[0].redundant.known.size(), 0U);
+  EXPECT_EQ(taxes[0].redundant.unknown.size(), 1U);
+  EXPECT_NE(text_of({point("a", kMiB, not_available("old kernel"))}).find("not known"), std::string::npos);
 }
 
 Json freeing(Json json, double touch, const Json& zeroed, const Json& redundant) {
@@ -65,32 +74,32 @@ Json freeing(Json json, double touch, const Json& zeroed, const Json& redundant)
 
 TEST(Tax, AnAllocatorThatClearsInFreeIsNotAcquitted) {
   const Json untouched = freeing(point("a", kMiB, 0), 0, kMiB, kMiB);
-  const auto taxes = find_taxes({untouched, freeing(point("a", 2 * kMiB, 0), 0, 4096, 4096)});
-  ASSERT_EQ(taxes[0].needlessly_in_free.size(), 1U);
-  EXPECT_EQ(taxes[0].needlessly_in_free[0].to, kMiB);
-  const std::string summary = write_summary(find_taxes({untouched}));
+  const auto taxes = taxes_of({untouched, freeing(point("a", 2 * kMiB, 0), 0, 4096, 4096)});
+  ASSERT_EQ(taxes[0].needless_in_free.spans.size(), 1U);
+  EXPECT_EQ(taxes[0].needless_in_free.spans[0].to, kMiB);
+  const std::string summary = text_of({untouched});
   EXPECT_NE(summary.find("calloc alone: free"), std::string::npos) << summary;
 }
 
 TEST(Tax, WhatFreeClearsOfTheProgramsIsSaidWhereNothingElseIsCleared) {
-  const auto taxes = find_taxes({freeing(point("a", kMiB, 0), 0, 0, 0), freeing(point("a", kMiB, 0), 1, kMiB, 0)});
-  EXPECT_TRUE(taxes[0].needlessly_in_free.empty());
-  EXPECT_EQ(taxes[0].cleared_in_free.size(), 1U);
-  EXPECT_EQ(taxes[0].measured, 1U) << "what is touched is no sample of calloc";
+  const auto taxes = taxes_of({freeing(point("a", kMiB, 0), 0, 0, 0), freeing(point("a", kMiB, 0), 1, kMiB, 0)});
+  EXPECT_TRUE(taxes[0].needless_in_free.spans.empty());
+  EXPECT_EQ(taxes[0].cleared_in_free.spans.size(), 1U);
+  EXPECT_EQ(taxes[0].redundant.known.size(), 1U) << "what is touched is no sample of calloc";
 }
 
 TEST(Tax, WhatFreeDoesUnseenIsNotClaimedToBeNothing) {
   const Json unknown = not_available("unseen");
-  const auto taxes = find_taxes({freeing(point("a", kMiB, 0), 0, unknown, unknown), point("b", kMiB, 0)});
-  EXPECT_EQ(taxes[0].free_not_measured, 1U);
-  EXPECT_EQ(taxes[1].free_not_measured, 0U) << "an older run has no such figure, and says nothing of it";
+  const auto taxes = taxes_of({freeing(point("a", kMiB, 0), 0, unknown, unknown), point("b", kMiB, 0)});
+  EXPECT_EQ(taxes[0].cleared_in_free.unknown.size(), 1U);
+  EXPECT_EQ(taxes[1].cleared_in_free.unknown.size(), 0U) << "an older run has no such figure, and says nothing of it";
 }
 
 TEST(Tax, PointsThatFailedAreListedWithTheirReason) {
   Json crashed = point("a", kMiB, 0);
   crashed["status"] = "crashed";
   crashed["reason"] = "killed by SIGSEGV";
-  const std::string summary = write_summary(find_taxes({point("a", 2 * kMiB, 0), crashed}));
+  const std::string summary = text_of({point("a", 2 * kMiB, 0), crashed});
   EXPECT_NE(summary.find("1 MiB touch 0: crashed: killed by SIGSEGV"), std::string::npos) << summary;
 }
 
@@ -101,30 +110,30 @@ TEST(Tax, IsOfUntouchedBlocksInTheMainThread) {
   in_worker["thread"] = "worker";
   Json other_case = point("a", kMiB, kMiB);
   other_case["case"] = "other";
-  const auto taxes = find_taxes({touched, in_worker, other_case, point("a", kMiB, 0)});
+  const auto taxes = taxes_of({touched, in_worker, other_case, point("a", kMiB, 0)});
   ASSERT_EQ(taxes.size(), 1U);
-  EXPECT_EQ(taxes[0].measured, 1U);
-  EXPECT_TRUE(taxes[0].paying.empty());
+  EXPECT_EQ(taxes[0].redundant.known.size(), 1U);
+  EXPECT_TRUE(taxes[0].redundant.spans.empty());
 }
 
 TEST(Tax, IsToldByConfiguration) {
   Json configured = point("a", kMiB, kMiB);
   configured["env"]["KEY"] = "value";
-  const auto taxes = find_taxes({point("a", kMiB, 0), configured});
+  const auto taxes = taxes_of({point("a", kMiB, 0), configured});
   ASSERT_EQ(taxes.size(), 2U);
   EXPECT_EQ(taxes[0].label, "a 1.0");
   EXPECT_EQ(taxes[1].label, "a 1.0 [KEY=value]");
 }
 
 TEST(Summary, TellsAFirstCallThatDiffersFromTheLaterOnes) {
-  const std::string only_first = write_summary(find_taxes({point("a", kMiB, 0, kMiB)}));
-  EXPECT_NE(only_first.find("Its first calloc does, at 1 MiB."), std::string::npos) << only_first;
-  const std::string only_later = write_summary(find_taxes({point("a", kMiB, kMiB, 0)}));
+  const std::string only_first = text_of({point("a", kMiB, 0, kMiB)});
+  EXPECT_NE(only_first.find("The first calloc of a process does, at 1 MiB."), std::string::npos) << only_first;
+  const std::string only_later = text_of({point("a", kMiB, kMiB, 0)});
   EXPECT_NE(only_later.find("The first calloc of a process does not."), std::string::npos) << only_later;
 }
 
 TEST(Summary, HasTheRedundantShareOf100MiB) {
-  const std::string summary = write_summary(find_taxes({point("a", 100 * kMiB, 75 * kMiB), point("b", kMiB, kMiB)}));
+  const std::string summary = text_of({point("a", 100 * kMiB, 75 * kMiB), point("b", kMiB, kMiB)});
   EXPECT_NE(summary.find(" 75 % |"), std::string::npos) << summary;
   EXPECT_NE(summary.find("n/a |\n"), std::string::npos) << summary;
 }
@@ -135,18 +144,21 @@ TEST(Summary, SaysWhoPaysFromWhereToWhereAndHowMuch) {
     points.push_back(point("always", size * kMiB, size * kMiB, size * kMiB));
     points.push_back(point("cache", size * kMiB, size == 100 ? size * kMiB : 0));
     points.push_back(point("never", size * kMiB, 0));
+    points.back()["calloc_ns"]["median"] = 100;
   }
-  const std::string summary = write_summary(find_taxes(points));
-  EXPECT_NE(summary.find("**always 1.0** writes zeros over memory that is zero already, at every"), std::string::npos)
+  const std::string wrapped = summary_text(summary_json(points, nullptr));
+  const std::string summary = one_line_each(wrapped);
+  EXPECT_NE(summary.find("**always 1.0**: Writes zeros over memory that is zero already, at every"), std::string::npos)
       << summary;
   EXPECT_NE(summary.find("1,048,576,000"), std::string::npos);
-  EXPECT_NE(summary.find("**cache 1.0** writes zeros over memory that is zero already, at 100 MiB."), std::string::npos)
+  EXPECT_NE(summary.find("**cache 1.0**: Writes zeros over memory that is zero already, at 100 MiB."),
+            std::string::npos)
       << summary;
-  EXPECT_NE(summary.find("**never 1.0** never writes zeros"), std::string::npos);
+  EXPECT_NE(summary.find("**never 1.0**: Never writes zeros"), std::string::npos);
   EXPECT_NE(summary.find("10.5 ms"), std::string::npos);
   std::size_t longest = 0;
-  for (std::size_t begin = 0; begin < summary.size();) {
-    const std::size_t end = summary.find('\n', begin);
+  for (std::size_t begin = 0; begin < wrapped.size();) {
+    const std::size_t end = wrapped.find('\n', begin);
     longest = std::max(longest, end - begin);
     begin = end + 1;
   }

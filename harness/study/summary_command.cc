@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/subcommand.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/stored_run.h"
+#include "study/summary.h"
+
+namespace zerotax::study {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax summary results/2026-11-20T05-10-00Z\n"
+    "  zerotax summary results/2026-11-20T05-10-00Z --json results/2026-11-20T05-10-00Z/summary.json\n"
+    "  zerotax run --size 20MiB --json mine.json; zerotax summary mine.json\n";
+
+struct SummaryOptions {
+  std::string run;
+  std::string json;
+};
+
+/// What a study printed at its end may be replaced by the same of this version; what was measured may not.
+ExitStatus summary(const SummaryOptions& options) {
+  const StoredRun run = read_stored_run(options.run);
+  std::vector<NamedPath> inputs;
+  for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
+  check_outputs({{"--json", options.json}}, inputs);
+  const std::string head = std::filesystem::is_directory(options.run) ? options.run + "/run.json" : options.run;
+  const Json json = summary_json(run.points, read_json_file(head));
+  if (!options.json.empty()) write_file(options.json, json_text(json));
+  if (options.json != "-") fmt::print("{}", summary_text(json));
+  return ExitStatus::kDone;
+}
+
+const Subcommand command(
+    "summary", "summarise measured points: who pays for needless zeros, at which sizes, and how much", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<SummaryOptions>();
+      arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();
+      arguments.option("--json", options->json, "write the summary to this file (- is standard output)").path();
+      return [options] { return summary(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax::study

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "base/json.h"
+#include "findings/tax.h"
+
+namespace zerotax::study {
+
+/// The sentences of the summary, in the order in which they are told: {part, subject, text, link or command or
+/// allocator} (results/schema/summary.schema.json). What is code in a text stands between backticks.
+Json summary_sentences(const findings::Verdicts& verdicts);
+
+/// What shows a point in the figures of the page.
+Json link_to(const char* figure, const std::string& case_name, double touch, const std::string& thread,
+             std::optional<std::uint64_t> size_bytes);
+
+}  // namespace zerotax::study

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "study/summary.h"
+
+namespace zerotax::study {
+namespace {
+
+constexpr const char* kIntroduction =
+    "## Who pays for zeros that were there already\n\n"
+    "A block from calloc must be zero. Memory fresh from the kernel is, and so is\n"
+    "memory that nobody wrote to. An allocator that writes zeros there all the same\n"
+    "pays for nothing: time, page faults, and memory that is populated for it.\n"
+    "Below, a program callocs a block, touches none of it, and frees it, again and\n"
+    "again.\n\n";
+
+/// A string of a document, without a copy in which temporaries would end.
+std::string text_of(const Json& object, const char* key) { return object.at(key).get<std::string>(); }
+
+std::string table_of(const Json& allocators) {
+  std::string text =
+      fmt::format("| {:<26} | {:>15} | {:>16} | {:>9} |\n|:{:-<26}-|-{:->15}:|-{:->16}:|-{:->9}:|\n",
+                  "one calloc, then a free", "calloc(100 MiB)", "calloc(1000 MiB)", "redundant", "", "", "", "");
+  for (const Json& each : allocators) {
+    const Json& cells = each.at("headline");
+    text += fmt::format("| {:<26} | {:>15} | {:>16} | {:>9} |\n", text_of(each, "label").substr(0, 26),
+                        text_of(cells[0], "time"), text_of(cells[1], "time"), text_of(cells[0], "redundant"));
+  }
+  return text + "\n(time of one calloc; redundant: share of the 100 MiB that was zeroed needlessly)\n\n";
+}
+
+}  // namespace
+
+std::string summary_text(const Json& summary) {
+  const Json& allocators = summary.at("allocators");
+  std::string text = kIntroduction + table_of(allocators);
+  for (const Json& sentence : summary.at("sentences")) {
+    if (sentence.at("part") != "each") continue;
+    text += wrap(fmt::format("**{}**: {}", text_of(sentence, "subject"), text_of(sentence, "text")), "- ", "  ");
+  }
+  const Json& failures = summary.at("failures");
+  if (!failures.empty()) text += "\nPoints without a result:\n\n";
+  for (const Json& failure : failures) {
+    text += wrap(fmt::format("{} {} touch {:g}: {}: {}",
+                             text_of(allocators.at(failure.at("allocator").get<std::size_t>()), "label"),
+                             format_size(failure.at("size_bytes")), failure.at("touch").get<double>(),
+                             text_of(failure, "status"), text_of(failure, "reason")),
+                 "- ", "  ");
+  }
+  return text;
+}
+
+}  // namespace zerotax::study
