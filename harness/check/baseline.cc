@@ -7,45 +7,51 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
+#include "core/metric_json.h"
 #include "core/point_health.h"
 
 namespace zerotax::check {
 
-using thresholds::Threshold;
-using thresholds::ThresholdSearch;
 using thresholds::describe_change;
 using thresholds::tells_of_failing;
+using thresholds::Threshold;
+using thresholds::ThresholdSearch;
 namespace {
 
 constexpr const char* kSchema = "zerotax.baseline/1";
 constexpr std::initializer_list<const char*> kIdentity = {"case", "size_bytes", "touch", "thread"};
-constexpr std::initializer_list<const char*> kSteady = {"status",
-                                                        "zeroed_bytes",
-                                                        "redundant_zeroed_bytes",
-                                                        "populated_bytes",
-                                                        "zeroed_method",
-                                                        "calloc_syscalls",
-                                                        "free_syscalls",
-                                                        "home",
-                                                        "zeroed_in_free_bytes",
-                                                        "redundant_zeroed_in_free_bytes"};
+// Of the steady state, beside the status.
+constexpr std::initializer_list<Metric> kSteady = {
+    Metric::kZeroedBytes,  Metric::kRedundantZeroedBytes, Metric::kPopulatedBytes,
+    Metric::kZeroedMethod, Metric::kCallocSyscalls,       Metric::kFreeSyscalls,
+    Metric::kHome,         Metric::kZeroedInFreeBytes,    Metric::kRedundantZeroedInFreeBytes};
 // Of single calls only what no timer can change: some allocators give memory back by the clock.
-constexpr std::initializer_list<const char*> kEarly = {"zeroed_bytes", "redundant_zeroed_bytes"};
+constexpr std::initializer_list<Metric> kEarly = {Metric::kZeroedBytes, Metric::kRedundantZeroedBytes};
 
-/// A key that is not there is left out: this figure was not known when it was measured.
-Json selected(const Json& from, std::initializer_list<const char*> keys) {
+/// The keys of a point of a baseline that are compared.
+std::vector<const char*> steady_keys() {
+  std::vector<const char*> keys{"status"};
+  for (const Metric metric : kSteady) keys.push_back(row_of(metric).key);
+  return keys;
+}
+
+/// What says which point of a baseline it is.
+Json identity_of(const Json& point) {
   Json json = Json::object();
-  for (const char* key : keys) {
-    if (from.contains(key)) json[key] = from.at(key);
-  }
+  for (const char* key : kIdentity) json[key] = point.at(key);
   return json;
 }
 
-Json point_baseline(const Json& point) {
-  Json json = selected(point, kIdentity);
-  json.update(selected(point, kSteady));
+Json point_baseline(const Point& point) {
+  Json json{{"case", point.case_name}, {"size_bytes", point.size_bytes}, {"touch", point.touch}};
+  json["thread"] = point.thread;
+  json["status"] = word_of(point.status);
+  for (const Metric metric : kSteady) add_value(point, row_of(metric), json);
   json["first_ops"] = Json::array();
-  for (const Json& op : point.at("first_ops")) json["first_ops"].push_back(selected(op, kEarly));
+  for (const FirstOperation& operation : point.first_ops) {
+    Json& entry = json["first_ops"].emplace_back(Json::object());
+    for (const Metric metric : kEarly) add_value(operation, row_of(metric), entry);
+  }
   return json;
 }
 
@@ -84,12 +90,12 @@ void compare_key(const Json& point, const std::string& where, const char* key, c
 
 void compare_points(const Json& before, const Json& after, Changes& changes) {
   const std::string name = point_name(before);
-  const Json point = selected(before, kIdentity);
-  for (const char* key : kSteady) compare_key(point, name, key, before, after, changes);
+  const Json point = identity_of(before);
+  for (const char* key : steady_keys()) compare_key(point, name, key, before, after, changes);
   const std::size_t ops = std::min(before.at("first_ops").size(), after.at("first_ops").size());
   for (std::size_t i = 0; i < ops; ++i) {
-    for (const char* key : kEarly) {
-      compare_key(point, fmt::format("{}, call {}", name, i + 1), key, before.at("first_ops").at(i),
+    for (const Metric metric : kEarly) {
+      compare_key(point, fmt::format("{}, call {}", name, i + 1), row_of(metric).key, before.at("first_ops").at(i),
                   after.at("first_ops").at(i), changes);
     }
   }
@@ -127,7 +133,7 @@ constexpr const char* kStopped = "stopped";
 
 }  // namespace
 
-Json baseline_json(const Allocator& allocator, const std::vector<Json>& points, const ThresholdSearch& thresholds,
+Json baseline_json(const Allocator& allocator, const std::vector<Point>& points, const ThresholdSearch& thresholds,
                    const Json& environment, ClockMode clock) {
   Json json;
   json["schema"] = kSchema;
@@ -138,7 +144,7 @@ Json baseline_json(const Allocator& allocator, const std::vector<Json>& points, 
       {"kernel", environment.at("kernel")}, {"cpu", environment.at("cpu")}, {"thp", environment.at("thp")}};
   if (clock == ClockMode::kStopped) json["conditions"] = {{"clock", kStopped}};
   json["points"] = Json::array();
-  for (const Json& point : points) json["points"].push_back(point_baseline(point));
+  for (const Point& point : points) json["points"].push_back(point_baseline(point));
   json["thresholds"] = Json::array();
   for (const Threshold& threshold : thresholds.thresholds) {
     if (!threshold.exact()) continue;
@@ -163,10 +169,12 @@ Json agreed_baseline(const Json& one, const Json& other, const std::string& why)
   for (Json& point : agreed["points"]) {
     const Json* second = twin_of(point, other);
     if (second == nullptr) continue;
-    for (const char* key : kSteady) agree(point, *second, key);
+    for (const char* key : steady_keys()) agree(point, *second, key);
     const std::size_t ops = std::min(point.at("first_ops").size(), second->at("first_ops").size());
     for (std::size_t i = 0; i < ops; ++i) {
-      for (const char* key : kEarly) agree(point["first_ops"][i], second->at("first_ops").at(i), key);
+      for (const Metric metric : kEarly) {
+        agree(point["first_ops"][i], second->at("first_ops").at(i), row_of(metric).key);
+      }
     }
   }
   if (!other.contains("thresholds")) return agreed;
@@ -202,7 +210,7 @@ std::vector<BaselineChange> points_not_measured(const Json& before, const Json& 
   for (const Json& point : before.at("points")) {
     if (twin_of(point, after) != nullptr) continue;
     const std::string name = point_name(point);
-    missing.push_back({selected(point, kIdentity), 0, name, name + " is not measured any more"});
+    missing.push_back({identity_of(point), 0, name, name + " is not measured any more"});
   }
   return missing;
 }

@@ -6,14 +6,15 @@
 
 #include "base/json.h"
 #include "core/allocators.h"
+#include "core/typed_point.h"
 #include "meter/record.h"
 #include "thresholds/search.h"
 
 namespace zerotax::check {
 
 /// The deterministic figures of one allocator, to be held against a later measurement: "zerotax.baseline/1".
-Json baseline_json(const Allocator& allocator, const std::vector<Json>& points, const thresholds::ThresholdSearch& thresholds,
-                   const Json& environment, ClockMode clock);
+Json baseline_json(const Allocator& allocator, const std::vector<Point>& points,
+                   const thresholds::ThresholdSearch& thresholds, const Json& environment, ClockMode clock);
 
 /// The clock that the allocator was given when a baseline was measured. The real one where it does not say: it was
 /// written before the clock was stopped.

@@ -19,11 +19,11 @@
 
 namespace zerotax::check {
 
-using thresholds::SignatureProbe;
-using thresholds::ThresholdSearch;
 using thresholds::find_thresholds;
 using thresholds::look_for_thresholds;
 using thresholds::signature_of;
+using thresholds::SignatureProbe;
+using thresholds::ThresholdSearch;
 namespace {
 
 void end_if_interrupted() {
@@ -53,7 +53,7 @@ Json measure_baseline(const Allocator& allocator, double timeout_s, const Baseli
   for (PointSpec& spec : plan.points) spec.time = time;
   const bool search = part == nullptr || part->thresholds;
   const std::vector<std::uint64_t> edges = part == nullptr ? std::vector<std::uint64_t>() : part->edges;
-  std::vector<Json> points(plan.points.size());
+  std::vector<Point> points(plan.points.size());
   ThresholdSearch thresholds;
   // The search is the longest single task: it starts first, and the points fill the other CPUs.
   const std::size_t searches = search || !edges.empty() ? 1 : 0;
@@ -68,7 +68,7 @@ Json measure_baseline(const Allocator& allocator, double timeout_s, const Baseli
     if (task < searches) {
       const SignatureProbe probe = [&](std::uint64_t size) {
         const PointSpec spec{0, "calloc_loop", size, 0.0, "main", {6, 6, 6, 6, 0}, time};
-        const Json point = audit_point(plan, spec, stop_requested);
+        const Point point = audit_point(plan, spec, stop_requested);
         end_if_interrupted();
         return signature_of(point);
       };

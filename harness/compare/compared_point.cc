@@ -2,29 +2,29 @@
 
 #include <fmt/format.h>
 
-#include "core/operation_cost.h"
+#include "core/metric_json.h"
+#include "core/point_cost.h"
 
 namespace zerotax::compare {
 namespace {
 
-/// The sum of figures, or the first of them that is not available. What is not touched has no faults of touching.
-Json sum_of(const Json& point, std::initializer_list<const char*> keys) {
-  std::int64_t sum = 0;
-  for (const char* key : keys) {
-    const Json& figure = point.at(key);
-    if (figure.is_number()) {
-      sum += figure.get<std::int64_t>();
-    } else if (std::string_view(key) != "touch_faults" || point.at("touch") != 0.0) {
-      return figure;
-    }
+/// The faults of an operation, or the first part of them that is not available. What is not touched has no faults of
+/// touching.
+Json faults_of(const Point& point) {
+  std::uint64_t sum = 0;
+  for (const Metric metric : {Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults}) {
+    const auto faults = point.count(metric);
+    if (!faults && (metric != Metric::kTouchFaults || point.touch != 0.0)) return to_json(point[metric]);
+    sum += faults.value_or(0);
   }
   return sum;
 }
 
-Json calls_of(const Json& syscalls) {
-  if (is_not_available(syscalls)) return syscalls;
-  std::int64_t sum = 0;
-  for (const auto& [name, calls] : syscalls.items()) sum += calls.get<std::int64_t>();
+Json calls_of(const Point& point) {
+  const SystemCalls* calls = point.calls(Metric::kSyscalls);
+  if (calls == nullptr) return to_json(point[Metric::kSyscalls]);
+  std::uint64_t sum = 0;
+  for (const auto& [name, times] : *calls) sum += times;
   return sum;
 }
 
@@ -34,17 +34,18 @@ std::string compared_key(const ComparedPoint& point) {
   return fmt::format("{}/{}/{:g}/{}", point.case_name, point.size_bytes, point.touch, point.thread);
 }
 
-void add_figures(const Json& point, bool with_times, Cost cost, ComparedSide& side) {
-  const auto status = point.at("status").get<std::string>();
-  if (status != "ok") {
-    side.invalid = fmt::format("{}: {}", status, point.at("reason").get<std::string>());
+void add_figures(const Point& point, bool with_times, Cost cost, ComparedSide& side) {
+  if (!point.is_ok()) {
+    side.invalid = fmt::format("{}: {}", word_of(point.status), point.reason.value_or("no reason is given"));
     return;
   }
-  for (const char* key : {"zeroed_bytes", "redundant_zeroed_bytes"}) side.work[key].push_back(point.at(key));
-  side.work["syscalls"].push_back(calls_of(point.at("syscalls")));
+  for (const Metric metric : {Metric::kZeroedBytes, Metric::kRedundantZeroedBytes}) {
+    side.work[row_of(metric).key].push_back(to_json(point[metric]));
+  }
+  side.work["syscalls"].push_back(calls_of(point));
   if (!with_times) return;
-  side.work["faults"].push_back(sum_of(point, {"calloc_faults", "touch_faults", "free_faults"}));
-  side.ns = cost == Cost::kCalloc ? calloc_ns(point) : operation_ns(point);
+  side.work["faults"].push_back(faults_of(point));
+  side.ns = cost == Cost::kCalloc ? point.median(Metric::kCallocNs) : operation_ns(point);
 }
 
 }  // namespace zerotax::compare

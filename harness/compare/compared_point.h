@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "core/paired_runs.h"
+#include "core/typed_point.h"
 
 namespace zerotax::compare {
 
@@ -38,8 +39,8 @@ struct ComparedPoint {
 /// "calloc_loop/1048576/0.5/main": what --explain takes, and what is unique among points of one allocator.
 std::string compared_key(const ComparedPoint& point);
 
-/// Moves the figures of a measured point (point.schema.json) into a side: an audit's, or a whole run's with
+/// Moves the figures of a measured point into a side: an audit's, or a whole run's with
 /// `with_times`.
-void add_figures(const Json& point, bool with_times, Cost cost, ComparedSide& side);
+void add_figures(const Point& point, bool with_times, Cost cost, ComparedSide& side);
 
 }  // namespace zerotax::compare

@@ -24,7 +24,7 @@ class Auditor {
 
   /// Audits of each side, a process each, side by side.
   void audit(ComparedPoint& point, unsigned times) {
-    std::vector<Json> found(std::size_t{2} * times);
+    std::vector<Point> found(std::size_t{2} * times);
     run_side_by_side(found.size(), audits_side_by_side(memory_needed(spec(point, 0))), [&](std::size_t i) {
       if (!stop_()) found[i] = audit_point(plan_, spec(point, i % 2), stop_);
     });

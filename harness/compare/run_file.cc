@@ -8,9 +8,11 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
+#include "core/point_json.h"
 #include "core/stored_run.h"
 
 namespace zerotax::compare {
@@ -21,22 +23,33 @@ constexpr const char* kRemedy = "give a results folder, its run.json, or what `z
 
 std::set<std::string> allocators_of(const RunFile& run) {
   std::set<std::string> names;
-  for (const Json& point : run.points) names.insert(point.at("allocator").get<std::string>());
+  for (const Point& point : run.points) names.insert(point.allocator);
   return names;
 }
 
-ComparedPoint start(const Json& point) {
+ComparedPoint start(const Point& point) {
   ComparedPoint compared;
-  compared.case_name = point.at("case");
-  compared.size_bytes = point.at("size_bytes");
-  compared.touch = point.at("touch");
-  compared.thread = point.at("thread");
+  compared.case_name = point.case_name;
+  compared.size_bytes = point.size_bytes;
+  compared.touch = point.touch;
+  compared.thread = point.thread;
   return compared;
 }
 
-std::string key_of(const Json& point, bool by_allocator) {
-  const std::string name = by_allocator ? point.at("allocator").get<std::string>() + "/" : "";
-  return name + compared_key(start(point));
+std::string key_of(const Point& point, bool by_allocator) {
+  return (by_allocator ? point.allocator + "/" : "") + compared_key(start(point));
+}
+
+/// What is measured of every point, in runs of every version.
+void check_figures(const RunFile& run) {
+  for (const Point& point : run.points) {
+    if (!point.is_ok()) continue;
+    for (const Metric metric : {Metric::kZeroedBytes, Metric::kRedundantZeroedBytes, Metric::kSyscalls,
+                                Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults}) {
+      if (!point[metric].is_absent()) continue;
+      throw UsageError(fmt::format("a point of {} is damaged: it has no {}", run.path, row_of(metric).key), kRemedy);
+    }
+  }
 }
 
 bool is_loaded(const Json& environment) {
@@ -69,7 +82,15 @@ bool is_run_file(const std::string& word) {
 
 RunFile read_run_file(const std::string& path) {
   StoredRun run = read_stored_run(path);
-  return {path, std::move(run.environment), std::move(run.points), std::move(run.files)};
+  RunFile found{path, std::move(run.environment), {}, std::move(run.files)};
+  for (const Json& point : run.points) {
+    try {
+      found.points.push_back(point_from_json(point));
+    } catch (const std::invalid_argument& failure) {
+      throw UsageError(fmt::format("a point of {} is damaged: {}", path, failure.what()), kRemedy);
+    }
+  }
+  return found;
 }
 
 std::string differing_conditions(const Json& before, const Json& after) {
@@ -88,6 +109,8 @@ std::string differing_conditions(const Json& before, const Json& after) {
 }
 
 std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFile& after, Cost cost) {
+  check_figures(before);
+  check_figures(after);
   try {
     const auto old_names = allocators_of(before);
     const auto new_names = allocators_of(after);
@@ -95,33 +118,33 @@ std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFil
     const std::string conditions = differing_conditions(before.environment, after.environment);
     std::vector<ComparedPoint> points;
     std::map<std::string, std::size_t> places;
-    for (const Json& point : before.points) {
+    for (const Point& point : before.points) {
       ComparedPoint& compared = points.emplace_back(start(point));
       if (!places.emplace(key_of(point, by_name), points.size() - 1).second) {
         throw UsageError(fmt::format("{} has the point {} twice", before.path, key_of(point, by_name)), kRemedy);
       }
       compared.invalid = conditions;
-      compared.before.allocator = compared.after.allocator = point.at("allocator");
+      compared.before.allocator = compared.after.allocator = point.allocator;
       compared.after.invalid = "not in NEW";
       add_figures(point, true, cost, compared.before);
     }
-    for (const Json& point : after.points) {
+    for (const Point& point : after.points) {
       const auto place = places.find(key_of(point, by_name));
       if (place == places.end()) {
         ComparedPoint& compared = points.emplace_back(start(point));
-        compared.before.allocator = point.at("allocator");
+        compared.before.allocator = point.allocator;
         compared.before.invalid = "not in OLD";
-        compared.after.allocator = point.at("allocator");
+        compared.after.allocator = point.allocator;
         continue;
       }
       ComparedSide& side = points[place->second].after;
       side.invalid.clear();
-      side.allocator = point.at("allocator");
+      side.allocator = point.allocator;
       add_figures(point, true, cost, side);
     }
     return points;
   } catch (const Json::exception& failure) {
-    throw UsageError(fmt::format("a point of {} or {} is damaged: {}", before.path, after.path, failure.what()),
+    throw UsageError(fmt::format("the environment of {} or {} is damaged: {}", before.path, after.path, failure.what()),
                      kRemedy);
   }
 }

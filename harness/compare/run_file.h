@@ -11,7 +11,7 @@ namespace zerotax::compare {
 struct RunFile {
   std::string path;
   Json environment;
-  std::vector<Json> points;
+  std::vector<Point> points;
   std::vector<std::string> files = {};  ///< what was read
 };
 

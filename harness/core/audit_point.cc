@@ -8,15 +8,15 @@
 
 namespace zerotax {
 
-Json audit_point(const Plan& plan, const PointSpec& spec, const std::function<bool()>& stop) {
+Point audit_point(const Plan& plan, const PointSpec& spec, const std::function<bool()>& stop) {
   const std::string too_large = why_too_large(memory_needed(spec));
-  if (!too_large.empty()) return skipped_point_json(plan, spec, too_large);
+  if (!too_large.empty()) return skipped_point(plan, spec, too_large);
   PassLimits limits;
   limits.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan.timeout_s));
   limits.resident_bytes = resident_limit(spec.size_bytes);
   Passes passes;
   passes.audit = run_pass(plan.allocators[spec.allocator], spec, Pass::kAudit, limits, stop);
-  return point_json(plan, spec, passes);
+  return measured_point(plan, spec, passes);
 }
 
 }  // namespace zerotax

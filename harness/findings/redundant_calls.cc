@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "core/point_json.h"
 #include "findings/points.h"
 #include "findings/populating.h"
 #include "os/page.h"
@@ -63,10 +62,6 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point) {
     found.push_back(calls);
   }
   return found;
-}
-
-std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point) {
-  return redundant_calls(point_from_json(point));
 }
 
 std::string which_calls(const RedundantCalls& calls) {

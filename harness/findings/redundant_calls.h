@@ -36,9 +36,6 @@ struct RedundantCalls {
 /// show what it says.
 std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point);
 
-/// The same of a point that is not typed yet.
-std::optional<std::vector<RedundantCalls>> redundant_calls(const Json& point);
-
 /// "each calloc", "1 of 7 callocs".
 std::string which_calls(const RedundantCalls& calls);
 

@@ -35,9 +35,9 @@ Answer returns_memory(const Point& point) {
   return can && can_have_populated(*faults, point.size_bytes) ? Answer::kYes : Answer::kNo;
 }
 
-void add_costs(const Json& json, const Point& point, PointVerdict& verdict) {
+void add_costs(const Point& point, PointVerdict& verdict) {
   const std::uint64_t size = point.size_bytes;
-  verdict.calls = redundant_calls(json);
+  verdict.calls = redundant_calls(point);
   verdict.redundant_bytes = point.count(Metric::kRedundantZeroedBytes);
   if (point.first() != nullptr) {
     verdict.first_redundant = is_much_of(point.first()->count(Metric::kRedundantZeroedBytes), size);
@@ -54,7 +54,7 @@ void add_costs(const Json& json, const Point& point, PointVerdict& verdict) {
   verdict.mb_per_s = point.number(Metric::kMbPerS);
 }
 
-PointVerdict verdict_of(const Json& json, const Point& point, std::size_t allocator) {
+PointVerdict verdict_of(const Point& point, std::size_t allocator) {
   PointVerdict verdict{};
   verdict.allocator = allocator;
   verdict.case_name = point.case_name;
@@ -67,7 +67,7 @@ PointVerdict verdict_of(const Json& json, const Point& point, std::size_t alloca
       Answer::kUnknown;
   verdict.looked_at_free = !point[Metric::kZeroedInFreeBytes].is_absent();
   // What an allocator that broke its promise took for it compares with nothing.
-  if (point.is_ok()) add_costs(json, point, verdict);
+  if (point.is_ok()) add_costs(point, verdict);
   return verdict;
 }
 
@@ -215,7 +215,7 @@ Verdicts find_verdicts(const std::vector<Json>& points) {
   Verdicts verdicts;
   for (const Json& json : points) {
     const Point point = point_from_json(json);
-    verdicts.points.push_back(verdict_of(json, point, place_of(point, verdicts.allocators)));
+    verdicts.points.push_back(verdict_of(point, place_of(point, verdicts.allocators)));
   }
   tell_apart(verdicts.allocators);
   compare_times(verdicts.points);

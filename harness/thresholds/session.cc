@@ -55,12 +55,12 @@ void ThresholdSession::search(ThresholdLane& lane, const std::function<void(std:
   while (plan_.allocators[index].name != lane.allocator.name) ++index;
   lane.found = find_thresholds(size_grid(axes_.from, axes_.to, axes_.per_octave), [&](std::uint64_t size) {
     on_probe(size);
-    const Json point =
+    const Point point =
         audit_point(plan_, {index, "calloc_loop", size, lane.touch, lane.thread, repeats_for(size)}, stop_requested);
     if (stop_requested()) throw Interrupted{};
     if (lane.failure.empty() && !is_healthy(point)) {
-      lane.failure = fmt::format("at {}: {}: {}", format_size(size), text_field(point, "status", ""),
-                                 text_field(point, "reason", "no reason is given"));
+      lane.failure = fmt::format("at {}: {}: {}", format_size(size), word_of(point.status),
+                                 point.reason.value_or("no reason is given"));
     }
     return signature_of(point);
   });

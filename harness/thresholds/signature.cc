@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "core/point_health.h"
+#include "core/typed_point.h"
 
 namespace zerotax::thresholds {
 namespace {
@@ -17,38 +19,37 @@ constexpr const char* kUnknown = "n/a";
 constexpr std::string_view kStatusChange = "the point is ";
 constexpr std::string_view kBefore = " (before: ";
 
-std::string share(const Json& bytes, std::uint64_t beyond, std::uint64_t size) {
-  if (!bytes.is_number()) return kUnknown;
-  const auto count = bytes.get<std::uint64_t>();
-  return share_of(count - std::min(beyond, count), size);
+std::string share(std::optional<std::uint64_t> bytes, std::uint64_t beyond, std::uint64_t size) {
+  return bytes ? share_of(*bytes - std::min(beyond, *bytes), size) : kUnknown;
 }
 
-std::set<std::string> names(const Json& calls) {
-  if (is_not_available(calls)) return {kUnknown};
+/// `calls`: nullptr if they were not counted.
+std::set<std::string> names(const SystemCalls* calls) {
+  if (calls == nullptr) return {kUnknown};
   std::set<std::string> found;
-  for (const auto& entry : calls.items()) found.insert(entry.key());
+  for (const auto& [name, times] : *calls) found.insert(name);
   return found;
 }
 
 /// An aligned mapping is mapped larger and cut, or not, by where the kernel put it: that is rounding, not behaviour.
-std::set<std::string> names_in_calloc(const Json& calls) {
+std::set<std::string> names_in_calloc(const SystemCalls* calls) {
   std::set<std::string> found = names(calls);
   if (found.contains("mmap")) found.erase("munmap");
   return found;
 }
 
-Behaviour behaviour_of(const Json& figures, std::uint64_t size) {
-  const Json& zeroed = figures.at("zeroed_bytes");
+Behaviour behaviour_of(const MetricValues& values, std::uint64_t size) {
+  const auto zeroed = values.count(Metric::kZeroedBytes);
   // Rounding up to a size class zeroes bytes that nobody asked for; they were not touched, so they are all redundant.
-  const std::uint64_t all = zeroed.is_number() ? zeroed.get<std::uint64_t>() : 0;
+  const std::uint64_t all = zeroed.value_or(0);
   const std::uint64_t beyond = all > size ? all - size : 0;
   Behaviour behaviour;
-  behaviour.home = figures.at("home").is_string() ? figures.at("home").get<std::string>() : kUnknown;
+  behaviour.home = values.word(Metric::kHome).value_or(kUnknown);
   behaviour.zeroed = share(zeroed, beyond, size);
-  behaviour.redundant = share(figures.at("redundant_zeroed_bytes"), beyond, size);
-  behaviour.populated = share(figures.at("populated_bytes"), 0, size);
-  behaviour.calloc_syscalls = names_in_calloc(figures.at("calloc_syscalls"));
-  behaviour.free_syscalls = names(figures.at("free_syscalls"));
+  behaviour.redundant = share(values.count(Metric::kRedundantZeroedBytes), beyond, size);
+  behaviour.populated = share(values.count(Metric::kPopulatedBytes), 0, size);
+  behaviour.calloc_syscalls = names_in_calloc(values.calls(Metric::kCallocSyscalls));
+  behaviour.free_syscalls = names(values.calls(Metric::kFreeSyscalls));
   return behaviour;
 }
 
@@ -122,15 +123,13 @@ std::string share_of(std::uint64_t bytes, std::uint64_t size) {
   return bytes * 4 > size * 3 ? "all" : "part";
 }
 
-Signature signature_of(const Json& point) {
+Signature signature_of(const Point& point) {
   Signature signature;
-  signature.status = point.at("status");
-  const Json& first = point.at("first_ops");
+  signature.status = word_of(point.status);
   // A point that failed has no steady state worth comparing: its status is its behaviour.
-  if (signature.status != "ok" || first.empty()) return signature;
-  const auto size = point.at("size_bytes").get<std::uint64_t>();
-  signature.fresh = behaviour_of(first.at(0), size);
-  signature.reuse = behaviour_of(point, size);
+  if (!point.is_ok() || point.first() == nullptr) return signature;
+  signature.fresh = behaviour_of(*point.first(), point.size_bytes);
+  signature.reuse = behaviour_of(point, point.size_bytes);
   return signature;
 }
 

@@ -7,6 +7,10 @@
 
 #include "base/json.h"
 
+namespace zerotax {
+struct Point;
+}
+
 namespace zerotax::thresholds {
 
 /// What an allocator does with one request, in deterministic figures only: never time.
@@ -35,7 +39,7 @@ struct Signature {
 std::string share_of(std::uint64_t bytes, std::uint64_t size);
 
 /// The signature of a point whose audit was made. Zeroing beyond the request counts for nothing here.
-Signature signature_of(const Json& point);
+Signature signature_of(const Point& point);
 
 /// What changes from one to the other, in plain words: "later callocs zero the whole block, needlessly", ….
 std::vector<std::string> describe_change(const Signature& below, const Signature& above);

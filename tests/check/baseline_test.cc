@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/point_json.h"
 
 namespace zerotax::check {
 
@@ -10,7 +11,7 @@ using thresholds::Threshold;
 using thresholds::ThresholdSearch;
 namespace {
 
-Json point(std::uint64_t zeroed, const Json& calls) {
+Point point(std::uint64_t zeroed, const Json& calls) {
   Json json{{"case", "calloc_loop"}, {"size_bytes", 1 << 20}, {"touch", 0.0}, {"thread", "main"}};
   json.update(Json{{"status", "ok"},
                    {"zeroed_bytes", zeroed},
@@ -21,7 +22,7 @@ Json point(std::uint64_t zeroed, const Json& calls) {
                    {"free_syscalls", calls},
                    {"home", "arena"}});
   json["first_ops"] = Json::array({{{"zeroed_bytes", 0}, {"redundant_zeroed_bytes", 0}}});
-  return json;
+  return point_from_json(json);
 }
 
 Json baseline(std::uint64_t zeroed, const Json& calls, std::uint64_t threshold) {

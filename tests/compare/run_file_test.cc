@@ -7,29 +7,30 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "core/point_json.h"
 
 namespace zerotax::compare {
 namespace {
 
 Json time(double ns) { return {{"median", ns}, {"p05", ns}, {"p95", ns}}; }
 
-Json point(const std::string& allocator, std::uint64_t size) {
-  return {{"allocator", allocator},
-          {"case", "calloc_loop"},
-          {"size_bytes", size},
-          {"touch", 0.0},
-          {"thread", "main"},
-          {"status", "ok"},
-          {"reason", nullptr},
-          {"calloc_ns", time(100)},
-          {"touch_ns", not_available("nothing is touched")},
-          {"free_ns", time(20)},
-          {"zeroed_bytes", 8},
-          {"redundant_zeroed_bytes", 0},
-          {"calloc_faults", 1},
-          {"touch_faults", not_available("nothing is touched")},
-          {"free_faults", 2},
-          {"syscalls", {{"mmap", 1}, {"munmap", 1}}}};
+Point point(const std::string& allocator, std::uint64_t size) {
+  return point_from_json({{"allocator", allocator},
+                          {"case", "calloc_loop"},
+                          {"size_bytes", size},
+                          {"touch", 0.0},
+                          {"thread", "main"},
+                          {"status", "ok"},
+                          {"reason", nullptr},
+                          {"calloc_ns", time(100)},
+                          {"touch_ns", not_available("nothing is touched")},
+                          {"free_ns", time(20)},
+                          {"zeroed_bytes", 8},
+                          {"redundant_zeroed_bytes", 0},
+                          {"calloc_faults", 1},
+                          {"touch_faults", not_available("nothing is touched")},
+                          {"free_faults", 2},
+                          {"syscalls", {{"mmap", 1}, {"munmap", 1}}}});
 }
 
 Json environment() {
@@ -49,7 +50,7 @@ Json environment() {
 TEST(RunFile, PointsOfTheSameNameArePaired) {
   const RunFile before{"a", environment(), {point("x", 1 << 20), point("y", 1 << 20)}};
   RunFile after = before;
-  after.points[1]["zeroed_bytes"] = 1 << 20;
+  after.points[1][Metric::kZeroedBytes] = MetricValue::whole(1 << 20);
   const auto points = compare_run_files(before, after, Cost::kTotal);
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[1].before.allocator, "y");
@@ -96,15 +97,15 @@ TEST(RunFile, ConditionsThatDifferAreNamed) {
 TEST(RunFile, AStatusThatIsNotOkIsTakenOver) {
   const RunFile before{"a", environment(), {point("x", 1)}};
   RunFile after = before;
-  after.points[0]["status"] = "timeout";
-  after.points[0]["reason"] = "not done after 1 s";
+  after.points[0].status = PointStatus::kTimeout;
+  after.points[0].reason = "not done after 1 s";
   EXPECT_EQ(compare_run_files(before, after, Cost::kTotal)[0].after.invalid, "timeout: not done after 1 s");
 }
 
 TEST(RunFile, WhatIsDamagedIsRefused) {
   const RunFile good{"a", environment(), {point("x", 1)}};
   RunFile bad = good;
-  bad.points[0].erase("syscalls");
+  bad.points[0][Metric::kSyscalls] = {};
   EXPECT_THROW(compare_run_files(good, bad, Cost::kTotal), UsageError);
   bad = good;
   bad.points.push_back(bad.points[0]);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/size.h"
+#include "core/point_json.h"
 #include "thresholds/search.h"
 
 namespace zerotax::thresholds {
@@ -163,7 +164,7 @@ TEST(Signature, AMappingThatIsCutToItsAlignmentIsAMapping) {
     point["status"] = "ok";
     point["size_bytes"] = 1 << 20;
     point["first_ops"] = {figures};
-    return signature_of(point).reuse;
+    return signature_of(point_from_json(point)).reuse;
   };
   const std::set<std::string> map{"mmap"};
   EXPECT_EQ(calls({{"mmap", 2}, {"munmap", 3}}, Json::object()).calloc_syscalls, map);
