@@ -10,10 +10,10 @@ class Option;
 
 namespace zerotax {
 
-/// Has known_values() answer for an option with these.
+/// Makes known_values() return these for an option.
 void set_known_values(const CLI::Option& option, std::function<std::vector<std::string>()> values);
 
-/// The built-in allocators that are there; the same with a colon, as --env begins; the cases of the probes.
+/// The built-in allocators of this build; the same with a colon, as --env starts; the cases of the probes.
 std::vector<std::string> allocator_names();
 std::vector<std::string> allocator_variables();
 std::vector<std::string> case_names();

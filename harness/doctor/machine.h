@@ -15,7 +15,7 @@ struct Reading {
   explicit operator bool() const { return text.has_value(); }
 };
 
-/// What is looked at: the files of the running system, or those below a folder, as a test plants them. Only reads.
+/// The machine to examine: the files of the running system, or those below a folder, as a test plants them. Only reads.
 class Machine {
  public:
   /// `root` stands in front of every path; empty is this machine.
@@ -30,7 +30,7 @@ class Machine {
   [[nodiscard]] Reading line(const std::string& path) const;
   /// The number at the beginning of a file; nothing if it is missing, or is no number.
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& path) const;
-  /// What stands behind "KEY:" in a file of such lines, without blanks around it.
+  /// What follows "KEY:" in a file of such lines, without blanks around it.
   [[nodiscard]] std::optional<std::string> field(const std::string& path, const std::string& key) const;
   /// Names in a folder, sorted; empty if it cannot be read.
   [[nodiscard]] std::vector<std::string> names(const std::string& folder) const;
