@@ -28,7 +28,7 @@ class Machine {
   /// A whole file, at most 1 MiB of it, or its first line.
   [[nodiscard]] Reading text(const std::string& path) const;
   [[nodiscard]] Reading line(const std::string& path) const;
-  /// The number at the beginning of a file; nothing if it is missing, or is no number.
+  /// The number at the beginning of a file; nothing if it is missing, or not a number.
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& path) const;
   /// What follows "KEY:" in a file of such lines, without blanks around it.
   [[nodiscard]] std::optional<std::string> field(const std::string& path, const std::string& key) const;

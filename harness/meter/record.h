@@ -60,7 +60,7 @@ struct Request {
   Thread thread;
   std::uint32_t ops;       ///< at most
   std::uint32_t min_ops;   ///< at least, whatever the budget
-  std::int64_t budget_ns;  ///< no further operation is begun after this time; 0 is no limit
+  std::int64_t budget_ns;  ///< no further operation is begun after this time; 0: no limit
   ClockMode clock;
   std::int64_t pause_ns;  ///< slept before each calloc and free, outside of all that is measured
 };

@@ -49,7 +49,7 @@ class PageSharing {
 
   struct Frame {
     std::vector<pid_t> owners;  ///< 0 is one that is not watched
-    std::uint32_t huge = 0;     ///< index in huge_; 0: it is no part of a huge page
+    std::uint32_t huge = 0;     ///< index in huge_; 0: it is not part of a huge page
   };
 
   std::uint32_t new_frame(pid_t owner, std::uint32_t huge = 0);

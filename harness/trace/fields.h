@@ -5,7 +5,7 @@
 
 namespace zerotax::trace {
 
-/// The value of a field: a number, a text (up to its first 0; what is no UTF-8 replaced), or an array of numbers.
+/// The value of a field: a number, a text (up to its first 0; bytes that are not UTF-8 replaced), or an array of numbers.
 Json ctf_field_value(const CtfField& field, const char* bytes);
 
 /// All fields of an event by name.
