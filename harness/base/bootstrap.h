@@ -6,7 +6,7 @@
 
 namespace zerotax {
 
-/// An interval, both ends included, in the unit of what it is of.
+/// An interval, both ends included, in the unit of its quantity.
 struct Interval {
   double low;
   double high;

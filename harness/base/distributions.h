@@ -11,7 +11,7 @@ namespace zerotax {
 double student_quantile(double tail, double degrees_of_freedom);
 
 /// The interval of a probability, 95 %, when `hits` of `trials` happened (Clopper and Pearson, 1934). `hits` must be at
-/// most `trials`, of which there must be one.
+/// most `trials`, and `trials` at least 1.
 Interval binomial_interval(std::size_t hits, std::size_t trials);
 
 }  // namespace zerotax

@@ -7,7 +7,7 @@ namespace zerotax {
 std::string json_text(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json not_available(const std::string& reason) {
-  if (reason.empty()) throw std::invalid_argument("a figure that is not available needs a reason");
+  if (reason.empty()) throw std::invalid_argument("a metric that is not available needs a reason");
   return Json{{"na", reason}};
 }
 

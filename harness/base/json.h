@@ -8,17 +8,17 @@ namespace zerotax {
 /// JSON that keeps its keys in the order of writing, so that two runs can be compared line by line.
 using Json = nlohmann::ordered_json;
 
-/// As a file has it: indented, with a line break at its end. Bytes that are no UTF-8, as a file's name may have, become
-/// U+FFFD, for JSON has no other way.
+/// As a file has it: indented, with a line break at its end. Bytes that are not UTF-8, as a file's name may have,
+/// become U+FFFD, because JSON has no other way.
 std::string json_text(const Json& json);
 
-/// A figure that could not be measured: {"na": reason}. `reason` must not be empty.
+/// A metric that could not be measured: {"na": reason}. `reason` must not be empty.
 Json not_available(const std::string& reason);
 
-/// The string under a key, or `otherwise` if there is none or it is no string.
+/// The string under a key, or `otherwise` if there is none or it is not a string.
 std::string text_field(const Json& object, const std::string& key, const std::string& otherwise);
 
-/// Whether a figure is {"na": ...}.
+/// Whether a metric is {"na": ...}.
 bool is_not_available(const Json& figure);
 
 }  // namespace zerotax

@@ -32,13 +32,13 @@ std::size_t distance(const std::string& one, const std::string& other) {
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
   constexpr std::size_t kMostLetters = 2;
-  constexpr std::size_t kLongest = 100;  // no name is as long, and the table would be large
+  constexpr std::size_t kLongest = 100;  // no name is that long, and the table would be large
   if (word.empty() || word.size() > kLongest) return "";
   std::size_t least = kMostLetters + 1;
   const std::string* best = nullptr;
   for (const std::string& name : names) {
     const std::size_t letters = distance(lower(word), lower(name));
-    // Two of three letters are no typing error.
+    // Two letters of three are more than a typing error.
     if (letters < least && letters * 2 < word.size()) {
       least = letters;
       best = &name;

@@ -42,9 +42,9 @@ void allow_unknown_keys(Plain& schema) {
 
 Plain schema_document(const std::string& name) {
   const auto found = embedded_schemas().find(name);
-  if (found == embedded_schemas().end()) throw std::logic_error("there is no schema " + name);
+  if (found == embedded_schemas().end()) throw std::logic_error("no schema " + name);
   Plain document = Plain::parse(found->second);
-  document.erase("$id");  // it is relative to nothing
+  document.erase("$id");  // there is nothing that it could be relative to
   allow_unknown_keys(document);
   return document;
 }
@@ -105,18 +105,18 @@ std::string value_at(const Json& document, const Results::Error& error) {
   return shortened(value->dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// What the validator says, in our words; what we have none for is its own.
+/// The validator's message in our words, or in its own where we have none.
 std::string words_for(const Json& document, const Results::Error& error) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWords{{
       {"Value type not permitted", "has the wrong type"},
-      {"Failed to match against any enum", "is none of the words that it may be"},
-      {"Failed to match expected value", "is not what it must be"},
-      {"Failed to match regex", "is not written as it must be"},
+      {"Failed to match against any enum", "is not one of the allowed words"},
+      {"Failed to match expected value", "is not the required value"},
+      {"Failed to match regex", "does not have the required form"},
       {"String should be no fewer than", "is too short"},
       {"Array should contain no fewer", "has too few elements"},
       {"Array should contain no more", "has too many elements"},
-      {"Elements at indexes", "has an element twice"},
-      {"Failed to validate against", "does not fit the rest"},
+      {"Elements at indexes", "has duplicate elements"},
+      {"Failed to validate against", "does not match the rest"},
   }};
   const std::string_view said = error.description;
   if (said.starts_with("Missing required property")) {
@@ -142,7 +142,7 @@ std::string schema_problem(const Json& document, const std::string& name) {
   Results results;
   static valijson::Validator validator;  // which keeps the regular expressions that it has compiled
   if (validator.validate(schema_named(name), Adapter(plain), &results)) return "";
-  // Causes come before what they caused. Of the alternatives of a value that which went deepest is what was meant.
+  // Causes come before their consequences. Among alternatives of a value, the one that matched deepest was meant.
   Results::Error deepest;
   for (Results::Error error; results.popError(error);) {
     if (error.context.size() > deepest.context.size()) deepest = error;

@@ -10,12 +10,12 @@ inline constexpr std::uint64_t kKiB = 1024;
 inline constexpr std::uint64_t kMiB = 1024 * kKiB;
 inline constexpr std::uint64_t kGiB = 1024 * kMiB;
 
-/// The end of the user half of a 47-bit address space: no block can be as large.
+/// The end of the user half of a 47-bit address space: no block can be that large.
 inline constexpr std::uint64_t kAddressSpaceBytes = std::uint64_t{1} << 47;
 
 /// Parses "104857600", "100MiB", "1.5 GiB", "100MB" into bytes. Units: B, KiB, MiB, GiB (1024) and kB, MB, GB (1000).
-/// Throws UsageError when the text is no such size, is zero, is no whole number of bytes, or is beyond the address
-/// space.
+/// Throws UsageError when the text is not such a size, is zero, is not a whole number of bytes, or is beyond the
+/// address space.
 std::uint64_t parse_size(std::string_view text);
 
 }  // namespace zerotax

@@ -19,7 +19,7 @@ std::string shortened(const std::string& text) {
   return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
 }
 
-/// Looks at each value as it is read: at a million brackets, before there is a value of them.
+/// Checks each value as it is read: a million brackets are refused before a value is made of them.
 class Watch {
  public:
   bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {

@@ -24,8 +24,8 @@ class Argument {
   Argument& repeatable();
   /// --help shows the value that the variable has now.
   Argument& with_default();
-  /// A file or a folder. Refuses an empty word: a variable that was not set would otherwise quietly mean "nothing
-  /// asked".
+  /// A file or a folder. Refuses an empty word: an unset variable would otherwise silently mean that the option
+  /// was not given.
   Argument& path();
   /// Any word but an empty one.
   Argument& word();
@@ -39,7 +39,7 @@ class Argument {
   /// What a shell offers, where it is not a file.
   Argument& completed_by(ValueList values);
 
-  /// Whether it stood on the command line.
+  /// Whether it was on the command line.
   [[nodiscard]] bool given() const;
   /// "--size".
   [[nodiscard]] std::string name() const;
@@ -68,7 +68,7 @@ class Arguments {
   [[nodiscard]] bool given() const;
   [[nodiscard]] std::string name() const;
 
-  /// Lets words through that are no option of the command: leftover() has them.
+  /// Accepts words that are not options of the command: leftover() returns them.
   void keep_leftover();
   [[nodiscard]] std::vector<std::string> leftover() const;
 

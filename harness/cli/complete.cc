@@ -9,7 +9,7 @@ namespace {
 
 bool is_shown(const CLI::Option* option) { return !option->get_group().empty(); }
 
-/// "--allocator" is taken, and a value is to follow.
+/// The option that a value follows: "--allocator".
 const CLI::Option* option_of(const CLI::App& command, const std::string& word) {
   if (!word.starts_with("-")) return nullptr;
   const CLI::Option* option = command.get_option_no_throw(word);
@@ -32,7 +32,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// The words before the last that are neither options nor their values.
+/// The number of words before the last that are neither options nor their values.
 std::size_t positionals_before(const CLI::App& command, const std::vector<std::string>& words) {
   std::size_t count = 0;
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {

@@ -10,7 +10,7 @@ class Option;
 
 namespace zerotax {
 
-/// Has known_values() answer for an option with these.
+/// Makes known_values() return these for an option.
 void set_known_values(const CLI::Option& option, std::function<std::vector<std::string>()> values);
 
 /// The values that an option or a positional argument may have, as far as they can be listed.

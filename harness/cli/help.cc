@@ -28,13 +28,14 @@ ExitStatus help(const CLI::App& root, const Options& options) {
   return ExitStatus::kDone;
 }
 
-// Hidden (no summary): for the build, which makes the manual page of it, and for shells, which ask it while one types.
+// Hidden (no summary): for the build, which makes the manual page with it, and for shells, which call it for
+// completion.
 const Subcommand command(
     "help", "", "  zerotax help --man -\n  zerotax help --complete -- run --allo\n",
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.option("--man", options->man, "write the manual page to this file (- is standard output)").path();
-      arguments.flag("--complete", options->complete, "list what may stand at the end of the words behind --");
+      arguments.flag("--complete", options->complete, "list completions for the last of the words after --");
       return [options, root = arguments.app().get_parent()] { return help(*root, *options); };
     });
 

@@ -17,10 +17,10 @@
 
 namespace {
 
-/// What a shell makes of a program that SIGPIPE ended: who reads our output has had enough, as head(1) has.
+/// How a shell reports a program that SIGPIPE ended: the reader of our output has closed it, as head(1) does.
 constexpr int kReaderGone = 128 + SIGPIPE;
 
-bool told = false;  ///< why the command failed, or nobody is there to be told
+bool told = false;  ///< why the command failed was reported, or nobody is there to read it
 
 int fail(const std::string& problem, const std::string& remedy, zerotax::ExitStatus status) {
   told = true;
@@ -38,7 +38,7 @@ int fail_to_write(int error) {
     return kReaderGone;
   }
   return fail(fmt::format("cannot write standard output: {}", std::strerror(error)),
-              "make room, or write somewhere else", zerotax::ExitStatus::kUsage);
+              "free some space, or write somewhere else", zerotax::ExitStatus::kUsage);
 }
 
 /// Parses the command line and carries it out. Returns the exit status.
@@ -55,7 +55,7 @@ int run(int argc, char** argv) {
   try {
     zerotax::Subcommand::add_all(app, status);
     zerotax::Subcommand::check_first_word(app);
-    // A program's own words are not for our parser, which would change some of them.
+    // Our parser must not see a program's own words: it would change some of them.
     app.parse(zerotax::Subcommand::own_words(), argv);
   } catch (const CLI::Success& success) {
     std::ostringstream text;
@@ -66,15 +66,15 @@ int run(int argc, char** argv) {
   } catch (const zerotax::Error& failure) {
     return fail(failure);
   } catch (const std::bad_alloc&) {
-    return fail(zerotax::call_trouble("zerotax itself got no memory", ENOMEM));
+    return fail(zerotax::call_trouble("zerotax itself ran out of memory", ENOMEM));
   } catch (const std::system_error& failure) {
     const int error = failure.code().value();
     if (error == EPIPE || std::ferror(stdout) != 0) return fail_to_write(error);
-    // Of a thread; all else is of a file.
-    if (error == EAGAIN) return fail(zerotax::call_trouble("no thread can be started", error));
-    return fail(failure.what(), "make room, or write somewhere else", zerotax::ExitStatus::kUsage);
+    // A thread could not be started; all else concerns a file.
+    if (error == EAGAIN) return fail(zerotax::call_trouble("cannot start a thread", error));
+    return fail(failure.what(), "free some space, or write somewhere else", zerotax::ExitStatus::kUsage);
   } catch (const std::exception& failure) {
-    return fail(failure.what(), "this is a defect of zerotax: please report it with the command line",
+    return fail(failure.what(), "this is a defect in zerotax: please report it with the command line",
                 zerotax::ExitStatus::kMachine);
   }
   // An interrupted run says so as the shell expects it.
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   zerotax::secure_standard_streams();
   zerotax::catch_interrupts();
   const int status = run(argc, argv);
-  // A table that nobody got is not done, whatever was found.
+  // A table that could not be written is a failure, whatever was found.
   const int error = zerotax::flush_standard_output();
   return error == 0 || told ? status : fail_to_write(error);
 }

@@ -8,7 +8,8 @@
 namespace zerotax {
 namespace {
 
-/// Text as it stands: no line of it is a request, no character an escape. A hyphen stays one that can be copied.
+/// Text to be shown literally: no line of it is a request, no character an escape. A hyphen stays one that can be
+/// copied.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char each : text) {
@@ -41,7 +42,7 @@ std::string heading(const CLI::Option& option) {
   return text;
 }
 
-/// What a validator says of the values: "{run,list}" of TEXT:{run,list}.
+/// The values that a validator lists: "{run,list}" of TEXT:{run,list}.
 std::string choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const auto open = type.find('{');
@@ -70,7 +71,7 @@ std::string synopsis(const CLI::App& command) {
     text += option->get_required() ? fmt::format(" \\fI{}\\fR", name) : fmt::format(" [\\fI{}\\fR]", name);
   }
   text += " [\\fIOPTION\\fR]...";
-  // Which commands take a program is said by their examples alone.
+  // Only the examples show which commands take a program.
   return command.get_footer().find(" -- ") == std::string::npos ? text
                                                                 : text + R"( [\-\- \fIPROGRAM\fR [\fIARGUMENT\fR]...])";
 }
@@ -96,11 +97,13 @@ std::string man_page(const CLI::App& app) {
   text +=
       ".SH DESCRIPTION\nA program that calls calloc pays a tax when its allocator writes zeros over memory that was "
       "already zero.\n"
-      "zerotax measures it: which allocators do, from which size on, what it costs, and whom. An allocator is the name "
-      "of a\n"
-      "built-in one (see \\fBzerotax list\\fR), or NAME=PATH of any library that replaces malloc. Sizes are bytes, or "
-      "as in\n"
-      "64KiB, 100MiB, 1GB. Root is not needed; what it adds, \\fBzerotax doctor\\fR says.\n.SH OPTIONS\n";
+      "zerotax measures that tax: which allocators do this, from which size on, and what it costs whom. An allocator "
+      "is "
+      "given as the name of a\n"
+      "built-in one (see \\fBzerotax list\\fR), or as NAME=PATH for any library that replaces malloc. Sizes are bytes, "
+      "or "
+      "written like\n"
+      "64KiB, 100MiB, 1GB. Root is not needed; \\fBzerotax doctor\\fR shows what it adds.\n.SH OPTIONS\n";
   text += options_of(app) + ".SH COMMANDS\n";
   for (const CLI::App* command : commands) {
     text += fmt::format(".SS {}\n{}.\n{}", escaped(command->get_name()), escaped(command->get_description()),
@@ -121,7 +124,7 @@ std::string man_page(const CLI::App& app) {
       "what was\n"
       "measured until then is kept.\n.SH ENVIRONMENT\n.TP\n.B ZEROTAX_PROBE_DIR\nThe folder of the probes bench\\-*, "
       "if they are\n"
-      "not beside the program.\n.SH SEE ALSO\nThe pages under share/doc/zerotax: how each figure is measured, and what "
+      "not beside the program.\n.SH SEE ALSO\nThe pages under share/doc/zerotax: how each metric is measured, and what "
       "it does not\n"
       "prove.\n";
   return text;

@@ -13,14 +13,13 @@ void MeasureOptions::add_allocators(Arguments& arguments) {
       arguments, "--allocator", allocators,
       "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: all built in)");
   repeatable(arguments, "--env", env, "NAME:KEY=VALUE, an environment variable for one allocator (repeatable)");
-  described_.push_back(arguments.option("--timeout", timeout_s, "seconds for one point").with_default());
+  described_.push_back(arguments.option("--timeout", timeout_s, "time limit of one point, in seconds").with_default());
 }
 
 void MeasureOptions::add_folder(Arguments& arguments) {
   described_.push_back(arguments.option("--out", out, "folder for the results; must be new or empty").path());
-  resume_ =
-      arguments.option("--resume", resume, "go on with the results folder DIR of an interrupted run, as it was planned")
-          .path();
+  resume_ = arguments.option("--resume", resume, "resume the interrupted run in results folder DIR, as it was planned")
+                .path();
 }
 
 void MeasureOptions::add_touch_and_thread(Arguments& arguments, const char* touch_default, const char* thread_default) {
@@ -28,24 +27,26 @@ void MeasureOptions::add_touch_and_thread(Arguments& arguments, const char* touc
       "fraction of the pages written between calloc and free, 0 to 1 (repeatable; default {})", touch_default);
   repeatable(arguments, "--touch", touches, touch_words.c_str());
   const auto thread_words =
-      fmt::format("main or worker: the thread that allocates (repeatable; default {})", thread_default);
+      fmt::format("thread that allocates: main or worker (repeatable; default {})", thread_default);
   repeatable(arguments, "--thread", threads, thread_words.c_str());
 }
 
 void MeasureOptions::add_axes(Arguments& arguments) {
   repeatable(arguments, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
-  repeatable(arguments, "--size", sizes, "bytes asked of calloc, as in 100MiB (repeatable)");
+  repeatable(arguments, "--size", sizes, "bytes to request from calloc, as in 100MiB (repeatable)");
   add_touch_and_thread(arguments, "0", "main");
-  described_.push_back(arguments.option("--ops", ops, "operations per point (default: 50, fewer where they are slow)"));
+  described_.push_back(arguments.option("--ops", ops, "operations per point (default: 50, fewer if they are slow)"));
   arguments.option("--json", json, "write the whole run to this file (- is standard output)").path();
 }
 
 std::vector<Argument> MeasureOptions::add_compared(Arguments& arguments) {
   repeatable(arguments, "--env", env,
              "NAME:KEY=VALUE, an environment variable for one of them; NAME may be old or new (repeatable)");
-  described_.push_back(arguments.option("--timeout", timeout_s, "seconds for one process").with_default());
+  described_.push_back(
+      arguments.option("--timeout", timeout_s, "time limit of one process, in seconds").with_default());
   repeatable(arguments, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
-  repeatable(arguments, "--size", sizes, "bytes asked of calloc (repeatable; default 64KiB, 1MiB, 20MiB, 100MiB)");
+  repeatable(arguments, "--size", sizes,
+             "bytes to request from calloc (repeatable; default 64KiB, 1MiB, 20MiB, 100MiB)");
   add_touch_and_thread(arguments, "0 and 1", "main");
   return {described_.begin(), described_.end()};
 }
@@ -70,16 +71,14 @@ PlanAxes MeasureOptions::axes() const {
 void MeasureOptions::check() const {
   for (const Argument& option : described_) {
     if (!resume_ || !resume_->given() || !option.given()) continue;
-    throw UsageError(fmt::format("--resume goes on as the run was planned, so {} cannot be given", option.name()),
-                     fmt::format("leave out {}, or begin a new run without --resume", option.name()));
+    throw UsageError(fmt::format("--resume continues the run as it was planned, so {} cannot be given", option.name()),
+                     fmt::format("leave out {}, or start a new run without --resume", option.name()));
   }
   if (ops && (*ops < 1 || *ops > static_cast<std::int64_t>(kMaxOps))) {
-    throw UsageError(fmt::format("--ops {} is no usable number of operations", *ops),
-                     fmt::format("give a number from 1 to {}", kMaxOps));
+    throw UsageError(fmt::format("invalid --ops {}", *ops), fmt::format("give a number from 1 to {}", kMaxOps));
   }
   if (!(timeout_s > 0) || timeout_s > 86'400) {
-    throw UsageError(fmt::format("--timeout {:g} is no usable time", timeout_s),
-                     "give seconds, more than 0 and at most 86400");
+    throw UsageError(fmt::format("invalid --timeout {:g}", timeout_s), "give seconds, more than 0 and at most 86400");
   }
 }
 

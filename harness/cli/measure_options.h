@@ -29,7 +29,7 @@ class MeasureOptions {
   void add_allocators(Arguments& arguments);
   /// --out, --resume.
   void add_folder(Arguments& arguments);
-  /// --touch, --thread; the words say what a command takes when they are not given.
+  /// --touch, --thread; the words name the defaults of a command.
   void add_touch_and_thread(Arguments& arguments, const char* touch_default, const char* thread_default);
   /// --case, --size, --touch, --thread, --ops, --json.
   void add_axes(Arguments& arguments);
@@ -37,7 +37,7 @@ class MeasureOptions {
   /// --env, --timeout, --case, --size, --touch, --thread, with the defaults of a comparison; returns them all.
   std::vector<Argument> add_compared(Arguments& arguments);
 
-  /// The axes, checked. Throws UsageError for a case that there is not, a size that is none, a fraction outside 0 to 1,
+  /// The axes, checked. Throws UsageError for an unknown case, an invalid size, a fraction outside 0 to 1,
   /// an unknown thread.
   [[nodiscard]] PlanAxes axes() const;
   /// Throws UsageError for a number of operations or a timeout out of range, and for anything that would change the
@@ -49,7 +49,7 @@ class MeasureOptions {
   void repeatable(Arguments& arguments, const char* name, std::vector<T>& values, const char* description);
 
   std::optional<Argument> resume_;
-  std::vector<Argument> described_;  ///< those that say what is measured and where to
+  std::vector<Argument> described_;  ///< those that say what is measured and where it is stored
 };
 
 }  // namespace zerotax

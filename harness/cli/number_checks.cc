@@ -16,7 +16,7 @@ bool is_number(const std::string& word) {
   return failure == std::errc() && end == word.data() + word.size();
 }
 
-/// A zero in front means base 8 to some.
+/// A leading zero means base 8 to some.
 bool has_leading_zero(const std::string& word) {
   const std::size_t first = word.starts_with('-') ? 1 : 0;
   return word.size() > first + 1 && word[first] == '0' && word[first + 1] >= '0' && word[first + 1] <= '9';

@@ -5,7 +5,7 @@
 namespace zerotax {
 
 /// Makes every option of a command that is a number take plain decimal ones only: the parser would read 0x10 as 16 and
-/// 010 as 8. What range makes sense is the command's own to say, as it is of nan.
+/// 010 as 8. Each command checks the range itself, and nan.
 void add_number_checks(CLI::App& command);
 
 }  // namespace zerotax

@@ -24,13 +24,13 @@ std::vector<Entry>& entries() {
   return all;
 }
 
-/// What stands after -- is a program's, and not every command runs one.
+/// What follows -- belongs to a program, and not every command runs one.
 void check_program(const CLI::App& command) {
   const bool marked = Subcommand::own_words() < static_cast<int>(Subcommand::command_line.size());
   if (!marked || command.get_group().empty()) return;
   if (command.get_footer().find(" -- ") == std::string::npos) {
-    throw UsageError(fmt::format("zerotax {} runs no program, and -- is given", command.get_name()),
-                     "leave out -- and all after it");
+    throw UsageError(fmt::format("zerotax {} does not run a program, but -- is given", command.get_name()),
+                     "leave out -- and everything after it");
   }
   if (Subcommand::program_words().empty()) {
     throw UsageError("no command is given after --",
@@ -84,23 +84,24 @@ void Subcommand::check_first_word(const CLI::App& app) {
   const std::string& word = command_line[1];
   if (word.starts_with("--version=") || word.starts_with("--help=")) {
     const auto equals = word.find('=');
-    throw UsageError(fmt::format("{} takes no '{}'", word.substr(0, equals), word.substr(equals + 1)), "give it alone");
+    throw UsageError(fmt::format("{} takes no value ('{}')", word.substr(0, equals), word.substr(equals + 1)),
+                     "give it alone");
   }
   if (word == "--version" && command_line.size() > 2) {
-    throw UsageError(fmt::format("--version takes no '{}'", command_line[2]), "give it alone");
+    throw UsageError(fmt::format("unexpected '{}' after --version", command_line[2]), "give it alone");
   }
   const std::vector<std::string> options{"--help", "-h", "--version"};
   if (std::find(options.begin(), options.end(), word) != options.end()) return;
   if (word.starts_with('-') && word != "--") {
     throw UsageError("unknown option '" + word + "'",
-                     fmt::format("{}a command comes first (see `zerotax --help`)", did_you_mean(word, options)));
+                     fmt::format("{}start with a command (see `zerotax --help`)", did_you_mean(word, options)));
   }
   std::vector<std::string> names;
   for (const Entry& entry : entries()) {
     if (word == entry.name) return check_verb(*app.get_subcommand(word));
     if (entry.summary[0] != '\0') names.emplace_back(entry.name);
   }
-  throw UsageError("unknown command '" + word + "'", fmt::format("{}there are: {} (see `zerotax --help`)",
+  throw UsageError("unknown command '" + word + "'", fmt::format("{}choose from: {} (see `zerotax --help`)",
                                                                  did_you_mean(word, names), fmt::join(names, ", ")));
 }
 

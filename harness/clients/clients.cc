@@ -36,8 +36,8 @@ std::optional<std::string> python_with(const std::vector<std::string>& modules) 
   return found != known.end() ? found->second : known.emplace(modules, find_python(modules)).first->second;
 }
 
-/// What every client needs together: so that all run in one python, and in Debian's rather than in one that happens to
-/// have a part of it.
+/// What all clients need together: so that all run in one python, and in Debian's rather than in one that happens to
+/// have some of it.
 std::vector<std::string> all_modules() {
   std::vector<std::string> modules;
   for (const Client& client : all_clients()) {
@@ -111,7 +111,8 @@ std::vector<Client> chosen_clients(const std::vector<std::string>& names) {
     if (found == all_clients().end()) {
       std::vector<std::string> known;
       for (const Client& client : all_clients()) known.push_back(client.name);
-      throw UsageError(fmt::format("unknown client '{}'", name), fmt::format("there are: {}", fmt::join(known, ", ")));
+      throw UsageError(fmt::format("unknown client '{}'", name),
+                       fmt::format("choose from: {}", fmt::join(known, ", ")));
     }
     chosen.push_back(*found);
   }
@@ -199,7 +200,7 @@ Json ClientRunner::run(const Allocator& allocator, const Client& client, std::ui
   const ChildVerdict verdict = judge(child, timeout_);
   if (verdict.status != "ok") return without_figures(json, verdict.status, verdict.reason);
   const Json said = Json::parse(child.output, nullptr, false);
-  if (!said.is_object()) return without_figures(json, "failed", "it printed no figures: " + last_line(child.errors));
+  if (!said.is_object()) return without_figures(json, "failed", "it printed no results: " + last_line(child.errors));
   return with_figures(json, said);
 }
 

@@ -11,7 +11,7 @@
 
 namespace zerotax::clients {
 
-/// A program that receives, as people run it: one script in cases/recv_buffer/clients.
+/// A program that receives, as it is used in practice: one script in cases/recv_buffer/clients.
 struct Client {
   std::string name;                  ///< as in --client; the script without its ".py"
   std::string summary;               ///< one line
@@ -24,14 +24,14 @@ struct Client {
 /// Every client, in the order of the table's columns.
 const std::vector<Client>& all_clients();
 
-/// Those of the names, or all. Throws UsageError for a name that there is not.
+/// Those of the names, or all. Throws UsageError for an unknown name.
 std::vector<Client> chosen_clients(const std::vector<std::string>& names);
 
 /// The document "zerotax.clients/1" (results/schema/clients.schema.json) from the run of the case (Session::json), the
 /// clients that were asked for, and what ClientRunner::run gave.
 Json clients_json(const Json& run, const std::vector<Client>& clients, const std::vector<Json>& results, bool complete);
 
-/// What runs of the clients need beside the allocator.
+/// What runs of the clients need besides the allocator.
 class ClientRunner {
  public:
   /// `stop` as in run_child. Throws MachineError if this build has no server, or no scripts.

@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::string> clients;
 };
 
-/// Throws UsageError for a size that is none.
+/// Throws UsageError for an invalid size.
 std::vector<std::uint64_t> sizes_of(const MeasureOptions& options) {
   std::vector<std::uint64_t> sizes;
   for (const std::string& size : options.sizes) sizes.push_back(parse_size(size));
@@ -37,7 +37,7 @@ std::vector<std::uint64_t> sizes_of(const MeasureOptions& options) {
   return sizes;
 }
 
-/// The case in C++ at the same sizes, to stand beside the clients.
+/// The case in C++ at the same sizes, to compare with the clients.
 Session make_session(const MeasureOptions& options, const std::vector<std::uint64_t>& sizes) {
   Plan plan;
   plan.timeout_s = options.timeout_s;
@@ -74,7 +74,7 @@ ExitStatus run(const Options& options) {
   const std::vector<Client> clients = chosen_clients(options.clients);
   const std::string& file = options.measure.json;
   check_outputs({{"--json", file}}, library_inputs(options.measure.allocators));
-  // What is wrong with the words is said before Python's modules are looked for, which takes seconds.
+  // Bad arguments are reported before Python's modules are looked for, which takes seconds.
   Session session = make_session(options.measure, sizes_of(options.measure));
   const auto timeout = std::chrono::duration<double>(options.measure.timeout_s);
   const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout), stop_requested);
@@ -82,7 +82,7 @@ ExitStatus run(const Options& options) {
   const std::vector<Json> results = signal == 0 ? run_clients(session.plan(), clients, runner) : std::vector<Json>();
   if (!file.empty()) write_file(file, json_text(clients_json(session.json(), clients, results, interrupted() == 0)));
   if (file != "-") fmt::print("{}", clients_table(clients, session.points(), results));
-  if (interrupted() != 0) fmt::print(stderr, "zerotax: interrupted: only what was finished is shown\n");
+  if (interrupted() != 0) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
   for (const std::vector<Json>* entries : {&session.points(), &results}) {
     for (const Json& entry : *entries) {
       if (entry.at("status") != "ok" && entry.at("status") != "skipped") return ExitStatus::kFinding;
@@ -92,12 +92,11 @@ ExitStatus run(const Options& options) {
 }
 
 const Subcommand command(
-    "clients", "run Python's TLS clients under each allocator, beside the case recv_buffer", kExamples,
+    "clients", "run Python TLS clients under each allocator, beside the case recv_buffer", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);
-      arguments
-          .option("--client", options->clients, "one of the clients (repeatable; default: all that this machine has)")
+      arguments.option("--client", options->clients, "client to run (repeatable; default: all that this machine has)")
           .completed_by([] {
             std::vector<std::string> names;
             for (const Client& client : all_clients()) names.push_back(client.name);
@@ -106,7 +105,7 @@ const Subcommand command(
           .repeatable();
       arguments
           .option("--size", options->measure.sizes,
-                  "bytes to ask for at a time (repeatable; default: 100MB and 1000MiB)")
+                  "bytes to request at a time (repeatable; default: 100MB and 1000MiB)")
           .repeatable();
       arguments.option("--json", options->measure.json, "write everything to this file (- is standard output)").path();
       return [options] { return run(*options); };

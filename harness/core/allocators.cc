@@ -31,11 +31,11 @@ std::vector<std::string> available_names() {
 }
 
 std::string own_remedy() {
-  return fmt::format("built in are {}; any other by its path, as in --allocator mine=/path/libmine.so",
+  return fmt::format("built-in allocators: {}; give any other by its path, as in --allocator mine=/path/libmine.so",
                      fmt::join(available_names(), ", "));
 }
 
-/// Says early what the loader would only say by ignoring the file.
+/// Reports early what the loader would only show by ignoring the file.
 void check_library_file(const std::string& path) {
   constexpr const char* kRemedy = "give the shared library of a malloc replacement, as in mine=/path/libmine.so";
   std::error_code failure;
@@ -50,13 +50,13 @@ void check_library_file(const std::string& path) {
   std::array<char, EI_NIDENT> identity{};
   file.read(identity.data(), identity.size());
   if (std::string_view(identity.data(), SELFMAG) != ELFMAG) {
-    throw UsageError(fmt::format("'{}' is not a shared library (no ELF file)", path), kRemedy);
+    throw UsageError(fmt::format("'{}' is not a shared library (not an ELF file)", path), kRemedy);
   }
   if (identity[EI_CLASS] != ELFCLASS64) {
     throw UsageError(fmt::format("'{}' is not a 64-bit library", path), kRemedy);
   }
   if (is_cut_short(path)) {
-    throw UsageError(fmt::format("'{}' is damaged: it ends before the parts that are to be loaded do", path), kRemedy);
+    throw UsageError(fmt::format("'{}' is damaged: the file is shorter than the parts to be loaded", path), kRemedy);
   }
   check_preload_path(path, "copy or link the library to a path without them");
 }
@@ -69,23 +69,23 @@ void check_replaces_malloc(const Allocator& allocator, const std::map<std::strin
     if (from != answer.end() && fs::equivalent(from->second, *allocator.preload, failure)) continue;
     const std::string& errors = answer.at("errors");
     const std::string said = errors.find("cannot be preloaded") != std::string::npos
-                                 ? "; the loader: " + errors.substr(0, errors.find('\n'))
+                                 ? "; the loader says: " + errors.substr(0, errors.find('\n'))
                                  : "";
     throw UsageError(
-        fmt::format("'{}' is no malloc replacement: it does not define {}{}", *allocator.preload, function, said),
+        fmt::format("'{}' is not a malloc replacement: it does not define {}{}", *allocator.preload, function, said),
         "give a library that defines malloc, calloc, realloc and free");
   }
 }
 
-/// Absolute, and without "." and ".." as far as it still names the same file; links stay, for people name versions by
-/// them.
+/// Absolute, and without "." and ".." as far as it still names the same file; links stay, because people name versions
+/// by them.
 std::string tidy_path(const std::string& path) {
   std::error_code failure;
   const fs::path whole = fs::absolute(path);
   const fs::path tidy = whole.lexically_normal();
   if (fs::equivalent(whole, tidy, failure) && !failure) return tidy.string();
   const fs::path real = fs::weakly_canonical(whole, failure);
-  // Who linked around a blank, which the loader cannot preload, keeps the link.
+  // A link around a path with a blank, which the loader cannot preload, is kept.
   const bool usable = !failure && real.string().find_first_of(": ") == std::string::npos;
   return usable ? real.string() : whole.string();
 }
@@ -95,14 +95,14 @@ void check_name(const std::string& name) {
   constexpr std::size_t kLongest = 100;
   const auto is_control = [](char each) { return static_cast<unsigned char>(each) < 0x20 || each == 0x7F; };
   const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format("'{}' is no name for an allocator{}", name, why), own_remedy());
+    throw UsageError(fmt::format("invalid allocator name '{}'{}", name, why), own_remedy());
   };
   if (name.size() > kLongest) refuse(fmt::format(": it has more than {} characters", kLongest));
   if (std::any_of(name.begin(), name.end(), is_control)) refuse(": it has a control character");
-  if (name.starts_with('-')) refuse(": it begins as an option does");
+  if (name.starts_with('-')) refuse(": it starts like an option");
   if (name.empty() || name == "." || name == ".." || name.find_first_of(":/ ,\"\\") != std::string::npos) refuse("");
-  // Files that are no UTF-8 could not be read again.
-  if (Json::parse('"' + name + '"', nullptr, false).is_discarded()) refuse(": it is no UTF-8");
+  // Files that are not UTF-8 could not be read again.
+  if (Json::parse('"' + name + '"', nullptr, false).is_discarded()) refuse(": it is not UTF-8");
 }
 
 Allocator parse_allocator(const std::string& word) {
@@ -129,28 +129,29 @@ Allocator parse_allocator(const std::string& word) {
 }
 
 /// Throws UsageError for a variable that zerotax sets itself, which would silently be overwritten, and for a word that
-/// is no name of a variable.
+/// is not the name of a variable.
 void check_variable(const std::string& key, const std::string& allocator) {
   if (key == "LD_PRELOAD") {
     throw UsageError("--env cannot set LD_PRELOAD: zerotax sets it itself",
-                     fmt::format("preload the library by --allocator {}=PATH", allocator));
+                     fmt::format("preload the library with --allocator {}=PATH", allocator));
   }
   if (key.starts_with("ZEROTAX_")) {
-    throw UsageError(fmt::format("--env cannot set {}: variables that begin with ZEROTAX_ are of zerotax itself", key),
-                     "set it for zerotax, as in " + key + "=VALUE zerotax ...");
+    throw UsageError(
+        fmt::format("--env cannot set {}: variables that start with ZEROTAX_ belong to zerotax itself", key),
+        "set it for zerotax, as in " + key + "=VALUE zerotax ...");
   }
   const bool named = std::all_of(key.begin(), key.end(), [](char each) {
     const auto byte = static_cast<unsigned char>(each);
     return byte > 0x20 && byte != 0x7F;
   });
-  if (!named) throw UsageError(fmt::format("'{}' is no name of a variable", key), "give NAME:KEY=VALUE");
+  if (!named) throw UsageError(fmt::format("'{}' is not the name of a variable", key), "give NAME:KEY=VALUE");
 }
 
 void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
   const auto colon = word.find(':');
   const auto equals = word.find('=', colon == std::string::npos ? 0 : colon);
   if (colon == std::string::npos || equals == std::string::npos || equals == colon + 1) {
-    throw UsageError(fmt::format("'{}' is no configuration", word),
+    throw UsageError(fmt::format("invalid --env '{}'", word),
                      "give NAME:KEY=VALUE, as in --env jemalloc:MALLOC_CONF=retain:false");
   }
   const std::string name = word.substr(0, colon);
@@ -159,7 +160,7 @@ void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
   for (Allocator& allocator : allocators) {
     if (allocator.name != name) continue;
     if (!allocator.env.emplace(key, word.substr(equals + 1)).second) {
-      throw UsageError(fmt::format("--env gives {} of {} twice", key, name), "leave one of the two out");
+      throw UsageError(fmt::format("--env sets {} of {} twice", key, name), "leave one of them out");
     }
     return;
   }

@@ -33,14 +33,14 @@ void check_preload_path(const std::string& path, const std::string& remedy);
 
 /// Turns --allocator words (NAME or NAME=PATH) and --env words (NAME:KEY=VALUE) into allocators whose versions were
 /// read by starting each. No names: every built-in one. Throws UsageError for unknown or doubled names, and for a path
-/// that is no malloc replacement.
+/// that is not a malloc replacement.
 std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
                                           const std::vector<std::string>& env_words);
 
 /// {"name", "version", "preload", "env"}.
 Json allocator_json(const Allocator& allocator);
 
-/// The version as a figure: a string, or {"na": ...}.
+/// The version as a metric: a string, or {"na": ...}.
 Json version_json(const Allocator& allocator);
 
 }  // namespace zerotax

@@ -47,12 +47,12 @@ ChildVerdict judge(const ChildResult& child, std::chrono::milliseconds timeout) 
     case End::kTimeout:
       return {"timeout", how};
     case End::kMemory:
-      return {"crashed", how + ": its resident set passed twice what it asked for and 1 GiB"};
+      return {"crashed", how + ": its resident set exceeded twice its request plus 1 GiB"};
     case End::kStopped:
       return {"skipped", how};
     case End::kNotStarted:
-      // Want of descriptors or processes is the machine's.
-      if (std::strcmp(child.failed_call, "exec") != 0) throw start_trouble("a program of ours", child, "");
+      // A lack of descriptors or processes is the machine's fault.
+      if (std::strcmp(child.failed_call, "exec") != 0) throw start_trouble("a program of zerotax", child, "");
       break;
   }
   return {"failed", how};

@@ -6,15 +6,15 @@
 
 namespace zerotax {
 
-/// Reads a file of the schema zerotax.NAME/1 and holds it against all of results/schema/NAME.schema.json, so that who
-/// uses it may take for granted what stands there. Throws UsageError, with `remedy`, for what is no plain file, no
-/// JSON, of another schema, or damaged: the file, the place in it, and what is wrong there.
+/// Reads a file of the schema zerotax.NAME/1 and checks it against all of results/schema/NAME.schema.json, so that its
+/// users can rely on that. Throws UsageError, with `remedy`, for what is not a regular file, not JSON, of another
+/// schema, or damaged: the file, the place in it, and what is wrong there.
 Json read_document(const std::string& path, const std::string& name, const std::string& remedy);
 
-/// The same of what was read already. `where` names it: a file, or a line of one.
+/// The same for what was read already. `where` names it: a file, or a line of one.
 void check_document(const Json& document, const std::string& where, const std::string& name, const std::string& remedy);
 
-/// What no schema can say of the figures of a point, or of an early operation: more redundant bytes than zeroed ones,
+/// What no schema can check of the metrics of a point, or of an early operation: more redundant bytes than zeroed ones,
 /// or percentiles that do not ascend. Returns it with its place below the point, or nothing.
 std::string contradiction_in(const Json& point);
 

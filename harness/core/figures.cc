@@ -49,7 +49,8 @@ std::string draw_svg(const std::string& name, const std::string& document) {
   if (document.empty()) return "";
   std::string folder = (fs::temp_directory_path() / "zerotax-figure-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
-    throw MachineError(fmt::format("{} cannot be made: {}", folder, std::strerror(errno)), "point TMPDIR at a folder");
+    throw MachineError(fmt::format("{} cannot be created: {}", folder, std::strerror(errno)),
+                       "point TMPDIR at a writable folder");
   }
   std::ostringstream svg;
   ChildResult drawn;

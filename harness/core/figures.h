@@ -12,8 +12,8 @@ std::string draw_figures(const std::string& results_folder);
 /// and what to do. Looks for a python with jinja2 as draw_figures does for its own.
 std::string write_report_page(const std::string& results_folder);
 
-/// Draws one document with the script plots/NAME.py, and returns the SVG. An empty document only looks whether that
-/// could be done, and gives nothing. Throws MachineError with what to install, or what went wrong.
+/// Draws one document with the script plots/NAME.py, and returns the SVG. An empty document only checks whether that
+/// is possible, and returns nothing. Throws MachineError with what to install, or what went wrong.
 std::string draw_svg(const std::string& name, const std::string& document);
 
 }  // namespace zerotax

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFirstOps = 8;
 
-/// What no row can say: what is derived from other values, and what is no number.
+/// What no row can express: values derived from others, and values that are not numbers.
 void add_derived(const Passes& passes, std::size_t op, FirstOperation& entry) {
   const PassResult& audit = passes.audit;
   const bool seen = op < audit.ops();

@@ -12,7 +12,7 @@ void restore_interrupts();
 /// The signal that asked for an end, or 0.
 int interrupted();
 
-/// Whether a signal asked for an end: for what takes a question whether to stop.
+/// Whether a signal asked for an end: for whatever takes a `stop` function.
 inline bool stop_requested() { return interrupted() != 0; }
 
 }  // namespace zerotax

@@ -5,7 +5,7 @@
 namespace zerotax {
 
 /// Whether a 64-bit ELF file ends before its program headers, or what they have loaded, do: the loader would be killed
-/// by SIGBUS in it, and the library be taken for one that crashes.
+/// by SIGBUS, and the library would look like one that crashes.
 bool is_cut_short(const std::string& path);
 
 }  // namespace zerotax

@@ -15,32 +15,32 @@
 namespace zerotax {
 namespace {
 
-/// A smaller stack than this is spent by the loader and a first call; nobody who meant it would measure under it.
+/// The loader and a first call use up a smaller stack than this; nobody would measure under it on purpose.
 constexpr std::uint64_t kSmallStack = std::uint64_t{256} * 1024;
 
 std::string raise_words(int resource) {
-  return fmt::format("raise it, as by ulimit {} {}", limit_option(resource),
+  return fmt::format("raise it, as with ulimit {} {}", limit_option(resource),
                      resource == RLIMIT_NOFILE ? "1024" : "unlimited");
 }
 
 /// The limits that such an errno may come from, and what else it may be.
 struct Cause {
   int error;
-  int resources[3];  ///< -1 is none
+  int resources[3];  ///< -1: none
   const char* otherwise;
 };
 
 constexpr Cause kCauses[] = {
-    {EMFILE, {RLIMIT_NOFILE, -1, -1}, "close what this process has inherited, or raise ulimit -n"},
-    {ENFILE, {-1, -1, -1}, "the whole system has no descriptor left: end something, or raise fs.file-max"},
-    {EFBIG, {RLIMIT_FSIZE, -1, -1}, "raise the limit of file sizes, as by ulimit -f unlimited"},
+    {EMFILE, {RLIMIT_NOFILE, -1, -1}, "close inherited descriptors, or raise ulimit -n"},
+    {ENFILE, {-1, -1, -1}, "the whole system is out of descriptors: end some programs, or raise fs.file-max"},
+    {EFBIG, {RLIMIT_FSIZE, -1, -1}, "raise the limit of file sizes, as with ulimit -f unlimited"},
     {EAGAIN,
      {RLIMIT_NPROC, -1, -1},
-     "no process or thread more is allowed: raise ulimit -u, or pids.max of the cgroup"},
+     "no further process or thread is allowed: raise ulimit -u, or pids.max of the cgroup"},
     {ENOMEM, {RLIMIT_AS, RLIMIT_DATA, -1}, "free some memory"},
-    {EPERM, {-1, -1, -1}, "a seccomp filter or security module forbids it: allow it, or measure outside of it"},
+    {EPERM, {-1, -1, -1}, "a seccomp filter or security module forbids it: allow it, or measure outside it"},
     {EACCES, {-1, -1, -1}, "a security module or the file's permissions forbid it: allow it"},
-    {ENOSYS, {-1, -1, -1}, "this kernel, or a seccomp filter, does not offer it: allow it, or measure outside of it"},
+    {ENOSYS, {-1, -1, -1}, "this kernel, or a seccomp filter, does not offer it: allow it, or measure outside it"},
 };
 
 }  // namespace
@@ -60,7 +60,7 @@ MachineError call_trouble(const std::string& what, int error) {
 
 MachineError start_trouble(const std::string& what, const ChildResult& child, const std::string& missing_remedy) {
   const std::string problem = fmt::format("{} cannot be started: {}", what, child.failed_call);
-  // Of exec it is about the file; all else is of the machine.
+  // An error of exec concerns the file; all others the machine.
   const bool by_file = std::strcmp(child.failed_call, "exec") == 0 && child.code != EAGAIN && child.code != ENOMEM;
   if (by_file) return {fmt::format("{}: {}", problem, std::strerror(child.code)), missing_remedy};
   return call_trouble(problem, child.code);
@@ -98,8 +98,8 @@ void throw_if_limited(const ChildResult& child, const std::string& how) {
 
 void require_proc() {
   if (::access("/proc/self/stat", R_OK) == 0) return;
-  throw MachineError("/proc is not mounted, and the kernel tells there what is measured",
-                     "mount it, as by mount -t proc proc /proc");
+  throw MachineError("/proc is not mounted, and nearly everything is measured through it",
+                     "mount it, as with mount -t proc proc /proc");
 }
 
 }  // namespace zerotax

@@ -8,17 +8,17 @@
 
 namespace zerotax {
 
-/// What this machine lacks or limits is told as that, never as something that an allocator does. Exit status 3.
+/// What this machine lacks or limits is reported as such, never as something that an allocator does. Exit status 3.
 
 /// A process that could not be started: why, and what to do. `what` as in "the probe '/path/bench-glibc'";
-/// `missing_remedy` is given where the file is not there.
+/// `missing_remedy` is the remedy if the file is missing.
 MachineError start_trouble(const std::string& what, const ChildResult& child, const std::string& missing_remedy);
 
 /// A call that got no memory, descriptor, process or file from the kernel: "memfd_create: Operation not permitted". The
-/// remedy is by the errno and the limits of this process.
+/// remedy depends on the errno and the limits of this process.
 MachineError call_trouble(const std::string& what, int error);
 
-/// A probe that said that the machine gave it no memory or thread (kNoMachine): in its own words.
+/// A probe that reported that the machine gave it no memory or thread (kNoMachine), in its own words.
 MachineError probe_trouble(const std::string& what, const ChildResult& child);
 
 /// A resource limit (RLIMIT_…) that may be why a process ended as it did, so that its end proves nothing: of CPU time

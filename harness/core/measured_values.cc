@@ -22,7 +22,7 @@ const PassResult& pass_of(const Passes& passes, MetricPass pass) {
   return passes.faults;
 }
 
-/// Why the pass as a whole has no value of this row; empty if it has.
+/// Why the whole pass has no value for this row; empty if it has one.
 const char* why_none(const PassResult& pass, const MetricRow& row) {
   return pass.made() && row.source.na != nullptr ? &(pass.record().*row.source.na)[0] : "";
 }

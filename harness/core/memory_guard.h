@@ -14,7 +14,7 @@ namespace zerotax {
 std::string why_too_large(std::uint64_t size_bytes, const MemoryState& memory = read_memory_state());
 
 /// Touches `bytes` once, or half of what is usable: in a virtual machine a first touch of memory that the host has not
-/// backed yet is up to ten times slower, and would be charged to whoever comes first. Ends early if a signal asks for
+/// backed yet is up to ten times slower, and would be charged to whatever runs first. Ends early if a signal asks for
 /// an end.
 void warm_up(std::uint64_t bytes);
 

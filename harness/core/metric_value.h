@@ -32,9 +32,9 @@ class MetricValue {
   [[nodiscard]] bool is_not_available() const { return holds<Why>(); }
   [[nodiscard]] bool is_measured() const { return !is_absent() && !is_not_available(); }
 
-  /// A whole number; nothing of anything else.
+  /// A whole number; empty for anything else.
   [[nodiscard]] std::optional<std::uint64_t> count() const;
-  /// A number of whatever kind; of a time spread, its median.
+  /// A number of any kind; of a time spread, its median.
   [[nodiscard]] std::optional<double> number() const;
   [[nodiscard]] std::optional<Spread> spread() const;
   [[nodiscard]] std::optional<std::string> word() const;

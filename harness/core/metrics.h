@@ -61,7 +61,7 @@ struct MetricSource {
   char const (Record::*unseen)[2 * kReasonBytes] = &Record::na_unseen;  ///< why single operations have none
 };
 
-/// All there is to know of a metric. Adding one takes a row in metrics.inc and the probe that measures it.
+/// All there is to know about a metric. Adding one takes a row in metrics.inc and the probe that measures it.
 struct MetricRow {
   Metric metric;
   MetricGroup group = MetricGroup::kPoint;

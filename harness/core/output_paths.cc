@@ -21,7 +21,7 @@ bool look_at(const std::string& path, struct stat& status) {
 
 fs::path whole(const std::string& path) {
   std::error_code failure;
-  const fs::path absolute = fs::absolute(path, failure);  // what is not there stays relative otherwise
+  const fs::path absolute = fs::absolute(path, failure);  // otherwise what does not exist would stay relative
   fs::path found = fs::weakly_canonical(absolute, failure);
   if (failure) found = absolute.lexically_normal();
   return found.has_filename() ? found : found.parent_path();
@@ -66,7 +66,7 @@ void check_outside(const std::vector<NamedPath>& outputs, const NamedPath& folde
     const fs::path path = whole(output.path);
     if (std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first != root.end()) continue;
     throw UsageError(fmt::format("{} {} is inside the folder of {}", output.option, output.path, folder.option),
-                     "give a file outside it: the folder has all of its own");
+                     "give a file outside it: the folder will contain everything anyway");
   }
 }
 

@@ -8,7 +8,7 @@ namespace zerotax {
 
 const std::vector<OwnCommand>& own_commands() {
   static const std::vector<OwnCommand> all{
-      {"fork_snapshot", "snapshot", "a snapshot of an array by a forked child, and seven ways around it"},
+      {"fork_snapshot", "snapshot", "a snapshot of an array by a forked child, and seven alternatives"},
   };
   return all;
 }

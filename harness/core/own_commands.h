@@ -5,7 +5,7 @@
 
 namespace zerotax {
 
-/// A case that is a program of its own, and so no case of the probes: it has its own command.
+/// A case that is a program of its own, not a case of the probes: it has its own command.
 struct OwnCommand {
   const char* name;     ///< of the case
   const char* command;  ///< as in "zerotax COMMAND"

@@ -22,7 +22,7 @@ namespace {
 /// A tenth of a second, but at least eight operations, of which four are steady; at most 200, enough for a median.
 constexpr Repeats kRepeats{200, 8, 8, 8, 100};
 
-/// Expected seconds of a pair, good enough for an estimate of the rest: two processes that start, and what they write
+/// Expected seconds of a pair, good enough to estimate the time left: two processes that start, and what they write
 /// (as in scheduler.cc).
 double expected_seconds(const PairedPlace& place) {
   const double share = place.touch > 0 ? 1.0 : 0.4;
@@ -49,7 +49,7 @@ PointSpec spec_of(const PairedSetup& setup, const PairedPlace& place) {
   return {0, place.case_name, place.size_bytes, place.touch, thread, kRepeats};
 }
 
-/// What one process brought.
+/// What one process measured.
 struct Observed {
   double ns;
   std::int64_t faults;

@@ -10,7 +10,7 @@
 
 namespace zerotax {
 
-/// What of an operation is compared.
+/// Which cost of an operation is compared.
 enum class Cost {
   kCalloc,  ///< calloc alone
   kTotal,   ///< calloc, the touch, and free
@@ -32,7 +32,7 @@ struct PairedPlace {
   double touch;
   unsigned pass = 0;  ///< 0: of the first grid; from 1 on: added by that refinement
   std::vector<CostPair> pairs;
-  std::string left_out;  ///< why it is of no use, or empty
+  std::string left_out;  ///< why it is not used, or empty
   std::string case_name = "calloc_loop";
   std::string thread = {};  ///< empty: that of the setup
 };
@@ -45,14 +45,14 @@ struct PairedSetup {
   Cost cost = Cost::kTotal;
   unsigned pairs = 9;     ///< at each place
   double timeout_s = 60;  ///< of one process
-  /// Who of a pair is first is decided by coins of this seed; without one, it alternates.
+  /// Which of a pair is first is decided by coin flips of this seed; without one, it alternates.
   std::optional<std::uint64_t> coins = {};
 };
 
 /// Measures `setup.pairs` pairs at each place, round by round: one pair at every place, then the next, so that a
-/// machine that slows down slows all places alike. Nothing runs beside it; who of a pair is first alternates with
-/// places and rounds, or is decided by a coin. A place whose process fails, or does not fit in memory, is left out from
-/// then on. Returns false if `stop` asked for an end: then the last round is not whole.
+/// machine that slows down slows all places alike. Nothing runs beside it; which of a pair is first alternates with
+/// places and rounds, or is decided by a coin flip. A place whose process fails, or does not fit in memory, is left out
+/// from then on. Returns false if `stop` asked for an end: then the last round is not whole.
 bool run_pairs(const PairedSetup& setup, std::vector<PairedPlace>& places, const std::function<bool()>& stop);
 
 }  // namespace zerotax

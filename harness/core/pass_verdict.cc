@@ -66,7 +66,7 @@ PassVerdict judge_exit(const ChildResult& child, const Record& record, const std
     return {Status::kCrashed,
             "closed the descriptor of the measurement, which is not its own, before the first operation"};
   }
-  // The library may end the process with any status, 0 too: what counts is whether we came to the end.
+  // The library may end the process with any status, 0 too: what counts is whether we reached the end.
   if (child.code != 0 || record.phase != Phase::kDone) {
     return {Status::kCrashed, fmt::format("{} {}{}", how, where, first_line(child.errors))};
   }
@@ -103,7 +103,7 @@ PassVerdict judge_pass(const ChildResult& child, const Record& record, const Pas
       return {Status::kTimeout, fmt::format("{}: {}", how, where)};
     case ChildResult::End::kMemory:
       return {Status::kCrashed,
-              fmt::format("{}: its resident set passed {} {}", how, format_size(limits.resident_bytes), where)};
+              fmt::format("{}: its resident set exceeded {} {}", how, format_size(limits.resident_bytes), where)};
     case ChildResult::End::kStopped:
       return {Status::kStopped, how};
     case ChildResult::End::kNotStarted:

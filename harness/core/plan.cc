@@ -29,7 +29,7 @@ Json repeats_json(const Repeats& repeats) {
 std::uint64_t number_from_json(const Json& json, const char* key, std::uint64_t least, std::uint64_t most) {
   const Json& value = json.at(key);
   if (value.is_number_unsigned() && value >= least && value <= most) return value.get<std::uint64_t>();
-  throw UsageError(fmt::format("the plan has {} {}", key, value.dump()),
+  throw UsageError(fmt::format("invalid {} {} in the plan", key, value.dump()),
                    fmt::format("it must be a whole number from {} to {}", least, most));
 }
 
@@ -51,7 +51,7 @@ PointSpec point_from_json(const Json& json, const Plan& plan) {
             json.at("thread"),
             repeats_from_json(json.at("repeats"))};
   }
-  throw UsageError(fmt::format("the plan has a point of '{}', which is none of its allocators", name),
+  throw UsageError(fmt::format("the plan has a point of '{}', which is not one of its allocators", name),
                    "measure again into a new folder");
 }
 
@@ -70,7 +70,7 @@ std::vector<Allocator> allocators_from_json(const Json& json, const std::string&
   for (std::size_t i = 0; i < allocators.size(); ++i) {
     const Json& version = json.at(i).at("version");
     if (version == version_json(allocators[i])) continue;
-    throw UsageError(fmt::format("{} was begun with {} {}, and now there is {}", file, allocators[i].name,
+    throw UsageError(fmt::format("{} was started with {} {}, but this machine now has {}", file, allocators[i].name,
                                  version.dump(), version_json(allocators[i]).dump()),
                      "versions cannot be mixed in one run: measure again into a new folder");
   }
@@ -94,19 +94,19 @@ void check_axes(const PlanAxes& axes) {
     names.reserve(known.size());
     for (const auto& entry : known) names.push_back(entry.first);
     throw UsageError(fmt::format("unknown case '{}'", name),
-                     fmt::format("{}there are: {}", did_you_mean(name, names), fmt::join(names, ", ")));
+                     fmt::format("{}choose from: {}", did_you_mean(name, names), fmt::join(names, ", ")));
   }
   for (const std::uint64_t size : axes.sizes) {
     if (size > 0 && size < kAddressSpaceBytes) continue;
-    throw UsageError(fmt::format("no block can have {} bytes", size), "give a size from 1 byte to less than 128 TiB");
+    throw UsageError(fmt::format("invalid size of {} bytes", size), "give a size from 1 byte to less than 128 TiB");
   }
   for (const double touch : axes.touches) {
     if (touch >= 0 && touch <= 1) continue;
-    throw UsageError(fmt::format("--touch {:g} is no fraction of the pages", touch), "give a number from 0 to 1");
+    throw UsageError(fmt::format("invalid --touch {:g}", touch), "give a number from 0 to 1");
   }
   for (const std::string& thread : axes.threads) {
     if (thread == "main" || thread == "worker") continue;
-    throw UsageError(fmt::format("unknown thread '{}'", thread), "give main or worker");
+    throw UsageError(fmt::format("unknown thread '{}'", thread), "choose main or worker");
   }
 }
 

@@ -15,12 +15,12 @@ namespace zerotax {
 struct Repeats {
   std::uint32_t ops = 50;
   std::uint32_t min_ops = 50;
-  std::uint32_t audit_ops = 8;    ///< audit pass: a fixed number, for its figures must not depend on speed
+  std::uint32_t audit_ops = 8;    ///< audit pass: a fixed number, because its metrics must not depend on speed
   std::uint32_t zeroing_ops = 8;  ///< zeroing pass
-  std::int64_t budget_ms = 0;     ///< of the timing pass; 0 is none
+  std::int64_t budget_ms = 0;     ///< of the timing pass; 0: no limit
 };
 
-/// What is done to the time of the measured process.
+/// How the time of the measured process is changed.
 struct PointTime {
   ClockMode clock = ClockMode::kReal;
   std::int64_t pause_ns = 0;  ///< slept before each calloc and free
@@ -57,7 +57,7 @@ struct PlanAxes {
   std::vector<std::string> threads;
 };
 
-/// Throws UsageError for a case that no probe has, a size outside the address space, a touched fraction outside 0 to 1,
+/// Throws UsageError for an unknown case, a size outside the address space, a touched fraction outside 0 to 1,
 /// or an unknown thread.
 void check_axes(const PlanAxes& axes);
 
@@ -69,7 +69,8 @@ std::string point_key(const std::string& allocator, const std::string& case_name
                       double touch, const std::string& thread);
 std::string point_key(const Plan& plan, const PointSpec& point);
 
-/// The plan as a file ("zerotax.plan/1"), from which --resume continues, and back. Throws UsageError if it is none.
+/// The plan as a file ("zerotax.plan/1"), from which --resume continues, and back. Throws UsageError if it is not a
+/// plan.
 Json plan_json(const Plan& plan);
 Plan plan_from_json(const Json& json, const std::string& file);
 

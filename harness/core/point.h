@@ -19,7 +19,7 @@ struct Passes {
 /// Whether the audit saw zeros written by no memset: then zero_ns must come from the differential pass.
 bool has_inline_zeroing(const PassResult& audit);
 
-/// Whether a clock around memset could tell anything, of calloc or of free.
+/// Whether a clock around memset could measure anything, in calloc or in free.
 bool needs_zeroing_pass(const PassResult& audit);
 
 /// Whether zero_ns must come from the differential pass: zeros were written by no memset, or by memsets too short to

@@ -13,7 +13,7 @@ enum class PointStatus : std::uint8_t { kOk, kFailed, kNotZero, kMisaligned, kCr
 /// "not_zero", as in JSON.
 const char* word_of(PointStatus status);
 
-/// Nothing for a word that is no status.
+/// Nothing for a word that is not a status.
 std::optional<PointStatus> status_of_word(std::string_view word);
 
 /// Every status, in the order of the schema.

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include <chrono>
+#include <filesystem>
 #include <sstream>
 #include <string>
 
@@ -41,7 +40,7 @@ void check_answered(const Allocator& allocator, const ChildResult& child, bool c
   const std::string probe = fmt::format("the probe '{}'", allocator.probe);
   if (child.end == ChildResult::End::kNotStarted) throw start_trouble(probe, child, kMissingProbe);
   if (probe_says(child, kNoMachine)) throw probe_trouble(probe, child);
-  // An older one takes the question for an option of Google Benchmark.
+  // An older probe mistakes the question for an option of Google Benchmark.
   if (child.errors.find("unrecognized command-line flag: --zerotax-identify") != std::string::npos) {
     throw other_build(allocator);
   }
@@ -50,7 +49,7 @@ void check_answered(const Allocator& allocator, const ChildResult& child, bool c
   const std::string what = allocator.preload ? fmt::format(" with '{}' preloaded", *allocator.preload) : "";
   std::string said = child.errors.substr(0, child.errors.find('\n'));
   if (!said.empty()) said = ": " + said;
-  const std::string problem = fmt::format("a program that only asks for one byte fails under {}{}: {}{}",
+  const std::string problem = fmt::format("a program that only allocates one byte fails under {}{}: {}{}",
                                           allocator.name, what, how_it_ended(child, kPatience), said);
   constexpr const char* kAlone = "try it alone: LD_PRELOAD=PATH /bin/true";
   if (child.end == ChildResult::End::kExited && child.code == kLoaderFailed) throw UsageError(problem, kAlone);
@@ -61,7 +60,7 @@ void check_answered(const Allocator& allocator, const ChildResult& child, bool c
 }  // namespace
 
 MachineError other_build(const Allocator& allocator) {
-  return {fmt::format("the probe '{}' is of another build than this program", allocator.probe),
+  return {fmt::format("the probe '{}' comes from another build than this program", allocator.probe),
           "build both together with ./run build"};
 }
 

@@ -9,17 +9,17 @@
 
 namespace zerotax {
 
-/// Starts an allocator's probe and has it say what it is: the files that malloc, calloc, realloc and free come from,
-/// its "version", "case.<name>" for each case with its summary, and what it wrote to standard error ("errors"). Throws
-/// MachineError if there is no such probe, it is of another build, or the machine does not let it run; UsageError if
+/// Starts an allocator's probe and asks it to identify itself: the files that malloc, calloc, realloc and free come
+/// from, its "version", "case.<name>" for each case with its summary, and what it wrote to standard error ("errors").
+/// Throws MachineError if the probe is missing, comes from another build, or cannot run on this machine; UsageError if
 /// the loader cannot load the allocator; and an Error with the status of a finding if the allocator ends it.
 std::map<std::string, std::string> ask_probe(const Allocator& allocator);
 
-/// What to do where a probe is not there.
+/// What to do if a probe is missing.
 inline constexpr const char* kMissingProbe =
     "build it with ./run build, or point ZEROTAX_PROBE_DIR at the folder of the probes";
 
-/// The error for a probe that does not speak as this program does.
+/// The error for a probe that speaks another version of the protocol.
 MachineError other_build(const Allocator& allocator);
 
 struct KnownCase {

@@ -23,7 +23,7 @@ class SharedRecord {
  public:
   explicit SharedRecord(std::size_t bytes) : bytes_(bytes), file_("zerotax-record", bytes) {
     memory_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.fd(), 0);
-    if (memory_ == MAP_FAILED) throw call_trouble("there is no shared memory for a record: mmap", errno);
+    if (memory_ == MAP_FAILED) throw call_trouble("shared memory for a record is unavailable: mmap", errno);
   }
   ~SharedRecord() { ::munmap(memory_, bytes_); }
   SharedRecord(const SharedRecord&) = delete;
@@ -69,7 +69,7 @@ Request make_request(const PointSpec& point, Pass pass) {
   request.ops = ops_of(pass, point.repeats);
   request.clock = point.time.clock;
   request.pause_ns = point.time.pause_ns;
-  // Not the audit: its figures must not depend on how fast the machine is. Nor the bare pass: it must not look at a
+  // Not the audit: its metrics must not depend on how fast the machine is. Nor the bare pass: it must not look at a
   // clock.
   if (pass == Pass::kTiming || pass == Pass::kZeroing || pass == Pass::kDifferential) {
     request.min_ops = point.repeats.min_ops;

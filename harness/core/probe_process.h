@@ -11,7 +11,7 @@
 
 namespace zerotax {
 
-/// What one pass over one point brought: the record as far as it was filled in, and how the process ended.
+/// The result of one pass over one point: the record as far as it was filled in, and how the process ended.
 class PassResult {
  public:
   enum class Status { kOk, kFailed, kCrashed, kTimeout, kStopped };
@@ -43,11 +43,11 @@ class PassResult {
 struct PassLimits {
   std::chrono::milliseconds timeout{60'000};  ///< of the point: all of its passes
   std::chrono::nanoseconds used{0};           ///< of it, by passes before
-  std::uint64_t resident_bytes = 0;           ///< 0 is none
+  std::uint64_t resident_bytes = 0;           ///< 0: no limit
 };
 
 /// Runs one pass of a point in a fresh process. Never throws for what the allocator does. Throws MachineError if the
-/// probe cannot be started or is of another build, and if it failed under a resource limit, which may be why.
+/// probe cannot be started or comes from another build, and if it failed under a resource limit, which may be why.
 PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pass, const PassLimits& limits,
                     const std::function<bool()>& stop);
 

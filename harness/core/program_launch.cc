@@ -18,8 +18,8 @@ namespace zerotax {
 std::string resolve_program(const std::string& command) {
   std::string program = find_program(command);
   if (!program.empty()) return program;
-  throw UsageError(fmt::format("no command '{}' that may be executed", command),
-                   "give a program of PATH, or its path with a slash");
+  throw UsageError(fmt::format("no command '{}' that can be executed", command),
+                   "give a program on PATH, or a path with a slash");
 }
 
 std::vector<NamedPath> program_input(const std::vector<std::string>& words) {
@@ -31,7 +31,7 @@ void check_takes_preload(const std::string& program, const char* cannot) {
   const std::string why = why_not_preloadable(program);
   if (why.empty()) return;
   throw UsageError(fmt::format("'{}' cannot {}: it {}", program, cannot, why),
-                   "give a dynamically linked program for this machine that you may run without further rights");
+                   "give a dynamically linked program for this machine that needs no extra privileges");
 }
 
 std::string project_library(const std::string& file) {

@@ -10,7 +10,7 @@
 
 namespace zerotax {
 
-/// The file that a command is. Throws UsageError if there is none that may be executed.
+/// The file of a command. Throws UsageError if there is no such executable.
 std::string resolve_program(const std::string& command);
 
 /// The program of these words as an input that no output may be; none for no words. Throws as resolve_program.
@@ -20,7 +20,7 @@ std::vector<NamedPath> program_input(const std::vector<std::string>& words);
 /// it, as in "be recorded".
 void check_takes_preload(const std::string& program, const char* cannot);
 
-/// The path of a library of ours, to preload. Throws MachineError if it is not there, UsageError if its path cannot be
+/// The path of a library of ours, to preload. Throws MachineError if it is missing, UsageError if its path cannot be
 /// preloaded.
 std::string project_library(const std::string& file);
 
@@ -34,7 +34,8 @@ std::optional<Allocator> resolve_program_allocator(const std::string& word, cons
 ForegroundCommand foreground_command(const std::string& program, const std::vector<std::string>& words,
                                      const std::string& library, const std::optional<Allocator>& allocator);
 
-/// Runs it to its end. Throws UsageError if it could not be started; `subcommand` is what to try it without.
+/// Runs it to its end. Throws UsageError if it could not be started; `subcommand` names what to leave out in the
+/// remedy.
 ForegroundResult run_program(const ForegroundCommand& command, const char* subcommand);
 
 }  // namespace zerotax

@@ -20,7 +20,7 @@ std::size_t terminal_width() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// Progress that nobody can be told of ends no run.
+/// Progress that cannot be written does not end a run.
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
 }  // namespace

@@ -18,7 +18,7 @@ void add(Plan& plan, const std::vector<std::string>& cases, const std::vector<st
 }  // namespace
 
 Repeats receive_repeats(std::uint64_t size_bytes) {
-  // No allocator known changes its ways after its fifth call: the loop without meters begins with the sixth.
+  // No known allocator changes behaviour after its fifth call: the loop without meters begins with the sixth.
   if (size_bytes <= 16 * kMiB) return {8, 8, 8, 8, 0};
   return size_bytes <= 256 * kMiB ? Repeats{5, 5, 3, 1, 0} : Repeats{5, 5, 2, 1, 0};
 }

@@ -69,12 +69,12 @@ ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader
   std::error_code failure;
   fs::create_directories(path_, failure);
   if (failure) {
-    throw UsageError(fmt::format("cannot make the folder {}: {}", path_, failure.message()),
+    throw UsageError(fmt::format("cannot create the folder {}: {}", path_, failure.message()),
                      "give --out a folder that you may write to");
   }
   if (!fs::is_empty(path_, failure) || failure) {
     throw UsageError(fmt::format("the folder {} is not empty", path_),
-                     "give --out a new folder, or --resume to go on with this one");
+                     "give --out a new folder, or resume the run in this one with --resume");
   }
   write("plan.json", json_text(plan_json(plan)));
   Json json = run_json(header, plan, 0);
@@ -128,7 +128,7 @@ void ResultsFolder::check_still_there() const {
                      "measure again, and leave the folder alone meanwhile");
   }
   throw UsageError(fmt::format("the results folder {} was moved during the run", path_),
-                   "move it back, or go on with --resume and its new place: the points so far are in it");
+                   "move it back, or resume with: --resume NEW_PLACE (the points so far are in it)");
 }
 
 void ResultsFolder::add(const Json& point) {
@@ -139,7 +139,7 @@ void ResultsFolder::add(const Json& point) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       throw UsageError(fmt::format("cannot write {}/points.jsonl: {}", path_, std::strerror(errno)),
-                       fmt::format("make room; what was finished is kept, and --resume {} goes on", path_));
+                       fmt::format("free some space; what was finished is kept, resume with: --resume {}", path_));
     }
     done += static_cast<std::size_t>(written);
   }

@@ -33,7 +33,7 @@ class ResultsFolder {
   /// holds anything already.
   ResultsFolder(std::string path, const Plan& plan, const RunHeader& header);
 
-  /// Opens one to go on with it. A last line that was cut short by a kill is dropped. Throws UsageError if the folder
+  /// Opens one to resume its run. A last line that was cut short by a kill is dropped. Throws UsageError if the folder
   /// is not of this version's schema.
   explicit ResultsFolder(std::string path);
 

@@ -22,7 +22,7 @@ bool same_group(const PointSpec& one, const PointSpec& other) {
   return one.size_bytes == other.size_bytes && one.case_name == other.case_name;
 }
 
-/// Expected seconds of a point, good enough for an estimate of the rest: processes, and bytes written in each pass.
+/// Expected seconds of a point, good enough to estimate the time left: processes, and bytes written in each pass.
 double expected_seconds(const PointSpec& point) {
   const double ops = point.repeats.min_ops + point.repeats.audit_ops + point.repeats.zeroing_ops;
   const double share = point.touch > 0 ? 1.0 : 0.4;

@@ -9,7 +9,7 @@
 
 namespace zerotax {
 
-/// What a run needs beside its plan.
+/// What a run needs besides its plan.
 struct RunHooks {
   std::set<std::string> finished;             ///< keys (point_key) of points that are not to be measured again
   std::function<bool()> stop;                 ///< asked often; true ends the run after killing what runs

@@ -16,7 +16,7 @@ class Session {
   /// `folder`: where to store; empty keeps the points in memory only. `command`: the words of the command line.
   Session(Plan plan, std::optional<std::string> folder, std::vector<std::string> command);
 
-  /// Goes on with a folder that was interrupted: its own plan, and what is missing of it.
+  /// Resumes an interrupted run: its own plan, and what is missing of it.
   static Session resume(const std::string& folder, std::vector<std::string> command);
 
   /// Measures. Returns the number of the signal that ended it early, or 0. What was finished is stored either way.

@@ -10,9 +10,9 @@
 namespace zerotax {
 
 SharedFile::SharedFile(const char* name, std::size_t bytes) : fd_(::memfd_create(name, MFD_CLOEXEC)) {
-  if (!fd_) throw call_trouble("there is no shared memory for a probe: memfd_create", errno);
+  if (!fd_) throw call_trouble("shared memory for a probe is unavailable: memfd_create", errno);
   if (::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) {
-    throw call_trouble("there is no shared memory for a probe: ftruncate", errno);
+    throw call_trouble("shared memory for a probe is unavailable: ftruncate", errno);
   }
 }
 

@@ -10,7 +10,7 @@ namespace zerotax {
 /// allocator as well.
 class SharedFile {
  public:
-  /// Throws MachineError with the reason if there is none to be had; `name` is what /proc shows.
+  /// Throws MachineError with the reason if it cannot be created; `name` is what /proc shows.
   SharedFile(const char* name, std::size_t bytes);
 
   [[nodiscard]] int fd() const { return fd_.get(); }

@@ -29,7 +29,7 @@ void run_side_by_side(std::size_t tasks, std::size_t workers, const std::functio
     try {
       for (std::size_t i = 1; i < workers && i < tasks; ++i) threads.emplace_back(worker);
     } catch (const std::system_error&) {
-      // No further thread is allowed here: fewer do it, too.
+      // No further thread is allowed here: fewer will do.
     }
     worker();
   }

@@ -6,7 +6,7 @@
 namespace zerotax {
 
 std::vector<std::uint64_t> size_grid(std::uint64_t from, std::uint64_t to, unsigned per_octave) {
-  if (from == 0 || to < from || per_octave == 0) throw std::invalid_argument("no grid");
+  if (from == 0 || to < from || per_octave == 0) throw std::invalid_argument("invalid grid");
   std::vector<std::uint64_t> grid;
   for (unsigned step = 0;; ++step) {
     const double size = static_cast<double>(from) * std::exp2(static_cast<double>(step) / per_octave);

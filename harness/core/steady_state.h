@@ -12,7 +12,7 @@ namespace zerotax {
 using Figure = std::function<std::int64_t(const OpRecord&)>;
 
 /// How many early operations are left out of the steady state: half of them (rounded up), but never more than five, for
-/// no allocator known changes its ways after its fifth call.
+/// no known allocator changes behaviour after its fifth call.
 std::size_t warm_up_operations(std::size_t ops);
 
 /// `reason`, or the fallback if it is empty.

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kRemedy = "give a results folder, or a file of zerotax run --json";
 constexpr const char* kDamaged = "measure it again";
 
-/// Beyond its schema: that its figures agree, and that it is the only one of its kind.
+/// Beyond its schema: that its metrics agree, and that it is the only one of its kind.
 void check_point(const Json& point, const std::string& where, std::set<std::string>& keys) {
   if (const std::string problem = contradiction_in(point); !problem.empty()) {
     throw UsageError(fmt::format("{} is damaged: {}", where, problem), kDamaged);
@@ -27,7 +27,7 @@ void check_point(const Json& point, const std::string& where, std::set<std::stri
   const std::string key =
       point_key(point.at("allocator"), point.at("case"), point.at("size_bytes"), point.at("touch"), point.at("thread"));
   if (!keys.insert(key).second) {
-    throw UsageError(fmt::format("{} is damaged: the point {} is there twice", where, key), kDamaged);
+    throw UsageError(fmt::format("{} is damaged: the point {} occurs twice", where, key), kDamaged);
   }
 }
 
@@ -88,7 +88,7 @@ StoredRun read_stored_run(const std::string& path) {
   }
   if (stored.points.empty()) {
     throw UsageError(fmt::format("{} has no points: nothing was measured", path),
-                     "go on with it by --resume, or measure again");
+                     "resume the run with --resume, or measure again");
   }
   return stored;
 }

@@ -7,7 +7,7 @@
 
 namespace zerotax {
 
-/// What a run left: read, never written to.
+/// The results of a run: read, never written to.
 struct StoredRun {
   Json environment;  ///< where it was measured
   std::vector<Json> points;
@@ -16,7 +16,7 @@ struct StoredRun {
 };
 
 /// Reads a results folder (run.json, points.jsonl, thresholds.json if it is there) or the file of `zerotax run --json`,
-/// and holds all of it against its schemas. A last line that was cut short is left out. Throws UsageError if it is
+/// and checks all of it against its schemas. A last line that was cut short is left out. Throws UsageError if it is
 /// neither, or damaged, or has no point at all or one twice.
 StoredRun read_stored_run(const std::string& path);
 

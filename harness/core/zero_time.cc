@@ -71,7 +71,7 @@ ZeroTime by_difference(const PassResult& pass, const MetricValue& calloc_ns) {
       steady_share(pass, [](const OpRecord& op) { return share_of(op.calloc_ns - op.malloc_ns, op.calloc_ns); });
   if (!share) return unknown(why_no_share(pass, "differential", ""));
   const std::int64_t ns = part_of(*share, *calloc_ns.number());
-  if (ns <= 0) return unknown(std::string("calloc takes no longer than malloc: the difference tells nothing"));
+  if (ns <= 0) return unknown(std::string("calloc takes no longer than malloc: the difference is meaningless"));
   return found(ns, "calloc minus malloc");
 }
 

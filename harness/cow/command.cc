@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/size.h"
+#include "base/units.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "core/figures.h"
@@ -28,8 +29,8 @@ constexpr const char* kExamples =
     "  zerotax cow --pid 4711 --interval 0.5\n"
     "  zerotax cow --faults faults.jsonl -- ./server\n"
     "  zerotax cow --first-child --json cow.json -- ruby bigarray.rb\n"
-    "As root it sees every fault, else those in user mode of your own programs. With a command, the exit status is the "
-    "program's own (128 + N if signal N ended it).\n";
+    "Root sees every fault; an ordinary user sees the user-mode faults of their own programs. With a command, the exit "
+    "status is the program's own (128 + N if signal N ended it).\n";
 
 struct Options {
   pid_t pid = 0;
@@ -44,18 +45,18 @@ struct Options {
   bool has_name = false;
 };
 
-/// Live lines: on a terminal the interval that runs is drawn over until it is complete.
+/// Live lines: on a terminal the current interval is redrawn in place until it is complete.
 class LiveLines {
  public:
   explicit LiveLines(std::FILE* to) : to_(to), terminal_(::isatty(::fileno(to)) != 0) {}
 
   [[nodiscard]] bool terminal() const { return terminal_; }
   void show(const FaultInterval& interval, bool complete) {
-    // A line that the terminal wraps would not be drawn over.
+    // A line that the terminal wraps could not be redrawn in place.
     winsize window{};
     const std::size_t columns = terminal_ && ::ioctl(::fileno(to_), TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
     std::string text = lines_++ == 0 ? cow_heading(columns) : "";
-    // Up by what was drawn last, and all below is wiped (ECMA-48: CUU, ED).
+    // Up over what was drawn last, and clear everything below (ECMA-48: CUU, ED).
     if (drawn_ > 0) text += fmt::format("\x1b[{}A\x1b[J", drawn_);
     const std::string rows = cow_lines(interval, columns);
     drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
@@ -74,40 +75,41 @@ std::size_t buffer_bytes(const std::string& word) {
   if (word.empty()) return 0;
   const std::uint64_t bytes = parse_size(word);
   if (bytes < 4096 || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
-    throw UsageError(fmt::format("--buffer {} is no usable size", word), "give a power of two, 4KiB to 1GiB");
+    throw UsageError(fmt::format("invalid --buffer '{}'", word), "give a power of two, 4KiB to 1GiB");
   }
   return bytes;
 }
 
 void check(const Options& options, const std::vector<std::string>& words) {
   if (options.has_pid == !words.empty()) {
-    throw UsageError(words.empty() ? "neither a process nor a command is given" : "a process and a command are given",
-                     "give --pid PID, or a command behind --, as in zerotax cow -- ./server");
+    throw UsageError(
+        words.empty() ? "neither a process nor a command is given" : "both a process and a command are given",
+        "give either --pid PID or a command after --, as in zerotax cow -- ./server");
   }
   if (options.has_pid && options.pid <= 0) {
-    throw UsageError(fmt::format("--pid {} is no process", options.pid), "give the number that ps shows");
+    throw UsageError(fmt::format("invalid PID {}", options.pid), "give --pid the PID of a running process (see ps)");
   }
   if (options.has_pid && options.pid == ::getpid()) {
-    throw UsageError("that process is zerotax itself", "give the number of another one");
+    throw UsageError(fmt::format("PID {} is zerotax itself", options.pid), "give the PID of another process");
   }
   if (!(options.interval >= 0.05) || options.interval > 3600) {
-    throw UsageError(fmt::format("--interval {:g} is no usable time", options.interval), "give 0.05 to 3600 seconds");
+    throw UsageError(fmt::format("invalid --interval {:g}", options.interval), "give 0.05 to 3600 seconds");
   }
   if (options.first_child && options.has_name) {
-    throw UsageError("--first-child and --comm both say what is counted", "leave one of the two out");
+    throw UsageError("--first-child and --comm cannot be combined", "leave one of them out");
   }
   buffer_bytes(options.buffer);
   check_outputs({{"--faults", options.faults}, {"--json", options.json}, {"--svg", options.svg}}, program_input(words));
   if (!options.svg.empty()) draw_svg("cow", "");
 }
 
-/// Throws UsageError if not all faults could be written to the file that was to have them.
+/// Throws UsageError if some faults could not be written to the file of --faults.
 void check_log(const FaultData& data) {
   if (!data.log || data.log->not_written == 0) return;
-  throw UsageError(fmt::format("{} of {} faults were not written to {}: {}", data.log->not_written,
-                               data.log->not_written + data.log->written,
+  throw UsageError(fmt::format("{} of {} were not written to {}: {}", data.log->not_written,
+                               format_counted(data.log->not_written + data.log->written, "fault"),
                                data.log->path == "-" ? "standard output" : data.log->path, data.log->problem),
-                   "give a plain file on a disk with room, or a reader that keeps up and stays");
+                   "give a regular file on a disk with free space, or a reader that keeps up until the end");
 }
 
 ExitStatus cow(const Options& options) {
@@ -142,20 +144,22 @@ ExitStatus cow(const Options& options) {
 }
 
 const Subcommand command(
-    "cow", "watch copy-on-write as it happens (cow -- COMMAND ..., cow --pid PID): who copies which page", kExamples,
+    "cow", "watch copy-on-write live (cow -- COMMAND ..., or cow --pid PID): who copies which pages", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       const Argument pid = arguments.option("-p,--pid", options->pid, "watch this process and its descendants");
-      arguments.option("--interval", options->interval, "seconds between two lines").with_default();
-      arguments.flag("--first-child", options->first_child, "count the first process that is forked, and no other");
-      const Argument name = arguments.option("--comm", options->name, "count processes whose name starts with this").word();
+      arguments.option("--interval", options->interval, "seconds between lines").with_default();
+      arguments.flag("--first-child", options->first_child, "count only the first forked process");
+      const Argument name =
+          arguments.option("--comm", options->name, "count only processes whose name starts with this word").word();
       arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
-      arguments.option("--faults", options->faults, "write each fault to this file as it happens, a line of JSON each")
+      arguments
+          .option("--faults", options->faults, "write each fault to this file as it happens, one line of JSON each")
           .path();
       arguments.option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file").path();
       arguments
           .option("--buffer", options->buffer,
-                  "memory of the kernel for events, for each CPU (8MiB as root, else up to 2MiB)")
+                  "kernel buffer for events, per CPU (default: 8MiB as root, otherwise up to 2MiB)")
           .word();
       return [options, pid, name] {
         options->has_pid = pid.given();

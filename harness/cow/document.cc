@@ -3,8 +3,8 @@
 namespace zerotax::cow {
 namespace {
 
-/// What a method that sees only some figures cannot tell.
-constexpr const char* kNotSeen = "seen as root only";
+/// Why a method that sees only some faults lacks a metric.
+constexpr const char* kNotSeen = "visible to root only";
 
 Json counts_json(const FaultCounts& counts, bool every_fault) {
   const auto figure = [&](std::uint64_t value) { return every_fault ? Json(value) : not_available(kNotSeen); };
@@ -24,10 +24,12 @@ Json memory_figure(const std::optional<std::uint64_t>& bytes, const char* why) {
 }
 
 void add_memory(Json& json, const ProcessMemory& memory) {
-  constexpr const char* kWhy = "it was gone when an interval ended, or is another user's";
+  constexpr const char* kWhy = "the process had ended when an interval ended, or belongs to another user";
   json["rss_bytes"] = memory_figure(memory.rss, kWhy);
   json["pss_bytes"] = memory_figure(
-      memory.pss, memory.rss ? "not read then: reading it holds the process up, and has 1 % of the time" : kWhy);
+      memory.pss, memory.rss
+                      ? "not read at that moment: reading it holds up the process, so it is limited to 1 % of the time"
+                      : kWhy);
   json["vsz_bytes"] = memory_figure(memory.vsz, kWhy);
 }
 

@@ -10,8 +10,8 @@ namespace zerotax::cow {
 
 /// What was watched, and how.
 struct CowSubject {
-  std::vector<std::string> command;  ///< empty: a process that ran
-  pid_t pid = 0;                     ///< of it
+  std::vector<std::string> command;  ///< empty: a running process
+  pid_t pid = 0;                     ///< of the process watched
   std::string counted;               ///< "all", "first child", or "name NAME"
   double interval_s = 1;
   double wall_s = 0;
@@ -22,7 +22,7 @@ struct CowSubject {
 /// The object of "zerotax.cow/1" (results/schema/cow.schema.json).
 Json cow_json(const CowSubject& subject, const FaultData& data, const Json& environment);
 
-/// For people, from that object: totals, processes, the mappings and the code that copied most.
+/// The summary for the terminal, from that object: totals, processes, and the mappings and code that copied most.
 std::string cow_text(const Json& cow);
 
 }  // namespace zerotax::cow

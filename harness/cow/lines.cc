@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kLongestBar = 64;
 
-/// Sums over some processes. A sum of which a part is missing is none.
+/// Sums over some processes. A sum with a missing part is empty.
 struct Side {
   FaultCounts counts;
   std::size_t alive = 0;

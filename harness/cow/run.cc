@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kPause{20};
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-/// Whether it runs; a zombie does not.
+/// Whether the process is running; a zombie is not.
 bool runs(pid_t pid) { return process_memory(pid, false).vsz.has_value(); }
 
 }  // namespace
@@ -31,11 +31,11 @@ CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions opt
 
 CowRun cow_process(pid_t pid, FaultTracerOptions options) {
   if (process_threads(pid).empty()) {
-    throw UsageError(fmt::format("there is no process {}", pid), "give the number of one that runs, as ps shows it");
+    throw UsageError(fmt::format("there is no process {}", pid), "give the PID of a running process (see ps)");
   }
   if (!runs(pid)) {
-    throw UsageError(fmt::format("process {} has no memory of its own (a zombie, or a thread of the kernel)", pid),
-                     "give the number of a program that runs");
+    throw UsageError(fmt::format("process {} has no memory of its own (a zombie or a kernel thread)", pid),
+                     "give the PID of a running program");
   }
   const std::int64_t start = monotonic_ns();
   FaultTracer tracer(std::move(options), pid);

@@ -18,7 +18,7 @@ struct CowRun {
 /// cannot be watched.
 CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions options);
 
-/// Follows a process that runs, and its descendants, until it ends or we are interrupted. Throws UsageError if there is
+/// Follows a running process and its descendants until it ends or we are interrupted. Throws UsageError if there is
 /// no such process.
 CowRun cow_process(pid_t pid, FaultTracerOptions options);
 

@@ -33,7 +33,7 @@ std::string mapping_label(const Json& mapping) {
   const auto end = mapping.at("end").get<std::uint64_t>();
   if (kind == "file") return file_name(mapping.at("name").get<std::string>());
   if (kind == "anonymous") return fmt::format("anonymous {:#x} ({})", begin, format_size(end - begin));
-  if (kind == "unknown") return "not known";
+  if (kind == "unknown") return "unknown";
   return fmt::format("{} ({})", kind == "special" ? mapping.at("name").get<std::string>() : kind,
                      format_size(end - begin));
 }
@@ -65,23 +65,22 @@ std::string cow_text(const Json& cow) {
   std::string text = wrap(command.empty() ? fmt::format("process {}", cow.at("pid").get<int>())
                                           : fmt::format("{}", fmt::join(command, " ")),
                           "", "  ");
-  text +=
-      wrap(fmt::format("{} pages copied ({}), {} reused, {} zero-filled, {} file faults, in {:.3g} s; counted: {}; {}",
-                       number(totals, "copies"), format_size(number(totals, "copied_bytes")), number(totals, "reuses"),
-                       number(totals, "zero_fills"), number(totals, "file_faults"), cow.at("wall_s").get<double>(),
-                       cow.at("counted").get<std::string>(),
-                       cow.at("method") == "tracepoints"
-                           ? "by tracepoints, every fault"
-                           : "by software events, as an ordinary user: faults in user mode, told apart by what is "
-                             "known of who shares each page"),
-           "", "  ");
+  text += wrap(fmt::format("{} copied ({}), {} reused, {} zero-filled, {}, in {:.3g} s; counted: {}; {}",
+                           format_counted(number(totals, "copies"), "page"),
+                           format_size(number(totals, "copied_bytes")), number(totals, "reuses"),
+                           number(totals, "zero_fills"), format_counted(number(totals, "file_faults"), "file fault"),
+                           cow.at("wall_s").get<double>(), cow.at("counted").get<std::string>(),
+                           cow.at("method") == "tracepoints"
+                               ? "by tracepoints, every fault"
+                               : "by software events, as an ordinary user: faults in user mode, classified by which "
+                                 "processes share each page"),
+               "", "  ");
   if (number(totals, "lost") > 0) {
-    text +=
-        wrap(fmt::format("! {} events were lost, for the buffer of {} a CPU was full: the figures are too low; give "
-                         "a larger --buffer{}",
-                         number(totals, "lost"), format_size(number(cow, "buffer_bytes")),
-                         cow.at("method") == "tracepoints" ? "" : ", or watch as root"),
-             "", "  ");
+    text += wrap(fmt::format("! {} lost, because the per-CPU buffer of {} was full: the counts are too low; give "
+                             "a larger --buffer{}",
+                             format_counted(number(totals, "lost"), "event"), format_size(number(cow, "buffer_bytes")),
+                             cow.at("method") == "tracepoints" ? "" : ", or watch as root"),
+                 "", "  ");
   }
   std::vector<std::pair<std::string, Json>> processes;
   std::vector<std::pair<std::string, Json>> mappings;

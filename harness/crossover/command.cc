@@ -26,7 +26,7 @@ constexpr const char* kExamples =
     "  zerotax crossover tcmalloc jemalloc --by touch --size 1MiB\n"
     "  zerotax crossover glibc mine=./libmine.so --from 1MiB --to 64MiB --json crossover.json\n";
 
-/// Places are added inside each bracket this often, and this many each time: the gap becomes a 16th.
+/// Places are added inside each bracket so many times, and so many each time: the gap shrinks to a 16th.
 constexpr unsigned kRefinements = 2;
 constexpr std::size_t kPlacesAdded = 3;
 /// Crossings that are refined in a pass: more would be noise that takes minutes.
@@ -55,10 +55,10 @@ struct Options {
 
 void check_words(const Options& options) {
   if (options.by != "size" && options.by != "touch") {
-    throw UsageError(fmt::format("--by {} is no axis", options.by), "give size or touch");
+    throw UsageError(fmt::format("invalid --by '{}'", options.by), "choose size or touch");
   }
   if (options.cost != "calloc" && options.cost != "total") {
-    throw UsageError(fmt::format("--cost {} is no cost", options.cost), "give calloc or total");
+    throw UsageError(fmt::format("invalid --cost '{}'", options.cost), "choose calloc or total");
   }
   const bool by_touch = options.by == "touch";
   for (const Argument& option : by_touch ? options.of_size : options.of_touch) {
@@ -81,13 +81,13 @@ void check_words(const Options& options) {
 
 void check_numbers(const Options& options) {
   if (options.processes < static_cast<std::int64_t>(kFewestPairs) || options.processes > 1000) {
-    throw UsageError(fmt::format("--processes {} is no usable number of pairs", options.processes), "give 3 to 1000");
+    throw UsageError(fmt::format("invalid --processes {}", options.processes), "give 3 to 1000");
   }
   if (options.grid < 1 || options.grid > 64) {
-    throw UsageError(fmt::format("--grid {} is no usable number of sizes", options.grid), "give 1 to 64 an octave");
+    throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 64 sizes per octave");
   }
   if (!(options.timeout_s > 0) || options.timeout_s > 86'400) {
-    throw UsageError(fmt::format("--timeout {:g} is no usable time", options.timeout_s),
+    throw UsageError(fmt::format("invalid --timeout {:g}", options.timeout_s),
                      "give seconds, more than 0 and at most 86400");
   }
 }
@@ -98,7 +98,7 @@ std::uint64_t touched_pages(const PairedPlace& place) {
   return static_cast<std::uint64_t>(std::ceil(place.touch * pages));
 }
 
-/// Adds a place unless there is one that is no other.
+/// Adds a place unless an equal one is there already.
 void add_place(const Comparison& comparison, std::vector<PairedPlace>& places, const PairedPlace& place) {
   const auto same = [&](const PairedPlace& other) {
     return place.size_bytes == other.size_bytes && touched_pages(place) == touched_pages(other);
@@ -199,7 +199,7 @@ ExitStatus crossover(const Options& options) {
   if (options.json != "-") {
     fmt::print("{}", crossover_text(comparison));
   }
-  if (!comparison.whole) fmt::print(stderr, "zerotax: interrupted: the verdict is of the pairs so far\n");
+  if (!comparison.whole) fmt::print(stderr, "zerotax: interrupted: the verdict covers the pairs measured so far\n");
   return comparison.has_verdict() ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
@@ -209,7 +209,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.option("B", options->b, "the other one").required();
   arguments.option("--env", options->env, "NAME:KEY=VALUE, an environment variable for one of them (repeatable)")
       .repeatable();
-  arguments.option("--by", options->by, "size, or touch: what is varied")
+  arguments.option("--by", options->by, "what to vary: size or touch")
       .completed_by([] {
         return std::vector<std::string>{"size", "touch"};
       })
@@ -219,23 +219,25 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       arguments.option("--to", options->to, "largest size").with_default(),
       arguments.option("--touch", options->touch, "with --by size: fraction of the pages written, 0 to 1")
           .with_default(),
-      arguments.option("--grid", options->grid, "sizes an octave to begin with").with_default(),
+      arguments.option("--grid", options->grid, "sizes per octave to begin with").with_default(),
   };
-  options->of_touch = {arguments.option("--size", options->size, "with --by touch: bytes asked of calloc, as in 1MiB")};
-  arguments.option("--thread", options->thread, "main or worker: the thread that allocates").with_default();
-  arguments.option("--processes", options->processes, "pairs of processes at each place").with_default();
-  arguments.option("--cost", options->cost, "calloc, or total: calloc + touch + free")
+  options->of_touch = {
+      arguments.option("--size", options->size, "with --by touch: bytes to request from calloc, as in 1MiB")};
+  arguments.option("--thread", options->thread, "thread that allocates: main or worker").with_default();
+  arguments.option("--processes", options->processes, "pairs of processes for each place").with_default();
+  arguments.option("--cost", options->cost, "cost to compare: calloc, or total (calloc + touch + free)")
       .completed_by([] {
         return std::vector<std::string>{"calloc", "total"};
       })
       .with_default();
   arguments.option("--json", options->json, "write data and verdict to this file (- is standard output)").path();
-  arguments.option("--timeout", options->timeout_s, "seconds for one process").with_default();
+  arguments.option("--timeout", options->timeout_s, "time limit of one process, in seconds").with_default();
   return [options] { return crossover(*options); };
 }
 
-const Subcommand command("crossover", "find the size, or touched fraction, where one of two allocators becomes cheaper",
-                         kExamples, configure);
+const Subcommand command("crossover",
+                         "find the size or touched fraction at which one of two allocators becomes cheaper", kExamples,
+                         configure);
 
 }  // namespace
 }  // namespace zerotax::crossover

@@ -87,7 +87,7 @@ Json findings_json(const Comparison& comparison) {
   return json;
 }
 
-/// A place that was measured, for people.
+/// A measured place, with its unit.
 std::string format_at(const Comparison& comparison, double at) {
   if (comparison.by_touch) return format_number(at);
   return format_size(static_cast<std::uint64_t>(std::llround(at)));
@@ -165,8 +165,8 @@ std::string crossing_text(const Comparison& comparison, std::size_t k) {
                                          crossing.certain ? "crossing" : "uncertain crossing", at(crossing.at),
                                          at(crossing.interval.low), at(crossing.interval.high), 100 * crossing.share),
                              2);
-  if (!crossing.certain) text += "  uncertain: one of its sides may be noise; more --processes may tell\n";
-  if (crossing.jump) text += "  a jump: the ratio more than doubles in the gap, anywhere in it\n";
+  if (!crossing.certain) text += "  uncertain: one of its sides may be noise; more --processes may settle it\n";
+  if (crossing.jump) text += "  a jump: the ratio more than doubles somewhere in the gap\n";
   text += side_text(comparison, "below", below,
                     fmt::format("{} at {}", ratio_text(crossing.log_ratio_before), at(crossing.bracket.low)),
                     fmt::format("{} at {}", ratio_text(below.log_ratio_from), at(below.from)));

@@ -10,7 +10,7 @@
 
 namespace zerotax::crossover {
 
-/// Everything that the report is made from.
+/// Everything that the table is made from.
 struct Comparison {
   PairedSetup setup;
   bool by_touch = false;
@@ -33,7 +33,8 @@ struct Comparison {
 /// The object of "zerotax.crossover/1" (results/schema/crossover.schema.json).
 Json crossover_json(const Comparison& comparison, const Json& environment);
 
-/// At most 80 columns: what was compared, a row for each place, each crossing with its interval, and what may be more.
+/// At most 80 columns: what was compared, a row for each place, each crossing with its interval, and further ones that
+/// may exist.
 std::string crossover_text(const Comparison& comparison);
 
 }  // namespace zerotax::crossover

@@ -20,7 +20,7 @@ constexpr std::size_t kNeighbours = 2;
 constexpr double kMadToDeviation = 1.4826;
 constexpr double kMedianVariance = std::numbers::pi / 2;
 constexpr double kMadEfficiency = 0.37;
-/// A ratio that changes by more than this between neighbours is no line that could be interpolated.
+/// Where a ratio changes by more than this between neighbours, interpolation is meaningless.
 constexpr double kJump = std::numbers::ln2;
 
 using Curve = std::vector<double>;  ///< a log-ratio for each place
@@ -43,7 +43,8 @@ class Finder {
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       if (samples_[i].log_ratios.empty()) throw std::invalid_argument("a place without pairs");
       if (i > 0 && samples_[i].at == samples_[i - 1].at) throw std::invalid_argument("two samples at one place");
-      if (axis == Axis::kLogarithmic && !(samples_[i].at > 0)) throw std::invalid_argument("no place of this axis");
+      if (axis == Axis::kLogarithmic && !(samples_[i].at > 0))
+        throw std::invalid_argument("a place that is not on this axis");
       values.push_back(samples_[i].log_ratios);
       medians_.push_back(median(samples_[i].log_ratios));
     }
@@ -70,8 +71,8 @@ class Finder {
   [[nodiscard]] double back(double place) const { return axis_ == Axis::kLogarithmic ? std::exp(place) : place; }
 
   /// How far the median is from 0 in units of what noise alone could bring at one of all the places (Bonferroni): from
-  /// 1 on it is clear. The noise is the pooled median absolute deviation of the neighbourhood, for the few pairs of one
-  /// place say little about it.
+  /// 1 on it is clear. The noise is the pooled median absolute deviation of the neighbourhood, because the few pairs
+  /// of one place say little about it.
   [[nodiscard]] double clearness(std::size_t i) const {
     if (medians_[i] == 0) return 0;
     std::vector<double> deviations;
@@ -81,7 +82,7 @@ class Finder {
       std::vector<double> own;
       for (const double value : samples_[k].log_ratios) own.push_back(std::abs(value - medians_[k]));
       std::sort(own.begin(), own.end());
-      // One value lies on its own median (or two straddle it): it says nothing.
+      // One value lies on its own median (or two straddle it): that is no evidence.
       deviations.insert(deviations.end(), own.begin() + 1, own.end());
       degrees += static_cast<double>(own.size() - 1);
     }
@@ -132,7 +133,7 @@ class Finder {
   [[nodiscard]] bool is_clear(const Run& run) const { return is_clear(clearest(run)); }
 
   /// Where two curves lie close together noise makes them cross back and forth. A run between two others that is not
-  /// clear is none: it is counted to its neighbours, the least clear first.
+  /// clear does not count: it joins its neighbours, the least clear first.
   void drop_unproven(std::vector<Run>& runs) {
     while (runs.size() > 2) {
       auto weakest = runs.begin() + 1;

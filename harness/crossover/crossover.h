@@ -13,7 +13,7 @@ struct PairedSample {
   std::vector<double> log_ratios;  ///< ln(cost of A / cost of B), one of each pair of processes
 };
 
-/// How places are told apart, and so how is interpolated between them.
+/// How distances between places are measured, and so how to interpolate between them.
 enum class Axis {
   kLinear,       ///< touched fractions: cost grows in proportion to them, and 0 is one of them
   kLogarithmic,  ///< sizes: all above 0
@@ -47,7 +47,7 @@ struct Crossing {
   double log_ratio_after;   ///< median at bracket.high
   double share;             ///< of the resamples, 0 to 1: those in which the two ends of the bracket keep their signs
   bool certain;             ///< share is at least the level, and the places on both sides are clear
-  bool jump;  ///< the ratio more than doubles between two neighbouring places: no interpolation is to be had
+  bool jump;                ///< the ratio more than doubles between two neighbouring places: it cannot be interpolated
 };
 
 /// Neighbouring places inside a stretch at which the other one came out cheaper, without proof.

@@ -48,7 +48,7 @@ std::vector<Row> examine(const Machine& machine) {
   return rows;
 }
 
-Finding not_asked() { return unknown("only the running kernel can tell, and these are another machine's files"); }
+Finding not_asked() { return unknown("only the running kernel can tell, and these files are from another machine"); }
 
 Finding unknown(const std::string& why) { return {not_available(why), Weight::kUnknown, "", ""}; }
 

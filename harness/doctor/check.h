@@ -11,29 +11,29 @@ namespace zerotax::doctor {
 /// What a state means for a run, worst last.
 enum class Weight {
   kOk,
-  kNote,     ///< worth knowing; figures are right
-  kLimits,   ///< some figures or commands are not to be had: they are n/a, the others are right
-  kSpoils,   ///< figures that are measured now would be wrong, or could not be compared
+  kNote,     ///< worth knowing; metrics are right
+  kLimits,   ///< some metrics or commands are unavailable (n/a); the others are right
+  kSpoils,   ///< metrics measured now would be wrong, or could not be compared
   kStops,    ///< nothing can be measured
-  kUnknown,  ///< it cannot be read, and nothing follows from that
+  kUnknown,  ///< it cannot be read, which does not matter
 };
 
 /// "ok", "note", "limits", "spoils", "stops", "unknown".
 const char* weight_word(Weight weight);
 
-/// One row of the report.
+/// One row of the table.
 struct Finding {
   Json state;  ///< a few words, or {"na": why}
   Weight weight = Weight::kOk;
-  std::string effect;  ///< on which figures or commands, and what; empty with kOk
-  std::string remedy;  ///< the exact command that would change it, never run by us; empty if there is none
+  std::string effect;  ///< which metrics or commands it affects, and how; empty with kOk
+  std::string remedy;  ///< the exact command that would change it, which we never run; empty if there is none
 };
 
-/// Under which heading a row stands.
+/// The heading that a row belongs under.
 enum class Topic { kCpu, kMemory, kKernel, kRights, kZerotax };
 const char* topic_word(Topic topic);
 
-/// One thing that is looked at: one static object in a file of checks/, or one row of checks/settings.cc.
+/// One thing to check: one static object in a file of checks/, or one row of checks/settings.cc.
 class Check {
  public:
   using Look = Finding (*)(const Machine&);
@@ -53,7 +53,7 @@ struct Row {
 /// Every check, by topic and name. A check that fails is a row, n/a with the reason.
 std::vector<Row> examine(const Machine& machine);
 
-/// A state that only the running kernel can tell, of files that are another machine's.
+/// A state that only the running kernel can tell, when the files are from another machine.
 Finding not_asked();
 
 /// A state that could not be read.

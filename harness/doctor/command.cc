@@ -27,7 +27,7 @@ ExitStatus doctor(const Options& options) {
   const std::vector<Row> rows = examine(machine);
   if (!options.json.empty()) {
     const Json environment =
-        machine.is_this() ? describe_environment() : not_available("another machine's files were looked at");
+        machine.is_this() ? describe_environment() : not_available("another machine's files were examined");
     write_file(options.json, json_text(doctor_json(rows, environment)));
   }
   if (options.json != "-") fmt::print("{}", doctor_text(rows));
@@ -35,10 +35,10 @@ ExitStatus doctor(const Options& options) {
 }
 
 const Subcommand command(
-    "doctor", "say what would spoil or limit a run on this machine, and how to change it", kExamples,
+    "doctor", "check what would spoil or limit a run on this machine, and how to fix it", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      arguments.option("--json", options->json, "write it to this file (- is standard output)").path();
+      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
       // For tests: files planted below a folder stand for the machine.
       arguments.option("--root", options->root, "read the machine's files below this folder").hidden();
       return [options] { return doctor(*options); };

@@ -15,7 +15,7 @@ struct Reading {
   explicit operator bool() const { return text.has_value(); }
 };
 
-/// What is looked at: the files of the running system, or those below a folder, as a test plants them. Only reads.
+/// The machine to examine: the files of the running system, or those below a folder, as a test plants them. Only reads.
 class Machine {
  public:
   /// `root` stands in front of every path; empty is this machine.
@@ -28,9 +28,9 @@ class Machine {
   /// A whole file, at most 1 MiB of it, or its first line.
   [[nodiscard]] Reading text(const std::string& path) const;
   [[nodiscard]] Reading line(const std::string& path) const;
-  /// The number at the beginning of a file; nothing if it is missing, or is no number.
+  /// The number at the beginning of a file; nothing if it is missing, or not a number.
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& path) const;
-  /// What stands behind "KEY:" in a file of such lines, without blanks around it.
+  /// What follows "KEY:" in a file of such lines, without blanks around it.
   [[nodiscard]] std::optional<std::string> field(const std::string& path, const std::string& key) const;
   /// Names in a folder, sorted; empty if it cannot be read.
   [[nodiscard]] std::vector<std::string> names(const std::string& folder) const;

@@ -18,7 +18,7 @@ struct Setting {
   Topic topic;
   const char* name;
   const char* path;
-  const char* missing;  ///< what it means that there is no such file
+  const char* missing;  ///< what a missing file means
   std::vector<Meaning> meanings;
 };
 

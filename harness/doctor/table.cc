@@ -20,7 +20,7 @@ std::string state_text(const Finding& finding) {
   return finding.weight == Weight::kUnknown ? why : "n/a: " + why;
 }
 
-/// A remedy is to be copied, so it is never broken.
+/// A remedy is meant to be copied, so it is never wrapped.
 std::string row_text(const Row& row) {
   const Finding& finding = row.finding;
   const std::string first = fmt::format(
@@ -41,8 +41,8 @@ std::string summary(const std::vector<Row>& rows) {
   if (stops > 0) return "This machine cannot measure: see \"stops\"." + rest;
   if (spoils == 0) return "Nothing here would spoil a run." + rest;
   return fmt::format(
-      "{} would spoil a run: times are not to be trusted until that is gone (what is counted is, unless "
-      "said otherwise).{}",
+      "{} would spoil a run: do not trust times until that is fixed (counts are right, unless stated "
+      "otherwise).{}",
       spoils == 1 ? "1 thing" : fmt::format("{} things", spoils), rest);
 }
 

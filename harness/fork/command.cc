@@ -32,14 +32,13 @@ ForkPlan plan_of(const Options& options) {
   ForkPlan plan;
   plan.most_bytes = parse_size(options.most);
   if (plan.most_bytes < kMiB || plan.most_bytes > 1024 * kGiB) {
-    throw UsageError(fmt::format("--most {} is no usable size", options.most), "give 1MiB to 1024GiB");
+    throw UsageError(fmt::format("invalid --most '{}'", options.most), "give 1MiB to 1024GiB");
   }
   if (options.rounds < 1 || options.rounds > 1000) {
-    throw UsageError(fmt::format("--rounds {} is no usable number", options.rounds), "give a number from 1 to 1000");
+    throw UsageError(fmt::format("invalid --rounds {}", options.rounds), "give a number from 1 to 1000");
   }
   if (!(options.seconds >= 0) || options.seconds > 3600) {
-    throw UsageError(fmt::format("--seconds {:g} is no usable time", options.seconds),
-                     "give 0 (no sampling) to 3600 seconds");
+    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give 0 (no sampling) to 3600");
   }
   plan.rounds = static_cast<unsigned>(options.rounds);
   plan.seconds = options.seconds;
@@ -56,23 +55,25 @@ ExitStatus fork(const Options& options) {
   const Json document = fork_json(data, environment, started);
   if (!options.json.empty()) write_file(options.json, json_text(document));
   if (options.json != "-") fmt::print("{}", fork_text(document));
-  if (!data.complete) fmt::print(stderr, "zerotax: interrupted: this is what was measured until then\n");
+  if (!data.complete) fmt::print(stderr, "zerotax: interrupted: showing what was measured until then\n");
   return ExitStatus::kDone;
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  arguments.option("--most", options->most, "populated memory at most, of the largest process that forks")
+  arguments.option("--most", options->most, "populated memory of the largest process that forks").with_default();
+  arguments.option("--rounds", options->rounds, "number of times to measure each size, each time in a new process")
       .with_default();
-  arguments.option("--rounds", options->rounds, "times that each size is measured, in a process of its own")
-      .with_default();
-  arguments.option("--seconds", options->seconds, "time to sample the kernel for, of each process; 0: do not")
+  arguments
+      .option("--seconds", options->seconds,
+              "CPU time to sample the kernel for in each process, in seconds (0: no sampling)")
       .with_default();
   arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
   return [options] { return fork(*options); };
 }
 
-const Subcommand command("fork", "what fork costs here: by section, and by what the process has", kExamples, configure);
+const Subcommand command("fork", "measure what fork costs here, by section of the kernel and by what the process has",
+                         kExamples, configure);
 
 }  // namespace
 }  // namespace zerotax::fork

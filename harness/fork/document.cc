@@ -89,7 +89,7 @@ Json process_json(const ForkProcess& process) {
                          ? not_available("interrupted")
                          : ablation_json(process);
   if (process.samples.empty()) {
-    json["samples"] = not_available(process.no_samples.empty() ? "not asked for, or interrupted" : process.no_samples);
+    json["samples"] = not_available(process.no_samples.empty() ? "not requested, or interrupted" : process.no_samples);
     json["memory_share"] = json["samples"];
     return json;
   }
@@ -141,11 +141,12 @@ Json model_json(const ForkModel& model) {
   return json;
 }
 
-/// Fork with page tables that are shared until somebody writes: an entry for 2 MiB instead of 512, as a huge page
-/// costs.
+/// Fork with page tables that are shared until a write: one entry per 2 MiB instead of 512, at the price of a huge
+/// page's entry.
 Json sharing_json(const ForkModel& model) {
   if (!model.not_fitted.empty()) return not_available(model.not_fitted);
-  if (!model.known[2]) return not_available("no huge pages were to be had, whose entry a shared page table would cost");
+  if (!model.known[2])
+    return not_available("no huge pages were available, and a shared page table would cost as much as their entry");
   Json json = Json::array();
   for (const std::uint64_t bytes :
        {std::uint64_t{0}, std::uint64_t{1} << 26, std::uint64_t{1} << 30, std::uint64_t{1} << 33}) {

@@ -10,8 +10,8 @@ namespace zerotax::fork {
 /// The document "zerotax.fork/1" (results/schema/fork.schema.json).
 Json fork_json(const ForkData& data, const Json& environment, const std::string& started);
 
-/// For people, from that document: Table I of this machine beside the paper's, the model, the ways, what sharing page
-/// tables would save. At most 80 columns.
+/// The summary for the terminal, from that document: Table I of this machine beside the paper's, the model, the ways,
+/// what sharing page tables would save. At most 80 columns.
 std::string fork_text(const Json& fork);
 
 }  // namespace zerotax::fork

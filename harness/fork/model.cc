@@ -22,7 +22,7 @@ Row row_of(const ForkTargetFacts& facts) {
   return row;
 }
 
-/// The rows of the places, each divided by the time that was measured there. A column of zeros gives 0.
+/// The rows of the places, each divided by the time measured there. A column of zeros gives 0.
 Coefficients solve(const Eigen::MatrixXd& rows, const std::vector<double>& ns) {
   Eigen::MatrixXd scaled = rows;
   for (Eigen::Index i = 0; i < scaled.rows(); ++i) scaled.row(i) /= ns[static_cast<std::size_t>(i)];
@@ -82,7 +82,7 @@ ForkModel fit_fork_model(const std::vector<ForkPlace>& places) {
   std::vector<std::vector<double>> rounds;
   for (const ForkPlace& place : places) {
     if (place.round_ns.empty()) {
-      model.not_fitted = "interrupted before each place of the sweep was measured once";
+      model.not_fitted = "interrupted before every place of the sweep was measured once";
       return model;
     }
     if (place.sweep == kHeldBack) continue;

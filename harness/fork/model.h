@@ -17,7 +17,7 @@ struct ForkTerm {
 inline constexpr std::size_t kForkTerms = 6;
 const std::array<ForkTerm, kForkTerms>& fork_terms();  ///< the fixed part first
 
-/// A place of the sweep, and what the model says of it.
+/// A place of the sweep, and the model's prediction for it.
 struct ForkPrediction {
   const ForkPlace* place;
   double measured_ns;
@@ -27,21 +27,21 @@ struct ForkPrediction {
 
 /// fork's time as a sum: a fixed part, and so much for each page, huge page, mapping, descriptor and thread.
 struct ForkModel {
-  std::string not_fitted;                ///< why there is none; empty if there is one
+  std::string not_fitted;                ///< why there is no model; empty if there is one
   std::array<bool, kForkTerms> known{};  ///< false: no process had any (huge pages, say)
   std::array<double, kForkTerms> ns{};
   std::array<Interval, kForkTerms> interval{};  ///< 95 %
-  double r_squared = 0;                         ///< of the relative errors' weights: 1 is a perfect fit
+  double r_squared = 0;                         ///< weighted by relative errors; 1 is a perfect fit
   std::vector<ForkPrediction> fit;              ///< of the places that it was fitted to
   std::vector<ForkPrediction> held;             ///< of those that were held back
 };
 
 /// Least squares of the relative errors over the places that are not held back: a page must count as much in a small
-/// process as in a large one. Each place is the median of its rounds; the intervals are of the bootstrap over rounds
+/// process as in a large one. Each place is the median of its rounds; the intervals are bootstrapped over the rounds
 /// (1000 resamples, percentile). The model keeps pointers into `places`.
 ForkModel fit_fork_model(const std::vector<ForkPlace>& places);
 
-/// Nanoseconds that the model gives for a process.
+/// The model's prediction for a process, in nanoseconds.
 double predict_fork(const ForkModel& model, const ForkTargetFacts& facts);
 
 }  // namespace zerotax::fork

@@ -23,7 +23,7 @@ enum Section : std::size_t {
 };
 
 struct Rule {
-  std::string_view function;  ///< "name*" is every name that begins so
+  std::string_view function;  ///< "name*" matches every name with that prefix
   Section section;
 };
 

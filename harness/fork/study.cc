@@ -19,7 +19,7 @@
 namespace zerotax::fork {
 namespace {
 
-/// A prime number of nanoseconds, about 4000 samples a second: no multiple of what repeats.
+/// A prime number of nanoseconds, about 4000 samples a second: in step with nothing periodic.
 constexpr std::uint64_t kPeriodNs = 250'007;
 
 double mean(const std::vector<double>& values) {
@@ -31,7 +31,7 @@ std::uint32_t forks_for(double seconds, double one_ns) {
   return static_cast<std::uint32_t>(std::clamp(seconds * 1e9 / one_ns, 5.0, static_cast<double>(kMostForks)));
 }
 
-/// Time of one fork and its child's end, after some that warm up.
+/// Time of one fork and its child's end, after a few to warm up.
 double warmed_up_ns(ForkTarget& target) {
   target.clone(3);
   return median(target.clone(5).gone_ns);
@@ -64,7 +64,7 @@ std::vector<ForkPlace> places_of(std::uint64_t most) {
   return places;
 }
 
-/// Expected seconds of one visit to a place, good enough for an estimate of the rest.
+/// Expected seconds of one visit to a place, good enough to estimate the time left.
 double weight_of(const ForkPlace& place) {
   return 0.3 + 1.2 * static_cast<double>(place.size.populated_bytes) / static_cast<double>(kGiB);
 }
@@ -89,11 +89,11 @@ class Study {
   }
 
  private:
-  /// What may be populated: never more than half of what there is.
+  /// What may be populated: never more than half of the available memory.
   std::uint64_t most() {
     const std::uint64_t usable = read_memory_state().usable() / 2;
     if (data_.plan.most_bytes <= usable) return data_.plan.most_bytes;
-    data_.left_out = fmt::format("more than {} was left out: the machine has {} of memory left", format_size(usable),
+    data_.left_out = fmt::format("sizes above {} were left out: the machine has {} of memory left", format_size(usable),
                                  format_size(2 * usable));
     return usable;
   }
@@ -206,7 +206,7 @@ class Study {
     progress_->advance(10);
   }
 
-  /// Every other round backwards, so that what drifts with time is no one's.
+  /// Every other round runs backwards, so that drift over time favours no place.
   void sweep(unsigned round) {
     for (std::size_t i = 0; i < data_.places.size(); ++i) {
       ForkPlace& place = data_.places[round % 2 == 0 ? i : data_.places.size() - 1 - i];
@@ -236,7 +236,7 @@ ForkData study_fork(const ForkPlan& plan, const std::function<bool()>& stop) {
     Study(data, stop).run();
     data.complete = true;
   } catch (const ForkTarget::Stopped&) {
-    // What was measured so far is the result.
+    // The result is what was measured so far.
   }
   return data;
 }

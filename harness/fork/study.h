@@ -10,11 +10,11 @@
 
 namespace zerotax::fork {
 
-/// What is measured of fork, and how often.
+/// What is measured about fork, and how often.
 struct ForkPlan {
   std::uint64_t most_bytes = std::uint64_t{8} << 30;  ///< populated at most
   unsigned rounds = 5;   ///< each place of the sweep is measured in each round, in a process of its own
-  double seconds = 3;    ///< of CPU time that is sampled of each process
+  double seconds = 3;    ///< of CPU time sampled in each process
   bool sections = true;  ///< sample the kernel
 };
 
@@ -34,13 +34,13 @@ struct ForkSamples {
   std::uint64_t lost = 0;
   double mean_ns = 0;  ///< of the clones that were sampled, by the clock
   double median_ns = 0;
-  double unsampled_mean_ns = 0;  ///< of as many beside them that were not
+  double unsampled_mean_ns = 0;  ///< of as many unsampled ones, in turn with them
   double unsampled_median_ns = 0;
-  double entry_ns = 0;                           ///< median of a clone that is refused at once
+  double entry_ns = 0;                           ///< median of a clone refused at once
   std::vector<std::vector<std::string>> stacks;  ///< of each sample below kernel_clone, outermost first
 };
 
-/// A way to make a child, or memory that fork treats otherwise. Nanoseconds, medians over the rounds' medians.
+/// A way to make a child, or memory that fork treats differently. Nanoseconds, medians over the rounds' medians.
 struct ForkWay {
   std::string name;
   double call_ns = 0;
@@ -73,7 +73,8 @@ struct ForkData {
   std::string left_out;  ///< why memory beyond some size was not swept; empty if nothing was
 };
 
-/// Measures all of it, as far as `stop` lets it. Throws MachineError if there is no forking process.
+/// Measures everything, or as much as it can until `stop`. Throws MachineError if the forking process cannot be
+/// started.
 ForkData study_fork(const ForkPlan& plan, const std::function<bool()>& stop);
 
 }  // namespace zerotax::fork

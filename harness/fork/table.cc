@@ -52,11 +52,11 @@ std::string table_of(const Json& fork) {
     }
     text += "\n";
   };
-  line("into the kernel, out", "", [](const Json& s) { return format_ns(s.at("entry_ns")); });
+  line("kernel entry and exit", "", [](const Json& s) { return format_ns(s.at("entry_ns")); });
   line("sum", casper["Total fork"],
        [](const Json& s) { return format_ns(s.at("sections_ns").get<double>() + s.at("entry_ns").get<double>()); });
-  line("by the clock (mean)", "", [](const Json& s) { return format_ns(s.at("mean_ns")); });
-  line("sum / clock", "", [](const Json& s) { return fmt::format("{:.3f}", s.at("sum_over_mean").get<double>()); });
+  line("measured (mean)", "", [](const Json& s) { return format_ns(s.at("mean_ns")); });
+  line("sum / measured", "", [](const Json& s) { return fmt::format("{:.3f}", s.at("sum_over_mean").get<double>()); });
   line("sampled / unsampled", "",
        [](const Json& s) { return fmt::format("{:.3f}", s.at("observer").at("median_ratio").get<double>()); });
   return text + "\n";
@@ -67,15 +67,15 @@ std::string ablation_of(const Json& fork) {
   for (const Json& process : fork.at("processes")) {
     const Json& parts = process.at("ablation");
     if (is_not_available(parts)) continue;
-    text += fmt::format("without what clone(2) can share, {}:\n", process.at("name").get<std::string>());
+    text += fmt::format("what sharing by clone(2) saves, {}:\n", process.at("name").get<std::string>());
     for (const Json& part : parts) {
       text += fmt::format("  {:<26} {:>9}   {}\n", part.at("flags").get<std::string>(), format_ns(part.at("ns")),
                           part.at("flags") == "fork" ? "" : "saves " + percent(part.at("share_saved")));
     }
     const Json& shares = process.at("memory_share");
     if (!is_not_available(shares)) {
-      text += fmt::format("  the address space by samples {}, by clone flags {}\n", percent(shares.at("sampled")),
-                          percent(shares.at("ablated")));
+      text += fmt::format("  share of the address space: {} by samples, {} by clone flags\n",
+                          percent(shares.at("sampled")), percent(shares.at("ablated")));
     }
   }
   return text + "\n";
@@ -84,7 +84,7 @@ std::string ablation_of(const Json& fork) {
 std::string model_of(const Json& fork) {
   const Json& model = fork.at("model");
   if (is_not_available(model)) return fmt::format("no model: {}\n\n", model.at("na").get<std::string>());
-  std::string text = "what fork costs, by what the process has (95 % interval):\n";
+  std::string text = "cost of fork by what the process has (95 % interval):\n";
   for (const Json& term : model.at("terms")) {
     text += fmt::format("  {:<32} ", term.at("name").get<std::string>());
     if (is_not_available(term.at("ns"))) {
@@ -94,7 +94,7 @@ std::string model_of(const Json& fork) {
     text += fmt::format("{:>9}   {} to {}\n", format_ns(term.at("ns")), format_ns(term.at("low_ns")),
                         format_ns(term.at("high_ns")));
   }
-  text += fmt::format("  R2 {:.4f}; worst error {} where fitted, {} where held back:\n",
+  text += fmt::format("  R2 {:.4f}; worst error {} on fitted sizes, {} on those held back:\n",
                       model.at("r_squared").get<double>(), percent(model.at("worst_fit_error")),
                       percent(model.at("worst_held_back_error")));
   for (const Json& held : model.at("held_back")) {
@@ -112,7 +112,7 @@ std::string ways_of(const Json& fork) {
   if (ways.at("ways").empty()) return "";
   std::string text =
       fmt::format("{:<26} {:>12} {:>18}\n", fmt::format("with {} populated", format_size(ways.at("populated_bytes"))),
-                  "the call", "child gone after");
+                  "the call", "child ended after");
   for (const Json& way : ways.at("ways")) {
     text += fmt::format("  {:<24} {:>12} {:>18}\n", way.at("name").get<std::string>(), format_ns(way.at("call_ns")),
                         format_ns(way.at("gone_ns")));
@@ -123,9 +123,9 @@ std::string ways_of(const Json& fork) {
 std::string sharing_of(const Json& fork) {
   const Json& sharing = fork.at("shared_page_tables");
   if (is_not_available(sharing)) return "";
-  std::string text = "if page tables were shared until a write, as the paper proposed, by the model:\n";
+  std::string text = "predicted if page tables were shared until a write, as the paper proposed:\n";
   text += fmt::format("  {:>10} {:>12} {:>14} {:>8} {:>24}\n", "populated", "fork now", "tables shared", "saved",
-                      "then, by 2 MiB written");
+                      "first write to 2 MiB");
   for (const Json& row : sharing) {
     text += fmt::format("  {:>10} {:>12} {:>14} {:>8} {:>24}\n",
                         row.at("populated_bytes") == 0 ? "nothing" : format_size(row.at("populated_bytes")),

@@ -27,16 +27,16 @@ constexpr const char* kBuild = "build it with ./run build";
 
 Pipe make_pipe_or_throw() {
   Pipe pipe = make_pipe();
-  if (!pipe.read_end) throw MachineError(fmt::format("no pipe ({})", std::strerror(errno)), "close some files");
+  if (!pipe.read_end)
+    throw MachineError(fmt::format("cannot make a pipe ({})", std::strerror(errno)), "close some files");
   return pipe;
 }
 
-/// Bytes behind a name in smaps_rollup. Throws MachineError where the kernel does not say.
+/// Bytes after a name in smaps_rollup. Throws MachineError where the kernel does not report it.
 std::uint64_t bytes_of(pid_t pid, const std::string& name) {
   const auto bytes = rollup_bytes(pid, name);
   if (!bytes)
-    throw MachineError(fmt::format("/proc/{}/smaps_rollup says nothing of {}", pid, name),
-                       "mount /proc; Linux 4.14 or later");
+    throw MachineError(fmt::format("/proc/{}/smaps_rollup has no {}", pid, name), "mount /proc; Linux 4.14 or later");
   return *bytes;
 }
 
@@ -52,14 +52,14 @@ std::uint64_t entries_of(const std::string& folder) {
 ForkTarget::ForkTarget(const ForkTargetSize& size, std::function<bool()> stop) : stop_(std::move(stop)) {
   const std::string program = probe_folder() + "/fork-target";
   if (::access(program.c_str(), X_OK) != 0) {
-    throw MachineError(fmt::format("{} is not there: this build has no static C library", program), kBuild);
+    throw MachineError(fmt::format("{} is missing: this build had no static C library", program), kBuild);
   }
   const UniqueFd record(::memfd_create("zerotax-fork", 0));
   if (!record || ::ftruncate(record.get(), sizeof(ForkRun)) != 0) {
-    throw MachineError(fmt::format("no shared memory for a record ({})", std::strerror(errno)), "free some memory");
+    throw MachineError(fmt::format("shared memory is unavailable ({})", std::strerror(errno)), "free some memory");
   }
   void* memory = ::mmap(nullptr, sizeof(ForkRun), PROT_READ | PROT_WRITE, MAP_SHARED, record.get(), 0);
-  if (memory == MAP_FAILED) throw MachineError("no shared memory for a record", "free some memory");
+  if (memory == MAP_FAILED) throw MachineError("shared memory is unavailable", "free some memory");
   record_ = static_cast<ForkRun*>(memory);
   record_->magic = kForkRunMagic;
 
@@ -137,7 +137,7 @@ ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod m
   record_->forks = forks;
   record_->clone_flags = flags;
   record_->method = method;
-  if (::write(to_.get(), "go\n", 3) != 3) throw MachineError("the forking process is gone", "try again");
+  if (::write(to_.get(), "go\n", 3) != 3) throw MachineError("the forking process has ended", "try again");
   wait_for("done\n");
   if (record_->error != 0) {
     throw MachineError(fmt::format("a fork failed ({})", std::strerror(record_->error)), "ask for less (--most)");
@@ -149,7 +149,7 @@ ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod m
 void ForkTarget::read_facts() {
   const std::uint64_t huge_bytes = bytes_of(pid_, "AnonHugePages");
   facts_.huge_pages = huge_bytes / kHugePageBytes;
-  // Memory that was shared by MAP_SHARED is no anonymous one to the kernel.
+  // The kernel does not count MAP_SHARED memory as anonymous.
   facts_.pages = (bytes_of(pid_, "Anonymous") - huge_bytes) / kPageBytes;
   facts_.mappings = process_mappings(pid_).size();
   facts_.descriptors = entries_of(fmt::format("/proc/{}/fd", pid_));

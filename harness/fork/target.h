@@ -12,16 +12,16 @@
 
 namespace zerotax::fork {
 
-/// What the forking process shall have beyond what it needs (fork/size_up.h).
+/// What the forking process is to have beyond what it needs (fork/size_up.h).
 struct ForkTargetSize {
   std::uint64_t populated_bytes = 0;
-  std::string kind = "private";  ///< of these: private, huge, shared, dontfork
+  std::string kind = "private";  ///< one of private, huge, shared, dontfork
   std::uint64_t mappings = 0;
   std::uint64_t descriptors = 0;
   std::uint64_t threads = 0;
 };
 
-/// What it has, as the kernel tells.
+/// What it has, according to the kernel.
 struct ForkTargetFacts {
   std::uint64_t pages = 0;       ///< private anonymous pages of 4 KiB (smaps_rollup)
   std::uint64_t huge_pages = 0;  ///< of 2 MiB
@@ -36,12 +36,12 @@ struct ForkTimes {
   std::vector<double> gone_ns;  ///< from its beginning until the child was waited for
 };
 
-/// bin/fork-target: a process as small as it can be, or as large as it is told, that forks when it is told. It is
-/// killed when this object ends.
+/// bin/fork-target: a process, as small as can be or as large as requested, that forks on request. It is killed when
+/// this object ends.
 class ForkTarget {
  public:
-  /// Starts one. `stop` as in run_child. Throws MachineError if there is none, or the machine has not what it shall
-  /// have; Stopped if `stop` said so.
+  /// Starts one. `stop` as in run_child. Throws MachineError if it cannot be started, or the machine cannot give it
+  /// what it is to have; Stopped if `stop` asked for an end.
   ForkTarget(const ForkTargetSize& size, std::function<bool()> stop);
   ~ForkTarget();
   ForkTarget(const ForkTarget&) = delete;
@@ -57,7 +57,7 @@ class ForkTarget {
   ForkTimes clone(std::uint32_t forks, std::uint64_t flags = 0) { return run(forks, flags, ForkMethod::kClone); }
   /// The same by posix_spawn(3) of the target itself.
   ForkTimes spawn(std::uint32_t forks) { return run(forks, 0, ForkMethod::kSpawn); }
-  /// A clone(2) that is refused at once: what it takes to get into the kernel and out again.
+  /// A clone(2) that is refused at once: the cost of entering and leaving the kernel.
   ForkTimes refused(std::uint32_t times) { return run(times, 0, ForkMethod::kRefused); }
 
  private:

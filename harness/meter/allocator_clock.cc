@@ -20,16 +20,16 @@ Time real_time = nullptr;
 TimespecGet real_timespec_get = nullptr;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-/// Of a stopped clock: so little that nothing becomes due, yet a loop that waits for time to pass ends.
+/// A stopped clock advances so little that nothing becomes due, yet a loop that waits for time to pass ends.
 constexpr std::int64_t kCreep = 1;
-/// Of a racing clock: more than any allocator known waits before it gives memory back (jemalloc: 10 s).
+/// A racing clock advances by more than any known allocator waits before it gives memory back (jemalloc: 10 s).
 constexpr std::int64_t kLeap = 60 * kSecond;
 
 std::int64_t advance = 0;  ///< nanoseconds from one reading to the next
-std::int64_t passed = 0;   ///< nanoseconds that were let pass since install(); written by the measured thread alone
+std::int64_t passed = 0;   ///< nanoseconds added since install(); written by the measured thread alone
 
 constexpr int kClocks = 16;
-/// What each clock said first, inside a call: from there on it goes as the mode says.
+/// The first reading of each clock inside a call: from then on it advances as the mode says.
 timespec started[kClocks];
 bool is_started[kClocks];
 

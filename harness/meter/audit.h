@@ -12,7 +12,7 @@
 namespace zerotax {
 
 /// The audit pass: what calloc and free wrote zeros over, how much of it had been zero, which system calls they made,
-/// and whether the block is all zero. docs/method.md describes each figure. Slow, and no clock of it means anything.
+/// and whether the block is all zero. docs/method.md describes each metric. Slow, and no clock of it means anything.
 /// audit.cc has what both calls share, audit_calloc.cc, audit_free.cc and audit_kernel.cc the rest.
 class AuditMeter final : public Meter, private ZeroingHook::Listener, private SyscallCounter::Observer {
  public:
@@ -57,7 +57,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void watch_what_was_populated(const SystemCall& call, long result);
   void watch_run(AddressRange run);
 
-  /// What is known of a page of the block that is populated and reads zero.
+  /// What is known about a page of the block that is populated and reads zero.
   enum class Store { kNone, kZeros, kZerosOverDirty, kUnknown };
   Store store_to(std::uintptr_t page);
   void count(Store store, AddressRange part);
@@ -70,7 +70,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
     std::uint32_t& methods;
   };
   [[nodiscard]] Zeros zeros() const;
-  /// What can be told of these pages now: populated, readable, watched, written.
+  /// What is known about these pages now: populated, readable, watched, written.
   bool look_at(AddressRange pages);
   [[nodiscard]] bool inline_watched() const { return record_.na_inline[0] == '\0'; }
 
@@ -118,7 +118,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   RangeList populated_at_call_;
   RangeList written_at_call_;
 
-  // Pages that free left dirty: who clears them before the next call is no call of the allocator.
+  // Pages that free left dirty: whatever clears them before the next call is not a call of the allocator.
   RangeList left_dirty_;
   OpRecord* left_by_ = nullptr;
 

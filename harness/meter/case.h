@@ -18,9 +18,9 @@ struct Case {
   const char* (*begin)(const Request& request) = nullptr;
   /// After the last operation, if `begin` succeeded.
   void (*end)() = nullptr;
-  /// Whether operations call Meter::end_receive: then bytes received are a figure of the point.
+  /// Whether operations call Meter::end_receive: then bytes received are a metric of the point.
   bool receives = false;
-  /// Whether operations call Meter::fork_and_write: then there is a faults pass, and a fork is a figure of the point.
+  /// Whether operations call Meter::fork_and_write: then there is a faults pass, and the fork has metrics of the point.
   bool forks = false;
   /// How many times the block's size an operation needs of memory at most.
   double memory = 1;

@@ -20,7 +20,7 @@ namespace zerotax {
 namespace {
 
 constexpr int kRounds = 3;
-/// A difference of more than so many times what the slowest stores would take is no zeroing.
+/// A difference of more than this many times what the slowest stores would take is not zeroing.
 constexpr std::int64_t kSlowest = 4;
 constexpr unsigned char kMark = 0xa5;
 
@@ -93,7 +93,7 @@ void compare_system_calls(Record& record) {
       return say(record.na_zero_ns, "malloc or calloc starts a thread or process: their system calls are not known");
     }
     const std::size_t number = first_difference(in_malloc, in_calloc);
-    // Not for a single one, which may be something that is done now and then.
+    // A single one is tolerated: it may be something done now and then.
     if (number == SyscallCounter::kNumbers || ++apart < 2) continue;
     const char* name = syscall_name(number);
     std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,

@@ -28,7 +28,7 @@ FaultsMeter::FaultsMeter(Record& record) : record_(record) {
   if (pagemap_.method() == Pagemap::Method::kNone) {
     say(record.na_classes, pagemap_.reason());
   } else if (!pagemap_.knows_zero_page()) {
-    say(record.na_classes, "this kernel does not tell an ordinary user the shared zero page (PAGEMAP_SCAN, Linux 6.7)");
+    say(record.na_classes, "this kernel does not show an ordinary user the shared zero page (PAGEMAP_SCAN, Linux 6.7)");
   }
   if (own_page_table_bytes() < 0) say(record.na_page_tables, "/proc/self/status does not give VmPTE");
 }

@@ -7,9 +7,9 @@
 
 namespace zerotax {
 
-/// The faults pass of a case that forks: what each fault of the first writes was, told write by write from the pagemap.
-/// docs/method.md, "Fork". Everything stays on one CPU, for a page whose last reference lies in another CPU's list is
-/// copied though nobody shares it.
+/// The faults pass of a case that forks: the class of each fault of the first writes, found write by write in the
+/// pagemap. docs/method.md, "Fork". Everything stays on one CPU, for a page whose last reference lies in another CPU's
+/// list is copied though nobody shares it.
 class FaultsMeter final : public BareMeter, private ForkSteps {
  public:
   explicit FaultsMeter(Record& record);

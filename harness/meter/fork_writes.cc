@@ -35,7 +35,7 @@ bool hear(int fd) {
 std::size_t page_count(const AddressRange& block) { return block.pages().bytes() / kPageBytes; }
 
 [[noreturn]] void be_child(int fd, const AddressRange& block, ForkSteps& steps, WriteRecord& record) {
-  // Whoever kills the parent means the child, too.
+  // When the parent is killed, the child must end too.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   steps.child_begins();
   steps.write(block, (page_count(block) + 3) / 4, record);

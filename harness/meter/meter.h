@@ -43,7 +43,7 @@ class Meter {
   std::int64_t take_received();
 
  protected:
-  /// zerotax::fork_and_write with these steps, its failure told by fail().
+  /// zerotax::fork_and_write with these steps, its failure passed to fail().
   bool fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkRecord& record);
 
  private:

@@ -3,10 +3,10 @@
 namespace zerotax {
 
 /// Exit statuses of a probe that could not begin, beside those of record.h. Each comes with a line on standard error
-/// that begins with kProbeSays, for an allocator may end the process with any number.
+/// that begins with kProbeSays, because an allocator may end the process with any number.
 
-/// Its record, or the file for its answer, is not where it was told: the allocator has closed descriptors that are not
-/// its own.
+/// The descriptor of its record, or of the file for its answer, is closed: the allocator has closed descriptors that
+/// are not its own.
 inline constexpr int kNoRecord = 66;
 
 /// The machine gave it no memory for its record, or no thread.

@@ -27,7 +27,7 @@ enum class Pass : std::uint32_t {
   kFaults,        ///< of a case that forks: what each fault after the fork was; no time means anything
 };
 
-/// Where the probe was when it wrote last: tells what a crash or hang interrupted.
+/// Where the probe was when it last wrote: shows what a crash or hang interrupted.
 enum class Phase : std::uint32_t {
   kStart,
   kSetUp,
@@ -44,11 +44,11 @@ enum class Phase : std::uint32_t {
 
 enum class Thread : std::uint32_t { kMain, kWorker };
 
-/// The time that the allocator is told inside its calls (meter/allocator_clock.h).
+/// The time that the allocator reads inside its calls (meter/allocator_clock.h).
 enum class ClockMode : std::uint32_t {
   kReal,
-  kStopped,  ///< no time passes: what the allocator does by the clock, it does not do
-  kRacing,   ///< a minute passes from one reading to the next: it does all of it
+  kStopped,  ///< no time passes: the allocator does no time-driven work
+  kRacing,   ///< a minute passes from one reading to the next: it does all such work
 };
 
 struct Request {
@@ -60,7 +60,7 @@ struct Request {
   Thread thread;
   std::uint32_t ops;       ///< at most
   std::uint32_t min_ops;   ///< at least, whatever the budget
-  std::int64_t budget_ns;  ///< no further operation is begun after this time; 0 is no limit
+  std::int64_t budget_ns;  ///< no further operation is begun after this time; 0: no limit
   ClockMode clock;
   std::int64_t pause_ns;  ///< slept before each calloc and free, outside of all that is measured
 };
@@ -95,7 +95,7 @@ struct WriteRecord {
 /// The fork of an operation, and what came after.
 struct ForkRecord {
   std::int64_t fork_ns;           ///< fork(), in the parent
-  std::int64_t exit_ns;           ///< from the word to exit to the end of waitpid
+  std::int64_t exit_ns;           ///< from telling the child to exit until waitpid returns
   std::int64_t populated_bytes;   ///< of the block, in whole pages, at the fork
   std::int64_t page_table_bytes;  ///< of the child, all of it, right after the fork
   WriteRecord child;
@@ -191,7 +191,7 @@ struct Record {
 inline constexpr std::uint64_t kRecordMagic =
     0x5a54'0005'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
 
-/// Exit status of a probe that was given a record of another build, or a case it does not have.
+/// Exit status of a probe that was given a record from another build, or a case it does not have.
 inline constexpr int kWrongRecord = 64;
 
 /// Exit status of a probe whose case could not be set up, or go on; Record::failure says why.

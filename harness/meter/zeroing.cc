@@ -81,7 +81,7 @@ void ZeroingSum::write(std::int64_t& call_ns, std::int64_t& zero_ns, char (&why)
   if (call_ns_ == kNotMeasured) return;
   call_ns = call_ns_;
   if (clock_ns_ > zero_ns_) {
-    say(why, "the memsets are too short to time: most of what a clock around each tells is the clock's own time");
+    say(why, "the memsets are too short to time: most of what a clock around each measures is the clock's own time");
     return;
   }
   zero_ns = zero_ns_;

@@ -5,7 +5,7 @@
 
 namespace zerotax {
 
-/// What the clock around memset told of one call.
+/// What the clock around memset measured in one call.
 struct MemsetTime {
   std::int64_t zero_ns;       ///< in memsets to zero, the clock's own part taken away
   std::int64_t clock_ns;      ///< that part

@@ -26,7 +26,7 @@ Wmemset real_wmemset = nullptr;
 // initial-exec: a thread-local of the executable needs no allocation to be reached, not even the first time.
 [[gnu::tls_model("initial-exec")]] thread_local ZeroingHook::Listener* current = nullptr;
 
-/// Tells the listener about a store of zeros done by `store`. While it is told, nobody listens: its own work is not
+/// Notifies the listener of a store of zeros done by `store`. Meanwhile nobody listens: the listener's own work is not
 /// seen.
 template <typename Store>
 void observed(bool zeros, void* target, std::size_t bytes, Store store) {

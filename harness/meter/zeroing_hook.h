@@ -8,7 +8,7 @@ namespace zerotax {
 /// listener is set. Stores that the compiler wrote in line are not seen (audit.h finds those by their pages).
 class ZeroingHook {
  public:
-  /// Told of each store of zeros, on the listening thread only, around the real one.
+  /// Called for each store of zeros, on the listening thread only, around the real one.
   class Listener {
    public:
     virtual void before_zeroing(void* target, std::size_t bytes) = 0;
@@ -21,7 +21,7 @@ class ZeroingHook {
   /// Replaces the slots; once per process. Returns how many there were: 0 means that nothing will be seen.
   static std::size_t install();
 
-  /// Who listens on the calling thread; nullptr is nobody.
+  /// The listener of the calling thread; nullptr: none.
   static void listen(Listener* listener);
 };
 

@@ -6,7 +6,7 @@
 
 namespace zerotax {
 
-/// What lies at an address of a process.
+/// The mapping at an address of a process.
 struct Region {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -20,7 +20,7 @@ struct Region {
   [[nodiscard]] bool of_file() const;
 };
 
-/// The mappings of one process, as the kernel tells of them one by one. It does not tell of those that are removed:
+/// The mappings of one process, as the kernel reports them one by one. It does not report those that are removed:
 /// what is mapped over them replaces them.
 class AddressSpace {
  public:

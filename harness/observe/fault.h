@@ -33,8 +33,8 @@ struct Fault {
   [[nodiscard]] std::uint64_t copied_bytes() const { return (error_code & 1) != 0 ? bytes() : 4096; }
 };
 
-/// Makes faults of the events of their threads, which must come in the order of their time. One that is told of by
-/// kFault is whole, and counts as a write to a page that was there.
+/// Makes faults of the events of their threads, which must come in the order of their time. One that is reported by
+/// kFault is complete, and counts as a write to a page that was there.
 class FaultPairing {
  public:
   /// The fault that this event ends, if it ends one.
@@ -44,8 +44,8 @@ class FaultPairing {
   std::map<pid_t, Fault> open_;  ///< by thread
 };
 
-/// What a fault was, by the CPU's word, what it allocated, and what lies there (null: not known). The rules and their
-/// sources are in docs/cow.md.
+/// What a fault was, by the CPU's error code, what it allocated, and what lies there (null: not known). The rules and
+/// their sources are in docs/cow.md.
 FaultClass classify(const Fault& fault, const Region* region);
 
 /// As files have it: copy, reuse, zero_fill, file, other.

@@ -21,7 +21,7 @@ struct MappingFaults {
   FaultCounts counts;
 };
 
-/// What was one mapping that grew is told as one. `parts`: of one process.
+/// Joins what was one mapping that grew. `parts`: of one process.
 std::vector<MappingFaults> joined(std::vector<MappingFaults> parts);
 
 struct TracedProcess {

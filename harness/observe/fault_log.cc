@@ -124,7 +124,7 @@ void FaultLog::fail(int reason) {
   result_.not_written += lines_waiting_;
   lines_waiting_ = 0;
   waiting_.clear();
-  if (regular_ && ::ftruncate(fd_.get(), static_cast<off_t>(whole_bytes_)) != 0) return;  // half a line stays
+  if (regular_ && ::ftruncate(fd_.get(), static_cast<off_t>(whole_bytes_)) != 0) return;  // half a line remains
 }
 
 FaultLogResult FaultLog::finish() {

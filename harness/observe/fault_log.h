@@ -14,7 +14,7 @@
 
 namespace zerotax {
 
-/// What became of a file of faults.
+/// How writing a file of faults went.
 struct FaultLogResult {
   std::string path;
   std::uint64_t written = 0;      ///< faults, each a line
@@ -33,7 +33,7 @@ class FaultLog {
 
   /// `where` and `code` are where the address and the instruction lie; null: not known.
   void add(const Fault& fault, FaultClass kind, std::uint64_t start_ns, const Region* where, const Region* code);
-  /// Hands on what there is, as far as it is taken until then.
+  /// Passes on what is there, as far as it is taken by then.
   void flush(std::chrono::steady_clock::time_point until);
   /// Writes the rest; gives up on a reader that takes nothing for a second. Once.
   FaultLogResult finish();

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kRedrawNs = 250'000'000;
 /// Reading the memory of a process holds it up: at most this share of the time is spent so.
 constexpr std::uint64_t kMemoryShare = 100;
-/// How often the mappings of a process are read anew because a fault lies in none that is known.
+/// How often the mappings of a process are read again because a fault lies in none of the known ones.
 constexpr std::uint64_t kSpaceAgeNs = 100'000'000;
 
 std::uint64_t now_ns() { return static_cast<std::uint64_t>(monotonic_ns()); }
@@ -164,7 +164,7 @@ void FaultTracer::read_space(Process& process) {
 
 const Region* FaultTracer::find(Process& process, std::uint64_t address) {
   const Region* region = process.space.find(address);
-  // The kernel does not tell of every change (mremap), nor of what was there before us.
+  // The kernel does not report every change (mremap), nor what was there before us.
   if (region == nullptr && process.alive && now_ns() - process.space_read_ns > kSpaceAgeNs) {
     read_space(process);
     region = process.space.find(address);

@@ -20,18 +20,18 @@
 
 namespace zerotax {
 
-/// Which faults are counted, and when they are told of.
+/// Which faults are counted, and when they are reported.
 struct FaultTracerOptions {
   double interval_s = 1;
   bool first_child = false;  ///< only those of the first process that is forked
-  std::string name_prefix;   ///< only those of processes whose short name begins so
+  std::string name_prefix;   ///< only those of processes whose short name starts with this
   /// Called in the tracer's thread for each interval: with `complete` once at its end, and before that a few times a
   /// second if `while_running`.
   std::function<void(const FaultInterval&, bool complete)> tell;
   bool while_running = false;
   std::string faults_file;              ///< each fault is written there (FaultLog); empty: nowhere
   std::size_t buffer_bytes = 0;         ///< of the kernel, for each CPU; 0: FaultEvents' own choice
-  std::chrono::milliseconds pause{10};  ///< between two looks at the buffers
+  std::chrono::milliseconds pause{10};  ///< between two readings of the buffers
   /// Called in the tracer's thread for each fault that is counted.
   std::function<void(const Fault&, FaultClass)> each;
   /// Called in the tracer's thread for every event of the kernel, in the order of time.
@@ -85,7 +85,7 @@ class FaultTracer {
   ProcessPagemaps pagemaps_;
   PageSharing sharing_{[this](pid_t pid, std::uint64_t page) {
     const auto entry = pagemaps_.entry(pid, page);
-    return !entry || entry->populated();  // of one that is gone its end will tell, at the right time
+    return !entry || entry->populated();  // if the process is gone, its end will be reported at the right time
   }};
   std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;  ///< first pages of such, since the last look
   std::map<pid_t, Process> processes_;

@@ -1,4 +1,4 @@
-// What the tracer does where tracepoints are not to be had.
+// What the tracer does where tracepoints are unavailable.
 
 #include <unordered_set>
 
@@ -9,7 +9,7 @@
 namespace zerotax {
 namespace {
 
-/// Larger mappings are reserved, not used; only what faults tell of them is known.
+/// Larger mappings are reserved, not used; only what faults show about them is known.
 constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
 
 /// Of 4 KiB in one of 2 MiB.
@@ -48,11 +48,11 @@ void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_
   sharing_.found_huge(pid, first, kHugePages, time_ns);
 }
 
-/// Learns of the private pages that a process has though no fault told of them, and that it gave back. Of a
+/// Finds the private pages that a process has though no fault reported them, and those that it gave back. Of a
 /// process that has just been `joined` the kernel says which are shared: with its parent, or one that is not watched.
 void FaultTracer::look(pid_t pid, bool joined) {
   const auto now = static_cast<std::uint64_t>(monotonic_ns());
-  // Those whose fault is told of, but not yet counted, come by that.
+  // Those whose fault is reported, but not yet counted, are added by that.
   std::unordered_set<std::uint64_t> to_come;
   for (const FaultEvent& event : pending_) {
     if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && event.time_ns >= applied_ns_) {

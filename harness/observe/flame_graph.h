@@ -6,7 +6,7 @@
 
 namespace zerotax {
 
-/// What a flame graph says of itself.
+/// The title and labels of a flame graph.
 struct FlameGraphWords {
   std::string title;
   std::string subtitle;
@@ -14,7 +14,7 @@ struct FlameGraphWords {
 };
 
 /// A flame graph as an SVG file that needs nothing else: a box for each function, as wide as its share, its callers
-/// below, the whole name and figure as a tooltip. Boxes under 0.1 % are left out. Method: Brendan Gregg, "The Flame
+/// below, the full name and value as a tooltip. Boxes under 0.1 % are left out. Method: Brendan Gregg, "The Flame
 /// Graph", CACM 59(6), 2016.
 std::string flame_graph_svg(const FoldedStacks& stacks, const FlameGraphWords& words);
 

@@ -25,7 +25,7 @@ std::uint64_t weight_of(const Json& site, StackWeight weight) {
   return site.at("zero_ns").get<std::uint64_t>();
 }
 
-/// Semicolons part the functions of a line, line breaks the lines.
+/// Semicolons separate the functions of a line, line breaks the lines.
 std::string clean(std::string name) {
   std::replace(name.begin(), name.end(), ';', ':');
   std::replace(name.begin(), name.end(), '\n', ' ');
@@ -38,7 +38,7 @@ StackWeight parse_stack_weight(const std::string& name) {
   if (name == "redundant") return StackWeight::kRedundant;
   if (name == "zeroed") return StackWeight::kZeroed;
   if (name == "ns") return StackWeight::kTime;
-  throw UsageError(fmt::format("unknown weight '{}'", name), "give redundant, zeroed or ns");
+  throw UsageError(fmt::format("unknown weight '{}'", name), "choose redundant, zeroed or ns");
 }
 
 FoldedStacks fold_sites(const Json& sites, StackWeight weight) {

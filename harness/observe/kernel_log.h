@@ -12,13 +12,13 @@ namespace zerotax {
 /// that it is of. One in a program at a time.
 class KernelLog {
  public:
-  /// `folder`: of the trace. Throws MachineError if it cannot be begun.
+  /// `folder`: of the trace. Throws MachineError if it cannot be started.
   explicit KernelLog(const std::string& folder);
   ~KernelLog();
   KernelLog(const KernelLog&) = delete;
   KernelLog& operator=(const KernelLog&) = delete;
 
-  /// From one thread, in the order of time. A fault is told of at its end.
+  /// From one thread, in the order of time. A fault is reported at its end.
   void add(const Fault& fault, FaultClass kind);
   /// Forks, execs, exits and allocations; what else there is, is part of a fault.
   void add(const FaultEvent& event);

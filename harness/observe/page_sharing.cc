@@ -98,7 +98,7 @@ void PageSharing::keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& 
 FaultClass PageSharing::write_fault(pid_t pid, std::uint64_t number, Page& page) {
   page.write_protected = false;
   Frame& frame = frames_[page.frame];
-  // Nobody tells of what is unmapped: look, before it is said that they hold the page.
+  // Unmapping is not reported: check before concluding that they hold the page.
   for (const pid_t other : std::vector<pid_t>(frame.owners)) {
     if (other != 0 && other != pid && !holds_(other, number)) remove_owner(frame, other);
   }

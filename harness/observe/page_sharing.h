@@ -13,8 +13,8 @@
 
 namespace zerotax {
 
-/// Which private pages each process has, and with whom it shares them, as far as forks, faults and ends tell it. From
-/// that, what a fault was of which the address alone is known: an ordinary user is told no more. Pages are numbers
+/// Which private pages each process has, and with whom it shares them, as far as forks, faults and ends show it. From
+/// that, the class of a fault of which only the address is known: an ordinary user learns no more. Pages are numbers
 /// (address / 4096).
 class PageSharing {
  public:
@@ -26,13 +26,13 @@ class PageSharing {
   void fork(pid_t parent, pid_t child);
   /// Its pages are gone: it ended, or runs another program.
   void end(pid_t pid);
-  /// The process has a page at some time, though no fault told of it: it was there before us, or populated by the
+  /// The process has a page at some time, though no fault reported it: it was there before us, or populated by the
   /// kernel. `shared`: with another one, which may be `with` (0: one that is not watched). False if it was known.
   bool found(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool shared, pid_t with);
   /// A fault at that time brought this page and all others of a huge page, `pages` of them from `first`, of which none
   /// was known.
   void found_huge(pid_t pid, std::uint64_t first, std::uint64_t pages, std::uint64_t time_ns);
-  /// The process has these pages now, and of those that were known no other: what is given back tells nobody.
+  /// The process has these pages now, and no other of those that were known: giving pages back is not reported.
   void keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& pages);
   /// A fault in private anonymous memory.
   FaultClass anonymous_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns);
@@ -49,7 +49,7 @@ class PageSharing {
 
   struct Frame {
     std::vector<pid_t> owners;  ///< 0 is one that is not watched
-    std::uint32_t huge = 0;     ///< index in huge_; 0: it is no part of a huge page
+    std::uint32_t huge = 0;     ///< index in huge_; 0: it is not part of a huge page
   };
 
   std::uint32_t new_frame(pid_t owner, std::uint32_t huge = 0);

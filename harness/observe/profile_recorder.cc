@@ -47,7 +47,7 @@ ProfileData ProfileRecorder::finish() {
 void ProfileRecorder::work() {
   try {
     take_samples();
-  } catch (...) {  // as where memory is short: finish() throws it in the thread that can tell of it
+  } catch (...) {  // such as lack of memory: finish() throws it in the thread that can report it
     failure_ = std::current_exception();
   }
 }

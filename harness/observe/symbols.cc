@@ -15,7 +15,7 @@ namespace {
 char* file_debug_path = nullptr;  // elfutils' own: beside the file, in .debug, under /usr/lib/debug
 
 constexpr Dwfl_Callbacks kFileCallbacks = {dwfl_build_id_find_elf, dwfl_standard_find_debuginfo,
-                                       dwfl_offline_section_address, &file_debug_path};
+                                           dwfl_offline_section_address, &file_debug_path};
 
 }  // namespace
 
@@ -31,7 +31,7 @@ struct Symbols::File {
 };
 
 Symbols::Symbols() {
-  // libdebuginfod would be asked otherwise: what a report shows must not depend on a server.
+  // libdebuginfod would be asked otherwise: what is shown must not depend on a server.
   ::unsetenv("DEBUGINFOD_URLS");
 }
 
@@ -55,7 +55,7 @@ Symbols::File& Symbols::open(const std::string& module, const std::vector<unsign
   GElf_Addr where = 0;
   const int length = ::dwfl_module_build_id(file->module, &bits, &where);
   if (!build_id.empty() && length > 0 && !std::equal(build_id.begin(), build_id.end(), bits, bits + length)) {
-    file->why = "the file is another one by now";
+    file->why = "the file has been replaced since";
     file->module = nullptr;
   }
   return *file;

@@ -95,7 +95,7 @@ struct Unwinder::Session {
 };
 
 Unwinder::Unwinder(std::uint32_t pid) : pid_(pid), session_(std::make_unique<Session>()) {
-  // libdebuginfod would be asked otherwise: what a report shows must not depend on a server.
+  // libdebuginfod would be asked otherwise: what is shown must not depend on a server.
   ::unsetenv("DEBUGINFOD_URLS");
 }
 

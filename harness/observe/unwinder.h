@@ -33,7 +33,7 @@ class Unwinder {
   [[nodiscard]] const std::vector<Mapping>& mappings() const { return mappings_; }
 
   /// The user part of a sample's stack, outermost first. It is cut where the copied stack ends, or a function cannot be
-  /// unwound; what can always be told is the innermost.
+  /// unwound; the innermost function is always known.
   Stack frames(const PerfEvent& sample);
   /// The function at an address.
   const Frame& name(std::uint64_t address);

@@ -20,7 +20,7 @@ struct ChildCommand {
   bool capture = false;      ///< collect standard output and standard error (each cut at 64 KiB)
   bool fixed_layout = true;  ///< switch address randomisation off, where permitted
   std::chrono::milliseconds timeout{30'000};
-  std::uint64_t resident_limit = 0;  ///< bytes; 0 is no limit
+  std::uint64_t resident_limit = 0;  ///< bytes; 0: no limit
 };
 
 /// How it ended.

@@ -19,12 +19,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kCaptureBytes = std::size_t{64} * 1024;
 constexpr int kWatchMs = 20;
-/// Between two looks no more time than this can have been meant to pass: where more has, we stood still ourselves
-/// (SIGSTOP, Ctrl-Z), and so may the child have.
+/// The longest time that should pass between two checks: if more has passed, we were stopped ourselves
+/// (SIGSTOP, Ctrl-Z), and so may the child have been.
 constexpr auto kMostBetweenLooks = std::chrono::milliseconds(100);
-/// What has stopped itself is not waited for; this long, lest another thread or child of its own means to continue it.
+/// A process that has stopped itself is waited for only this long, in case another of its threads or children continues
+/// it.
 constexpr auto kOwnStop = std::chrono::seconds(1);
-/// What somebody else has stopped is waited for, but not for ever: a child of its own may have done it.
+/// A process that somebody else has stopped is waited for, but not for ever: a child of its own may have done it.
 constexpr auto kForeignStop = std::chrono::hours(1);
 
 bool has_ended(pid_t pid) {
@@ -64,7 +65,7 @@ class Stopwatch {
   bool own_ = false;
 };
 
-/// Whether it is to be killed: then `end` and `code` say why.
+/// Whether to kill it: then `end` and `code` say why.
 bool is_over_limit(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, const Stopwatch& time,
                    ChildResult& result) {
   const auto resident = command.resident_limit != 0 ? resident_bytes(pid) : std::nullopt;

@@ -12,7 +12,7 @@
 namespace zerotax {
 
 /// A program or library file, read by libelf (elfutils): never mapped, so that a file that shrinks meanwhile
-/// is no signal. For the driver alone: libelf allocates, and a measured process must not load it.
+/// causes no signal. For the driver alone: libelf allocates, and a measured process must not load it.
 class ElfFile {
  public:
   explicit ElfFile(const std::string& path);
@@ -20,7 +20,7 @@ class ElfFile {
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
-  /// Nothing if the file cannot be read, is no ELF file, or ends within its header.
+  /// Nothing if the file cannot be read, is not an ELF file, or ends within its header.
   [[nodiscard]] const std::optional<GElf_Ehdr>& header() const { return header_; }
   /// Of the program header table; nothing if the file ends within it.
   [[nodiscard]] const std::optional<std::vector<GElf_Phdr>>& segments() const { return segments_; }

@@ -29,7 +29,7 @@ Json cpu_name() {
     const auto colon = line.find(": ");
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
-  return not_available("/proc/cpuinfo names no model");
+  return not_available("/proc/cpuinfo does not name a model");
 }
 
 /// "always [madvise] never" says madvise.

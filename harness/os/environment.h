@@ -4,7 +4,7 @@
 
 namespace zerotax {
 
-/// What the figures were measured on: kernel, CPU, memory, huge pages, swap, cgroup limit, load, C library, interfaces.
+/// What the metrics were measured on: kernel, CPU, memory, huge pages, swap, cgroup limit, load, C library, interfaces.
 /// A field that cannot be read is {"na": reason}. Keys: results/schema/run.schema.json.
 Json describe_environment();
 

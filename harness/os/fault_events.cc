@@ -57,7 +57,7 @@ FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_b
   bool any = false;
   for (const pid_t thread : threads) any = open_thread(thread, false) || any;
   if (any) return;
-  throw UsageError("the process ended before it could be watched", "give --pid of a process that runs");
+  throw UsageError("the process ended before it could be watched", "give the PID of a running process");
 }
 
 /// Takes the best method that is permitted. ZEROTAX_FAULTS=software in the environment takes the other one, so that it
@@ -90,15 +90,15 @@ PerfBuffer FaultEvents::buffer(int fd) {
         buffer_bytes_ /= 2;
         continue;
       }
-      throw MachineError(fmt::format("the kernel gives no {} KiB of memory for events on each CPU ({})",
+      throw MachineError(fmt::format("the kernel refuses a buffer of {} KiB per CPU for events ({})",
                                      buffer_bytes_ >> 10, std::strerror(error)),
                          fixed_size_ ? "ask for less with --buffer, or watch as root"
-                                     : "end other tracing of yours, or raise kernel.perf_event_mlock_kb or ulimit -l");
+                                     : "end your other tracing, or raise kernel.perf_event_mlock_kb or ulimit -l");
     }
   }
 }
 
-/// False if there is no such thread any more.
+/// False if the thread has ended.
 bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
   bool any = false;
@@ -112,9 +112,9 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
       }
       any = true;
     } catch (const int error) {
-      if (error == ENODEV) continue;  // a CPU that is switched off
+      if (error == ENODEV) continue;  // an offline CPU
       if (error == ESRCH) return false;
-      throw MachineError(fmt::format("the kernel permits no watching of page faults ({})", std::strerror(error)),
+      throw MachineError(fmt::format("the kernel does not permit watching page faults ({})", std::strerror(error)),
                          error == EMFILE ? "raise the limit of open files (ulimit -n)"
                                          : "watch a program of your own, with kernel.perf_event_paranoid up to 2, or "
                                            "run it as root");
@@ -182,7 +182,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
 }
 
 std::uint64_t FaultEvents::lost() const {
-  // A buffer tells of what it lost when there is something new to tell; what it lost at the end, the event itself does.
+  // A buffer reports what it lost with its next event; the event itself reports what was lost at the end.
   std::uint64_t lost = 0;
   for (const UniqueFd& fd : fds_) {
     std::uint64_t values[2]{};  // the count, and what was lost of it

@@ -54,11 +54,11 @@ class FaultEvents {
  public:
   enum class Method { kTracepoints, kSoftware };
 
-  /// `buffer_bytes`: of the kernel's buffer for each CPU, a power of two of pages; 0: as much as is useful, or as an
-  /// ordinary user may have.
+  /// `buffer_bytes`: of the kernel's buffer for each CPU, a power of two of pages; 0: as much as is useful, or as
+  /// an ordinary user is allowed.
   /// Watches the program that the calling thread execs next (as a child). Throws MachineError with the reason.
   explicit FaultEvents(std::size_t buffer_bytes);
-  /// Watches threads that run, from now on. Throws MachineError; UsageError if none of them is there any more.
+  /// Watches threads that run, from now on. Throws MachineError; UsageError if all of them have ended.
   FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes);
   FaultEvents(const FaultEvents&) = delete;
   FaultEvents& operator=(const FaultEvents&) = delete;
@@ -68,7 +68,7 @@ class FaultEvents {
   [[nodiscard]] Method method() const { return method_; }
   /// Events that were lost because nobody read them in time.
   [[nodiscard]] std::uint64_t lost() const;
-  /// Of the smallest buffer that was had.
+  /// Of the smallest buffer obtained.
   [[nodiscard]] std::size_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
@@ -99,7 +99,7 @@ class FaultEvents {
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;
   std::vector<Opened> opened_;
-  std::uint64_t lost_ = 0;  ///< as the buffers told
+  std::uint64_t lost_ = 0;  ///< as the buffers reported
 };
 
 }  // namespace zerotax

@@ -20,7 +20,7 @@ struct ForegroundCommand {
 
 struct ForegroundResult {
   int not_started = 0;  ///< errno of a start that failed
-  int exit_status = 0;  ///< as a shell tells it: 128 + signal
+  int exit_status = 0;  ///< as a shell reports it: 128 + signal
   int signal = 0;       ///< that ended it, or 0
   pid_t pid = 0;
   std::int64_t started_ns = 0;  ///< CLOCK_MONOTONIC

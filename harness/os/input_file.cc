@@ -41,10 +41,11 @@ std::string read_input_file(const std::string& path) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) cannot_read(path, errno);
   if (!S_ISREG(status.st_mode)) {
-    throw UsageError(path + " is " + kind_of(status.st_mode) + ", not a plain file", "give a file that zerotax wrote");
+    throw UsageError(path + " is " + kind_of(status.st_mode) + ", not a regular file",
+                     "give a file that zerotax wrote");
   }
   const auto too_large = [&] {
-    return UsageError(path + " is larger than 1 GiB", "give a file that zerotax wrote: none is as large");
+    return UsageError(path + " is larger than 1 GiB", "give a file that zerotax wrote: none is that large");
   };
   if (static_cast<std::size_t>(status.st_size) > kMostInputBytes) throw too_large();
   std::string text;

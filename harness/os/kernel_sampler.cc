@@ -16,7 +16,7 @@ namespace zerotax {
 namespace {
 
 [[noreturn]] void refuse(int error) {
-  throw MachineError(fmt::format("the kernel's part cannot be sampled ({})", std::strerror(error)),
+  throw MachineError(fmt::format("kernel time cannot be sampled ({})", std::strerror(error)),
                      "run it as root, or have root run: sysctl kernel.perf_event_paranoid=1");
 }
 

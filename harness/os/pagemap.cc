@@ -54,7 +54,7 @@ Pagemap::Pagemap(Sharing sharing) {
   fd_ = UniqueFd(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (!fd_) {
     // The kernel gives the /proc files of a process to root if its user may not read its executable.
-    reason_ = errno == EACCES ? "/proc/self/pagemap is not permitted (is the measured program readable for its user?)"
+    reason_ = errno == EACCES ? "/proc/self/pagemap is not permitted (is the measured program readable by its user?)"
                               : "/proc/self/pagemap cannot be opened (is /proc mounted?)";
     return;
   }

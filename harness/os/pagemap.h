@@ -40,7 +40,7 @@ class Pagemap {
   /// Returns false if the kernel refused.
   bool populated(AddressRange range, RangeList& populated) const;
 
-  /// The same, told range by range in ascending order (neighbours may touch); nothing is kept.
+  /// The same, passed range by range in ascending order (neighbours may touch); nothing is kept.
   bool for_each_populated(AddressRange range, Visit visit, void* context) const;
 
   /// Whether the shared zero page, which reading maps, can be told from a page that was written.

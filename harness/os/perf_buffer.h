@@ -58,7 +58,7 @@ class PerfRecordReader {
 /// The ring buffer of a perf event, mapped here. Source: perf_event_open(2), "MMAP layout".
 class PerfBuffer {
  public:
-  /// `bytes`: a power of two of pages. Throws errno (an int) if it cannot be had.
+  /// `bytes`: a power of two of pages. Throws errno (an int) if it is unavailable.
   PerfBuffer(int fd, std::size_t bytes);
   ~PerfBuffer();
   PerfBuffer(PerfBuffer&& other) noexcept

@@ -51,10 +51,10 @@ PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes) {
   sees_kernel_ = open(hz, stack_bytes, true, error);
   if (sees_kernel_ || open(hz, stack_bytes, false, error)) return;
   if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
-    throw MachineError("this kernel has no perf events", "use one that is built with CONFIG_PERF_EVENTS");
+    throw MachineError("this kernel has no perf events", "use one built with CONFIG_PERF_EVENTS");
   }
-  throw MachineError(fmt::format("the kernel permits no sampling ({})", std::strerror(error)),
-                     "have root run: sysctl kernel.perf_event_paranoid=2 (1 shows the kernel's part, too)");
+  throw MachineError(fmt::format("the kernel does not permit sampling ({})", std::strerror(error)),
+                     "have root run: sysctl kernel.perf_event_paranoid=2 (1 also shows kernel time)");
 }
 
 bool PerfSampler::open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int& error) {
@@ -90,7 +90,7 @@ bool PerfSampler::open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int&
     UniqueFd fd(static_cast<int>(
         ::syscall(SYS_perf_event_open, &attributes, 0, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
     if (!fd) {
-      if (errno == ENODEV) continue;  // a CPU that is switched off
+      if (errno == ENODEV) continue;  // an offline CPU
       error = errno;
       return false;
     }

@@ -12,7 +12,7 @@ struct Pipe {
   UniqueFd write_end;
 };
 
-/// A pipe, both ends close-on-exec; without descriptors, and errno set, when there is none to be had.
+/// A pipe, both ends close-on-exec; without descriptors, and errno set, if it cannot be made.
 inline Pipe make_pipe() {
   int ends[2];
   if (::pipe2(&ends[0], O_CLOEXEC) != 0) return {};

@@ -9,7 +9,7 @@
 
 namespace zerotax {
 
-/// What a process holds of memory, in bytes; a figure that the kernel does not give (the process is gone, or another
+/// The memory that a process holds, in bytes; a metric that the kernel does not give (the process is gone, or another
 /// user's) is empty.
 struct ProcessMemory {
   std::optional<std::uint64_t> rss;  ///< resident

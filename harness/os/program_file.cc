@@ -27,7 +27,7 @@ bool is_executable_file(const std::string& path) {
 /// Whether the kernel starts it in secure-execution mode, in which the dynamic linker ignores LD_PRELOAD.
 std::string why_secure(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return "cannot be looked at";
+  if (::stat(path.c_str(), &status) != 0) return "cannot be examined";
   if ((status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid()) return "is setuid";
   if ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != ::getgid()) {
     return "is setgid";
@@ -55,7 +55,7 @@ std::string why_not_elf(const std::string& path) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
     return "is a program for another kind of processor (only x86-64 can be recorded)";
   }
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return "is no program";
+  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return "is not a program";
   if (!program.segments()) return "is a broken program file";
   for (const GElf_Phdr& segment : *program.segments()) {
     if (segment.p_type != PT_INTERP) continue;

@@ -5,11 +5,11 @@
 namespace zerotax {
 
 /// The file that a command of this name is: as execvp(3) finds it, by PATH unless it has a slash. Empty if there is
-/// none that may be executed.
+/// no such executable.
 std::string find_program(const std::string& name);
 
 /// Why a library of ours cannot be preloaded into a program file, or empty if it can: statically linked, for another
-/// machine or C library, setuid or with capabilities that the caller has not, no program at all. Scripts are judged by
+/// machine or C library, setuid or with capabilities that the caller lacks, not a program at all. Scripts are judged by
 /// their interpreter. Source: elf(5), ld.so(8) on secure execution, execve(2).
 std::string why_not_preloadable(const std::string& path);
 

@@ -17,13 +17,13 @@ class SignalView {
   /// Takes SIGSYS for `handler`. Returns nullptr, or why not: the process handles SIGSYS itself.
   const char* install(void (*handler)(int, siginfo_t*, void*), void (*restorer)());
 
-  /// Lets SIGSYS through. False if somebody else has taken the signal since: dispatch would call him.
+  /// Lets SIGSYS through. False if something else has taken the signal since: dispatch would call that.
   bool begin();
   /// The mask is as the thread left it.
   void end();
 
   /// Carries out a dispatched system call that has to do with signals, and what it changes of the interrupted
-  /// thread's `context`. False if it is no such call. `result` is what the kernel said.
+  /// thread's `context`. False for any other call. `result` is what the kernel returned.
   bool carry_out(const SystemCall& call, ucontext_t& context, long& result);
 
   /// Whether the thread has taken SIGSYS for itself by such a call: there is no dispatch any more.

@@ -15,7 +15,7 @@ class SyscallCounter {
  public:
   static constexpr std::size_t kNumbers = 512;
 
-  /// Told of each system call, on the thread that makes it, within the handler of a signal: it may not allocate. Its
+  /// Called for each system call, on the thread that makes it, within the handler of a signal: it may not allocate. Its
   /// own system calls are not counted.
   class Observer {
    public:
@@ -31,7 +31,7 @@ class SyscallCounter {
 
   /// Counting on, from zero. Returns nullptr, or why system calls are not counted (any more).
   static const char* begin(Observer* observer = nullptr);
-  /// Counting off; the figures stay until the next begin(). Returns nullptr, or why they are worth nothing.
+  /// Counting off; the counts stay until the next begin(). Returns nullptr, or why they are worthless.
   static const char* end();
 
   /// Calls of one system call since begin().

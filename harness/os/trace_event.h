@@ -21,7 +21,7 @@ struct TraceEvent {
   [[nodiscard]] std::uint64_t value(const char* field, const unsigned char* data, std::size_t bytes) const;
 };
 
-/// From the text of a file "format" (Documentation/trace/events.rst). Nothing if it is none.
+/// From the text of a file "format" (Documentation/trace/events.rst). Nothing if it is not such a text.
 std::optional<TraceEvent> parse_trace_event(const std::string& format);
 
 /// "exceptions/page_fault_user": read from tracefs, through a mount of our own that nobody else sees (fsmount(2), Linux

@@ -15,7 +15,7 @@ struct SystemCall {
   long arguments[6];
 };
 
-/// The kernel tells of an error by a number from -4095 on.
+/// The kernel reports an error as a number from -4095 on.
 inline bool is_error(long result) { return static_cast<unsigned long>(result) > -4096UL; }
 
 }  // namespace zerotax

@@ -6,7 +6,7 @@
 
 namespace zerotax {
 
-/// A file descriptor that closes itself; -1 is none.
+/// A file descriptor that closes itself; -1: none.
 class UniqueFd {
  public:
   UniqueFd() = default;

@@ -9,7 +9,7 @@
 
 namespace zerotax {
 
-/// Tells which pages were written, by whatever instruction: userfaultfd in asynchronous write-protect mode (Linux
+/// Finds which pages were written, by whatever instruction: userfaultfd in asynchronous write-protect mode (Linux
 /// >= 6.7), which an unprivileged process may use for its own user-mode writes. Every write to a watched page costs a
 /// fault. Source: Documentation/admin-guide/mm/userfaultfd.rst, UFFD_FEATURE_WP_ASYNC. Allocates nothing.
 class WriteTracker {
@@ -20,7 +20,7 @@ class WriteTracker {
   /// Why it is not available; empty otherwise.
   [[nodiscard]] const char* reason() const { return reason_; }
 
-  /// Begins to watch the private anonymous memory in `range` (page aligned); what is not mapped, is passed over. Pages
+  /// Begins to watch the private anonymous memory in `range` (page aligned); what is not mapped is skipped. Pages
   /// that are populated are write-protected; the others are left as they are, for the mark of a protected page that is
   /// not populated looks like a swapped page: they count as written once they are populated.
   /// May be called for several ranges, which must not overlap. Beyond 64 pieces further ones are not watched.

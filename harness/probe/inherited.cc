@@ -12,7 +12,7 @@
 namespace zerotax {
 namespace {
 
-/// The driver's files have no name; an allocator's that took the number has one.
+/// The driver's files have no name; a file of the allocator that took the number has one.
 bool is_nameless(int fd, std::size_t bytes) {
   struct stat file {};
   return ::fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink == 0 &&

@@ -24,14 +24,14 @@
 namespace zerotax {
 namespace {
 
-/// The part of a pause that a signal cuts off is not made up for.
+/// A pause that a signal cuts short is not made up for.
 void pause_for(std::int64_t ns) {
   if (ns <= 0) return;
   const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
   ::nanosleep(&time, nullptr);
 }
 
-/// Marks in the record where the process is, around another meter, and sees to the time that the allocator is told.
+/// Marks in the record where the process is, around another meter, and controls the time that the allocator reads.
 class TracedMeter final : public Meter {
  public:
   TracedMeter(Meter& inner, Record& record) : inner_(inner), record_(record) {}
@@ -251,7 +251,7 @@ int run_point(int fd) {
   record.request.case_name[sizeof record.request.case_name - 1] = '\0';
   const Case* measured = find_case(&record.request.case_name[0]);
   if (record.request.magic != kRecordMagic || bytes < Record::bytes(record.request.ops) || measured == nullptr) {
-    probe_say("the record is of another build", 0);
+    probe_say("the record comes from another build", 0);
     return kWrongRecord;
   }
 

@@ -34,7 +34,7 @@ const char* read_version(const RunningMalloc& running, char* version, std::size_
 void* find_in_running(const RunningMalloc& running, const char* symbol);
 
 /// Copies the text that follows `marker` in the loaded image of the object whose path contains `object`, blanks
-/// skipped, up to the first character that is no digit or point. False if it is not there.
+/// skipped, up to the first character that is neither a digit nor a point. False if the marker is missing.
 bool find_in_image(const char* object, const char* marker, char* text, std::size_t bytes);
 
 }  // namespace zerotax

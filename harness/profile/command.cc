@@ -45,14 +45,13 @@ struct Options {
 
 void check(const Options& options, const std::vector<std::string>& words) {
   if (options.hz < 1 || options.hz > 20'000) {
-    throw UsageError(fmt::format("--hz {} is no usable rate", options.hz), "give 1 to 20000 samples a second");
+    throw UsageError(fmt::format("invalid --hz {}", options.hz), "give 1 to 20000 samples a second");
   }
   if (!(options.seconds > 0) || options.seconds > 3600) {
-    throw UsageError(fmt::format("--seconds {:g} is no usable time", options.seconds),
-                     "give more than 0, at most 3600");
+    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 3600");
   }
   if (!(options.least >= 0) || options.least > 100) {
-    throw UsageError(fmt::format("--least {:g} is no share", options.least), "give a percentage, 0 to 100");
+    throw UsageError(fmt::format("invalid --least {:g}", options.least), "give a percentage, 0 to 100");
   }
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
@@ -63,8 +62,8 @@ void check(const Options& options, const std::vector<std::string>& words) {
 ProfiledRun profile_program(const Options& options, const std::vector<std::string>& words, ProfileSubject& subject) {
   for (const Argument& option : options.of_case) {
     if (!option.given()) continue;
-    throw UsageError(fmt::format("{} says how a case is run, and there is a command", option.name()),
-                     "leave one of the two out");
+    throw UsageError(fmt::format("{} applies only to a case, but a command is given", option.name()),
+                     "leave one of them out");
   }
   subject.command = words;
   return profile_command(words, resolve_program_allocator(options.allocator, options.env), options.hz);
@@ -114,21 +113,23 @@ ExitStatus profile(const Options& options) {
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  arguments.option(
-      "--allocator", options->allocator,
-      "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (a case: glibc; a command: its "
-      "own)");
+  arguments.option("--allocator", options->allocator,
+                   "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (default: glibc for a case, a "
+                   "command's own)");
   arguments.option("--env", options->env, "NAME:KEY=VALUE, a variable for that allocator").repeatable();
   options->of_case = {
-      arguments.option("--case", options->case_name, "the case that is run without a command").with_default(),
-      arguments.option("--size", options->size, "bytes asked of calloc").with_default(),
+      arguments.option("--case", options->case_name, "case to run when no command is given").with_default(),
+      arguments.option("--size", options->size, "bytes to request from calloc").with_default(),
       arguments.option("--touch", options->touch, "fraction of the pages written, 0 to 1").with_default(),
       arguments.option("--thread", options->thread, "main or worker: the thread that allocates").with_default(),
-      arguments.option("--seconds", options->seconds, "how long the case is repeated").with_default(),
+      arguments.option("--seconds", options->seconds, "seconds to repeat the case for").with_default(),
   };
-  arguments.option("--hz", options->hz, "samples a second of CPU time").with_default();
-  arguments.option("--least", options->least, "leave out branches of the tree under this percentage").with_default();
-  arguments.option("--out", options->out, "write the report to this file (a command's goes to stderr otherwise)")
+  arguments.option("--hz", options->hz, "samples per second of CPU time").with_default();
+  arguments.option("--least", options->least, "leave out branches of the call tree below this percentage")
+      .with_default();
+  arguments
+      .option("--out", options->out,
+              "write the summary to this file (default: stdout for a case, stderr for a command)")
       .path();
   arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
   arguments.option("--folded", options->folded, "write the stacks as flame graph tools read them").path();
@@ -136,7 +137,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   return [options] { return profile(*options); };
 }
 
-const Subcommand command("profile", "sample a case, or a program (profile -- COMMAND ...): where does its time go",
+const Subcommand command("profile", "sample a case or a program (profile -- COMMAND ...) to see where its time goes",
                          kExamples, configure);
 
 }  // namespace

@@ -168,7 +168,7 @@ struct TreeWriter {
         hidden += samples;
         continue;
       }
-      // A chain of single calls is deep: two columns a level, and none beyond the middle of the line.
+      // A chain of single calls is deep: indent two columns per level, and never beyond the middle of the line.
       const std::string indent(std::min(2 * depth, columns / 2), ' ');
       text += cut(fmt::format("{:>7} {}{}", samples, indent, label(child)), columns) + "\n";
       write(child.at("children"), depth + 1, text);
@@ -218,7 +218,8 @@ Json profile_json(const ProfileSubject& subject, const ProfileData& data, const 
   json["method"] = {
       {"event", "cpu-clock"},
       {"hz", subject.hz},
-      {"kernel", data.sees_kernel ? Json("sampled") : not_available("perf_event_paranoid above 1 and no root")},
+      {"kernel",
+       data.sees_kernel ? Json("sampled") : not_available("perf_event_paranoid is above 1, and this is not root")},
       {"kernel_names",
        data.knows_kernel_names ? Json("from /proc/kallsyms") : not_available("/proc/kallsyms hides the addresses")}};
   json["wall_s"] = subject.wall_s;
@@ -237,20 +238,21 @@ std::string profile_text(const Json& profile, std::size_t columns, double least)
   const Json& method = profile.at("method");
   std::string text =
       wrap(fmt::format("{}", fmt::join(profile.at("command").get<std::vector<std::string>>(), " ")), "", "  ");
-  text += wrap(fmt::format("{} samples at {} a second of CPU time; {:.3g} s user, {:.3g} s system, {:.3g} s in all",
-                           format_count(total), method.at("hz").get<unsigned>(), profile.at("user_s").get<double>(),
-                           profile.at("system_s").get<double>(), profile.at("wall_s").get<double>()),
-               "", "  ");
+  text += wrap(
+      fmt::format("{} at {} per second of CPU time; {:.3g} s user, {:.3g} s system, {:.3g} s in all",
+                  format_counted(total, "sample"), method.at("hz").get<unsigned>(), profile.at("user_s").get<double>(),
+                  profile.at("system_s").get<double>(), profile.at("wall_s").get<double>()),
+      "", "  ");
   if (profile.at("lost").get<std::uint64_t>() > 0)
-    text += fmt::format("lost: {} samples\n", profile.at("lost").get<std::uint64_t>());
+    text += fmt::format("lost: {}\n", format_counted(profile.at("lost"), "sample"));
   if (is_not_available(method.at("kernel")))
-    text += wrap("the kernel's part is not sampled: " + method.at("kernel").at("na").get<std::string>(), "", "  ");
-  if (total == 0) return text + "\nno samples: it used too little CPU time\n";
-  text += "\nBy what it was busy with\n" + category_lines(profile, total);
+    text += wrap("kernel time is not sampled: " + method.at("kernel").at("na").get<std::string>(), "", "  ");
+  if (total == 0) return text + "\nno samples: the program used too little CPU time\n";
+  text += "\nTime by activity\n" + category_lines(profile, total);
   TreeWriter writer{total, columns, least};
   text += "\nCall graph\n";
   writer.write(profile.at("tree"), 0, text);
-  if (writer.hidden > 0) text += fmt::format("{:>7} in branches of under {:g} %\n", writer.hidden, 100 * least);
+  if (writer.hidden > 0) text += fmt::format("{:>7} in branches below {:g} %\n", writer.hidden, 100 * least);
   text += "\nSort by top of stack\n";
   std::size_t rows = 0;
   for (const Json& entry : profile.at("top_of_stack")) {

@@ -13,7 +13,7 @@ namespace zerotax::profile {
 /// kernel", "copying", "allocator", "program". A page fault taken by a memset is a page fault.
 std::string category_of(const Stack& stack);
 
-/// What was profiled, and how.
+/// What was profiled, and in what way.
 struct ProfileSubject {
   std::vector<std::string> command;  ///< the program's words, or those that name the case
   unsigned hz = 0;
@@ -27,8 +27,8 @@ struct ProfileSubject {
 /// The object of "zerotax.profile/1" (results/schema/profile.schema.json).
 Json profile_json(const ProfileSubject& subject, const ProfileData& data, const Json& environment);
 
-/// For people, from that object: the categories, the call tree, and the functions by top of stack. At most `columns`
-/// wide; branches of the tree under `least` (a share, 0 to 1) are left out.
+/// The summary for the terminal, from that object: the categories, the call tree, and the functions by top of stack. At
+/// most `columns` wide; branches of the tree under `least` (a share, 0 to 1) are left out.
 std::string profile_text(const Json& profile, std::size_t columns = 80, double least = 0.01);
 
 /// The stacks as flame graphs take them, weighted by `weight` for each sample; the kernel's functions end in "_[k]".

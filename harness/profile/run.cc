@@ -23,8 +23,8 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-/// Throws an Error with the status of a finding if the allocator does not come to its end within a minute and ten times
-/// what is expected.
+/// Throws an Error with the status of a finding if the allocator does not finish within a minute and ten times the
+/// expected time.
 PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std::uint32_t ops,
                     double expected_seconds) {
   point.repeats = {ops, ops, ops, ops, 0};
@@ -35,10 +35,9 @@ PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std:
   PassResult result = run_pass(allocator, point, pass, limits, stop_requested);
   const bool ended = result.status() == PassResult::Status::kOk || result.status() == PassResult::Status::kStopped;
   if (!ended) {
-    throw Error(
-        ExitStatus::kFinding,
-        fmt::format("{} cannot be profiled, for it does not come to its end: {}", allocator.name, result.reason()),
-        "zerotax run shows how far it comes");
+    throw Error(ExitStatus::kFinding,
+                fmt::format("{} cannot be profiled because it does not finish: {}", allocator.name, result.reason()),
+                "use zerotax run to see how far it gets");
   }
   return result;
 }
@@ -64,7 +63,7 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
   const Record& record = timing.record();
   const double op_ns = std::max(
       1.0, static_cast<double>(record.run_ns) / static_cast<double>(std::max<std::int64_t>(record.run_ops, 1)));
-  // A process for each second, so that there is progress to be told; a short operation may not be made often enough to
+  // A process for each second, so that there is progress to show; a short operation may not be repeated often enough to
   // fill one.
   const double wanted = std::max(2.0, for_seconds * kNs / op_ns);
   const auto ops =

@@ -15,7 +15,7 @@ struct ProfiledRun {
   double wall_s = 0;
   double user_s = 0;
   double system_s = 0;
-  int exit_status = 0;  ///< as a shell tells it
+  int exit_status = 0;  ///< as a shell reports it
 };
 
 /// Runs a program in the foreground, with `allocator` (its `preload` set) if one is given. Throws UsageError if it
@@ -24,7 +24,7 @@ ProfiledRun profile_command(const std::vector<std::string>& words, const std::op
                             unsigned hz);
 
 /// Repeats the operation of a point, without any meter, for about `seconds`. `point.repeats` is not looked at. Throws
-/// UsageError if the allocator does not get through it, and says where it ended.
+/// UsageError, which says where it ended, if the allocator does not finish.
 ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double seconds, unsigned hz);
 
 }  // namespace zerotax::profile

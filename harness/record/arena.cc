@@ -78,7 +78,7 @@ RecordArena::~RecordArena() {
 void* RecordArena::copy(std::size_t offset, std::size_t bytes) const {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) cannot("a copy of " + path_);
-  // Only what was written: a slot is mostly a hole, and a read of a shared mapping would fill it with pages.
+  // Only what was written: a slot is mostly a hole, and reading a shared mapping would fill it with pages.
   const auto begin = static_cast<off_t>(offset);
   const off_t end = begin + static_cast<off_t>(bytes);
   for (off_t data = ::lseek(fd_.get(), begin, SEEK_DATA); data >= 0 && data < end;) {

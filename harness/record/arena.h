@@ -10,8 +10,8 @@
 namespace zerotax::record {
 
 /// The file that recorded programs write into: sparse, in a private folder of /dev/shm or the temporary folder, removed
-/// at the end of this object. Root's may be written by everybody who knows its name, so that a program which gives up
-/// its rights can still be followed.
+/// at the end of this object. Root's is writable by anybody who knows its name, so that a program which drops
+/// its privileges can still be followed.
 class RecordArena {
  public:
   /// Throws MachineError if no such file can be made.
@@ -22,7 +22,7 @@ class RecordArena {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Copies of what is there now; processes that still run go on writing into the file. Each call copies what is new
+  /// Copies of the current state; running processes keep writing to the file. Each call copies what is new
   /// since the last.
   [[nodiscard]] std::vector<const record::ProcessSlot*> processes();
   [[nodiscard]] std::vector<const record::ExecEntry*> execs() const;
@@ -40,7 +40,7 @@ class RecordArena {
   std::vector<record::ProcessSlot*> slots_;
 };
 
-/// Whether a process is there and has not ended (a zombie has).
+/// Whether a process exists and has not ended (a zombie has).
 bool is_running(std::int32_t pid);
 
 }  // namespace zerotax::record

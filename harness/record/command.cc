@@ -37,13 +37,13 @@ struct RecordOptions {
 std::vector<std::string> command_words() {
   std::vector<std::string> words = Subcommand::program_words();
   if (words.empty()) {
-    throw UsageError("no command is given", "put it behind --, as in zerotax record -- ./service --port 8080");
+    throw UsageError("no command is given", "put it after --, as in zerotax record -- ./service --port 8080");
   }
   return words;
 }
 
 FlameGraphWords graph_words(const Json& record, StackWeight weight) {
-  const char* what = weight == StackWeight::kRedundant ? "Bytes zeroed though they were zero"
+  const char* what = weight == StackWeight::kRedundant ? "Bytes zeroed that were already zero"
                      : weight == StackWeight::kZeroed  ? "Bytes zeroed"
                                                        : "Time in large stores of zeros";
   std::string command;
@@ -53,7 +53,7 @@ FlameGraphWords graph_words(const Json& record, StackWeight weight) {
   return {what, command, weight == StackWeight::kTime};
 }
 
-/// The program's status is ours; a status of 0 to 3 that is the program's own is told from ours by the line on stderr.
+/// We exit with the program's status; a status of 0 to 3 is its own unless a line on stderr says otherwise.
 ExitStatus run(const RecordOptions& options) {
   const std::vector<std::string> words = command_words();
   const StackWeight weight = parse_stack_weight(options.weight);
@@ -79,29 +79,29 @@ ExitStatus run(const RecordOptions& options) {
 }
 
 const Subcommand command(
-    "record", "run a program (record [OPTIONS] -- COMMAND ...) and say what zeroing costs it", kExamples,
+    "record", "run a program (record [OPTIONS] -- COMMAND ...) and measure what zeroing costs it", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<RecordOptions>();
-      // What is left over is refused by us, with a better word than the parser's.
+      // We reject leftover words ourselves, with a clearer message than the parser's.
       arguments.keep_leftover();
       arguments.option("--allocator", options->allocator,
                        "run it with this allocator: NAME of a built-in one, or NAME=PATH of any "
                        "malloc replacement (default: its own)");
       arguments.option("--env", options->env, "NAME:KEY=VALUE, a variable for that allocator").repeatable();
-      arguments.option("--out", options->out, "write the report to this file (default: stderr)").path();
+      arguments.option("--out", options->out, "write the summary to this file (default: stderr)").path();
       arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
-      arguments.option("--folded", options->folded, "write call stacks with their weight, for flame graph programs")
+      arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
           .path();
       arguments.option("--svg", options->svg, "draw them as a flame graph").path();
-      arguments.option("--weight", options->weight, "of both: redundant or zeroed (bytes), or ns")
+      arguments.option("--weight", options->weight, "weight for --folded and --svg: redundant or zeroed (bytes), or ns")
           .completed_by([] {
             return std::vector<std::string>{"redundant", "zeroed", "ns"};
           })
           .with_default();
       return [options, arguments] {
         if (const auto left = arguments.leftover(); !left.empty()) {
-          throw UsageError(fmt::format("'{}' is no option of zerotax record", left.front()),
-                           "options stand before --, the program and its arguments behind it");
+          throw UsageError(fmt::format("unexpected '{}'", left.front()),
+                           "put options before --, and the program and its arguments after it");
         }
         return run(*options);
       };

@@ -19,7 +19,7 @@ using namespace record;
 Json share(const RecordFigures& totals, std::int64_t whole) {
   const std::uint64_t part = totals.zero_ns();
   if (part == 0 && totals.zeroed_bytes() != 0) return not_available("no store of zeros was large enough to be timed");
-  if (whole <= 0) return not_available("the run took no time that the kernel counts");
+  if (whole <= 0) return not_available("the kernel counted no time for the run");
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -28,13 +28,13 @@ struct GapWords {
   const char* words;
 };
 constexpr GapWords kGaps[] = {
-    {kOwnCalloc, "the program brings a calloc of its own, which was called in place of ours: its calls were not seen"},
+    {kOwnCalloc, "the program has a calloc of its own, which was called in place of ours: its calls were not seen"},
     {kNoLibcSlots,
      "the C library's own calls of memset were not found (it is not glibc): what its calloc zeroed was not seen"},
-    {kNoPagemap, "pages could not be looked at: redundant bytes are not known"},
-    {kThreadsShared, "more than 511 threads at once, or no room for them: the counts of the last ones may fall short"},
+    {kNoPagemap, "pages could not be looked at: redundant bytes are unknown"},
+    {kThreadsShared, "more than 511 threads at once, or no room for them: the counts of the last ones may be too low"},
     {kSitesLost, "more call stacks than there is room for: some sites are missing"},
-    {kHoldsChildren, "children of fork that could not open the recording count in their parent's figures"},
+    {kHoldsChildren, "forked children that could not open the recording are counted in their parent"},
 };
 
 Json gaps(const ProcessSlot& slot) {
@@ -72,7 +72,7 @@ Json thread_json(const ThreadBlock& block, std::uint32_t process_gaps) {
   return json;
 }
 
-/// What is known of how a process ended. An exec leaves the same process, as another program, followed or not.
+/// How a process ended, as far as known. An exec leaves the same process, as another program, followed or not.
 std::string ending(const ProcessSlot& slot, const std::vector<const ProcessSlot*>& all, const RecordArena& arena,
                    const ForegroundResult& run) {
   for (const ProcessSlot* later : all) {
@@ -117,7 +117,7 @@ Json process_json(const ProcessSlot& slot, const std::vector<const ProcessSlot*>
   return json;
 }
 
-/// Programs that were started and of which nothing is known.
+/// Programs that were started but recorded nothing.
 Json not_followed(const RecordArena& arena, const std::vector<const ProcessSlot*>& processes) {
   Json rows = Json::array();
   for (const ExecEntry* entry : arena.execs()) {
@@ -129,7 +129,7 @@ Json not_followed(const RecordArena& arena, const std::vector<const ProcessSlot*
     const std::string file = find_program(&entry->path[0]);
     if (!file.empty()) why = why_not_preloadable(file);
     if (why.empty() && entry->cleaned != 0) why = "was given an environment without LD_PRELOAD";
-    if (why.empty()) why = "left nothing: it may not read the recording, or did not get as far";
+    if (why.empty()) why = "recorded nothing: it cannot open the recording, or ended too early";
     rows.push_back({{"pid", entry->pid}, {"program", &entry->path[0]}, {"reason", "it " + why}});
   }
   return rows;

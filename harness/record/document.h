@@ -12,7 +12,7 @@ namespace zerotax::record {
 Json record_json(const RecordTarget& target, const ForegroundResult& run, RecordArena& arena,
                  const std::string& started);
 
-/// The same for people: 80 columns.
+/// The summary for the terminal, from that object: 80 columns.
 std::string record_text(const Json& record);
 
 }  // namespace zerotax::record

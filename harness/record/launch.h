@@ -10,7 +10,7 @@
 
 namespace zerotax::record {
 
-/// What is to be recorded, checked.
+/// What to record, checked.
 struct RecordTarget {
   std::vector<std::string> words;      ///< the command
   std::string program;                 ///< its file

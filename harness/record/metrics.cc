@@ -5,8 +5,8 @@ namespace {
 
 using namespace record;
 
-constexpr const char* kOnlySmall = "only stores of 64 KiB and more are timed and looked at, and there was none";
-constexpr const char* kNoPages = "the pages could not be looked at: no /proc/self/pagemap";
+constexpr const char* kOnlySmall = "only stores of 64 KiB and more are timed and examined, and there were none";
+constexpr const char* kNoPages = "the pages could not be examined: no /proc/self/pagemap";
 
 template <typename Row>
 Row sum(const Row (&rows)[kClasses]) {
@@ -35,7 +35,7 @@ void put_zeroed(Json& json, const ZeroRow& row, const ZeroCost& cost) {
   json["timed_zeroed_bytes"] = cost.bytes;
 }
 
-/// Of class k = kClasses: what no size reaches.
+/// For class k = kClasses: more than any size.
 std::uint64_t smallest_of(std::size_t size_class) {
   if (size_class == 0) return 0;
   return size_class < kClasses ? std::uint64_t{1} << size_class : ~std::uint64_t{0};
@@ -100,11 +100,11 @@ Json RecordFigures::histogram() const {
     json["realloc_calls"] = sum_.calls[kRealloc][i].calls;
     json["zeroed_bytes"] = row.bytes;
     json["redundant_zeroed_bytes"] =
-        row.bytes == 0 || row.examined_bytes != 0 ? Json(row.redundant_bytes) : not_available("not looked at");
+        row.bytes == 0 || row.examined_bytes != 0 ? Json(row.redundant_bytes) : not_available("not examined");
     json["by_hand_zeroed_bytes"] = by_hand.bytes;
     json["by_hand_redundant_zeroed_bytes"] = by_hand.bytes == 0 || by_hand.examined_bytes != 0
                                                  ? Json(by_hand.redundant_bytes)
-                                                 : not_available("not looked at");
+                                                 : not_available("not examined");
     rows.push_back(json);
   }
   return rows;

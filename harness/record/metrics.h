@@ -11,7 +11,7 @@ class RecordFigures {
   void add(const record::Tally& tally) { sum_.add(tally); }
   void add(const RecordFigures& other) { sum_.add(other.sum_); }
 
-  /// The object `figures` of results/schema/record.schema.json. Small stores are neither timed nor looked at: where
+  /// The object `figures` of results/schema/record.schema.json. Small stores are neither timed nor examined: where
   /// there were no others, time and redundancy are n/a.
   [[nodiscard]] Json json() const;
   /// The histogram: a row for each power of two that was called for.
@@ -19,7 +19,7 @@ class RecordFigures {
 
   /// Nanoseconds of the large stores of zeros, the program's own included.
   [[nodiscard]] std::uint64_t zero_ns() const;
-  /// Bytes zeroed, for an order of importance.
+  /// Bytes zeroed, to sort by importance.
   [[nodiscard]] std::uint64_t zeroed_bytes() const;
   [[nodiscard]] std::uint64_t calls() const;
 

@@ -7,7 +7,7 @@
 
 namespace zerotax::record {
 
-/// The call stacks of all processes, those that are alike joined, named, most zeroed bytes first: the rows `sites` of
+/// The call stacks of all processes, equal ones joined, with names, most zeroed bytes first: the rows `sites` of
 /// results/schema/record.schema.json.
 Json record_sites(const std::vector<const record::ProcessSlot*>& processes);
 

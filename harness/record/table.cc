@@ -46,7 +46,7 @@ std::string zero_words(const Json& figures) {
 std::string totals(const Json& record) {
   const Json& sum = record.at("totals");
   const Json& by_hand = sum.at("by_hand");
-  std::string text = fmt::format("\n{:<14} {:>12} {:>12}\n", "called", "calls", "asked");
+  std::string text = fmt::format("\n{:<14} {:>12} {:>12}\n", "called", "calls", "requested");
   text +=
       fmt::format("{:<14} {:>12} {:>12}\n", "calloc", count(sum.at("calloc_calls")), about(sum.at("requested_bytes")));
   text += fmt::format("{:<14} {:>12} {:>12}\n", "malloc", count(sum.at("malloc_calls")), about(sum.at("malloc_bytes")));
@@ -70,25 +70,27 @@ std::string remarks(const Json& record) {
                  "", "");
   } else {
     text +=
-        wrap(fmt::format("The share of zeroing is not known: {}.", sum.at("share_of_wall").at("na").get<std::string>()),
+        wrap(fmt::format("The share of zeroing is unknown: {}.", sum.at("share_of_wall").at("na").get<std::string>()),
              "", "");
   }
   const Json& samples = sum.at("small_samples");
   const auto sampled = samples.at("bytes").get<double>();
   if (sampled > 0) {
-    text += wrap(fmt::format("Of the smaller stores {} {} looked at: {:.0f} % of the bytes were redundant.",
-                             count(samples.at("stores")), samples.at("stores") == 1 ? "was" : "were",
-                             100 * samples.at("redundant_bytes").get<double>() / sampled),
-                 "", "");
+    text += wrap(
+        fmt::format("{} {} examined: {:.0f} % of the bytes were redundant.",
+                    format_counted(samples.at("stores"), "smaller store"), samples.at("stores") == 1 ? "was" : "were",
+                    100 * samples.at("redundant_bytes").get<double>() / sampled),
+        "", "");
   }
   const Json& unseen = sum.at("unseen");
   if (unseen.at("calls").get<std::uint64_t>() > 0) {
-    text += wrap(fmt::format("{} large callocs gave populated blocks ({}) with no memset that could be seen: the "
-                             "allocator zeroes with stores of its own, or knew that they were zero.",
-                             count(unseen.at("calls")), bytes(unseen.at("populated_bytes"))),
-                 "", "");
+    text +=
+        wrap(fmt::format("{} returned populated blocks ({}) without a visible memset: the allocator zeroed them with "
+                         "inline stores, or knew that they were zero.",
+                         format_counted(unseen.at("calls"), "large calloc"), bytes(unseen.at("populated_bytes"))),
+             "", "");
   }
-  text += wrap(fmt::format("Looking at pages, contents and stacks took {} of the run.", ns(sum.at("own_ns"))), "", "");
+  text += wrap(fmt::format("Examining pages, contents and stacks took {} of the run.", ns(sum.at("own_ns"))), "", "");
   return text;
 }
 
@@ -113,7 +115,7 @@ std::string sites(const Json& record) {
     if (frames.empty()) text += "  (unknown)\n";
     for (std::size_t i = 0; i < frames.size() && i <= kCallers; ++i) {
       const std::string label = frame_label(frames[i], false);
-      // What does not fit behind the figures has a line of its own.
+      // What does not fit after the numbers goes on a line of its own.
       if (i == 0 && label.size() <= 28) {
         text += "  " + label + "\n";
       } else {
@@ -126,7 +128,7 @@ std::string sites(const Json& record) {
 
 std::string histogram(const Json& record) {
   std::string text = fmt::format("\n{:<10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "size from", "callocs",
-                                 "asked", "zeroed", "redundant", "by hand", "redundant");
+                                 "requested", "zeroed", "redundant", "by hand", "redundant");
   for (const Json& row : record.at("histogram")) {
     if (row.at("calloc_calls") == 0 && row.at("zeroed_bytes") == 0 && row.at("by_hand_zeroed_bytes") == 0) continue;
     text += fmt::format("{:<10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10}\n", bytes(row.at("from_bytes")),
@@ -182,9 +184,10 @@ std::string processes(const Json& record) {
       text += row("", "  thread " + label, thread->at("figures"));
     }
     if (threads.size() > kTopThreads)
-      text += fmt::format("{:<9}   and {} more threads\n", "", threads.size() - kTopThreads);
+      text += fmt::format("{:<9}   and {}\n", "", format_counted(threads.size() - kTopThreads, "more thread"));
   }
-  if (all.size() > kTopProcesses) text += fmt::format("and {} more processes\n", all.size() - kTopProcesses);
+  if (all.size() > kTopProcesses)
+    text += fmt::format("and {}\n", format_counted(all.size() - kTopProcesses, "more process", "more processes"));
   return text;
 }
 
@@ -199,14 +202,15 @@ std::string warnings(const Json& record) {
       add(fmt::format("{}: {}.", file_name(executable), gap.get<std::string>()));
     }
     if (process.at("ended") == "running") {
-      add(fmt::format("process {} still runs: its figures are of now.", process.at("pid").get<int>()));
+      add(fmt::format("process {} is still running: its counts are as of now.", process.at("pid").get<int>()));
     }
   }
   for (const Json& missed : record.at("not_followed")) {
     add(fmt::format("not followed: {} ({}).", missed.at("program").get<std::string>(),
                     missed.at("reason").get<std::string>()));
   }
-  if (record.at("lost_processes") != 0) add("more processes than there is room for: some were not recorded.");
+  if (record.at("lost_processes") != 0)
+    add("there were more processes than there is room for: some were not recorded.");
   std::string text = lines.empty() ? "" : "\n";
   for (const std::string& line : lines) text += wrap(line, "! ", "  ");
   return text;
@@ -225,7 +229,7 @@ std::string record_text(const Json& record) {
                   record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
       "", "");
   if (record.at("processes").empty()) {
-    return text + wrap("Nothing was recorded: the program did not load the recorder, or did not get as far.", "", "") +
+    return text + wrap("Nothing was recorded: the program did not load the recorder, or ended too early.", "", "") +
            warnings(record);
   }
   return text + totals(record) + remarks(record) + sites(record) + histogram(record) + processes(record) +

@@ -21,12 +21,13 @@ std::uint64_t all(const Json& counts) {
 }
 
 std::string faults_of(const Json& counts) {
-  return fmt::format("{} faults ({} copies, {} reuses, {} others)", format_count(all(counts)),
-                     format_count(number(counts, "copies")), format_count(number(counts, "reuses")),
+  return fmt::format("{} ({}, {}, {} other)", format_counted(all(counts), "fault"),
+                     format_counted(number(counts, "copies"), "copy", "copies"),
+                     format_counted(number(counts, "reuses"), "reuse"),
                      format_count(all(counts) - number(counts, "copies") - number(counts, "reuses")));
 }
 
-/// The kernel's time of a part, and what most of it was; empty if it was not seen.
+/// The kernel time of a part, and what it was spent on; empty if it was not sampled.
 std::string kernel_time(const Json& part) {
   if (is_not_available(part.at("kernel_ns"))) return "";
   const std::uint64_t kernel = number(part, "kernel_ns");
@@ -56,29 +57,29 @@ std::string is_it_copying(const Json& result) {
   std::string text;
   const Json& faults = result.at("faults");
   if (!is_not_available(faults)) {
-    text += fmt::format("{}: until the child's end the parent took {} on the array; after it {}. ", name,
+    text += fmt::format("{}: until the child ended, the parent took {} on the array; afterwards, {}. ", name,
                         faults_of(faults.at("before_end")), faults_of(faults.at("after_end")));
   }
   const Json& cpu = result.at("cpu");
   if (!is_not_available(cpu)) {
     const std::string time = kernel_time(cpu.at("before_end"));
-    if (!time.empty()) text += fmt::format("Until the end the parent spent {}. ", time);
+    if (!time.empty()) text += fmt::format("Until then it spent {}. ", time);
   }
   return text.empty() ? "" : sentence(text);
 }
 
-/// The same with writers that go on only when the child has ended: the clean answer.
+/// The same with writers that resume only after the child has ended: the clean answer.
 std::string is_it_copying_held(const Json& result) {
   const Json& held = result.at("faults_held");
   if (is_not_available(held)) return "";
   const auto name = result.at("alternative").get<std::string>();
   const Json& after = held.at("after_end");
   std::string text =
-      fmt::format("{}, if the writers go on only when the child has ended: {}: {}. ", name, faults_of(after),
-                  number(after, "copies") == 0 ? "it is not copying, each fault only makes a page writable again"
-                                               : "what it copies is pages that something else still held");
+      fmt::format("{}, with the writers held until the child has ended: {}: {}. ", name, faults_of(after),
+                  number(after, "copies") == 0 ? "it is not copying: each fault only makes a page writable again"
+                                               : "the copies are of pages that something else still held");
   if (!is_not_available(held.at("exclusive_pages"))) {
-    text += fmt::format("By the pagemap {} of the array's {} pages were the parent's alone then. ",
+    text += fmt::format("By the pagemap, {} of the array's {} pages then belonged to the parent alone. ",
                         format_count(number(held, "exclusive_pages")), format_count(number(held, "pages")));
   }
   const Json& cpu = result.at("cpu_held");
@@ -92,14 +93,15 @@ std::string in_brief(const Json& result) {
   const Json& faults = result.at("faults");
   if (is_not_available(faults)) return "";
   const auto counts = [](const Json& part) {
-    return fmt::format("{} copies and {} reuses", format_count(number(part, "copies")),
-                       format_count(number(part, "reuses")));
+    return fmt::format("{} and {}", format_counted(number(part, "copies"), "copy", "copies"),
+                       format_counted(number(part, "reuses"), "reuse"));
   };
   std::string text =
-      fmt::format("{}: {} until the child's end, {} after it", result.at("alternative").get<std::string>(),
+      fmt::format("{}: {} until the child ended, {} afterwards", result.at("alternative").get<std::string>(),
                   counts(faults.at("before_end")), counts(faults.at("after_end")));
   const Json& held = result.at("faults_held");
-  if (!is_not_available(held)) text += fmt::format("; {} if all come after it", counts(held.at("after_end")));
+  if (!is_not_available(held))
+    text += fmt::format("; {} with the writers held until then", counts(held.at("after_end")));
   return sentence(text + ".");
 }
 
@@ -131,7 +133,7 @@ std::string how_to_avoid(const std::vector<Json>& snapshots) {
                       &least(snapshots, [](const Json& result) { return static_cast<double>(added_bytes(result)); }));
   }
   std::string text;
-  // One that is the best in several ways is told of once.
+  // An alternative that is best in several ways is listed once.
   for (std::size_t i = 0; i < best.size(); ++i) {
     std::string praises = best[i].first;
     for (std::size_t j = i + 1; j < best.size();) {
@@ -144,7 +146,7 @@ std::string how_to_avoid(const std::vector<Json>& snapshots) {
     }
     text += sentence(fmt::format("{}: {}", praises, described(*best[i].second)));
   }
-  // Of most use to who cannot change the writers.
+  // Most useful to those who cannot change the writers.
   std::vector<Json> with_child;
   for (const Json& result : snapshots) {
     if (result.at("has_child").get<bool>()) with_child.push_back(result);

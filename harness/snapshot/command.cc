@@ -24,7 +24,7 @@ constexpr const char* kExamples =
     "  zerotax snapshot --array 256MiB --alternative none --alternative fork --alternative uffd_wp\n"
     "  zerotax snapshot --allocator mine=./libmine.so --json snapshot.json --svg snapshot.svg\n"
     "  zerotax snapshot --array 64MiB --hold 0.5\n"
-    "As root it sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
+    "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
 
 struct Options {
   MeasureOptions measure;
@@ -61,7 +61,7 @@ ExitStatus run(const Options& options) {
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, json_text(json));
   if (file != "-") fmt::print("{}{}", snapshot_table(json), snapshot_answers(json));
-  if (!complete) fmt::print(stderr, "zerotax: interrupted: only what was finished is shown\n");
+  if (!complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
   if (!options.svg.empty()) {
     try {
       write_file(options.svg, draw_svg("fork_snapshot", json_text(json)));
@@ -83,18 +83,18 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   parameters.writers = cpus;
   parameters.checkpointers = std::max(1U, cpus / 4);
   arguments.option("--array", options->array, "bytes of the array").with_default();
-  arguments.option("--batch", options->batch, "bytes that are copied, and unmapped, at a time").with_default();
+  arguments.option("--batch", options->batch, "bytes to copy, and to unmap, at a time").with_default();
   arguments.option("--writers", parameters.writers, "threads that write to the array").with_default();
   arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it").with_default();
-  arguments.option("--passes", parameters.passes, "times that the writers write the array").with_default();
+  arguments.option("--passes", parameters.passes, "number of times the writers write the array").with_default();
   arguments
       .option("--hold", parameters.hold,
-              "the writers go on when this share of the array is copied, and the rest is copied after their end "
-              "(1: they go on after the child's end): counts are exact then, and times mean nothing")
+              "hold the writers until this share of the array is copied, and copy the rest after they end "
+              "(1: until the child ends); makes counts exact and times meaningless")
       .in_range(0.0, 1.0);
   arguments
       .option("--alternative", options->alternatives,
-              "a way of taking the snapshot (repeatable; default: all; an unknown name lists them)")
+              "way to take the snapshot (repeatable; default: all; an unknown name lists them)")
       .completed_by([] {
         std::vector<std::string> names;
         for (const SnapshotAlternative& each : chosen_alternatives({})) names.push_back(each.name);
@@ -113,7 +113,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   return [options] { return run(*options); };
 }
 
-const Subcommand command("snapshot", "take a snapshot of memory that threads write to, by fork and by other ways",
+const Subcommand command("snapshot", "take a snapshot of memory while threads write to it, by fork and by alternatives",
                          kExamples, configure);
 
 }  // namespace

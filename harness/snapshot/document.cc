@@ -32,8 +32,8 @@ std::int64_t wall_ns(const SnapshotRun& run) { return run.figure("end_ns") - run
 double median_wall(const std::vector<SnapshotRun>& runs) { return quantile(values_of(runs, wall_ns), 0.5); }
 
 Json memory_json(const SnapshotRun& run) {
-  // Without Pss_Anon (Linux 5.4) nothing but shared memory would be seen.
-  if (run.figure("first_bytes") == 0) return not_available("the kernel does not tell anonymous PSS (Linux 5.4)");
+  // Without Pss_Anon (Linux 5.4) only shared memory would be seen.
+  if (run.figure("first_bytes") == 0) return not_available("the kernel does not report anonymous PSS (Linux 5.4)");
   return {{"before_bytes", run.figure("first_bytes")},
           {"peak_bytes", run.figure("peak_bytes")},
           {"samples", run.figure("memory_samples")}};
@@ -48,7 +48,7 @@ Json part_of(const SnapshotStep& step, const SnapshotRun& run) {
       return memory_json(run);
     case SnapshotPass::kFaults:
       if (!run.every_fault && run.figure("told_by_sharing") == 0) {
-        return not_available("an ordinary user is not told enough of this alternative's faults: run as root");
+        return not_available("an ordinary user cannot see enough of this alternative's faults: run as root");
       }
       return snapshot_faults_json(run);
     default:
@@ -128,7 +128,7 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   const auto figure = [](const char* name) { return [name](const SnapshotRun& run) { return run.figure(name); }; };
   json["has_child"] = result.has_child;
   json["writers_wall_ns"] = spread_json(result.timing, wall_ns);
-  json["slowdown"] = not_available("the alternative none was not measured beside it");
+  json["slowdown"] = not_available("the alternative none was not measured");
   for (std::size_t i = 0; i < plan_.alternatives.size(); ++i) {
     const Result& none = at(allocator, i);
     if (plan_.alternatives[i].name != "none" || none.status != "ok") continue;
@@ -148,7 +148,7 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   json["checked_elements"] = snapshot ? Json(result.checked_elements) : none;
   json["memory"] = result.memory;
   json["faults"] = result.faults;
-  const Json no_child = not_available("it has no child whose end could be waited for");
+  const Json no_child = not_available("it has no child to wait for");
   json["faults_held"] = result.has_child ? result.held_faults : no_child;
   json["cpu"] = result.cpu;
   json["cpu_held"] = result.has_child ? result.held_cpu : no_child;

@@ -14,7 +14,7 @@ class SnapshotReport {
  public:
   explicit SnapshotReport(SnapshotPlan plan);
 
-  /// As TakeSnapshot: a run that went wrong ends its allocator and alternative.
+  /// As TakeSnapshot: a failed run ends its allocator and alternative.
   bool take(const SnapshotStep& step, const SnapshotRun& run);
 
   /// The object of "zerotax.snapshot/1" (results/schema/snapshot.schema.json).
@@ -38,13 +38,13 @@ class SnapshotReport {
   std::vector<Result> results_;
 };
 
-/// What a result needed of memory beyond what there was before the snapshot. Its "memory" must be available.
+/// The memory that a result needed beyond what was there before the snapshot. Its "memory" must be available.
 std::uint64_t added_bytes(const Json& result);
 
-/// For people, from that object: a row an alternative, at most 80 columns, and what was not ok.
+/// The table for the terminal, from that object: a row per alternative, at most 80 columns, and what was not ok.
 std::string snapshot_table(const Json& snapshot);
 
-/// The two answers, from the same: is the kernel copying, and how to avoid it.
+/// The two answers, from the same object: is the kernel copying, and how to avoid it.
 std::string snapshot_answers(const Json& snapshot);
 
 }  // namespace zerotax::snapshot

@@ -69,9 +69,8 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   json["traced"] = before.all() + after.all() + elsewhere.all();
   json["counted"] = run.figure("window_faults");
   json["pages"] = array.bytes() / kPageBytes;
-  json["exclusive_pages"] = run.has("exclusive_pages")
-                                ? Json(run.figure("exclusive_pages"))
-                                : not_available("there was no child whose end could be waited for");
+  json["exclusive_pages"] = run.has("exclusive_pages") ? Json(run.figure("exclusive_pages"))
+                                                       : not_available("there was no child to wait for");
   json["end_s"] = static_cast<double>(std::max(at("gone_ns"), begin) - begin) / 1e9;
   json["timeline"] = timeline.json();
   return json;

@@ -71,7 +71,7 @@ constexpr std::array kRules = {
     Rule{"fault", "do_user_addr_fault"},
 };
 
-/// copy_page_range is a part of fork, and copies no page; others of the like copy for system calls.
+/// copy_page_range is part of fork and copies no page; functions of similar names copy for system calls.
 constexpr std::string_view kForkCopies[] = {"copy_page_range", "copy_pte_range", "copy_p4d_range"};
 
 std::string_view section_of(std::string_view function) {
@@ -103,7 +103,7 @@ class Part {
     const auto ns = [&](std::uint64_t samples) { return samples * 1'000'000'000 / run.hz; };
     Json json = {{"samples", samples_}, {"user_ns", ns(user_)}};
     if (!run.sees_kernel) {
-      json["kernel_ns"] = not_available("the kernel's functions are seen as root only");
+      json["kernel_ns"] = not_available("only root sees the kernel's functions");
       json["sections_ns"] = json["kernel_ns"];
       return json;
     }

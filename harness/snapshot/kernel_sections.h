@@ -15,7 +15,7 @@ struct KernelSection {
   const char* summary;
 };
 
-/// In the order in which they are told.
+/// In the order in which they are listed.
 const std::vector<KernelSection>& kernel_sections();
 
 /// The section of a stack: that of its innermost kernel function which belongs to one; "other" if none does, empty if

@@ -23,16 +23,16 @@ constexpr unsigned kMostPasses = 1000;
 
 void check_pages(const char* option, std::uint64_t bytes) {
   if (bytes % kPageBytes == 0) return;
-  throw UsageError(fmt::format("{} of {} bytes is no whole number of pages", option, bytes),
-                   fmt::format("give a multiple of 4 KiB, as {}", page_ceiling(bytes)));
+  throw UsageError(fmt::format("{} of {} bytes is not a whole number of pages", option, bytes),
+                   fmt::format("give a multiple of 4 KiB, such as {}", page_ceiling(bytes)));
 }
 
 void check_number(const char* option, unsigned number, unsigned most) {
   if (number >= 1 && number <= most) return;
-  throw UsageError(fmt::format("{} {} is no usable number", option, number), fmt::format("give 1 to {}", most));
+  throw UsageError(fmt::format("invalid {} {}", option, number), fmt::format("give 1 to {}", most));
 }
 
-/// What there is, as the program lists it: NAME, KIND and SUMMARY of each, by tabulators.
+/// The alternatives as the program lists them: NAME, KIND and SUMMARY, separated by tabs.
 std::vector<SnapshotAlternative> all_alternatives() {
   ChildCommand command;
   command.program = probe_folder() + "/fork-snapshot";
@@ -42,7 +42,7 @@ std::vector<SnapshotAlternative> all_alternatives() {
   constexpr const char* kBuild = "build with ./run build, or point ZEROTAX_PROBE_DIR at its folder";
   if (child.end == ChildResult::End::kNotStarted) throw start_trouble(command.program, child, kBuild);
   if (child.end != ChildResult::End::kExited || child.code != 0) {
-    throw MachineError("this build has no program fork-snapshot that runs", kBuild);
+    throw MachineError("the program fork-snapshot is missing from this build, or does not run", kBuild);
   }
   std::vector<SnapshotAlternative> all;
   std::istringstream lines(child.output);
@@ -65,9 +65,9 @@ void check_snapshot(const SnapshotParameters& parameters) {
                                  format_size(parameters.array_bytes)),
                      "give a smaller --batch, or a larger --array");
   }
-  // Not a number passes for one between any two others.
+  // NaN passes every range check.
   if (std::isnan(parameters.hold)) {
-    throw UsageError("--hold nan is no share of the array", "give a number from 0 to 1");
+    throw UsageError("invalid --hold nan", "give a number from 0 to 1");
   }
   check_number("--writers", parameters.writers, kMostThreads);
   check_number("--checkpointers", parameters.checkpointers, kMostThreads);
@@ -75,7 +75,7 @@ void check_snapshot(const SnapshotParameters& parameters) {
   // The array, the copies of its pages, and the snapshot.
   const std::string too_large = parameters.array_bytes < kAddressSpaceBytes / 4
                                     ? why_too_large(3 * parameters.array_bytes)
-                                    : "no address space has room for it";
+                                    : "it does not fit into the address space";
   if (too_large.empty()) return;
   throw UsageError(fmt::format("--array {}: {}", format_size(parameters.array_bytes), too_large),
                    "give a smaller --array: a snapshot needs three times as much");
@@ -97,7 +97,7 @@ std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::stri
     const auto found = std::find_if(all.begin(), all.end(), same);
     if (found == all.end()) {
       throw UsageError(fmt::format("unknown alternative '{}'", name),
-                       fmt::format("{}there are: {}", did_you_mean(name, known), fmt::join(known, ", ")));
+                       fmt::format("{}choose from: {}", did_you_mean(name, known), fmt::join(known, ", ")));
     }
     if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(*found);
   }

@@ -15,7 +15,7 @@
 namespace zerotax::snapshot {
 namespace {
 
-constexpr unsigned kHz = 1999;  // no divisor of the timer's rate
+constexpr unsigned kHz = 1999;  // does not divide the timer's rate
 
 void add_lines(const std::string& output, SnapshotRun& run) {
   std::istringstream lines(output);
@@ -37,7 +37,7 @@ void add_lines(const std::string& output, SnapshotRun& run) {
 void check_contents(SnapshotRun& run) {
   if (!run.has("wrong_elements") || run.figure("wrong_elements") == 0) return;
   run.status = "wrong";
-  run.reason = fmt::format("{} of {} elements are not as they were at the instant of the snapshot, the first is {}",
+  run.reason = fmt::format("{} of {} elements differ from the instant of the snapshot, the first is {}",
                            run.figure("wrong_elements"), run.figure("checked_elements"), run.figure("first_wrong"));
 }
 
@@ -64,7 +64,7 @@ ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const st
                         SnapshotRun& run) {
   if (pass == SnapshotPass::kFaults) {
     FaultTracerOptions options;
-    options.interval_s = 3600;  // each fault is told of: no need of intervals
+    options.interval_s = 3600;  // each fault is reported: intervals are not needed
     options.each = [&](const Fault& fault, FaultClass kind) {
       run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind});
     };
@@ -112,7 +112,7 @@ SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library,
     run.reason = verdict.reason;
   } else if (run.status.empty()) {
     run.status = "failed";
-    run.reason = "it printed no figures: " + last_line(child.errors);
+    run.reason = "it printed no results: " + last_line(child.errors);
   }
   if (run.ok()) check_contents(run);
   return run;

@@ -26,18 +26,18 @@ struct SnapshotParameters {
 /// Throws UsageError for parameters that make no sense, or that the memory of this machine is too small for.
 void check_snapshot(const SnapshotParameters& parameters);
 
-/// A way of getting the snapshot.
+/// A way to take the snapshot.
 struct SnapshotAlternative {
   std::string name;
   std::string summary;
   bool planted = false;  ///< wrong on purpose, for tests
 };
 
-/// Those of the names, or all that are not planted, "none" first; asked of the program. Throws UsageError for a name
-/// that there is not, MachineError if this build has no such program.
+/// The alternatives of these names, or all that are not planted, "none" first, as the program lists them. Throws
+/// UsageError for an unknown name, MachineError if this build lacks the program.
 std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names);
 
-/// What one run carries.
+/// What one run measures.
 enum class SnapshotPass {
   kTiming,   ///< nothing but clocks
   kMemory,   ///< what memory is used
@@ -60,7 +60,7 @@ struct SnapshotSample {
   Stack stack;
 };
 
-/// What one run gave. With a status other than "ok" the rest is empty.
+/// The result of one run. With a status other than "ok" the rest is empty.
 struct SnapshotRun {
   std::string status;  ///< "ok", "wrong", "failed", "crashed", "timeout", "skipped"
   std::string reason;

@@ -22,7 +22,7 @@ struct SnapshotStep {
   std::size_t allocator;
   std::size_t alternative;
   SnapshotPass pass;
-  bool held;  ///< the writers went on when the child had ended
+  bool held;  ///< the writers were held until the child had ended
 };
 
 /// What becomes of a run. Returns whether more of this allocator and alternative are wanted.

@@ -43,11 +43,12 @@ std::string allocator_of(const Json& result) {
 std::string snapshot_table(const Json& snapshot) {
   const Json& parameters = snapshot.at("parameters");
   std::string text = wrap(
-      fmt::format("An array of {} is written {} times by {} thread(s); in the middle of the first time its snapshot is "
-                  "taken, and copied by {} thread(s) in batches of {}. Medians of {} run(s).",
-                  format_size(parameters.at("array_bytes")), parameters.at("passes").get<int>(),
-                  parameters.at("writers").get<int>(), parameters.at("checkpointers").get<int>(),
-                  format_size(parameters.at("batch_bytes")), parameters.at("repeat").get<int>()),
+      fmt::format(
+          "An array of {} is written {} by {}; halfway through the first time a snapshot is taken, and copied by {} "
+          "in batches of {}. Medians of {}.",
+          format_size(parameters.at("array_bytes")), format_counted(parameters.at("passes"), "time"),
+          format_counted(parameters.at("writers"), "thread"), format_counted(parameters.at("checkpointers"), "thread"),
+          format_size(parameters.at("batch_bytes")), format_counted(parameters.at("repeat"), "run")),
       "", "");
   std::string allocator;
   for (const Json& result : snapshot.at("results")) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/units.h"
 #include "base/wrap.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
@@ -28,7 +29,7 @@ constexpr const char* kExamples =
     "  zerotax trace summary trace --from request_begin --to request_done\n"
     "  zerotax trace functions trace --json functions.json\n"
     "  zerotax trace print trace --perfetto trace.json\n"
-    "The program is one that records (docs/trace.md), or with --functions one compiled with -finstrument-functions. "
+    "The program must use the recorder (docs/trace.md), or with --functions be compiled with -finstrument-functions. "
     "With "
     "run, the exit status is the program's own (128 + N if signal N ended it).\n";
 
@@ -55,7 +56,7 @@ void say_problems(const std::vector<std::string>& problems) {
   for (const std::string& problem : problems) fmt::print(stderr, "{}", wrap(problem, "! ", "  "));
 }
 
-/// Where the text for people goes: standard output, unless the JSON does.
+/// Where the summary goes: standard output, unless JSON goes there.
 std::FILE* text_out(const TraceOptions& options) {
   return options.json == "-" || options.perfetto == "-" ? stderr : stdout;
 }
@@ -72,14 +73,14 @@ void put_perfetto(const TraceOptions& options, CtfTrace& trace) {
   write_perfetto(trace, file);
   const bool failed = std::ferror(file) != 0;
   if ((standard ? std::fflush(file) : std::fclose(file)) != 0 || failed) {
-    throw UsageError(fmt::format("'{}' could not be written to its end", options.perfetto), "make room");
+    throw UsageError(fmt::format("'{}' could not be written completely", options.perfetto), "free some space");
   }
 }
 
 ExitStatus summarise(const TraceOptions& options) {
   if (options.from.empty() != options.to.empty()) {
-    throw UsageError("one of --from and --to is given",
-                     "give both: two types of event (zerotax trace summary names them)");
+    throw UsageError("only one of --from and --to is given",
+                     "give both: two types of event (zerotax trace summary lists them)");
   }
   CtfTrace trace(options.folder);
   std::optional<TraceIntervals> intervals;
@@ -90,7 +91,7 @@ ExitStatus summarise(const TraceOptions& options) {
   fmt::print(text_out(options), "{}", options.action == "list" ? trace_list_text(json) : trace_summary_text(json));
   fmt::print(stderr, "{}", trace_warnings(json));
   if (intervals && intervals->empty()) {
-    fmt::print(stderr, "zerotax trace: no {} is followed by {} in its thread\n", options.from, options.to);
+    fmt::print(stderr, "zerotax trace: no {} is followed by {} in the same thread\n", options.from, options.to);
     return ExitStatus::kFinding;
   }
   return ExitStatus::kDone;
@@ -112,7 +113,7 @@ ExitStatus print(const TraceOptions& options) {
   }
   say_problems(trace.problems());
   if (trace.discarded() > 0)
-    fmt::print(stderr, "! {} records were not kept: they are missing here\n", trace.discarded());
+    fmt::print(stderr, "! {} discarded\n", format_counted(trace.discarded(), "record was", "records were"));
   return ExitStatus::kDone;
 }
 
@@ -129,14 +130,15 @@ ExitStatus functions(const TraceOptions& options) {
 ExitStatus repair(const TraceOptions& options) {
   const CtfRepair done = repair_ctf_trace(options.folder);
   say_problems(done.problems);
-  fmt::print("{} packets were added to streams, {} buffers removed\n", done.packets, done.buffers);
+  fmt::print("{} added to streams, {} removed\n", format_counted(done.packets, "packet"),
+             format_counted(done.buffers, "buffer"));
   return ExitStatus::kDone;
 }
 
 ExitStatus run(const TraceOptions& options) {
   TraceLaunch launch{Subcommand::program_words(), options.out, options.functions, options.kernel};
   if (launch.words.empty()) {
-    throw UsageError("no command is given", "put it behind --, as in zerotax trace run -- ./service --port 8080");
+    throw UsageError("no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080");
   }
   const TraceRun result = run_traced(launch);
   std::error_code failure;
@@ -149,8 +151,9 @@ ExitStatus run(const TraceOptions& options) {
     put_json(options, json);
     put_perfetto(options, trace);
     fmt::print(stderr, "{}{}", trace_summary_text(json), trace_warnings(json));
-    if (!result.kernel.empty()) fmt::print(stderr, "of the kernel: {}\n", result.kernel);
-    if (result.kernel_lost > 0) fmt::print(stderr, "! {} events of the kernel were lost\n", result.kernel_lost);
+    if (!result.kernel.empty()) fmt::print(stderr, "kernel events: {}\n", result.kernel);
+    if (result.kernel_lost > 0)
+      fmt::print(stderr, "! {} lost\n", format_counted(result.kernel_lost, "kernel event was", "kernel events were"));
     fmt::print(stderr, "the trace is in {}\n", options.out);
     if (json.at("events") == 0) fmt::print(stderr, "{}", kNothing);
   }
@@ -178,8 +181,8 @@ ExitStatus act(const TraceOptions& options) {
   check_outputs({{"--json", options.json}, {"--perfetto", options.perfetto}}, inputs_of(options));
   if (options.action == "run") return run(options);
   if (!Subcommand::program_words().empty()) {
-    throw UsageError(fmt::format("zerotax trace {} runs no program, and -- is given", options.action),
-                     "leave out -- and all after it, or give trace run");
+    throw UsageError(fmt::format("zerotax trace {} does not run a program, but -- is given", options.action),
+                     "leave out -- and everything after it, or use zerotax trace run");
   }
   if (options.folder.empty()) {
     throw UsageError("no trace is given",
@@ -199,7 +202,7 @@ void add_outputs(Arguments& verb, TraceOptions& options) {
 /// A verb that reads a trace.
 Arguments add_reader(Arguments& arguments, const char* name, const char* description, TraceOptions& options) {
   Arguments verb = arguments.verb(name, description);
-  verb.option("folder", options.folder, "the trace").path();
+  verb.option("folder", options.folder, "folder of the trace").path();
   return verb;
 }
 
@@ -207,11 +210,12 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<TraceOptions>();
   std::vector<Arguments> verbs;
 
-  Arguments run = arguments.verb("run", "run a program with the recorder on: zerotax trace run [OPTIONS] -- COMMAND ...");
+  Arguments run =
+      arguments.verb("run", "run a program with the recorder on: zerotax trace run [OPTIONS] -- COMMAND ...");
   run.option("-o,--out", options->out, "folder for the trace").path().with_default();
-  run.flag("--functions", options->functions, "record function calls, too");
+  run.flag("--functions", options->functions, "also record function calls");
   run.flag("--kernel", options->kernel,
-           "record the kernel's part, too: page faults, forks, execs and exits; as root, page allocations");
+           "also record what the kernel does: page faults, forks, execs and exits; as root, page allocations too");
   add_outputs(run, *options);
   verbs.push_back(run);
 
@@ -226,7 +230,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   print.option("--perfetto", options->perfetto, "write the events for ui.perfetto.dev to this file").path();
   verbs.push_back(print);
 
-  Arguments summary = add_reader(arguments, "summary", "count events by type, and time intervals between two types", *options);
+  Arguments summary =
+      add_reader(arguments, "summary", "count events by type, and time intervals between two types", *options);
   summary.option("--from", options->from, "start an interval at each event of this type").word();
   summary.option("--to", options->to, "end it at the next event of this type in the same thread").word();
   add_outputs(summary, *options);

@@ -45,13 +45,13 @@ class Cursor {
   bool read(const CtfPacket& packet) {
     std::uint64_t word = 0;
     const std::uint64_t room = packet.bytes - at_;
-    if (room < sizeof word) return false;  // the cut was told of
+    if (room < sizeof word) return false;  // the cut was reported
     std::memcpy(&word, packet.records + at_, sizeof word);
     event_.type_id = word >> recorder::kTickBits;
     const auto found = process_.metadata.types.find(event_.type_id);
     if (found == process_.metadata.types.end()) {
       problems_.push_back(
-          fmt::format("{}/stream-{}: an event of unknown type {} in packet {}: the rest of the packet is left out",
+          fmt::format("{}/stream-{}: an event of unknown type {} in packet {}: the rest of the packet is skipped",
                       process_.folder, stream_.number, event_.type_id, packet.header.sequence));
       return false;
     }

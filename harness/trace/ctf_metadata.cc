@@ -12,7 +12,7 @@ namespace zerotax::trace {
 namespace {
 
 __extension__ using Wide = __int128;
-constexpr const char* kRemedy = "give the folder that ZEROTAX_TRACE_DIR named; other traces are for babeltrace2";
+constexpr const char* kRemedy = "give the folder that ZEROTAX_TRACE_DIR named; read other traces with babeltrace2";
 
 std::uint64_t parse_number(const std::string& text) {
   std::uint64_t value = 0;
@@ -96,11 +96,10 @@ std::int64_t CtfMetadata::monotonic_ns(std::uint64_t ticks) const {
 
 CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem) {
   CtfMetadata metadata;
-  if (has_long_line(text))
-    throw UsageError(fmt::format("'{}' is damaged: it has a line without an end", path), kRemedy);
+  if (has_long_line(text)) throw UsageError(fmt::format("'{}' is damaged: it has an endless line", path), kRemedy);
   metadata.env = settings_of(text, "env");
   if (!text.starts_with("/* CTF 1.8 */") || metadata.env["tracer_name"] != "zerotax-recorder") {
-    throw UsageError(fmt::format("'{}' is not of zerotax's recorder, or is damaged", path), kRemedy);
+    throw UsageError(fmt::format("'{}' was not written by zerotax's recorder, or is damaged", path), kRemedy);
   }
   auto trace = settings_of(text, "trace");
   auto clock = settings_of(text, "clock");
@@ -116,7 +115,7 @@ CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path,
   for (auto at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at + 1)) {
     const auto end = text.find("\n};", at);
     if (end == std::string::npos) {
-      problem = fmt::format("{}: the last type of event is cut", path);
+      problem = fmt::format("{}: the last type of event is cut off", path);
       break;
     }
     const std::string body = text.substr(at, end - at);

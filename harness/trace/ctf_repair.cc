@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether this very process still has the buffer mapped, and is no later one of the same number.
+/// Whether this very process still has the buffer mapped, and is not a later one of the same number.
 bool is_mapped(pid_t pid, const std::string& path) {
   std::error_code failure;
   const std::string absolute = fs::canonical(path, failure);
@@ -39,7 +39,7 @@ void write_packet(int file, const CtfPacket& packet, const std::string& path) {
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       throw UsageError(fmt::format("'{}' cannot be written: {}", path, std::strerror(errno)),
-                       "make room, or copy the trace to where there is some");
+                       "free some space, or copy the trace to another disk");
     }
     done += static_cast<std::size_t>(written);
   }
@@ -95,7 +95,7 @@ void complete(const recorder::RingFile& ring, unsigned index, const std::string&
   repair.packets += packets.size();
 }
 
-/// A stream without a buffer may have been cut, too. Returns how many of them are streams at all.
+/// A stream without a buffer may have been cut off, too. Returns how many of them are streams at all.
 std::size_t cut_half_packets(const std::string& folder, const std::string& uuid, CtfRepair& repair) {
   std::size_t usable = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -146,7 +146,7 @@ CtfRepair repair_ctf_trace(const std::string& folder) {
         if (repair.problems.size() != before) continue;  // damaged: somebody may still make something of it
         ++usable;
         if (ring != nullptr && is_mapped(static_cast<pid_t>(ring->pid), path)) {
-          repair.problems.push_back(fmt::format("{}: process {} still records", process, ring->pid));
+          repair.problems.push_back(fmt::format("{}: process {} is still recording", process, ring->pid));
           runs = true;
           break;
         }

@@ -71,7 +71,8 @@ const RingFile* check_ring(const MappedFile& file, const std::string& path, cons
   if (file.size() < recorder::kRingHeaderBytes) return bad("a cut buffer");
   // A process that was killed while it made the file, or just after.
   if (ring->magic[0] == '\0') return nullptr;
-  if (std::memcmp(ring->magic, recorder::kRingMagic, sizeof ring->magic) != 0) return bad("no buffer of the recorder");
+  if (std::memcmp(ring->magic, recorder::kRingMagic, sizeof ring->magic) != 0)
+    return bad("not a buffer of the recorder");
   if (std::memcmp(ring->uuid, uuid.data(), sizeof ring->uuid) != 0) return bad("a buffer of another trace");
   for (const LaneFile& lane : ring->lanes) {
     if (lane.slots == 0 || lane.slots > 4096 || lane.slot_bytes < 4096 || lane.slot_bytes > file.size() ||

@@ -19,7 +19,7 @@ struct CtfPacket {
   std::uint64_t bytes = 0;  ///< of the records
 };
 
-/// The packets of a stream file that are readable, in their order. What is cut or damaged is left out and told in
+/// The packets of a stream file that are readable, in their order. What is cut or damaged is left out and reported in
 /// `problems`, each a line that begins with the file.
 struct CtfStreamFile {
   std::vector<CtfPacket> packets;
@@ -33,7 +33,7 @@ CtfStreamFile scan_stream(const MappedFile& file, const std::string& path, const
 /// of a begun one's head is completed. `ring` must be check_ring()'s.
 std::vector<CtfPacket> packets_of_ring(const recorder::RingFile& ring, unsigned lane, std::uint64_t next);
 
-/// The buffer in a file; nullptr, told in `problems`, if it is none of this trace or damaged.
+/// The buffer in a file; nullptr, reported in `problems`, if it is damaged or belongs to another trace.
 const recorder::RingFile* check_ring(const MappedFile& file, const std::string& path, const std::string& uuid,
                                      std::vector<std::string>& problems);
 

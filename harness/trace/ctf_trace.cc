@@ -23,7 +23,7 @@ bool number_behind(const std::string& name, const std::string& prefix, std::uint
   return failure == std::errc();
 }
 
-/// Names in a folder that end in a number behind the prefix, by that number.
+/// Names in a folder that are the prefix and a number, by that number.
 std::map<std::uint64_t, std::string> numbered(const std::string& folder, const std::string& prefix) {
   std::map<std::uint64_t, std::string> found;
   std::uint64_t number = 0;
@@ -40,7 +40,7 @@ std::vector<std::string> ctf_process_folders(const std::string& folder) {
   if (fs::exists(folder + "/metadata", failure)) return {folder};
   std::vector<std::string> found;
   if (!fs::is_directory(folder, failure)) {
-    throw UsageError(fmt::format("'{}' is no folder", folder), "give the folder that a trace was written to");
+    throw UsageError(fmt::format("'{}' is not a folder", folder), "give the folder that a trace was written to");
   }
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
     if (fs::exists(entry.path() / "metadata", failure)) found.push_back(entry.path());

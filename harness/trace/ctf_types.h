@@ -40,8 +40,8 @@ struct CtfMetadata {
   [[nodiscard]] std::int64_t monotonic_ns(std::uint64_t ticks) const;
 };
 
-/// Reads the TSDL that our recorder writes (and no other's). What is cut at its end is left out and said in `problem`.
-/// Throws UsageError if it is not of our recorder, or its head is damaged; `path` is for messages.
+/// Reads the TSDL that our recorder writes (and no other's). What is cut at its end is left out and reported in
+/// `problem`. Throws UsageError if our recorder did not write it, or its head is damaged; `path` is for messages.
 CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem);
 
 }  // namespace zerotax::trace

@@ -11,7 +11,8 @@ namespace zerotax::trace {
 /// Reads a whole trace: the object of "zerotax.trace/1" (results/schema/trace.schema.json). `intervals` may be nullptr.
 Json trace_json(CtfTrace& trace, const std::string& folder, TraceIntervals* intervals);
 
-/// For people, from that object: `list` (processes and streams) or else the summary (types, times between events).
+/// The table for the terminal, from that object: `list` (processes and streams) or else the summary (types, times
+/// between events).
 std::string trace_list_text(const Json& json);
 std::string trace_summary_text(const Json& json);
 

@@ -5,7 +5,8 @@
 
 namespace zerotax::trace {
 
-/// The value of a field: a number, a text (up to its first 0; what is no UTF-8 replaced), or an array of numbers.
+/// The value of a field: a number, a text (up to its first 0; bytes that are not UTF-8 replaced), or an array of
+/// numbers.
 Json ctf_field_value(const CtfField& field, const char* bytes);
 
 /// All fields of an event by name.
@@ -14,7 +15,7 @@ Json ctf_fields(const CtfEvent& event);
 /// The event in one line: time in seconds since `begin_ns`, process, thread, type and fields.
 std::string ctf_line(const std::string& process, const CtfEvent& event, std::int64_t begin_ns);
 
-/// A time of a document, in nanoseconds, for people; "n/a" if it is not available.
+/// A time of a document, in nanoseconds, with its unit; "n/a" if it is not available.
 std::string time_text(const Json& ns);
 
 }  // namespace zerotax::trace

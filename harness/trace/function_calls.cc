@@ -43,7 +43,7 @@ void FunctionCalls::add(const CtfEvent& event) {
   const std::size_t process = event.stream->process;
   Thread& thread = threads_[{process, event.stream->tid}];
   thread.tid = event.stream->tid;
-  // Which of those that were being called have ended meanwhile, nobody knows.
+  // It is unknown which of the calls in progress have ended meanwhile.
   if (event.discarded_before > 0) drop_calls(process, thread);
   const std::string& type = event.type->name;
   if (type == "function_entry") {

@@ -27,7 +27,7 @@ class FunctionCalls {
  public:
   using Key = std::pair<std::size_t, std::uint64_t>;  ///< process, address
 
-  /// Told of each call that ends, however it does: process, thread, time.
+  /// Called for each call that ends, in whatever way: process, thread, time.
   std::function<void(std::size_t, pid_t, std::int64_t)> on_end;
 
   /// Takes function events, in the order of time; leaves others.

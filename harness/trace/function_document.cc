@@ -1,10 +1,11 @@
 #include "trace/function_document.h"
-#include "trace/fields.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/units.h"
+#include "trace/fields.h"
 #include "trace/function_calls.h"
 #include "trace/function_names.h"
 
@@ -60,8 +61,7 @@ Json functions_json(CtfTrace& trace, const std::string& folder) {
 
 std::string functions_text(const Json& json) {
   if (json.at("functions").empty()) {
-    return "no calls of functions are in this trace: compile with -finstrument-functions, and run with zerotax trace "
-           "run "
+    return "this trace has no function calls: compile with -finstrument-functions, and run with zerotax trace run "
            "--functions\n";
   }
   std::string text = fmt::format("{:>10} {:>11} {:>11} {:>10} {:>10} {:>10} {:>8}  function\n", "calls", "total",
@@ -76,8 +76,10 @@ std::string functions_text(const Json& json) {
     left += row.at("left_without_exit").get<std::uint64_t>();
     unfinished += row.at("unfinished").get<std::uint64_t>();
   }
-  if (left > 0) text += fmt::format("{} calls were left by a jump, without an exit of their own\n", left);
-  if (unfinished > 0) text += fmt::format("{} calls had not ended when the trace did\n", unfinished);
+  if (left > 0)
+    text += fmt::format("{} left by a jump, without an exit event\n", format_counted(left, "call was", "calls were"));
+  if (unfinished > 0)
+    text += fmt::format("{} had not ended when the trace ended\n", format_counted(unfinished, "call"));
   return text;
 }
 

@@ -7,11 +7,11 @@
 
 namespace zerotax::trace {
 
-/// The functions of a trace, the most of own time first: the object of "zerotax.functions/1"
+/// The functions of a trace, those with the most time of their own first: the object of "zerotax.functions/1"
 /// (results/schema/functions.schema.json).
 Json functions_json(CtfTrace& trace, const std::string& folder);
 
-/// For people, from that object.
+/// The table for the terminal, from that object.
 std::string functions_text(const Json& json);
 
 }  // namespace zerotax::trace

@@ -14,8 +14,8 @@ Json distribution_json(const std::vector<double>& ns) {
                                                            {"p75_ns", 0.75}, {"p95_ns", 0.95}, {"p99_ns", 0.99},
                                                            {"max_ns", 1}};
   if (ns.empty()) {
-    json["total_ns"] = not_available("there is none");
-    for (const auto& [key, q] : kQuantiles) json[key] = not_available("there is none");
+    json["total_ns"] = not_available("there are none");
+    for (const auto& [key, q] : kQuantiles) json[key] = not_available("there are none");
     return json;
   }
   json["total_ns"] = std::accumulate(ns.begin(), ns.end(), 0.0);

@@ -17,11 +17,12 @@ namespace fs = std::filesystem;
 void check_folder(const std::string& folder) {
   std::error_code failure;
   if (fs::exists(folder, failure) && (!fs::is_directory(folder, failure) || !fs::is_empty(folder, failure))) {
-    throw UsageError(fmt::format("'{}' is there already", folder), "remove it, or name another folder with -o");
+    throw UsageError(fmt::format("'{}' already exists", folder), "remove it, or name another folder with -o");
   }
   fs::create_directories(folder, failure);
   if (failure) {
-    throw UsageError(fmt::format("'{}' cannot be made: {}", folder, failure.message()), "name another folder with -o");
+    throw UsageError(fmt::format("'{}' cannot be created: {}", folder, failure.message()),
+                     "name another folder with -o");
   }
 }
 

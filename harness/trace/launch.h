@@ -10,7 +10,7 @@ struct TraceLaunch {
   std::vector<std::string> words;  ///< the command
   std::string folder;              ///< where the trace goes: is empty or does not exist
   bool functions = false;          ///< preload libzerotax-functions
-  bool kernel = false;             ///< what the kernel does for it, too
+  bool kernel = false;             ///< also what the kernel does for it
 };
 
 struct TraceRun {

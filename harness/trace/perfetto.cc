@@ -22,7 +22,7 @@ void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event
     fmt::print(to, ",\n{{\"name\":{},\"ph\":\"B\",{}}}", quoted(names.label(process.folder, address)), where);
     return;
   }
-  if (type == "kernel_page_fault") {  // told of at its end
+  if (type == "kernel_page_fault") {  // reported at its end
     const Json fields = ctf_fields(event);
     const double duration_us = fields.at("duration_ns").get<double>() * 1e-3;
     fmt::print(to, ",\n{{\"name\":{},\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},\"args\":{}}}",

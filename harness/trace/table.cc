@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/units.h"
 #include "base/wrap.h"
 #include "trace/document.h"
 #include "trace/fields.h"
@@ -36,7 +37,7 @@ std::string trace_warnings(const Json& json) {
   for (const Json& problem : json.at("problems")) text += wrap(problem.get<std::string>(), "! ", "  ");
   const auto discarded = json.at("discarded").get<std::uint64_t>();
   if (discarded > 0)
-    text += wrap(fmt::format("{} records were not kept: they are missing here", discarded), "! ", "  ");
+    text += wrap(fmt::format("{} discarded", format_counted(discarded, "record was", "records were")), "! ", "  ");
   return text;
 }
 
@@ -45,7 +46,7 @@ std::string trace_list_text(const Json& json) {
   for (const Json& process : json.at("processes")) {
     text += fmt::format("process {} {} ({})\n", process.at("pid").get<int>(), process.at("name").get<std::string>(),
                         process.at("folder").get<std::string>());
-    text += fmt::format("{:>10} {:>12} {:>10} {:>12}\n", "thread", "events", "not kept", "seconds");
+    text += fmt::format("{:>10} {:>12} {:>10} {:>12}\n", "thread", "events", "discarded", "seconds");
     for (const Json& row : process.at("streams")) {
       text += fmt::format("{:>10} {:>12} {:>10} {:>12}{}\n", row.at("tid").get<int>(),
                           row.at("events").get<std::uint64_t>(), row.at("discarded").get<std::uint64_t>(),
@@ -57,10 +58,10 @@ std::string trace_list_text(const Json& json) {
 }
 
 std::string trace_summary_text(const Json& json) {
-  std::string text =
-      fmt::format("{} events in {} s, {} processes, {} not kept\n", json.at("events").get<std::uint64_t>(),
-                  seconds(json.at("first_ns"), json.at("last_ns")), json.at("processes").size(),
-                  json.at("discarded").get<std::uint64_t>());
+  std::string text = fmt::format("{} in {} s, {}, {} discarded\n", format_counted(json.at("events"), "event"),
+                                 seconds(json.at("first_ns"), json.at("last_ns")),
+                                 format_counted(json.at("processes").size(), "process", "processes"),
+                                 json.at("discarded").get<std::uint64_t>());
   text += fmt::format("\n{:>12} {:>12}  event\n", "count", "seconds");
   for (const Json& row : json.at("types")) {
     text += fmt::format("{:>12} {:>12}  {}\n", row.at("events").get<std::uint64_t>(),

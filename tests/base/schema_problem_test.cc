@@ -30,7 +30,7 @@ TEST(SchemaProblem, NamesThePlaceTheValueAndTheFault) {
   EXPECT_EQ(problem_with("zeroed_bytes", -7),
             "/points/0/zeroed_bytes: -7 is out of range (a number greater than or equal to 0)");
   EXPECT_EQ(problem_with("touch", 7), "/points/0/touch: 7 is out of range (a number less than or equal to 1)");
-  EXPECT_EQ(problem_with("thread", "x"), R"(/points/0/thread: "x" is none of the words that it may be)");
+  EXPECT_EQ(problem_with("thread", "x"), R"(/points/0/thread: "x" is not one of the allowed words)");
   EXPECT_EQ(problem_with("zeroed_bytes", {{"na", 1}}), "/points/0/zeroed_bytes/na: 1 has the wrong type");
   EXPECT_EQ(problem_with("calloc_syscalls", {{"mmap", -1}}).substr(0, 33), "/points/0/calloc_syscalls/mmap: -");
   EXPECT_EQ(schema_problem(7, "baseline"), "document: 7 has the wrong type");

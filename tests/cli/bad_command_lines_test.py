@@ -14,7 +14,7 @@ from refusing import check_refusal, contents, try_all, try_line
 #   libnever.so program               a library, a program   full/     a folder with a file, mine.txt
 #   link.json hard.json               links to run.json  trace/    a trace
 TABLE = r"""
-''                                                            | there are:
+''                                                            | choose from:
 bogus                                                         | 'bogus'
 Run                                                           | did you mean run?
 RUN --size 1MiB                                               | did you mean run?
@@ -508,7 +508,7 @@ snapshot --repeat 1001                                        | --repeat
 snapshot --repeat 010                                         | 010
 snapshot --alternative bogus                                  | bogus
 snapshot --alternative Fork                                   | did you mean fork?
-snapshot --alternative ''                                     | there are
+snapshot --alternative ''                                     | choose from
 snapshot --allocator nobody                                   | nobody
 snapshot --timeout 0                                          | --timeout
 snapshot --json full                                          | full

@@ -22,7 +22,7 @@ def snapshot(folder):
 
 
 SENSELESS = [
-    (["--allocator", "glibd", "--size", "1MiB"], ["'glibd'", "built in are", "glibc"]),
+    (["--allocator", "glibd", "--size", "1MiB"], ["'glibd'", "built-in allocators", "glibc"]),
     (["--allocator", "", "--size", "1MiB"], ["no name"]),
     (["--allocator", "=/lib/x.so", "--size", "1MiB"], ["no name"]),
     (["--case", "calloc_lop", "--size", "1MiB"], ["'calloc_lop'", "calloc_loop"]),

@@ -212,7 +212,7 @@ def test_the_self_test_compares_old_with_itself():
 
 SENSELESS = [
     (["glibc"], ["NEW", "--help"]),
-    (["glibc", "glibd"], ["'glibd'", "built in are"]),
+    (["glibc", "glibd"], ["'glibd'", "built-in allocators"]),
     (["glibc", ""], ["NEW"]),
     (["glibc", "missing.json"], ["a run cannot be compared with an allocator"]),
     (["missing.json", "missing.json"], ["missing.json"]),

@@ -42,7 +42,7 @@ TEST(MachineTrouble, NamesTheLimitAsTheShellDoes) {
   EXPECT_EQ(limit_words(RLIMIT_AS), "the limit of address space, ulimit -v 4000000");
   const MachineError error = call_trouble("mmap", ENOMEM);
   EXPECT_STREQ(error.what(), "mmap: Cannot allocate memory (the limit of address space, ulimit -v 4000000)");
-  EXPECT_EQ(error.remedy(), "raise it, as by ulimit -v unlimited");
+  EXPECT_EQ(error.remedy(), "raise it, as with ulimit -v unlimited");
   EXPECT_EQ(error.status(), ExitStatus::kMachine);
 }
 

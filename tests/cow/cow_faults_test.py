@@ -117,7 +117,7 @@ def not_written(done, report):
     assert log["not_written"] > 0 and log["problem"]
     assert log["written"] + log["not_written"] == sum(report["totals"][key] for key in CLASSES)
     last = done.stderr.splitlines()[-1]
-    assert f"{log['not_written']} of" in last and log["problem"] in last and "give a plain file" in last
+    assert f"{log['not_written']} of" in last and log["problem"] in last and "give a regular file" in last
     return log
 
 

@@ -38,7 +38,7 @@ def test_events_that_found_no_room_are_counted_and_said_with_the_remedy(tmp_path
     assert report["totals"]["lost"] > 0
     said = " ".join(done.stderr.split())
     lost = report["totals"]["lost"]
-    assert re.search(f"! {lost} events were lost, for the buffer of {size} a CPU was full", said)
+    assert re.search(f"! {lost} events were lost, because the per-CPU buffer of {size} was full", said)
     assert "larger --buffer" in said
 
 
@@ -58,7 +58,7 @@ def test_a_user_whose_memory_for_events_is_used_up_is_told_so():
         done = run("--", "true", prefix=SOMEBODY)
         first.terminate()
     assert done.returncode == 3
-    assert "memory for events" in one_line(done.stderr) and "perf_event_mlock_kb" in done.stderr
+    assert "per CPU for events" in one_line(done.stderr) and "perf_event_mlock_kb" in done.stderr
 
 
 @as_root

@@ -142,8 +142,8 @@ def test_the_programs_output_and_status_are_its_own():
     (["--pid", "1", "--", "true"], "a process and a command"),
     (["--pid", "0"], "no process"),
     (["--pid", "4194304"], "no process"),
-    (["--interval", "0", "--", "true"], "no usable time"),
-    (["--first-child", "--comm", "x", "--", "true"], "leave one of the two out"),
+    (["--interval", "0", "--", "true"], "invalid --interval 0"),
+    (["--first-child", "--comm", "x", "--", "true"], "leave one of them out"),
     (["--json", "/nonexistent/x", "--", "true"], "/nonexistent"),
 ])
 def test_unusable_words_give_one_line_and_status_2(arguments, words):

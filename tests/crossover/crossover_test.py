@@ -115,7 +115,7 @@ def test_places_that_are_left_out_are_said_so():
 
 SENSELESS = [
     (["glibc", "glibc"], ["'glibc'", "twice"]),
-    (["glibc", "glibd"], ["'glibd'", "built in are"]),
+    (["glibc", "glibd"], ["'glibd'", "built-in allocators"]),
     (["glibc"], ["B", "--help"]),
     (["glibc", ""], ["no name"]),
     (["glibc", "largecache", "jemalloc"], ["jemalloc", "--help"]),

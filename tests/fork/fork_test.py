@@ -130,7 +130,7 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path):
     document = json.loads(out.read_text())
     check_schema(document, "fork")
     assert document["complete"] is False
-    assert "without what clone(2) can share" in output
+    assert "what sharing by clone(2) saves" in output
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

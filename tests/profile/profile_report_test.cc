@@ -104,7 +104,7 @@ TEST(ProfileText, FitsItsColumnsAndLeavesOutSmallBranches) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
   EXPECT_NE(text.find("./prog word"), std::string::npos);
-  EXPECT_NE(text.find("in branches of under 5 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("in branches below 5 %"), std::string::npos) << text;
   const std::string tree = text.substr(text.find("Call graph"), text.find("Sort by") - text.find("Call graph"));
   EXPECT_EQ(tree.find("ksys_read"), std::string::npos);
   EXPECT_NE(tree.find("clear_page_erms (in kernel)"), std::string::npos);

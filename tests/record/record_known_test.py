@@ -46,7 +46,7 @@ def test_planted_allocators_zero_what_was_planted(name, per_fresh, per_kept):
     unseen = found.totals["unseen"]
     if name == "planted_inline":
         assert unseen == {"calls": 14, "populated_bytes": 10 * LARGE + 4 * WORKERS}
-        assert "14 large callocs gave populated blocks" in found.text
+        assert "14 large callocs returned populated blocks" in found.text
     else:
         assert unseen == {"calls": 0, "populated_bytes": 0}
     hand = found.totals["by_hand"]

@@ -49,7 +49,7 @@ def check_refusal(result):
     assert (status, output) == (2, ""), (errors, output[:500])
     assert errors.startswith("zerotax: ") and errors.endswith("\n") and errors.count("\n") == 1, errors
     assert all(each.isprintable() for each in errors[:-1]), errors
-    assert "defect of zerotax" not in errors and len(errors) <= LONGEST_LINE, (len(errors), errors)
+    assert "defect in zerotax" not in errors and len(errors) <= LONGEST_LINE, (len(errors), errors)
     return errors
 
 

@@ -40,7 +40,7 @@ def counts(found):
 @as_root
 def test_every_fault_is_in_the_timeline_with_its_class_and_time(tmp_path):
     done = run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER)
-    assert "of the kernel: every fault" in done.stderr
+    assert "kernel events: every fault" in done.stderr
     found = faults(tmp_path / "t", "kernel_page_fault")
     parent, child = sorted(found)
     assert counts(found[parent]) == {"zero_fill": PAGES, "copy": BOTH, "reuse": AFTER + CHILD}
@@ -62,7 +62,7 @@ def test_an_ordinary_user_sees_faults_in_user_mode(tmp_path, prefix):
             if str(parent).startswith("/tmp/pytest-of"):
                 os.chmod(parent, 0o755)
     done = run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER, prefix=prefix, ZEROTAX_FAULTS="software")
-    assert "of the kernel: faults in user mode" in done.stderr
+    assert "kernel events: faults in user mode" in done.stderr
     found = faults(tmp_path / "t", "kernel_page_fault_seen")
     parent, child = sorted(found)
     assert counts(found[parent]) == {"zero_fill": PAGES, "copy": BOTH, "reuse": AFTER + CHILD}

@@ -147,7 +147,7 @@ def test_run_gives_the_program_its_folder_and_its_status(tmp_path):
     assert "1000 events" in done.stderr and done.stdout == ""
     assert json.loads((tmp_path / "t.json").read_text())["events"] == 1000
     assert agree(tmp_path / "t") == (1000, 0)
-    assert "is there already" in trace("run", "-o", tmp_path / "t", "--", "true", status=2).stderr
+    assert "already exists" in trace("run", "-o", tmp_path / "t", "--", "true", status=2).stderr
     assert "recorded nothing" in trace("run", "-o", tmp_path / "none", "--", "true").stderr
 
 

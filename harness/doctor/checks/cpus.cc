@@ -23,7 +23,8 @@ Finding look_at_cpus(const Machine& machine) {
 }
 const Check cpus(Topic::kCpu, "CPUs allowed", look_at_cpus);
 
-/// CPUs that a quota amounts to; 0: no quota. Version 2: "max 100000" or "150000 100000" (microseconds of a period).
+/// The number of CPUs that a quota allows; 0: no quota. Version 2: "max 100000" or "150000 100000" (microseconds of a
+/// period).
 double quota_v2(const std::string& line) {
   std::istringstream words(line);
   double quota = 0;
@@ -56,7 +57,7 @@ Finding look_at_quota(const Machine& machine) {
   if (tightest == 0) return {"none is set", Weight::kOk, "", ""};
   const bool tight = tightest < static_cast<double>(machine.allowed_cpus());
   return {fmt::format("{:.2f} CPUs ({})", tightest, path), tight ? Weight::kSpoils : Weight::kOk,
-          tight ? "every time: when the quota of a period is used up the process stands still until the next one" : "",
+          tight ? "all times: once the quota of a period is used up, the process stands still until the next one" : "",
           tight ? fmt::format("echo {} > {}", path.ends_with("cpu.max") ? "max" : "-1", path) : ""};
 }
 const Check quota(Topic::kCpu, "CPU quota (cgroup)", look_at_quota);

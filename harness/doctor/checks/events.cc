@@ -17,7 +17,7 @@ Finding look_at_perf(const Machine& machine) {
   const auto level = machine.number("/proc/sys/kernel/perf_event_paranoid");
   if (!level) {
     return {not_available("this kernel has no perf events"), Weight::kLimits,
-            "profile, fork (sections), cow, trace run --kernel, snapshot (faults) cannot be had",
+            "profile, fork (sections), cow, trace run --kernel and snapshot (faults) are unavailable",
             "run a kernel with CONFIG_PERF_EVENTS"};
   }
   if (may_all(machine)) return {fmt::format("perf_event_paranoid {}, and privileged", *level), Weight::kOk, "", ""};
@@ -25,20 +25,20 @@ Finding look_at_perf(const Machine& machine) {
   if (*level <= 1) return {state, Weight::kOk, "", ""};
   if (*level == 2) {
     return {state, Weight::kLimits,
-            "fork, snapshot: the kernel's part is not divided by function (n/a); profile: kernel time is missing",
+            "fork, snapshot: kernel time is not divided by function (n/a); profile: kernel time is missing",
             "sysctl kernel.perf_event_paranoid=1"};
   }
-  return {state, Weight::kLimits, "profile, cow, trace run --kernel, snapshot (faults): the kernel refuses them",
+  return {state, Weight::kLimits, "profile, cow, trace run --kernel, snapshot (faults): the kernel forbids them",
           "sysctl kernel.perf_event_paranoid=1"};
 }
 const Check perf(Topic::kRights, "perf events", look_at_perf);
 
 Finding look_at_tracepoints(const Machine& machine) {
   const char* effect =
-      "cow, snapshot, trace run --kernel: faults are classified from the pagemap, not by tracepoints: those in the "
+      "cow, snapshot, trace run --kernel: faults are classified from the pagemap, not by tracepoints; those of the "
       "kernel's own accesses are missing";
   if (!machine.has_capability(CAP_SYS_ADMIN)) {
-    return {"not for this user (CAP_SYS_ADMIN)", Weight::kLimits, effect, "sudo zerotax cow …"};
+    return {"not permitted (needs CAP_SYS_ADMIN)", Weight::kLimits, effect, "sudo zerotax cow …"};
   }
   if (!machine.is_this()) return not_asked();
   for (const char* name : {"exceptions/page_fault_user", "exceptions/page_fault_kernel", "kmem/mm_page_alloc"}) {

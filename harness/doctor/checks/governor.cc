@@ -20,7 +20,7 @@ Finding look_at_governor(const Machine& machine) {
   const std::string state = fmt::format("{}", fmt::join(governors, ", "));
   if (governors == std::set<std::string>{"performance"}) return {state, Weight::kOk, "", ""};
   return {state, Weight::kSpoils,
-          "every time: the frequency follows the load, so a short process may run at a fraction of it",
+          "all times: the frequency follows the load, so a short process may run at a fraction of it",
           "cpupower frequency-set -g performance"};
 }
 

@@ -20,7 +20,7 @@ Finding look_at_kernel(const Machine& machine) {
   int major = 0;
   int minor = 0;
   if (std::sscanf(release.text->c_str(), "%d.%d", &major, &minor) != 2) {
-    return unknown(fmt::format("'{}' is no version", *release.text));
+    return unknown(fmt::format("'{}' is not a version", *release.text));
   }
   const int version = major * 1000 + minor;
   const char* newer = "apt-get install -t bookworm-backports linux-image-amd64";

@@ -5,8 +5,8 @@
 namespace zerotax::doctor {
 namespace {
 
-/// Whether a process may switch randomisation off for what it starts: seccomp of some containers forbids it. It is
-/// tried on ourselves and taken back; where the heap and stack of a process lie is decided when it starts.
+/// Whether a process may switch randomisation off for what it starts: the seccomp filter of some containers forbids it.
+/// It is tried on ourselves and taken back; where the heap and stack of a process lie is decided when it starts.
 bool may_switch_off() {
   const int now = ::personality(0xffff'ffff);
   if (now < 0) return false;
@@ -20,8 +20,8 @@ Finding look_at_layout(const Machine& machine) {
   if (!value) return unknown("/proc/sys/kernel/randomize_va_space cannot be read");
   if (*value == 0) return {"off", Weight::kOk, "", ""};
   if (!machine.is_this()) return {"on", Weight::kOk, "", ""};
-  if (may_switch_off()) return {"on, and off in what is measured", Weight::kOk, "", ""};
-  return {"on, and may not be switched off", Weight::kNote,
+  if (may_switch_off()) return {"on, but off in measured processes", Weight::kOk, "", ""};
+  return {"on, and cannot be switched off", Weight::kNote,
           "check, thresholds: counts of faults may differ by a few from process to process",
           "docker run --security-opt seccomp=unconfined …"};
 }

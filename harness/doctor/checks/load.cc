@@ -17,18 +17,18 @@ Finding look_at_load(const Machine& machine) {
   if (!line) return unknown(line.why);
   double load = 0;
   if (std::from_chars(line.text->data(), line.text->data() + line.text->size(), load).ec != std::errc()) {
-    return unknown("/proc/loadavg holds no number");
+    return unknown("/proc/loadavg contains no number");
   }
   const std::size_t cpus = machine.allowed_cpus();
   const double each = load / static_cast<double>(cpus);
   const std::string state = fmt::format("{:.2f} in the last minute, {} CPU{}", load, cpus, cpus == 1 ? "" : "s");
   const char* remedy = "ps -eo pcpu,pid,user,comm --sort=-pcpu | head";
   if (each >= kBusy) {
-    return {state, Weight::kSpoils, "every time (run, study, compare, crossover, fork): other programs run meanwhile",
+    return {state, Weight::kSpoils, "all times (run, study, compare, crossover, fork): other programs are running",
             remedy};
   }
   if (each >= kQuiet) {
-    return {state, Weight::kNote, "times are noisier than they need be; what is counted is not affected", remedy};
+    return {state, Weight::kNote, "times are noisier than necessary; counts are not affected", remedy};
   }
   return {state, Weight::kOk, "", ""};
 }

@@ -17,7 +17,7 @@ constexpr std::uint64_t kLeast = 128 * kMiB;
 
 Finding look_at_free(const Machine& machine) {
   const MemoryState memory = read_memory_state(machine.root());
-  if (memory.total == 0) return unknown("neither /proc/meminfo nor sysinfo(2) tells");
+  if (memory.total == 0) return unknown("neither /proc/meminfo nor sysinfo(2) reports it");
   const std::string state = fmt::format("{} of {} available", format_size(memory.available), format_size(memory.total));
   if (memory.usable() < kLeast) {
     return {state, Weight::kStops, fmt::format("every command: less than {} is left", format_size(kLeast)),
@@ -37,11 +37,11 @@ Finding look_at_limit(const Machine& machine) {
   if (!memory.cgroup_limit) return {"none is set", Weight::kOk, "", ""};
   const std::string state = fmt::format("{}, {} of it left", format_size(*memory.cgroup_limit),
                                         format_size(memory.cgroup_available.value_or(0)));
-  // A limit beyond the machine's memory never comes into play.
+  // A limit beyond the machine's memory never takes effect.
   if (*memory.cgroup_limit >= memory.total) return {state, Weight::kOk, "", ""};
   const bool fits = why_too_large(kLargestOfStudy, memory).empty();
   return {state, fits ? Weight::kNote : Weight::kLimits,
-          fits ? "points that do not fit in it are skipped; what is near it is swapped or reclaimed, and slower"
+          fits ? "points that do not fit in it are skipped; points close to it are slowed by swapping or reclaim"
                : "run, study, compare: points that do not fit in it are skipped",
           "systemd-run --scope -p MemoryMax=infinity zerotax …"};
 }
@@ -49,14 +49,14 @@ const Check limit(Topic::kMemory, "limit (cgroup)", look_at_limit);
 
 Finding look_at_swap(const Machine& machine) {
   const MemoryState memory = read_memory_state(machine.root());
-  if (memory.total == 0) return unknown("neither /proc/meminfo nor sysinfo(2) tells");
+  if (memory.total == 0) return unknown("neither /proc/meminfo nor sysinfo(2) reports it");
   if (memory.swap == 0) return {"none", Weight::kOk, "", ""};
-  // A quarter of the memory is where kswapd of a default machine is far from its watermarks.
+  // With a quarter of the memory free, kswapd of a default machine is far from its watermarks.
   const bool short_of_memory = memory.available < memory.total / 4;
   return {format_size(memory.swap), short_of_memory ? Weight::kSpoils : Weight::kNote,
           short_of_memory
-              ? "times and faults: little memory is left, so pages of a block may be swapped out and read back"
-              : "pages of a block may be swapped out when memory gets short (they still count as populated)",
+              ? "times and faults: little memory is left, so pages of a block may be swapped out and read back in"
+              : "pages of a block may be swapped out when memory runs short (they still count as populated)",
           "swapoff -a"};
 }
 const Check swap(Topic::kMemory, "swap", look_at_swap);
@@ -66,7 +66,7 @@ Finding look_at_address_space(const Machine& machine) {
   if (!limits) return unknown(limits.why);
   constexpr std::string_view kName = "Max address space";
   const auto at = limits.text->find(kName);
-  if (at == std::string::npos) return unknown("/proc/self/limits does not name the address space");
+  if (at == std::string::npos) return unknown("/proc/self/limits does not list the address space");
   const auto begin = limits.text->find_first_not_of(' ', at + kName.size());
   const std::string word = limits.text->substr(begin, limits.text->find(' ', begin) - begin);
   if (word == "unlimited") return {word, Weight::kOk, "", ""};

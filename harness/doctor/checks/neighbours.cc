@@ -55,7 +55,7 @@ Ticks read_ticks(const Machine& machine) {
   return ticks;
 }
 
-/// What is used during a third of a second.
+/// The CPU time used during a third of a second.
 Ticks watch(const Machine& machine) {
   const Ticks before = read_ticks(machine);
   std::this_thread::sleep_for(std::chrono::milliseconds(330));
@@ -69,7 +69,7 @@ Ticks watch(const Machine& machine) {
   return after;
 }
 
-/// What was used lately, which is looked at once; of planted files, what was used since boot.
+/// The CPU time used lately, measured once; of planted files, what was used since boot.
 Ticks recent(const Machine& machine) {
   if (!machine.is_this()) return read_ticks(machine);
   static const Ticks kLook = watch(machine);
@@ -87,12 +87,13 @@ Finding look_at_programs(const Machine& machine) {
     if (used * cpus / ticks.all >= kBusy) busy.emplace_back(used * cpus / ticks.all, pid);
   }
   std::sort(busy.rbegin(), busy.rend());
-  if (busy.empty()) return {"none takes a fifth of a CPU", Weight::kOk, "", ""};
+  if (busy.empty()) return {"none uses a fifth of a CPU", Weight::kOk, "", ""};
   const auto& [share, pid] = busy.front();
   const std::string name = machine.line("/proc/" + pid + "/comm").text.value_or("?");
   const std::string more = busy.size() > 1 ? fmt::format(", and {} more", busy.size() - 1) : "";
   return {fmt::format("{} ({}): {} of a CPU{}", name, pid, format_whole_percent(share), more), Weight::kSpoils,
-          "every time: it runs beside what is measured", fmt::format("kill -STOP {}   (and kill -CONT {})", pid, pid)};
+          "all times: it runs beside the measured processes",
+          fmt::format("kill -STOP {}   (and kill -CONT {})", pid, pid)};
 }
 const Check programs(Topic::kCpu, "other programs", look_at_programs);
 
@@ -102,7 +103,7 @@ Finding look_at_steal(const Machine& machine) {
   const double share = ticks.stolen / ticks.all;
   const std::string state = format_percent(share);
   if (share < 0.02) return {state, Weight::kOk, "", ""};
-  return {state, Weight::kSpoils, "every time: the host gives this machine's CPUs to others meanwhile", ""};
+  return {state, Weight::kSpoils, "all times: the host gives this machine's CPUs to others", ""};
 }
 const Check steal(Topic::kCpu, "stolen by the host", look_at_steal);
 
@@ -120,7 +121,7 @@ Finding look_at_memory(const Machine& machine) {
     most = resident * kPageBytes;
     who = pid;
   }
-  if (most < memory.total / 4) return {"none has a quarter of the memory", Weight::kOk, "", ""};
+  if (most < memory.total / 4) return {"none uses a quarter of the memory", Weight::kOk, "", ""};
   const std::string name = machine.line("/proc/" + who + "/comm").text.value_or("?");
   return {fmt::format("{} ({}): {}", name, who, format_size(most)), Weight::kNote,
           "times and skipped points: memory that a block needs may have to be reclaimed first",

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/units.h"
 #include "core/allocators.h"
 #include "core/probe_identity.h"
 #include "doctor/check.h"
@@ -10,7 +11,7 @@ Finding look_at_probe(const Machine& machine) {
   if (!machine.is_this()) return not_asked();
   try {
     const std::size_t cases = known_cases().size();
-    return {"starts, with " + std::to_string(cases) + " cases", Weight::kOk, "", ""};
+    return {"starts, with " + format_counted(static_cast<std::uint64_t>(cases), "case"), Weight::kOk, "", ""};
   } catch (const Error& failure) {
     return {not_available(failure.what()), Weight::kStops, "every command that measures an allocator",
             failure.remedy()};
@@ -22,7 +23,7 @@ Finding look_at_proc(const Machine& machine) {
   const Reading status = machine.line("/proc/self/status");
   if (status) return {"mounted", Weight::kOk, "", ""};
   return {not_available(status.why), Weight::kStops,
-          "every command that measures an allocator, and programs cannot be recorded or watched",
+          "every command that measures an allocator; programs cannot be recorded or watched either",
           "mount -t proc proc /proc"};
 }
 const Check proc(Topic::kKernel, "/proc", look_at_proc);

@@ -12,7 +12,7 @@
 namespace zerotax::doctor {
 namespace {
 
-/// What allocators and the loader read: a measured process inherits it.
+/// Variables that allocators and the loader read: a measured process inherits them.
 constexpr std::array<std::string_view, 11> kPrefixes{"LD_PRELOAD", "LD_AUDIT",  "GLIBC_TUNABLES", "MALLOC_",
                                                      "MIMALLOC_",  "TCMALLOC_", "SCUDO_OPTIONS",  "TBB_MALLOC_",
                                                      "TBBMALLOC_", "JEMALLOC_", "LARGECACHE_"};
@@ -28,10 +28,11 @@ Finding look_at_variables(const Machine& machine) {
     const auto equals = entry.find('=');
     if (read && equals != std::string::npos && equals + 1 < entry.size()) found.push_back(entry.substr(0, equals));
   }
-  if (found.empty()) return {"none that allocators read", Weight::kOk, "", ""};
-  return {fmt::format("{}", fmt::join(found, ", ")), Weight::kSpoils,
-          "every figure: what is measured inherits them, and the results do not say so (--env NAME:KEY=VALUE does)",
-          fmt::format("unset {}", fmt::join(found, " "))};
+  if (found.empty()) return {"nothing that allocators read", Weight::kOk, "", ""};
+  return {
+      fmt::format("{}", fmt::join(found, ", ")), Weight::kSpoils,
+      "every metric: measured processes inherit them, and the results do not record that (--env NAME:KEY=VALUE does)",
+      fmt::format("unset {}", fmt::join(found, " "))};
 }
 
 const Check variables_check(Topic::kZerotax, "environment", look_at_variables);

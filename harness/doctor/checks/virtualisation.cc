@@ -18,7 +18,7 @@ Finding look_at_virtualisation(const Machine& machine) {
   }
   return {"a virtual machine" + who, Weight::kNote,
           "times: memory that the host has not backed is up to 10 times slower at its first touch (zerotax touches it "
-          "first), and neighbours are not seen from here; hardware counters may be missing",
+          "first), and neighbours cannot be seen from here; hardware counters may be missing",
           ""};
 }
 

@@ -1,5 +1,5 @@
 // The process that forks for `zerotax fork`: static, and as small as it can be. It makes itself as large as its
-// arguments say, tells that it is ready, and answers each line on its standard input by doing what the record asks for.
+// arguments say, reports that it is ready, and for each line on its standard input does what the record asks for.
 #include <sched.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -111,9 +111,9 @@ int main(int argc, char** argv) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   void* memory =
       ::mmap(nullptr, sizeof(ForkRun), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, std::atoi(argv[1]), 0);
-  if (memory == MAP_FAILED) give_up("no record: ", std::strerror(errno));
+  if (memory == MAP_FAILED) give_up("cannot map its record: ", std::strerror(errno));
   auto& record = *static_cast<ForkRun*>(memory);
-  if (record.magic != kForkRunMagic) give_up("the record is of another build", "");
+  if (record.magic != kForkRunMagic) give_up("the record comes from another build", "");
   TargetSize size;
   if (const char* word = parse_size(argv + 2, size)) give_up("unknown word: ", word);
   stay_on_this_cpu();

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
-/// What follows NAME= in a word; nullptr if it is another word.
+/// What follows NAME= in a word; nullptr if the word does not start so.
 const char* value_of(const char* word, const char* name) {
   const std::size_t length = std::strlen(name);
   return std::strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : nullptr;

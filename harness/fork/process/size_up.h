@@ -4,19 +4,19 @@
 
 namespace zerotax {
 
-/// What the process shall have beyond what it needs.
+/// What the process is to have beyond what it needs.
 struct TargetSize {
   std::uint64_t populated_bytes = 0;
   enum class Kind { kPrivate, kHuge, kShared, kDontFork } kind = Kind::kPrivate;  ///< of these
-  std::uint64_t mappings = 0;  ///< each of one populated page, with a gap behind it
+  std::uint64_t mappings = 0;  ///< each of one populated page, followed by a gap
   std::uint64_t descriptors = 0;
-  std::uint64_t threads = 0;  ///< that sleep
+  std::uint64_t threads = 0;  ///< sleeping
 };
 
-/// Reads the words NAME=NUMBER and kind=NAME. Returns nullptr, or the word that is none.
+/// Reads the words NAME=NUMBER and kind=NAME. Returns nullptr, or the invalid word.
 const char* parse_size(char** words, TargetSize& size);
 
-/// Gives the process all that. Returns nullptr, or what there was not enough of (errno says why).
+/// Gives the process all of that. Returns nullptr, or what ran short (errno says why).
 const char* size_up(const TargetSize& size);
 
 }  // namespace zerotax

@@ -19,7 +19,7 @@ struct TimedClone {
 };
 
 /// clone(2) on the same stack; the child exits at once. Between the two looks at the counter there is the system call
-/// and no store, in parent or child: the first store after a fork is a copy fault, which is no part of it.
+/// and no store, in parent or child: the first store after a fork is a copy fault, which is not part of it.
 inline TimedClone timed_clone(std::uint64_t flags) {
   TimedClone timed{};
   asm volatile(
