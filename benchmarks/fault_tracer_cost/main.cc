@@ -26,8 +26,8 @@
 namespace {
 
 using namespace zerotax;
-using zerotax::cow::CowRun;
 using zerotax::cow::cow_command;
+using zerotax::cow::CowRun;
 
 constexpr std::array kClasses{"zero-fill", "copy", "reuse"};
 using Times = std::array<double, kClasses.size()>;  ///< ns a fault

@@ -27,8 +27,8 @@
 namespace {
 
 using namespace zerotax;
-using zerotax::cow::CowRun;
 using zerotax::cow::cow_command;
+using zerotax::cow::CowRun;
 
 long faults_of(int who) {
   rusage usage{};

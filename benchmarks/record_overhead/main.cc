@@ -20,8 +20,8 @@
 namespace {
 
 using namespace zerotax;
-using zerotax::record::RecordTarget;
 using zerotax::record::RecordArena;
+using zerotax::record::RecordTarget;
 using zerotax::record::resolve_record_target;
 using zerotax::record::run_recorded;
 

@@ -25,8 +25,8 @@
 namespace {
 
 using namespace zerotax;
-using zerotax::trace::CtfTrace;
 using zerotax::trace::CtfEvent;
+using zerotax::trace::CtfTrace;
 namespace fs = std::filesystem;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

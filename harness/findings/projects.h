@@ -11,7 +11,8 @@
 
 namespace zerotax::findings {
 
-/// allocators/<name>/upstream.json, by the allocator's name: built in, so that an installed zerotax needs no such folder.
+/// allocators/<name>/upstream.json, by the allocator's name: built in, so that an installed zerotax needs no such
+/// folder.
 const std::map<std::string, std::string>& embedded_upstreams();
 
 /// What is known of an allocator's project (allocators/<name>/upstream.json, results/schema/upstream.schema.json);

@@ -1,6 +1,5 @@
 #include "thresholds/search.h"
 
-
 namespace zerotax::thresholds {
 namespace {
 

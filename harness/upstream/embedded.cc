@@ -2,7 +2,6 @@
 
 namespace zerotax::upstream {
 
-
 const std::map<std::string, std::string>& embedded_forms() {
   static const std::map<std::string, std::string> all{
 #include "embedded_forms.inc"

@@ -6,7 +6,6 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 from allocators_here import available, library_of, only_version

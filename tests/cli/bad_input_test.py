@@ -23,8 +23,8 @@ def snapshot(folder):
 
 SENSELESS = [
     (["--allocator", "glibd", "--size", "1MiB"], ["'glibd'", "built-in allocators", "glibc"]),
-    (["--allocator", "", "--size", "1MiB"], ["no name"]),
-    (["--allocator", "=/lib/x.so", "--size", "1MiB"], ["no name"]),
+    (["--allocator", "", "--size", "1MiB"], ["invalid allocator name ''"]),
+    (["--allocator", "=/lib/x.so", "--size", "1MiB"], ["invalid allocator name ''"]),
     (["--case", "calloc_lop", "--size", "1MiB"], ["'calloc_lop'", "calloc_loop"]),
     (["--case", "", "--size", "1MiB"], ["unknown case", "calloc_loop"]),
     (["--size", "100Mib"], ["'100Mib'", "unknown unit 'Mib'", "MiB"]),

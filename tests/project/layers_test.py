@@ -54,7 +54,8 @@ def test_every_folder_of_the_harness_is_a_layer_or_a_room():
 
 
 def test_the_build_allows_what_the_readme_allows():
-    built = re.findall(r"^zerotax_room\((\w+)(?: USES ([a-z_ ]+))?", (SOURCE / "harness" / "CMakeLists.txt").read_text(), re.MULTILINE)
+    cmake = (SOURCE / "harness" / "CMakeLists.txt").read_text()
+    built = re.findall(r"^zerotax_room\((\w+)(?: USES ([a-z_ ]+))?", cmake, re.MULTILINE)
     assert {room: set(uses.split()) for room, uses in built} == ROOMS
 
 
@@ -63,7 +64,8 @@ def test_the_code_of_a_room_is_in_its_namespace():
         for path in (SOURCE / "harness" / room).rglob("*.[hc]*"):
             if "/".join(path.relative_to(SOURCE / "harness").parts[:2]) not in INSIDE:
                 # But for a type of core that is declared only.
-                names = set(re.findall(r"^namespace (zerotax[\w:]*) \{\n(?!(?:struct|class) \w+;\n\})", path.read_text(), re.MULTILINE))
+                names = set(re.findall(
+                    r"^namespace (zerotax[\w:]*) \{\n(?!(?:struct|class) \w+;\n\})", path.read_text(), re.MULTILINE))
                 assert names == {f"zerotax::{room}"}, path
 
 

@@ -62,8 +62,9 @@ SnapshotRun samples_of(std::vector<SnapshotSample> samples) {
 
 TEST(CpuTime, IsOfTheParentInTheWindowBeforeAndAfterTheChildsEnd) {
   const Stack copying = fault({"copy_mc_fragile"});
-  const Json json = cpu_json(samples_of({sample(99, 7, copying), sample(100, 7, copying), sample(150, 8, copying),
-                                     sample(199, 7, stack({})), sample(200, 7, fault({})), sample(401, 7, copying)}));
+  const Json json =
+      cpu_json(samples_of({sample(99, 7, copying), sample(100, 7, copying), sample(150, 8, copying),
+                           sample(199, 7, stack({})), sample(200, 7, fault({})), sample(401, 7, copying)}));
   EXPECT_EQ(json["before_end"]["samples"], 2);
   EXPECT_EQ(json["before_end"]["user_ns"], 1'000'000);
   EXPECT_EQ(json["before_end"]["kernel_ns"], 1'000'000);

@@ -4,8 +4,6 @@ Boots the kernel image that ZEROTAX_OLD_KERNEL names, as old_kernel_test.py does
 """
 
 import json
-import pathlib
-import sys
 
 import pytest
 

@@ -6,9 +6,7 @@ measure there with the same commands here. Times are compared nowhere: the machi
 """
 
 import json
-import pathlib
 import re
-import sys
 from typing import NamedTuple
 
 import pytest

@@ -1,7 +1,7 @@
 """What is known of the allocators that people use is what is measured, to the byte."""
 
 import pytest
-from allocators_here import available, library_of, only_version
+from allocators_here import available, library_of, only_version, version_of
 from conftest import KIB, MIB, UNHURRIED_MIMALLOC, differences, measure, one_fault_brings_one_page, options, point_of
 
 OPS = 8

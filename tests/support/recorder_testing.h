@@ -19,8 +19,8 @@ ZEROTAX_EVENT(number, (uint64_t, who), (uint64_t, value))
 
 namespace zerotax {
 
-using trace::CtfTrace;
 using trace::CtfEvent;
+using trace::CtfTrace;
 
 /// A folder that is gone after the test.
 class TraceFolder {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "findings/projects.h"
 #include "findings/rule.h"
 #include "upstream/embedded.h"
-#include "findings/projects.h"
 
 namespace zerotax::upstream {
 
