@@ -38,7 +38,7 @@ def test_events_that_found_no_room_are_counted_and_said_with_the_remedy(tmp_path
     assert report["totals"]["lost"] > 0
     said = " ".join(done.stderr.split())
     lost = report["totals"]["lost"]
-    assert re.search(f"! {lost} events were lost, because the per-CPU buffer of {size} was full", said)
+    assert re.search(f"! {lost:,} events? lost, because the per-CPU buffer of {size} was full", said)
     assert "larger --buffer" in said
 
 

@@ -140,7 +140,7 @@ def test_the_programs_output_and_status_are_its_own():
 @pytest.mark.parametrize("arguments, words", [
     ([], "neither a process nor a command"),
     (["--pid", "1", "--", "true"], "a process and a command"),
-    (["--pid", "0"], "no process"),
+    (["--pid", "0"], "invalid PID 0"),
     (["--pid", "4194304"], "no process"),
     (["--interval", "0", "--", "true"], "invalid --interval 0"),
     (["--first-child", "--comm", "x", "--", "true"], "leave one of them out"),

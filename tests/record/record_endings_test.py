@@ -82,7 +82,7 @@ def test_who_gave_up_root_and_its_files_is_still_counted():
     assert found.status == 7
     [process] = found.json["processes"]
     assert large_callocs(process) == 10
-    assert any("children of fork" in gap for gap in process["gaps"])
+    assert any("forked children" in gap for gap in process["gaps"])
 
 
 def test_more_threads_than_there_is_room_for_are_summed_up():
