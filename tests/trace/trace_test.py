@@ -144,7 +144,7 @@ def test_a_library_that_is_opened_later_may_record(tmp_path, kind):
 
 def test_run_gives_the_program_its_folder_and_its_status(tmp_path):
     done = trace("run", "-o", tmp_path / "t", "--json", tmp_path / "t.json", "--", TRACED / "endings", "kill", 1000, status=137)
-    assert "1000 events" in done.stderr and done.stdout == ""
+    assert "1,000 events" in done.stderr and done.stdout == ""
     assert json.loads((tmp_path / "t.json").read_text())["events"] == 1000
     assert agree(tmp_path / "t") == (1000, 0)
     assert "already exists" in trace("run", "-o", tmp_path / "t", "--", "true", status=2).stderr

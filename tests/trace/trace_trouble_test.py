@@ -108,7 +108,7 @@ def test_a_damaged_trace_says_what_is_missing(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["list"], ["no trace"]), (["list", "/nonexistent"], ["no folder"]), (["list", "/tmp/.."], ["no trace"]),
+    (["list"], ["no trace"]), (["list", "/nonexistent"], ["not a folder"]), (["list", "/tmp/.."], ["no trace"]),
     (["dance", "x"], ["dance"]), (["run"], ["no command"]), (["run", "--", "/nonexistent"], ["/nonexistent"])])
 def test_unusable_arguments_are_refused_with_one_line(arguments, words, tmp_path):
     done = subprocess.run([ZEROTAX, "trace", *arguments], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True,
