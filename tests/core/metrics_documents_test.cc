@@ -1,5 +1,5 @@
 // What is written from the table of metrics is what is committed. After a change of the table, ZEROTAX_WRITE=1
-// build/tests/metrics_documents_test writes it anew.
+// build/tests/core_tests writes it anew.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ std::string text_of(const char* path) {
 
 void expect_committed(const char* path, const std::string& text) {
   if (std::getenv("ZEROTAX_WRITE") != nullptr) std::ofstream(path) << text;
-  EXPECT_EQ(text_of(path), text) << path << " is out of date: run ZEROTAX_WRITE=1 build/tests/metrics_documents_test";
+  EXPECT_EQ(text_of(path), text) << path << " is out of date: run ZEROTAX_WRITE=1 build/tests/core_tests";
 }
 
 TEST(MetricsDocuments, TheSchemaOfPointsIsWhatTheTableSays) {
