@@ -54,7 +54,8 @@ tidy() {
     exit $status' sh <"$1"
 }
 
-[ $# -gt 0 ] || set -- format shell python javascript odr tidy
+# shellcheck disable=SC2086  # a list of words
+[ $# -gt 0 ] || set -- $all_parts
 for part in "$@"; do
   case " $all_parts " in
     *" $part "*) ;;

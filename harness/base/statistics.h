@@ -10,6 +10,7 @@ struct Spread {
   double median;
   double p05;
   double p95;
+  bool operator==(const Spread&) const = default;
 };
 
 /// The q-quantile (0 <= q <= 1) of a non-empty sample, linear between order statistics (R's type 7).

@@ -21,6 +21,12 @@ std::string format_size(std::uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
+std::string format_given_size(std::uint64_t bytes) {
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  if (bytes == 0 || bytes % kMegabyte != 0 || bytes % kMiB == 0) return format_size(bytes);
+  return fmt::format("{} MB", bytes / kMegabyte);
+}
+
 std::string format_ns(double ns) {
   const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
   for (const auto& [unit, name] : {std::pair{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}) {

@@ -11,6 +11,9 @@ namespace zerotax {
 /// Bytes with the largest unit that keeps the number exact or to three digits: "100 MiB", "1.50 KiB", "12 B".
 std::string format_size(std::uint64_t bytes);
 
+/// Bytes as somebody gave them: "100 MB" is not a round number of MiB. Otherwise as format_size.
+std::string format_given_size(std::uint64_t bytes);
+
 /// Nanoseconds with a unit and three digits: "850 ns", "1.23 µs", "45.6 ms", "12.0 s".
 std::string format_ns(double ns);
 

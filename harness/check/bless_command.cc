@@ -15,11 +15,11 @@
 namespace zerotax::check {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kBlessExamples =
     "  zerotax bless --allocator mine=./libmine.so --baseline mine.json\n"
     "  zerotax bless --baseline tests/regression/baselines        every built-in allocator\n";
 
-struct Options {
+struct BlessOptions {
   MeasureOptions measure;
   std::string baseline;
   bool allow_failing = false;
@@ -42,7 +42,7 @@ bool may_be_blessed(const Allocator& allocator, const std::vector<Json>& measure
   return allow_failing;
 }
 
-ExitStatus bless(const Options& options) {
+ExitStatus bless(const BlessOptions& options) {
   options.measure.check();
   const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
   std::error_code failure;
@@ -75,10 +75,10 @@ ExitStatus bless(const Options& options) {
   return status;
 }
 
-const Subcommand command(
-    "bless", "accept what an allocator does now as its baseline", kExamples,
+const Subcommand bless_subcommand(
+    "bless", "accept what an allocator does now as its baseline", kBlessExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
-      const auto options = std::make_shared<Options>();
+      const auto options = std::make_shared<BlessOptions>();
       options->measure.add_allocators(arguments);
       arguments.option("--baseline", options->baseline, "the file to write, or a folder for several").required().path();
       arguments.flag("--allow-failing", options->allow_failing,

@@ -17,14 +17,6 @@ BaselinePart part_of(const std::vector<BaselineChange>& changes) {
   return part;
 }
 
-/// All that a baseline holds: it may have been cut down to some points, or to its thresholds.
-BaselinePart whole_of(const Json& baseline) {
-  BaselinePart part;
-  for (const Json& point : baseline.at("points")) part.points.push_back(point);
-  part.thresholds = baseline.contains("thresholds");
-  return part;
-}
-
 /// Moves the names of the changes that another measurement does not show to `explained`.
 void keep_lasting(const Json& baseline, const Json& again, std::vector<BaselineChange>& changes,
                   std::vector<std::string>& explained) {
@@ -38,6 +30,13 @@ void keep_lasting(const Json& baseline, const Json& again, std::vector<BaselineC
 }
 
 }  // namespace
+
+BaselinePart whole_of(const Json& baseline) {
+  BaselinePart part;
+  part.points = baseline.at("points").get<std::vector<Json>>();
+  part.thresholds = baseline.contains("thresholds");
+  return part;
+}
 
 BaselineVerdict hold_against(const Json& baseline, const MeasureAgain& measure) {
   const PointTime conditions{baseline_clock(baseline), 0};

@@ -18,6 +18,9 @@ struct BaselinePart {
   std::vector<std::uint64_t> edges;
 };
 
+/// All that a baseline holds: its file may have been cut down to some points, with or without thresholds.
+BaselinePart whole_of(const Json& baseline);
+
 /// Measures a part of a baseline, all there is for nullptr, with what is given as the allocator's time. The answer
 /// has "points", and "thresholds" if they or edges were asked for.
 using MeasureAgain = std::function<Json(const BaselinePart* part, const PointTime& time)>;
@@ -36,10 +39,9 @@ inline constexpr int kTimesChanged = 3;
 /// which allocators purge at once (mimalloc: 10 ms).
 inline constexpr PointTime kPaused{ClockMode::kStopped, 25'000'000};
 
-/// Measures anew, under its conditions, what a baseline holds (a file may be cut down to some points), and what differs
-/// again and again. A difference lasts if it is
-/// there each time, and if no other passing of time explains it: with pauses between the calls; for a baseline that was
-/// measured with the real clock, also with the clock stopped, and racing.
+/// Measures again, under its conditions, what a baseline holds, and then what differs, again and again. A difference
+/// lasts if it is there each time, and if no other passing of time explains it: with pauses between the calls; for a
+/// baseline that was measured with the real clock, also with the clock stopped, and racing.
 BaselineVerdict hold_against(const Json& baseline, const MeasureAgain& measure);
 
 }  // namespace zerotax::check

@@ -38,13 +38,6 @@ bool is_in(const BaselinePart* part, const PointSpec& spec) {
   });
 }
 
-/// Every point of a baseline, and no search for thresholds.
-BaselinePart all_points(const Json& baseline) {
-  BaselinePart part;
-  for (const Json& point : baseline.at("points")) part.points.push_back(point);
-  return part;
-}
-
 }  // namespace
 
 Json measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart* part, const PointTime& time) {
@@ -96,7 +89,8 @@ NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s) {
   NewBaseline made;
   made.measured = {measure(nullptr, kStopped), measure(nullptr, kStopped)};
   made.baseline = agreed_baseline(made.measured[0], made.measured[1], "not the same each time it was measured");
-  const BaselinePart points = all_points(made.baseline);
+  BaselinePart points = whole_of(made.baseline);
+  points.thresholds = false;
   made.measured.push_back(measure(&points, kPaused));
   made.baseline = agreed_baseline(made.baseline, made.measured.back(), "goes by a clock that cannot be stopped");
   made.baseline["by_the_clock"] = Json::array();

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/metric_json.h"
-#include "core/point_cost.h"
+#include "core/operation_cost.h"
 
 namespace zerotax::compare {
 namespace {
@@ -45,7 +45,7 @@ void add_figures(const Point& point, bool with_times, Cost cost, ComparedSide& s
   side.work["syscalls"].push_back(calls_of(point));
   if (!with_times) return;
   side.work["faults"].push_back(faults_of(point));
-  side.ns = cost == Cost::kCalloc ? point.median(Metric::kCallocNs) : operation_ns(point);
+  side.ns = cost == Cost::kCalloc ? point.number(Metric::kCallocNs) : operation_ns(point);
 }
 
 }  // namespace zerotax::compare

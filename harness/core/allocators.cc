@@ -226,6 +226,10 @@ Json version_json(const Allocator& allocator) {
   return allocator.version;
 }
 
+std::string name_and_version(const Allocator& allocator) {
+  return allocator.name + (allocator.version.empty() ? "" : " " + allocator.version);
+}
+
 Json allocator_json(const Allocator& allocator) {
   Json json;
   json["name"] = allocator.name;

@@ -43,4 +43,7 @@ Json allocator_json(const Allocator& allocator);
 /// The version as a metric: a string, or {"na": ...}.
 Json version_json(const Allocator& allocator);
 
+/// "jemalloc 5.3.0"; the name alone where the version is not known.
+std::string name_and_version(const Allocator& allocator);
+
 }  // namespace zerotax

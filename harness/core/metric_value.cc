@@ -42,14 +42,4 @@ std::string MetricValue::why_not() const {
   return why != nullptr ? why->text : "";
 }
 
-bool operator==(const MetricValue& one, const MetricValue& other) {
-  if (one.value_.index() != other.value_.index() || one.why_not() != other.why_not()) return false;
-  if (const auto time = one.spread()) {
-    const Spread of_other = *other.spread();
-    return time->median == of_other.median && time->p05 == of_other.p05 && time->p95 == of_other.p95;
-  }
-  if (one.calls() != nullptr) return *one.calls() == *other.calls();
-  return one.number() == other.number() && one.word() == other.word();
-}
-
 }  // namespace zerotax

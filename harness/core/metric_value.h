@@ -43,11 +43,12 @@ class MetricValue {
   /// Why there is no value; empty if there is one.
   [[nodiscard]] std::string why_not() const;
 
-  friend bool operator==(const MetricValue& one, const MetricValue& other);
+  friend bool operator==(const MetricValue& one, const MetricValue& other) = default;
 
  private:
   struct Why {
     std::string text;
+    bool operator==(const Why&) const = default;
   };
   using Value = std::variant<std::monostate, Why, std::uint64_t, double, Spread, std::string, SystemCalls>;
 

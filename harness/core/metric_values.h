@@ -19,8 +19,6 @@ class MetricValues {
   [[nodiscard]] std::optional<std::uint64_t> count(Metric metric) const { return (*this)[metric].count(); }
   /// Any number; of a time spread, its median.
   [[nodiscard]] std::optional<double> number(Metric metric) const { return (*this)[metric].number(); }
-  /// Nanoseconds: the median of a spread, or the time of a single operation. Another name of number().
-  [[nodiscard]] std::optional<double> median(Metric metric) const { return number(metric); }
   [[nodiscard]] std::optional<Spread> spread(Metric metric) const { return (*this)[metric].spread(); }
   [[nodiscard]] std::optional<std::string> word(Metric metric) const { return (*this)[metric].word(); }
   [[nodiscard]] bool is_word(Metric metric, std::string_view text) const { return word(metric) == text; }

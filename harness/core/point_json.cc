@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "base/error.h"
 #include "core/metric_json.h"
 
 namespace zerotax {
@@ -46,9 +47,10 @@ std::optional<Type> optional_field(const Json& json, const char* key) {
 }
 
 /// The elements of the list under a key; none if there is no such key.
-Json list_in(const Json& json, const char* key, const std::string& place = "") {
+const Json& list_in(const Json& json, const char* key, const std::string& place = "") {
+  static const Json kNone = Json::array();
   const auto found = json.find(key);
-  if (found == json.end()) return Json::array();
+  if (found == json.end()) return kNone;
   if (!found->is_array()) throw std::invalid_argument(fmt::format("{}/{}: not a list", place, key));
   return *found;
 }
@@ -137,6 +139,18 @@ Point point_from_json(const Json& json) {
   point.timing_modes = modes_in(json, MetricPass::kTiming);
   point.violations = field<std::vector<std::string>>(json, "violations", {});
   return point;
+}
+
+std::vector<Point> typed_points(const std::vector<Json>& points) {
+  std::vector<Point> typed;
+  typed.reserve(points.size());
+  try {
+    for (const Json& point : points) typed.push_back(point_from_json(point));
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(fmt::format("point {} of the run cannot be read: {}", typed.size() + 1, problem.what()),
+                     "measure it again, or take the line out");
+  }
+  return typed;
 }
 
 }  // namespace zerotax

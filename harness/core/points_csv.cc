@@ -18,28 +18,26 @@ struct Column {
   Json::json_pointer place;
 };
 
-/// "fork/child/copies".
-std::string place_of(const MetricRow& row) {
-  std::string place;
-  for (const char* key : keys_of(row.group)) place += key + std::string("/");
-  return place + row.key;
+/// "/fork/child/copies".
+Json::json_pointer place_of(const MetricRow& row) {
+  Json::json_pointer place;
+  for (const char* key : keys_of(row.group)) place /= std::string(key);
+  return place / std::string(row.key);
 }
 
 std::vector<Column> make_columns() {
   std::vector<Column> columns;
-  const auto add = [&](const std::string& name, const std::string& place) {
-    columns.push_back({name, Json::json_pointer("/" + place)});
-  };
   for (const char* name :
        {"allocator", "version", "preload", "env", "case", "size_bytes", "touch", "thread", "ops", "status", "reason"}) {
-    add(name, name);
+    columns.push_back({name, Json::json_pointer("/" + std::string(name))});
   }
   for (const MetricRow& row : metric_rows()) {
     const std::vector<std::string> names = csv_columns(row);
-    const std::string place = place_of(row);
-    if (names.size() == 1) add(names.front(), place);
+    const Json::json_pointer place = place_of(row);
+    if (names.size() == 1) columns.push_back({names.front(), place});
     if (names.size() < 2) continue;
-    for (std::size_t i = 0; i < names.size(); ++i) add(names[i], place + "/" + kSpreadParts.at(i));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      columns.push_back({names[i], place / std::string(kSpreadParts.at(i))});
   }
   return columns;
 }

@@ -107,7 +107,7 @@ std::string wrap_at(const std::string& text, std::size_t indent) { return wrap(t
 std::string ratio_text(double log_ratio) { return format_number(std::exp(log_ratio)); }
 
 std::string label(const Allocator& allocator) {
-  std::string text = allocator.name + (allocator.version.empty() ? "" : " " + allocator.version);
+  std::string text = name_and_version(allocator);
   for (const auto& [key, value] : allocator.env) text += fmt::format(" {}={}", key, value);
   return text;
 }

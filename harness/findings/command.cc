@@ -8,6 +8,7 @@
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
+#include "core/point_json.h"
 #include "core/stored_run.h"
 #include "findings/document.h"
 #include "findings/points.h"

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
-#include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "core/point_cost.h"
-#include "core/point_json.h"
+#include "core/operation_cost.h"
 #include "os/page.h"
 
 namespace zerotax::findings {
@@ -23,18 +20,6 @@ const MetricValues* values_of(const Point& point, EvidenceMetric metric) {
 
 }  // namespace
 
-std::vector<Point> typed_points(const std::vector<Json>& points) {
-  std::vector<Point> typed;
-  typed.reserve(points.size());
-  try {
-    for (const Json& point : points) typed.push_back(point_from_json(point));
-  } catch (const std::invalid_argument& problem) {
-    throw UsageError(fmt::format("point {} of the run cannot be read: {}", typed.size() + 1, problem.what()),
-                     "measure it again, or take the line out");
-  }
-  return typed;
-}
-
 std::string EvidenceMetric::key() const { return (first ? "first_" : "") + std::string(row_of(metric).key); }
 
 std::optional<std::uint64_t> count_of(const Point& point, EvidenceMetric metric) {
@@ -42,7 +27,7 @@ std::optional<std::uint64_t> count_of(const Point& point, EvidenceMetric metric)
   return values == nullptr ? std::nullopt : values->evident_count(metric.metric);
 }
 
-std::optional<double> calloc_ns(const Point& point) { return point.median(Metric::kCallocNs); }
+std::optional<double> calloc_ns(const Point& point) { return point.number(Metric::kCallocNs); }
 
 std::string bound_words(bool upper_bound) { return upper_bound ? "up to " : ""; }
 

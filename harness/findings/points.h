@@ -14,9 +14,6 @@ namespace zerotax::findings {
 
 /// What the rules have in common: reading metrics of a point, and joining points to ranges of sizes.
 
-/// The points of a run, where it is read. Throws UsageError for an invalid point.
-std::vector<Point> typed_points(const std::vector<Json>& points);
-
 /// A metric of the steady state, or of the process's first operation.
 struct EvidenceMetric {
   constexpr EvidenceMetric(Metric which, bool is_first = false)  // NOLINT(google-explicit-constructor)

@@ -57,7 +57,7 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point) {
                          values->is_upper_bound(Metric::kRedundantZeroedBytes), std::nullopt, std::nullopt};
     if (const MetricValues* twin = twin_of(timing, populated, size, fresh)) {
       calls.calloc_faults = twin->evident_count(Metric::kCallocFaults);
-      calls.calloc_ns = twin->median(Metric::kCallocNs);
+      calls.calloc_ns = twin->number(Metric::kCallocNs);
     }
     found.push_back(calls);
   }

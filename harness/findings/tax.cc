@@ -6,8 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/point_cost.h"
-#include "core/point_json.h"
+#include "core/operation_cost.h"
 #include "findings/points.h"
 #include "findings/populating.h"
 
@@ -45,7 +44,7 @@ void add_costs(const Point& point, PointVerdict& verdict) {
   verdict.clears_in_free = is_much_of(point.count(Metric::kZeroedInFreeBytes), size);
   verdict.needless_in_free = is_much_of(point.count(Metric::kRedundantZeroedInFreeBytes), size);
   verdict.returns = returns_memory(point);
-  verdict.calloc_ns = point.median(Metric::kCallocNs);
+  verdict.calloc_ns = point.number(Metric::kCallocNs);
   for (const CallMode& mode : point.timing_modes) {
     if (const auto ns = mode.number(Metric::kCallocNs)) verdict.calloc_ns_modes.push_back(*ns);
   }
@@ -89,8 +88,8 @@ std::size_t place_of(const Point& point, std::vector<AllocatorTax>& allocators) 
   return allocators.size() - 1;
 }
 
-/// Two builds of one allocator are told apart by the file that was preloaded.
-void tell_apart(std::vector<AllocatorTax>& allocators) {
+/// Two builds of one allocator get labels with the file that was preloaded.
+void distinguish_builds(std::vector<AllocatorTax>& allocators) {
   std::map<std::string, int> times;
   for (const AllocatorTax& tax : allocators) ++times[tax.label];
   for (AllocatorTax& tax : allocators) {
@@ -139,16 +138,17 @@ bool can_be_worst(const PointVerdict& point) {
 }
 
 void compare_workers(const std::vector<PointVerdict>& points, std::size_t allocator, AllocatorTax& tax) {
+  const auto is_counted = [&](const PointVerdict& point) {
+    return point.allocator == allocator && point.case_name == "calloc_loop" && point.redundant_bytes;
+  };
   std::map<std::pair<std::uint64_t, double>, std::uint64_t> main;
   for (const PointVerdict& point : points) {
-    if (point.allocator != allocator || point.case_name != "calloc_loop" || !point.redundant_bytes) continue;
-    if (point.thread == "main") main[{point.size_bytes, point.touch}] = *point.redundant_bytes;
+    if (is_counted(point) && point.thread == "main") main[{point.size_bytes, point.touch}] = *point.redundant_bytes;
   }
   std::set<std::uint64_t> differs;
   for (const PointVerdict& point : points) {
-    if (point.allocator != allocator || point.case_name != "calloc_loop" || !point.redundant_bytes) continue;
     const auto found = main.find({point.size_bytes, point.touch});
-    if (point.thread != "worker" || found == main.end()) continue;
+    if (!is_counted(point) || point.thread != "worker" || found == main.end()) continue;
     ++tax.worker_points;
     const std::uint64_t more = std::max(found->second, *point.redundant_bytes);
     if (more - std::min(found->second, *point.redundant_bytes) > kWorkerBytes) differs.insert(point.size_bytes);
@@ -194,15 +194,6 @@ bool is_untouched_loop(const PointVerdict& point) {
   return point.case_name == "calloc_loop" && point.thread == "main" && point.touch == 0;
 }
 
-std::string allocator_label(const Json& point) {
-  std::string label = point.at("allocator");
-  if (point.at("version").is_string()) label += " " + point.at("version").get<std::string>();
-  for (const auto& [key, value] : point.at("env").items()) {
-    label += fmt::format(" [{}={}]", key, value.get<std::string>());
-  }
-  return label;
-}
-
 std::string env_words(const Json& env) {
   std::string words;
   for (const auto& [key, value] : env.items()) {
@@ -211,13 +202,12 @@ std::string env_words(const Json& env) {
   return words;
 }
 
-Verdicts find_verdicts(const std::vector<Json>& points) {
+Verdicts find_verdicts(const std::vector<Point>& points) {
   Verdicts verdicts;
-  for (const Json& json : points) {
-    const Point point = point_from_json(json);
+  for (const Point& point : points) {
     verdicts.points.push_back(verdict_of(point, place_of(point, verdicts.allocators)));
   }
-  tell_apart(verdicts.allocators);
+  distinguish_builds(verdicts.allocators);
   compare_times(verdicts.points);
   for (std::size_t n = 0; n < verdicts.allocators.size(); ++n) {
     add_ranges(verdicts.points, n, verdicts.allocators[n]);

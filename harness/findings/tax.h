@@ -82,15 +82,12 @@ struct Verdicts {
   std::vector<PointVerdict> points;      ///< in the order of the run
 };
 
-Verdicts find_verdicts(const std::vector<Json>& points);
+Verdicts find_verdicts(const std::vector<Point>& points);
 
 /// Whether a point is of those that an allocator is judged by.
 bool is_untouched_loop(const PointVerdict& point);
 
 /// "KEY=VALUE KEY=VALUE" of an "env" object.
 std::string env_words(const Json& env);
-
-/// "allocator version [KEY=VALUE …]".
-std::string allocator_label(const Json& point);
 
 }  // namespace zerotax::findings

@@ -10,10 +10,10 @@
 #include "core/document.h"
 #include "core/figures.h"
 #include "core/output_file.h"
+#include "core/point_json.h"
 #include "core/receive_points.h"
 #include "core/session.h"
 #include "findings/document.h"
-#include "findings/points.h"
 #include "os/input_file.h"
 #include "study/plan.h"
 #include "study/summary.h"
@@ -24,7 +24,6 @@ namespace zerotax::study {
 using findings::find_findings;
 using findings::findings_count;
 using findings::findings_json;
-using findings::typed_points;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;
@@ -89,7 +88,8 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const std::string folder = session.folder()->path();
   check_study(session.plan(), folder);
   int signal = session.run();
-  const std::string summary = summary_text(write_summary(*session.folder(), session.points()));
+  const std::vector<Point> points = typed_points(session.points());
+  const std::string summary = summary_text(write_summary(*session.folder(), points));
   session.folder()->write("summary.md", summary);
   if (signal == 0) signal = search_thresholds(session.plan(), folder);
   if (signal != 0) {
@@ -97,7 +97,6 @@ ExitStatus study(const MeasureOptions& options, bool full) {
                session.points().size(), session.plan().points.size(), folder);
     return ExitStatus::kDone;
   }
-  const std::vector<Point> points = typed_points(session.points());
   const Json findings = findings_json(find_findings(points, read_json_file(folder + "/thresholds.json")), folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
@@ -113,7 +112,7 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand command("study", "measure every allocator over all sizes, and say who pays", kExamples,
+const Subcommand command("study", "measure every allocator over all sizes, and report redundant zeroing", kExamples,
                          [](Arguments& arguments) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<MeasureOptions>();
                            const auto full = std::make_shared<bool>(false);

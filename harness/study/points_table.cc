@@ -25,7 +25,7 @@ std::string count(const MetricValues& values, Metric metric) {
 }
 
 std::string time(const MetricValues& values, Metric metric) {
-  const auto ns = values.median(metric);
+  const auto ns = values.number(metric);
   return ns ? format_ns(*ns) : "n/a";
 }
 

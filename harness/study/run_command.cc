@@ -9,8 +9,8 @@
 #include "core/interrupt.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
+#include "core/point_json.h"
 #include "core/session.h"
-#include "findings/points.h"
 #include "study/points_table.h"
 #include "study/summary.h"
 
@@ -18,7 +18,7 @@ namespace zerotax::study {
 
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kRunExamples =
     "  zerotax run --size 100MiB --size 1000MiB\n"
     "  zerotax run --allocator jemalloc --allocator mimalloc --size 1MiB --touch 0 --touch 1\n"
     "  zerotax run --allocator mine=./libmine.so --size 20MiB --thread worker --json mine.json\n"
@@ -32,7 +32,7 @@ Repeats repeats_for(std::optional<std::int64_t> given) {
   return {ops, ops, ops, ops, 0};
 }
 
-Session make_session(const MeasureOptions& options) {
+Session make_run_session(const MeasureOptions& options) {
   if (!options.resume.empty()) return Session::resume(options.resume, Subcommand::command_line);
   Plan plan;
   plan.timeout_s = options.timeout_s;
@@ -53,11 +53,11 @@ ExitStatus run(const MeasureOptions& options) {
   check_outside({{"--json", options.json}}, {"--out", options.out});
   check_outside({{"--json", options.json}}, {"--resume", options.resume});
   check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
-  Session session = make_session(options);
+  Session session = make_run_session(options);
   const int signal = session.run();
-  if (session.folder() != nullptr) write_summary(*session.folder(), session.points());
+  const std::vector<Point> points = typed_points(session.points());
+  if (session.folder() != nullptr) write_summary(*session.folder(), points);
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
-  const std::vector<Point> points = findings::typed_points(session.points());
   if (options.json != "-") fmt::print("{}", points_table(points));
   if (signal != 0) {
     fmt::print(
@@ -69,14 +69,14 @@ ExitStatus run(const MeasureOptions& options) {
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand command("run", "measure chosen points: allocators x sizes x touched fractions", kExamples,
-                         [](Arguments& arguments) -> std::function<ExitStatus()> {
-                           const auto options = std::make_shared<MeasureOptions>();
-                           options->add_allocators(arguments);
-                           options->add_folder(arguments);
-                           options->add_axes(arguments);
-                           return [options] { return run(*options); };
-                         });
+const Subcommand run_subcommand("run", "measure chosen points: allocators x sizes x touched fractions", kRunExamples,
+                                [](Arguments& arguments) -> std::function<ExitStatus()> {
+                                  const auto options = std::make_shared<MeasureOptions>();
+                                  options->add_allocators(arguments);
+                                  options->add_folder(arguments);
+                                  options->add_axes(arguments);
+                                  return [options] { return run(*options); };
+                                });
 
 }  // namespace
 }  // namespace zerotax::study

@@ -177,7 +177,7 @@ Json run_head(const Verdicts& verdicts, const Json& run) {
 
 }  // namespace
 
-Json summary_json(const std::vector<Json>& points, const Json& run) {
+Json summary_json(const std::vector<Point>& points, const Json& run) {
   const Verdicts verdicts = findings::find_verdicts(points);
   Json json;
   json["schema"] = "zerotax.summary/1";
@@ -202,7 +202,7 @@ Json summary_json(const std::vector<Json>& points, const Json& run) {
   return json;
 }
 
-Json write_summary(const ResultsFolder& folder, const std::vector<Json>& points) {
+Json write_summary(const ResultsFolder& folder, const std::vector<Point>& points) {
   Json summary = summary_json(points, read_json_file(folder.path() + "/run.json"));
   folder.write("summary.json", json_text(summary));
   return summary;

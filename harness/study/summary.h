@@ -5,19 +5,20 @@
 
 #include "base/json.h"
 #include "core/results.h"
+#include "core/typed_point.h"
 
 namespace zerotax::study {
 
 /// All that is judged of points, in one document: "zerotax.summary/1" (results/schema/summary.schema.json). Who shows
 /// it (terminal, figures, page) judges nothing again. `run`: the object of run.json, or null; of it, when the run began
 /// and how it ended.
-Json summary_json(const std::vector<Json>& points, const Json& run);
+Json summary_json(const std::vector<Point>& points, const Json& run);
 
 /// The same for someone who has never heard of the matter: Markdown that also reads well in a terminal of 80 columns.
-/// Who pays, from which size to which, and how much.
+/// Which allocators zero redundantly, at which sizes, and at what cost.
 std::string summary_text(const Json& summary);
 
 /// Writes summary.json into a results folder, beside run.json. Returns it.
-Json write_summary(const ResultsFolder& folder, const std::vector<Json>& points);
+Json write_summary(const ResultsFolder& folder, const std::vector<Point>& points);
 
 }  // namespace zerotax::study

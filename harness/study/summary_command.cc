@@ -6,13 +6,14 @@
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
+#include "core/point_json.h"
 #include "core/stored_run.h"
 #include "study/summary.h"
 
 namespace zerotax::study {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kSummaryExamples =
     "  zerotax summary results/2026-11-20T05-10-00Z\n"
     "  zerotax summary results/2026-11-20T05-10-00Z --json results/2026-11-20T05-10-00Z/summary.json\n"
     "  zerotax run --size 20MiB --json mine.json; zerotax summary mine.json\n";
@@ -29,14 +30,14 @@ ExitStatus summary(const SummaryOptions& options) {
   for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
   check_outputs({{"--json", options.json}}, inputs);
   const std::string head = std::filesystem::is_directory(options.run) ? options.run + "/run.json" : options.run;
-  const Json json = summary_json(run.points, read_json_file(head));
+  const Json json = summary_json(typed_points(run.points), read_json_file(head));
   if (!options.json.empty()) write_file(options.json, json_text(json));
   if (options.json != "-") fmt::print("{}", summary_text(json));
   return ExitStatus::kDone;
 }
 
-const Subcommand command(
-    "summary", "summarise measured points: who pays for needless zeros, at which sizes, and how much", kExamples,
+const Subcommand summary_subcommand(
+    "summary", "summarise a run: which allocators zero redundantly, at which sizes, at what cost", kSummaryExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<SummaryOptions>();
       arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();

@@ -144,7 +144,7 @@ void add_lead(const Verdicts& verdicts, Json& sentences) {
   }
   if (const std::string text = who_pays(verdicts); !text.empty()) {
     sentences.push_back(
-        sentence("lead", "Who pays for nothing", text, link_to("heat", "calloc_loop", 0, "main", std::nullopt)));
+        sentence("lead", "Redundant zeroing", text, link_to("heat", "calloc_loop", 0, "main", std::nullopt)));
   }
 }
 
@@ -213,13 +213,6 @@ Json workers(const Verdicts& verdicts) {
                   link);
 }
 
-/// A size as somebody gave it: 100 MB is no round number of MiB.
-std::string given_size(std::uint64_t bytes) {
-  constexpr std::uint64_t kMegabyte = 1'000'000;
-  if (bytes % kMegabyte != 0 || bytes % kMiB == 0) return format_size(bytes);
-  return fmt::format("{} MB", bytes / kMegabyte);
-}
-
 Json receives(const Verdicts& verdicts) {
   const char* subject = "Receives into buffers from calloc";
   const auto of_case = [](const char* name) {
@@ -237,8 +230,8 @@ Json receives(const Verdicts& verdicts) {
   const PointVerdict& slow = *apart->least;
   return sentence("for_whom", subject,
                   fmt::format("With buffers of {}, {} MB/s arrive with {} and {} MB/s with {}.",
-                              given_size(slow.size_bytes), format_number(apart->high), label_of(verdicts, *apart->most),
-                              format_number(apart->low), label_of(verdicts, slow)),
+                              format_given_size(slow.size_bytes), format_number(apart->high),
+                              label_of(verdicts, *apart->most), format_number(apart->low), label_of(verdicts, slow)),
                   link_to("receiving", slow.case_name, 0, slow.thread, slow.size_bytes));
 }
 

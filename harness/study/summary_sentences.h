@@ -7,7 +7,7 @@
 
 namespace zerotax::study {
 
-/// The sentences of the summary, in the order in which they are told: {part, subject, text, link or command or
+/// The sentences of the summary, in the order of the summary: {part, subject, text, link or command or
 /// allocator} (results/schema/summary.schema.json). What is code in a text stands between backticks.
 Json summary_sentences(const findings::Verdicts& verdicts);
 

@@ -9,12 +9,11 @@ namespace zerotax::study {
 namespace {
 
 constexpr const char* kIntroduction =
-    "## Who pays for zeros that were there already\n\n"
-    "A block from calloc must be zero. Memory fresh from the kernel is, and so is\n"
-    "memory that nobody wrote to. An allocator that writes zeros there all the same\n"
-    "pays for nothing: time, page faults, and memory that is populated for it.\n"
-    "Below, a program callocs a block, touches none of it, and frees it, again and\n"
-    "again.\n\n";
+    "## Redundant zeroing, by allocator\n\n"
+    "A block from calloc must be all zero. Memory fresh from the kernel already is,\n"
+    "and so is memory that nothing has written to. An allocator that writes zeros\n"
+    "there anyway wastes time, page faults and memory. In this table, a program\n"
+    "callocs a block, touches none of it, and frees it, over and over.\n\n";
 
 /// A string of a document, without a copy in which temporaries would end.
 std::string text_of(const Json& object, const char* key) { return object.at(key).get<std::string>(); }

@@ -60,7 +60,7 @@ ExitStatus thresholds(const Options& options) {
 }
 
 const Subcommand command(
-    "thresholds", "find every size at which an allocator changes its ways, to the byte", kExamples,
+    "thresholds", "find every size at which an allocator changes behaviour, to the byte", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);

@@ -9,6 +9,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "core/interrupt.h"
+#include "core/point_json.h"
 #include "core/session.h"
 #include "findings/points.h"
 #include "os/environment.h"
@@ -23,7 +24,6 @@ using findings::AllocatorFindings;
 using findings::find_findings;
 using findings::Finding;
 using findings::finding_id;
-using findings::typed_points;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;

@@ -6,7 +6,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "core/interrupt.h"
-#include "core/point_cost.h"
+#include "core/operation_cost.h"
 #include "findings/projects.h"
 #include "findings/tax.h"
 #include "profile/document.h"
@@ -18,7 +18,6 @@
 
 namespace zerotax::upstream {
 
-using findings::allocator_label;
 using findings::AllocatorFindings;
 using findings::find_findings;
 using findings::Finding;
@@ -141,13 +140,8 @@ std::string ReportSession::reproduce(ReportData& data) const {
   Finding finding = data.finding;
   finding.named_bytes = data.size_bytes;
   data.how = command_line(finding, subject);
-  data.source = reproducer_source(
-      finding,
-      {fmt::format(
-           "{}: {}",
-           allocator_label({{"allocator", subject.name}, {"version", version_json(subject)}, {"env", Json::object()}}),
-           finding.title),
-       data.how + "   (exit status 1: it shows, 0: it does not)"});
+  data.source = reproducer_source(finding, {fmt::format("{}: {}", name_and_version(subject), finding.title),
+                                            data.how + "   (exit status 1: it shows, 0: it does not)"});
   const ReproducerProgram program(compiler_, data.source);
   data.shown = program.run(subject);
   if (interrupted() != 0) throw ReportInterrupted{};

@@ -22,6 +22,7 @@ TEST(Units, AreWrittenAsInPythonAndJavaScript) {
   const std::map<std::string, std::function<std::string(const Json&)>> formatters{
       {"time", [](const Json& value) { return format_ns(value.get<double>()); }},
       {"size", [](const Json& value) { return format_size(value.get<std::uint64_t>()); }},
+      {"given_size", [](const Json& value) { return format_given_size(value.get<std::uint64_t>()); }},
       {"count", [](const Json& value) { return format_count(value.get<std::uint64_t>()); }},
       {"ratio", [](const Json& value) { return format_ratio(value.get<double>()); }},
       {"number", [](const Json& value) { return format_number(value.get<double>()); }},

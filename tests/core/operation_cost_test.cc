@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "core/point_json.h"
+
 namespace zerotax {
 namespace {
 
 Json spread_of(double median) { return {{"median", median}, {"p05", median}, {"p95", median}}; }
 
-Json point(double touch) {
+Json point_with(double touch) {
   const Json na = not_available("nothing is touched");
-  return {{"touch", touch},
+  return {{"status", "ok"},
+          {"touch", touch},
           {"calloc_ns", spread_of(100)},
           {"touch_ns", touch > 0 ? spread_of(20) : na},
           {"free_ns", spread_of(3)},
@@ -25,12 +28,14 @@ Json point(double touch) {
              {"free_faults", 2}}}}};
 }
 
+Point point(double touch) { return point_from_json(point_with(touch)); }
+
 TEST(OperationCost, IsTheSumOfItsParts) {
   EXPECT_EQ(operation_ns(point(1)), 123);
   EXPECT_EQ(operation_faults(point(1)), 41);
   EXPECT_EQ(first_operation_ns(point(1)), 756);
   EXPECT_EQ(first_operation_faults(point(1)), 97);
-  EXPECT_EQ(calloc_ns(point(1)), 100);
+  EXPECT_EQ(point(1).number(Metric::kCallocNs), 100);
 }
 
 TEST(OperationCost, TouchingIsNoPartWhereNothingIsTouched) {
@@ -42,11 +47,12 @@ TEST(OperationCost, TouchingIsNoPartWhereNothingIsTouched) {
 
 TEST(OperationCost, APartThatWasNotMeasuredIsNotZero) {
   for (const char* part : {"calloc", "touch", "free"}) {
-    Json without = point(1);
+    Json json = point_with(1);
     for (const char* unit : {"_ns", "_faults"}) {
-      without[part + std::string(unit)] = not_available("no counter");
-      without["first_ops"][0][part + std::string(unit)] = not_available("no counter");
+      json[part + std::string(unit)] = not_available("no counter");
+      json["first_ops"][0][part + std::string(unit)] = not_available("no counter");
     }
+    const Point without = point_from_json(json);
     EXPECT_EQ(operation_ns(without), std::nullopt) << part;
     EXPECT_EQ(operation_faults(without), std::nullopt) << part;
     EXPECT_EQ(first_operation_ns(without), std::nullopt) << part;
@@ -55,8 +61,9 @@ TEST(OperationCost, APartThatWasNotMeasuredIsNotZero) {
 }
 
 TEST(OperationCost, WithoutAFirstOperationThereIsNone) {
-  Json none = point(1);
-  none["first_ops"] = Json::array();
+  Json json = point_with(1);
+  json["first_ops"] = Json::array();
+  const Point none = point_from_json(json);
   EXPECT_EQ(first_operation_ns(none), std::nullopt);
   EXPECT_EQ(first_operation_faults(none), std::nullopt);
 }

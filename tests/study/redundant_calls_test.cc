@@ -110,7 +110,7 @@ TEST(Summary, ShowsBothKindsOfCallsAndTheirShares) {
   point["size_bytes"] = 100 * kMiB;
   point["modes"] = {{"audit", {audited(6, 0, 0), audited(1, 100 * kMiB, 100 * kMiB)}},
                     {"timing", {timed(13, 0, 310'000), timed(2, 25'600, 39.1e6)}}};
-  const std::string summary = one_line_each(summary_text(summary_json({point}, nullptr)));
+  const std::string summary = one_line_each(summary_text(summary_json(typed_points({point}), nullptr)));
   EXPECT_NE(summary.find("310 µs / 39.1 ms"), std::string::npos) << summary;
   EXPECT_NE(summary.find(" 1/7 calls |"), std::string::npos) << summary;
   EXPECT_NE(summary.find("1 of 7 callocs writes 104,857,600 redundant"), std::string::npos) << summary;

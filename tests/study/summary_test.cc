@@ -32,7 +32,7 @@ Json crashed(std::uint64_t size) {
   return point;
 }
 
-Json summary_of(const std::vector<Json>& points) { return summary_json(points, nullptr); }
+Json summary_of(const std::vector<Json>& points) { return summary_json(typed_points(points), nullptr); }
 
 std::string sentence_of(const Json& summary, const std::string& part, const std::string& subject) {
   for (const Json& sentence : summary.at("sentences")) {
@@ -53,7 +53,7 @@ TEST(SummaryRanges, ASizeWithoutAnAnswerEndsARangeWhateverTheReason) {
     EXPECT_EQ(redundant.at("ranges").size(), 2U);
     EXPECT_TRUE(has(sentence_of(summary, "each", "a 1.0"), "at 1 MiB and 4 MiB."));
     EXPECT_TRUE(has(one_line_each(summary_text(summary)), "at 1 MiB and 4 MiB.")) << summary_text(summary);
-    EXPECT_TRUE(has(sentence_of(summary, "lead", "Who pays for nothing"), "a 1.0 at some sizes"));
+    EXPECT_TRUE(has(sentence_of(summary, "lead", "Redundant zeroing"), "a 1.0 at some sizes"));
   }
 }
 

@@ -31,11 +31,11 @@ Json point(const std::string& allocator, std::uint64_t size, const Json& redunda
 }
 
 std::vector<AllocatorTax> taxes_of(const std::vector<Json>& points) {
-  return findings::find_verdicts(points).allocators;
+  return findings::find_verdicts(typed_points(points)).allocators;
 }
 
 std::string text_of(const std::vector<Json>& points) {
-  return one_line_each(summary_text(summary_json(points, nullptr)));
+  return one_line_each(summary_text(summary_json(typed_points(points), nullptr)));
 }
 
 TEST(Tax, FindsTheSpansOfSizesThatPayWhateverTheirOrder) {
@@ -146,7 +146,7 @@ TEST(Summary, SaysWhoPaysFromWhereToWhereAndHowMuch) {
     points.push_back(point("never", size * kMiB, 0));
     points.back()["calloc_ns"]["median"] = 100;
   }
-  const std::string wrapped = summary_text(summary_json(points, nullptr));
+  const std::string wrapped = summary_text(summary_json(typed_points(points), nullptr));
   const std::string summary = one_line_each(wrapped);
   EXPECT_NE(summary.find("**always 1.0**: Writes zeros over memory that is zero already, at every"), std::string::npos)
       << summary;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/size.h"
+#include "core/point_json.h"
 #include "findings/document.h"
 #include "findings/points.h"
 

@@ -1,3 +1,4 @@
+#include "core/point_json.h"
 #include "findings_testing.h"
 #include "upstream/tables.h"
 #include "upstream/text.h"
@@ -8,7 +9,6 @@ using findings::Made;
 using findings::point_of;
 
 using findings::find_findings;
-using findings::typed_points;
 namespace {
 
 /// A point with the figures that the tables need of its first operation.

@@ -6,7 +6,7 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "core/point_cost.h"
+#include "core/operation_cost.h"
 #include "findings/points.h"
 #include "findings/rule.h"
 
