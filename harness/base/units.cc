@@ -51,7 +51,7 @@ std::string format_counted(std::uint64_t count, const char* singular, const char
 }
 
 std::string format_number(double value) {
-  if (value >= 999'999.5) return fmt::format("{:.3g} M", value / 1e6);
+  if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
   return value < 999.5 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
 }
 
