@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "core/allocators.h"
 #include "core/typed_point.h"
-#include "meter/record.h"
+#include "meter/sample_block.h"
 #include "thresholds/search.h"
 
 namespace zerotax::check {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
-#include "meter/record.h"
+#include "meter/sample_block.h"
 
 namespace zerotax {
 

@@ -26,7 +26,7 @@ bool contains(const MetricValue& calls, const char* name) {
 
 MetricValue syscalls_at(const PassResult& audit, std::size_t op, Tally which) {
   if (op >= audit.ops()) return MetricValue::not_available(why_not(audit, "audit"));
-  const char* na = &audit.record().na_syscalls[0];
+  const char* na = &audit.samples().na_syscalls[0];
   if (na[0] != '\0') return MetricValue::not_available(na);
   const SyscallTally& tally = audit.op(op).*which;
   if (tally.incomplete != 0) {
@@ -65,8 +65,8 @@ MetricValue sum_of(const MetricValue& one, const MetricValue& other) {
 MetricValue home_at(const PassResult& audit, std::size_t op) {
   if (op >= audit.ops()) return MetricValue::not_available(why_not(audit, "audit"));
   if (audit.op(op).in_heap != 0) return MetricValue::word("heap");
-  MetricValue in_calloc = syscalls_at(audit, op, &OpRecord::calloc_syscalls);
-  MetricValue in_free = syscalls_at(audit, op, &OpRecord::free_syscalls);
+  MetricValue in_calloc = syscalls_at(audit, op, &OpSample::calloc_syscalls);
+  MetricValue in_free = syscalls_at(audit, op, &OpSample::free_syscalls);
   if (in_calloc.is_not_available()) return in_calloc;
   if (in_free.is_not_available()) return in_free;
   return MetricValue::word(contains(in_calloc, "mmap") || contains(in_free, "munmap") ? "mapping" : "arena");

@@ -4,7 +4,7 @@
 
 namespace zerotax {
 
-using Tally = SyscallTally OpRecord::*;
+using Tally = SyscallTally OpSample::*;
 
 /// The system calls of one operation (counted from 0) of the audit.
 MetricValue syscalls_at(const PassResult& audit, std::size_t op, Tally which);

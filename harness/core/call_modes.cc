@@ -24,12 +24,12 @@ Rows compared_rows(MetricPass pass) {
 }
 
 struct Mode {
-  const OpRecord* example;
+  const OpSample* example;
   std::vector<double> calloc_ns;
   std::size_t ops = 0;
 };
 
-bool is_alike(const OpRecord& one, const OpRecord& other, const Rows& rows, std::int64_t tolerance) {
+bool is_alike(const OpSample& one, const OpSample& other, const Rows& rows, std::int64_t tolerance) {
   return std::all_of(rows.begin(), rows.end(), [&](const MetricRow* row) {
     return std::abs(row->source.of(one) - row->source.of(other)) <= tolerance;
   });
@@ -39,7 +39,7 @@ bool is_alike(const OpRecord& one, const OpRecord& other, const Rows& rows, std:
 std::vector<Mode> modes_of(const PassResult& pass, const Rows& rows, std::int64_t tolerance) {
   std::vector<Mode> modes;
   for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
-    const OpRecord& op = pass.op(i);
+    const OpSample& op = pass.op(i);
     for (const MetricRow* row : rows) {
       if (row->source.of(op) == kNotMeasured) return {};
     }

@@ -20,8 +20,8 @@ void add_derived(const Passes& passes, std::size_t op, FirstOperation& entry) {
   entry[Metric::kZeroNs] = zero_time_at(passes, op, zeroed);
   entry[Metric::kZeroedBound] = bound_of(zeroed, seen ? audit.op(op).methods : 0);
   entry[Metric::kZeroedInFreeBound] = bound_of(entry[Metric::kZeroedInFreeBytes], seen ? audit.op(op).free_methods : 0);
-  entry[Metric::kCallocSyscalls] = syscalls_at(audit, op, &OpRecord::calloc_syscalls);
-  entry[Metric::kFreeSyscalls] = syscalls_at(audit, op, &OpRecord::free_syscalls);
+  entry[Metric::kCallocSyscalls] = syscalls_at(audit, op, &OpSample::calloc_syscalls);
+  entry[Metric::kFreeSyscalls] = syscalls_at(audit, op, &OpSample::free_syscalls);
   entry[Metric::kHome] = home_at(audit, op);
 }
 

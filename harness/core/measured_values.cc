@@ -24,7 +24,7 @@ const PassResult& pass_of(const Passes& passes, MetricPass pass) {
 
 /// Why the whole pass has no value for this row; empty if it has one.
 const char* why_none(const PassResult& pass, const MetricRow& row) {
-  return pass.made() && row.source.na != nullptr ? &(pass.record().*row.source.na)[0] : "";
+  return pass.made() && row.source.na != nullptr ? &(pass.samples().*row.source.na)[0] : "";
 }
 
 /// Whether the timing pass was made and touched nothing.

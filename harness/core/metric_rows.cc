@@ -11,7 +11,7 @@ using enum MetricPass;
 }  // namespace
 
 const std::array<MetricRow, kMetrics>& metric_rows() {
-#define FROM(member) [](const OpRecord& op) -> std::int64_t { return op.member; }
+#define FROM(member) [](const OpSample& op) -> std::int64_t { return op.member; }
 #define ZEROTAX_METRIC(name, ...) MetricRow{.metric = Metric::name, __VA_ARGS__},
   static const std::array<MetricRow, kMetrics> rows{
 #include "core/metrics.inc"

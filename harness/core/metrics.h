@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "meter/record.h"
+#include "meter/sample_block.h"
 
 namespace zerotax {
 
@@ -56,9 +56,9 @@ struct MetricElsewhere {
 
 /// Where an operation's value is in what the probe wrote; nothing for a metric that is derived from others.
 struct MetricSource {
-  std::int64_t (*of)(const OpRecord&) = nullptr;
-  char const (Record::*na)[kReasonBytes] = nullptr;                     ///< why the pass as a whole has none
-  char const (Record::*unseen)[2 * kReasonBytes] = &Record::na_unseen;  ///< why single operations have none
+  std::int64_t (*of)(const OpSample&) = nullptr;
+  char const (SampleBlock::*na)[kReasonBytes] = nullptr;                          ///< why the pass as a whole has none
+  char const (SampleBlock::*unseen)[2 * kReasonBytes] = &SampleBlock::na_unseen;  ///< why single operations have none
 };
 
 /// All there is to know about a metric. Adding one takes a row in metrics.inc and the probe that measures it.

@@ -30,13 +30,13 @@ double expected_seconds(const PairedPlace& place) {
   return 2 * (0.015 + std::min(kRepeats.ops * operation, std::max(0.1, kRepeats.min_ops * operation)));
 }
 
-double cost_of(const OpRecord& op, Cost cost) {
+double cost_of(const OpSample& op, Cost cost) {
   std::int64_t ns = op.calloc_ns;
   if (cost == Cost::kTotal) ns += op.free_ns + (op.touch_ns == kNotMeasured ? 0 : op.touch_ns);
   return static_cast<double>(std::max<std::int64_t>(1, ns));
 }
 
-std::int64_t faults_of(const OpRecord& op) {
+std::int64_t faults_of(const OpSample& op) {
   std::int64_t faults = 0;
   for (const std::int64_t each : {op.calloc_faults, op.touch_faults, op.free_faults}) {
     if (each != kNotMeasured) faults += each;

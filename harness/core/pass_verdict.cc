@@ -15,9 +15,9 @@ namespace {
 using Status = PassResult::Status;
 
 /// "in calloc, operation 3".
-std::string place(const Record& record) {
+std::string place(const SampleBlock& samples) {
   const char* where = "before the first operation";
-  switch (record.phase) {
+  switch (samples.phase) {
     case Phase::kStart:
       return where;
     case Phase::kSetUp:
@@ -48,7 +48,7 @@ std::string place(const Record& record) {
     case Phase::kDone:
       return "after the last operation";
   }
-  return fmt::format("{}, operation {}", where, record.ops_started);
+  return fmt::format("{}, operation {}", where, samples.ops_started);
 }
 
 std::string first_line(const std::string& text) {
@@ -57,25 +57,25 @@ std::string first_line(const std::string& text) {
 }
 
 /// Of a process that exited.
-PassVerdict judge_exit(const ChildResult& child, const Record& record, const std::string& how) {
-  const std::string where = place(record);
-  if (child.code == kCaseFailed && record.failure[0] != '\0') {
-    return {Status::kFailed, fmt::format("{} {}{}", &record.failure[0], where, first_line(child.errors))};
+PassVerdict judge_exit(const ChildResult& child, const SampleBlock& samples, const std::string& how) {
+  const std::string where = place(samples);
+  if (child.code == kCaseFailed && samples.failure[0] != '\0') {
+    return {Status::kFailed, fmt::format("{} {}{}", &samples.failure[0], where, first_line(child.errors))};
   }
-  if (child.code == kNoRecord && record.phase == Phase::kStart && probe_says(child, kNoRecord)) {
+  if (child.code == kNoSampleBlock && samples.phase == Phase::kStart && probe_says(child, kNoSampleBlock)) {
     return {Status::kCrashed,
             "closed the descriptor of the measurement, which is not its own, before the first operation"};
   }
   // The library may end the process with any status, 0 too: what counts is whether we reached the end.
-  if (child.code != 0 || record.phase != Phase::kDone) {
+  if (child.code != 0 || samples.phase != Phase::kDone) {
     return {Status::kCrashed, fmt::format("{} {}{}", how, where, first_line(child.errors))};
   }
-  if (record.returned_null != 0 || record.ops_done < record.ops_started) {
-    return {
-        Status::kFailed,
-        fmt::format("calloc returned NULL ({}), operation {}",
-                    record.returned_null != 0 ? std::strerror(static_cast<int>(record.returned_null)) : "errno not set",
-                    record.ops_started)};
+  if (samples.returned_null != 0 || samples.ops_done < samples.ops_started) {
+    return {Status::kFailed,
+            fmt::format(
+                "calloc returned NULL ({}), operation {}",
+                samples.returned_null != 0 ? std::strerror(static_cast<int>(samples.returned_null)) : "errno not set",
+                samples.ops_started)};
   }
   return {Status::kOk, ""};
 }
@@ -87,12 +87,13 @@ bool probe_says(const ChildResult& child, int exit_status) {
          child.errors.find(kProbeSays) != std::string::npos;
 }
 
-PassVerdict judge_pass(const ChildResult& child, const Record& record, const PassLimits& limits, bool out_of_memory) {
-  const std::string where = place(record);
+PassVerdict judge_pass(const ChildResult& child, const SampleBlock& samples, const PassLimits& limits,
+                       bool out_of_memory) {
+  const std::string where = place(samples);
   const std::string how = how_it_ended(child, limits.timeout);
   switch (child.end) {
     case ChildResult::End::kExited:
-      return judge_exit(child, record, how);
+      return judge_exit(child, samples, how);
     case ChildResult::End::kSuspended:
       return {Status::kCrashed, fmt::format("{}, {}", how, where)};
     case ChildResult::End::kSignalled:

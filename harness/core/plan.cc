@@ -10,7 +10,7 @@
 #include "base/size.h"
 #include "core/own_commands.h"
 #include "core/probe_identity.h"
-#include "meter/record.h"
+#include "meter/sample_block.h"
 
 namespace zerotax {
 namespace {

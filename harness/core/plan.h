@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "core/allocators.h"
-#include "meter/record.h"
+#include "meter/sample_block.h"
 
 namespace zerotax {
 

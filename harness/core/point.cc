@@ -46,20 +46,20 @@ void add_zero_times(const Passes& passes, Point& point) {
 }
 
 void add_zeroed_words(const PassResult& audit, Point& point) {
-  const std::uint32_t methods = steady_methods(audit, &OpRecord::methods);
-  const std::uint32_t free_methods = steady_methods(audit, &OpRecord::free_methods);
+  const std::uint32_t methods = steady_methods(audit, &OpSample::methods);
+  const std::uint32_t free_methods = steady_methods(audit, &OpSample::free_methods);
   point[Metric::kZeroedMethod] = method_of(point[Metric::kZeroedBytes], methods);
   point[Metric::kZeroedBound] = bound_of(point[Metric::kZeroedBytes], methods);
   point[Metric::kZeroedInFreeMethod] = method_of(point[Metric::kZeroedInFreeBytes], free_methods);
   point[Metric::kZeroedInFreeBound] = bound_of(point[Metric::kZeroedInFreeBytes], free_methods);
-  const char* no_inline = audit.made() ? &audit.record().na_inline[0] : "";
+  const char* no_inline = audit.made() ? &audit.samples().na_inline[0] : "";
   point[Metric::kInlineStores] =
       no_inline[0] != '\0' ? MetricValue::not_available(no_inline) : MetricValue::word("watched");
 }
 
 void add_syscalls(const PassResult& audit, Point& point) {
-  point[Metric::kCallocSyscalls] = steady_syscalls(audit, &OpRecord::calloc_syscalls);
-  point[Metric::kFreeSyscalls] = steady_syscalls(audit, &OpRecord::free_syscalls);
+  point[Metric::kCallocSyscalls] = steady_syscalls(audit, &OpSample::calloc_syscalls);
+  point[Metric::kFreeSyscalls] = steady_syscalls(audit, &OpSample::free_syscalls);
   point[Metric::kSyscalls] = sum_of(point[Metric::kCallocSyscalls], point[Metric::kFreeSyscalls]);
   point[Metric::kHome] = home_at(audit, audit.ops() == 0 ? 0 : audit.ops() - 1);
 }
@@ -75,7 +75,7 @@ bool has_inline_zeroing(const PassResult& audit) {
 
 bool has_no_zeroing(const PassResult& audit) {
   if (audit.ops() == 0 || audit.status() != PassResult::Status::kOk) return false;
-  if (audit.record().na_zeroed[0] != '\0' || audit.record().na_populated[0] != '\0') return false;
+  if (audit.samples().na_zeroed[0] != '\0' || audit.samples().na_populated[0] != '\0') return false;
   for (std::size_t i = 0; i < audit.ops(); ++i) {
     if (audit.op(i).zeroed_bytes != 0) return false;
   }

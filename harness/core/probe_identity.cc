@@ -13,7 +13,7 @@
 #include "core/pass_verdict.h"
 #include "core/shared_file.h"
 #include "meter/probe_exit.h"
-#include "meter/record.h"
+#include "meter/sample_block.h"
 #include "os/child.h"
 
 namespace zerotax {
@@ -78,7 +78,7 @@ std::map<std::string, std::string> ask_probe(const Allocator& allocator) {
   const ChildResult result = run_child(command, nullptr);
   auto answer = parse(file.text());
   check_answered(allocator, result, answer.contains("end"));
-  if (answer["record"] != fmt::format("{:#x}", kRecordMagic)) throw other_build(allocator);
+  if (answer["layout"] != fmt::format("{:#x}", kSampleBlockMagic)) throw other_build(allocator);
   answer["errors"] = result.errors;
   return answer;
 }

@@ -18,19 +18,19 @@
 namespace zerotax {
 namespace {
 
-/// A record in shared memory, mapped here.
-class SharedRecord {
+/// A sample block in shared memory, mapped here.
+class SharedSampleBlock {
  public:
-  explicit SharedRecord(std::size_t bytes) : bytes_(bytes), file_("zerotax-record", bytes) {
+  explicit SharedSampleBlock(std::size_t bytes) : bytes_(bytes), file_("zerotax-samples", bytes) {
     memory_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.fd(), 0);
-    if (memory_ == MAP_FAILED) throw call_trouble("shared memory for a record is unavailable: mmap", errno);
+    if (memory_ == MAP_FAILED) throw call_trouble("shared memory for a sample block is unavailable: mmap", errno);
   }
-  ~SharedRecord() { ::munmap(memory_, bytes_); }
-  SharedRecord(const SharedRecord&) = delete;
-  SharedRecord& operator=(const SharedRecord&) = delete;
+  ~SharedSampleBlock() { ::munmap(memory_, bytes_); }
+  SharedSampleBlock(const SharedSampleBlock&) = delete;
+  SharedSampleBlock& operator=(const SharedSampleBlock&) = delete;
 
   [[nodiscard]] int fd() const { return file_.fd(); }
-  [[nodiscard]] Record& record() const { return *static_cast<Record*>(memory_); }
+  [[nodiscard]] SampleBlock& samples() const { return *static_cast<SampleBlock*>(memory_); }
   [[nodiscard]] std::unique_ptr<unsigned char[]> copy() const {
     auto bytes = std::make_unique<unsigned char[]>(bytes_);
     std::memcpy(bytes.get(), memory_, bytes_);
@@ -60,7 +60,7 @@ std::uint32_t ops_of(Pass pass, const Repeats& repeats) {
 
 Request make_request(const PointSpec& point, Pass pass) {
   Request request{};
-  request.magic = kRecordMagic;
+  request.magic = kSampleBlockMagic;
   request.pass = pass;
   std::snprintf(&request.case_name[0], sizeof request.case_name, "%s", point.case_name.c_str());
   request.size_bytes = point.size_bytes;
@@ -83,12 +83,12 @@ Request make_request(const PointSpec& point, Pass pass) {
 PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pass, const PassLimits& limits,
                     const std::function<bool()>& stop) {
   const Request request = make_request(point, pass);
-  const SharedRecord shared(Record::bytes(request.ops));
-  shared.record().request = request;
+  const SharedSampleBlock shared(SampleBlock::bytes(request.ops));
+  shared.samples().request = request;
 
   ChildCommand command;
   command.program = allocator.probe;
-  command.arguments = {fmt::format("--zerotax-record={}", shared.fd())};
+  command.arguments = {fmt::format("--zerotax-samples={}", shared.fd())};
   command.inherited_fd = shared.fd();
   command.capture = true;
   command.timeout = std::max<std::chrono::milliseconds>(
@@ -102,10 +102,10 @@ PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pas
   const ChildResult child = run_child(command, stop);
   const std::string probe = fmt::format("the probe '{}'", allocator.probe);
   if (child.end == ChildResult::End::kNotStarted) throw start_trouble(probe, child, kMissingProbe);
-  if (probe_says(child, kWrongRecord)) throw other_build(allocator);
+  if (probe_says(child, kWrongSampleBlock)) throw other_build(allocator);
   if (probe_says(child, kNoMachine)) throw probe_trouble(probe, child);
   const bool out_of_memory = kills && oom_kills() > kills;
-  const PassVerdict verdict = judge_pass(child, shared.record(), limits, out_of_memory);
+  const PassVerdict verdict = judge_pass(child, shared.samples(), limits, out_of_memory);
   if (verdict.status == PassResult::Status::kCrashed || verdict.status == PassResult::Status::kFailed) {
     throw_if_limited(child, fmt::format("{}: {}", allocator.name, verdict.reason));
   }

@@ -61,7 +61,7 @@ class Runner {
     Passes& passes = work.passes;
     if (passes.audit.status() == PassResult::Status::kTimeout) return;
     passes.timing = pass(work, Pass::kTiming);
-    if (!stopped() && passes.audit.record().forks != 0) passes.faults = pass(work, Pass::kFaults);
+    if (!stopped() && passes.audit.samples().forks != 0) passes.faults = pass(work, Pass::kFaults);
     if (stopped() || !needs_zeroing_pass(passes.audit)) return;
     passes.zeroing = pass(work, Pass::kZeroing);
     if (!stopped() && needs_differential_pass(passes)) passes.differential = pass(work, Pass::kDifferential);

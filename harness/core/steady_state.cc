@@ -21,7 +21,7 @@ std::vector<std::int64_t> steady_values(const PassResult& pass, const Figure& fi
 
 /// Why an operation of a pass that was made lacks a figure of its own.
 std::string why_missing(const PassResult& pass, WhyUnseen unseen) {
-  return or_else(&(pass.record().*unseen)[0], "not measured by this pass");
+  return or_else(&(pass.samples().*unseen)[0], "not measured by this pass");
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ MetricValue single_figure(const PassResult& pass, const char* pass_name, std::si
   return MetricValue::whole(value);
 }
 
-std::uint32_t steady_methods(const PassResult& audit, std::uint32_t OpRecord::*methods) {
+std::uint32_t steady_methods(const PassResult& audit, std::uint32_t OpSample::*methods) {
   std::uint32_t all = 0;
   for (std::size_t i = warm_up_operations(audit.ops()); i < audit.ops(); ++i) all |= audit.op(i).*methods;
   return all;

@@ -9,7 +9,7 @@
 namespace zerotax {
 namespace {
 
-bool receives(const PassResult& pass) { return pass.made() && pass.record().receives != 0; }
+bool receives(const PassResult& pass) { return pass.made() && pass.samples().receives != 0; }
 
 /// Bytes received by one operation in the steady state, or 0.
 std::int64_t received_by_operation(const PassResult& pass) {
@@ -33,7 +33,7 @@ MetricValue per_received_byte(const PassResult& audit, const MetricValue& figure
 void add_transfer(const Passes& passes, Point& point) {
   const PassResult& timing = passes.timing;
   if (!receives(timing) && !receives(passes.audit)) return;
-  const Transfer found = timing.made() ? timing.record().transfer : Transfer{};
+  const Transfer found = timing.made() ? timing.samples().transfer : Transfer{};
   const std::int64_t received = std::max(received_by_operation(timing), received_by_operation(passes.audit));
   const auto none = [&] {
     return MetricValue::not_available(timing.reason().empty() ? "the timing pass made no loop without meters"

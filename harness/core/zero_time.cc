@@ -22,14 +22,14 @@ std::optional<ZeroTime> without_timing(const MetricValue& bytes, const PassResul
   if (bytes.count() != 0U) return {};
   // An audit that was broken off may have been about to see some.
   if (audit.status() != PassResult::Status::kOk) return unknown(why_not(audit, "audit"));
-  const char* blind = &audit.record().na_populated[0];
+  const char* blind = &audit.samples().na_populated[0];
   if (blind[0] != '\0') return unknown(std::string(blind));
   return found(0, "nothing to time");
 }
 
 /// The median of an operation's share in the steady state; nothing if an operation has none.
 std::optional<double> steady_share(const PassResult& pass,
-                                   const std::function<std::optional<double>(const OpRecord&)>& share) {
+                                   const std::function<std::optional<double>(const OpSample&)>& share) {
   std::vector<double> shares;
   for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
     const auto found = share(pass.op(i));
@@ -47,7 +47,7 @@ std::optional<double> share_of(std::int64_t part, std::int64_t whole) {
 
 std::int64_t part_of(double share, double whole) { return static_cast<std::int64_t>(share * whole); }
 
-bool inline_in_steady_state(const PassResult& audit, std::uint32_t OpRecord::*methods) {
+bool inline_in_steady_state(const PassResult& audit, std::uint32_t OpSample::*methods) {
   return (steady_methods(audit, methods) & kByInline) != 0;
 }
 
@@ -56,19 +56,19 @@ std::string why_no_share(const PassResult& pass, const char* name, const char* r
   return pass.ops() == 0 ? why_not(pass, name) : or_else(reason, "not measured by this pass");
 }
 
-ZeroTime by_clock(const PassResult& pass, const MetricValue& call_ns, std::int64_t OpRecord::*zero,
-                  std::int64_t OpRecord::*call, char const (Record::*why)[kReasonBytes]) {
-  const auto share = steady_share(pass, [&](const OpRecord& op) { return share_of(op.*zero, op.*call); });
-  if (!share) return unknown(why_no_share(pass, "zeroing", pass.made() ? &(pass.record().*why)[0] : ""));
+ZeroTime by_clock(const PassResult& pass, const MetricValue& call_ns, std::int64_t OpSample::*zero,
+                  std::int64_t OpSample::*call, char const (SampleBlock::*why)[kReasonBytes]) {
+  const auto share = steady_share(pass, [&](const OpSample& op) { return share_of(op.*zero, op.*call); });
+  if (!share) return unknown(why_no_share(pass, "zeroing", pass.made() ? &(pass.samples().*why)[0] : ""));
   if (*share <= 0) return unknown(std::string("the zeroing pass saw no memset that the audit pass saw"));
   return found(part_of(*share, *call_ns.number()), "clock around memset");
 }
 
 ZeroTime by_difference(const PassResult& pass, const MetricValue& calloc_ns) {
   if (pass.ops() == 0) return unknown(why_not(pass, "differential"));
-  if (pass.record().na_zero_ns[0] != '\0') return unknown(std::string(&pass.record().na_zero_ns[0]));
+  if (pass.samples().na_zero_ns[0] != '\0') return unknown(std::string(&pass.samples().na_zero_ns[0]));
   const auto share =
-      steady_share(pass, [](const OpRecord& op) { return share_of(op.calloc_ns - op.malloc_ns, op.calloc_ns); });
+      steady_share(pass, [](const OpSample& op) { return share_of(op.calloc_ns - op.malloc_ns, op.calloc_ns); });
   if (!share) return unknown(why_no_share(pass, "differential", ""));
   const std::int64_t ns = part_of(*share, *calloc_ns.number());
   if (ns <= 0) return unknown(std::string("calloc takes no longer than malloc: the difference is meaningless"));
@@ -80,10 +80,10 @@ ZeroTime by_difference(const PassResult& pass, const MetricValue& calloc_ns) {
 ZeroTime zero_time(const Passes& passes, const MetricValue& zeroed_bytes, const MetricValue& calloc_ns) {
   if (auto known = without_timing(zeroed_bytes, passes.audit)) return *known;
   if (calloc_ns.is_not_available()) return unknown(calloc_ns);
-  const bool by_inline = inline_in_steady_state(passes.audit, &OpRecord::methods);
+  const bool by_inline = inline_in_steady_state(passes.audit, &OpSample::methods);
   if (!by_inline) {
     ZeroTime clocked =
-        by_clock(passes.zeroing, calloc_ns, &OpRecord::zero_ns, &OpRecord::calloc_ns, &Record::na_zero_ns);
+        by_clock(passes.zeroing, calloc_ns, &OpSample::zero_ns, &OpSample::calloc_ns, &SampleBlock::na_zero_ns);
     if (!clocked.ns.is_not_available() || !passes.differential.made()) return clocked;
   }
   return by_difference(passes.differential, calloc_ns);
@@ -92,10 +92,11 @@ ZeroTime zero_time(const Passes& passes, const MetricValue& zeroed_bytes, const 
 ZeroTime zero_in_free_time(const Passes& passes, const MetricValue& zeroed_in_free_bytes, const MetricValue& free_ns) {
   if (auto known = without_timing(zeroed_in_free_bytes, passes.audit)) return *known;
   if (free_ns.is_not_available()) return unknown(free_ns);
-  if (inline_in_steady_state(passes.audit, &OpRecord::free_methods)) {
+  if (inline_in_steady_state(passes.audit, &OpSample::free_methods)) {
     return unknown(std::string("zeroed by inline stores in free, which has no call without them to compare with"));
   }
-  return by_clock(passes.zeroing, free_ns, &OpRecord::zero_in_free_ns, &OpRecord::free_ns, &Record::na_zero_in_free_ns);
+  return by_clock(passes.zeroing, free_ns, &OpSample::zero_in_free_ns, &OpSample::free_ns,
+                  &SampleBlock::na_zero_in_free_ns);
 }
 
 MetricValue zero_time_at(const Passes& passes, std::size_t op, const MetricValue& zeroed_bytes) {
@@ -105,11 +106,11 @@ MetricValue zero_time_at(const Passes& passes, std::size_t op, const MetricValue
     return MetricValue::not_available("zeroed by inline stores: timed in the steady state only");
   }
   const PassResult& pass = passes.zeroing;
-  const char* why = pass.made() ? &pass.record().na_zero_ns[0] : "";
+  const char* why = pass.made() ? &pass.samples().na_zero_ns[0] : "";
   if (op >= pass.ops()) return MetricValue::not_available(why_not(pass, "zeroing"));
   const auto share = share_of(pass.op(op).zero_ns, pass.op(op).calloc_ns);
   if (!share) return MetricValue::not_available(why_no_share(pass, "zeroing", why));
-  MetricValue whole = single_figure(passes.timing, "timing", op, &OpRecord::calloc_ns, "");
+  MetricValue whole = single_figure(passes.timing, "timing", op, &OpSample::calloc_ns, "");
   if (whole.is_not_available()) return whole;
   return MetricValue::whole(part_of(*share, *whole.number()));
 }
@@ -125,7 +126,7 @@ bool needs_zeroing_pass(const PassResult& audit) {
 bool needs_differential_pass(const Passes& passes) {
   if (has_inline_zeroing(passes.audit)) return true;
   const PassResult& pass = passes.zeroing;
-  return pass.made() && pass.record().na_zero_ns[0] != '\0';
+  return pass.made() && pass.samples().na_zero_ns[0] != '\0';
 }
 
 }  // namespace zerotax

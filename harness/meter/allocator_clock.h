@@ -1,6 +1,6 @@
 #pragma once
 
-#include "meter/record.h"
+#include "meter/sample_block.h"
 
 namespace zerotax {
 

@@ -51,30 +51,30 @@ bool has_other_threads() {
 
 }  // namespace
 
-AuditMeter::AuditMeter(Record& record) : record_(record) {
+AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
   // A huge page would be populated whole by one store, and zeroed bytes are counted by page.
   ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-  record.got_slots = static_cast<std::uint32_t>(ZeroingHook::install());
-  if (record.got_slots == 0) say(record.na_zeroed, "no loaded object calls memset through a GOT slot");
+  samples.got_slots = static_cast<std::uint32_t>(ZeroingHook::install());
+  if (samples.got_slots == 0) say(samples.na_zeroed, "no loaded object calls memset through a GOT slot");
   if (pagemap_.method() == Pagemap::Method::kNone) {
-    say(record.na_redundant, pagemap_.reason());
-    say(record.na_populated, pagemap_.reason());
-    say(record.na_inline, pagemap_.reason());
+    say(samples.na_redundant, pagemap_.reason());
+    say(samples.na_populated, pagemap_.reason());
+    say(samples.na_inline, pagemap_.reason());
   } else if (watches_its_mappings()) {
-    say(record.na_inline, "this allocator watches its own mappings, and write protection would change them");
+    say(samples.na_inline, "this allocator watches its own mappings, and write protection would change them");
   } else if (!tracker_.available()) {
-    say(record.na_inline, tracker_.reason());
+    say(samples.na_inline, tracker_.reason());
   } else if (pagemap_.method() != Pagemap::Method::kScan) {
-    say(record.na_inline, "this kernel has no PAGEMAP_SCAN (Linux 6.7)");
+    say(samples.na_inline, "this kernel has no PAGEMAP_SCAN (Linux 6.7)");
   }
   if (const char* refusal = SyscallCounter::install()) {
-    say(record.na_syscalls, refusal);
+    say(samples.na_syscalls, refusal);
   } else {
     count_syscalls_ = true;
   }
 }
 
-void AuditMeter::begin_operation(OpRecord& op) {
+void AuditMeter::begin_operation(OpSample& op) {
   op_ = &op;
   op_->zeroed_bytes = 0;
   op_->redundant_zeroed_bytes = 0;
@@ -117,7 +117,7 @@ void AuditMeter::end_call(SyscallTally& calls) {
 
 void AuditMeter::give_up_counting(const char* why) {
   if (why == nullptr) return;
-  if (record_.na_syscalls[0] == '\0') say(record_.na_syscalls, why);
+  if (samples_.na_syscalls[0] == '\0') say(samples_.na_syscalls, why);
   count_syscalls_ = false;
 }
 
@@ -134,7 +134,7 @@ void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
   zeros.methods |= kByMemset;
   scratch_.clear();
   if (!pagemap_.populated(range.pages(), scratch_)) {
-    if (record_.na_redundant[0] == '\0') say(record_.na_redundant, "the kernel refused to scan the pagemap");
+    if (samples_.na_redundant[0] == '\0') say(samples_.na_redundant, "the kernel refused to scan the pagemap");
     return;
   }
   zeros.redundant += static_cast<std::int64_t>(bytes - dirty_bytes(range, scratch_));
@@ -156,7 +156,7 @@ bool AuditMeter::look_at(AddressRange pages) {
     if (mapping.zero_filled()) anonymous_.add(common);
   });
   populated_after_.clear();
-  return record_.na_populated[0] == '\0' && pagemap_.populated(pages, populated_after_);
+  return samples_.na_populated[0] == '\0' && pagemap_.populated(pages, populated_after_);
 }
 
 void AuditMeter::count_zeros_of(AddressRange pages) {
@@ -192,7 +192,7 @@ AuditMeter::Store AuditMeter::store_to(std::uintptr_t page) {
     // What was not zero, and is, was written to, by whatever way.
     if (dirty) return Store::kZerosOverDirty;
     if (watched_.contains(page)) return written_.contains(page) ? Store::kZeros : Store::kNone;
-    doubt_ = inline_watched() ? "nothing tells who wrote to these pages" : &record_.na_inline[0];
+    doubt_ = inline_watched() ? "nothing tells who wrote to these pages" : &samples_.na_inline[0];
     return Store::kUnknown;
   }
   // A page that is new and zero was written to, unless it may only have been read, or the kernel may have populated it.
@@ -205,7 +205,7 @@ AuditMeter::Store AuditMeter::store_to(std::uintptr_t page) {
     return Store::kUnknown;
   }
   if (!followed_) {
-    doubt_ = !count_syscalls_               ? &record_.na_syscalls[0]
+    doubt_ = !count_syscalls_               ? &samples_.na_syscalls[0]
              : SyscallCounter::incomplete() ? "the call started a thread or process, and was not followed from then on"
                                             : "the call populates memory by system calls that are not followed";
     return Store::kUnknown;
@@ -251,7 +251,7 @@ AuditMeter::Zeros AuditMeter::zeros() const {
 
 void AuditMeter::forget_zeroed_bytes(const char* why) {
   (in_free_ ? unseen_in_free_ : unseen_) = true;
-  char(&reason)[2 * kReasonBytes] = in_free_ ? record_.na_unseen_in_free : record_.na_unseen;
+  char(&reason)[2 * kReasonBytes] = in_free_ ? samples_.na_unseen_in_free : samples_.na_unseen;
   if (reason[0] != '\0') return;
   std::snprintf(&reason[0], sizeof reason, "stores other than memset may have gone unseen: %s", why);
 }

@@ -16,12 +16,12 @@ namespace zerotax {
 /// audit.cc has what both calls share, audit_calloc.cc, audit_free.cc and audit_kernel.cc the rest.
 class AuditMeter final : public Meter, private ZeroingHook::Listener, private SyscallCounter::Observer {
  public:
-  explicit AuditMeter(Record& record);
+  explicit AuditMeter(SampleBlock& samples);
 
   void* allocate(std::size_t bytes) override;
   void touch(void* block, std::size_t bytes, double fraction) override;
   void release(void* block) override;
-  void begin_operation(OpRecord& op) override;
+  void begin_operation(OpSample& op) override;
   void end_operation() override;
 
  private:
@@ -72,7 +72,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   [[nodiscard]] Zeros zeros() const;
   /// What is known about these pages now: populated, readable, watched, written.
   bool look_at(AddressRange pages);
-  [[nodiscard]] bool inline_watched() const { return record_.na_inline[0] == '\0'; }
+  [[nodiscard]] bool inline_watched() const { return samples_.na_inline[0] == '\0'; }
 
   /// What was zeroed cannot be known: some of it may have been zeroed unseen.
   void forget_zeroed_bytes(const char* why);
@@ -80,8 +80,8 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   [[nodiscard]] bool touched_by_memset(AddressRange part) const;
   [[nodiscard]] bool covered_by_memset(AddressRange block) const;
 
-  Record& record_;
-  OpRecord* op_ = nullptr;
+  SampleBlock& samples_;
+  OpSample* op_ = nullptr;
   Pagemap pagemap_{Pagemap::Sharing::kNever};
   WriteTracker tracker_;
   bool count_syscalls_ = false;
@@ -120,7 +120,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
 
   // Pages that free left dirty: whatever clears them before the next call is not a call of the allocator.
   RangeList left_dirty_;
-  OpRecord* left_by_ = nullptr;
+  OpSample* left_by_ = nullptr;
 
   // Blocks that the program has.
   static constexpr std::size_t kLive = 256;

@@ -48,7 +48,7 @@ void* AuditMeter::allocate(std::size_t bytes) {
     tracker_.stop();
     return nullptr;
   }
-  record_.phase = Phase::kCheck;
+  samples_.phase = Phase::kCheck;
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
   block_ = {begin, begin + bytes};
   filled_ = FilledPages(block_);
@@ -70,7 +70,7 @@ void AuditMeter::touch(void* block, std::size_t bytes, double fraction) {
   const auto populated = [&] {
     scratch_.clear();
     std::size_t sum = 0;
-    if (record_.na_populated[0] == '\0') pagemap_.populated(range.pages(), scratch_);
+    if (samples_.na_populated[0] == '\0') pagemap_.populated(range.pages(), scratch_);
     for (const AddressRange& pages : scratch_) sum += pages.intersect(range).bytes();
     return static_cast<std::int64_t>(sum);
   };
@@ -92,12 +92,12 @@ void AuditMeter::look_before_calloc() {
   look_for_late_zeros();
   populated_before_.clear();
   dirty_before_.clear();
-  if (record_.na_populated[0] == '\0') {
+  if (samples_.na_populated[0] == '\0') {
     const bool done = pagemap_.method() == Pagemap::Method::kScan ? pagemap_.populated(kUserSpace, populated_before_)
                                                                   : read_whole_process(pagemap_, populated_before_);
     if (!done) {
-      say(record_.na_populated, "too much is mapped to read the pagemap page by page (Linux 6.7 can scan it)");
-      if (inline_watched()) say(record_.na_inline, record_.na_populated);
+      say(samples_.na_populated, "too much is mapped to read the pagemap page by page (Linux 6.7 can scan it)");
+      if (inline_watched()) say(samples_.na_inline, samples_.na_populated);
     }
   }
   if (!inline_watched()) return;
@@ -121,7 +121,7 @@ void AuditMeter::look_after_calloc(AddressRange block) {
   tracker_.stop();
   if (!known) {
     if (!covered_by_memset(block)) {
-      forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &record_.na_inline[0]);
+      forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &samples_.na_inline[0]);
     }
     return;
   }

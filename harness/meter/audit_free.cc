@@ -31,7 +31,7 @@ AddressRange AuditMeter::take_live(const void* block) {
 void AuditMeter::look_before_free() {
   populated_before_.clear();
   dirty_before_.clear();
-  if (record_.na_populated[0] != '\0') return;
+  if (samples_.na_populated[0] != '\0') return;
   pagemap_.populated(block_.pages(), populated_before_);
   find_dirty_pages(block_, populated_before_, dirty_before_);
   if (inline_watched()) tracker_.watch(block_.pages(), pagemap_);
@@ -49,7 +49,7 @@ void AuditMeter::look_after_free() {
   if (block_.bytes() == 0) return forget_zeroed_bytes("the size of the block is not known");
   if (!known) {
     if (covered_by_memset(block_)) return;
-    return forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &record_.na_inline[0]);
+    return forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &samples_.na_inline[0]);
   }
   if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
   count_zeros_of(block_.pages());
@@ -92,8 +92,8 @@ void AuditMeter::look_for_late_zeros() {
   if (!cleared) return;
   left_by_->zeroed_in_free_bytes = left_by_->redundant_zeroed_in_free_bytes = kNotMeasured;
   if (left_by_ == op_) unseen_in_free_ = true;
-  if (record_.na_unseen_in_free[0] == '\0') {
-    say(record_.na_unseen_in_free, "another thread cleared pages of a freed block after free had returned");
+  if (samples_.na_unseen_in_free[0] == '\0') {
+    say(samples_.na_unseen_in_free, "another thread cleared pages of a freed block after free had returned");
   }
 }
 

@@ -62,7 +62,7 @@ void AuditMeter::look_before_populating(AddressRange target) {
 
 void AuditMeter::watch_what_was_populated(const SystemCall& call, long result) {
   const AddressRange range = populated_by(call, result, heap_end_);
-  if (range.bytes() == 0 || record_.na_populated[0] != '\0') return;
+  if (range.bytes() == 0 || samples_.na_populated[0] != '\0') return;
   scratch_.clear();
   if (!pagemap_.populated(range, scratch_)) return;
   for (const AddressRange& pages : scratch_) {

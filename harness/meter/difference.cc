@@ -54,8 +54,8 @@ std::size_t first_difference(const Calls& one, const Calls& other) {
   return number;
 }
 
-void not_comparable(Record& record, const char* why) {
-  std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,
+void not_comparable(SampleBlock& samples, const char* why) {
+  std::snprintf(&samples.na_zero_ns[0], sizeof samples.na_zero_ns,
                 "malloc and calloc may make different system calls: %s", why);
 }
 
@@ -71,10 +71,10 @@ const char* follow(Call call, Calls& calls, void*& block) {
   return after;
 }
 
-void compare_system_calls(Record& record) {
-  if (const char* refusal = SyscallCounter::install()) return not_comparable(record, refusal);
+void compare_system_calls(SampleBlock& samples) {
+  if (const char* refusal = SyscallCounter::install()) return not_comparable(samples, refusal);
   BareMeter meter;
-  const std::size_t bytes = record.request.size_bytes;
+  const std::size_t bytes = samples.request.size_bytes;
   int apart = 0;
   for (int round = 0; round < kRounds; ++round) {
     Calls in_malloc;
@@ -85,18 +85,18 @@ void compare_system_calls(Record& record) {
     if (why == nullptr) {
       why = follow([&] { return std::calloc(bytes, 1); }, in_calloc, block);
       if (block == nullptr) return;
-      meter.touch(block, bytes, record.request.touch);
+      meter.touch(block, bytes, samples.request.touch);
       std::free(block);
     }
-    if (why != nullptr) return not_comparable(record, why);
+    if (why != nullptr) return not_comparable(samples, why);
     if (!in_malloc.complete || !in_calloc.complete) {
-      return say(record.na_zero_ns, "malloc or calloc starts a thread or process: their system calls are not known");
+      return say(samples.na_zero_ns, "malloc or calloc starts a thread or process: their system calls are not known");
     }
     const std::size_t number = first_difference(in_malloc, in_calloc);
     // A single one is tolerated: it may be something done now and then.
     if (number == SyscallCounter::kNumbers || ++apart < 2) continue;
     const char* name = syscall_name(number);
-    std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,
+    std::snprintf(&samples.na_zero_ns[0], sizeof samples.na_zero_ns,
                   "malloc and calloc make different system calls (%s: %u and %u): their difference is not zeroing",
                   name != nullptr ? name : "unnamed", in_malloc.counts[number], in_calloc.counts[number]);
     return;
@@ -165,13 +165,13 @@ std::int64_t time_slow_page() {
 }
 
 /// The median of calloc minus malloc in the second half of the operations.
-std::int64_t median_difference(const Record& record) {
+std::int64_t median_difference(const SampleBlock& samples) {
   // Sorted in place one by one: nothing here may allocate.
   constexpr std::size_t kMost = 512;
   std::int64_t values[kMost];
   std::size_t count = 0;
-  for (std::size_t i = record.ops_done / 2; i < record.ops_done && count < kMost; ++i) {
-    const OpRecord& op = (&record.ops[0])[i];
+  for (std::size_t i = samples.ops_done / 2; i < samples.ops_done && count < kMost; ++i) {
+    const OpSample& op = (&samples.ops[0])[i];
     if (op.calloc_ns != kNotMeasured && op.malloc_ns != kNotMeasured) values[count++] = op.calloc_ns - op.malloc_ns;
   }
   if (count == 0) return 0;
@@ -199,20 +199,21 @@ std::size_t zero_pages_of_calloc(const Request& request) {
 
 }  // namespace
 
-void examine_difference(Record& record) {
-  const std::int64_t difference = median_difference(record);
+void examine_difference(SampleBlock& samples) {
+  const std::int64_t difference = median_difference(samples);
   // One page more: the block may not begin at a page, and its header may be cleared too.
-  const auto pages = static_cast<std::int64_t>(zero_pages_of_calloc(record.request) + 1);
+  const auto pages = static_cast<std::int64_t>(zero_pages_of_calloc(samples.request) + 1);
   if (difference > kSlowest * pages * time_slow_page()) {
-    std::snprintf(&record.na_zero_ns[0], sizeof record.na_zero_ns,
+    std::snprintf(&samples.na_zero_ns[0], sizeof samples.na_zero_ns,
                   "calloc takes %lld µs longer than malloc, and clearing %lld pages could not: it does other work",
                   static_cast<long long>(difference / 1000), static_cast<long long>(pages));
-    return compare_system_calls(record);
+    return compare_system_calls(samples);
   }
-  if (malloc_writes(record.request.size_bytes)) {
-    return say(record.na_zero_ns, "malloc hands out memory that was cleared or written to: nothing is left to compare");
+  if (malloc_writes(samples.request.size_bytes)) {
+    return say(samples.na_zero_ns,
+               "malloc hands out memory that was cleared or written to: nothing is left to compare");
   }
-  compare_system_calls(record);
+  compare_system_calls(samples);
 }
 
 }  // namespace zerotax

@@ -20,17 +20,18 @@ void stay_on_this_cpu() {
 
 }  // namespace
 
-FaultsMeter::FaultsMeter(Record& record) : record_(record) {
+FaultsMeter::FaultsMeter(SampleBlock& samples) : samples_(samples) {
   stay_on_this_cpu();
   // Our own stack has a page, and so has a frame, if we may see it.
-  const auto here = pagemap_.entry(reinterpret_cast<std::uintptr_t>(&record));
-  record.by_frame = here && here->frame() != 0 ? 1 : 0;
+  const auto here = pagemap_.entry(reinterpret_cast<std::uintptr_t>(&samples));
+  samples.by_frame = here && here->frame() != 0 ? 1 : 0;
   if (pagemap_.method() == Pagemap::Method::kNone) {
-    say(record.na_classes, pagemap_.reason());
+    say(samples.na_classes, pagemap_.reason());
   } else if (!pagemap_.knows_zero_page()) {
-    say(record.na_classes, "this kernel does not show an ordinary user the shared zero page (PAGEMAP_SCAN, Linux 6.7)");
+    say(samples.na_classes,
+        "this kernel does not show an ordinary user the shared zero page (PAGEMAP_SCAN, Linux 6.7)");
   }
-  if (own_page_table_bytes() < 0) say(record.na_page_tables, "/proc/self/status does not give VmPTE");
+  if (own_page_table_bytes() < 0) say(samples.na_page_tables, "/proc/self/status does not give VmPTE");
 }
 
 bool FaultsMeter::fork_and_write(void* block, std::size_t bytes) {
@@ -39,7 +40,7 @@ bool FaultsMeter::fork_and_write(void* block, std::size_t bytes) {
 
 void FaultsMeter::before_fork(const AddressRange& block) {
   populated_.clear();
-  if (record_.na_classes[0] != '\0' || !pagemap_.populated(block.pages(), populated_)) return;
+  if (samples_.na_classes[0] != '\0' || !pagemap_.populated(block.pages(), populated_)) return;
   std::size_t bytes = 0;
   for (const AddressRange& pages : populated_) bytes += pages.bytes();
   op_->fork.populated_bytes = static_cast<std::int64_t>(bytes);
@@ -55,13 +56,13 @@ void FaultsMeter::child_begins() {
   thread_minor_faults();
 }
 
-void FaultsMeter::write(const AddressRange& block, std::size_t pages, WriteRecord& record) {
+void FaultsMeter::write(const AddressRange& block, std::size_t pages, WriteSample& sample) {
   populated_.clear();
   const std::uintptr_t first = page_floor(block.begin);
-  if (record_.na_classes[0] != '\0' || !own_->populated({first, first + pages * kPageBytes}, populated_)) {
-    return ForkSteps::write(block, pages, record);
+  if (samples_.na_classes[0] != '\0' || !own_->populated({first, first + pages * kPageBytes}, populated_)) {
+    return ForkSteps::write(block, pages, sample);
   }
-  WriteRecord found{kNotMeasured, kNotMeasured, 0, 0, 0, 0};
+  WriteSample found{kNotMeasured, kNotMeasured, 0, 0, 0, 0};
   for (std::size_t page = 0; page < pages; ++page) {
     volatile unsigned char* byte = byte_in_page(block, page);
     const auto address = reinterpret_cast<std::uintptr_t>(byte);
@@ -75,14 +76,14 @@ void FaultsMeter::write(const AddressRange& block, std::size_t pages, WriteRecor
       ++found.zero_fills;
     } else if (before.swapped()) {
       ++found.other;
-    } else if (record_.by_frame != 0) {
+    } else if (samples_.by_frame != 0) {
       const PagemapEntry after = own_->entry(address).value_or(before);
       ++(after.frame() != before.frame() ? found.copies : found.reuses);
     } else {
       ++(before.exclusive() ? found.reuses : found.copies);
     }
   }
-  record = found;
+  sample = found;
 }
 
 }  // namespace zerotax

@@ -12,18 +12,18 @@ namespace zerotax {
 /// list is copied though nobody shares it.
 class FaultsMeter final : public BareMeter, private ForkSteps {
  public:
-  explicit FaultsMeter(Record& record);
+  explicit FaultsMeter(SampleBlock& samples);
 
   bool fork_and_write(void* block, std::size_t bytes) override;
-  void begin_operation(OpRecord& op) override { op_ = &op; }
+  void begin_operation(OpSample& op) override { op_ = &op; }
 
  private:
   void before_fork(const AddressRange& block) override;
   void child_begins() override;
-  void write(const AddressRange& block, std::size_t pages, WriteRecord& record) override;
+  void write(const AddressRange& block, std::size_t pages, WriteSample& sample) override;
 
-  Record& record_;
-  OpRecord* op_ = nullptr;
+  SampleBlock& samples_;
+  OpSample* op_ = nullptr;
   Pagemap pagemap_;
   const Pagemap* own_ = &pagemap_;  ///< of the process that we are in
   RangeList populated_;

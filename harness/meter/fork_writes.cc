@@ -34,50 +34,50 @@ bool hear(int fd) {
 
 std::size_t page_count(const AddressRange& block) { return block.pages().bytes() / kPageBytes; }
 
-[[noreturn]] void be_child(int fd, const AddressRange& block, ForkSteps& steps, WriteRecord& record) {
+[[noreturn]] void be_child(int fd, const AddressRange& block, ForkSteps& steps, WriteSample& sample) {
   // When the parent is killed, the child must end too.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   steps.child_begins();
-  steps.write(block, (page_count(block) + 3) / 4, record);
+  steps.write(block, (page_count(block) + 3) / 4, sample);
   if (tell(fd)) hear(fd);
   ::_exit(0);
 }
 
 }  // namespace
 
-void ForkSteps::write(const AddressRange& block, std::size_t pages, WriteRecord& /*record*/) {
+void ForkSteps::write(const AddressRange& block, std::size_t pages, WriteSample& /*sample*/) {
   for (std::size_t page = 0; page < pages; ++page) *byte_in_page(block, page) = 0x5a;
 }
 
 void TimedForkSteps::before_fork(const AddressRange& /*block*/) { start_ = monotonic_ns(); }
 
-void TimedForkSteps::after_fork() { record_.fork_ns = monotonic_ns() - start_; }
+void TimedForkSteps::after_fork() { sample_.fork_ns = monotonic_ns() - start_; }
 
 void TimedForkSteps::child_begins() {
   // The child's first look at each clock and counter, at this code and at its stack faults: not in the measured window.
   unsigned char own[2 * kPageBytes];
   const auto begin = reinterpret_cast<std::uintptr_t>(&own[0]);
-  WriteRecord unused{};
+  WriteSample unused{};
   write({begin, begin + sizeof own}, 1, unused);
   escape(&own[0]);
 }
 
-void TimedForkSteps::write(const AddressRange& block, std::size_t pages, WriteRecord& record) {
+void TimedForkSteps::write(const AddressRange& block, std::size_t pages, WriteSample& sample) {
   const std::int64_t faults = thread_minor_faults();
   const std::int64_t start = monotonic_ns();
-  ForkSteps::write(block, pages, record);
+  ForkSteps::write(block, pages, sample);
   const std::int64_t end = monotonic_ns();
   const std::int64_t faults_after = thread_minor_faults();
-  // The record is shared memory that a new child has no page of yet.
-  record.write_ns = end - start;
-  if (faults >= 0) record.faults = faults_after - faults;
+  // The sample is in shared memory, a page of which a new child does not have yet.
+  sample.write_ns = end - start;
+  if (faults >= 0) sample.faults = faults_after - faults;
 }
 
 void TimedForkSteps::before_exit() { start_ = monotonic_ns(); }
 
-void TimedForkSteps::after_exit() { record_.exit_ns = monotonic_ns() - start_; }
+void TimedForkSteps::after_exit() { sample_.exit_ns = monotonic_ns() - start_; }
 
-const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, ForkRecord& record) {
+const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample) {
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
   const AddressRange range{begin, begin + bytes};
   int ends[2];
@@ -89,14 +89,14 @@ const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, For
   const pid_t pid = ::fork();
   if (pid == 0) {
     mine = UniqueFd();
-    be_child(childs.get(), range, steps, record.child);
+    be_child(childs.get(), range, steps, sample.child);
   }
   steps.after_fork();
   if (pid < 0) return errno == ENOMEM ? "fork failed: no memory" : "fork failed: too many processes";
   childs = UniqueFd();
 
   const bool child_wrote = hear(mine.get());
-  if (child_wrote) steps.write(range, (page_count(range) + 1) / 2, record.parent);
+  if (child_wrote) steps.write(range, (page_count(range) + 1) / 2, sample.parent);
   steps.before_exit();
   mine = UniqueFd();
   int status = 0;

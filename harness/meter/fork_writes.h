@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "meter/record.h"
+#include "meter/sample_block.h"
 #include "os/page.h"
 
 namespace zerotax {
@@ -19,8 +19,8 @@ class ForkSteps {
   virtual void before_fork(const AddressRange& /*block*/) {}
   virtual void after_fork() {}  ///< in the parent
   virtual void child_begins() {}
-  /// The first writes of the calling process to these pages. `record` is of that process.
-  virtual void write(const AddressRange& block, std::size_t pages, WriteRecord& record);
+  /// The first writes of the calling process to these pages. `sample` is of that process.
+  virtual void write(const AddressRange& block, std::size_t pages, WriteSample& sample);
   virtual void before_exit() {}  ///< of the child; in the parent
   virtual void after_exit() {}
 };
@@ -28,24 +28,24 @@ class ForkSteps {
 /// Clocks, and minor faults around the writes.
 class TimedForkSteps final : public ForkSteps {
  public:
-  explicit TimedForkSteps(ForkRecord& record) : record_(record) {}
+  explicit TimedForkSteps(ForkSample& sample) : sample_(sample) {}
   void before_fork(const AddressRange& block) override;
   void after_fork() override;
   void child_begins() override;
-  void write(const AddressRange& block, std::size_t pages, WriteRecord& record) override;
+  void write(const AddressRange& block, std::size_t pages, WriteSample& sample) override;
   void before_exit() override;
   void after_exit() override;
 
  private:
-  ForkRecord& record_;
+  ForkSample& sample_;
   std::int64_t start_ = 0;
 };
 
 /// Forks. The child writes one byte to each page of the block's first quarter, then the parent to each page of its
 /// first half (both rounded up) while the child lives, then the child exits. So of a block that is populated the child
 /// copies a quarter, and the parent has one quarter back that it shares with nobody and copies another. Returns
-/// nullptr, or why it failed: a text that stays. `record` must be memory that both processes share. Allocates nothing.
-const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, ForkRecord& record);
+/// nullptr, or why it failed: a text that stays. `sample` must be memory that both processes share. Allocates nothing.
+const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample);
 
 /// The address in page number `page` of a block that a program may write to: a header before the block is left alone.
 inline volatile unsigned char* byte_in_page(const AddressRange& block, std::size_t page) {

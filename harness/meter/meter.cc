@@ -28,23 +28,23 @@ std::int64_t Meter::take_received() {
   return received;
 }
 
-void clear_operation(OpRecord& op) {
+void clear_operation(OpSample& op) {
   op = {};
-  for (std::int64_t OpRecord::*figure :
-       {&OpRecord::calloc_ns, &OpRecord::touch_ns, &OpRecord::free_ns, &OpRecord::malloc_ns, &OpRecord::zero_ns,
-        &OpRecord::zeroed_bytes, &OpRecord::redundant_zeroed_bytes, &OpRecord::populated_bytes,
-        &OpRecord::touch_populated_bytes, &OpRecord::zero_in_free_ns, &OpRecord::zeroed_in_free_bytes,
-        &OpRecord::redundant_zeroed_in_free_bytes, &OpRecord::calloc_faults, &OpRecord::touch_faults,
-        &OpRecord::free_faults, &OpRecord::received_bytes}) {
+  for (std::int64_t OpSample::*figure :
+       {&OpSample::calloc_ns, &OpSample::touch_ns, &OpSample::free_ns, &OpSample::malloc_ns, &OpSample::zero_ns,
+        &OpSample::zeroed_bytes, &OpSample::redundant_zeroed_bytes, &OpSample::populated_bytes,
+        &OpSample::touch_populated_bytes, &OpSample::zero_in_free_ns, &OpSample::zeroed_in_free_bytes,
+        &OpSample::redundant_zeroed_in_free_bytes, &OpSample::calloc_faults, &OpSample::touch_faults,
+        &OpSample::free_faults, &OpSample::received_bytes}) {
     op.*figure = kNotMeasured;
   }
-  constexpr WriteRecord kNoWrites{kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured};
+  constexpr WriteSample kNoWrites{kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured};
   op.fork = {kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNoWrites, kNoWrites};
 }
 
 void add_to(std::int64_t& figure, std::int64_t more) { figure = figure == kNotMeasured ? more : figure + more; }
 
-void TimingMeter::begin_operation(OpRecord& op) { op_ = &op; }
+void TimingMeter::begin_operation(OpSample& op) { op_ = &op; }
 
 void* TimingMeter::allocate(std::size_t bytes) {
   const std::int64_t faults = thread_minor_faults();
@@ -79,12 +79,12 @@ void TimingMeter::end_receive(std::size_t bytes) {
 
 bool Meter::fork_and_write(void* block, std::size_t bytes) {
   ForkSteps steps;
-  ForkRecord unused{};
+  ForkSample unused{};
   return fork_in_steps(block, bytes, steps, unused);
 }
 
-bool Meter::fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkRecord& record) {
-  const char* why = zerotax::fork_and_write(block, bytes, steps, record);
+bool Meter::fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample) {
+  const char* why = zerotax::fork_and_write(block, bytes, steps, sample);
   if (why != nullptr) fail(why);
   return why == nullptr;
 }

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "meter/record.h"
+#include "meter/sample_block.h"
 
 namespace zerotax {
 
@@ -30,7 +30,7 @@ class Meter {
   virtual void release(void* block) = 0;
 
   /// Called before and after each operation of the case, which may allocate several blocks: figures are their sums.
-  virtual void begin_operation(OpRecord& /*record*/) {}
+  virtual void begin_operation(OpSample& /*op*/) {}
   virtual void end_operation() {}
   /// Called once, when every operation was made.
   virtual void finish() {}
@@ -44,7 +44,7 @@ class Meter {
 
  protected:
   /// zerotax::fork_and_write with these steps, its failure passed to fail().
-  bool fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkRecord& record);
+  bool fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample);
 
  private:
   const char* failure_ = nullptr;
@@ -52,7 +52,7 @@ class Meter {
 };
 
 /// Sets every figure of an operation to kNotMeasured.
-void clear_operation(OpRecord& op);
+void clear_operation(OpSample& op);
 
 /// Adds to a figure of an operation that may not have been measured yet.
 void add_to(std::int64_t& figure, std::int64_t more);
@@ -66,10 +66,10 @@ class TimingMeter : public Meter {
   void end_receive(std::size_t bytes) override;
   bool fork_and_write(void* block, std::size_t bytes) override;
   void release(void* block) override;
-  void begin_operation(OpRecord& op) override;
+  void begin_operation(OpSample& op) override;
 
  private:
-  OpRecord* op_ = nullptr;
+  OpSample* op_ = nullptr;
   std::int64_t receive_faults_ = 0;
   std::int64_t receive_start_ = 0;
 };

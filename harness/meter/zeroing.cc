@@ -22,8 +22,8 @@ double median(double (&values)[N]) {
 
 }  // namespace
 
-ZeroingClock::ZeroingClock(Record& record) {
-  record.got_slots = static_cast<std::uint32_t>(ZeroingHook::install());
+ZeroingClock::ZeroingClock(SampleBlock& samples) {
+  samples.got_slots = static_cast<std::uint32_t>(ZeroingHook::install());
   calibrate();
 }
 
@@ -87,7 +87,7 @@ void ZeroingSum::write(std::int64_t& call_ns, std::int64_t& zero_ns, char (&why)
   zero_ns = zero_ns_;
 }
 
-void ZeroingMeter::begin_operation(OpRecord& op) {
+void ZeroingMeter::begin_operation(OpSample& op) {
   op_ = &op;
   in_calloc_.clear();
   in_free_.clear();
@@ -112,11 +112,11 @@ void ZeroingMeter::release(void* block) {
 }
 
 void ZeroingMeter::end_operation() {
-  in_calloc_.write(op_->calloc_ns, op_->zero_ns, record_.na_zero_ns);
-  in_free_.write(op_->free_ns, op_->zero_in_free_ns, record_.na_zero_in_free_ns);
+  in_calloc_.write(op_->calloc_ns, op_->zero_ns, samples_.na_zero_ns);
+  in_free_.write(op_->free_ns, op_->zero_in_free_ns, samples_.na_zero_in_free_ns);
 }
 
-void DifferentialMeter::begin_operation(OpRecord& op) {
+void DifferentialMeter::begin_operation(OpSample& op) {
   op_ = &op;
   in_calloc_.clear();
 }
@@ -142,12 +142,12 @@ void* DifferentialMeter::allocate(std::size_t bytes) {
 void DifferentialMeter::release(void* block) { std::free(block); }
 
 void DifferentialMeter::end_operation() {
-  // The record's reason is for the difference.
+  // The sample block's reason is for the difference.
   char unused[kReasonBytes];
   in_calloc_.write(op_->calloc_ns, op_->zero_ns, unused);
   if (!listening_) op_->zero_ns = kNotMeasured;
 }
 
-void DifferentialMeter::finish() { examine_difference(record_); }
+void DifferentialMeter::finish() { examine_difference(samples_); }
 
 }  // namespace zerotax

@@ -16,8 +16,8 @@ struct MemsetTime {
 /// A clock around every memset to zero. What reading it costs is measured when it is made, in the same process.
 class ZeroingClock final : private ZeroingHook::Listener {
  public:
-  /// Hooks memset and its kin, and says in the record how many slots there were.
-  explicit ZeroingClock(Record& record);
+  /// Hooks memset and its kin, and counts in the sample block how many slots there were.
+  explicit ZeroingClock(SampleBlock& samples);
 
   void start();
   MemsetTime stop();
@@ -53,17 +53,17 @@ class ZeroingSum {
 /// The zeroing pass: nanoseconds of every memset to zero inside calloc and inside free, and of the calls they were in.
 class ZeroingMeter final : public Meter {
  public:
-  explicit ZeroingMeter(Record& record) : clock_(record), record_(record) {}
+  explicit ZeroingMeter(SampleBlock& samples) : clock_(samples), samples_(samples) {}
 
   void* allocate(std::size_t bytes) override;
   void release(void* block) override;
-  void begin_operation(OpRecord& op) override;
+  void begin_operation(OpSample& op) override;
   void end_operation() override;
 
  private:
   ZeroingClock clock_;
-  Record& record_;
-  OpRecord* op_ = nullptr;
+  SampleBlock& samples_;
+  OpSample* op_ = nullptr;
   ZeroingSum in_calloc_;
   ZeroingSum in_free_;
 };
@@ -73,18 +73,18 @@ class ZeroingMeter final : public Meter {
 /// clock around memset runs too while memsets are few, so that the two can be compared call by call.
 class DifferentialMeter final : public Meter {
  public:
-  explicit DifferentialMeter(Record& record) : clock_(record), record_(record) {}
+  explicit DifferentialMeter(SampleBlock& samples) : clock_(samples), samples_(samples) {}
 
   void* allocate(std::size_t bytes) override;
   void release(void* block) override;
-  void begin_operation(OpRecord& op) override;
+  void begin_operation(OpSample& op) override;
   void end_operation() override;
   void finish() override;
 
  private:
   ZeroingClock clock_;
-  Record& record_;
-  OpRecord* op_ = nullptr;
+  SampleBlock& samples_;
+  OpSample* op_ = nullptr;
   ZeroingSum in_calloc_;
   bool listening_ = true;
 };

@@ -12,7 +12,7 @@
 
 #include "meter/case.h"
 #include "meter/probe_exit.h"
-#include "meter/record.h"
+#include "meter/sample_block.h"
 #include "probe/inherited.h"
 #include "probe/version.h"
 
@@ -59,8 +59,8 @@ int identify(int fd) {
   }
   char version[64];
   const char* known_as = read_version(running, &version[0], sizeof version);
-  answer.add("version=%s\nknown_as=%s\nrecord=%#" PRIx64 "\n", &version[0], known_as != nullptr ? known_as : "",
-             kRecordMagic);
+  answer.add("version=%s\nknown_as=%s\nlayout=%#" PRIx64 "\n", &version[0], known_as != nullptr ? known_as : "",
+             kSampleBlockMagic);
   for_each_case([](const Case& known) {
     answer.add("case.%s=%s\nmemory.%s=%g\n", known.name, known.summary, known.name, known.memory);
   });
@@ -68,7 +68,7 @@ int identify(int fd) {
   const int to = fd == STDOUT_FILENO ? fd : inherited_file(fd, 0);
   if (to < 0) {
     probe_say("the descriptor of the answer is closed", 0);
-    return kNoRecord;
+    return kNoSampleBlock;
   }
   if (answer.write_to(to)) return 0;
   probe_say("cannot write its answer", errno);

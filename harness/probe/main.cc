@@ -11,10 +11,10 @@
 // A probe is a Google Benchmark program for people (--benchmark_filter and the rest), and the measured process for the
 // driver. In the second role nothing of Google Benchmark runs before or during the measurement.
 int main(int argc, char** argv) {
-  constexpr char kRecord[] = "--zerotax-record=";
-  if (argc == 2 && std::strncmp(argv[1], &kRecord[0], sizeof kRecord - 1) == 0) {
+  constexpr char kSamples[] = "--zerotax-samples=";
+  if (argc == 2 && std::strncmp(argv[1], &kSamples[0], sizeof kSamples - 1) == 0) {
     // Without the destructors and exit handlers of the allocator: what they do is not the case.
-    ::_exit(zerotax::run_point(std::atoi(argv[1] + sizeof kRecord - 1)));
+    ::_exit(zerotax::run_point(std::atoi(argv[1] + sizeof kSamples - 1)));
   }
   constexpr char kIdentify[] = "--zerotax-identify";
   if (argc == 2 && std::strcmp(argv[1], &kIdentify[0]) == 0) return zerotax::identify(STDOUT_FILENO);

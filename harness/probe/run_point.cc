@@ -31,14 +31,15 @@ void pause_for(std::int64_t ns) {
   ::nanosleep(&time, nullptr);
 }
 
-/// Marks in the record where the process is, around another meter, and controls the time that the allocator reads.
+/// Marks in the sample block where the process is, around another meter, and controls the time that the allocator
+/// reads.
 class TracedMeter final : public Meter {
  public:
-  TracedMeter(Meter& inner, Record& record) : inner_(inner), record_(record) {}
+  TracedMeter(Meter& inner, SampleBlock& samples) : inner_(inner), samples_(samples) {}
 
   void* allocate(std::size_t bytes) override {
-    pause_for(record_.request.pause_ns);
-    record_.phase = Phase::kCalloc;
+    pause_for(samples_.request.pause_ns);
+    samples_.phase = Phase::kCalloc;
     errno = 0;
     void* block = nullptr;
     {
@@ -46,64 +47,64 @@ class TracedMeter final : public Meter {
       block = inner_.allocate(bytes);
     }
     end_if_forked();
-    if (block == nullptr) record_.returned_null = static_cast<std::uint32_t>(errno);
-    record_.phase = Phase::kBetween;
+    if (block == nullptr) samples_.returned_null = static_cast<std::uint32_t>(errno);
+    samples_.phase = Phase::kBetween;
     return block;
   }
   void touch(void* block, std::size_t bytes, double fraction) override {
-    record_.phase = Phase::kTouch;
+    samples_.phase = Phase::kTouch;
     inner_.touch(block, bytes, fraction);
-    record_.phase = Phase::kBetween;
+    samples_.phase = Phase::kBetween;
   }
   void begin_receive() override {
-    record_.phase = Phase::kReceive;
+    samples_.phase = Phase::kReceive;
     inner_.begin_receive();
   }
   void end_receive(std::size_t bytes) override {
     inner_.end_receive(bytes);
     Meter::end_receive(bytes);
-    record_.phase = Phase::kBetween;
+    samples_.phase = Phase::kBetween;
   }
   bool fork_and_write(void* block, std::size_t bytes) override {
-    record_.phase = Phase::kFork;
+    samples_.phase = Phase::kFork;
     if (!inner_.fork_and_write(block, bytes)) {
       fail(inner_.failure());
       return false;
     }
-    record_.phase = Phase::kBetween;
+    samples_.phase = Phase::kBetween;
     return true;
   }
   void release(void* block) override {
-    pause_for(record_.request.pause_ns);
-    record_.phase = Phase::kFree;
+    pause_for(samples_.request.pause_ns);
+    samples_.phase = Phase::kFree;
     {
       const AllocatorClock::Scope clock;
       inner_.release(block);
     }
     end_if_forked();
-    record_.phase = Phase::kBetween;
+    samples_.phase = Phase::kBetween;
   }
 
  private:
   /// The child of an allocator that forks inside a call and comes back in both is another process: it must not go on in
-  /// the record of the first.
+  /// the metrics of the first.
   void end_if_forked() const {
     if (::getpid() != self_) ::_exit(0);
   }
 
   Meter& inner_;
-  Record& record_;
+  SampleBlock& samples_;
   pid_t self_ = ::getpid();
 };
 
 struct Run {
-  Record& record;
+  SampleBlock& samples;
   const Case& measured;
-  bool case_failed = false;  ///< record.failure says why
+  bool case_failed = false;  ///< samples.failure says why
 };
 
 void set_failure(Run& run, const char* why) {
-  say(run.record.failure, why);
+  say(run.samples.failure, why);
   run.case_failed = true;
 }
 
@@ -111,18 +112,18 @@ void set_failure(Run& run, const char* why) {
 alignas(AuditMeter) unsigned char meter_storage[sizeof(AuditMeter) + sizeof(ZeroingMeter) + sizeof(DifferentialMeter) +
                                                 sizeof(FaultsMeter)];
 
-Meter& make_meter(Record& record) {
-  switch (record.request.pass) {
+Meter& make_meter(SampleBlock& samples) {
+  switch (samples.request.pass) {
     case Pass::kTiming:
       return *new (&meter_storage[0]) TimingMeter;
     case Pass::kZeroing:
-      return *new (&meter_storage[0]) ZeroingMeter(record);
+      return *new (&meter_storage[0]) ZeroingMeter(samples);
     case Pass::kAudit:
-      return *new (&meter_storage[0]) AuditMeter(record);
+      return *new (&meter_storage[0]) AuditMeter(samples);
     case Pass::kDifferential:
-      return *new (&meter_storage[0]) DifferentialMeter(record);
+      return *new (&meter_storage[0]) DifferentialMeter(samples);
     case Pass::kFaults:
-      return *new (&meter_storage[0]) FaultsMeter(record);
+      return *new (&meter_storage[0]) FaultsMeter(samples);
     case Pass::kBare:
       break;
   }
@@ -130,28 +131,28 @@ Meter& make_meter(Record& record) {
 }
 
 void run_recorded(Run& run, Meter& meter) {
-  Record& record = run.record;
-  TracedMeter traced(meter, record);
-  const Request& request = record.request;
+  SampleBlock& samples = run.samples;
+  TracedMeter traced(meter, samples);
+  const Request& request = samples.request;
   const std::int64_t start = monotonic_ns();
   const std::uint32_t warm = request.ops / 2;
   std::int64_t warmed_up = start;
   for (std::uint32_t i = 0; i < request.ops; ++i) {
     if (i == warm) warmed_up = monotonic_ns();
-    record.ops_started = i + 1;
-    clear_operation(record.ops[i]);
-    meter.begin_operation(record.ops[i]);
+    samples.ops_started = i + 1;
+    clear_operation(samples.ops[i]);
+    meter.begin_operation(samples.ops[i]);
     const bool done = run.measured.operation(traced, request);
     meter.end_operation();
-    record.ops[i].received_bytes = traced.take_received();
+    samples.ops[i].received_bytes = traced.take_received();
     if (!done) {
       if (traced.failure() != nullptr) set_failure(run, traced.failure());
       return;
     }
-    record.ops_done = i + 1;
+    samples.ops_done = i + 1;
     if (i >= warm) {
-      record.run_ns = monotonic_ns() - warmed_up;
-      record.run_ops = i + 1 - warm;
+      samples.run_ns = monotonic_ns() - warmed_up;
+      samples.run_ops = i + 1 - warm;
     }
     if (request.budget_ns > 0 && i + 1 >= request.min_ops && monotonic_ns() - start > request.budget_ns) {
       return;
@@ -161,15 +162,15 @@ void run_recorded(Run& run, Meter& meter) {
 
 /// The case again, without any meter, for as long as kTransferNs and at least once.
 void run_transfer(Run& run) {
-  Record& record = run.record;
-  record.phase = Phase::kTransfer;
+  SampleBlock& samples = run.samples;
+  samples.phase = Phase::kTransfer;
   BareMeter meter;
   Transfer transfer{};
   const std::int64_t faults = thread_minor_faults();
   const std::int64_t cpu = thread_cpu_ns();
   const std::int64_t start = monotonic_ns();
   while (transfer.wall_ns < kTransferNs) {
-    if (!run.measured.operation(meter, record.request)) {
+    if (!run.measured.operation(meter, samples.request)) {
       set_failure(run, meter.failure() != nullptr ? meter.failure() : "calloc returned NULL");
       return;
     }
@@ -179,25 +180,25 @@ void run_transfer(Run& run) {
   transfer.cpu_ns = thread_cpu_ns() - cpu;
   transfer.faults = faults < 0 ? kNotMeasured : thread_minor_faults() - faults;
   transfer.received_bytes = meter.take_received();
-  record.transfer = transfer;
+  samples.transfer = transfer;
 }
 
 /// The first half warms up; the second half lies between two clocks.
 void run_bare(Run& run, Meter& meter) {
-  Record& record = run.record;
-  record.phase = Phase::kTransfer;
-  const std::uint32_t warm = record.request.ops / 2;
+  SampleBlock& samples = run.samples;
+  samples.phase = Phase::kTransfer;
+  const std::uint32_t warm = samples.request.ops / 2;
   std::int64_t start = 0;
-  for (std::uint32_t i = 0; i < record.request.ops; ++i) {
+  for (std::uint32_t i = 0; i < samples.request.ops; ++i) {
     if (i == warm) start = monotonic_ns();
-    if (!run.measured.operation(meter, record.request)) {
+    if (!run.measured.operation(meter, samples.request)) {
       if (meter.failure() != nullptr) set_failure(run, meter.failure());
       return;
     }
   }
-  record.run_ns = monotonic_ns() - start;
-  record.run_ops = record.request.ops - warm;
-  record.ops_done = record.request.ops;
+  samples.run_ns = monotonic_ns() - start;
+  samples.run_ops = samples.request.ops - warm;
+  samples.ops_done = samples.request.ops;
 }
 
 void* run(void* context) {
@@ -206,25 +207,25 @@ void* run(void* context) {
   monotonic_ns();
   thread_minor_faults();
   thread_cpu_ns();
-  Record& record = run.record;
-  record.receives = run.measured.receives ? 1 : 0;
-  record.forks = run.measured.forks ? 1 : 0;
-  AllocatorClock::install(record.request.clock);
+  SampleBlock& samples = run.samples;
+  samples.receives = run.measured.receives ? 1 : 0;
+  samples.forks = run.measured.forks ? 1 : 0;
+  AllocatorClock::install(samples.request.clock);
   if (run.measured.begin != nullptr) {
-    record.phase = Phase::kSetUp;
-    if (const char* why = run.measured.begin(record.request)) {
+    samples.phase = Phase::kSetUp;
+    if (const char* why = run.measured.begin(samples.request)) {
       set_failure(run, why);
       return nullptr;
     }
   }
-  Meter& meter = make_meter(record);
-  if (record.request.pass == Pass::kBare) {
+  Meter& meter = make_meter(samples);
+  if (samples.request.pass == Pass::kBare) {
     run_bare(run, meter);
   } else {
     run_recorded(run, meter);
-    const bool complete = record.ops_done == record.ops_started;
+    const bool complete = samples.ops_done == samples.ops_started;
     if (complete) meter.finish();
-    if (record.request.pass == Pass::kTiming && run.measured.receives && complete) run_transfer(run);
+    if (samples.request.pass == Pass::kTiming && run.measured.receives && complete) run_transfer(run);
   }
   if (run.measured.end != nullptr) run.measured.end();
   return nullptr;
@@ -233,31 +234,32 @@ void* run(void* context) {
 }  // namespace
 
 int run_point(int fd) {
-  const int own = inherited_file(fd, sizeof(Record));
+  const int own = inherited_file(fd, sizeof(SampleBlock));
   if (own < 0) {
-    probe_say("the descriptor of the record is closed", 0);
-    return kNoRecord;
+    probe_say("the descriptor of the sample block is closed", 0);
+    return kNoSampleBlock;
   }
   struct stat file {};
   ::fstat(own, &file);
   const auto bytes = static_cast<std::size_t>(file.st_size);
-  // Populated now: a fault on the record must not be counted as the allocator's.
+  // Populated now: a fault on the sample block must not be counted as the allocator's.
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, own, 0);
   if (memory == MAP_FAILED) {
-    probe_say("cannot map its record", errno);
+    probe_say("cannot map its sample block", errno);
     return kNoMachine;
   }
-  auto& record = *static_cast<Record*>(memory);
-  record.request.case_name[sizeof record.request.case_name - 1] = '\0';
-  const Case* measured = find_case(&record.request.case_name[0]);
-  if (record.request.magic != kRecordMagic || bytes < Record::bytes(record.request.ops) || measured == nullptr) {
-    probe_say("the record comes from another build", 0);
-    return kWrongRecord;
+  auto& samples = *static_cast<SampleBlock*>(memory);
+  samples.request.case_name[sizeof samples.request.case_name - 1] = '\0';
+  const Case* measured = find_case(&samples.request.case_name[0]);
+  if (samples.request.magic != kSampleBlockMagic || bytes < SampleBlock::bytes(samples.request.ops) ||
+      measured == nullptr) {
+    probe_say("the sample block comes from another build", 0);
+    return kWrongSampleBlock;
   }
 
-  Run context{record, *measured};
+  Run context{samples, *measured};
   const pid_t self = ::getpid();
-  if (record.request.thread == Thread::kWorker) {
+  if (samples.request.thread == Thread::kWorker) {
     pthread_t worker{};
     if (const int error = ::pthread_create(&worker, nullptr, run, &context); error != 0) {
       probe_say("cannot start a thread", error);
@@ -270,7 +272,7 @@ int run_point(int fd) {
   // The phase stays: it says what failed.
   if (context.case_failed) return kCaseFailed;
   // An allocator that forks and goes on in the child has ended the process that is measured.
-  if (::getpid() == self) record.phase = Phase::kDone;
+  if (::getpid() == self) samples.phase = Phase::kDone;
   return 0;
 }
 

@@ -60,9 +60,9 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
   if (!too_large.empty()) throw MachineError(too_large, "give a smaller --size");
   // How long one operation takes, in a process that is not profiled.
   const PassResult timing = one_pass(allocator, point, Pass::kTiming, 8, 0);
-  const Record& record = timing.record();
+  const SampleBlock& samples = timing.samples();
   const double op_ns = std::max(
-      1.0, static_cast<double>(record.run_ns) / static_cast<double>(std::max<std::int64_t>(record.run_ops, 1)));
+      1.0, static_cast<double>(samples.run_ns) / static_cast<double>(std::max<std::int64_t>(samples.run_ops, 1)));
   // A process for each second, so that there is progress to show; a short operation may not be repeated often enough to
   // fill one.
   const double wanted = std::max(2.0, for_seconds * kNs / op_ns);

@@ -141,7 +141,7 @@ def test_the_server_has_neither_the_preloaded_allocator_nor_any_environment():
     assert (proc / "environ").read_text() == ""
     assert "largecache" not in (proc / "maps").read_text()
     descriptors = {os.readlink(entry) for entry in (proc / "fd").iterdir()}
-    assert not any("zerotax-record" in name for name in descriptors)
+    assert not any("zerotax-samples" in name for name in descriptors)
     running.send_signal(signal.SIGINT)
     running.communicate(timeout=60)
     assert not servers_of(running.pid)

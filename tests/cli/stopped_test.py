@@ -39,7 +39,7 @@ def wait_for_probe(run):
         for pid in probes_of(run.pid):
             try:
                 with open(f"/proc/{pid}/cmdline", encoding="ascii") as file:
-                    if "--zerotax-record" in file.read():
+                    if "--zerotax-samples" in file.read():
                         return pid
             except (FileNotFoundError, ProcessLookupError):
                 pass

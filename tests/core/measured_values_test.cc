@@ -11,20 +11,20 @@ constexpr std::size_t kOps = 8;
 
 /// Passes of a case that forks, in which every figure of every operation is `value`.
 PassResult pass_of(std::int64_t value) {
-  auto bytes = std::make_unique<unsigned char[]>(Record::bytes(kOps));
-  auto& record = *reinterpret_cast<Record*>(bytes.get());
-  record.request.ops = kOps;
-  record.ops_done = kOps;
-  record.forks = 1;
+  auto bytes = std::make_unique<unsigned char[]>(SampleBlock::bytes(kOps));
+  auto& samples = *reinterpret_cast<SampleBlock*>(bytes.get());
+  samples.request.ops = kOps;
+  samples.ops_done = kOps;
+  samples.forks = 1;
   for (std::size_t i = 0; i < kOps; ++i) {
-    OpRecord& op = (&record.ops[0])[i];
-    for (auto figure : {&OpRecord::calloc_ns, &OpRecord::touch_ns, &OpRecord::free_ns, &OpRecord::zeroed_bytes,
-                        &OpRecord::redundant_zeroed_bytes, &OpRecord::populated_bytes, &OpRecord::touch_populated_bytes,
-                        &OpRecord::zeroed_in_free_bytes, &OpRecord::redundant_zeroed_in_free_bytes,
-                        &OpRecord::calloc_faults, &OpRecord::touch_faults, &OpRecord::free_faults}) {
+    OpSample& op = (&samples.ops[0])[i];
+    for (auto figure : {&OpSample::calloc_ns, &OpSample::touch_ns, &OpSample::free_ns, &OpSample::zeroed_bytes,
+                        &OpSample::redundant_zeroed_bytes, &OpSample::populated_bytes, &OpSample::touch_populated_bytes,
+                        &OpSample::zeroed_in_free_bytes, &OpSample::redundant_zeroed_in_free_bytes,
+                        &OpSample::calloc_faults, &OpSample::touch_faults, &OpSample::free_faults}) {
       op.*figure = value;
     }
-    const WriteRecord writes{value, value, value, value, value, value};
+    const WriteSample writes{value, value, value, value, value, value};
     op.fork = {value, value, value, value, writes, writes};
   }
   return {std::move(bytes), PassResult::Status::kOk, ""};

@@ -13,38 +13,38 @@ namespace zerotax {
 namespace {
 
 /// A pass as a probe would have left it.
-PassResult make_pass(std::size_t ops, const std::function<void(Record&)>& fill,
+PassResult make_pass(std::size_t ops, const std::function<void(SampleBlock&)>& fill,
                      PassResult::Status status = PassResult::Status::kOk, const std::string& reason = "") {
-  auto bytes = std::make_unique<unsigned char[]>(Record::bytes(ops));
-  auto& record = *reinterpret_cast<Record*>(bytes.get());
-  record.request.ops = static_cast<std::uint32_t>(ops);
-  record.ops_done = static_cast<std::uint32_t>(ops);
-  for (std::size_t i = 0; i < ops; ++i) clear_operation((&record.ops[0])[i]);
-  fill(record);
+  auto bytes = std::make_unique<unsigned char[]>(SampleBlock::bytes(ops));
+  auto& samples = *reinterpret_cast<SampleBlock*>(bytes.get());
+  samples.request.ops = static_cast<std::uint32_t>(ops);
+  samples.ops_done = static_cast<std::uint32_t>(ops);
+  for (std::size_t i = 0; i < ops; ++i) clear_operation((&samples.ops[0])[i]);
+  fill(samples);
   return {std::move(bytes), status, reason};
 }
 
-OpRecord& op(Record& record, std::size_t i) { return (&record.ops[0])[i]; }
+OpSample& op(SampleBlock& samples, std::size_t i) { return (&samples.ops[0])[i]; }
 
 /// The median of calloc_ns in timing_pass(8): of 1 ms, 105, 106 and 107 ns.
 constexpr double kSteadyOfEight = 106.5;
 
 PassResult timing_pass(std::size_t ops) {
-  return make_pass(ops, [&](Record& record) {
+  return make_pass(ops, [&](SampleBlock& samples) {
     for (std::size_t i = 0; i < ops; ++i) {
-      op(record, i).calloc_ns = i < 5 ? 1'000'000 : 100 + static_cast<int>(i);
-      op(record, i).free_ns = 10;
-      op(record, i).calloc_faults = i == 0 ? 26 : 1;
-      op(record, i).free_faults = 0;
+      op(samples, i).calloc_ns = i < 5 ? 1'000'000 : 100 + static_cast<int>(i);
+      op(samples, i).free_ns = 10;
+      op(samples, i).calloc_faults = i == 0 ? 26 : 1;
+      op(samples, i).free_faults = 0;
     }
   });
 }
 
 PassResult audit_pass(std::int64_t zeroed, std::int64_t redundant, std::uint32_t methods,
                       PassResult::Status status = PassResult::Status::kOk, const std::string& reason = "") {
-  const auto fill = [&](Record& record) {
+  const auto fill = [&](SampleBlock& samples) {
     for (std::size_t i = 0; i < 8; ++i) {
-      OpRecord& entry = op(record, i);
+      OpSample& entry = op(samples, i);
       entry.zeroed_bytes = i == 0 ? 0 : zeroed;
       entry.redundant_zeroed_bytes = i == 0 ? 0 : redundant;
       entry.populated_bytes = 4096;
@@ -82,10 +82,10 @@ TEST_F(PointTest, FiguresAreOfTheSteadyStateAndFirstOpsOfEachCall) {
   Passes passes;
   passes.timing = timing_pass(20);
   passes.audit = audit_pass(1 << 20, 1 << 19, kByMemset);
-  passes.zeroing = make_pass(8, [](Record& record) {
+  passes.zeroing = make_pass(8, [](SampleBlock& samples) {
     for (std::size_t i = 0; i < 8; ++i) {
-      op(record, i).zero_ns = i == 0 ? 0 : 75;
-      op(record, i).calloc_ns = 100;
+      op(samples, i).zero_ns = i == 0 ? 0 : 75;
+      op(samples, i).calloc_ns = 100;
     }
   });
   const Json point = json(passes);
@@ -112,7 +112,7 @@ TEST_F(PointTest, WhatWasNotMeasuredIsNeverZero) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = make_pass(
-      0, [](Record&) {}, PassResult::Status::kCrashed, "killed by SIGSEGV in calloc, operation 1");
+      0, [](SampleBlock&) {}, PassResult::Status::kCrashed, "killed by SIGSEGV in calloc, operation 1");
   const Json point = json(passes);
   EXPECT_EQ(point["status"], "crashed");
   EXPECT_NE(point["reason"].get<std::string>().find("SIGSEGV"), std::string::npos);
@@ -124,11 +124,11 @@ TEST_F(PointTest, WhatWasNotMeasuredIsNeverZero) {
   EXPECT_EQ(point["calloc_faults"], 1);
 }
 
-TEST_F(PointTest, AReasonInTheRecordTakesAwayItsFigureOnly) {
+TEST_F(PointTest, AReasonInTheSampleBlockTakesAwayItsFigureOnly) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(100, 0, kByMemset);
-  const_cast<Record&>(passes.audit.record()).na_redundant[0] = 'x';
+  const_cast<SampleBlock&>(passes.audit.samples()).na_redundant[0] = 'x';
   const Json point = json(passes);
   EXPECT_EQ(point["redundant_zeroed_bytes"], (Json{{"na", "x"}}));
   EXPECT_EQ(point["zeroed_bytes"], 100);
@@ -146,10 +146,10 @@ TEST_F(PointTest, InlineZeroingIsTimedByTheDifference) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(1 << 20, 1 << 20, kByInline);
-  passes.differential = make_pass(4, [](Record& record) {
+  passes.differential = make_pass(4, [](SampleBlock& samples) {
     for (std::size_t i = 0; i < 4; ++i) {
-      op(record, i).calloc_ns = 1000;
-      op(record, i).malloc_ns = 300;
+      op(samples, i).calloc_ns = 1000;
+      op(samples, i).malloc_ns = 300;
     }
   });
   const Json point = json(passes);
@@ -165,15 +165,15 @@ TEST_F(PointTest, ADifferenceThatIsNoZeroingIsNotAvailable) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(4096, 4096, kByInline);
-  passes.differential = make_pass(4, [](Record& record) {
+  passes.differential = make_pass(4, [](SampleBlock& samples) {
     for (std::size_t i = 0; i < 4; ++i) {
-      op(record, i).calloc_ns = 1000;
-      op(record, i).malloc_ns = 0;
+      op(samples, i).calloc_ns = 1000;
+      op(samples, i).malloc_ns = 0;
     }
   });
-  auto& record = const_cast<Record&>(passes.differential.record());
+  auto& samples = const_cast<SampleBlock&>(passes.differential.samples());
   EXPECT_EQ(json(passes)["zero_ns"], static_cast<int>(kSteadyOfEight));
-  std::strcpy(&record.na_zero_ns[0], "malloc zeroes too");
+  std::strcpy(&samples.na_zero_ns[0], "malloc zeroes too");
   EXPECT_EQ(json(passes)["zero_ns"], (Json{{"na", "malloc zeroes too"}}));
   EXPECT_EQ(json(passes)["zero_ns_method"], (Json{{"na", "malloc zeroes too"}}));
 }
@@ -182,16 +182,16 @@ TEST_F(PointTest, MemsetsTooShortToTimeAreTimedByTheDifferenceOrNotAtAll) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(1000, 1000, kByMemset);
-  passes.zeroing = make_pass(8, [](Record& record) {
-    for (std::size_t i = 0; i < 8; ++i) op(record, i).calloc_ns = 100;
-    std::strcpy(&record.na_zero_ns[0], "too short");
+  passes.zeroing = make_pass(8, [](SampleBlock& samples) {
+    for (std::size_t i = 0; i < 8; ++i) op(samples, i).calloc_ns = 100;
+    std::strcpy(&samples.na_zero_ns[0], "too short");
   });
   EXPECT_TRUE(needs_differential_pass(passes));
   EXPECT_EQ(json(passes)["zero_ns"], (Json{{"na", "too short"}}));
-  passes.differential = make_pass(4, [](Record& record) {
+  passes.differential = make_pass(4, [](SampleBlock& samples) {
     for (std::size_t i = 0; i < 4; ++i) {
-      op(record, i).calloc_ns = 100;
-      op(record, i).malloc_ns = 50;
+      op(samples, i).calloc_ns = 100;
+      op(samples, i).malloc_ns = 50;
     }
   });
   EXPECT_EQ(json(passes)["zero_ns"], static_cast<int>(kSteadyOfEight / 2));
@@ -201,12 +201,12 @@ TEST_F(PointTest, TimeOfZeroingIsOfOperationsThatZeroed) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(0, 0, 0);
-  op(const_cast<Record&>(passes.audit.record()), 0).zeroed_bytes = 1 << 20;
-  op(const_cast<Record&>(passes.audit.record()), 0).methods = kByMemset;
-  passes.zeroing = make_pass(8, [](Record& record) {
+  op(const_cast<SampleBlock&>(passes.audit.samples()), 0).zeroed_bytes = 1 << 20;
+  op(const_cast<SampleBlock&>(passes.audit.samples()), 0).methods = kByMemset;
+  passes.zeroing = make_pass(8, [](SampleBlock& samples) {
     for (std::size_t i = 0; i < 8; ++i) {
-      op(record, i).calloc_ns = 100;
-      op(record, i).zero_ns = 100;
+      op(samples, i).calloc_ns = 100;
+      op(samples, i).zero_ns = 100;
     }
   });
   const Json point = json(passes);
@@ -220,9 +220,9 @@ TEST_F(PointTest, ANonZeroBlockIsAViolationWithItsPlace) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(0, 0, 0);
-  auto& record = const_cast<Record&>(passes.audit.record());
-  op(record, 3).not_zero = 1;
-  op(record, 3).not_zero_offset = 12345;
+  auto& samples = const_cast<SampleBlock&>(passes.audit.samples());
+  op(samples, 3).not_zero = 1;
+  op(samples, 3).not_zero_offset = 12345;
   const Json point = json(passes);
   EXPECT_EQ(point["status"], "not_zero");
   EXPECT_EQ(point["violations"], Json::array({"not_zero"}));
@@ -234,13 +234,13 @@ TEST_F(PointTest, AMisalignedBlockIsAViolationWithItsAlignment) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(0, 0, 0);
-  auto& record = const_cast<Record&>(passes.audit.record());
-  op(record, 2).misaligned = 8;
+  auto& samples = const_cast<SampleBlock&>(passes.audit.samples());
+  op(samples, 2).misaligned = 8;
   Json point = json(passes);
   EXPECT_EQ(point["status"], "misaligned");
   EXPECT_EQ(point["reason"], "calloc handed out a block aligned to 8 bytes where 16 are required, operation 3");
   EXPECT_EQ(point["violations"], Json::array({"misaligned"}));
-  op(record, 5).not_zero = 1;
+  op(samples, 5).not_zero = 1;
   point = json(passes);
   EXPECT_EQ(point["status"], "not_zero");
   EXPECT_EQ(point["violations"], Json::array({"not_zero", "misaligned"}));
@@ -250,11 +250,11 @@ TEST_F(PointTest, ZeroingInFreeHasFiguresABoundAndAReasonOfItsOwn) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(100, 50, kByMemset);
-  auto& record = const_cast<Record&>(passes.audit.record());
+  auto& samples = const_cast<SampleBlock&>(passes.audit.samples());
   for (std::size_t i = 0; i < 8; ++i) {
-    op(record, i).zeroed_in_free_bytes = 8192;
-    op(record, i).redundant_zeroed_in_free_bytes = 4096;
-    op(record, i).free_methods = kByInline;
+    op(samples, i).zeroed_in_free_bytes = 8192;
+    op(samples, i).redundant_zeroed_in_free_bytes = 4096;
+    op(samples, i).free_methods = kByInline;
   }
   Json point = json(passes);
   EXPECT_EQ(point["zeroed_bound"], "exact");
@@ -263,8 +263,8 @@ TEST_F(PointTest, ZeroingInFreeHasFiguresABoundAndAReasonOfItsOwn) {
   EXPECT_EQ(point["zeroed_in_free_method"], "inline");
   EXPECT_EQ(point["zeroed_in_free_bound"], "at most");
   EXPECT_EQ(point["first_ops"][0]["zeroed_in_free_bytes"], 8192);
-  op(record, 6).zeroed_in_free_bytes = kNotMeasured;
-  say(record.na_unseen_in_free, "somebody else did it");
+  op(samples, 6).zeroed_in_free_bytes = kNotMeasured;
+  say(samples.na_unseen_in_free, "somebody else did it");
   point = json(passes);
   EXPECT_EQ(point["zeroed_in_free_bytes"]["na"], "somebody else did it");
   EXPECT_TRUE(is_not_available(point["zeroed_in_free_bound"]));
@@ -275,7 +275,8 @@ TEST_F(PointTest, ATallyThatStoppedEarlyIsNotAvailable) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(0, 0, 0);
-  for (std::size_t i = 0; i < 8; ++i) op(const_cast<Record&>(passes.audit.record()), i).calloc_syscalls.incomplete = 1;
+  for (std::size_t i = 0; i < 8; ++i)
+    op(const_cast<SampleBlock&>(passes.audit.samples()), i).calloc_syscalls.incomplete = 1;
   const Json point = json(passes);
   EXPECT_TRUE(is_not_available(point["calloc_syscalls"]));
   EXPECT_TRUE(is_not_available(point["syscalls"]));
@@ -286,8 +287,8 @@ TEST_F(PointTest, ThePassThatWentWrongFirstIsTheReasonAndOutranksContents) {
   Passes passes;
   passes.audit = audit_pass(0, 0, 0, PassResult::Status::kTimeout, "not done");
   passes.timing = make_pass(
-      0, [](Record&) {}, PassResult::Status::kCrashed, "killed");
-  op(const_cast<Record&>(passes.audit.record()), 3).not_zero = 1;
+      0, [](SampleBlock&) {}, PassResult::Status::kCrashed, "killed");
+  op(const_cast<SampleBlock&>(passes.audit.samples()), 3).not_zero = 1;
   const Json point = json(passes);
   EXPECT_EQ(point["status"], "timeout");
   EXPECT_EQ(point["reason"], "audit pass: not done");
@@ -298,9 +299,9 @@ TEST_F(PointTest, ACountIsNotAvailableIfOneSteadyOperationLacksIt) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(1 << 20, 1 << 20, kByMemset);
-  auto& record = const_cast<Record&>(passes.audit.record());
-  op(record, 6).zeroed_bytes = kNotMeasured;
-  std::strcpy(&record.na_unseen[0], "unseen");
+  auto& samples = const_cast<SampleBlock&>(passes.audit.samples());
+  op(samples, 6).zeroed_bytes = kNotMeasured;
+  std::strcpy(&samples.na_unseen[0], "unseen");
   const Json point = json(passes);
   EXPECT_EQ(point["zeroed_bytes"], (Json{{"na", "unseen"}}));
   EXPECT_EQ(point["zero_ns"], (Json{{"na", "unseen"}}));
@@ -309,11 +310,11 @@ TEST_F(PointTest, ACountIsNotAvailableIfOneSteadyOperationLacksIt) {
   EXPECT_EQ(point["first_ops"][6]["zeroed_bytes"], (Json{{"na", "unseen"}}));
 }
 
-TEST_F(PointTest, AReasonInTheRecordTakesTheFigureFromEachEarlyOperationToo) {
+TEST_F(PointTest, AReasonInTheSampleBlockTakesTheFigureFromEachEarlyOperationToo) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(100, 7, kByMemset);
-  std::strcpy(&const_cast<Record&>(passes.audit.record()).na_redundant[0], "refused");
+  std::strcpy(&const_cast<SampleBlock&>(passes.audit.samples()).na_redundant[0], "refused");
   const Json point = json(passes);
   ASSERT_EQ(point["first_ops"].size(), 8U);
   for (const Json& entry : point["first_ops"]) {
@@ -324,11 +325,11 @@ TEST_F(PointTest, AReasonInTheRecordTakesTheFigureFromEachEarlyOperationToo) {
 TEST_F(PointTest, NoZeroingIsClaimedOnlyOfAWholeAuditThatCouldSeeIt) {
   EXPECT_FALSE(has_no_zeroing(audit_pass(0, 0, 0, PassResult::Status::kCrashed, "killed")));
   EXPECT_FALSE(has_no_zeroing(audit_pass(100, 0, kByMemset)));
-  for (auto reason : {&Record::na_zeroed, &Record::na_populated}) {
+  for (auto reason : {&SampleBlock::na_zeroed, &SampleBlock::na_populated}) {
     Passes passes;
     passes.timing = timing_pass(8);
     passes.audit = audit_pass(0, 0, 0);
-    std::strcpy(&(const_cast<Record&>(passes.audit.record()).*reason)[0], "blind");
+    std::strcpy(&(const_cast<SampleBlock&>(passes.audit.samples()).*reason)[0], "blind");
     EXPECT_FALSE(has_no_zeroing(passes.audit));
     EXPECT_TRUE(is_not_available(json(passes)["zero_ns"]));
   }
@@ -338,11 +339,11 @@ TEST_F(PointTest, ADifferenceBelowZeroTellsNothing) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(1 << 20, 1 << 20, kByInline);
-  passes.differential = make_pass(4, [](Record& record) {
+  passes.differential = make_pass(4, [](SampleBlock& samples) {
     for (std::size_t i = 0; i < 4; ++i) {
       // The first two are warm-up.
-      op(record, i).calloc_ns = i < 2 ? 9000 : 200;
-      op(record, i).malloc_ns = 300;
+      op(samples, i).calloc_ns = i < 2 ? 9000 : 200;
+      op(samples, i).malloc_ns = 300;
     }
   });
   EXPECT_TRUE(is_not_available(json(passes)["zero_ns"]));
@@ -352,9 +353,9 @@ TEST_F(PointTest, TheMethodIsThatOfTheSteadyState) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(1 << 20, 1 << 20, kByMemset);
-  op(const_cast<Record&>(passes.audit.record()), 0).methods = kByInline;
+  op(const_cast<SampleBlock&>(passes.audit.samples()), 0).methods = kByInline;
   EXPECT_EQ(json(passes)["zeroed_method"], "memset");
-  op(const_cast<Record&>(passes.audit.record()), 7).methods = kByInline;
+  op(const_cast<SampleBlock&>(passes.audit.samples()), 7).methods = kByInline;
   EXPECT_EQ(json(passes)["zeroed_method"], "memset+inline");
 }
 
@@ -362,10 +363,10 @@ TEST_F(PointTest, SteadySystemCallsAreTheMostFrequentAndOfEqualsTheLatest) {
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(0, 0, 0);
-  auto& record = const_cast<Record&>(passes.audit.record());
+  auto& samples = const_cast<SampleBlock&>(passes.audit.samples());
   const auto calls = [&](std::initializer_list<std::uint32_t> of_the_last_four) {
     std::size_t i = 4;
-    for (const std::uint32_t number : of_the_last_four) op(record, i++).calloc_syscalls.kinds[0].calls = number;
+    for (const std::uint32_t number : of_the_last_four) op(samples, i++).calloc_syscalls.kinds[0].calls = number;
     return json(passes)["calloc_syscalls"]["mmap"];
   };
   EXPECT_EQ(calls({2, 2, 2, 3}), 2);
@@ -388,11 +389,11 @@ Passes receiving_passes() {
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(4096, 3096, kByMemset);
   for (PassResult* pass : {&passes.timing, &passes.audit}) {
-    auto& record = const_cast<Record&>(pass->record());
-    record.receives = 1;
-    for (std::size_t i = 0; i < 8; ++i) op(record, i).received_bytes = i == 0 ? 7 : 1000;
+    auto& samples = const_cast<SampleBlock&>(pass->samples());
+    samples.receives = 1;
+    for (std::size_t i = 0; i < 8; ++i) op(samples, i).received_bytes = i == 0 ? 7 : 1000;
   }
-  const_cast<Record&>(passes.timing.record()).transfer = {100, 100'000, 2'000'000, 1'000'000, 50};
+  const_cast<SampleBlock&>(passes.timing.samples()).transfer = {100, 100'000, 2'000'000, 1'000'000, 50};
   return passes;
 }
 
@@ -417,7 +418,7 @@ TEST_F(PointTest, ACaseThatReceivesNothingHasNoTransfer) {
 TEST_F(PointTest, AReceiveThatBrokeOffHasNoRatesButAReason) {
   Passes passes = receiving_passes();
   passes.timing = make_pass(
-      0, [](Record& record) { record.receives = 1; }, PassResult::Status::kFailed, "no server");
+      0, [](SampleBlock& samples) { samples.receives = 1; }, PassResult::Status::kFailed, "no server");
   const Json transfer = json(passes)["transfer"];
   for (const char* figure : {"mb_per_s", "cpu_s_per_gb", "faults_per_mb"}) {
     EXPECT_EQ(transfer[figure], (Json{{"na", "timing pass: no server"}})) << figure;
@@ -427,7 +428,7 @@ TEST_F(PointTest, AReceiveThatBrokeOffHasNoRatesButAReason) {
 
 TEST_F(PointTest, FaultsThatTheKernelDoesNotTellAreNotAvailable) {
   Passes passes = receiving_passes();
-  const_cast<Record&>(passes.timing.record()).transfer.faults = kNotMeasured;
+  const_cast<SampleBlock&>(passes.timing.samples()).transfer.faults = kNotMeasured;
   const Json transfer = json(passes)["transfer"];
   EXPECT_TRUE(is_not_available(transfer["faults_per_mb"]));
   EXPECT_DOUBLE_EQ(transfer["mb_per_s"], 50);
@@ -437,7 +438,7 @@ TEST_F(PointTest, TouchingIsAFigureOfEachOperationWhereThereWasSome) {
   Passes passes;
   passes.timing = timing_pass(8);
   EXPECT_EQ(json(passes)["first_ops"][0]["touch_ns"], (Json{{"na", "nothing is touched"}}));
-  for (std::size_t i = 0; i < 8; ++i) op(const_cast<Record&>(passes.timing.record()), i).touch_ns = 42;
+  for (std::size_t i = 0; i < 8; ++i) op(const_cast<SampleBlock&>(passes.timing.samples()), i).touch_ns = 42;
   EXPECT_EQ(json(passes)["first_ops"][0]["touch_ns"], 42);
 }
 

@@ -67,12 +67,12 @@ class Audit : public testing::Test {
     ASSERT_NE(memory, MAP_FAILED);
     ::madvise(memory, kArenaPages * kPageBytes, MADV_NOHUGEPAGE);
     arena = static_cast<char*>(memory);
-    record = std::make_unique<Record>();
-    meter = std::make_unique<AuditMeter>(*record);
+    samples = std::make_unique<SampleBlock>();
+    meter = std::make_unique<AuditMeter>(*samples);
   }
   void SetUp() override {
-    if (record->na_inline[0] != '\0') GTEST_SKIP() << &record->na_inline[0];
-    if (record->na_syscalls[0] != '\0') GTEST_SKIP() << &record->na_syscalls[0];
+    if (samples->na_inline[0] != '\0') GTEST_SKIP() << &samples->na_inline[0];
+    if (samples->na_syscalls[0] != '\0') GTEST_SKIP() << &samples->na_syscalls[0];
   }
 
   /// Pages that no other test uses.
@@ -82,9 +82,9 @@ class Audit : public testing::Test {
     return block;
   }
   /// The figures of one calloc of `bytes` that does this and returns `block`.
-  static OpRecord audit(char* block, std::size_t bytes, const std::function<void()>& act,
+  static OpSample audit(char* block, std::size_t bytes, const std::function<void()>& act,
                         const std::function<void()>& in_free = {}) {
-    OpRecord op{};
+    OpSample op{};
     clear_operation(op);
     meter->begin_operation(op);
     planted_calloc = [&] {
@@ -101,9 +101,9 @@ class Audit : public testing::Test {
     return op;
   }
   /// The figures of one free of a block that is handed out as it is, then made dirty in its first `dirty_pages`.
-  static OpRecord audit_free(char* block, std::size_t bytes, std::size_t dirty_pages,
+  static OpSample audit_free(char* block, std::size_t bytes, std::size_t dirty_pages,
                              const std::function<void()>& act) {
-    OpRecord op{};
+    OpSample op{};
     clear_operation(op);
     meter->begin_operation(op);
     planted_calloc = [&] { return static_cast<void*>(block); };
@@ -120,11 +120,11 @@ class Audit : public testing::Test {
     for (std::size_t page = 0; page < pages; ++page) block[page * kPageBytes] = 1;
   }
 
-  static std::unique_ptr<Record> record;
+  static std::unique_ptr<SampleBlock> samples;
   static std::unique_ptr<AuditMeter> meter;
   static std::size_t used;
 };
-std::unique_ptr<Record> Audit::record;
+std::unique_ptr<SampleBlock> Audit::samples;
 std::unique_ptr<AuditMeter> Audit::meter;
 std::size_t Audit::used = 1;
 
@@ -137,11 +137,11 @@ TEST_F(Audit, KnowsWhatWasDirtyInBlocksThatCameInAnyOrder) {
     dirty(block, 8);
   }
   for (char* block : {high, low}) {
-    const OpRecord op = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
+    const OpSample op = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
     EXPECT_EQ(op.zeroed_bytes, kBytes);
     EXPECT_EQ(op.redundant_zeroed_bytes, 0);
     EXPECT_EQ(op.methods, kByInline);
-    const OpRecord again = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
+    const OpSample again = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
     EXPECT_EQ(again.redundant_zeroed_bytes, kBytes);
   }
 }
@@ -164,7 +164,7 @@ TEST_F(Audit, CountsManySmallMemsetsOnce) {
     for (std::size_t at = 0; at < kBytes; at += kPiece) call_memset(block + at, kPiece);
   };
   for (int i = 0; i < 2; ++i) {
-    const OpRecord op = audit(block, kBytes, zero_by_pieces);
+    const OpSample op = audit(block, kBytes, zero_by_pieces);
     EXPECT_EQ(op.zeroed_bytes, kBytes);
     EXPECT_EQ(op.redundant_zeroed_bytes, kBytes);
     EXPECT_EQ(op.methods, kByMemset);
@@ -176,23 +176,23 @@ TEST_F(Audit, CountsAPageSharedWithNeighboursOnlyIfThePageNextToItWasFilled) {
   char* block = memory + 100;
   constexpr std::size_t kBytes = 5 * kPageBytes;  // 100 bytes on the sixth page
   // Headers on the first and last page, which are populated for them.
-  const OpRecord headers = audit(block, kBytes, [&] {
+  const OpSample headers = audit(block, kBytes, [&] {
     memory[0] = 1;
     memory[5 * kPageBytes + 200] = 1;
   });
   EXPECT_EQ(headers.populated_bytes, kPageBytes - 100 + 100);
   EXPECT_EQ(headers.zeroed_bytes, 0);
   EXPECT_EQ(headers.methods, 0U);
-  const OpRecord whole = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
+  const OpSample whole = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
   EXPECT_EQ(whole.zeroed_bytes, kBytes);
   // All but the second page and its neighbour, the first.
-  const OpRecord end = audit(block, kBytes, [&] {
+  const OpSample end = audit(block, kBytes, [&] {
     memory[0] = 2;
     store_zeros(memory + 2 * kPageBytes, 3 * kPageBytes + 100);
   });
   EXPECT_EQ(end.zeroed_bytes, 3 * kPageBytes + 100);
   EXPECT_EQ(end.redundant_zeroed_bytes, 3 * kPageBytes + 100);
-  const OpRecord start = audit(block, kBytes, [&] {
+  const OpSample start = audit(block, kBytes, [&] {
     store_zeros(block, 2 * kPageBytes - 100);
     memory[5 * kPageBytes + 200] = 2;
   });
@@ -204,7 +204,7 @@ TEST_F(Audit, AddsStoresOfBothKinds) {
   char* block = fresh(4);
   audit(block, kBytes, [] {});
   dirty(block, 4);
-  const OpRecord op = audit(block, kBytes, [&] {
+  const OpSample op = audit(block, kBytes, [&] {
     call_memset(block, kPageBytes + 10);
     store_zeros(block + 2 * kPageBytes, 2 * kPageBytes);
     block[kPageBytes] = 0;
@@ -225,7 +225,7 @@ TEST_F(Audit, SaysThatATallyIsIncompleteIfItHasNoRoomForEveryKindOfCall) {
                              SYS_getitimer, SYS_time,      SYS_sync_file_range, SYS_lseek,       SYS_close};
     for (std::size_t i = 0; i < kinds; ++i) ::syscall(harmless[i], -1, 0, 0, 0);
   };
-  const OpRecord most = audit(block, kPageBytes, [&] { many(kSyscallKinds); });
+  const OpSample most = audit(block, kPageBytes, [&] { many(kSyscallKinds); });
   EXPECT_EQ(most.calloc_syscalls.used, kSyscallKinds);
   EXPECT_EQ(most.calloc_syscalls.incomplete, 0U);
   EXPECT_EQ(audit(block, kPageBytes, [&] { many(kSyscallKinds + 1); }).calloc_syscalls.incomplete, 1U);
@@ -233,7 +233,7 @@ TEST_F(Audit, SaysThatATallyIsIncompleteIfItHasNoRoomForEveryKindOfCall) {
 
 TEST_F(Audit, CountsNoSystemCallOfItsOwn) {
   char* block = fresh(4);
-  const OpRecord op = audit(block, 4 * kPageBytes, [&] {
+  const OpSample op = audit(block, 4 * kPageBytes, [&] {
     call_memset(block, 4 * kPageBytes);
     ::syscall(SYS_getppid);
   });
@@ -246,7 +246,7 @@ TEST_F(Audit, CountsNoSystemCallOfItsOwn) {
 TEST_F(Audit, ClaimsNoStoreWhereTheKernelWasAskedToPopulate) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
-  const OpRecord op = audit(block, kBytes, [&] { ::mlock(block, kBytes); });
+  const OpSample op = audit(block, kBytes, [&] { ::mlock(block, kBytes); });
   ::munlock(block, kBytes);
   EXPECT_EQ(op.populated_bytes, kBytes);
   EXPECT_EQ(op.zeroed_bytes, 0);
@@ -273,7 +273,7 @@ TEST_F(Audit, CountsStoresOverPagesThatTheKernelWasAskedToPopulate) {
       store_zeros(block, kBytes / 2);
     };
     for (int round = 0; round < 3; ++round) {
-      const OpRecord op = audit(block, kBytes, act);
+      const OpSample op = audit(block, kBytes, act);
       EXPECT_EQ(op.zeroed_bytes, kBytes / 2) << name << ", round " << round;
       EXPECT_EQ(op.redundant_zeroed_bytes, kBytes / 2) << name;
     }
@@ -285,19 +285,19 @@ TEST_F(Audit, ClaimsNothingOfPagesThatWereMovedIntoTheBlock) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
   char* other = fresh(4);
-  const OpRecord op = audit(block, kBytes, [&] {
+  const OpSample op = audit(block, kBytes, [&] {
     store_zeros(other, kBytes);
     ::mremap(other, kBytes, kBytes, MREMAP_MAYMOVE | MREMAP_FIXED, block);
   });
   EXPECT_EQ(op.zeroed_bytes, kNotMeasured);
-  EXPECT_NE(std::string(&record->na_unseen[0]).find("moved"), std::string::npos);
-  record->na_unseen[0] = '\0';
+  EXPECT_NE(std::string(&samples->na_unseen[0]).find("moved"), std::string::npos);
+  samples->na_unseen[0] = '\0';
 }
 
 TEST_F(Audit, CountsWhatFreeClearsByMemset) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
-  const OpRecord op = audit_free(block, kBytes, 1, [&] { call_memset(block, kBytes - 10); });
+  const OpSample op = audit_free(block, kBytes, 1, [&] { call_memset(block, kBytes - 10); });
   EXPECT_EQ(op.zeroed_in_free_bytes, kBytes - 10);
   EXPECT_EQ(op.redundant_zeroed_in_free_bytes, 3 * kPageBytes - 10);
   EXPECT_EQ(op.free_methods, kByMemset);
@@ -309,7 +309,7 @@ TEST_F(Audit, CountsWhatFreeClearsByStoresOfItsOwn) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
   for (int round = 0; round < 3; ++round) {
-    const OpRecord op = audit_free(block, kBytes, 2, [&] { store_zeros(block, kBytes); });
+    const OpSample op = audit_free(block, kBytes, 2, [&] { store_zeros(block, kBytes); });
     EXPECT_EQ(op.zeroed_in_free_bytes, kBytes);
     EXPECT_EQ(op.redundant_zeroed_in_free_bytes, 2 * kPageBytes);
     EXPECT_EQ(op.free_methods, kByInline);
@@ -321,23 +321,23 @@ TEST_F(Audit, LooksAtPagesBeforeFreeGivesThemBack) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
   const auto purge = [&] { ::madvise(block, kBytes, MADV_DONTNEED); };
-  const OpRecord cleared = audit_free(block, kBytes, 4, [&] {
+  const OpSample cleared = audit_free(block, kBytes, 4, [&] {
     store_zeros(block, 3 * kPageBytes);
     purge();
   });
   EXPECT_EQ(cleared.zeroed_in_free_bytes, 3 * kPageBytes);
   EXPECT_EQ(cleared.redundant_zeroed_in_free_bytes, 0);
-  const OpRecord returned = audit_free(block, kBytes, 4, purge);
+  const OpSample returned = audit_free(block, kBytes, 4, purge);
   EXPECT_EQ(returned.zeroed_in_free_bytes, 0);
   EXPECT_EQ(returned.free_methods, 0U);
-  const OpRecord unmapped = audit_free(block, kBytes, 4, [&] { ::munmap(block, kBytes); });
+  const OpSample unmapped = audit_free(block, kBytes, 4, [&] { ::munmap(block, kBytes); });
   EXPECT_EQ(unmapped.zeroed_in_free_bytes, 0);
 }
 
 TEST_F(Audit, LooksAtPagesBeforeFreeClosesThem) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
-  const OpRecord op = audit_free(block, kBytes, 4, [&] {
+  const OpSample op = audit_free(block, kBytes, 4, [&] {
     store_zeros(block, 2 * kPageBytes);
     ::mprotect(block, kBytes, PROT_NONE);
   });
@@ -348,7 +348,7 @@ TEST_F(Audit, LooksAtPagesBeforeFreeClosesThem) {
 TEST_F(Audit, CountsAFailedSystemCallOfFreeForNothing) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
-  const OpRecord op = audit_free(block, kBytes, 4, [&] {
+  const OpSample op = audit_free(block, kBytes, 4, [&] {
     store_zeros(block, kBytes);
     ::mmap(block, kBytes, PROT_READ, MAP_FIXED | MAP_SHARED, -1, 0);
   });
@@ -358,7 +358,7 @@ TEST_F(Audit, CountsAFailedSystemCallOfFreeForNothing) {
 TEST_F(Audit, DoesNotClaimThatNothingWasZeroedWhereAThreadClearsTheBlockAfterFree) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
-  OpRecord first{};
+  OpSample first{};
   clear_operation(first);
   meter->begin_operation(first);
   planted_calloc = [&] { return static_cast<void*>(block); };
@@ -368,15 +368,15 @@ TEST_F(Audit, DoesNotClaimThatNothingWasZeroedWhereAThreadClearsTheBlockAfterFre
   meter->end_operation();
   EXPECT_EQ(first.zeroed_in_free_bytes, 0);
   std::thread([&] { store_zeros(block, kBytes); }).join();
-  OpRecord second{};
+  OpSample second{};
   clear_operation(second);
   meter->begin_operation(second);
   meter->release(meter->allocate(kBytes));
   planted_calloc = nullptr;
   meter->end_operation();
   EXPECT_EQ(first.zeroed_in_free_bytes, kNotMeasured);
-  EXPECT_NE(std::string(&record->na_unseen_in_free[0]).find("after free had returned"), std::string::npos);
-  record->na_unseen_in_free[0] = '\0';
+  EXPECT_NE(std::string(&samples->na_unseen_in_free[0]).find("after free had returned"), std::string::npos);
+  samples->na_unseen_in_free[0] = '\0';
   EXPECT_EQ(second.zeroed_bytes, 0);
   EXPECT_EQ(second.zeroed_in_free_bytes, 0);
 }
@@ -392,7 +392,7 @@ TEST_F(Audit, NotesTheAlignmentOfABlockThatSuitsNotEveryType) {
 TEST_F(Audit, CountsThePagesThatTheProgramsWritesPopulated) {
   constexpr std::size_t kBytes = 8 * kPageBytes;
   char* block = fresh(8);
-  OpRecord op{};
+  OpSample op{};
   for (const std::size_t expected : {2 * kPageBytes, std::size_t{0}}) {
     clear_operation(op);
     meter->begin_operation(op);
@@ -404,7 +404,7 @@ TEST_F(Audit, CountsThePagesThatTheProgramsWritesPopulated) {
 
 TEST_F(Audit, FindsTheByteThatIsNotZero) {
   char* block = fresh(4);
-  const OpRecord op = audit(block, 4 * kPageBytes, [&] { block[3 * kPageBytes + 7] = 1; });
+  const OpSample op = audit(block, 4 * kPageBytes, [&] { block[3 * kPageBytes + 7] = 1; });
   EXPECT_EQ(op.not_zero, 1U);
   EXPECT_EQ(op.not_zero_offset, 3 * kPageBytes + 7);
   EXPECT_EQ(op.zeroed_bytes, 0);

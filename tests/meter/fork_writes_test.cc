@@ -12,7 +12,7 @@
 namespace zerotax {
 namespace {
 
-/// What a probe has: the record of an operation in memory that parent and child share, and a block.
+/// What a probe has: the sample of an operation in memory that parent and child share, and a block.
 class ForkWrites : public testing::Test {
  protected:
   static constexpr std::size_t kPages = 1001;  // the quarter and the half are rounded up: 251 and 501
@@ -20,12 +20,12 @@ class ForkWrites : public testing::Test {
 
   void SetUp() override {
     ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-    record = static_cast<Record*>(map(sizeof(Record), MAP_SHARED));
+    samples = static_cast<SampleBlock*>(map(sizeof(SampleBlock), MAP_SHARED));
     block = static_cast<unsigned char*>(map(kBytes, MAP_PRIVATE));
     clear_operation(op());
   }
   void TearDown() override {
-    ::munmap(record, sizeof(Record));
+    ::munmap(samples, sizeof(SampleBlock));
     ::munmap(block, kBytes);
   }
   static void* map(std::size_t bytes, int sharing) {
@@ -33,24 +33,24 @@ class ForkWrites : public testing::Test {
     EXPECT_NE(memory, MAP_FAILED);
     return memory;
   }
-  OpRecord& op() { return record->ops[0]; }
+  OpSample& op() { return samples->ops[0]; }
   void dirty(std::size_t first, std::size_t end) {
     for (std::size_t page = first; page < end; ++page) block[page * kPageBytes + 7] = 1;
   }
   void run_faults(std::size_t offset = 0) {
-    FaultsMeter meter(*record);
-    if (record->na_classes[0] != '\0') GTEST_SKIP() << &record->na_classes[0];
+    FaultsMeter meter(*samples);
+    if (samples->na_classes[0] != '\0') GTEST_SKIP() << &samples->na_classes[0];
     meter.begin_operation(op());
     ASSERT_TRUE(meter.fork_and_write(block + offset, kBytes - offset)) << meter.failure();
   }
-  static void expect(const WriteRecord& found, std::int64_t copies, std::int64_t reuses, std::int64_t zero_fills) {
+  static void expect(const WriteSample& found, std::int64_t copies, std::int64_t reuses, std::int64_t zero_fills) {
     EXPECT_EQ(found.copies, copies);
     EXPECT_EQ(found.reuses, reuses);
     EXPECT_EQ(found.zero_fills, zero_fills);
     EXPECT_EQ(found.other, 0);
   }
 
-  Record* record = nullptr;
+  SampleBlock* samples = nullptr;
   unsigned char* block = nullptr;
 };
 
@@ -109,7 +109,7 @@ TEST_F(ForkWrites, TheChildHasPageTablesForWhatIsPopulatedOnly) {
   ASSERT_GT(empty, 0);
   void* large = map(64 << 20, MAP_PRIVATE);
   for (std::size_t at = 0; at < 64 << 20; at += 2 << 20) static_cast<volatile char*>(large)[at] = 1;
-  FaultsMeter meter(*record);
+  FaultsMeter meter(*samples);
   meter.begin_operation(op());
   ASSERT_TRUE(meter.fork_and_write(block, kBytes));
   ::munmap(large, 64 << 20);

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <memory>
 
-#include "meter/record.h"
+#include "meter/sample_block.h"
 #include "os/page.h"
 
 // The clock and the allocator of this program are planted: time passes only where a test says so, and kLook nanoseconds
@@ -107,13 +107,13 @@ class Zeroing : public testing::Test {
     planted = false;
     meter.end_operation();
   }
-  Record record{};
-  OpRecord op{};
+  SampleBlock samples{};
+  OpSample op{};
 };
 
 TEST_F(Zeroing, TimeIsThatOfEveryMemsetInOneCallocWithoutTheClocks) {
-  ZeroingMeter meter(record);
-  EXPECT_GT(record.got_slots, 0U);
+  ZeroingMeter meter(samples);
+  EXPECT_GT(samples.got_slots, 0U);
   operate(meter, 1, 500);
   EXPECT_EQ(op.zero_ns, 500);
   EXPECT_EQ(op.calloc_ns, kCalloc + 500 + kLook);
@@ -122,19 +122,19 @@ TEST_F(Zeroing, TimeIsThatOfEveryMemsetInOneCallocWithoutTheClocks) {
   EXPECT_EQ(op.calloc_ns, kCalloc + 1500 + kLook);
   operate(meter, 0, 500);
   EXPECT_EQ(op.zero_ns, 0) << "what an earlier call zeroed does not count";
-  EXPECT_EQ(record.na_zero_ns[0], '\0');
+  EXPECT_EQ(samples.na_zero_ns[0], '\0');
 }
 
 TEST_F(Zeroing, MemsetsThatTakeLessThanTheClockAreNotMeasured) {
-  ZeroingMeter meter(record);
+  ZeroingMeter meter(samples);
   operate(meter, 1000, kLook - 1);
   EXPECT_EQ(op.zero_ns, kNotMeasured);
   EXPECT_EQ(op.calloc_ns, kCalloc + 1000 * (kLook - 1) + kLook) << "without the clocks of the memsets";
-  EXPECT_NE(record.na_zero_ns[0], '\0');
+  EXPECT_NE(samples.na_zero_ns[0], '\0');
 }
 
 TEST_F(Zeroing, TimeInFreeIsOfItsMemsets) {
-  ZeroingMeter meter(record);
+  ZeroingMeter meter(samples);
   memsets_in_free = 2;
   operate(meter, 1, 500);
   EXPECT_EQ(op.zero_ns, 500);
@@ -143,7 +143,7 @@ TEST_F(Zeroing, TimeInFreeIsOfItsMemsets) {
 }
 
 TEST_F(Zeroing, DifferenceIsOfMallocAloneAndCallocAlone) {
-  DifferentialMeter meter(record);
+  DifferentialMeter meter(samples);
   operate(meter, 2, 500);
   EXPECT_EQ(op.malloc_ns, kMalloc + kLook);
   EXPECT_EQ(op.zero_ns, 1000);
@@ -151,7 +151,7 @@ TEST_F(Zeroing, DifferenceIsOfMallocAloneAndCallocAlone) {
 }
 
 TEST_F(Zeroing, DifferenceIsTakenWithoutTheClockOfMemsetWhereTheyAreMany) {
-  DifferentialMeter meter(record);
+  DifferentialMeter meter(samples);
   operate(meter, 100, 500);
   operate(meter, 100, 500);
   EXPECT_EQ(op.zero_ns, kNotMeasured);

@@ -23,7 +23,7 @@ def allowed(folder):
     """The folders that files of a layer or room may include from."""
     if folder in ROOMS:
         return {folder} | ROOMS[folder] | set(LAYERS) - {"probe"}
-    # Nothing links the probe: only meter/record.h crosses.
+    # Nothing links the probe: only meter/sample_block.h crosses.
     return set(LAYERS[:LAYERS.index(folder) + 1]) - ({"probe"} if folder != "probe" else set())
 
 

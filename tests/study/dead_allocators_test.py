@@ -87,8 +87,8 @@ def test_a_child_that_goes_on_in_place_of_its_parent_proves_nothing(way):
     assert re.fullmatch(r"audit pass: exited with status 0 .*, operation 3", point["reason"])
 
 
-def test_an_allocator_that_takes_the_record_away_crashes():
-    point = run_point("calloc:3:lose_record")
+def test_an_allocator_that_takes_the_sample_block_away_crashes():
+    point = run_point("calloc:3:lose_samples")
     assert (point["status"], point["reason"]) == ("crashed", "audit pass: killed by SIGSEGV in calloc, operation 3")
 
 

@@ -22,8 +22,8 @@ int operation = 0;
 std::atomic<int> callocs = 0;
 std::atomic<int> frees = 0;
 
-/// Closes the descriptor of the measurement's record, and unmaps the record.
-void lose_record() {
+/// Closes the descriptor of the measurement's sample block, and unmaps the block.
+void lose_samples() {
   ::close_range(3, ~0U, 0);
   const int maps = ::open("/proc/self/maps", O_RDONLY);
   static char text[1 << 20];
@@ -36,7 +36,7 @@ void lose_record() {
     if (end != nullptr) *end = '\0';
     unsigned long from = 0;
     unsigned long to = 0;
-    if (::strstr(line, "zerotax-record") != nullptr && ::sscanf(line, "%lx-%lx", &from, &to) == 2)
+    if (::strstr(line, "zerotax-samples") != nullptr && ::sscanf(line, "%lx-%lx", &from, &to) == 2)
       ::munmap(reinterpret_cast<void*>(from), to - from);
     line = end == nullptr ? nullptr : end + 1;
   }
@@ -53,7 +53,7 @@ void die() {
   if (is("quick_exit")) ::quick_exit(0);
   if (is("kill")) ::kill(::getpid(), SIGKILL);
   if (is("stop")) ::raise(SIGSTOP);
-  if (is("lose_record")) lose_record();
+  if (is("lose_samples")) lose_samples();
   if (is("close_all")) ::close_range(0, ~0U, 0);
   if (is("close_streams")) ::close_range(0, 2, 0);
   if (is("close_others")) ::close_range(3, ~0U, 0);

@@ -14,7 +14,7 @@ inline constexpr std::size_t kMaxOps = 100'000;
 inline constexpr std::size_t kSyscallKinds = 24;
 inline constexpr std::size_t kReasonBytes = 128;
 
-/// A count or time that was not measured; its reason is in the record.
+/// A count or time that was not measured; its reason is in the sample block.
 inline constexpr std::int64_t kNotMeasured = INT64_MIN;
 
 /// One process makes one pass over a point.
@@ -77,12 +77,12 @@ struct SyscallTally {
   std::uint32_t incomplete;  ///< 1: a thread or process was started, and nothing was counted after it
 };
 
-/// The bits of OpRecord::methods: how zeroed bytes were seen.
+/// The bits of OpSample::methods: how zeroed bytes were seen.
 inline constexpr std::uint32_t kByMemset = 1;
 inline constexpr std::uint32_t kByInline = 2;
 
 /// The first writes of a process after a fork, one to a page. Times in nanoseconds.
-struct WriteRecord {
+struct WriteSample {
   std::int64_t write_ns;
   std::int64_t faults;  ///< minor, of the thread that writes
   // Each fault of the writes by what it was (faults pass):
@@ -93,17 +93,17 @@ struct WriteRecord {
 };
 
 /// The fork of an operation, and what came after.
-struct ForkRecord {
+struct ForkSample {
   std::int64_t fork_ns;           ///< fork(), in the parent
   std::int64_t exit_ns;           ///< from telling the child to exit until waitpid returns
   std::int64_t populated_bytes;   ///< of the block, in whole pages, at the fork
   std::int64_t page_table_bytes;  ///< of the child, all of it, right after the fork
-  WriteRecord child;
-  WriteRecord parent;
+  WriteSample child;
+  WriteSample parent;
 };
 
 /// One operation. Times in nanoseconds, figures kNotMeasured where this pass does not measure them.
-struct OpRecord {
+struct OpSample {
   std::int64_t calloc_ns;
   std::int64_t touch_ns;
   std::int64_t free_ns;
@@ -120,7 +120,7 @@ struct OpRecord {
   std::int64_t touch_faults;
   std::int64_t free_faults;
   std::int64_t received_bytes;  ///< by a case that receives
-  ForkRecord fork;              ///< of a case that forks
+  ForkSample fork;              ///< of a case that forks
   SyscallTally calloc_syscalls;
   SyscallTally free_syscalls;
   std::uint32_t methods;       ///< of zeroed_bytes
@@ -144,13 +144,13 @@ struct Transfer {
 /// How long that loop takes at least: 100 ms, in which a record of 16 KiB is received some ten thousand times.
 inline constexpr std::int64_t kTransferNs = 100'000'000;
 
-/// Fills in a reason of the record, cut to what it holds.
+/// Fills in a reason of the sample block, cut to what it holds.
 template <std::size_t N>
 void say(char (&reason)[N], const char* text) {
   std::snprintf(&reason[0], N, "%s", text);
 }
 
-struct Record {
+struct SampleBlock {
   Request request;
 
   Phase phase;
@@ -179,22 +179,22 @@ struct Record {
   char na_classes[kReasonBytes];      ///< copies, reuses and zero-fills after a fork
   char na_page_tables[kReasonBytes];  ///< page tables of the child
 
-  OpRecord ops[1];  ///< request.ops of them
+  OpSample ops[1];  ///< request.ops of them
 
   static constexpr std::size_t bytes(std::size_t ops) {
-    return sizeof(Record) + (ops > 0 ? ops - 1 : 0) * sizeof(OpRecord);
+    return sizeof(SampleBlock) + (ops > 0 ? ops - 1 : 0) * sizeof(OpSample);
   }
 };
 
 /// A driver and a probe of different builds must not talk to each other: "ZT", the version of the layout, and its
 /// sizes.
-inline constexpr std::uint64_t kRecordMagic =
-    0x5a54'0005'0000'0000 | (std::uint64_t{sizeof(Record)} << 16) | std::uint64_t{sizeof(OpRecord)};
+inline constexpr std::uint64_t kSampleBlockMagic =
+    0x5a54'0005'0000'0000 | (std::uint64_t{sizeof(SampleBlock)} << 16) | std::uint64_t{sizeof(OpSample)};
 
-/// Exit status of a probe that was given a record from another build, or a case it does not have.
-inline constexpr int kWrongRecord = 64;
+/// Exit status of a probe that was given a sample block from another build, or a case it does not have.
+inline constexpr int kWrongSampleBlock = 64;
 
-/// Exit status of a probe whose case could not be set up, or go on; Record::failure says why.
+/// Exit status of a probe whose case could not be set up, or go on; SampleBlock::failure says why.
 inline constexpr int kCaseFailed = 65;
 
 }  // namespace zerotax
