@@ -1,6 +1,5 @@
 #include "base/distributions.h"
 
-#include <algorithm>
 // These headers take four seconds to compile: no other file includes them.
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -8,7 +7,7 @@
 namespace zerotax {
 
 double student_quantile(double tail, double degrees_of_freedom) {
-  const boost::math::students_t distribution(std::max(4.0, degrees_of_freedom));
+  const boost::math::students_t distribution(degrees_of_freedom);
   return boost::math::quantile(boost::math::complement(distribution, tail));
 }
 

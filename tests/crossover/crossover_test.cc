@@ -10,8 +10,6 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "base/distributions.h"
-
 namespace zerotax::crossover {
 namespace {
 
@@ -309,14 +307,6 @@ TEST(Bootstrap, AResampleDrawsFromItsOwnSample) {
   }
   EXPECT_TRUE(five && six && seven);
   EXPECT_EQ(resampled_medians({{1, 2, 3}}, 50, 9), resampled_medians({{1, 2, 3}}, 50, 9));
-}
-
-TEST(Bootstrap, StudentQuantilesAreThoseOfTheTables) {
-  EXPECT_NEAR(student_quantile(0.025, 10), 2.228139, 1e-6);
-  EXPECT_NEAR(student_quantile(0.005, 5), 4.032143, 1e-6);
-  EXPECT_NEAR(student_quantile(0.001, 20), 3.551808, 1e-6);
-  EXPECT_NEAR(student_quantile(0.05, 1e9), 1.644854, 1e-6);
-  EXPECT_EQ(student_quantile(0.01, 2), student_quantile(0.01, 4));
 }
 
 }  // namespace
