@@ -12,8 +12,9 @@ TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 
 
 def _three(value: float) -> str:
-    """Three digits, of which two or fewer follow the point."""
-    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}"
+    """Three digits, of which two or fewer follow the point. What rounds up to 10 or 100 has no digit more than those."""
+    texts = (f"{value:.{places}f}" for places in (2, 1))
+    return next((text for text in texts if len(text) <= 4), f"{value:.0f}")
 
 
 def _trimmed(text: str) -> str:
@@ -68,9 +69,10 @@ def rate_text(rate: float) -> str:
 
 def ratio_text(ratio: float) -> str:
     """A ratio in a sentence, to two digits: 1.3, 42, 1,700,000."""
-    if ratio < 10:
-        return f"{ratio:.1f}"
-    unit = 10.0 ** (math.floor(math.log10(ratio)) - 1)
+    if len(text := f"{ratio:.1f}") <= 3:
+        return text
+    # At least 9.95, which rounds to 10.
+    unit = 10.0 ** max(0, math.floor(math.log10(ratio)) - 1)
     return f"{_rounded(_rounded(ratio / unit) * unit):,}"
 
 

@@ -2,21 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/size.h"
 
 namespace zerotax {
+namespace {
+
+/// To three digits, of which two or fewer follow the point. What rounds up to 10 or 100 has no digit more than 10 or
+/// 100.
+std::string three_digits(double value) {
+  for (const int places : {2, 1}) {
+    std::string text = fmt::format("{:.{}f}", value, places);
+    if (text.size() <= 4) return text;
+  }
+  return fmt::format("{:.0f}", value);
+}
+
+}  // namespace
 
 std::string format_size(std::uint64_t bytes) {
   for (const auto& [unit, name] : {std::pair{kGiB, "GiB"}, {kMiB, "MiB"}, {kKiB, "KiB"}}) {
     if (bytes < unit) continue;
     if (bytes % unit == 0) return fmt::format("{} {}", bytes / unit, name);
     // Three digits are enough for a table unless they would hide a byte that matters.
-    const double scaled = static_cast<double>(bytes) / static_cast<double>(unit);
-    const std::string rounded = fmt::format("{:.{}f}", scaled, scaled < 10 ? 2 : scaled < 100 ? 1 : 0);
-    return fmt::format("{} {}", rounded, name);
+    return fmt::format("{} {}", three_digits(static_cast<double>(bytes) / static_cast<double>(unit)), name);
   }
   return fmt::format("{} B", bytes);
 }
@@ -28,9 +40,9 @@ std::string format_given_size(std::uint64_t bytes) {
 }
 
 std::string format_ns(double ns) {
-  const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
   for (const auto& [unit, name] : {std::pair{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}) {
-    if (ns >= unit * 0.9995) return fmt::format("{:.{}f} {}", ns / unit, digits(ns / unit), name);
+    // From 999.5 on, the smaller unit would be written as 1000.
+    if (ns >= unit * 0.9995) return fmt::format("{} {}", three_digits(ns / unit), name);
   }
   return fmt::format("{:.0f} ns", ns);
 }
@@ -60,8 +72,9 @@ std::string format_percent(double share) { return fmt::format("{:.1f} %", 100 * 
 std::string format_whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::string format_ratio(double ratio) {
-  if (ratio < 10) return fmt::format("{:.1f}", ratio);
-  const double unit = std::pow(10.0, std::floor(std::log10(ratio)) - 1);
+  if (const std::string text = fmt::format("{:.1f}", ratio); text.size() <= 3) return text;
+  // At least 9.95, which rounds to 10.
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(ratio)) - 1));
   return format_count(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
 }
 

@@ -40,8 +40,10 @@ function general(value, digits) {
   return `${withoutZeros(mantissa)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
+// Of which two or fewer follow the point. What rounds up to 10 or 100 has no digit more than 10 or 100.
 function threeDigits(value) {
-  return fixed(value, value < 10 ? 2 : value < 100 ? 1 : 0);
+  const texts = [2, 1, 0].map((places) => fixed(value, places));
+  return texts.find((text) => text.length <= 4) || texts[2];
 }
 
 function withThousands(digits) {
@@ -84,8 +86,10 @@ function rateText(rate) {
 
 // A ratio in a sentence, to two digits: 1.3, 42, 1,700,000.
 function ratioText(ratio) {
-  if (ratio < 10) return fixed(ratio, 1);
-  const unit = 10 ** (Math.floor(Math.log10(ratio)) - 1);
+  const text = fixed(ratio, 1);
+  if (text.length <= 3) return text;
+  // At least 9.95, which rounds to 10.
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(ratio)) - 1);
   return withThousands(String(Math.floor(Math.floor(ratio / unit + 0.5) * unit + 0.5)));
 }
 
