@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,39 +14,71 @@
 
 namespace zerotax::check {
 
-/// The deterministic figures of one allocator, to be held against a later measurement: "zerotax.baseline/1".
-Json baseline_json(const Allocator& allocator, const std::vector<Point>& points,
-                   const thresholds::ThresholdSearch& thresholds, const Json& environment, ClockMode clock);
+/// What a baseline holds of the steady state of a point, in the order of its file.
+inline constexpr std::initializer_list<Metric> kSteadyMetrics = {
+    Metric::kZeroedBytes,  Metric::kRedundantZeroedBytes, Metric::kPopulatedBytes,
+    Metric::kZeroedMethod, Metric::kCallocSyscalls,       Metric::kFreeSyscalls,
+    Metric::kHome,         Metric::kZeroedInFreeBytes,    Metric::kRedundantZeroedInFreeBytes};
+/// Of early calls only what no timer can change: some allocators give memory back by the clock.
+inline constexpr std::initializer_list<Metric> kEarlyMetrics = {Metric::kZeroedBytes, Metric::kRedundantZeroedBytes};
 
-/// The clock that the allocator was given when a baseline was measured. The real one where it does not say: it was
-/// written before the clock was stopped.
-ClockMode baseline_clock(const Json& baseline);
+/// Which point of a baseline.
+struct PointIdentity {
+  std::string case_name;
+  std::uint64_t size_bytes = 0;
+  double touch = 0;
+  std::string thread;
+  bool operator==(const PointIdentity&) const = default;
+};
+PointIdentity identity_of(const Point& point);
 
-/// What two measurements of one allocator agree on: a figure on which they do not becomes {"na": why}, a threshold that
-/// only one of them found is left out. What the other did not measure stays as it is.
-Json agreed_baseline(const Json& one, const Json& other, const std::string& why);
-
-/// Throws UsageError if a file's content is no baseline by its schema's name.
-void check_baseline(const Json& baseline, const std::string& file);
-
-/// A figure or threshold that a baseline and a new measurement do not agree on.
-struct BaselineChange {
-  Json point;              ///< {"case", "size_bytes", "touch", "thread"}; null for a threshold
-  std::uint64_t at_bytes;  ///< of a threshold; 0 for a point
-  std::string name;        ///< of the figure: the same in each comparison with the same baseline
-  std::string line;        ///< the name, with what it was before and is now
+/// A size at which behaviour changes, exactly: the smallest with the new behaviour, and what changes, in words.
+struct BaselineThreshold {
+  std::uint64_t at_bytes = 0;
+  std::vector<std::string> changes;
+  bool operator==(const BaselineThreshold&) const = default;
 };
 
-/// Every difference between a baseline and a new measurement, or one of some of its points. A figure that is not
-/// available on either side is no difference, for another kernel may not offer it; nor is a point that `after` lacks.
-/// Thresholds are compared if both have a list of them, be it empty.
-std::vector<BaselineChange> compare_baselines(const Json& before, const Json& after);
+/// The deterministic metrics of one version of an allocator, to be compared with a later measurement.
+struct Baseline {
+  std::string allocator;
+  Json version;      ///< a word or {"na": why}. Like the next two for readers only: not compared
+  Json env;          ///< the allocator's configuration
+  Json measured_on;  ///< kernel, CPU and THP
+  /// The clock that the allocator saw. The real one in a baseline that does not name it: older than the stopped clock.
+  ClockMode clock = ClockMode::kReal;
+  /// Of each point its identity, its status, kSteadyMetrics, and kEarlyMetrics of its first operations; nothing else.
+  std::vector<Point> points;
+  std::optional<std::vector<BaselineThreshold>> thresholds;  ///< nothing if they were not searched, or cut out
+  std::optional<std::vector<std::string>> by_the_clock;      ///< names of metrics that change when the clock races
+};
+
+/// What a baseline holds of a measurement.
+Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& points,
+                     const thresholds::ThresholdSearch& thresholds, const Json& environment, ClockMode clock);
+
+/// What two measurements of one allocator agree on: a metric that differs becomes n/a with `why`, a threshold that only
+/// one of them found is left out, and a point that fails in one of them fails. What the other did not measure stays.
+Baseline agreed_baseline(const Baseline& one, const Baseline& other, const std::string& why);
+
+/// A metric or threshold that differs between a baseline and a new measurement.
+struct BaselineChange {
+  std::optional<PointIdentity> point;  ///< nothing for a threshold
+  std::uint64_t at_bytes;              ///< of a threshold; 0 for a point
+  std::string name;                    ///< of the metric: the same in each comparison with the same baseline
+  std::string line;                    ///< the name, with what it was before and is now
+};
+
+/// Every difference between a baseline and a new measurement, or one of some of its points. A metric that is n/a on
+/// either side does not count, because another kernel may not offer it; nor does a point that `after` lacks.
+/// Thresholds are compared if both have a list of them, even an empty one.
+std::vector<BaselineChange> compare_baselines(const Baseline& before, const Baseline& after);
 
 /// The points of a baseline that a new measurement of all points does not have.
-std::vector<BaselineChange> points_not_measured(const Json& before, const Json& after);
+std::vector<BaselineChange> points_not_measured(const Baseline& before, const Baseline& after);
 
 /// What a baseline holds of an allocator that fails, one line each, as in "calloc_loop 1 MiB touch 0 main: crashed",
 /// and "from 65537 bytes on: the point is crashed (before: ok)". Empty for a healthy one.
-std::vector<std::string> failing_in_baseline(const Json& baseline);
+std::vector<std::string> failing_in_baseline(const Baseline& baseline);
 
 }  // namespace zerotax::check

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "check/baseline.h"
+#include "check/document.h"
 #include "check/measure.h"
 #include "check/plan.h"
 #include "cli/measure_options.h"
@@ -26,9 +27,9 @@ struct BlessOptions {
 };
 
 /// A baseline is made of healthy points: says which are not, and whether it may be written nevertheless.
-bool may_be_blessed(const Allocator& allocator, const std::vector<Json>& measured, bool allow_failing) {
+bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& measured, bool allow_failing) {
   std::vector<std::string> failing;
-  for (const Json& each : measured) {
+  for (const Baseline& each : measured) {
     for (const std::string& line : failing_in_baseline(each)) {
       if (std::find(failing.begin(), failing.end(), line) == failing.end()) failing.push_back(line);
     }
@@ -61,15 +62,15 @@ ExitStatus bless(const BlessOptions& options) {
     const Allocator& allocator = allocators[i];
     const std::string& path = paths[i];
     const NewBaseline made = measure_new_baseline(allocator, options.measure.timeout_s);
-    const Json& baseline = made.baseline;
+    const Baseline& baseline = made.baseline;
     if (!may_be_blessed(allocator, made.measured, options.allow_failing)) {
       status = ExitStatus::kFinding;
       continue;
     }
-    write_file(path, json_text(baseline));
+    write_file(path, json_text(to_json(baseline)));
     fmt::print("{} {}: {}\n", allocator.name, allocator.version, path);
-    for (const Json& name : baseline.at("by_the_clock")) {
-      fmt::print("  goes by the clock, measured with the clock stopped: {}\n", name.get<std::string>());
+    for (const std::string& name : *baseline.by_the_clock) {
+      fmt::print("  goes by the clock, measured with the clock stopped: {}\n", name);
     }
   }
   return status;

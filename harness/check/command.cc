@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "check/baseline.h"
-#include "check/baseline_file.h"
+#include "check/document.h"
 #include "check/lasting_changes.h"
 #include "check/measure.h"
 #include "check/plan.h"
@@ -45,22 +45,22 @@ ExitStatus check(const Options& options) {
   options.measure.check();
   const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
   ExitStatus status = ExitStatus::kDone;
-  // All of them before anything is measured; null where there is none.
-  std::vector<Json> baselines;
+  // All of them before anything is measured; nothing where there is none.
+  std::vector<std::optional<Baseline>> baselines;
   for (const Allocator& allocator : allocators) {
     const std::string path = baseline_path(options.baseline, allocator);
-    baselines.push_back(is_there(path) ? read_baseline(path) : Json());
+    baselines.push_back(is_there(path) ? std::optional(read_baseline(path)) : std::nullopt);
   }
   for (std::size_t i = 0; i < allocators.size(); ++i) {
     const Allocator& allocator = allocators[i];
     const std::string word = allocator.preload ? allocator.name + "=" + *allocator.preload : allocator.name;
     const std::string path = baseline_path(options.baseline, allocator);
     const std::string accept = bless_command(options, word, path);
-    const Json& before = baselines[i];
-    if (before.is_null()) {
+    if (!baselines[i]) {
       throw MachineError(fmt::format("no baseline for {} {} ({})", allocator.name, allocator.version, path),
                          "make one with: " + accept);
     }
+    const Baseline& before = *baselines[i];
     const BaselineVerdict verdict = hold_against(before, [&](const BaselinePart* part, const PointTime& time) {
       return measure_baseline(allocator, options.measure.timeout_s, part, time);
     });

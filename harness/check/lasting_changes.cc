@@ -8,17 +8,17 @@ namespace {
 BaselinePart part_of(const std::vector<BaselineChange>& changes) {
   BaselinePart part;
   for (const BaselineChange& change : changes) {
-    if (change.point.is_null()) {
+    if (!change.point) {
       part.edges.push_back(change.at_bytes);
-    } else if (std::find(part.points.begin(), part.points.end(), change.point) == part.points.end()) {
-      part.points.push_back(change.point);
+    } else if (std::find(part.points.begin(), part.points.end(), *change.point) == part.points.end()) {
+      part.points.push_back(*change.point);
     }
   }
   return part;
 }
 
 /// Moves the names of the changes that another measurement does not show to `explained`.
-void keep_lasting(const Json& baseline, const Json& again, std::vector<BaselineChange>& changes,
+void keep_lasting(const Baseline& baseline, const Baseline& again, std::vector<BaselineChange>& changes,
                   std::vector<std::string>& explained) {
   const std::vector<BaselineChange> still = compare_baselines(baseline, again);
   std::erase_if(changes, [&](const BaselineChange& change) {
@@ -31,18 +31,18 @@ void keep_lasting(const Json& baseline, const Json& again, std::vector<BaselineC
 
 }  // namespace
 
-BaselinePart whole_of(const Json& baseline) {
+BaselinePart whole_of(const Baseline& baseline) {
   BaselinePart part;
-  part.points = baseline.at("points").get<std::vector<Json>>();
-  part.thresholds = baseline.contains("thresholds");
+  for (const Point& point : baseline.points) part.points.push_back(identity_of(point));
+  part.thresholds = baseline.thresholds.has_value();
   return part;
 }
 
-BaselineVerdict hold_against(const Json& baseline, const MeasureAgain& measure) {
-  const PointTime conditions{baseline_clock(baseline), 0};
+BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measure) {
+  const PointTime conditions{baseline.clock, 0};
   BaselineVerdict verdict;
   const BaselinePart whole = whole_of(baseline);
-  const Json now = measure(&whole, conditions);
+  const Baseline now = measure(&whole, conditions);
   verdict.changes = compare_baselines(baseline, now);
   for (int again = 1; again < kTimesChanged && !verdict.changes.empty(); ++again) {
     const BaselinePart part = part_of(verdict.changes);

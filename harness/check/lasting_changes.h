@@ -12,18 +12,18 @@ namespace zerotax::check {
 
 /// A part of a baseline that is to be measured again.
 struct BaselinePart {
-  std::vector<Json> points;  ///< {"case", "size_bytes", "touch", "thread"} each
-  bool thresholds = false;   ///< search them all
+  std::vector<PointIdentity> points;
+  bool thresholds = false;  ///< search them all
   /// Sizes at which to look whether there is a threshold, in bytes: two probes each, where a search takes hundreds.
   std::vector<std::uint64_t> edges;
 };
 
 /// All that a baseline holds: its file may have been cut down to some points, with or without thresholds.
-BaselinePart whole_of(const Json& baseline);
+BaselinePart whole_of(const Baseline& baseline);
 
 /// Measures a part of a baseline, all there is for nullptr, with what is given as the allocator's time. The answer
-/// has "points", and "thresholds" if they or edges were asked for.
-using MeasureAgain = std::function<Json(const BaselinePart* part, const PointTime& time)>;
+/// has thresholds if they or edges were asked for.
+using MeasureAgain = std::function<Baseline(const BaselinePart* part, const PointTime& time)>;
 
 /// What a new measurement says of a baseline.
 struct BaselineVerdict {
@@ -42,6 +42,6 @@ inline constexpr PointTime kPaused{ClockMode::kStopped, 25'000'000};
 /// Measures again, under its conditions, what a baseline holds, and then what differs, again and again. A difference
 /// lasts if it is there each time, and if no other passing of time explains it: with pauses between the calls; for a
 /// baseline that was measured with the real clock, also with the clock stopped, and racing.
-BaselineVerdict hold_against(const Json& baseline, const MeasureAgain& measure);
+BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measure);
 
 }  // namespace zerotax::check

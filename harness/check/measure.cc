@@ -32,15 +32,14 @@ void end_if_interrupted() {
 
 bool is_in(const BaselinePart* part, const PointSpec& spec) {
   if (part == nullptr) return true;
-  return std::any_of(part->points.begin(), part->points.end(), [&](const Json& point) {
-    return point.at("case") == spec.case_name && point.at("size_bytes") == spec.size_bytes &&
-           point.at("touch") == spec.touch && point.at("thread") == spec.thread;
-  });
+  const PointIdentity identity{spec.case_name, spec.size_bytes, spec.touch, spec.thread};
+  return std::find(part->points.begin(), part->points.end(), identity) != part->points.end();
 }
 
 }  // namespace
 
-Json measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart* part, const PointTime& time) {
+Baseline measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart* part,
+                          const PointTime& time) {
   Plan plan = baseline_plan(allocator, timeout_s);
   std::erase_if(plan.points, [&](const PointSpec& spec) { return !is_in(part, spec); });
   for (PointSpec& spec : plan.points) spec.time = time;
@@ -76,8 +75,8 @@ Json measure_baseline(const Allocator& allocator, double timeout_s, const Baseli
     const std::scoped_lock lock(progress_lock);
     progress.advance(1);
   });
-  Json measured = baseline_json(allocator, points, thresholds, describe_environment(), time.clock);
-  if (searches == 0) measured.erase("thresholds");
+  Baseline measured = baseline_of(allocator, points, thresholds, describe_environment(), time.clock);
+  if (searches == 0) measured.thresholds.reset();
   return measured;
 }
 
@@ -93,9 +92,9 @@ NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s) {
   points.thresholds = false;
   made.measured.push_back(measure(&points, kPaused));
   made.baseline = agreed_baseline(made.baseline, made.measured.back(), "goes by a clock that cannot be stopped");
-  made.baseline["by_the_clock"] = Json::array();
+  made.baseline.by_the_clock.emplace();
   for (const BaselineChange& change : compare_baselines(made.baseline, measure(&points, {ClockMode::kRacing, 0}))) {
-    made.baseline["by_the_clock"].push_back(change.name);
+    made.baseline.by_the_clock->push_back(change.name);
   }
   return made;
 }

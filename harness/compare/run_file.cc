@@ -8,11 +8,9 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
-#include "core/point_json.h"
 #include "core/stored_run.h"
 
 namespace zerotax::compare {
@@ -82,15 +80,7 @@ bool is_run_file(const std::string& word) {
 
 RunFile read_run_file(const std::string& path) {
   StoredRun run = read_stored_run(path);
-  RunFile found{path, std::move(run.environment), {}, std::move(run.files)};
-  for (const Json& point : run.points) {
-    try {
-      found.points.push_back(point_from_json(point));
-    } catch (const std::invalid_argument& failure) {
-      throw UsageError(fmt::format("a point of {} is damaged: {}", path, failure.what()), kRemedy);
-    }
-  }
-  return found;
+  return {path, std::move(run.environment), std::move(run.points), std::move(run.files)};
 }
 
 std::string differing_conditions(const Json& before, const Json& after) {

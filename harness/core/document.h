@@ -14,8 +14,4 @@ Json read_document(const std::string& path, const std::string& name, const std::
 /// The same for what was read already. `where` names it: a file, or a line of one.
 void check_document(const Json& document, const std::string& where, const std::string& name, const std::string& remedy);
 
-/// What no schema can check of the metrics of a point, or of an early operation: more redundant bytes than zeroed ones,
-/// or percentiles that do not ascend. Returns it with its place below the point, or nothing.
-std::string contradiction_in(const Json& point);
-
 }  // namespace zerotax

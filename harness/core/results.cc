@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "core/output_file.h"
+#include "core/point_json.h"
 
 namespace zerotax {
 namespace {
@@ -22,11 +23,6 @@ namespace fs = std::filesystem;
 constexpr const char* kRunSchema = "zerotax.run/1";
 
 std::tm utc_time() { return fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())); }
-
-std::string key_of(const Json& point) {
-  return point_key(point.at("allocator"), point.at("case"), point.at("size_bytes"), point.at("touch"),
-                   point.at("thread"));
-}
 
 /// The complete lines of points.jsonl, and how many bytes they take.
 std::pair<std::vector<Json>, std::size_t> read_points(const std::string& path) {
@@ -110,7 +106,7 @@ void ResultsFolder::open_points() {
 
 std::set<std::string> ResultsFolder::finished_keys() const {
   std::set<std::string> keys;
-  for (const Json& point : points_) keys.insert(key_of(point));
+  for (const Point& point : typed_points(points_)) keys.insert(key_of(point));
   return keys;
 }
 

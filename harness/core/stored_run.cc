@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <set>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "base/strict_json.h"
 #include "core/document.h"
-#include "core/plan.h"
+#include "core/point_health.h"
+#include "core/point_json.h"
 #include "os/input_file.h"
 
 namespace zerotax {
@@ -19,16 +21,22 @@ namespace fs = std::filesystem;
 constexpr const char* kRemedy = "give a results folder, or a file of zerotax run --json";
 constexpr const char* kDamaged = "measure it again";
 
-/// Beyond its schema: that its metrics agree, and that it is the only one of its kind.
-void check_point(const Json& point, const std::string& where, std::set<std::string>& keys) {
+/// A point that is as its schema says; its metrics must agree, and it must be the only one of its kind.
+Point checked_point(const Json& json, const std::string& where, std::set<std::string>& keys) {
+  Point point;
+  try {
+    point = point_from_json(json);
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(fmt::format("{} is damaged: {}", where, problem.what()), kDamaged);
+  }
   if (const std::string problem = contradiction_in(point); !problem.empty()) {
     throw UsageError(fmt::format("{} is damaged: {}", where, problem), kDamaged);
   }
-  const std::string key =
-      point_key(point.at("allocator"), point.at("case"), point.at("size_bytes"), point.at("touch"), point.at("thread"));
+  const std::string key = key_of(point);
   if (!keys.insert(key).second) {
     throw UsageError(fmt::format("{} is damaged: the point {} occurs twice", where, key), kDamaged);
   }
+  return point;
 }
 
 /// The file of points beside run.json, and nowhere else.
@@ -43,20 +51,21 @@ std::string points_file(const Json& run, const fs::path& folder, const std::stri
 
 }  // namespace
 
-std::vector<Json> read_stored_points(const std::string& file) {
+std::vector<Point> read_stored_points(const std::string& file) {
   const std::string text = read_input_file(file);
-  std::vector<Json> points;
+  std::vector<Point> points;
   std::set<std::string> keys;
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
     const std::string where = fmt::format("{} line {}", file, points.size() + 1);
+    Json json;
     try {
-      points.push_back(parse_strict_json(std::string_view(text).substr(begin, end - begin)));
+      json = parse_strict_json(std::string_view(text).substr(begin, end - begin));
     } catch (const JsonTextError& failure) {
       throw UsageError(fmt::format("{} {}", where, failure.what()), kDamaged);
     }
-    check_document(points.back(), where, "point", kDamaged);
-    check_point(points.back(), where, keys);
+    check_document(json, where, "point", kDamaged);
+    points.push_back(checked_point(json, where, keys));
     begin = end + 1;
   }
   return points;
@@ -71,10 +80,9 @@ StoredRun read_stored_run(const std::string& path) {
   stored.environment = run.at("environment");
   stored.files = {file};
   if (run.contains("points")) {
-    stored.points = run.at("points").get<std::vector<Json>>();
     std::set<std::string> keys;
-    for (std::size_t i = 0; i < stored.points.size(); ++i) {
-      check_point(stored.points[i], fmt::format("{} /points/{}", file, i), keys);
+    for (const Json& point : run.at("points")) {
+      stored.points.push_back(checked_point(point, fmt::format("{} /points/{}", file, stored.points.size()), keys));
     }
   } else {
     const fs::path parent = fs::path(file).parent_path();

@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "base/json.h"
+#include "core/typed_point.h"
 
 namespace zerotax {
 
 /// The results of a run: read, never written to.
 struct StoredRun {
   Json environment;  ///< where it was measured
-  std::vector<Json> points;
+  std::vector<Point> points;
   Json thresholds;                 ///< the object of "zerotax.thresholds/1", or null
   std::vector<std::string> files;  ///< what was read: nothing may be written there
 };
@@ -21,6 +22,6 @@ struct StoredRun {
 StoredRun read_stored_run(const std::string& path);
 
 /// The points of points.jsonl, checked as those of a stored run. Throws UsageError.
-std::vector<Json> read_stored_points(const std::string& file);
+std::vector<Point> read_stored_points(const std::string& file);
 
 }  // namespace zerotax

@@ -8,7 +8,6 @@
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
-#include "core/point_json.h"
 #include "core/stored_run.h"
 #include "findings/document.h"
 #include "findings/points.h"
@@ -55,14 +54,13 @@ ExitStatus findings(const Options& options) {
   std::vector<NamedPath> inputs;
   for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
   check_outputs({{"--json", options.json}}, inputs);
-  const std::vector<Point> points = typed_points(run.points);
-  std::vector<AllocatorFindings> all = find_findings(points, run.thresholds);
+  std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds);
   keep_only(options.allocators, all);
   const Json json = findings_json(all, options.run);
   if (!options.json.empty()) write_file(options.json, json_text(json));
   if (options.json != "-") {
     fmt::print("{}", findings_text(json));
-    say_unmeasured(points);
+    say_unmeasured(run.points);
   }
   return json.at("findings").empty() ? ExitStatus::kDone : ExitStatus::kFinding;
 }

@@ -6,7 +6,6 @@
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
-#include "core/point_json.h"
 #include "core/stored_run.h"
 #include "study/summary.h"
 
@@ -30,7 +29,7 @@ ExitStatus summary(const SummaryOptions& options) {
   for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
   check_outputs({{"--json", options.json}}, inputs);
   const std::string head = std::filesystem::is_directory(options.run) ? options.run + "/run.json" : options.run;
-  const Json json = summary_json(typed_points(run.points), read_json_file(head));
+  const Json json = summary_json(run.points, read_json_file(head));
   if (!options.json.empty()) write_file(options.json, json_text(json));
   if (options.json != "-") fmt::print("{}", summary_text(json));
   return ExitStatus::kDone;

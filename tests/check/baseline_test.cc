@@ -2,14 +2,23 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
 #include "base/error.h"
+#include "check/document.h"
 #include "core/point_json.h"
+#include "temporary_folder.h"
 
 namespace zerotax::check {
 
 using thresholds::Threshold;
 using thresholds::ThresholdSearch;
 namespace {
+
+namespace fs = std::filesystem;
 
 Point point(std::uint64_t zeroed, const Json& calls) {
   Json json{{"case", "calloc_loop"}, {"size_bytes", 1 << 20}, {"touch", 0.0}, {"thread", "main"}};
@@ -25,14 +34,14 @@ Point point(std::uint64_t zeroed, const Json& calls) {
   return point_from_json(json);
 }
 
-Json baseline(std::uint64_t zeroed, const Json& calls, std::uint64_t threshold) {
+Baseline baseline(std::uint64_t zeroed, const Json& calls, std::uint64_t threshold) {
   ThresholdSearch search;
   Threshold found{threshold - 1, threshold, {}, {}};
   found.above.status = "ok";
   search.thresholds = {found};
   const Allocator allocator{"mine", "/p", {}, {}, "1"};
-  return baseline_json(allocator, {point(zeroed, calls)}, search, Json{{"kernel", "k"}, {"cpu", "c"}, {"thp", "t"}},
-                       ClockMode::kStopped);
+  return baseline_of(allocator, {point(zeroed, calls)}, search, Json{{"kernel", "k"}, {"cpu", "c"}, {"thp", "t"}},
+                     ClockMode::kStopped);
 }
 
 TEST(Baseline, LeavesOutAThresholdThatIsNotExact) {
@@ -41,9 +50,10 @@ TEST(Baseline, LeavesOutAThresholdThatIsNotExact) {
   found.above.status = "ok";
   search.thresholds = {found};
   const Allocator allocator{"mine", "/p", {}, {}, "1"};
-  const Json made =
-      baseline_json(allocator, {}, search, Json{{"kernel", "k"}, {"cpu", "c"}, {"thp", "t"}}, ClockMode::kStopped);
-  EXPECT_EQ(made.at("thresholds"), Json::array());
+  const Baseline made =
+      baseline_of(allocator, {}, search, Json{{"kernel", "k"}, {"cpu", "c"}, {"thp", "t"}}, ClockMode::kStopped);
+  ASSERT_TRUE(made.thresholds);
+  EXPECT_TRUE(made.thresholds->empty());
 }
 
 TEST(Baseline, ThatIsTheSameHasNoDifferences) {
@@ -64,39 +74,73 @@ TEST(Baseline, NamesAThresholdThatMoved) {
 }
 
 TEST(Baseline, HoldsOnlyWhatTwoMeasurementsAgreeOn) {
-  const Json agreed = agreed_baseline(baseline(5, {{"madvise", 1}}, 100), baseline(5, Json::object(), 101), "why");
-  EXPECT_EQ(agreed["points"][0]["zeroed_bytes"], 5);
-  EXPECT_TRUE(is_not_available(agreed["points"][0]["free_syscalls"]));
-  EXPECT_TRUE(agreed["thresholds"].empty());
+  const Baseline agreed = agreed_baseline(baseline(5, {{"madvise", 1}}, 100), baseline(5, Json::object(), 101), "why");
+  EXPECT_EQ(agreed.points[0].count(Metric::kZeroedBytes), 5);
+  EXPECT_EQ(agreed.points[0].why_not(Metric::kFreeSyscalls), "why");
+  EXPECT_TRUE(agreed.thresholds->empty());
   EXPECT_TRUE(compare_baselines(agreed, baseline(5, {{"madvise", 9}}, 100)).size() == 1) << "only the new threshold";
 }
 
 TEST(Baseline, KeepsWhatAnotherMeasurementOfSomePointsDidNotMeasure) {
-  const Json one = baseline(5, Json::object(), 100);
-  Json none = one;
-  none["points"] = Json::array();
-  none.erase("thresholds");
-  EXPECT_EQ(agreed_baseline(one, none, "why"), one);
+  const Baseline one = baseline(5, Json::object(), 100);
+  Baseline none = one;
+  none.points.clear();
+  none.thresholds.reset();
+  EXPECT_EQ(to_json(agreed_baseline(one, none, "why")), to_json(one));
+}
+
+TEST(Baseline, OfAPointThatFailsOnceFails) {
+  const Baseline healthy = baseline(5, Json::object(), 100);
+  Baseline failing = healthy;
+  failing.points[0].status = PointStatus::kCrashed;
+  EXPECT_EQ(agreed_baseline(healthy, failing, "why").points[0].status, PointStatus::kCrashed);
+  EXPECT_EQ(agreed_baseline(failing, healthy, "why").points[0].status, PointStatus::kCrashed);
 }
 
 TEST(Baseline, SaysWhichClockItWasMeasuredWith) {
-  Json made = baseline(5, Json::object(), 100);
-  EXPECT_EQ(baseline_clock(made), ClockMode::kStopped);
+  Json made = to_json(baseline(5, Json::object(), 100));
+  EXPECT_EQ(baseline_from_json(made).clock, ClockMode::kStopped);
   made.erase("conditions");
-  EXPECT_EQ(baseline_clock(made), ClockMode::kReal) << "as those that were written before clocks were stopped";
+  EXPECT_EQ(baseline_from_json(made).clock, ClockMode::kReal)
+      << "as those that were written before clocks were stopped";
 }
 
 TEST(Baseline, NamesAPointThatIsNotMeasuredAnyMore) {
-  Json now = baseline(5, Json::object(), 100);
-  now["points"] = Json::array();
+  Baseline now = baseline(5, Json::object(), 100);
+  now.points.clear();
   const auto missing = points_not_measured(baseline(5, Json::object(), 100), now);
   ASSERT_EQ(missing.size(), 1U);
   EXPECT_EQ(missing[0].line, "calloc_loop 1 MiB touch 0 main is not measured any more");
 }
 
-TEST(Baseline, OfAnotherKindIsRefused) {
-  EXPECT_THROW(check_baseline(Json::array(), "f"), UsageError);
-  EXPECT_THROW(check_baseline(Json{{"schema", "zerotax.baseline/2"}}, "f"), UsageError);
+using BaselineFile = WithTemporaryFolder;
+
+TEST_F(BaselineFile, OfAnotherKindIsRefused) {
+  write("two.json", R"({"schema": "zerotax.baseline/2"})");
+  EXPECT_THROW(read_baseline(path("two.json")), UsageError);
+  write("list.json", "[]");
+  EXPECT_THROW(read_baseline(path("list.json")), UsageError);
+}
+
+TEST_F(BaselineFile, ThatIsCommittedIsWrittenAsItWasRead) {
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(ZEROTAX_SOURCE_DIR "/tests/regression/baselines")) {
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    EXPECT_EQ(json_text(to_json(read_baseline(entry.path()))), text.str()) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 7U);
+}
+
+TEST(Baseline, WithOnePointTwiceOrOneThatContradictsItselfIsRefused) {
+  Json made = to_json(baseline(5, Json::object(), 100));
+  EXPECT_NO_THROW(baseline_from_json(made));
+  Json twice = made;
+  twice["points"].push_back(made["points"][0]);
+  EXPECT_THROW(baseline_from_json(twice), std::invalid_argument);
+  made["points"][0]["redundant_zeroed_bytes"] = 6;
+  EXPECT_THROW(baseline_from_json(made), std::invalid_argument);
 }
 
 }  // namespace

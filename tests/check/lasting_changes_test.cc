@@ -5,23 +5,32 @@
 namespace zerotax::check {
 namespace {
 
-const Json kPoint{{"case", "calloc_loop"}, {"size_bytes", 1 << 20}, {"touch", 0.0}, {"thread", "main"}};
-
-Json baseline(std::uint64_t zeroed, const Json& thresholds = Json::array()) {
-  Json point = kPoint;
-  point["zeroed_bytes"] = zeroed;
-  point["first_ops"] = Json::array();
-  return Json{{"conditions", {{"clock", "stopped"}}}, {"points", {point}}, {"thresholds", thresholds}};
+Baseline baseline(std::int64_t zeroed, std::vector<BaselineThreshold> thresholds = {}) {
+  Point point;
+  point.case_name = "calloc_loop";
+  point.size_bytes = 1 << 20;
+  point.thread = "main";
+  point[Metric::kZeroedBytes] = MetricValue::whole(zeroed);
+  Baseline made;
+  made.clock = ClockMode::kStopped;
+  made.points = {point};
+  made.thresholds = std::move(thresholds);
+  return made;
 }
 
-Json threshold(std::uint64_t size) { return Json::array({{{"at_bytes", size}, {"changes", {"something"}}}}); }
+Baseline with_the_real_clock(Baseline made) {
+  made.clock = ClockMode::kReal;
+  return made;
+}
+
+std::vector<BaselineThreshold> threshold(std::uint64_t size) { return {{size, {"something"}}}; }
 
 /// An allocator whose zeroed bytes depend on how often it was measured and on the clock.
 struct Measured {
-  std::function<std::uint64_t(int times, const PointTime& time)> zeroed;
+  std::function<std::int64_t(int times, const PointTime& time)> zeroed;
   int times = 0;
   std::vector<ClockMode> clocks = {};
-  BaselineVerdict against(const Json& before) {
+  BaselineVerdict against(const Baseline& before) {
     return hold_against(before, [&](const BaselinePart* /*part*/, const PointTime& time) {
       clocks.push_back(time.clock);
       return baseline(zeroed(times++, time));
@@ -59,16 +68,13 @@ TEST(LastingChanges, LeaveOutWhatPausesExplain) {
 
 TEST(LastingChanges, AreMeasuredWithTheClockOfTheBaseline) {
   Measured same{[](int, const PointTime&) { return 5; }};
-  Json real = baseline(5);
-  real.erase("conditions");
-  EXPECT_TRUE(same.against(real).changes.empty());
+  EXPECT_TRUE(same.against(with_the_real_clock(baseline(5))).changes.empty());
   EXPECT_TRUE(same.against(baseline(5)).changes.empty());
   EXPECT_EQ(same.clocks, (std::vector{ClockMode::kReal, ClockMode::kStopped}));
 }
 
 TEST(LastingChanges, OfABaselineWithTheRealClockLeaveOutWhatAStoppedOrRacingClockExplains) {
-  Json before = baseline(5);
-  before.erase("conditions");
+  const Baseline before = with_the_real_clock(baseline(5));
   for (const ClockMode clock : {ClockMode::kStopped, ClockMode::kRacing}) {
     Measured by_clock{[clock](int, const PointTime& time) { return time.clock == clock ? 5 : 6; }};
     const BaselineVerdict verdict = by_clock.against(before);
@@ -92,13 +98,13 @@ TEST(LastingChanges, OfThresholdsAreNamedWithWhatTheyWere) {
 }
 
 TEST(LastingChanges, AreLookedForInWhatTheBaselineHoldsOnly) {
-  Json points_only = baseline(5);
-  points_only.erase("thresholds");
+  Baseline points_only = baseline(5);
+  points_only.thresholds.reset();
   const BaselineVerdict verdict = hold_against(points_only, [](const BaselinePart* part, const PointTime&) {
     EXPECT_FALSE(part->thresholds);
     EXPECT_EQ(part->points.size(), 1U);
-    Json measured = baseline(5);
-    measured.erase("thresholds");
+    Baseline measured = baseline(5);
+    measured.thresholds.reset();
     return measured;
   });
   EXPECT_TRUE(verdict.changes.empty());

@@ -7,34 +7,40 @@
 namespace zerotax::check {
 namespace {
 
-Json point_of(const char* status) {
-  return {{"case", "calloc_loop"}, {"size_bytes", 1 << 20}, {"touch", 0.0}, {"thread", "main"}, {"status", status}};
+Point point_of(const char* status) {
+  Point point;
+  point.case_name = "calloc_loop";
+  point.size_bytes = 1 << 20;
+  point.thread = "main";
+  point.status = *status_of_word(status);
+  return point;
 }
-
-Json threshold_of(const char* change) { return {{"at_bytes", 65537}, {"changes", Json::array({change})}}; }
 
 TEST(PointHealth, IsThatOfPointsThatAreOkOrWereNotMeasured) {
   EXPECT_TRUE(is_healthy(point_of("ok")));
   EXPECT_TRUE(is_healthy(point_of("skipped")));
-  for (const char* status : {"crashed", "failed", "timeout", "not_zero", "misaligned", "whatever"}) {
+  for (const char* status : {"crashed", "failed", "timeout", "not_zero", "misaligned"}) {
     EXPECT_FALSE(is_healthy(point_of(status))) << status;
+    EXPECT_FALSE(is_healthy_status(status));
   }
-  EXPECT_FALSE(is_healthy(Json::object()));
+  EXPECT_FALSE(is_healthy_status("whatever"));
 }
 
 TEST(PointHealth, OfABaselineNamesEachPointThatFails) {
-  const Json baseline{{"points", {point_of("ok"), point_of("crashed"), point_of("misaligned")}},
-                      {"thresholds", Json::array()}};
+  Baseline baseline;
+  baseline.points = {point_of("ok"), point_of("crashed"), point_of("misaligned")};
   EXPECT_EQ(failing_in_baseline(baseline), (std::vector<std::string>{"calloc_loop 1 MiB touch 0 main: crashed",
                                                                      "calloc_loop 1 MiB touch 0 main: misaligned"}));
 }
 
 TEST(PointHealth, OfABaselineLooksAtItsThresholdsToo) {
-  const Json baseline{
-      {"points", {point_of("ok")}},
-      {"thresholds",
-       {threshold_of("the point is crashed (before: ok)"), threshold_of("the point is skipped (before: ok)"),
-        threshold_of("the point is ok (before: crashed)"), threshold_of("later callocs write no zeros")}}};
+  Baseline baseline;
+  baseline.points = {point_of("ok")};
+  baseline.thresholds.emplace();
+  for (const char* change : {"the point is crashed (before: ok)", "the point is skipped (before: ok)",
+                             "the point is ok (before: crashed)", "later callocs write no zeros"}) {
+    baseline.thresholds->push_back({65537, {change}});
+  }
   EXPECT_EQ(failing_in_baseline(baseline),
             (std::vector<std::string>{"from 65537 bytes on: the point is crashed (before: ok)",
                                       "from 65537 bytes on: the point is ok (before: crashed)"}));
