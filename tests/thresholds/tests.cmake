@@ -1,0 +1,1 @@
+set(not_sanitized threshold_session_test)

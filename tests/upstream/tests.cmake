@@ -1,0 +1,1 @@
+set(not_sanitized report_session_test)
