@@ -66,7 +66,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
 # What dpkg-shlibdeps cannot know, as an allocator's CMakeLists.txt says.
 get_property(packages GLOBAL PROPERTY ZEROTAX_PACKAGE_DEPENDS)
 list(JOIN packages ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
-# The figures, the report page, Python's clients, and a compiler for the reproducers of reports; every number is there
+# The figures, the page, Python's clients, and a compiler for the reproducers of reports; every number is there
 # without them.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
   "gcc, libc6-dev, python3-matplotlib, python3-jinja2, node-d3-scale, node-d3-zoom, python3-jsonschema, python3-openssl, python3-cffi, python3-requests")

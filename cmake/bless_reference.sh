@@ -82,7 +82,7 @@ reports() {
     # 1: a finding did not reproduce; the others are written.
     $zerotax report --allocator "$allocator" --least low --out "$1/reports/$allocator" || [ $? = 1 ] || exit
   done
-  # Its arenas show what they do where blocks are no mappings of their own.
+  # Its arenas show what they do where blocks do not have mappings of their own.
   tunables=GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824
   $zerotax report --allocator glibc --env glibc:$tunables --finding glibc-worker-differs-20MiB \
     --out "$1/reports/glibc-mmap_threshold"
@@ -105,7 +105,7 @@ for part in "$@"; do
   case " $all_parts " in
     *" $part "*) ;;
     *)
-      echo "bless: there is no part '$part': give some of $all_parts" >&2
+      echo "bless: unknown part '$part' (choose: $all_parts)" >&2
       exit 2
       ;;
   esac

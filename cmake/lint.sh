@@ -60,7 +60,7 @@ for part in "$@"; do
   case " $all_parts " in
     *" $part "*) ;;
     *)
-      echo "lint: there is no part '$part': give some of $all_parts" >&2
+      echo "lint: unknown part '$part' (choose: $all_parts)" >&2
       exit 2
       ;;
   esac

@@ -35,9 +35,10 @@ bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& mea
     }
   }
   if (failing.empty()) return true;
-  const char* consequence = allow_failing ? "the baseline holds points that fail"
-                                          : "no baseline is written, for these points fail (--allow-failing accepts "
-                                            "them; zerotax run says why they fail)";
+  const char* consequence = allow_failing
+                                ? "the baseline contains points that fail"
+                                : "no baseline is written, because these points fail (--allow-failing accepts "
+                                  "them; zerotax run says why they fail)";
   fmt::print("{} {}: {}:\n", allocator.name, allocator.version, consequence);
   for (const std::string& line : failing) fmt::print("  {}\n", line);
   return allow_failing;
@@ -70,7 +71,7 @@ ExitStatus bless(const BlessOptions& options) {
     write_file(path, json_text(to_json(baseline)));
     fmt::print("{} {}: {}\n", allocator.name, allocator.version, path);
     for (const std::string& name : *baseline.by_the_clock) {
-      fmt::print("  goes by the clock, measured with the clock stopped: {}\n", name);
+      fmt::print("  depends on the clock, measured with the clock stopped: {}\n", name);
     }
   }
   return status;

@@ -69,19 +69,18 @@ ExitStatus check(const Options& options) {
       fmt::print("  a failure that the baseline accepts: {}\n", line);
     }
     print_kept_out(verdict.unsteady, "not the same each time");
-    print_kept_out(verdict.by_the_clock, "goes by the clock");
+    print_kept_out(verdict.by_the_clock, "depends on the clock");
     if (verdict.changes.empty()) continue;
     status = ExitStatus::kFinding;
-    fmt::print("{} {}: {} figures changed against {}\n", allocator.name, allocator.version, verdict.changes.size(),
-               path);
+    fmt::print("{} {}: {} metrics differ from {}\n", allocator.name, allocator.version, verdict.changes.size(), path);
     for (const BaselineChange& change : verdict.changes) fmt::print("  {}\n", change.line);
-    fmt::print("If that is meant, accept it: {}\n", accept);
+    fmt::print("If this is intended, accept it with: {}\n", accept);
   }
   return status;
 }
 
 const Subcommand command(
-    "check", "hold an allocator's deterministic figures against a baseline", kExamples,
+    "check", "compare an allocator's deterministic metrics with a baseline", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);

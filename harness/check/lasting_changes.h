@@ -32,10 +32,10 @@ struct BaselineVerdict {
   std::vector<std::string> by_the_clock;  ///< names of figures that are as in the baseline where time goes otherwise
 };
 
-/// How often a figure must be found changed, each time in a fresh process.
+/// How often a metric must be found changed, each time in a fresh process.
 inline constexpr int kTimesChanged = 3;
 
-/// How long the pauses are that bring out what goes by a clock that cannot be stopped: longer than the delays after
+/// Pauses long enough to show what depends on a clock that cannot be stopped: longer than the delays after
 /// which allocators purge at once (mimalloc: 10 ms).
 inline constexpr PointTime kPaused{ClockMode::kStopped, 25'000'000};
 

@@ -91,7 +91,7 @@ NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s) {
   BaselinePart points = whole_of(made.baseline);
   points.thresholds = false;
   made.measured.push_back(measure(&points, kPaused));
-  made.baseline = agreed_baseline(made.baseline, made.measured.back(), "goes by a clock that cannot be stopped");
+  made.baseline = agreed_baseline(made.baseline, made.measured.back(), "depends on a clock that cannot be stopped");
   made.baseline.by_the_clock.emplace();
   for (const BaselineChange& change : compare_baselines(made.baseline, measure(&points, {ClockMode::kRacing, 0}))) {
     made.baseline.by_the_clock->push_back(change.name);

@@ -56,15 +56,15 @@ struct Options {
 void check(const Options& options, bool files) {
   options.measure.check();
   if (options.cost != "calloc" && options.cost != "total") {
-    throw UsageError(fmt::format("--cost {} is no cost", options.cost), "give calloc or total");
+    throw UsageError(fmt::format("invalid --cost '{}'", options.cost), "choose calloc or total");
   }
   for (const Argument& option : options.of_measuring) {
     if (!files || !option.given()) continue;
-    throw UsageError(fmt::format("{} is of no use with runs that are measured already", option.name()),
+    throw UsageError(fmt::format("{} has no effect on stored runs", option.name()),
                      "leave it out, or compare allocators");
   }
   if (options.self_test < 0 || options.self_test > 100'000) {
-    throw UsageError(fmt::format("--self-test {} is no number of comparisons", options.self_test), "give 1 to 100000");
+    throw UsageError(fmt::format("invalid --self-test {}", options.self_test), "give 1 to 100000");
   }
 }
 
@@ -95,7 +95,7 @@ ComparePlan make_plan(const Options& options, const CompareMethod& method) {
   const auto fewest = static_cast<std::int64_t>(fewest_pairs(points, method.alpha));
   const std::int64_t pairs = options.pairs != 0 ? options.pairs : std::max(kPairs, fewest + kSpare);
   if (pairs < fewest || pairs > kMostPairs) {
-    throw UsageError(fmt::format("--processes {} proves nothing at {} points", pairs, points),
+    throw UsageError(fmt::format("--processes {} cannot prove anything at {} points", pairs, points),
                      fmt::format("give {} to {}, or fewer points", fewest, kMostPairs));
   }
   plan.pairs = static_cast<unsigned>(pairs);
@@ -204,7 +204,7 @@ ExitStatus compare(const Options& options) {
     const std::size_t at = find_point(report.points, word);
     if (!silent) fmt::print("\n{}", explain_text(report, at));
   }
-  if (!report.whole) fmt::print(stderr, "zerotax: interrupted: the verdicts are of what was measured until then\n");
+  if (!report.whole) fmt::print(stderr, "zerotax: interrupted: the verdicts cover the pairs measured so far\n");
   return compare_status(report.verdicts);
 }
 
@@ -218,15 +218,14 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   options->of_measuring.push_back(arguments.option(
       "--processes", options->pairs, "pairs of processes at each point (default: 16, more for many points)"));
   options->of_measuring.push_back(arguments.option("--self-test", options->self_test,
-                                                   "compare OLD with itself N times as well, and count false alarms"));
+                                                   "also compare OLD with itself N times, and count false alarms"));
   arguments.option("--cost", options->cost, "calloc, or total: calloc + touch + free")
       .completed_by([] {
         return std::vector<std::string>{"calloc", "total"};
       })
       .with_default();
   arguments
-      .option("--explain", options->explain,
-              "say how the verdict of a point (its number, or name) came about (repeatable)")
+      .option("--explain", options->explain, "explain the verdict of a point, given by its number or name (repeatable)")
       .repeatable();
   arguments.option("--markdown", options->markdown, "write a Markdown table to this file (- is standard output)")
       .path();

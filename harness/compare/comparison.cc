@@ -110,7 +110,7 @@ std::string false_alarm_text(const CompareReport& report) {
         "one (at most {:g} % by construction).",
         100 * *report.shuffled_rate, format_count(report.shuffles), 100 * report.method.alpha);
   } else {
-    text = "False alarms: not measured, since there are no pairs.";
+    text = "False alarms: not measured, because there are no pairs.";
   }
   if (report.self_test) {
     const SelfTest& test = *report.self_test;

@@ -15,10 +15,10 @@ struct RunFile {
   std::vector<std::string> files = {};  ///< what was read
 };
 
-/// Throws UsageError if it cannot be read, or is no run of this version's schema.
+/// Throws UsageError if it cannot be read, or is not a run of this version's schema.
 RunFile read_run_file(const std::string& path);
 
-/// Whether a word means a run that is stored: a folder, or a file that is no library.
+/// Whether a word names a stored run: a folder, or a file that is not a library.
 bool is_run_file(const std::string& word);
 
 /// What of the two machines would make figures differ: "kernel: 6.1.0 and 6.18.44". Empty if nothing does.

@@ -14,7 +14,7 @@ namespace {
 /// The kernel itself may take a fault or two more at any time, as when it moves a page to compact memory.
 constexpr std::int64_t kFaultSlack = 8;
 
-/// Bytes that differ by less than this part of the block are a header or a page at its edge, and no change of ways.
+/// Bytes that differ by less than this part of the block are a header or a page at its edge, not a change of behaviour.
 constexpr double kPartOfBlock = 0.1;
 
 /// A figure over the processes of one side.

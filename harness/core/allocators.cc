@@ -178,7 +178,7 @@ const std::vector<BuiltinAllocator>& builtin_allocators() {
 }
 
 void check_preload_path(const std::string& path, const std::string& remedy) {
-  // It splits its value at blanks and colons, and there is no way to quote them.
+  // The loader splits its value at blanks and colons, which cannot be quoted.
   const bool clean = std::none_of(path.begin(), path.end(), [](char each) {
     const auto byte = static_cast<unsigned char>(each);
     return byte <= 0x20 || byte == 0x7F || each == ':';

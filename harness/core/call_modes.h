@@ -8,7 +8,7 @@ namespace zerotax {
 /// timing_modes, each empty if its pass saw one kind. The metrics of an entry are of one and the same operation
 /// (calloc_ns: the median of that kind), so that what is said of a kind of call is never joined from two. Byte counts
 /// within a sixteenth of the block (and 2 pages), and faults within that many pages (and 16), are alike: rounding and
-/// neighbours on a page are no other kind.
+/// neighbours on a page do not make another kind.
 void add_call_modes(const Passes& passes, Point& point);
 
 }  // namespace zerotax

@@ -10,10 +10,11 @@
 
 namespace zerotax {
 
-/// The file of a command. Throws UsageError if there is no such executable.
+/// The file of a command. Throws UsageError if there is none.
 std::string resolve_program(const std::string& command);
 
-/// The program of these words as an input that no output may be; none for no words. Throws as resolve_program.
+/// The program of these words as an input that no output may overwrite; none if there are no words. Throws as
+/// resolve_program.
 std::vector<NamedPath> program_input(const std::vector<std::string>& words);
 
 /// Throws UsageError if no library can be preloaded into a program file; `cannot` says what then cannot be done with

@@ -11,7 +11,7 @@ namespace zerotax {
 
 /// What a run needs besides its plan.
 struct RunHooks {
-  std::set<std::string> finished;             ///< keys (point_key) of points that are not to be measured again
+  std::set<std::string> finished;             ///< keys (point_key) of points to skip
   std::function<bool()> stop;                 ///< asked often; true ends the run after killing what runs
   std::function<void(const Json&)> on_point;  ///< called once for each point that was finished or skipped, in order
 };

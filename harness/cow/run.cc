@@ -31,7 +31,7 @@ CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions opt
 
 CowRun cow_process(pid_t pid, FaultTracerOptions options) {
   if (process_threads(pid).empty()) {
-    throw UsageError(fmt::format("there is no process {}", pid), "give the PID of a running process (see ps)");
+    throw UsageError(fmt::format("no process has PID {}", pid), "give the PID of a running process (see ps)");
   }
   if (!runs(pid)) {
     throw UsageError(fmt::format("process {} has no memory of its own (a zombie or a kernel thread)", pid),

@@ -82,7 +82,7 @@ class Finder {
       std::vector<double> own;
       for (const double value : samples_[k].log_ratios) own.push_back(std::abs(value - medians_[k]));
       std::sort(own.begin(), own.end());
-      // One value lies on its own median (or two straddle it): that is no evidence.
+      // One value lies on its own median (or two straddle it): it says nothing about the noise.
       deviations.insert(deviations.end(), own.begin() + 1, own.end());
       degrees += static_cast<double>(own.size() - 1);
     }

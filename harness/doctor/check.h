@@ -53,7 +53,7 @@ struct Row {
 /// Every check, by topic and name. A check that fails is a row, n/a with the reason.
 std::vector<Row> examine(const Machine& machine);
 
-/// A state that only the running kernel can tell, when the files are from another machine.
+/// The state of a check that only the running kernel can answer, when the files are from another machine.
 Finding not_asked();
 
 /// A state that could not be read.

@@ -34,19 +34,18 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
     if (std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.allocator == name; })) continue;
     std::string there;
     for (const auto& one : all) there += (there.empty() ? "" : ", ") + one.allocator;
-    throw UsageError(fmt::format("the run has not measured '{}'", name),
+    throw UsageError(fmt::format("the run does not contain '{}'", name),
                      there.empty() ? "it has no points at all" : "it has " + there);
   }
   std::erase_if(all,
                 [&](const auto& one) { return std::find(names.begin(), names.end(), one.allocator) == names.end(); });
 }
 
-/// What was not measured fires no rule, and is not innocent.
+/// A point without a result triggers no rule: that does not clear the allocator.
 void say_unmeasured(const std::vector<Point>& points) {
   const auto without =
       std::count_if(points.begin(), points.end(), [](const Point& point) { return !has_result(point); });
-  if (without > 0)
-    fmt::print("\n{} of {} points have no result, and so no findings of figures.\n", without, points.size());
+  if (without > 0) fmt::print("\n{} of {} points have no result and were left out.\n", without, points.size());
 }
 
 ExitStatus findings(const Options& options) {

@@ -15,7 +15,7 @@ struct AllocatorFindings {
   std::string allocator;
   Json version;
   Json env;
-  std::vector<Finding> findings;  ///< dearest first
+  std::vector<Finding> findings;  ///< most costly first
 };
 
 /// Applies every rule to the points of a run and the thresholds (the object of thresholds.json, or null). One entry per

@@ -26,7 +26,7 @@ Severity parse_severity(std::string_view word) {
   for (const Severity each : {Severity::kLow, Severity::kMedium, Severity::kHigh}) {
     if (severity_word(each) == word) return each;
   }
-  throw UsageError(fmt::format("'{}' is no severity", word), "give low, medium or high");
+  throw UsageError(fmt::format("invalid severity '{}'", word), "choose low, medium or high");
 }
 
 std::string finding_id(const std::string& allocator, const Finding& finding) {

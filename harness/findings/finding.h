@@ -15,15 +15,15 @@ enum class Severity { kLow, kMedium, kHigh };
 std::string severity_word(Severity severity);
 Severity parse_severity(std::string_view word);
 
-/// From this many bytes of a block on, what is wrong with each call is no longer small.
+/// From blocks of this many bytes on, a finding matters more.
 inline constexpr std::uint64_t kBigBlock = 1 << 20;
 
-/// One thing that an allocator does and need not, with all the points that show it.
+/// One thing that an allocator does needlessly, with all the points that show it.
 struct Finding {
-  std::string rule;               ///< set by whoever applies the rule
-  std::string name;               ///< its rule, and what tells it from others of that, as in "redundant-fresh-first"
-  std::uint64_t from_bytes = 0;   ///< smallest and largest measured size that show it
-  std::uint64_t to_bytes = 0;     ///< both ends included
+  std::string rule;              ///< set by whoever applies the rule
+  std::string name;              ///< its rule, and what distinguishes it within the rule, as in "redundant-fresh-first"
+  std::uint64_t from_bytes = 0;  ///< smallest and largest measured size that show it
+  std::uint64_t to_bytes = 0;    ///< both ends included
   std::uint64_t named_bytes = 0;  ///< the size in its id, which it keeps when other sizes are measured
   bool exact = false;             ///< named_bytes is the very byte at which it happens
   Severity severity = Severity::kLow;

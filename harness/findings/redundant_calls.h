@@ -31,9 +31,9 @@ struct RedundantCalls {
 };
 
 /// The kinds of later calls of a point that write zeros needlessly, most frequent first: those that found much of their
-/// block (is_much) zero already. A stray page or a header is no tax; and no allocator seen zeroes a share in between.
-/// Nothing if it is not known; empty if there are none. This is where a call is judged: tables, sentences and findings
-/// show what it says.
+/// block (is_much) zero already. A stray page or a header does not count; and no allocator measured so far zeroes a
+/// share in between. Nothing if it is not known; empty if there are none. This is where a call is judged: tables,
+/// sentences and findings show what it says.
 std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point);
 
 /// "each calloc", "1 of 7 callocs".

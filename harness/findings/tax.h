@@ -19,7 +19,7 @@ namespace zerotax::findings {
 inline constexpr double kSlowRatio = 10;  ///< slow: so many times the fastest at the same size, and
 inline constexpr double kSlowNs = 1e5;    ///< so many nanoseconds: a system call more makes 200 ns ten times as slow,
                                           ///< and nobody notices
-inline constexpr double kLeastNs = 1;     ///< what clocks tell apart: ratios are of this time at least
+inline constexpr double kLeastNs = 1;     ///< what clocks resolve: times below it count as this in ratios
 inline constexpr double kLevelRatio = 1.05;          ///< below it, one takes about as much as the other
 inline constexpr std::uint64_t kWorkerBytes = 4096;  ///< a page more or less is a header, not another behaviour
 

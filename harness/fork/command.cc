@@ -55,7 +55,7 @@ ExitStatus fork(const Options& options) {
   const Json document = fork_json(data, environment, started);
   if (!options.json.empty()) write_file(options.json, json_text(document));
   if (options.json != "-") fmt::print("{}", fork_text(document));
-  if (!data.complete) fmt::print(stderr, "zerotax: interrupted: showing what was measured until then\n");
+  if (!data.complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
   return ExitStatus::kDone;
 }
 

@@ -4,7 +4,7 @@
 
 namespace zerotax {
 
-/// Adds up the pages of one block that were filled with zeros by stores of which only the pages tell. A page that the
+/// Adds up the pages of one block that were filled with zeros by stores that only the pages reveal. A page that the
 /// block shares with a header or another block proves nothing by itself, for somebody else may have written there: it
 /// counts when the page next to it, inside the block, was filled.
 class FilledPages {

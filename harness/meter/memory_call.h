@@ -26,7 +26,7 @@ AddressRange target_of(const SystemCall& call);
 /// Where the call moved pages to, contents and all: mremap. Empty if it moved none.
 AddressRange moved_by(const SystemCall& call, long result);
 
-/// Whether the call may change pages in a way that the functions above do not tell.
+/// Whether the call may change pages in a way that the functions above do not report.
 bool is_beyond_following(const SystemCall& call);
 
 }  // namespace zerotax

@@ -20,7 +20,7 @@ class Meter {
   virtual void* allocate(std::size_t bytes) = 0;
   /// Writes one non-zero byte to each page of the first `fraction` of the block's pages (rounded up).
   virtual void touch(void* block, std::size_t bytes, double fraction);
-  /// Around the writes to a block that are no touch(), as those of a receive. They are timed and counted as touching;
+  /// Around writes to a block other than touch(), such as those of a receive. They are timed and counted as touching;
   /// `bytes`: how many were received.
   virtual void begin_receive() {}
   virtual void end_receive(std::size_t bytes);

@@ -102,7 +102,7 @@ struct ForkSample {
   WriteSample parent;
 };
 
-/// One operation. Times in nanoseconds, figures kNotMeasured where this pass does not measure them.
+/// One operation. Times in nanoseconds, metrics kNotMeasured where this pass does not measure them.
 struct OpSample {
   std::int64_t calloc_ns;
   std::int64_t touch_ns;
@@ -144,7 +144,7 @@ struct Transfer {
 /// How long that loop takes at least: 100 ms, in which a record of 16 KiB is received some ten thousand times.
 inline constexpr std::int64_t kTransferNs = 100'000'000;
 
-/// Fills in a reason of the sample block, cut to what it holds.
+/// Fills in a reason of the sample block, cut to its length.
 template <std::size_t N>
 void say(char (&reason)[N], const char* text) {
   std::snprintf(&reason[0], N, "%s", text);
@@ -162,13 +162,13 @@ struct SampleBlock {
   std::uint32_t got_slots;      ///< GOT slots hooked
   std::uint32_t receives;       ///< 1: the case receives
   std::uint32_t forks;          ///< 1: the case forks
-  std::uint32_t by_frame;       ///< 1: copies and reuses were told apart by page frame numbers, else by exclusiveness
+  std::uint32_t by_frame;  ///< 1: copies and reuses were distinguished by page frame numbers, else by exclusiveness
   Transfer transfer;
   char failure[kReasonBytes];  ///< why the case could not be set up, or go on; empty if it could
-  // Why a figure is kNotMeasured in this pass; empty if it is measured.
+  // Why a metric is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];
   char na_redundant[kReasonBytes];
-  char na_inline[kReasonBytes];              ///< stores that are no memset: over memory that was populated before
+  char na_inline[kReasonBytes];              ///< stores other than memset, over memory that was populated before
   char na_unseen[2 * kReasonBytes];          ///< why zeroed_bytes of single operations is kNotMeasured
   char na_unseen_in_free[2 * kReasonBytes];  ///< why zeroed_in_free_bytes of single operations is kNotMeasured
   char na_zero_ns[kReasonBytes];
@@ -186,7 +186,7 @@ struct SampleBlock {
   }
 };
 
-/// A driver and a probe of different builds must not talk to each other: "ZT", the version of the layout, and its
+/// A driver and a probe must come from the same build: "ZT", the version of the layout, and its
 /// sizes.
 inline constexpr std::uint64_t kSampleBlockMagic =
     0x5a54'0005'0000'0000 | (std::uint64_t{sizeof(SampleBlock)} << 16) | std::uint64_t{sizeof(OpSample)};

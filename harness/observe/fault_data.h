@@ -59,7 +59,7 @@ struct FaultData {
   std::uint64_t lost = 0;             ///< events
   std::uint64_t buffer_bytes = 0;     ///< of the kernel, for each CPU
   std::optional<FaultLogResult> log;  ///< if the faults were written one by one
-  bool every_fault = true;            ///< false: those in user mode, told apart by their addresses (PageSharing)
+  bool every_fault = true;            ///< false: those in user mode, classified by their addresses (PageSharing)
 };
 
 }  // namespace zerotax

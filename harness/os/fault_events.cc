@@ -104,7 +104,7 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
   bool any = false;
   for (int cpu = 0; cpu < cpus; ++cpu) {
     try {
-      // The first one tells of mappings, too; the ends come before the beginnings, so that no fault is left without.
+      // The first one also reports mappings; the ends come before the beginnings, so that no fault is left without.
       for (const Source source :
            {Source::kMinor, Source::kMajor, Source::kAllocation, Source::kUser, Source::kKernel}) {
         const bool software = source == Source::kMinor || source == Source::kMajor;

@@ -35,7 +35,7 @@ class Pagemap {
   /// Adds to `populated` the pages of `range` (page aligned) that have a physical page behind them, swapped pages
   /// included and the shared zero page excluded. kRead knows the zero page by its frame number as root; the number is
   /// hidden from others, but where nothing is shared by fork, the zero page is the only anonymous page that is not
-  /// exclusively mapped (bit 56). If neither tells, it counts as populated. Source:
+  /// exclusively mapped (bit 56). If neither says, it counts as populated. Source:
   /// Documentation/admin-guide/mm/pagemap.rst.
   /// Returns false if the kernel refused.
   bool populated(AddressRange range, RangeList& populated) const;

@@ -26,7 +26,7 @@ RangeList::RangeList() {
     open(kFirst);
     return;
   }
-  // Without these few pages nothing can be measured at all, and there is no caller to tell.
+  // Without these few pages nothing can be measured, and no caller could handle an error.
   std::abort();
 }
 

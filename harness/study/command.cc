@@ -37,9 +37,9 @@ constexpr const char* kExamples =
     "  zerotax study --allocator mine=./libmine.so --allocator glibc\n"
     "  zerotax study --resume results/2026-11-20T05-10-00Z\n";
 
-/// Before anything is measured: what is there is gone on with at the end.
+/// Before anything is measured: the search for thresholds, which comes last, continues what this file holds.
 void check_thresholds(const std::string& file) {
-  if (is_there(file)) read_document(file, "thresholds", "delete it: it is then searched anew");
+  if (is_there(file)) read_document(file, "thresholds", "delete it, and the thresholds are searched again");
 }
 
 Session make_session(const MeasureOptions& options, bool full) {
@@ -59,14 +59,14 @@ Session make_session(const MeasureOptions& options, bool full) {
   return {std::move(plan), options.out.empty() ? default_results_path() : options.out, Subcommand::command_line};
 }
 
-/// Quick: as a program with one thread sees it.
+/// The quick study searches as a program with one thread would.
 ThresholdAxes threshold_axes(const Plan& plan) {
   if (plan.study == "full") return {16 * kKiB, 2 * kGiB, 2, {0, 0.01, 1}, {"main", "worker"}};
   return {kQuickFrom, kQuickTo, kQuickPerOctave, {0, 1}, {"main"}};
 }
 
-/// Searches what is not in the folder's thresholds.json yet, and keeps it there lane by lane. Returns the number of the
-/// signal that ended it early, or 0.
+/// Searches the lanes that the folder's thresholds.json lacks, and writes it after each. Returns the number of the
+/// signal that ended the search early, or 0.
 int search_thresholds(const Plan& plan, const std::string& folder) {
   ThresholdSession session(plan, threshold_axes(plan));
   const std::string file = folder + "/thresholds.json";
@@ -75,11 +75,11 @@ int search_thresholds(const Plan& plan, const std::string& folder) {
   return session.run([&] { write_file(file, json_text(session.json())); });
 }
 
-/// The plan of a folder to go on with must be a study's: a run of chosen points has no thresholds and no summary.
+/// Only a study can be resumed as one: a run of chosen points has no thresholds and no summary.
 void check_study(const Plan& plan, const std::string& folder) {
   if (!plan.study.empty()) return;
-  throw UsageError(fmt::format("{} is no study but a run of chosen points", folder),
-                   fmt::format("go on with it by: zerotax run --resume {}", folder));
+  throw UsageError(fmt::format("{} holds a run of chosen points, not a study", folder),
+                   fmt::format("resume it with: zerotax run --resume {}", folder));
 }
 
 ExitStatus study(const MeasureOptions& options, bool full) {
@@ -93,7 +93,7 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   session.folder()->write("summary.md", summary);
   if (signal == 0) signal = search_thresholds(session.plan(), folder);
   if (signal != 0) {
-    fmt::print(stderr, "zerotax: interrupted after {} of {} points; go on with: zerotax study --resume {}\n",
+    fmt::print(stderr, "zerotax: interrupted after {} of {} points; resume with: zerotax study --resume {}\n",
                session.points().size(), session.plan().points.size(), folder);
     return ExitStatus::kDone;
   }
@@ -106,8 +106,8 @@ ExitStatus study(const MeasureOptions& options, bool full) {
       folder, no_figures.empty() ? ", figures" : "");
   if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
   const std::string no_page = write_report_page(folder);
-  if (no_page.empty()) fmt::print("Report: {}/report.html (one file, for any browser)\n", folder);
-  if (!no_page.empty()) fmt::print(stderr, "zerotax: no report page: {}\n", no_page);
+  if (no_page.empty()) fmt::print("Page: {}/report.html (one file, for any browser)\n", folder);
+  if (!no_page.empty()) fmt::print(stderr, "zerotax: no page: {}\n", no_page);
   const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }

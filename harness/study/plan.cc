@@ -7,7 +7,7 @@
 namespace zerotax::study {
 namespace {
 
-/// Sizes from 64 KiB to `last`, `steps` an octave at equal distances (64, 80, 96, 112, 128 KiB, …).
+/// Sizes from 64 KiB to `last`, `steps` per octave at equal distances (64, 80, 96, 112, 128 KiB, …).
 std::vector<std::uint64_t> grid(std::uint64_t first, std::uint64_t last, std::uint64_t steps) {
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t octave = first; octave < last; octave *= 2) {
@@ -30,9 +30,9 @@ void add_quick_study(Plan& plan) {
   sizes.insert(sizes.end(), biggest.begin(), biggest.end());
   sizes.push_back(kGiB);
   for (const std::uint64_t size : sizes) {
-    // What changes with the number of the call, changes before the sixth; big blocks are mapped anew or kept, no more.
-    // Every pass makes as many operations at least, so that each has the same ones in its steady state. Where it costs
-    // next to nothing, there are enough of them to see what is done in one call of seven.
+    // Behaviour that changes with the number of the call changes before the sixth; big blocks are either mapped anew or
+    // kept. Every pass makes at least this many operations, so that all passes have the same ones in their steady
+    // state. Small blocks are cheap: enough operations to catch what happens in one call of seven.
     const Repeats repeats = size <= 2 * kMiB    ? Repeats{20, 12, 12, 12, 30}
                             : size <= 8 * kMiB  ? Repeats{20, 8, 8, 8, 30}
                             : size <= 32 * kMiB ? Repeats{20, 6, 6, 6, 30}

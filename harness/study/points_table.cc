@@ -57,8 +57,7 @@ std::string transfers_table(const std::vector<Point>& points) {
   return text;
 }
 
-/// What forks cost and the writes after them did, two lines each, for the points of cases that fork; empty if there is
-/// none.
+/// For points of cases that fork: what the fork cost and what the writes after it did, two lines each; else empty.
 std::string forks_table(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {
@@ -87,7 +86,7 @@ std::string share_words(const CallMode& kind, const std::vector<CallMode>& all) 
   return fmt::format("  {} of {} calls", kind.ops, calls);
 }
 
-/// The kinds of calls of points whose calls are not alike, a line each; empty if there are none. The table has medians.
+/// For points whose calls differ, a line for each kind of call; empty if there are none. The table has medians.
 std::string modes_list(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {
@@ -107,7 +106,7 @@ std::string modes_list(const std::vector<Point>& points) {
   return text;
 }
 
-/// A line for each point whose free wrote zeros, which no column tells of.
+/// A line for each point whose free wrote zeros: no column shows it.
 std::string frees_text(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {

@@ -7,7 +7,7 @@
 
 namespace zerotax::study {
 
-/// Points as a table of at most 80 columns: one row each, steady state; below it what went wrong, a line per point.
+/// Points as a table of at most 80 columns: one row each, steady state; below it a line for each point that failed.
 std::string points_table(const std::vector<Point>& points);
 
 }  // namespace zerotax::study

@@ -24,8 +24,7 @@ constexpr const char* kRunExamples =
     "  zerotax run --allocator mine=./libmine.so --size 20MiB --thread worker --json mine.json\n"
     "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n";
 
-/// An operation that takes long is repeated less, unless the user says how often: two seconds of it, at least eight
-/// times.
+/// Slow operations are repeated less, unless the user says how often: for two seconds, and at least eight times.
 Repeats repeats_for(std::optional<std::int64_t> given) {
   if (!given) return {50, 8, 8, 8, 2000};
   const auto ops = static_cast<std::uint32_t>(*given);
@@ -62,7 +61,7 @@ ExitStatus run(const MeasureOptions& options) {
   if (signal != 0) {
     fmt::print(
         stderr, "zerotax: interrupted after {} of {} points{}\n", session.points().size(), session.plan().points.size(),
-        session.folder() != nullptr ? fmt::format("; go on with: zerotax run --resume {}", session.folder()->path())
+        session.folder() != nullptr ? fmt::format("; resume with: zerotax run --resume {}", session.folder()->path())
                                     : "");
   }
   const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });

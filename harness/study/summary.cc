@@ -32,7 +32,7 @@ const char* word_of_answer(Answer answer) {
   return answer == Answer::kYes ? "yes" : answer == Answer::kNo ? "no" : "unknown";
 }
 
-/// "some": a kind of calls, not all of them.
+/// "some" if only one kind of the calls is redundant.
 const char* redundant_word(const PointVerdict& point) {
   const bool all =
       !point.calls || point.calls->empty() ||

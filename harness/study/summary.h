@@ -9,12 +9,12 @@
 
 namespace zerotax::study {
 
-/// All that is judged of points, in one document: "zerotax.summary/1" (results/schema/summary.schema.json). Who shows
-/// it (terminal, figures, page) judges nothing again. `run`: the object of run.json, or null; of it, when the run began
-/// and how it ended.
+/// Every verdict on a run, in one document: "zerotax.summary/1" (results/schema/summary.schema.json). The terminal, the
+/// figures and the page show it and judge nothing. `run`: the object of run.json, for when the run began and how it
+/// ended; or null.
 Json summary_json(const std::vector<Point>& points, const Json& run);
 
-/// The same for someone who has never heard of the matter: Markdown that also reads well in a terminal of 80 columns.
+/// The same for a reader who is new to the subject: Markdown that also reads well in a terminal of 80 columns.
 /// Which allocators zero redundantly, at which sizes, and at what cost.
 std::string summary_text(const Json& summary);
 

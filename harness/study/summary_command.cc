@@ -22,7 +22,7 @@ struct SummaryOptions {
   std::string json;
 };
 
-/// What a study printed at its end may be replaced by the same of this version; what was measured may not.
+/// May overwrite the summary that a study wrote, but nothing that was measured.
 ExitStatus summary(const SummaryOptions& options) {
   const StoredRun run = read_stored_run(options.run);
   std::vector<NamedPath> inputs;

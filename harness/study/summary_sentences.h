@@ -8,7 +8,7 @@
 namespace zerotax::study {
 
 /// The sentences of the summary, in the order of the summary: {part, subject, text, link or command or
-/// allocator} (results/schema/summary.schema.json). What is code in a text stands between backticks.
+/// allocator} (results/schema/summary.schema.json). Code in a text stands between backticks.
 Json summary_sentences(const findings::Verdicts& verdicts);
 
 /// What shows a point in the figures of the page.

@@ -14,7 +14,7 @@ using findings::SizeSpan;
 using findings::Verdicts;
 namespace {
 
-constexpr std::size_t kMostSpans = 4;  ///< told one by one in a sentence
+constexpr std::size_t kMostSpans = 4;  ///< listed one by one in a sentence
 
 /// "; each calloc writes 4,194,304 redundant bytes, with 1,024 page faults".
 std::string needless_text(const PointVerdict& point) {
@@ -25,7 +25,7 @@ std::string needless_text(const PointVerdict& point) {
                   calls.every() || calls.ops == 1 ? "writes" : "write", findings::redundant_words(calls));
   if (!calls.calloc_faults || !calls.calloc_ns) return text;
   text += fmt::format(", with {}", format_counted(*calls.calloc_faults, "page fault"));
-  // The time of each calloc has been told.
+  // The time of each calloc was given above.
   return calls.every() ? text : text + fmt::format(" in {}", format_ns(*calls.calloc_ns));
 }
 

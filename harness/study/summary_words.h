@@ -10,10 +10,10 @@ namespace zerotax::study {
 /// "a", "a and b", "a, b and c".
 std::string listed(const std::vector<std::string>& names);
 
-/// "64 KiB to 28 MiB and 100 MiB"; of many ranges the first few. "never" of none.
+/// "64 KiB to 28 MiB and 100 MiB"; of many ranges only the first few; "never" if there are none.
 std::string spans_text(const std::vector<findings::SizeSpan>& spans);
 
-/// The same for people who ask where something holds: "every size, 64 KiB to 1 GiB", "1 MiB and 4 MiB", "never", "not
+/// The same, as an answer to where something holds: "every size, 64 KiB to 1 GiB", "1 MiB and 4 MiB", "never", "not
 /// known".
 std::string ranges_text(const findings::SizeRanges& ranges);
 
@@ -29,7 +29,7 @@ std::string redundant_cell(const findings::PointVerdict* point);
 /// What one calloc takes at its worst size: "2.00 ms a call, 2,000 times that of glibc 2.36 (1.00 µs)".
 std::string worst_text(const findings::Verdicts& verdicts, const findings::PointVerdict& point);
 
-/// All that is to be said of one allocator, in a few sentences.
+/// One allocator in a few sentences.
 std::string allocator_text(const findings::Verdicts& verdicts, const findings::AllocatorTax& tax);
 
 }  // namespace zerotax::study

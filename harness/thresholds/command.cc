@@ -31,10 +31,9 @@ ExitStatus thresholds(const Options& options) {
   options.measure.check();
   const std::uint64_t from = parse_size(options.from);
   const std::uint64_t to = parse_size(options.to);
-  if (to < from) throw UsageError(fmt::format("--from {} is above --to {}", options.from, options.to), "exchange them");
+  if (to < from) throw UsageError(fmt::format("--from {} is above --to {}", options.from, options.to), "swap them");
   if (options.grid < 1 || options.grid > 1024) {
-    throw UsageError(fmt::format("--grid {} is no usable number of sizes", options.grid),
-                     "give 1 to 1024 sizes an octave");
+    throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 1024 sizes per octave");
   }
   check_outputs({{"--json", options.json}}, library_inputs(options.measure.allocators));
   PlanAxes axes{{"calloc_loop"}, {from, to}, options.measure.touches, options.measure.threads};
@@ -46,7 +45,7 @@ ExitStatus thresholds(const Options& options) {
   plan.allocators = resolve_allocators(options.measure.allocators, options.measure.env);
 
   ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads});
-  if (session.run() != 0) fmt::print(stderr, "zerotax: interrupted: only what was searched to its end is shown\n");
+  if (session.run() != 0) fmt::print(stderr, "zerotax: interrupted: showing only finished searches\n");
   const Json json = session.json();
   if (!options.json.empty()) write_file(options.json, json_text(json));
   if (options.json != "-") {
@@ -69,8 +68,8 @@ const Subcommand command(
       arguments.option("--to", options->to, "largest size").with_default();
       arguments
           .option("--grid", options->grid,
-                  "sizes an octave to look at first: a change that is undone before the next "
-                  "of them is not found")
+                  "sizes per octave to probe first: a change that is undone before the next "
+                  "of these sizes is missed")
           .with_default();
       arguments.option("--json", options->json, "write the thresholds to this file (- is standard output)").path();
       return [options] { return thresholds(*options); };

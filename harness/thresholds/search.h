@@ -10,7 +10,7 @@
 namespace zerotax::thresholds {
 
 /// A size at which behaviour changes: `at_bytes` is the smallest that behaves as `above`; one byte less behaves as
-/// `below`. Where that could not be told to the byte, `after_bytes` is the largest size known to behave as `below`.
+/// `below`. Where the byte could not be found, `after_bytes` is the largest size known to behave as `below`.
 struct Threshold {
   std::uint64_t after_bytes;
   std::uint64_t at_bytes;
@@ -31,7 +31,7 @@ struct ThresholdSearch {
 /// Asks an allocator, in a fresh process, how it behaves at a size.
 using SignatureProbe = std::function<Signature(std::uint64_t size_bytes)>;
 
-/// Changes that are followed between two neighbours of the grid; what is beyond them is told as one that is not exact.
+/// Changes that are followed between two neighbours of the grid; any beyond them are reported as one that is not exact.
 inline constexpr std::size_t kMostChangesInGap = 4;
 
 /// Finds every size on which the behaviour at grid neighbours depends, to the byte: where neighbours differ, by

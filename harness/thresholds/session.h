@@ -33,7 +33,7 @@ class ThresholdSession {
   ThresholdSession(Plan plan, ThresholdAxes axes);
 
   /// Takes over the lanes that an earlier session had finished; `earlier` is what json() gave then. Lanes of other
-  /// axes or versions are ignored. Throws UsageError if it is no such object; `file` is for the message.
+  /// axes or versions are ignored. Throws UsageError if it is not such an object; `file` is for the message.
   void resume(const Json& earlier, const std::string& file);
 
   /// Searches the lanes that are missing, side by side, with progress. `on_lane` is called after each. Returns the

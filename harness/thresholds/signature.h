@@ -35,7 +35,7 @@ struct Signature {
 };
 
 /// "none" below a quarter of `size`, "all" above three quarters, else "part". Coarse on purpose: allocators round sizes
-/// up by as much as a fifth and put headers on pages, and a change by rounding alone is no change of behaviour.
+/// up by as much as a fifth and put headers on pages, and a change by rounding alone is not a change of behaviour.
 std::string share_of(std::uint64_t bytes, std::uint64_t size);
 
 /// The signature of a point whose audit was made. Zeroing beyond the request counts for nothing here.
@@ -44,10 +44,11 @@ Signature signature_of(const Point& point);
 /// What changes from one to the other, in plain words: "later callocs zero the whole block, needlessly", ….
 std::vector<std::string> describe_change(const Signature& below, const Signature& above);
 
-/// Whether such words are of a status, and one of the two sides fails: "the point is crashed (before: ok)".
+/// Whether such words describe a change of status in which one of the two sides fails: "the point is crashed (before:
+/// ok)".
 bool tells_of_failing(const std::string& change);
 
-/// {"status", "fresh": {…}, "reuse": {…}}, and back. signature_from_json throws a Json exception if it is none.
+/// {"status", "fresh": {…}, "reuse": {…}}, and back. signature_from_json throws a Json exception for any other JSON.
 Json signature_json(const Signature& signature);
 Signature signature_from_json(const Json& json);
 

@@ -74,7 +74,7 @@ std::string lane_text(const ThresholdLane& lane) {
   }
   for (const Threshold& threshold : lane.found.thresholds) {
     if (!threshold.exact()) {
-      text += wrap(fmt::format("somewhere from {} to {}, with what is noise or too many changes between",
+      text += wrap(fmt::format("somewhere from {} to {}, hidden by noise or too many changes",
                                format_count(threshold.after_bytes + 1), format_count(threshold.at_bytes)),
                    "  ", "    ");
     } else {

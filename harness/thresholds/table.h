@@ -20,8 +20,8 @@ struct ThresholdLane {
   std::string failure = "";  ///< of the first probe that failed, as in "at 64 KiB: crashed: …"; empty if none did
 };
 
-/// Why a lane tells of a failing allocator rather than of a size at which a good one changes behaviour; empty if it
-/// does not.
+/// Why a lane is evidence of a failing allocator rather than of sizes at which a good one changes behaviour; empty if
+/// it does not.
 std::string failure_of(const ThresholdLane& lane);
 
 /// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json); `started` as utc_now() gives it.
@@ -29,8 +29,8 @@ Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from
                      const std::string& started, const Json& environment);
 
 /// What an earlier search of the same range found in a lane, from the object that thresholds_json made; nothing if the
-/// lane is not in it, or is of another version of the allocator. Throws UsageError if it is no such object; `file` is
-/// for the message.
+/// lane is not in it, or is of another version of the allocator. Throws UsageError if it is not such an object; `file`
+/// is for the message.
 std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane, std::uint64_t from,
                                               std::uint64_t to, const std::string& file);
 

@@ -46,7 +46,7 @@ std::vector<std::string> ctf_process_folders(const std::string& folder) {
     if (fs::exists(entry.path() / "metadata", failure)) found.push_back(entry.path());
   }
   if (found.empty()) {
-    throw UsageError(fmt::format("there is no trace in '{}'", folder),
+    throw UsageError(fmt::format("no trace found in '{}'", folder),
                      "give the folder that a trace was written to; a program that records nothing leaves none");
   }
   std::sort(found.begin(), found.end());

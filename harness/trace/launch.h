@@ -19,8 +19,8 @@ struct TraceRun {
   std::uint64_t kernel_lost = 0;  ///< events
 };
 
-/// Runs a program to its end with the recorder told where to write. Throws UsageError if it cannot be started or the
-/// folder cannot be used, MachineError if a library is missing, or the kernel cannot be watched.
+/// Runs a program to its end; the recorder in it writes into this folder. Throws UsageError if it cannot be started or
+/// the folder cannot be used, MachineError if a library is missing, or the kernel cannot be watched.
 TraceRun run_traced(const TraceLaunch& launch);
 
 }  // namespace zerotax::trace

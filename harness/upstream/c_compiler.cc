@@ -35,7 +35,7 @@ CCompiler find_c_compiler() {
     const ChildResult said = run_compiler(name, {"--version"});
     if (succeeded(said)) return {name, said.output.substr(0, said.output.find('\n'))};
   }
-  throw MachineError("there is no C compiler to try the reproducer with", "apt-get install gcc");
+  throw MachineError("no C compiler was found to try the reproducer with", "apt-get install gcc");
 }
 
 void compile_c(const CCompiler& compiler, const std::string& source, const std::string& program) {

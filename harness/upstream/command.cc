@@ -54,7 +54,7 @@ void check_folder(const std::string& path) {
   std::error_code failure;
   if (fs::exists(path, failure)) {
     if (fs::is_directory(path, failure) && fs::is_empty(path, failure)) return;
-    throw UsageError(fmt::format("{} is there already, and is no empty folder", path), "give --out a new folder");
+    throw UsageError(fmt::format("{} already exists and is not an empty folder", path), "give --out a new folder");
   }
   fs::path parent = fs::absolute(path).parent_path();
   while (!fs::exists(parent, failure) && parent.has_relative_path()) parent = parent.parent_path();
@@ -88,9 +88,9 @@ std::vector<Finding> chosen(const AllocatorFindings& found, const Options& optio
     if (wanted) findings.push_back(finding);
   }
   if (findings.empty() && !options.finding.empty() && !is_possible_id(options.finding, found.allocator)) {
-    throw UsageError(fmt::format("there is no finding '{}'", options.finding),
-                     ids.empty() ? fmt::format("{} has none at all", found.allocator)
-                                 : fmt::format("there are: {}", fmt::join(ids, ", ")));
+    throw UsageError(fmt::format("unknown finding '{}'", options.finding),
+                     ids.empty() ? fmt::format("{} has no findings", found.allocator)
+                                 : fmt::format("choose: {}", fmt::join(ids, ", ")));
   }
   return findings;
 }
@@ -102,9 +102,9 @@ void say_nothing_to_report(const AllocatorFindings& found, const Options& option
     fmt::print("nothing to report: {} does not show {}\n", label, options.finding);
     return;
   }
-  fmt::print("nothing to report: {} has no finding of severity {} or more\n", label, options.least);
+  fmt::print("nothing to report: {} has no finding of severity {} or higher\n", label, options.least);
   for (const Finding& finding : found.findings) {
-    fmt::print("  {} (severity {}; report it by --finding)\n", finding_id(found.allocator, finding),
+    fmt::print("  {} (severity {}; report it with --finding)\n", finding_id(found.allocator, finding),
                severity_word(finding.severity));
   }
 }
@@ -137,17 +137,18 @@ ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findin
       status = ExitStatus::kFinding;
       fmt::print("{}\n{}", id, wrap(finding.sentence, "  ", "  "));
       fmt::print(
-          "  No report of it is written: there is no reproducer. Show it by zerotax run --allocator {} --size {}\n",
+          "  No report was written, because zerotax has no reproducer for it. To see it: zerotax run --allocator {} "
+          "--size {}\n",
           word, finding.named_bytes);
       continue;
     }
     auto data = session.measure(finding);
-    const std::string refused = data ? session.reproduce(*data) : "measured again, it did not show";
+    const std::string refused = data ? session.reproduce(*data) : "it did not show when it was measured again";
     if (refused.empty()) {
       write_folder(*data, fmt::format("{}/{}", out, id));
       continue;
     }
-    fmt::print(stderr, "zerotax: no report of {} is written, for it could not be reproduced: {}\n", id,
+    fmt::print(stderr, "zerotax: no report of {} was written, because it could not be reproduced: {}\n", id,
                refused.substr(0, refused.find('\n')));
     status = ExitStatus::kFinding;
   }
@@ -171,7 +172,7 @@ ExitStatus report(const Options& options) {
     return ExitStatus::kDone;
   }
   if (!options.finding.empty() && !is_possible_id(options.finding, name)) {
-    throw UsageError(fmt::format("there can be no finding '{}'", options.finding),
+    throw UsageError(fmt::format("invalid finding '{}'", options.finding),
                      fmt::format("give an id as `zerotax findings` prints it: {0}-RULE-SIZE, as in "
                                  "{0}-redundant-reuse-100MiB",
                                  name));
@@ -191,7 +192,7 @@ ExitStatus report(const Options& options) {
     }
     return report_all(session, findings, name, options.allocator, out);
   } catch (const ReportInterrupted&) {
-    fmt::print(stderr, "zerotax: interrupted: what was not finished is not written\n");
+    fmt::print(stderr, "zerotax: interrupted: only finished reports were written\n");
     return ExitStatus::kDone;
   }
 }
@@ -206,15 +207,16 @@ const Subcommand command(
           .required();
       arguments.option("--env", options->env, "NAME:KEY=VALUE, an environment variable for it (repeatable)")
           .repeatable();
-      arguments.option("--finding", options->finding, "only this one, by its id (zerotax findings)").word();
-      arguments.option("--size", options->sizes, "measure this size too, as in 8MiB (repeatable)").repeatable();
-      arguments.option("--least", options->least, "low, medium or high: findings below are left out")
+      arguments.option("--finding", options->finding, "report only this finding, given by its ID (zerotax findings)")
+          .word();
+      arguments.option("--size", options->sizes, "also measure this size, as in 8MiB (repeatable)").repeatable();
+      arguments.option("--least", options->least, "leave out findings below this severity: low, medium or high")
           .completed_by([] {
             return std::vector<std::string>{"low", "medium", "high"};
           })
           .with_default();
       arguments.option("--out", options->out, "folder for the reports; must be new or empty").path();
-      arguments.option("--timeout", options->timeout_s, "seconds for one point").with_default();
+      arguments.option("--timeout", options->timeout_s, "time limit of one point, in seconds").with_default();
       return [options] { return report(*options); };
     });
 

@@ -16,7 +16,7 @@ struct ReproducerWords {
 /// Whether there is a reproducer for findings of this name.
 bool has_reproducer(const std::string& finding_name);
 
-/// The names of findings that there can be: rules, and what tells apart their findings.
+/// All possible names of findings: a rule, and what distinguishes its findings.
 std::vector<std::string> finding_names();
 
 /// Whether an id could be of this allocator: its name, the name of a finding, a size.
@@ -26,7 +26,7 @@ bool is_possible_id(const std::string& id, const std::string& allocator);
 /// reports/reproducers. It needs a C compiler and the C library. Throws std::logic_error for a finding that has none.
 std::string reproducer_source(const findings::Finding& finding, const ReproducerWords& words);
 
-/// What is likely the cause, as far as the finding alone tells; for where no source was read.
+/// The likely cause, judging by the finding alone: for allocators whose source was not read.
 std::string hypothesis(const findings::Finding& finding);
 
 /// Replaces each @NAME@ of `text`. Throws std::logic_error if one is left.

@@ -30,7 +30,7 @@ using thresholds::kQuickTo;
 using thresholds::ThresholdSession;
 namespace {
 
-/// Sizes of the survey: those that name findings, and one that is no size class.
+/// Sizes of the survey: those that name findings, and one that is not a size class.
 const std::vector<std::uint64_t> kSurveySizes{64 * kKiB, 160 * kKiB, 256 * kKiB, kMiB, 20 * kMiB, 100 * kMiB};
 const std::vector<std::uint64_t> kTableSizes{kMiB, 20 * kMiB, 100 * kMiB};
 
@@ -111,8 +111,8 @@ void ReportSession::check_measured() const {
       fmt::format("{} of {} points of {} could not be measured, the first {} ({})", without, points_.size(),
                   request_.subject.name, format_size(first->size_bytes), first->reason.value_or("no reason"));
   if (without == points_.size() && found_.findings.empty())
-    throw UsageError(reason, "see how far it comes by zerotax run");
-  say_step(reason + ": of their figures nothing is found");
+    throw UsageError(reason, "see how far it gets: zerotax run");
+  say_step(reason + ": the search for findings leaves them out");
 }
 
 const AllocatorFindings& ReportSession::survey() {

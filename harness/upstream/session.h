@@ -12,7 +12,7 @@
 
 namespace zerotax::upstream {
 
-/// What a report is asked of.
+/// What to report on.
 struct ReportRequest {
   Allocator subject;
   std::vector<Allocator> controls;   ///< measured beside it, and tried with the reproducer
@@ -30,11 +30,11 @@ class ReportSession {
  public:
   ReportSession(ReportRequest request, CCompiler compiler);
 
-  /// What is wrong with the allocator, from points and thresholds measured now.
+  /// Measures points and thresholds, and finds what is wrong with the allocator.
   const findings::AllocatorFindings& survey();
 
-  /// All that a report of one of them says, but for the reproducer. Throws MachineError if a point fails for want of
-  /// memory or the like. Nothing if the finding does not show a second time.
+  /// Everything that a report on one of them contains, except for the reproducer. Throws MachineError if a point fails
+  /// for lack of memory or the like. Nothing if the finding does not show a second time.
   std::optional<ReportData> measure(const findings::Finding& finding);
 
   /// Compiles the reproducer and runs it under the allocator and, until one passes, the others. Returns "" and fills in
@@ -45,7 +45,7 @@ class ReportSession {
   [[nodiscard]] std::vector<Point> run(Plan plan) const;
   [[nodiscard]] Plan plan_of(const std::vector<Allocator>& allocators) const;
   std::vector<Json> thresholds_of(double touch, const std::string& thread);
-  /// Says which points of the survey have no result. Throws UsageError if none has.
+  /// Prints which points of the survey have no result. Throws UsageError if none has one.
   void check_measured() const;
   void add_cliff_points();
   void try_knobs(ReportData& data) const;

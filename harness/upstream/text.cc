@@ -20,7 +20,7 @@ using findings::upstream_entries;
 using findings::upstream_of;
 namespace {
 
-/// How a form writes what is no running text.
+/// How a form formats tables and code.
 struct Markup {
   bool markdown;
 

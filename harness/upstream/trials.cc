@@ -134,7 +134,7 @@ void ReportSession::profile(ReportData& data) const {
 }
 
 std::string ReportSession::reproduce(ReportData& data) const {
-  if (!has_reproducer(data.finding.name)) return fmt::format("there is no reproducer for {}", data.finding.name);
+  if (!has_reproducer(data.finding.name)) return fmt::format("zerotax has no reproducer for {}", data.finding.name);
   say_step("compiling and running the reproducer");
   const Allocator subject = resolve_reproducer_allocator(request_.subject);
   Finding finding = data.finding;
@@ -158,9 +158,9 @@ std::string ReportSession::reproduce(ReportData& data) const {
     others += fmt::format("{}{}", others.empty() ? "" : ", ", each.name);
   }
   if (!data.control.does_not_show()) {
-    return others.empty()
-               ? "there is no other allocator here to control it with"
-               : fmt::format("it shows under every control ({}): it tells nothing of {}", others, subject.name);
+    return others.empty() ? "this build has no other allocator to run it under as a control"
+                          : fmt::format("it also shows under every control ({}), so it proves nothing about {}", others,
+                                        subject.name);
   }
   const Json* upstream = upstream_of(request_.subject.name);
   if (upstream != nullptr && upstream->contains("diagnostics")) {

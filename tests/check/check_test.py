@@ -65,7 +65,7 @@ def test_what_an_allocator_does_by_the_clock_is_named_and_no_change(by_clock):
     made = json.loads(file.read_text())
     check_schema(made, "baseline")
     assert "calloc_loop 1 MiB touch 0 main, zeroed_bytes" in made["by_the_clock"], "a racing clock brings it out"
-    assert "goes by the clock" in said
+    assert "depends on the clock" in said
     check_beside_neighbours("planted_by_clock", file)
 
 
@@ -89,7 +89,7 @@ def test_a_baseline_of_the_real_clock_is_still_held_against(by_clock, tmp_path):
         point["calloc_syscalls"] = {"madvise": 1}
     file.write_text(json.dumps(old))
     done = zerotax("check", "--allocator", word, "--baseline", file)
-    assert "not compared, goes by the clock: calloc_loop 1 MiB touch 0 main, calloc_syscalls" in done.stdout
+    assert "not compared, depends on the clock: calloc_loop 1 MiB touch 0 main, calloc_syscalls" in done.stdout
     assert "zeroed_method" in done.stdout and done.returncode == 1, "what no clock explains is still a change"
 
 

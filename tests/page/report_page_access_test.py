@@ -1,4 +1,4 @@
-"""The report page is for everyone: light and dark, on paper, on a phone, by keyboard; hostile, failed and many points."""
+"""The page of a run is for everyone: light and dark, on paper, on a phone, by keyboard; hostile, failed and many points."""
 
 import json
 import re

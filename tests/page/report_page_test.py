@@ -1,4 +1,4 @@
-"""The report page in a real browser: what is drawn, what the switches do, and that nothing leaves the file."""
+"""The page of a run in a real browser: what is drawn, what the switches do, and that nothing leaves the file."""
 
 import json
 import re

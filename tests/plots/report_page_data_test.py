@@ -1,4 +1,4 @@
-"""What the report page is made from: every point is in it, exact, and what is not there has its reason."""
+"""What the page of a run is made from: every point is in it, exact, and what is not there has its reason."""
 
 from __future__ import annotations
 

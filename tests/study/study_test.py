@@ -58,7 +58,7 @@ def test_everything_is_in_the_folder(study):
 
 def test_the_page_of_the_run_is_its_last_word(study):
     folder, said = study
-    assert said.rstrip().endswith(f"Report: {folder}/report.html (one file, for any browser)")
+    assert said.rstrip().endswith(f"Page: {folder}/report.html (one file, for any browser)")
     page = (folder / "report.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and "planted_never" in page
     before = (folder / "report.html").read_bytes()
@@ -76,9 +76,9 @@ def test_without_python_s_modules_the_study_says_what_to_install(study, tmp_path
         (tmp_path / f"{module}.py").write_text("raise ImportError('as if it were not installed')\n")
     done = zerotax("study", "--resume", folder, PYTHONPATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "zerotax: no report page: no python3 with jinja2 was found (apt-get install python3-jinja2)" in done.stderr
+    assert "zerotax: no page: no python3 with jinja2 was found (apt-get install python3-jinja2)" in done.stderr
     assert "zerotax: no figures: no python3 with matplotlib was found (apt-get install python3-matplotlib)" in done.stderr
-    assert "Report:" not in done.stdout and not (folder / "report.html").exists()
+    assert "Page:" not in done.stdout and not (folder / "report.html").exists()
 
 
 def begin(*arguments):

@@ -1,4 +1,4 @@
-"""A real headless Chromium for the tests of the report page: what it shows and logs, and asks the network for."""
+"""A real headless Chromium for the tests of the page: what it shows and logs, and asks the network for."""
 
 import base64
 import json

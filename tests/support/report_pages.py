@@ -1,4 +1,4 @@
-"""The report page in a real browser: the pages that its tests look at, the browser, and what is drawn."""
+"""The page of a run in a real browser: the pages that its tests look at, the browser, and what is drawn."""
 
 import functools
 import json

@@ -104,7 +104,7 @@ TEST(ReportSession, SaysThatThereIsNoReproducer) {
   Finding finding = reuse_at(64 * kKiB);
   finding.name = "crash";
   ReportData data = data_of(finding);
-  EXPECT_EQ(session.reproduce(data), "there is no reproducer for crash");
+  EXPECT_EQ(session.reproduce(data), "zerotax has no reproducer for crash");
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void PurgeDone(History& history, const Costs& costs, double ticks);
 void NothingLearnt(History& history);
 
 // Where the kernel cannot be asked (before Linux 6.7, or without /proc) there are two ways left, whole and purge, and
-// how many pages were populated is to be told from the time that a purge took.
+// how many pages were populated has to be inferred from the time that a purge took.
 
 /// As Choose, but never kLook.
 Action ChooseBlindly(History& history, std::uint32_t pages, std::uint32_t generation);

@@ -20,7 +20,8 @@ class Alternative {
   [[nodiscard]] virtual bool wants_shared_array() const { return false; }
   /// Whether there is a snapshot in the end.
   [[nodiscard]] virtual bool takes_snapshot() const { return true; }
-  /// Whether a fault on the array is told right by who shares the page, which is all that an ordinary user is told.
+  /// Whether a fault on the array is classified correctly by who shares the page, which is all that an ordinary user
+  /// can see.
   [[nodiscard]] virtual bool told_by_sharing() const { return true; }
   /// The array is there; nothing was written to it yet.
   virtual void prepare(Job&) {}

@@ -18,7 +18,7 @@ struct Batch {
 void copy_bytes(const Job& job, Batch part);
 
 /// The threads that make the snapshot, batch by batch, the first of N taking the batches 0, N, 2 N and so on. Counts
-/// the batches, keeps the hold, and tells when all are done.
+/// the batches, keeps the hold, and reports when all are done.
 class Checkpointers {
  public:
   using Take = std::function<void(Batch)>;

@@ -10,7 +10,7 @@
 
 namespace snapshot {
 
-/// What the process and its child tell each other: in shared memory, never by a heap.
+/// What the process and its child exchange: in shared memory, never through a heap.
 struct Control {
   std::atomic<std::uint64_t> batches_done = 0;
   std::atomic<std::uint32_t> writers_running = 0;

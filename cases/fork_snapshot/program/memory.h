@@ -8,7 +8,7 @@
 
 namespace snapshot {
 
-/// Memory that is shared over a fork, and of which the kernel tells how much is populated. Throws std::runtime_error.
+/// Memory that is shared across a fork, and whose populated size the kernel reports. Throws std::runtime_error.
 class SharedMemory {
  public:
   SharedMemory() = default;

@@ -35,7 +35,7 @@ class MemorySampler {
   std::thread thread_;
 };
 
-/// Bytes of one process, or 0 if it is gone or the kernel does not tell (Linux 5.4).
+/// Bytes of one process, or 0 if it is gone or the kernel does not report it (Linux 5.4).
 std::uint64_t anonymous_pss(int pid);
 
 }  // namespace snapshot

@@ -57,15 +57,15 @@ Parameters parse_parameters(int count, char** words) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     const auto equals = word.find('=');
-    if (equals == std::string::npos) throw std::invalid_argument(word + " is no KEY=VALUE");
+    if (equals == std::string::npos) throw std::invalid_argument(word + " is not KEY=VALUE");
     set(parameters, word.substr(0, equals), word.substr(equals + 1));
   }
   if (parameters.alternative.empty()) throw std::invalid_argument("no alternative=NAME is given (--list has them)");
   if (parameters.array_bytes == 0 || parameters.array_bytes % zerotax::kPageBytes != 0) {
-    throw std::invalid_argument("array is no multiple of 4096");
+    throw std::invalid_argument("array is not a multiple of 4096");
   }
   if (parameters.batch_bytes == 0 || parameters.batch_bytes % zerotax::kPageBytes != 0) {
-    throw std::invalid_argument("batch is no multiple of 4096");
+    throw std::invalid_argument("batch is not a multiple of 4096");
   }
   if (parameters.batch_bytes > parameters.array_bytes) throw std::invalid_argument("batch is larger than the array");
   return parameters;

@@ -9,14 +9,14 @@
 
 namespace snapshot {
 
-/// Write protection by userfaultfd (Linux 5.7): a thread that writes to a protected page waits, and a message tells of
+/// Write protection by userfaultfd (Linux 5.7): a thread that writes to a protected page waits, and a message reports
 /// it. Of writes in user mode, so that no privilege is needed (UFFD_USER_MODE_ONLY, Linux 5.11).
 /// Source: Documentation/admin-guide/mm/userfaultfd.rst.
 class WriteProtection {
  public:
   WriteProtection();
 
-  /// Why it is not to be had here; empty if it is.
+  /// Why it is unavailable here; empty if it is available.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   /// Throw std::runtime_error.
   void protect(zerotax::AddressRange range);

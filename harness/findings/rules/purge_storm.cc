@@ -30,7 +30,7 @@ Way way_of(const Point& point) {
   const auto touched = static_cast<std::uint64_t>(std::ceil(touch * static_cast<double>(pages_of(point))));
   const auto faults = operation_faults(point);
   if (touched == 0 || !faults || !is_much(*faults, touched)) return Way::kNone;
-  // Faults on pages that are there copy them, as after a fork: nothing was given back. Older runs do not tell.
+  // Faults on populated pages copy them, as after a fork: nothing was given back. Older runs do not record which.
   const auto refilled = point.evident_count(Metric::kTouchPopulatedBytes);
   const std::uint64_t in_calloc = point.evident_count(Metric::kPopulatedBytes).value_or(0);
   if (refilled && !is_much(*refilled + in_calloc, touched * kPageBytes)) return Way::kNone;

@@ -20,7 +20,7 @@ struct Kind {
   const char* title;
 };
 
-/// A point may have failed for other reasons, as where a case's server is missing: those are no findings.
+/// A point may have failed for other reasons, such as a missing server: those are not findings.
 constexpr std::array<Kind, 3> kKinds{{{"crash", PointStatus::kCrashed, "", "ends the process"},
                                       {"hang", PointStatus::kTimeout, "", "does not come to an end"},
                                       {"null", PointStatus::kFailed, "calloc returned NULL", "returns NULL"}}};
