@@ -26,6 +26,14 @@ TEST(PointHealth, IsThatOfPointsThatAreOkOrWereNotMeasured) {
   EXPECT_FALSE(is_healthy_status("whatever"));
 }
 
+TEST(PointHealth, IsContradictedByPercentilesThatDoNotAscendButForARoundingError) {
+  Point point = point_of("ok");
+  point[Metric::kForkNs] = MetricValue::time({100, 100 + 1e-12, 100});
+  EXPECT_EQ(contradiction_in(point), "");
+  point[Metric::kForkNs] = MetricValue::time({100, 101, 102});
+  EXPECT_EQ(contradiction_in(point), "/fork/fork_ns: p05, median and p95 do not ascend");
+}
+
 TEST(PointHealth, OfABaselineNamesEachPointThatFails) {
   Baseline baseline;
   baseline.points = {point_of("ok"), point_of("crashed"), point_of("misaligned")};
