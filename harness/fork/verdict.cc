@@ -43,8 +43,8 @@ Json sentence_of(const Json& model) {
 }  // namespace
 
 void add_verdict(Json& fork) {
+  fork["sentence"] = sentence_of(fork.at("model"));
   Json& model = fork.at("model");
-  fork["sentence"] = sentence_of(model);
   if (is_not_available(model)) return;
   const Json* base = base_of(model);
   if (base == nullptr) return;
