@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from page.facts import link
+from zerotax_documents import told
 from zerotax_units import count_text, size_text, time_text
 
 GRADES = ("high", "medium", "low")
@@ -75,4 +76,4 @@ def findings_part(document: dict[str, Any]) -> dict[str, Any]:
                 "knobs": knobs,
             }
         )
-    return {"findings": found}
+    return {"findings": found, "sentence": told(document)}

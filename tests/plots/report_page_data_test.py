@@ -103,7 +103,7 @@ def test_a_figure_that_is_not_there_points_at_its_reason_and_is_never_zero(tmp_p
         sample.failed("scudo", MIB, 0.0, "crashed", "signal 11 in calloc"),
     ]
     results = read_run(sample.write(tmp_path, points), columns_module.slim)
-    made = columns_module.columns(results)
+    made = columns_module.columns(results, {})
     redundant = next(figure["values"] for figure in made["figures"] if figure["key"] == "redundant")
     assert [made["reasons"][-1 - value] for value in redundant] == ["no pagemap here", "crashed: signal 11 in calloc"]
     assert {row: made["reasons"][-1 - value] for row, value in made["status"].items()} == {
