@@ -89,19 +89,17 @@ def _endings(document: dict[str, Any]) -> list[str]:
 
 def notes_of(lanes: list[Lane], endings: list[str]) -> list[str]:
     """Footnotes: what the parts of a bar mean, and what is not to be relied on."""
-    notes = ["Colour: what calloc does once a block of that size was freed before. Long mark: the "
-             "size from which on this, its system calls or the place of the block change; short "
-             "mark: only the first calloc of a process changes."]
+    notes = ["Colour: what calloc does after a block of that size has been freed. Long mark: from this size on, this, "
+             "its system calls or the place of the block change; short mark: only those of the first calloc of a process."]
     if any(lane.thread == "worker" for lane in lanes):
-        notes.append("Worker threads have a bar of their own only where they differ from the main "
-                     "thread.")
+        notes.append("A worker thread has a bar of its own only where it differs from the main thread.")
     doubtful = [tick for lane in lanes for tick in lane.ticks if tick.doubtful]
     if doubtful:
-        notes.append(f"Dashed: {len(doubtful)} mark{'s' * (len(doubtful) != 1)} not to be relied on: a "
-                     "second look saw another behaviour, or it changes to and fro.")
+        notes.append(f"Dashed: {len(doubtful)} unreliable mark{'s' * (len(doubtful) != 1)}: probed again, the size behaved "
+                     "differently, or behaviour changes back and forth.")
     if endings:
         told = ", ".join(ENDED.get(ending, ending) for ending in endings)
-        notes.append(f"Not known where the points ended as: {told}.")
+        notes.append(f"Not known where a point ended as: {told}.")
     return notes
 
 
@@ -118,7 +116,7 @@ def draw(results: Results) -> Figure:
         lanes = lanes_of(document)
         head, endings = _head(document, results), _endings(document)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ResultsError(f"{path}: not as its schema says ({error}); {REMEDY}") from error
+        raise ResultsError(f"{path}: does not match its schema ({error}); {REMEDY}") from error
     if not lanes:
         raise ResultsError(f"{path}: no lane was searched to its end; search again")
     page = Layout(title_of(document, "What calloc does, by size"), head, notes_of(lanes, endings))

@@ -228,7 +228,7 @@ def parts(folder: Path, zerotax: Path | None = None) -> dict[str, Part]:
         path = folder / file
         remedy = {"command": command}
         if not path.is_file():
-            made[name] = {"missing": f"There is no {file} beside this page.", **remedy}
+            made[name] = {"missing": f"{file} is not in this folder.", **remedy}
             continue
         try:
             document = read_document(path, schema, "write it with this version", zerotax)
@@ -236,7 +236,7 @@ def parts(folder: Path, zerotax: Path | None = None) -> dict[str, Part]:
         except ResultsError as error:
             made[name] = {"missing": f"{error}.", **remedy}
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration, IndexError) as error:
-            made[name] = {"missing": f"{file} is not as its schema says ({type(error).__name__}: {error}).", **remedy}
+            made[name] = {"missing": f"{file} does not match its schema ({type(error).__name__}: {error}).", **remedy}
     return made
 
 

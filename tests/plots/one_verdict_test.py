@@ -44,6 +44,7 @@ DRAWING = {
     ("policies.py", "value < 0.016"),
     ("recv_buffer.py", "width <= 1.6"),  # inches
     ("zerotax_cow.py", "len(words) <= 160"),  # a command's line
+    ("validate.py", "len(text) <= LONGEST"),  # a line of its own
 }
 # Axes, labels, footnotes and numbers as text: nothing in them knows what a point means.
 DRAWN_BY = {"zerotax_axes.py", "zerotax_labels.py", "zerotax_layout.py", "zerotax_units.py", "zerotax_files.py",

@@ -212,7 +212,7 @@ def test_findings_link_to_their_evidence_and_tell_what_was_tried(tmp_path: Path)
     found = " ".join(Words(page).text.split())
     assert "calloc(100 MiB) is zeroed <twice>" in found and "It pays." in found
     assert "calloc_ns 40.0 ms, redundant_zeroed_bytes 104,857,600 bytes, zero_ns n/a: no clock" in found
-    assert "A=1: calloc_ns 2.00 µs" in found and "B=2: not known: not tried" in found
+    assert "A=1: calloc_ns 2.00 µs" in found and "B=2: unknown: not tried" in found
     assert 'href="#case=calloc_loop&amp;touch=0&amp;thread=main&amp;heat.f=redundant&amp;at=104857600&amp;go=heat"' in page
     assert found.index("high severity") < found.index("low severity")
 

@@ -144,7 +144,7 @@ def test_the_figure_says_what_it_shows(tmp_path: Path) -> None:
                   "7,340,033", "glibc", "jemalloc", "touch 0 (worker)", "16 KiB", "2 GiB",
                   "Linux 6.18.44", "AMD EPYC 7B13", "2026-11-20", "glibc 2.36",
                   "writes no zeros, gives memory back", "writes no zeros, keeps memory", "zeroes what was dirty",
-                  "zeroes needlessly", "not known", "Not known where the points ended as: crashed"):
+                  "zeroes needlessly", "not known", "Not known where a point ended as: crashed"):
         assert words in said, words
     assert "touch 1 (worker)" not in said and "Dashed" not in said
     assert figure.axes[0].get_xlim() == (16 * KIB, 2 * GIB)
@@ -159,7 +159,7 @@ def test_one_allocator_that_never_changes(tmp_path: Path) -> None:
 def test_noise_is_told(tmp_path: Path) -> None:
     made = full()
     made["thresholds"][0]["noisy"] = True
-    assert "Dashed: 1 mark not to be relied on" in texts(drawn(tmp_path, made))
+    assert "Dashed: 1 unreliable mark" in texts(drawn(tmp_path, made))
 
 
 def test_marks_that_are_close_share_no_room(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_alone_it_says_what_is_missing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "words"), [
     ("{", "not JSON"), ("[1]", "schema is None"), ('{"schema": "zerotax.thresholds/9"}', "/9"),
-    ('{"schema": "zerotax.thresholds/1"}', "not as its schema says"),
+    ('{"schema": "zerotax.thresholds/1"}', "does not match its schema"),
     (json.dumps(document()), "no lane was searched"),
 ])
 def test_a_file_that_cannot_be_drawn_costs_one_line(tmp_path: Path, text: str, words: str) -> None:
