@@ -222,6 +222,14 @@ TRACES = {
 }
 
 
+def judged_cases():
+    """The same of what --read judges again."""
+    rows = [(command, *row) for command in JUDGED for row in ANY.items()]
+    rows += [("thresholds", *row) for row in THRESHOLDS.items()]
+    return [(f"{command} --read: {damage}", f"{command}.json", spoil, [command, "--read", f"{command}.json"], word)
+            for command, damage, (spoil, word) in rows]
+
+
 def cases():
     """(what is damaged how, the file, the damage, the command, a word that its refusal must have)."""
     rows = []
@@ -261,11 +269,6 @@ def cases():
         rows.append((f"findings, thresholds.json: {damage}", "results/thresholds.json", spoil, ["findings", "results"], word))
         rows.append((f"study --resume, thresholds.json: {damage}", "results/thresholds.json", spoil,
                      ["study", "--resume", "results"], word))
-    for command in JUDGED:
-        for damage, (spoil, word) in ANY.items():
-            rows.append((f"{command} --read: {damage}", f"{command}.json", spoil, [command, "--read", f"{command}.json"], word))
-    for damage, (spoil, word) in THRESHOLDS.items():
-        rows.append((f"thresholds --read: {damage}", "thresholds.json", spoil, ["thresholds", "--read", "thresholds.json"], word))
     for name in ("../run.json", "/etc/passwd", "..", "sub/points.jsonl", "", 7):
         rows.append((f"findings: points_file {name!r}", "results/run.json",
                      edited(lambda run, name=name: run.update(points_file=name)), ["findings", "results"], "points_file"))
@@ -275,7 +278,7 @@ def cases():
     return rows
 
 
-CASES = cases()
+CASES = cases() + judged_cases()
 
 
 def watched():
