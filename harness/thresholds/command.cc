@@ -6,8 +6,10 @@
 #include "base/size.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
+#include "core/document.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
+#include "thresholds/map.h"
 #include "thresholds/session.h"
 #include "thresholds/table.h"
 
@@ -17,18 +19,37 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax thresholds --allocator glibc --allocator largecache\n"
     "  zerotax thresholds --allocator jemalloc --touch 1 --thread main --from 1MiB --to 16MiB --grid 8\n"
-    "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n";
+    "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n"
+    "  zerotax thresholds --read old.json --json thresholds.json\n";
 
 struct Options {
   MeasureOptions measure;
   std::string from = "16KiB";
   std::string to = "2GiB";
   unsigned grid = 2;
+  std::string read;
   std::string json;
+  bool has_range = false;  ///< --from, --to or --grid was given
 };
+
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options) {
+  const MeasureOptions& measure = options.measure;
+  if (options.has_range || !measure.allocators.empty() || !measure.env.empty() || !measure.touches.empty() ||
+      !measure.threads.empty()) {
+    throw UsageError("--read measures nothing", "leave out the options that say what to search");
+  }
+  check_outputs({{"--json", options.json}}, {{"--read", options.read}});
+  Json document = read_document(options.read, "thresholds", "give a file of zerotax thresholds --json");
+  add_map(document);
+  if (!options.json.empty()) write_file(options.json, json_text(document));
+  if (options.json != "-") fmt::print("{}\n", document["sentence"].get<std::string>());
+  return ExitStatus::kDone;
+}
 
 ExitStatus thresholds(const Options& options) {
   options.measure.check();
+  if (!options.read.empty()) return judge_again(options);
   const std::uint64_t from = parse_size(options.from);
   const std::uint64_t to = parse_size(options.to);
   if (to < from) throw UsageError(fmt::format("--from {} is above --to {}", options.from, options.to), "swap them");
@@ -64,15 +85,24 @@ const Subcommand command(
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);
       options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1", "both");
-      arguments.option("--from", options->from, "smallest size").with_default();
-      arguments.option("--to", options->to, "largest size").with_default();
+      const Argument from = arguments.option("--from", options->from, "smallest size").with_default();
+      const Argument to = arguments.option("--to", options->to, "largest size").with_default();
+      const Argument grid = arguments
+                                .option("--grid", options->grid,
+                                        "sizes an octave to look at first: a change that is undone before the next "
+                                        "of them is not found")
+                                .with_default();
       arguments
-          .option("--grid", options->grid,
-                  "sizes per octave to probe first: a change that is undone before the next "
-                  "of these sizes is missed")
-          .with_default();
+          .option(
+              "--read", options->read,
+              "measure nothing: judge this earlier file of --json again, and write it by --json with what the figures "
+              "and the page say of it")
+          .path();
       arguments.option("--json", options->json, "write the thresholds to this file (- is standard output)").path();
-      return [options] { return thresholds(*options); };
+      return [options, from, to, grid] {
+        options->has_range = from.given() || to.given() || grid.given();
+        return thresholds(*options);
+      };
     });
 
 }  // namespace

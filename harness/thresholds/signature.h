@@ -52,7 +52,10 @@ bool tells_of_failing(const std::string& change);
 Json signature_json(const Signature& signature);
 Signature signature_from_json(const Json& json);
 
-/// One phrase for the map and the table: "zeroes, needlessly", "zeroes", "leaves zero pages alone", ….
-std::string summarise(const Behaviour& behaviour);
+/// Whether a word of a behaviour says that nothing is known.
+bool is_unknown(const std::string& word);
+
+/// Whether free makes a system call by which memory goes back to the kernel.
+bool gives_back(const Behaviour& behaviour);
 
 }  // namespace zerotax::thresholds

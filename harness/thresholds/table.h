@@ -24,7 +24,8 @@ struct ThresholdLane {
 /// it does not.
 std::string failure_of(const ThresholdLane& lane);
 
-/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json); `started` as utc_now() gives it.
+/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json), with its map; `started` as utc_now()
+/// gives it.
 Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
                      const std::string& started, const Json& environment);
 
