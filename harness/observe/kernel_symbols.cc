@@ -22,4 +22,10 @@ std::string KernelSymbols::name(std::uint64_t address) const {
   return above == by_address_.begin() ? "kernel function" : std::prev(above)->second;
 }
 
+Frame KernelSymbols::frame(std::uint64_t address) const {
+  const auto above = by_address_.upper_bound(address);
+  const std::uint64_t offset = above == by_address_.begin() ? 0 : address - std::prev(above)->first;
+  return {name(address), "kernel", address, offset};
+}
+
 }  // namespace zerotax

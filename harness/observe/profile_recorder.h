@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -10,35 +13,35 @@
 #include <thread>
 #include <vector>
 
-#include "observe/frame.h"
 #include "observe/kernel_symbols.h"
+#include "observe/profile_data.h"
 #include "observe/unwinder.h"
+#include "observe/wall_sampler.h"
 #include "os/perf_sampler.h"
 
 namespace zerotax {
 
-/// Stacks that were sampled, and how often each.
-struct ProfileData {
-  std::map<Stack, std::uint64_t> stacks;  ///< outermost frame first: the program's short name, without a module
-  std::uint64_t samples = 0;
-  std::uint64_t lost = 0;
-  bool sees_kernel = false;
-  bool knows_kernel_names = false;
-
-  /// Adds what was sampled of another process.
-  void add(const ProfileData& other);
+struct ProfileOptions {
+  unsigned hz = 997;  ///< samples a second: of CPU time, or with `wall` of the time that passes
+  bool wall =
+      false;  ///< every thread is looked at, blocked or running; what one that runs is at, samples of the CPU say
+  bool by_thread = false;
+  std::vector<pid_t>
+      processes{};  ///< that run, to be sampled with what they start; empty: what the calling thread starts
 };
 
 /// Takes and unwinds samples, in a thread of its own, of the program that the calling thread starts between
 /// construction and finish(): one, and what that starts. (Of a second one the kernel may take none: between two threads
-/// that share inherited events it exchanges them, and "enabled by exec" is true of an event once.)
+/// that share inherited events it exchanges them, and "enabled by exec" is true of an event once.) Or of processes that
+/// run.
 class ProfileRecorder {
  public:
   /// Called in the recorder's thread for each sample, with its stack.
   using Each = std::function<void(const PerfEvent&, const Stack&)>;
 
-  /// `hz`: samples a second of CPU time. Throws MachineError if nothing can be sampled.
-  explicit ProfileRecorder(unsigned hz, Each each = {});
+  /// Throws MachineError if nothing can be sampled, UsageError if the processes have ended.
+  explicit ProfileRecorder(ProfileOptions options, Each each = {});
+  explicit ProfileRecorder(unsigned hz, Each each = {}) : ProfileRecorder(ProfileOptions{hz}, std::move(each)) {}
   ~ProfileRecorder();
   ProfileRecorder(const ProfileRecorder&) = delete;
   ProfileRecorder& operator=(const ProfileRecorder&) = delete;
@@ -47,19 +50,47 @@ class ProfileRecorder {
   ProfileData finish();
 
  private:
+  using Clock = std::chrono::steady_clock;
+  using ThreadId = std::pair<std::uint32_t, std::uint32_t>;
+
+  /// Forked processes share what is known of their memory, until one maps something: most of them never do, and the
+  /// files of a program are opened once, for its first sample.
+  struct Process {
+    std::string name;
+    std::shared_ptr<Unwinder> unwinder;
+    long threads = 1;
+    bool started = true;  ///< the program runs: ours has been replaced by it
+    bool mapped = true;   ///< something of it
+  };
+  struct Running {
+    std::uint64_t looks = 0;  ///< that found it running, since it was last sampled
+    Stack stack;              ///< where it was last sampled
+    SampleKinds kinds;        ///< of one sample
+  };
+
   void work();
   void take_samples();
   void process(std::uint64_t before_ns);
   void apply(PerfEvent& event);
-  Unwinder& unwinder(std::uint32_t pid);
+  void apply_fork(const PerfEvent& event);
+  void apply_sample(const PerfEvent& event);
+  void attach();
+  void look_around();
+  void count_running();
+  void count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds, std::uint64_t samples);
+  Process* known(std::uint32_t pid);
+  std::string thread_name(const ThreadId& thread);
 
+  ProfileOptions options_;
   PerfSampler sampler_;
+  WallSampler wall_;
   const KernelSymbols& kernel_;
   Each each_;
   ProfileData data_;
   std::vector<PerfEvent> pending_;
-  std::map<std::uint32_t, std::unique_ptr<Unwinder>> processes_;
-  std::map<std::uint32_t, std::string> names_;
+  std::map<std::uint32_t, Process> processes_;
+  std::map<ThreadId, std::string> thread_names_;
+  std::map<ThreadId, Running> running_;
   std::exception_ptr failure_;  ///< of the thread
   std::atomic<bool> done_ = false;
   std::thread thread_;
