@@ -185,6 +185,9 @@ void Unwinder::map(const Mapping& mapping) {
   std::erase_if(mappings_, [&](const Mapping& old) { return old.begin < mapping.end && mapping.begin < old.end; });
   mappings_.push_back(mapping);
   names_.clear();
+  hidden_calls_.forget();
+  files_.clear();
+  for (const Mapping& each : mappings_) files_.push_back(each.begin);
   ++changes_;
   if (!mapping.name.empty() && mapping.name[0] == '/') new_files_.push_back(mapping);
 }
@@ -268,12 +271,19 @@ Stack Unwinder::frames(const PerfEvent& sample, const ReadMemory& read) {
     session.exact.push_back(true);
   }
   Stack stack;
+  const HiddenCalls::Target* called = nullptr;  ///< by the frame before
   for (std::size_t i = session.addresses.size(); i-- > 0;) {
     Frame frame = name(session.addresses[i]);
     if (!session.exact[i]) {
       ++frame.address;
       frame.offset += frame.offset != 0 ? 1 : 0;
     }
+    if (called != nullptr && called->address == function_start(session.addresses[i])) {
+      frame.function = called->name;  // of its names, the one that it was called by
+    } else if (called != nullptr) {
+      stack.push_back({called->name, called->module});
+    }
+    called = session.exact[i] ? nullptr : hidden_calls_.called_before(session.dwfl, frame.address, files_);
     stack.push_back(std::move(frame));
   }
   return stack;

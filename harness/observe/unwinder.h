@@ -10,6 +10,7 @@
 
 #include "observe/fill.h"
 #include "observe/frame.h"
+#include "observe/hidden_calls.h"
 #include "os/perf_sampler.h"
 
 namespace zerotax {
@@ -39,9 +40,10 @@ class Unwinder {
   /// Copies memory of the process; false if it cannot be read.
   using ReadMemory = std::function<bool(std::uint64_t address, void* to, std::size_t bytes)>;
 
-  /// The user part of a sample's stack, outermost first. It is cut where the copied stack ends, or a function cannot be
-  /// unwound; the innermost function is always known. `read`: of a sample with few registers, where the process stands
-  /// still meanwhile: then the frame pointer is looked for where it is needed.
+  /// The user part of a sample's stack, outermost first, with calls of malloc's family that a jump has hidden. It is
+  /// cut where the copied stack ends, or a function cannot be unwound; the innermost function is always known. `read`:
+  /// of a sample with few registers, where the process stands still meanwhile: then the frame pointer is looked for
+  /// where it is needed.
   Stack frames(const PerfEvent& sample, const ReadMemory& read = {});
   /// What the sampled thread was filling memory with, if that is what it was doing in user mode.
   Fill fill(const PerfEvent& sample);
@@ -62,9 +64,11 @@ class Unwinder {
   std::uint32_t pid_;
   std::vector<Mapping> mappings_;
   std::vector<Mapping> new_files_;
+  std::vector<std::uint64_t> files_;  ///< an address in each mapping
   std::uint64_t changes_ = 0;
   std::unique_ptr<Session> session_;
   std::unordered_map<std::uint64_t, Frame> names_;
+  HiddenCalls hidden_calls_;
 };
 
 }  // namespace zerotax

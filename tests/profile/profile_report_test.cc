@@ -48,7 +48,7 @@ const Json& category(const Json& profile, const std::string& name) {
 }
 
 TEST(ProfileCategory, IsByTheInnermostFrames) {
-  EXPECT_EQ(category_of({kProgram, kMain, kCalloc, kMemset}), "zeroing");
+  EXPECT_EQ(category_of({kProgram, kMain, kCalloc, kMemset}, Fill::kZeros), "zeroing");
   EXPECT_EQ(category_of({kProgram, kMain, kCalloc, kMemset, kFault}), "page faults");
   EXPECT_EQ(category_of({kProgram, kMain, kMemset, kFault, {"handle_mm_fault", "kernel"}, kClear}), "page faults");
   EXPECT_EQ(category_of({kProgram, kMain, kEntry, {"__x64_sys_madvise", "kernel"}, {"zap_pte_range", "kernel"}}),
