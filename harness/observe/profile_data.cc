@@ -30,6 +30,7 @@ void ProfileData::add(const ProfileData& other) {
   samples += other.samples;
   lost += other.lost;
   looks += other.looks;
+  by_thread = other.by_thread;
   sees_kernel = other.sees_kernel;
   samples_cpus = other.samples_cpus;
   knows_kernel_names = other.knows_kernel_names;

@@ -32,6 +32,7 @@ struct ProfileData {
   std::map<Stack, std::uint64_t> stacks;  ///< outermost frame first: the program's short name, without a module
   std::map<Stack, SampleKinds> kinds;     ///< of some of them
   std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadProfile> threads;  ///< by process and thread, if asked for
+  bool by_thread = false;                                                    ///< they were
   std::uint64_t samples = 0;
   std::uint64_t lost = 0;
   std::uint64_t looks = 0;  ///< rounds of looking at all threads, by the clock on the wall

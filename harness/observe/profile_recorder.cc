@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "observe/time_order.h"
+#include "os/clock.h"
 #include "os/process_info.h"
 
 namespace zerotax {
@@ -14,6 +16,10 @@ constexpr std::uint32_t kStackBytes = 16 << 10;
 constexpr std::chrono::milliseconds kPause{10};
 /// Of the time, looking at threads takes one part in so many, at most.
 constexpr int kLookingShare = 5;
+/// Not counting the first looks, for which the files of the program are opened.
+constexpr std::chrono::milliseconds kFirstLooks{500};
+/// That wait to be unwound: some 260 MB. What is more is lost.
+constexpr std::size_t kMostEvents = 16'000;
 /// Its exit need not be waited for: nothing is known of which of its threads were counted.
 constexpr long kManyThreads = 1L << 40;
 
@@ -31,37 +37,86 @@ PerfSampler sampler_of(const ProfileOptions& options) {
 
 ProfileRecorder::ProfileRecorder(ProfileOptions options, Each each)
     : options_(std::move(options)),
+      kernel_(kernel_symbols()),
       sampler_(sampler_of(options_)),
       wall_(kStackBytes),
-      kernel_(kernel_symbols()),
       each_(std::move(each)),
-      thread_([this] { work(); }) {}
+      reader_([this] { read_events(); }) {
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (...) {
+    done_ = true;
+    reader_.join();
+    throw;
+  }
+}
 
 ProfileRecorder::~ProfileRecorder() {
   done_ = true;
   if (thread_.joinable()) thread_.join();
+  if (reader_.joinable()) reader_.join();
 }
 
 ProfileData ProfileRecorder::finish() {
   done_ = true;
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
-  data_.lost = sampler_.lost();
+  data_.lost = sampler_.lost() + dropped_;
   data_.sees_kernel = sampler_.sees_kernel();
   data_.samples_cpus = sampler_.samples_cpus();
   data_.knows_kernel_names = kernel_.known();
   data_.refused = wall_.refused();
+  data_.by_thread = options_.by_thread;
   return std::move(data_);
+}
+
+void ProfileRecorder::read_events() {
+  for (bool last = false; !last;) {
+    last = done_;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto before = static_cast<std::ptrdiff_t>(incoming_.size());
+      sampler_.read(incoming_);
+      complete_ns_ = newest_ns_;
+      for (auto event = incoming_.begin() + before; event != incoming_.end(); ++event)
+        newest_ns_ = std::max(newest_ns_, event->time_ns);
+      if (incoming_.size() > kMostEvents) {
+        const auto is_sample = [](const PerfEvent& event) { return event.kind == PerfEvent::Kind::kSample; };
+        const auto end = std::remove_if(incoming_.begin() + before, incoming_.end(), is_sample);
+        dropped_ += static_cast<std::uint64_t>(incoming_.end() - end);
+        incoming_.erase(end, incoming_.end());
+      }
+    }
+    if (!last) std::this_thread::sleep_for(kPause);
+  }
+}
+
+void ProfileRecorder::take_events() {
+  std::vector<PerfEvent> events;
+  std::uint64_t complete_ns = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    events.swap(incoming_);
+    complete_ns = complete_ns_;
+  }
+  pending_.insert(pending_.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
+  process(complete_ns);
 }
 
 void ProfileRecorder::work() {
   try {
     attach();
+    ready_ = true;
+    ready_.notify_all();
     take_samples();
   } catch (...) {  // such as lack of memory: finish() throws it in the thread that can report it
     failure_ = std::current_exception();
   }
+  ready_ = true;
+  ready_.notify_all();
 }
+
+void ProfileRecorder::wait_ready() { ready_.wait(false); }
 
 /// What runs already; what it does meanwhile comes with the events, after this.
 void ProfileRecorder::attach() {
@@ -76,31 +131,35 @@ void ProfileRecorder::attach() {
       data_.load_address = mapping.begin - mapping.file_offset;
       break;
     }
+    // Opens the files of the program, which takes a while.
+    const auto nothing = [](auto&&...) {};
+    if (options_.wall) wall_.look(pid, *process.unwinder, {nothing, nothing});
   }
+  if (!options_.processes.empty()) ready_ns_ = static_cast<std::uint64_t>(monotonic_ns());
 }
 
 void ProfileRecorder::take_samples() {
-  std::uint64_t newest = 0;
   auto next_read = Clock::now();
   auto next_look = next_read;
+  const auto begin = next_read;
   const auto period = std::chrono::nanoseconds(1'000'000'000 / options_.hz);
+  Clock::duration looking{0};
   while (!done_) {
     auto now = Clock::now();
     if (now >= next_read) {
-      sampler_.read(pending_);
-      process(newest);
-      for (const PerfEvent& event : pending_) newest = std::max(newest, event.time_ns);
+      take_events();
       next_read = now + kPause;
     }
     now = Clock::now();
     if (options_.wall && now >= next_look) {
       look_around();
-      const auto end = Clock::now();
-      next_look = std::max(next_look + period, end + (kLookingShare - 1) * (end - now));
+      looking += Clock::now() - now;
+      next_look = std::max(next_look + period, begin + kLookingShare * (looking - kFirstLooks));
     }
     std::this_thread::sleep_until(options_.wall ? std::min(next_read, next_look) : next_read);
   }
-  sampler_.read(pending_);
+  reader_.join();
+  take_events();
   process(UINT64_MAX);
   count_running();
 }
@@ -166,7 +225,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
       return;
     }
     case PerfEvent::Kind::kSample:
-      if (process->started) apply_sample(event);
+      if (process->started && event.time_ns >= ready_ns_) apply_sample(event);
       return;
     case PerfEvent::Kind::kFork:
       return;
@@ -188,7 +247,7 @@ void ProfileRecorder::apply_sample(const PerfEvent& event) {
   kinds.other_bytes = fill == Fill::kOther ? 1 : 0;
   if (!options_.wall) return count(thread, stack, kinds, 1);
   count(thread, stack, kinds, running->second.looks);
-  running->second = {0, std::move(stack), kinds};
+  running->second = {0, std::move(stack), process.name, kinds};
 }
 
 void ProfileRecorder::count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds,
@@ -226,7 +285,9 @@ void ProfileRecorder::look_around() {
     const std::string& name = process.name;
     wall_.look(static_cast<pid_t>(pid), *process.unwinder,
                {[&](pid_t tid) {
-                  ++running_[{id, static_cast<std::uint32_t>(tid)}].looks;
+                  Running& running = running_[{id, static_cast<std::uint32_t>(tid)}];
+                  ++running.looks;
+                  if (running.program.empty()) running.program = name;
                 },
                 [&](pid_t tid, const Stack& waiting) {
                   const ThreadId thread{id, static_cast<std::uint32_t>(tid)};
@@ -246,9 +307,7 @@ void ProfileRecorder::count_running() {
       count(thread, running.stack, running.kinds, running.looks);
       continue;
     }
-    const auto process = processes_.find(thread.first);
-    count(thread, {{process != processes_.end() ? process->second.name : "", ""}, {"(running, never sampled)", ""}}, {},
-          running.looks);
+    count(thread, {{running.program, ""}, {"(running, never sampled)", ""}}, {}, running.looks);
   }
 }
 

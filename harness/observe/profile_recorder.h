@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,6 +47,8 @@ class ProfileRecorder {
   ProfileRecorder(const ProfileRecorder&) = delete;
   ProfileRecorder& operator=(const ProfileRecorder&) = delete;
 
+  /// Waits until processes that run already are known: what was sampled before is not counted.
+  void wait_ready();
   /// Ends sampling. Once. Throws what ended it early.
   ProfileData finish();
 
@@ -65,11 +68,14 @@ class ProfileRecorder {
   struct Running {
     std::uint64_t looks = 0;  ///< that found it running, since it was last sampled
     Stack stack;              ///< where it was last sampled
-    SampleKinds kinds;        ///< of one sample
+    std::string program;
+    SampleKinds kinds;  ///< of one sample
   };
 
+  void read_events();
   void work();
   void take_samples();
+  void take_events();
   void process(std::uint64_t before_ns);
   void apply(PerfEvent& event);
   void apply_fork(const PerfEvent& event);
@@ -82,9 +88,9 @@ class ProfileRecorder {
   std::string thread_name(const ThreadId& thread);
 
   ProfileOptions options_;
+  const KernelSymbols& kernel_;  ///< read before anything is sampled
   PerfSampler sampler_;
   WallSampler wall_;
-  const KernelSymbols& kernel_;
   Each each_;
   ProfileData data_;
   std::vector<PerfEvent> pending_;
@@ -93,6 +99,16 @@ class ProfileRecorder {
   std::map<ThreadId, Running> running_;
   std::exception_ptr failure_;  ///< of the thread
   std::atomic<bool> done_ = false;
+  std::atomic<bool> ready_ = false;
+  std::uint64_t ready_ns_ = 0;  ///< CLOCK_MONOTONIC; 0: from the begin
+  // The kernel's buffers are emptied by a thread that does nothing else: the first sample of a large program takes the
+  // other one longer than they last.
+  std::mutex mutex_;
+  std::vector<PerfEvent> incoming_;  ///< under the mutex, as the next three
+  std::uint64_t newest_ns_ = 0;
+  std::uint64_t complete_ns_ = 0;  ///< all that happened before is there
+  std::uint64_t dropped_ = 0;
+  std::thread reader_;
   std::thread thread_;
 };
 

@@ -201,6 +201,8 @@ Unwinder::Session& Unwinder::session() {
   if (!new_files_.empty()) {
     ::dwfl_report_begin_add(session_->dwfl);
     for (const Mapping& file : new_files_) {
+      // What is reported again is taken for another file at the same place, and both are dropped.
+      if (!reported_.emplace(file.name, file.begin - file.file_offset).second) continue;
       ::dwfl_report_elf(session_->dwfl, file_name(file.name).c_str(), file.name.c_str(), -1,
                         file.begin - file.file_offset, false);
     }

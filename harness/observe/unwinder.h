@@ -4,8 +4,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "observe/fill.h"
@@ -64,6 +66,7 @@ class Unwinder {
   std::uint32_t pid_;
   std::vector<Mapping> mappings_;
   std::vector<Mapping> new_files_;
+  std::set<std::pair<std::string, std::uint64_t>> reported_;  ///< to the session: path and load address
   std::vector<std::uint64_t> files_;  ///< an address in each mapping
   std::uint64_t changes_ = 0;
   std::unique_ptr<Session> session_;

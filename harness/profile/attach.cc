@@ -90,9 +90,10 @@ ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
   run.process = describe_process(pid);
   options.processes = process_tree(pid);
   options.by_thread = true;
+  ProfileRecorder recorder(options);
+  recorder.wait_ready();
   TreeClock clock(options.processes);
   const std::int64_t start = monotonic_ns();
-  ProfileRecorder recorder(options);
   const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(seconds)));
   Progress progress("sampling", whole, static_cast<double>(whole));
   const auto passed = [&] { return static_cast<double>(monotonic_ns() - start) / 1e9; };

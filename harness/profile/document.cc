@@ -106,7 +106,7 @@ Json profile_json(const ProfileSubject& subject, const ProfileData& data, const 
   json["categories"] = categories_json(data, subject.wall);
   json["top_of_stack"] = top_json(data);
   json["tree"] = tree_json(data);
-  if (!data.threads.empty()) json["threads"] = threads_json(data);
+  if (data.by_thread) json["threads"] = threads_json(data);
   return json;
 }
 
