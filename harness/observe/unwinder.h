@@ -67,7 +67,7 @@ class Unwinder {
   std::vector<Mapping> mappings_;
   std::vector<Mapping> new_files_;
   std::set<std::pair<std::string, std::uint64_t>> reported_;  ///< to the session: path and load address
-  std::vector<std::uint64_t> files_;  ///< an address in each mapping
+  std::vector<std::uint64_t> files_;                          ///< an address in each mapping
   std::uint64_t changes_ = 0;
   std::unique_ptr<Session> session_;
   std::unordered_map<std::uint64_t, Frame> names_;

@@ -96,16 +96,17 @@ std::string place_of(const Json& frame) {
   return text;
 }
 
-/// What is too wide is cut in the function's name, not behind it.
+/// What is too wide is cut at its end; but a place is kept, then the name is cut, and the module left out first.
 std::string call_line(const std::string& before, const Json& frame, std::size_t columns) {
-  std::string function = frame.at("function").get<std::string>();
-  std::string behind = in_module(frame) + place_of(frame);
-  constexpr std::size_t kLeastName = 12;
-  if (before.size() + kLeastName + behind.size() > columns) behind = place_of(frame);
-  const std::size_t room = std::max(columns - std::min(columns, before.size() + behind.size()), kLeastName);
-  if (function.size() > room) function = function.substr(0, room - 3) + "...";
-  const std::string line = before + function + behind;
-  return (line.size() <= columns ? line : line.substr(0, columns - 3) + "...") + "\n";
+  const std::string function = frame.at("function").get<std::string>();
+  const std::string place = place_of(frame);
+  std::string line = before + function + in_module(frame);
+  if (line.size() + place.size() > columns) {
+    const std::size_t room = columns - std::min(columns, place.size());
+    if (!place.empty()) line = before + function;
+    if (line.size() > room && room > 3) line = line.substr(0, room - 3) + "...";
+  }
+  return line + place + "\n";
 }
 
 struct TreeWriter {
