@@ -13,6 +13,7 @@ namespace zerotax {
 namespace {
 
 constexpr std::uint32_t kStackBytes = 16 << 10;
+constexpr const char* kUnnamed = "(unnamed)";
 constexpr std::chrono::milliseconds kPause{10};
 /// Of the time, looking at threads takes one part in so many, at most.
 constexpr int kLookingShare = 5;
@@ -122,7 +123,9 @@ void ProfileRecorder::wait_ready() { ready_.wait(false); }
 void ProfileRecorder::attach() {
   for (const pid_t pid : options_.processes) {
     Process& process = processes_[static_cast<std::uint32_t>(pid)];
-    process = {process_name(pid), std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid)), kManyThreads, true};
+    const std::string name = process_name(pid);
+    process = {name.empty() ? kUnnamed : name, std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid)),
+               kManyThreads, true};
     map_process(pid, *process.unwinder);
     if (data_.load_address != 0) continue;
     const std::string program = process_program(pid);
@@ -174,6 +177,7 @@ ProfileRecorder::Process* ProfileRecorder::known(std::uint32_t pid) {
   // Of a CPU, most that happens is no concern of ours.
   if (sampler_.samples_cpus()) return nullptr;
   Process& process = processes_[pid];
+  process.name = kUnnamed;
   process.unwinder = std::make_shared<Unwinder>(pid);
   process.threads = kManyThreads;
   return &process;
@@ -198,7 +202,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
   if (process == nullptr) return;
   switch (event.kind) {
     case PerfEvent::Kind::kExec:
-      *process = {event.name, std::make_shared<Unwinder>(event.pid), 1, true};
+      *process = {event.name.empty() ? kUnnamed : event.name, std::make_shared<Unwinder>(event.pid), 1, true};
       process->mapped = false;
       thread_names_.erase({event.pid, event.pid});
       return;

@@ -57,6 +57,14 @@ struct Options {
 constexpr double kCaseSeconds = 2;
 constexpr double kProcessSeconds = 10;
 
+void refuse_with(const std::vector<Argument>& arguments, const char* where, const char* but) {
+  for (const Argument& option : arguments) {
+    if (!option.given()) continue;
+    throw UsageError(fmt::format("{} applies only to {}, but {} is given", option.name(), where, but),
+                     "leave one of them out");
+  }
+}
+
 void check(const Options& options, const std::vector<std::string>& words) {
   if (options.hz < 1 || options.hz > 20'000) {
     throw UsageError(fmt::format("invalid --hz {}", options.hz), "give 1 to 20000 samples a second");
@@ -70,28 +78,26 @@ void check(const Options& options, const std::vector<std::string>& words) {
   if (options.has_pid && !words.empty()) {
     throw UsageError("both a process and a command are given", "leave one of them out");
   }
-  if (options.has_pid) check_process(options.pid);
+  if (options.has_pid) {
+    refuse_with(options.of_case, "a case", "--pid");
+    refuse_with(options.of_start, "what zerotax starts", "--pid");
+    check_process(options.pid);
+  }
+  if (!words.empty()) {
+    refuse_with(options.of_case, "a case", "a command");
+    if (options.has_seconds) {
+      throw UsageError("--seconds applies only to a case or --pid, but a command is given", "leave one of them out");
+    }
+  }
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
   check_outputs(
       {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
 }
 
-void refuse_with(const std::vector<Argument>& arguments, const char* where, const char* but) {
-  for (const Argument& option : arguments) {
-    if (!option.given()) continue;
-    throw UsageError(fmt::format("{} applies only to {}, but {} is given", option.name(), where, but),
-                     "leave one of them out");
-  }
-}
-
 ProfileOptions sampling(const Options& options) { return {options.hz, options.wall, options.threads}; }
 
 ProfiledRun profile_program(const Options& options, const std::vector<std::string>& words, ProfileSubject& subject) {
-  refuse_with(options.of_case, "a case", "a command");
-  if (options.has_seconds) {
-    throw UsageError("--seconds applies only to a case or --pid, but a command is given", "leave one of them out");
-  }
   subject.command = words;
   ProfileOptions how = sampling(options);
   how.by_thread = options.wall || options.threads;
@@ -99,8 +105,6 @@ ProfiledRun profile_program(const Options& options, const std::vector<std::strin
 }
 
 ProfiledRun profile_running(const Options& options, ProfileSubject& subject) {
-  refuse_with(options.of_case, "a case", "--pid");
-  refuse_with(options.of_start, "what zerotax starts", "--pid");
   subject.command = {"--pid", fmt::format("{}", options.pid)};
   return profile_process(options.pid, options.has_seconds ? options.seconds : kProcessSeconds, sampling(options));
 }

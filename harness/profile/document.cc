@@ -124,7 +124,9 @@ std::string profile_text(const Json& profile, std::size_t columns, double least)
   }
   if (profile.contains("threads")) text += "\n" + process_lines(profile);
   if (is_mostly_unseen(profile)) return text + "\nno call tree: it would show less than half of the CPU time\n";
-  if (total == 0) return text + "\nno samples: the program used too little CPU time\n";
+  if (total == 0) {
+    return text + "\nno samples: the program used too little CPU time (--wall shows threads that wait, too)\n";
+  }
   text += "\nTime by activity\n" + category_lines(profile);
   text += "\nCall graph\n" +
           (profile.contains("threads") ? thread_lines(profile, columns, least) : tree_lines(profile, columns, least));
