@@ -16,9 +16,9 @@ struct Frame {
   std::uint64_t address = 0;
   std::uint64_t offset = 0;  ///< from the function's begin; 0 if that is not known
 
-  auto operator<=>(const Frame& other) const {  // NOLINT(modernize-use-nullptr)
-    const auto order = function <=> other.function;
-    return order != 0 ? order : module <=> other.module;
+  auto operator<=>(const Frame& other) const {
+    const auto order = function <=> other.function;  // NOLINT(modernize-use-nullptr)
+    return std::is_neq(order) ? order : module <=> other.module;
   }
   bool operator==(const Frame& other) const { return function == other.function && module == other.module; }
 };

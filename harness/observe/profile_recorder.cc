@@ -275,7 +275,7 @@ void ProfileRecorder::count(const ThreadId& thread, const Stack& stack, const Sa
 std::string ProfileRecorder::thread_name(const ThreadId& thread) {
   const auto found = thread_names_.find(thread);
   if (found != thread_names_.end()) return found->second;
-  const std::string now = zerotax::thread_name(static_cast<pid_t>(thread.first), static_cast<pid_t>(thread.second));
+  std::string now = zerotax::thread_name(static_cast<pid_t>(thread.first), static_cast<pid_t>(thread.second));
   if (!now.empty()) return now;
   const auto process = processes_.find(thread.first);
   return process != processes_.end() ? process->second.name : "";

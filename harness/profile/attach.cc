@@ -97,14 +97,14 @@ ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
   const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(seconds)));
   Progress progress("sampling", whole, static_cast<double>(whole));
   const auto passed = [&] { return static_cast<double>(monotonic_ns() - start) / 1e9; };
-  double told = 1;
+  std::size_t told = 0;
   while (passed() < seconds && interrupted() == 0) {
     if (has_ended(pid)) {
       run.process->ended = true;
       break;
     }
     clock.look();
-    for (; passed() >= told; ++told) progress.advance(1);
+    for (; passed() >= static_cast<double>(told + 1); ++told) progress.advance(1);
     progress.show(run.process->name);
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(
         kLookAgain, std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * std::max(0.0, seconds - passed())))));

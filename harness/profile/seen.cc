@@ -50,7 +50,7 @@ Json unseen_json(const ProfileSubject& subject, const ProfileData& data) {
 }
 
 double lost_share(const ProfileData& data) {
-  const double all = static_cast<double>(data.lost + data.samples);
+  const auto all = static_cast<double>(data.lost + data.samples);
   return all > 0 ? static_cast<double>(data.lost) / all : 0;
 }
 
