@@ -78,8 +78,8 @@ def check_waits(found):
     assert all(len(tids) == 1 for tids in where.values()), where
     waiting, = [e["samples"] for e in found["categories"] if e["category"] == "waiting"]
     computing = sum(t["samples"] for t in found["threads"] if t["tid"] in where["computes"])
-    # Four of five threads wait all the time.
-    assert waiting >= found["samples"] - computing - 8
+    # Four of five threads wait, once they have come to it.
+    assert waiting > (found["samples"] - computing) / 2
     for name, calls in (("waits_in_read", "read"), ("waits_in_epoll", "epoll_wait")):
         assert any(name in path and path[path.index(name) + 1] == calls for thread in found["threads"]
                    for path in functions(thread["tree"]) if path[-1] == calls)
