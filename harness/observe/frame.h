@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,16 @@ namespace zerotax {
 struct Frame {
   std::string function;  ///< demangled; "0x…" where no symbol is known
   std::string module;    ///< file name of the program or library; "kernel"; empty if not known
+  /// Where in it: of the innermost frame the instruction, of the others the one they return to. 0 if not known. Two
+  /// places in a function are one frame.
+  std::uint64_t address = 0;
+  std::uint64_t offset = 0;  ///< from the function's begin; 0 if that is not known
 
-  auto operator<=>(const Frame&) const = default;  // NOLINT(modernize-use-nullptr)
+  auto operator<=>(const Frame& other) const {
+    const auto order = function <=> other.function;  // NOLINT(modernize-use-nullptr)
+    return std::is_neq(order) ? order : module <=> other.module;
+  }
+  bool operator==(const Frame& other) const { return function == other.function && module == other.module; }
 };
 
 /// Outermost first.

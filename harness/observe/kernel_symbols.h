@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "observe/frame.h"
+
 namespace zerotax {
 
 /// Names of the kernel's functions, from /proc/kallsyms. Where the kernel hides its addresses (kptr_restrict), each is
@@ -15,6 +17,8 @@ class KernelSymbols {
   /// Whether there are names.
   [[nodiscard]] bool known() const { return !by_address_.empty(); }
   [[nodiscard]] std::string name(std::uint64_t address) const;
+  /// The function at an address, with the offset in it.
+  [[nodiscard]] Frame frame(std::uint64_t address) const;
 
  private:
   std::map<std::uint64_t, std::string> by_address_;

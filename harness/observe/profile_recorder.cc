@@ -1,104 +1,318 @@
 #include "observe/profile_recorder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
+#include <iterator>
 
 #include "observe/time_order.h"
+#include "os/clock.h"
+#include "os/process_info.h"
 
 namespace zerotax {
 namespace {
 
 constexpr std::uint32_t kStackBytes = 16 << 10;
+constexpr const char* kUnnamed = "(unnamed)";
 constexpr std::chrono::milliseconds kPause{10};
+/// Of the time, looking at threads takes one part in so many, at most.
+constexpr int kLookingShare = 5;
+/// Not counting the first looks, for which the files of the program are opened.
+constexpr std::chrono::milliseconds kFirstLooks{500};
+/// That wait to be unwound: some 260 MB. What is more is lost.
+constexpr std::size_t kMostEvents = 16'000;
+/// Its exit need not be waited for: nothing is known of which of its threads were counted.
+constexpr long kManyThreads = 1L << 40;
 
 const KernelSymbols& kernel_symbols() {
   static const KernelSymbols symbols;
   return symbols;
 }
 
-}  // namespace
-
-void ProfileData::add(const ProfileData& other) {
-  for (const auto& [stack, count] : other.stacks) stacks[stack] += count;
-  samples += other.samples;
-  lost += other.lost;
-  sees_kernel = other.sees_kernel;
-  knows_kernel_names = other.knows_kernel_names;
+PerfSampler sampler_of(const ProfileOptions& options) {
+  if (options.processes.empty()) return {options.hz, kStackBytes};
+  return {options.hz, kStackBytes, options.processes};
 }
 
-ProfileRecorder::ProfileRecorder(unsigned hz, Each each)
-    : sampler_(hz, kStackBytes), kernel_(kernel_symbols()), each_(std::move(each)), thread_([this] { work(); }) {}
+}  // namespace
+
+ProfileRecorder::ProfileRecorder(ProfileOptions options, Each each)
+    : options_(std::move(options)),
+      kernel_(kernel_symbols()),
+      sampler_(sampler_of(options_)),
+      wall_(kStackBytes),
+      each_(std::move(each)),
+      reader_([this] { read_events(); }) {
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (...) {
+    done_ = true;
+    reader_.join();
+    throw;
+  }
+}
 
 ProfileRecorder::~ProfileRecorder() {
   done_ = true;
   if (thread_.joinable()) thread_.join();
+  if (reader_.joinable()) reader_.join();
 }
 
 ProfileData ProfileRecorder::finish() {
   done_ = true;
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
-  data_.lost = sampler_.lost();
+  data_.lost = sampler_.lost() + dropped_;
   data_.sees_kernel = sampler_.sees_kernel();
+  data_.samples_cpus = sampler_.samples_cpus();
   data_.knows_kernel_names = kernel_.known();
+  data_.refused = wall_.refused();
+  data_.by_thread = options_.by_thread;
   return std::move(data_);
+}
+
+void ProfileRecorder::read_events() {
+  for (bool last = false; !last;) {
+    last = done_;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto before = static_cast<std::ptrdiff_t>(incoming_.size());
+      sampler_.read(incoming_);
+      complete_ns_ = newest_ns_;
+      for (auto event = incoming_.begin() + before; event != incoming_.end(); ++event)
+        newest_ns_ = std::max(newest_ns_, event->time_ns);
+      if (incoming_.size() > kMostEvents) {
+        const auto is_sample = [](const PerfEvent& event) { return event.kind == PerfEvent::Kind::kSample; };
+        const auto end = std::remove_if(incoming_.begin() + before, incoming_.end(), is_sample);
+        dropped_ += static_cast<std::uint64_t>(incoming_.end() - end);
+        incoming_.erase(end, incoming_.end());
+      }
+    }
+    if (!last) std::this_thread::sleep_for(kPause);
+  }
+}
+
+void ProfileRecorder::take_events() {
+  std::vector<PerfEvent> events;
+  std::uint64_t complete_ns = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    events.swap(incoming_);
+    complete_ns = complete_ns_;
+  }
+  pending_.insert(pending_.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
+  process(complete_ns);
 }
 
 void ProfileRecorder::work() {
   try {
+    attach();
+    ready_ = true;
+    ready_.notify_all();
     take_samples();
   } catch (...) {  // such as lack of memory: finish() throws it in the thread that can report it
     failure_ = std::current_exception();
   }
+  ready_ = true;
+  ready_.notify_all();
+}
+
+void ProfileRecorder::wait_ready() { ready_.wait(false); }
+
+/// What runs already; what it does meanwhile comes with the events, after this.
+void ProfileRecorder::attach() {
+  for (const pid_t pid : options_.processes) {
+    Process& process = processes_[static_cast<std::uint32_t>(pid)];
+    const std::string name = process_name(pid);
+    process = {name.empty() ? kUnnamed : name, std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid)),
+               kManyThreads, true};
+    map_process(pid, *process.unwinder);
+    if (data_.load_address != 0) continue;
+    const std::string program = process_program(pid);
+    for (const ProcessMapping& mapping : process_mappings(pid)) {
+      if (mapping.name != program) continue;
+      data_.load_address = mapping.begin - mapping.file_offset;
+      break;
+    }
+    // Opens the files of the program, which takes a while.
+    const auto nothing = [](auto&&...) {};
+    if (options_.wall) wall_.look(pid, *process.unwinder, {nothing, nothing});
+  }
+  if (!options_.processes.empty()) ready_ns_ = static_cast<std::uint64_t>(monotonic_ns());
 }
 
 void ProfileRecorder::take_samples() {
-  std::uint64_t newest = 0;
+  auto next_read = Clock::now();
+  auto next_look = next_read;
+  const auto begin = next_read;
+  const auto period = std::chrono::nanoseconds(1'000'000'000 / options_.hz);
+  Clock::duration looking{0};
   while (!done_) {
-    sampler_.read(pending_);
-    process(newest);
-    for (const PerfEvent& event : pending_) newest = std::max(newest, event.time_ns);
-    std::this_thread::sleep_for(kPause);
+    auto now = Clock::now();
+    if (now >= next_read) {
+      take_events();
+      next_read = now + kPause;
+    }
+    now = Clock::now();
+    if (options_.wall && now >= next_look) {
+      look_around();
+      looking += Clock::now() - now;
+      next_look = std::max(next_look + period, begin + kLookingShare * (looking - kFirstLooks));
+    }
+    std::this_thread::sleep_until(options_.wall ? std::min(next_read, next_look) : next_read);
   }
-  sampler_.read(pending_);
+  reader_.join();
+  take_events();
   process(UINT64_MAX);
+  count_running();
 }
 
 void ProfileRecorder::process(std::uint64_t before_ns) {
   apply_in_order(pending_, before_ns, [&](PerfEvent& event) { apply(event); });
 }
 
-Unwinder& ProfileRecorder::unwinder(std::uint32_t pid) {
-  auto& process = processes_[pid];
-  if (!process) process = std::make_unique<Unwinder>(pid);
-  return *process;
+ProfileRecorder::Process* ProfileRecorder::known(std::uint32_t pid) {
+  const auto found = processes_.find(pid);
+  if (found != processes_.end()) return &found->second;
+  // Of a CPU, most that happens is no concern of ours.
+  if (sampler_.samples_cpus()) return nullptr;
+  Process& process = processes_[pid];
+  process.name = kUnnamed;
+  process.unwinder = std::make_shared<Unwinder>(pid);
+  process.threads = kManyThreads;
+  return &process;
+}
+
+void ProfileRecorder::apply_fork(const PerfEvent& event) {
+  if (sampler_.samples_cpus() && event.parent == static_cast<std::uint32_t>(::getpid())) {
+    if (!options_.processes.empty()) return;
+    processes_[event.pid] = {"", std::make_shared<Unwinder>(event.pid), 1, false};
+    return;
+  }
+  const Process* parent = known(event.parent);
+  if (parent == nullptr) return;
+  Process child = *parent;
+  child.threads = 1;
+  processes_[event.pid] = std::move(child);
 }
 
 void ProfileRecorder::apply(PerfEvent& event) {
+  if (event.kind == PerfEvent::Kind::kFork) return apply_fork(event);
+  Process* process = known(event.pid);
+  if (process == nullptr) return;
   switch (event.kind) {
     case PerfEvent::Kind::kExec:
-      processes_.erase(event.pid);
-      names_[event.pid] = event.name;
+      *process = {event.name.empty() ? kUnnamed : event.name, std::make_shared<Unwinder>(event.pid), 1, true};
+      process->mapped = false;
+      thread_names_.erase({event.pid, event.pid});
       return;
-    case PerfEvent::Kind::kFork: {
-      names_[event.pid] = names_[event.parent];
-      const std::vector<Unwinder::Mapping> inherited = unwinder(event.parent).mappings();
-      processes_.erase(event.pid);
-      for (const Unwinder::Mapping& mapping : inherited) unwinder(event.pid).map(mapping);
+    case PerfEvent::Kind::kThread:
+      ++process->threads;
+      return;
+    case PerfEvent::Kind::kName:
+      if (options_.by_thread) thread_names_[{event.pid, event.tid}] = event.name;
+      return;
+    case PerfEvent::Kind::kExit:
+      if (--process->threads <= 0) processes_.erase(event.pid);
+      return;
+    case PerfEvent::Kind::kMap: {
+      if (!process->started) return;
+      if (process->unwinder.use_count() > 1) {
+        const auto own = std::make_shared<Unwinder>(event.pid);
+        for (const Unwinder::Mapping& mapping : process->unwinder->mappings()) own->map(mapping);
+        process->unwinder = own;
+      }
+      // Of a program, its own file is mapped first.
+      if (data_.load_address == 0 && !process->mapped) data_.load_address = event.begin - event.file_offset;
+      process->mapped = true;
+      process->unwinder->map({event.begin, event.end, event.file_offset, event.name});
       return;
     }
-    case PerfEvent::Kind::kMap:
-      unwinder(event.pid).map({event.begin, event.end, event.file_offset, event.name});
-      return;
     case PerfEvent::Kind::kSample:
-      break;
+      if (process->started && event.time_ns >= ready_ns_) apply_sample(event);
+      return;
+    case PerfEvent::Kind::kFork:
+      return;
   }
-  Stack stack{{names_[event.pid], ""}};
-  for (Frame& frame : unwinder(event.pid).frames(event)) stack.push_back(std::move(frame));
-  for (std::size_t i = event.kernel.size(); i-- > 0;) stack.push_back({kernel_.name(event.kernel[i]), "kernel"});
+}
+
+void ProfileRecorder::apply_sample(const PerfEvent& event) {
+  const ThreadId thread{event.pid, event.tid};
+  const auto running = options_.wall ? running_.find(thread) : running_.end();
+  if (options_.wall && running == running_.end()) return;  // never met
+  const Process& process = processes_.at(event.pid);
+  Stack stack{{process.name, ""}};
+  for (Frame& frame : process.unwinder->frames(event)) stack.push_back(std::move(frame));
+  for (std::size_t i = event.kernel.size(); i-- > 0;) stack.push_back(kernel_.frame(event.kernel[i]));
   if (each_) each_(event, stack);
-  ++data_.stacks[stack];
-  ++data_.samples;
+  SampleKinds kinds;
+  const Fill fill = process.unwinder->fill(event);
+  kinds.zeros = fill == Fill::kZeros ? 1 : 0;
+  kinds.other_bytes = fill == Fill::kOther ? 1 : 0;
+  if (!options_.wall) return count(thread, stack, kinds, 1);
+  count(thread, stack, kinds, running->second.looks);
+  running->second = {0, std::move(stack), process.name, kinds};
+}
+
+void ProfileRecorder::count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds,
+                            std::uint64_t samples) {
+  if (samples == 0) return;
+  data_.stacks[stack] += samples;
+  data_.samples += samples;
+  if (kinds.zeros + kinds.other_bytes + kinds.waiting > 0) {
+    SampleKinds& sum = data_.kinds[stack];
+    sum.zeros += kinds.zeros * samples;
+    sum.other_bytes += kinds.other_bytes * samples;
+    sum.waiting += kinds.waiting * samples;
+  }
+  if (!options_.by_thread) return;
+  ThreadProfile& profile = data_.threads[thread];
+  if (profile.name.empty()) profile.name = thread_name(thread);
+  profile.samples += samples;
+  profile.stacks[Stack(stack.begin() + 1, stack.end())] += samples;
+}
+
+std::string ProfileRecorder::thread_name(const ThreadId& thread) {
+  const auto found = thread_names_.find(thread);
+  if (found != thread_names_.end()) return found->second;
+  std::string now = zerotax::thread_name(static_cast<pid_t>(thread.first), static_cast<pid_t>(thread.second));
+  if (!now.empty()) return now;
+  const auto process = processes_.find(thread.first);
+  return process != processes_.end() ? process->second.name : "";
+}
+
+void ProfileRecorder::look_around() {
+  ++data_.looks;
+  for (auto& [pid, process] : processes_) {
+    if (!process.started) continue;
+    const std::uint32_t id = pid;
+    const std::string& name = process.name;
+    wall_.look(static_cast<pid_t>(pid), *process.unwinder,
+               {[&](pid_t tid) {
+                  Running& running = running_[{id, static_cast<std::uint32_t>(tid)}];
+                  ++running.looks;
+                  if (running.program.empty()) running.program = name;
+                },
+                [&](pid_t tid, const Stack& waiting) {
+                  const ThreadId thread{id, static_cast<std::uint32_t>(tid)};
+                  running_[thread];  // met
+                  Stack stack{{name, ""}};
+                  stack.insert(stack.end(), waiting.begin(), waiting.end());
+                  count(thread, stack, {0, 0, 1}, 1);
+                }});
+  }
+}
+
+/// Those that were found running, and not sampled since.
+void ProfileRecorder::count_running() {
+  for (const auto& [thread, running] : running_) {
+    if (running.looks == 0) continue;
+    if (!running.stack.empty()) {
+      count(thread, running.stack, running.kinds, running.looks);
+      continue;
+    }
+    count(thread, {{running.program, ""}, {"(running, never sampled)", ""}}, {}, running.looks);
+  }
 }
 
 }  // namespace zerotax

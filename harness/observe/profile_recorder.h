@@ -1,67 +1,114 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "observe/frame.h"
 #include "observe/kernel_symbols.h"
+#include "observe/profile_data.h"
 #include "observe/unwinder.h"
+#include "observe/wall_sampler.h"
 #include "os/perf_sampler.h"
 
 namespace zerotax {
 
-/// Stacks that were sampled, and how often each.
-struct ProfileData {
-  std::map<Stack, std::uint64_t> stacks;  ///< outermost frame first: the program's short name, without a module
-  std::uint64_t samples = 0;
-  std::uint64_t lost = 0;
-  bool sees_kernel = false;
-  bool knows_kernel_names = false;
-
-  /// Adds what was sampled of another process.
-  void add(const ProfileData& other);
+struct ProfileOptions {
+  unsigned hz = 997;  ///< samples a second: of CPU time, or with `wall` of the time that passes
+  bool wall =
+      false;  ///< every thread is looked at, blocked or running; what one that runs is at, samples of the CPU say
+  bool by_thread = false;
+  std::vector<pid_t>
+      processes{};  ///< that run, to be sampled with what they start; empty: what the calling thread starts
 };
 
 /// Takes and unwinds samples, in a thread of its own, of the program that the calling thread starts between
 /// construction and finish(): one, and what that starts. (Of a second one the kernel may take none: between two threads
-/// that share inherited events it exchanges them, and "enabled by exec" is true of an event once.)
+/// that share inherited events it exchanges them, and "enabled by exec" is true of an event once.) Or of processes that
+/// run.
 class ProfileRecorder {
  public:
   /// Called in the recorder's thread for each sample, with its stack.
   using Each = std::function<void(const PerfEvent&, const Stack&)>;
 
-  /// `hz`: samples a second of CPU time. Throws MachineError if nothing can be sampled.
-  explicit ProfileRecorder(unsigned hz, Each each = {});
+  /// Throws MachineError if nothing can be sampled, UsageError if the processes have ended.
+  explicit ProfileRecorder(ProfileOptions options, Each each = {});
+  explicit ProfileRecorder(unsigned hz, Each each = {}) : ProfileRecorder(ProfileOptions{hz}, std::move(each)) {}
   ~ProfileRecorder();
   ProfileRecorder(const ProfileRecorder&) = delete;
   ProfileRecorder& operator=(const ProfileRecorder&) = delete;
 
+  /// Waits until processes that run already are known: what was sampled before is not counted.
+  void wait_ready();
   /// Ends sampling. Once. Throws what ended it early.
   ProfileData finish();
 
  private:
+  using Clock = std::chrono::steady_clock;
+  using ThreadId = std::pair<std::uint32_t, std::uint32_t>;
+
+  /// Forked processes share what is known of their memory, until one maps something: most of them never do, and the
+  /// files of a program are opened once, for its first sample.
+  struct Process {
+    std::string name;
+    std::shared_ptr<Unwinder> unwinder;
+    long threads = 1;
+    bool started = true;  ///< the program runs: ours has been replaced by it
+    bool mapped = true;   ///< something of it
+  };
+  struct Running {
+    std::uint64_t looks = 0;  ///< that found it running, since it was last sampled
+    Stack stack;              ///< where it was last sampled
+    std::string program;
+    SampleKinds kinds;  ///< of one sample
+  };
+
+  void read_events();
   void work();
   void take_samples();
+  void take_events();
   void process(std::uint64_t before_ns);
   void apply(PerfEvent& event);
-  Unwinder& unwinder(std::uint32_t pid);
+  void apply_fork(const PerfEvent& event);
+  void apply_sample(const PerfEvent& event);
+  void attach();
+  void look_around();
+  void count_running();
+  void count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds, std::uint64_t samples);
+  Process* known(std::uint32_t pid);
+  std::string thread_name(const ThreadId& thread);
 
+  ProfileOptions options_;
+  const KernelSymbols& kernel_;  ///< read before anything is sampled
   PerfSampler sampler_;
-  const KernelSymbols& kernel_;
+  WallSampler wall_;
   Each each_;
   ProfileData data_;
   std::vector<PerfEvent> pending_;
-  std::map<std::uint32_t, std::unique_ptr<Unwinder>> processes_;
-  std::map<std::uint32_t, std::string> names_;
+  std::map<std::uint32_t, Process> processes_;
+  std::map<ThreadId, std::string> thread_names_;
+  std::map<ThreadId, Running> running_;
   std::exception_ptr failure_;  ///< of the thread
   std::atomic<bool> done_ = false;
+  std::atomic<bool> ready_ = false;
+  std::uint64_t ready_ns_ = 0;  ///< CLOCK_MONOTONIC; 0: from the begin
+  // The kernel's buffers are emptied by a thread that does nothing else: the first sample of a large program takes the
+  // other one longer than they last.
+  std::mutex mutex_;
+  std::vector<PerfEvent> incoming_;  ///< under the mutex, as the next three
+  std::uint64_t newest_ns_ = 0;
+  std::uint64_t complete_ns_ = 0;  ///< all that happened before is there
+  std::uint64_t dropped_ = 0;
+  std::thread reader_;
   std::thread thread_;
 };
 

@@ -1,13 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "observe/fill.h"
 #include "observe/frame.h"
+#include "observe/hidden_calls.h"
 #include "os/perf_sampler.h"
 
 namespace zerotax {
@@ -31,20 +36,42 @@ class Unwinder {
 
   void map(const Mapping& mapping);
   [[nodiscard]] const std::vector<Mapping>& mappings() const { return mappings_; }
+  /// How often something was mapped: what was unwound before may be wrong.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
-  /// The user part of a sample's stack, outermost first. It is cut where the copied stack ends, or a function cannot be
-  /// unwound; the innermost function is always known.
-  Stack frames(const PerfEvent& sample);
+  /// Copies memory of the process; false if it cannot be read.
+  using ReadMemory = std::function<bool(std::uint64_t address, void* to, std::size_t bytes)>;
+
+  /// The user part of a sample's stack, outermost first, with calls of malloc's family that a jump has hidden. It is
+  /// cut where the copied stack ends, or a function cannot be unwound; the innermost function is always known. `read`:
+  /// of a sample with few registers, where the process stands still meanwhile: then the frame pointer is looked for
+  /// where it is needed.
+  Stack frames(const PerfEvent& sample, const ReadMemory& read = {});
+  /// What the sampled thread was filling memory with, if that is what it was doing in user mode.
+  Fill fill(const PerfEvent& sample);
+  /// What is mapped at an address, or nullptr.
+  [[nodiscard]] const Mapping* mapping_of(std::uint64_t address) const;
   /// The function at an address.
   const Frame& name(std::uint64_t address);
 
  private:
   struct Session;
 
+  /// The files that were mapped since are opened: only of a process that is sampled.
+  Session& session();
+  [[nodiscard]] std::uint64_t function_start(std::uint64_t address);
+  void unwind(Session& session, std::uint64_t frame_pointer);
+  void find_frame_pointer(Session& session, const ReadMemory& read);
+
   std::uint32_t pid_;
   std::vector<Mapping> mappings_;
+  std::vector<Mapping> new_files_;
+  std::set<std::pair<std::string, std::uint64_t>> reported_;  ///< to the session: path and load address
+  std::vector<std::uint64_t> files_;                          ///< an address in each mapping
+  std::uint64_t changes_ = 0;
   std::unique_ptr<Session> session_;
   std::unordered_map<std::uint64_t, Frame> names_;
+  HiddenCalls hidden_calls_;
 };
 
 }  // namespace zerotax

@@ -1,6 +1,9 @@
 #include "os/elf_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cstring>
 
 namespace zerotax {
 namespace {
@@ -62,6 +65,29 @@ std::vector<std::string> ElfFile::needed() const {
     if (at < names.size()) libraries.emplace_back(&names[at]);
   }
   return libraries;
+}
+
+std::string ElfFile::build_id() const {
+  if (!segments_) return "";
+  const auto aligned = [](std::uint64_t bytes) { return (bytes + 3) & ~std::uint64_t{3}; };
+  for (const GElf_Phdr& segment : *segments_) {
+    if (segment.p_type != PT_NOTE) continue;
+    const std::optional<std::string> notes = bytes(segment.p_offset, segment.p_filesz);
+    for (std::uint64_t at = 0; notes && at + sizeof(GElf_Nhdr) <= notes->size();) {
+      GElf_Nhdr note{};
+      std::memcpy(&note, notes->data() + at, sizeof note);
+      const std::uint64_t name = at + sizeof note;
+      const std::uint64_t value = name + aligned(note.n_namesz);
+      at = value + aligned(note.n_descsz);
+      if (at > notes->size()) break;
+      if (note.n_type != NT_GNU_BUILD_ID || notes->compare(name, 4, "GNU\0", 4) != 0) continue;
+      std::string text;
+      for (std::uint64_t i = 0; i < note.n_descsz; ++i)
+        text += fmt::format("{:02x}", static_cast<unsigned char>((*notes)[value + i]));
+      return text;
+    }
+  }
+  return "";
 }
 
 }  // namespace zerotax

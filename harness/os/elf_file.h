@@ -28,6 +28,8 @@ class ElfFile {
   [[nodiscard]] std::optional<std::string> bytes(std::uint64_t offset, std::uint64_t count) const;
   /// The libraries that the program asks the loader for (DT_NEEDED), as far as the file names them.
   [[nodiscard]] std::vector<std::string> needed() const;
+  /// In hexadecimal; empty if there is none.
+  [[nodiscard]] std::string build_id() const;
 
  private:
   UniqueFd file_;

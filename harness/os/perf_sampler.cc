@@ -2,14 +2,19 @@
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <set>
 
 #include "base/error.h"
+#include "os/process_info.h"
 
 namespace zerotax {
 namespace {
@@ -17,6 +22,24 @@ namespace {
 // Bits of sample_regs_user, from arch/x86/include/uapi/asm/perf_regs.h, in DWARF's order of registers (System V ABI,
 // AMD64 supplement, figure 3.36).
 constexpr unsigned kRegisterBits[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
+
+/// Of each CPU, as root: one that is always busy fills 16 MB/s at 997 Hz.
+constexpr std::size_t kLargeBufferBytes = std::size_t{8} << 20;
+constexpr std::size_t kAllBuffersBytes = std::size_t{128} << 20;
+
+std::size_t large_buffer_bytes() {
+  std::size_t bytes = kLargeBufferBytes;
+  const auto cpus = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_CONF));
+  while (bytes > kUserPerfBufferBytes && bytes * cpus > kAllBuffersBytes) bytes /= 2;
+  return bytes;
+}
+
+void raise_file_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
 
 constexpr std::uint64_t register_mask() {
   std::uint64_t mask = 0;
@@ -44,31 +67,81 @@ void parse_sample(PerfRecordReader reader, PerfEvent& event) {
   event.has_user = true;
 }
 
-}  // namespace
-
-PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes) {
-  int error = 0;
-  sees_kernel_ = open(hz, stack_bytes, true, error);
-  if (sees_kernel_ || open(hz, stack_bytes, false, error)) return;
+[[noreturn]] void refuse_sampling(int error) {
   if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
     throw MachineError("this kernel has no perf events", "use one built with CONFIG_PERF_EVENTS");
+  }
+  if (error == EMFILE || error == ENFILE) {
+    throw MachineError("there are more threads than files that may be open", "raise the limit (ulimit -n)");
   }
   throw MachineError(fmt::format("the kernel does not permit sampling ({})", std::strerror(error)),
                      "have root run: sysctl kernel.perf_event_paranoid=2 (1 also shows kernel time)");
 }
 
-bool PerfSampler::open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int& error) {
+}  // namespace
+
+PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes) : hz_(hz), stack_bytes_(stack_bytes) {
+  int error = 0;
+  samples_cpus_ = open(Scope::kCpus, -1, true, error);
+  sees_kernel_ = samples_cpus_ || open(Scope::kStarted, 0, true, error);
+  if (!sees_kernel_ && !open(Scope::kStarted, 0, false, error)) refuse_sampling(error);
+}
+
+PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, const std::vector<pid_t>& processes)
+    : hz_(hz), stack_bytes_(stack_bytes) {
+  int error = 0;
+  samples_cpus_ = open(Scope::kCpus, -1, true, error);
+  sees_kernel_ = samples_cpus_ || open_threads(processes, true, error);
+  if (sees_kernel_ || open_threads(processes, false, error)) return;
+  if (error == ESRCH) {
+    throw UsageError("the process ended before it could be sampled", "give the PID of a running process");
+  }
+  refuse_sampling(error);
+}
+
+void PerfSampler::clear() {
   buffers_.clear();
+  fds_.clear();
+}
+
+/// Threads that are started meanwhile by one that is not sampled yet are found by looking again.
+bool PerfSampler::open_threads(const std::vector<pid_t>& processes, bool kernel, int& error) {
+  clear();
+  raise_file_limit();  // a descriptor for each thread and CPU
+  std::set<pid_t> known;
+  bool any = false;
+  error = ESRCH;
+  for (bool again = true; again;) {
+    again = false;
+    for (const pid_t process : processes) {
+      for (const pid_t thread : process_threads(process)) {
+        if (!known.insert(thread).second) continue;
+        again = true;
+        int failure = 0;
+        if (open(Scope::kThread, thread, kernel, failure)) {
+          any = true;
+        } else if (failure != ESRCH) {
+          error = failure;
+          return false;
+        }
+      }
+    }
+  }
+  return any;
+}
+
+bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
+  if (scope != Scope::kThread) clear();
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.freq = 1;
-  attributes.sample_freq = hz;
+  attributes.sample_freq = hz_;
   attributes.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN |
                            PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attributes.sample_regs_user = register_mask();
-  attributes.sample_stack_user = stack_bytes;
+  attributes.sample_stack_user = stack_bytes_;
   attributes.sample_id_all = 1;
   attributes.exclude_callchain_user = 1;  // it follows frame pointers, which most libraries do not keep
   attributes.exclude_kernel = kernel ? 0 : 1;
@@ -80,29 +153,50 @@ bool PerfSampler::open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int&
   attributes.task = 1;
   attributes.use_clockid = 1;
   attributes.clockid = CLOCK_MONOTONIC;
-  // Not us, but what we start, from its exec on.
-  attributes.disabled = 1;
-  attributes.inherit = 1;
-  attributes.enable_on_exec = 1;
+  if (scope == Scope::kCpus) {
+    attributes.exclude_idle = 1;
+  } else {
+    attributes.inherit = 1;
+  }
+  if (scope == Scope::kStarted) {  // not us, but what we start, from its exec on
+    attributes.disabled = 1;
+    attributes.enable_on_exec = 1;
+  }
   // A buffer that is inherited must belong to one CPU.
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
   for (long cpu = 0; cpu < cpus; ++cpu) {
-    UniqueFd fd(static_cast<int>(
-        ::syscall(SYS_perf_event_open, &attributes, 0, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
-    if (!fd) {
-      if (errno == ENODEV) continue;  // an offline CPU
+    if (!open_cpu(attributes, thread, static_cast<int>(cpu), error)) return false;
+  }
+  return !buffers_.empty();
+}
+
+bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error) {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!fd) {
+    error = errno;
+    return errno == ENODEV;  // an offline CPU
+  }
+  const auto known = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
+  if (known != buffers_.end()) {
+    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, known->fd) != 0) {
       error = errno;
       return false;
     }
+    fds_.push_back(std::move(fd));
+    return true;
+  }
+  const bool whole = thread == -1;
+  for (std::size_t bytes = whole ? large_buffer_bytes() : kUserPerfBufferBytes;; bytes = kUserPerfBufferBytes) {
     try {
-      PerfBuffer events(fd.get(), kUserPerfBufferBytes);
-      buffers_.push_back({std::move(fd), std::move(events)});
+      PerfBuffer events(fd.get(), bytes);
+      buffers_.push_back({cpu, fd.get(), std::move(events)});
+      fds_.push_back(std::move(fd));
+      return true;
     } catch (const int refusal) {
       error = refusal;
-      return false;
+      if (bytes == kUserPerfBufferBytes) return false;
     }
   }
-  return !buffers_.empty();
 }
 
 void PerfSampler::read(std::vector<PerfEvent>& events) {
@@ -140,11 +234,16 @@ void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader
       event.pid = reader.take<std::uint32_t>();
       event.parent = reader.take<std::uint32_t>();
       event.tid = reader.take<std::uint32_t>();
-      if (event.pid == event.parent) return;  // a thread
+      if (event.pid == event.parent) event.kind = PerfEvent::Kind::kThread;
+      break;
+    case PERF_RECORD_EXIT:
+      event.kind = PerfEvent::Kind::kExit;
+      event.pid = reader.take<std::uint32_t>();
+      event.parent = reader.take<std::uint32_t>();
+      event.tid = reader.take<std::uint32_t>();
       break;
     case PERF_RECORD_COMM:
-      if ((header.misc & PERF_RECORD_MISC_COMM_EXEC) == 0) return;
-      event.kind = PerfEvent::Kind::kExec;
+      event.kind = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0 ? PerfEvent::Kind::kExec : PerfEvent::Kind::kName;
       event.pid = reader.take<std::uint32_t>();
       event.tid = reader.take<std::uint32_t>();
       event.name = reader.text();

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +20,10 @@ struct PerfEvent {
     kSample,  ///< a look at a running thread
     kMap,     ///< executable memory was mapped
     kFork,    ///< `pid` was forked from `parent`
+    kThread,  ///< `pid` started the thread `tid`
     kExec,    ///< another program: all mappings are new
+    kName,    ///< the thread `tid` took a name
+    kExit,    ///< the thread `tid` ended
   };
   Kind kind = Kind::kSample;
   std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC
@@ -30,43 +36,62 @@ struct PerfEvent {
   std::array<std::uint64_t, 17> registers{};  ///< of user mode, in DWARF's order for x86-64: rax, rdx, …, rip
   std::vector<unsigned char> stack;           ///< of user mode, from rsp upwards
   bool has_user = false;                      ///< registers and stack are there
+  bool few_registers = false;                 ///< of the registers, rsp and rip alone
 
-  // kMap, kExec
+  // kMap, kExec, kName
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
-  std::string name;  ///< path of the file, or what the kernel calls it; kExec: the program's short name
+  std::string name;  ///< path of the file, or what the kernel calls it; kExec, kName: the short name
 };
 
-/// Samples, by the software event cpu-clock, of every program that the calling thread starts from now on, and of all
-/// that those start: each running thread is looked at `hz` times a second of its own CPU time. perf_event_open(2);
-/// needs no privilege for user mode (perf_event_paranoid up to 2), and sees the kernel where it may.
+/// Samples by the software event cpu-clock, `hz` times a second of CPU time. perf_event_open(2).
+///
+/// Where that is permitted (root, CAP_PERFMON, kernel.perf_event_paranoid below 1) each CPU is sampled, whatever runs
+/// on it: a process that lives for less than a sampling period gets its share of the samples, and the events of all
+/// processes are delivered. Otherwise the threads are: each has a clock of its own, inherited by what it starts, so
+/// that a thread that ends before its clock first expires is never seen. This needs no privilege for user mode
+/// (perf_event_paranoid up to 2), and sees the kernel where it may.
 class PerfSampler {
  public:
-  /// `stack_bytes`: copied of the user's stack with each sample; a multiple of 8, below 64 KiB. Throws MachineError if
-  /// the kernel offers or permits no sampling.
+  /// Samples every program that the calling thread starts from now on, and all that those start. `stack_bytes`: copied
+  /// of the user's stack with each sample; a multiple of 8, below 64 KiB. Throws MachineError if the kernel offers or
+  /// permits no sampling.
   PerfSampler(unsigned hz, std::uint32_t stack_bytes);
+  /// Samples the processes that run, and all that those start. Throws MachineError; UsageError if all have ended.
+  PerfSampler(unsigned hz, std::uint32_t stack_bytes, const std::vector<pid_t>& processes);
   PerfSampler(const PerfSampler&) = delete;
   PerfSampler& operator=(const PerfSampler&) = delete;
 
   /// Whether samples in kernel mode are taken; if not, kernel time is missing.
   [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
+  /// Whether CPUs are sampled: then events of processes that have nothing to do with the program are among the others.
+  [[nodiscard]] bool samples_cpus() const { return samples_cpus_; }
   /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
   void read(std::vector<PerfEvent>& events);
-  /// Samples that were lost because nobody read them in time.
+  /// Events that were lost because nobody read them in time, most of them samples.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
   struct Buffer {
-    UniqueFd fd;
+    int cpu;
+    int fd;  ///< that the others' output is sent to
     PerfBuffer events;
   };
+  enum class Scope { kCpus, kStarted, kThread };
 
-  bool open(unsigned hz, std::uint32_t stack_bytes, bool kernel, int& error);
+  bool open(Scope scope, pid_t thread, bool kernel, int& error);
+  bool open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error);
+  bool open_threads(const std::vector<pid_t>& processes, bool kernel, int& error);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events);
+  void clear();
 
+  unsigned hz_;
+  std::uint32_t stack_bytes_;
+  std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;
   bool sees_kernel_ = false;
+  bool samples_cpus_ = false;
   std::uint64_t lost_ = 0;
 };
 

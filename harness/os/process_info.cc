@@ -1,9 +1,12 @@
 #include "os/process_info.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -52,8 +55,8 @@ std::vector<ProcessMapping> process_mappings(pid_t pid) {
     int name = 0;
     if (std::sscanf(line.c_str(), "%llx-%llx %4s %llx %*s %*s %n", &begin, &end, &flags[0], &offset, &name) != 4)
       continue;
-    mappings.push_back(
-        {begin, end, offset, flags[1] == 'w', flags[3] == 's', line.substr(static_cast<std::size_t>(name))});
+    mappings.push_back({begin, end, offset, flags[1] == 'w', flags[3] == 's',
+                        line.substr(static_cast<std::size_t>(name)), flags[2] == 'x'});
   }
   return mappings;
 }
@@ -90,6 +93,60 @@ std::string process_name(pid_t pid) {
   std::ifstream file(path_of(pid, "comm"));
   std::getline(file, name);
   return name;
+}
+
+std::string thread_name(pid_t pid, pid_t tid) {
+  std::string name;
+  std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
+  std::getline(file, name);
+  return name;
+}
+
+std::string process_program(pid_t pid) {
+  std::error_code failure;
+  const auto path = std::filesystem::read_symlink(path_of(pid, "exe"), failure);
+  return failure ? "" : path.string();
+}
+
+std::optional<ProcessFacts> process_facts(pid_t pid) {
+  std::string line;
+  std::ifstream file(path_of(pid, "stat"));
+  if (!std::getline(file, line)) return std::nullopt;
+  // The name, in parentheses, may have any character in it.
+  std::istringstream words(line.substr(line.rfind(')') + 1));
+  std::vector<std::string> fields;
+  for (std::string word; words >> word;) fields.push_back(word);
+  if (fields.size() < 20) return std::nullopt;
+  const auto number = [&](std::size_t field) { return std::strtoll(fields[field - 3].c_str(), nullptr, 10); };
+  constexpr long long kKernelThread = 0x00200000;  // PF_KTHREAD
+  const long long tick_ns = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  ProcessFacts facts;
+  facts.state = fields[0][0];
+  facts.parent = static_cast<pid_t>(number(4));
+  facts.kernel_thread = (number(9) & kKernelThread) != 0;
+  facts.user_ns = number(14) * tick_ns;
+  facts.system_ns = number(15) * tick_ns;
+  facts.children_user_ns = number(16) * tick_ns;
+  facts.children_system_ns = number(17) * tick_ns;
+  timespec boot{};
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &boot);
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  facts.started_s = now.tv_sec - boot.tv_sec + number(22) * tick_ns / 1'000'000'000;
+  std::ifstream status_file(path_of(pid, "status"));
+  for (std::string row; std::getline(status_file, row);) {
+    if (row.starts_with("Tgid:")) facts.process = static_cast<pid_t>(std::atoi(row.c_str() + 5));
+  }
+  struct stat status {};
+  if (::stat(fmt::format("/proc/{}", pid).c_str(), &status) == 0) facts.user = status.st_uid;
+  return facts;
+}
+
+std::optional<std::int64_t> process_cpu_ns(pid_t pid) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return std::nullopt;
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 }  // namespace zerotax

@@ -32,6 +32,7 @@ struct ProcessMapping {
   bool writable;
   bool shared;
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
+  bool executable = false;
 };
 
 /// Empty if the process is gone, or may not be looked at.
@@ -45,5 +46,28 @@ std::vector<pid_t> process_children(pid_t pid);
 std::vector<pid_t> process_tree(pid_t pid);
 /// The short name (comm); empty if there is no such process.
 std::string process_name(pid_t pid);
+/// That of a thread.
+std::string thread_name(pid_t pid, pid_t tid);
+/// The path of its program, as /proc/PID/exe says; empty if that may not be read, or there is none (a kernel thread).
+std::string process_program(pid_t pid);
+
+/// Of /proc/PID/stat and /proc/PID/status.
+struct ProcessFacts {
+  pid_t process = 0;  ///< another than was asked for, if that is one of its threads
+  pid_t parent = 0;
+  char state = '?';  ///< as ps(1) shows it: R, S, D, T, Z, …
+  bool kernel_thread = false;
+  uid_t user = 0;            ///< effective
+  std::int64_t user_ns = 0;  ///< CPU time, by ticks
+  std::int64_t system_ns = 0;
+  std::int64_t children_user_ns = 0;  ///< of its children that were waited for
+  std::int64_t children_system_ns = 0;
+  std::int64_t started_s = 0;  ///< seconds since 1970
+};
+/// Nothing if there is no such process.
+std::optional<ProcessFacts> process_facts(pid_t pid);
+/// The CPU time of all its threads, those that have ended too, in nanoseconds; without its children. Nothing if it has
+/// ended. clock_getcpuclockid(3).
+std::optional<std::int64_t> process_cpu_ns(pid_t pid);
 
 }  // namespace zerotax

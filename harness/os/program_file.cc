@@ -110,6 +110,8 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
+std::string why_privileged(const std::string& path) { return why_secure(path); }
+
 std::string why_not_preloadable(const std::string& path) { return judge(path, kScriptDepth); }
 
 }  // namespace zerotax

@@ -13,4 +13,8 @@ std::string find_program(const std::string& name);
 /// their interpreter. Source: elf(5), ld.so(8) on secure execution, execve(2).
 std::string why_not_preloadable(const std::string& path);
 
+/// Why the kernel gives the program of this file more rights than its caller has: "is setuid", "is setgid", "has file
+/// capabilities"; empty if it does not.
+std::string why_privileged(const std::string& path);
+
 }  // namespace zerotax

@@ -13,8 +13,10 @@
 #include "core/results.h"
 #include "observe/flame_graph.h"
 #include "os/environment.h"
+#include "profile/attach.h"
 #include "profile/document.h"
 #include "profile/run.h"
+#include "profile/seen.h"
 
 namespace zerotax::profile {
 namespace {
@@ -24,7 +26,10 @@ constexpr const char* kExamples =
     "  zerotax profile --allocator glibc --size 20MiB --touch 1 --seconds 5 --folded stacks.txt\n"
     "  zerotax profile -- python3 -c 'for i in range(50): bytearray(10**8)'\n"
     "  zerotax profile --allocator mimalloc --json profile.json -- ./service\n"
-    "With a command, the exit status is the program's own (128 + N if signal N ended it).\n";
+    "  zerotax profile --pid 4711 --seconds 10           # a running process, on the CPU\n"
+    "  zerotax profile --pid 4711 --wall                 # its blocked threads, too\n"
+    "With a command, the exit status is the program's own (128 + N if signal N ended it), but 3 if less than half of "
+    "its CPU time could be sampled. Ctrl-C ends --pid early and keeps what was sampled.\n";
 
 struct Options {
   std::string allocator;
@@ -33,7 +38,12 @@ struct Options {
   std::string size = "100MiB";
   double touch = 0;
   std::string thread = "main";
-  double seconds = 2;
+  double seconds = 0;
+  bool wall = false;
+  bool threads = false;
+  pid_t pid = 0;
+  bool has_pid = false;
+  bool has_seconds = false;
   unsigned hz = 997;
   double least = 1;
   std::string out;
@@ -41,17 +51,43 @@ struct Options {
   std::string folded;
   std::string svg;
   std::vector<Argument> of_case;
+  std::vector<Argument> of_start;  ///< of what we start ourselves
 };
+
+constexpr double kCaseSeconds = 2;
+constexpr double kProcessSeconds = 10;
+
+void refuse_with(const std::vector<Argument>& arguments, const char* where, const char* but) {
+  for (const Argument& option : arguments) {
+    if (!option.given()) continue;
+    throw UsageError(fmt::format("{} applies only to {}, but {} is given", option.name(), where, but),
+                     "leave one of them out");
+  }
+}
 
 void check(const Options& options, const std::vector<std::string>& words) {
   if (options.hz < 1 || options.hz > 20'000) {
     throw UsageError(fmt::format("invalid --hz {}", options.hz), "give 1 to 20000 samples a second");
   }
-  if (!(options.seconds > 0) || options.seconds > 3600) {
+  if (options.has_seconds && (!(options.seconds > 0) || options.seconds > 3600)) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 3600");
   }
   if (!(options.least >= 0) || options.least > 100) {
     throw UsageError(fmt::format("invalid --least {:g}", options.least), "give a percentage, 0 to 100");
+  }
+  if (options.has_pid && !words.empty()) {
+    throw UsageError("both a process and a command are given", "leave one of them out");
+  }
+  if (options.has_pid) {
+    refuse_with(options.of_case, "a case", "--pid");
+    refuse_with(options.of_start, "what zerotax starts", "--pid");
+    check_process(options.pid);
+  }
+  if (!words.empty()) {
+    refuse_with(options.of_case, "a case", "a command");
+    if (options.has_seconds) {
+      throw UsageError("--seconds applies only to a case or --pid, but a command is given", "leave one of them out");
+    }
   }
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
@@ -59,14 +95,18 @@ void check(const Options& options, const std::vector<std::string>& words) {
       {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
 }
 
+ProfileOptions sampling(const Options& options) { return {options.hz, options.wall, options.threads}; }
+
 ProfiledRun profile_program(const Options& options, const std::vector<std::string>& words, ProfileSubject& subject) {
-  for (const Argument& option : options.of_case) {
-    if (!option.given()) continue;
-    throw UsageError(fmt::format("{} applies only to a case, but a command is given", option.name()),
-                     "leave one of them out");
-  }
   subject.command = words;
-  return profile_command(words, resolve_program_allocator(options.allocator, options.env), options.hz);
+  ProfileOptions how = sampling(options);
+  how.by_thread = options.wall || options.threads;
+  return profile_command(words, resolve_program_allocator(options.allocator, options.env), how);
+}
+
+ProfiledRun profile_running(const Options& options, ProfileSubject& subject) {
+  subject.command = {"--pid", fmt::format("{}", options.pid)};
+  return profile_process(options.pid, options.has_seconds ? options.seconds : kProcessSeconds, sampling(options));
 }
 
 ProfiledRun profile_case(const Options& options, ProfileSubject& subject) {
@@ -77,11 +117,12 @@ ProfiledRun profile_case(const Options& options, ProfileSubject& subject) {
   subject.command = {options.case_name, allocator.name, format_size(size), fmt::format("touch {:g}", options.touch),
                      options.thread};
   const PointSpec point{0, options.case_name, size, options.touch, options.thread, {}};
-  return profile_point(allocator, point, options.seconds, options.hz);
+  return profile_point(allocator, point, options.has_seconds ? options.seconds : kCaseSeconds, sampling(options));
 }
 
 std::string flame_graph(const ProfileSubject& subject, const ProfileData& data) {
-  const FlameGraphWords words{fmt::format("{}", fmt::join(subject.command, " ")), "CPU time by sampling", true};
+  const FlameGraphWords words{fmt::format("{}", fmt::join(subject.command, " ")),
+                              subject.wall ? "time of all threads by sampling" : "CPU time by sampling", true};
   return flame_graph_svg(folded_stacks(data, 1'000'000'000 / subject.hz), words);
 }
 
@@ -90,16 +131,22 @@ ExitStatus profile(const Options& options) {
   check(options, words);
   ProfileSubject subject;
   subject.hz = options.hz;
+  subject.wall = options.wall;
   subject.started = utc_now();
-  const ProfiledRun run = words.empty() ? profile_case(options, subject) : profile_program(options, words, subject);
+  const ProfiledRun run = options.has_pid ? profile_running(options, subject)
+                          : words.empty() ? profile_case(options, subject)
+                                          : profile_program(options, words, subject);
+  subject.process = run.process;
   subject.wall_s = run.wall_s;
   subject.user_s = run.user_s;
   subject.system_s = run.system_s;
   subject.exit_status = run.exit_status;
   const Json json = profile_json(subject, run.data, describe_environment());
   if (!options.json.empty()) write_file(options.json, json_text(json));
-  if (!options.folded.empty()) write_file(options.folded, folded_text(folded_stacks(run.data)));
-  if (!options.svg.empty()) write_file(options.svg, flame_graph(subject, run.data));
+  // A picture of the smaller part would mislead as a tree of it does.
+  const bool misleads = is_mostly_unseen(json);
+  if (!options.folded.empty() && !misleads) write_file(options.folded, folded_text(folded_stacks(run.data)));
+  if (!options.svg.empty() && !misleads) write_file(options.svg, flame_graph(subject, run.data));
   const std::string text = profile_text(json, 80, options.least / 100);
   if (!options.out.empty()) {
     write_file(options.out, text);
@@ -108,23 +155,35 @@ ExitStatus profile(const Options& options) {
   } else {
     fmt::print(stderr, "{}", text);  // standard output is the program's
   }
-  return static_cast<ExitStatus>(run.exit_status);
+  return misleads ? ExitStatus::kMachine : static_cast<ExitStatus>(run.exit_status);
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  arguments.option("--allocator", options->allocator,
-                   "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (default: glibc for a case, a "
-                   "command's own)");
-  arguments.option("--env", options->env, "NAME:KEY=VALUE, a variable for that allocator").repeatable();
+  options->of_start = {
+      arguments.option("--allocator", options->allocator,
+                       "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (default: glibc for a "
+                       "case, a command's own)"),
+      arguments.option("--env", options->env, "NAME:KEY=VALUE, a variable for that allocator").repeatable(),
+  };
   options->of_case = {
       arguments.option("--case", options->case_name, "case to run when no command is given").with_default(),
       arguments.option("--size", options->size, "bytes to request from calloc").with_default(),
       arguments.option("--touch", options->touch, "fraction of the pages written, 0 to 1").with_default(),
       arguments.option("--thread", options->thread, "main or worker: the thread that allocates").with_default(),
-      arguments.option("--seconds", options->seconds, "seconds to repeat the case for").with_default(),
   };
-  arguments.option("--hz", options->hz, "samples per second of CPU time").with_default();
+  const Argument pid =
+      arguments.option("-p,--pid", options->pid, "sample this running process and its descendants; it is not stopped");
+  const Argument seconds = arguments.option("--seconds", options->seconds,
+                                            "seconds to repeat the case for (default: 2), or to sample --pid (default: "
+                                            "10)");
+  arguments.flag("--wall", options->wall,
+                 "sample every thread, running or blocked, by the clock on the wall, not by CPU time");
+  arguments.flag("--threads", options->threads,
+                 "a call tree for each thread (always with --pid, or --wall and a "
+                 "command)");
+  arguments.option("--hz", options->hz, "samples per second of CPU time (--wall: of each thread's time)")
+      .with_default();
   arguments.option("--least", options->least, "leave out branches of the call tree below this percentage")
       .with_default();
   arguments
@@ -134,11 +193,16 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
   arguments.option("--folded", options->folded, "write the stacks as flame graph tools read them").path();
   arguments.option("--svg", options->svg, "draw a flame graph of CPU time to this file").path();
-  return [options] { return profile(*options); };
+  return [options, pid, seconds] {
+    options->has_pid = pid.given();
+    options->has_seconds = seconds.given();
+    return profile(*options);
+  };
 }
 
-const Subcommand command("profile", "sample a case or a program (profile -- COMMAND ...) to see where its time goes",
-                         kExamples, configure);
+const Subcommand command(
+    "profile", "sample a case, a program (profile -- COMMAND ...) or a process (--pid) to see where its time goes",
+    kExamples, configure);
 
 }  // namespace
 }  // namespace zerotax::profile

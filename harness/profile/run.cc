@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +13,10 @@
 #include "core/probe_process.h"
 #include "core/program_launch.h"
 #include "core/progress.h"
+#include "core/results.h"
 #include "os/clock.h"
+#include "os/program_file.h"
+#include "profile/attach.h"
 
 namespace zerotax::profile {
 namespace {
@@ -45,17 +49,29 @@ PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std:
 }  // namespace
 
 ProfiledRun profile_command(const std::vector<std::string>& words, const std::optional<Allocator>& allocator,
-                            unsigned hz) {
+                            const ProfileOptions& options) {
   const std::string program = resolve_program(words.front());
+  const std::string privileged = ::geteuid() == 0 ? "" : why_privileged(program);
+  if (!privileged.empty()) {
+    throw MachineError(
+        fmt::format("'{}' cannot be sampled: it {}, and the kernel ends sampling there", program, privileged),
+        "run zerotax as root");
+  }
   if (allocator) check_takes_preload(program, "be given another allocator");
   const ForegroundCommand command = foreground_command(program, words, "", allocator);
-  ProfileRecorder recorder(hz);
+  const std::string launched = utc_now();
+  ProfileRecorder recorder(options);
   const ForegroundResult result = run_program(command, "profile");
   const auto in_s = [](std::int64_t ns) { return static_cast<double>(ns) / kNs; };
-  return {recorder.finish(), in_s(result.wall_ns), in_s(result.user_ns), in_s(result.system_ns), result.exit_status};
+  ProfiledRun run{recorder.finish(), in_s(result.wall_ns), in_s(result.user_ns), in_s(result.system_ns),
+                  result.exit_status};
+  run.process = describe_program(result.pid, program, launched);
+  run.process->load_address = run.data.load_address;
+  return run;
 }
 
-ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double for_seconds, unsigned hz) {
+ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double for_seconds,
+                          const ProfileOptions& options) {
   const std::string too_large = why_too_large(memory_needed(point));
   if (!too_large.empty()) throw MachineError(too_large, "give a smaller --size");
   // How long one operation takes, in a process that is not profiled.
@@ -77,7 +93,7 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
   Progress progress("profiling", processes, static_cast<double>(processes));
   for (std::size_t i = 0; i < processes && interrupted() == 0; ++i) {
     progress.show(allocator.name);
-    ProfileRecorder recorder(hz);
+    ProfileRecorder recorder(options);
     one_pass(allocator, point, Pass::kBare, ops, ops * op_ns / kNs);
     run.data.add(recorder.finish());
     progress.advance(1);

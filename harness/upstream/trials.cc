@@ -113,7 +113,7 @@ void ReportSession::profile(ReportData& data) const {
   say_step("profiling");
   const PointSpec point{0, "calloc_loop", data.size_bytes, table_touch(data), table_thread(data), {}};
   try {
-    const ProfiledRun profiled = profile_point(request_.subject, point, kProfileSeconds, kProfileHz);
+    const ProfiledRun profiled = profile_point(request_.subject, point, kProfileSeconds, {kProfileHz});
     if (interrupted() != 0) throw ReportInterrupted{};
     ProfileSubject subject;
     subject.command = {"calloc_loop", request_.subject.name, format_size(data.size_bytes),

@@ -430,6 +430,13 @@ profile --folded ''                                           | --folded
 profile --json a --folded a                                   | both write
 profile --out a --svg ./a                                     | both write
 profile --json - --folded -                                   | both write
+profile --pid 0                                               | invalid PID 0
+profile --pid 1                                               | PID 1
+profile --pid x                                               | x
+profile --pid 4194311                                         | no process
+profile --pid 4194311 --size 1MiB                             | --size
+profile --pid 4194311 -- ./program                            | both
+profile --seconds 1 -- ./program                              | --seconds
 profile --json program -- ./program                           | overwrite
 profile extra                                                 | extra
 cow                                                           | --pid

@@ -2,7 +2,9 @@
 
 #include <sstream>
 
+#include "profile/categories.h"
 #include "profile/document.h"
+#include "profile/seen.h"
 
 namespace zerotax::profile {
 namespace {
@@ -24,6 +26,8 @@ ProfileData data() {
                  {{kProgram, kMain}, 3},
                  {{kProgram, kMain, {"munmap", "libc.so.6"}, kEntry, {"__x64_sys_munmap", "kernel"}}, 2},
                  {{kProgram, kMain, {"read", "libc.so.6"}, kEntry, {"ksys_read", "kernel"}}, 1}};
+  made.kinds[{kProgram, kMain, kCalloc, kMemset}] = {60, 0, 0};
+  made.kinds[{kProgram, kMain, kCalloc, kMemset, kFault, kClear}] = {25, 0, 0};
   made.samples = 100;
   made.sees_kernel = true;
   made.knows_kernel_names = true;
@@ -48,7 +52,7 @@ const Json& category(const Json& profile, const std::string& name) {
 }
 
 TEST(ProfileCategory, IsByTheInnermostFrames) {
-  EXPECT_EQ(category_of({kProgram, kMain, kCalloc, kMemset}), "zeroing");
+  EXPECT_EQ(category_of({kProgram, kMain, kCalloc, kMemset}, Fill::kZeros), "zeroing");
   EXPECT_EQ(category_of({kProgram, kMain, kCalloc, kMemset, kFault}), "page faults");
   EXPECT_EQ(category_of({kProgram, kMain, kMemset, kFault, {"handle_mm_fault", "kernel"}, kClear}), "page faults");
   EXPECT_EQ(category_of({kProgram, kMain, kEntry, {"__x64_sys_madvise", "kernel"}, {"zap_pte_range", "kernel"}}),
@@ -94,6 +98,114 @@ TEST(ProfileJson, DoesNotCallTheKernelsPartZeroWhereItIsNotSampled) {
   EXPECT_TRUE(is_not_available(category(profile, "page faults").at("while_zeroing")));
   EXPECT_TRUE(is_not_available(profile.at("method").at("kernel")));
   EXPECT_NE(profile_text(profile).find("not sampled"), std::string::npos);
+}
+
+TEST(ProfileCategory, OfAMemsetIsByWhatItWrites) {
+  const Stack memset{kProgram, kMain, kMemset};
+  EXPECT_EQ(category_of(memset, Fill::kZeros), "zeroing");
+  EXPECT_EQ(category_of(memset, Fill::kOther), "filling");
+  EXPECT_EQ(category_of(memset, Fill::kUnknown), "memset (value unknown)");
+  EXPECT_EQ(category_of({kProgram, kMain, kMemset, kFault}, Fill::kOther), "page faults");
+}
+
+TEST(ProfileJson, CountsOnlyZerosAsZeroing) {
+  ProfileData made;
+  made.stacks = {{{kProgram, kMain, kMemset}, 10}, {{kProgram, kMain, kMemset, kFault}, 20}};
+  made.kinds = {{{kProgram, kMain, kMemset}, {1, 7, 0}}, {{kProgram, kMain, kMemset, kFault}, {2, 15, 0}}};
+  made.samples = 30;
+  made.sees_kernel = true;
+  const Json profile = made_json(made);
+  EXPECT_EQ(category(profile, "zeroing").at("samples"), 1);
+  EXPECT_EQ(category(profile, "filling").at("samples"), 7);
+  EXPECT_EQ(category(profile, "memset (value unknown)").at("samples"), 2);
+  const Json& faults = category(profile, "page faults");
+  EXPECT_EQ(faults.at("samples"), 20);
+  EXPECT_EQ(faults.at("while_zeroing"), 2);
+  EXPECT_EQ(faults.at("while_filling"), 15);
+  EXPECT_EQ(faults.at("while_in_memset_of_unknown_value"), 3);
+  EXPECT_NE(profile_text(profile).find("10.0 % of them taken by zeroing, 75.0 % by filling with other bytes, 15.0 % by "
+                                       "memset (value unknown)"),
+            std::string::npos)
+      << profile_text(profile);
+}
+
+TEST(ProfileJson, SaysWhatShareOfTheCpuTimeWentUnseen) {
+  ProfileSubject made = subject();
+  made.hz = 100;
+  made.user_s = 3;
+  made.system_s = 1;
+  const Json profile = profile_json(made, data(), Json::object());
+  EXPECT_DOUBLE_EQ(profile.at("unseen").at("share").get<double>(), 0.75);
+  EXPECT_TRUE(is_mostly_unseen(profile));
+  const std::string text = profile_text(profile);
+  EXPECT_NE(text.find("not seen: 75.0 % of its CPU time"), std::string::npos) << text;
+  EXPECT_NE(profile.at("unseen").at("remedy").get<std::string>().find("as root"), std::string::npos);
+  EXPECT_LT(text.find("not seen"), text.find("no call tree"));
+  EXPECT_EQ(text.find("Call graph"), std::string::npos);
+}
+
+TEST(ProfileJson, DoesNotJudgeByAFewSamples) {
+  ProfileSubject made = subject();
+  made.user_s = 0.01;
+  EXPECT_TRUE(is_not_available(profile_json(made, ProfileData{}, Json::object()).at("unseen")));
+  EXPECT_TRUE(is_not_available(made_json(data()).at("unseen"))) << "no CPU time at all";
+  made.user_s = 0.09;  // more samples than CPU time: none is unseen, not a negative share
+  EXPECT_EQ(profile_json(made, data(), Json::object()).at("unseen").at("share"), 0);
+}
+
+TEST(ProfileText, OfLostEventsHasTheirShareTheConsequenceAndARemedy) {
+  ProfileData made = data();
+  made.lost = 300;
+  const Json profile = made_json(made);
+  EXPECT_DOUBLE_EQ(profile.at("lost_share").get<double>(), 0.75);
+  const std::string text = profile_text(profile);
+  const std::string head = text.substr(0, text.find("Time by activity"));
+  EXPECT_NE(head.find("lost: 300 events, up to 75.0 % of all"), std::string::npos) << head;
+  EXPECT_NE(head.find("missing"), std::string::npos);
+  EXPECT_NE(head.find("--hz"), std::string::npos);
+}
+
+Frame at(const Frame& function, std::uint64_t address, std::uint64_t offset) {
+  return {function.function, function.module, address, offset};
+}
+
+TEST(ProfileJson, HasATreeOfPlacesForEachThread) {
+  ProfileData made = data();
+  made.by_thread = true;
+  ThreadProfile& thread = made.threads[{10, 11}];
+  thread = {"worker", 9, {}};
+  thread.stacks[{at(kMain, 0x105, 5), at(kMemset, 0x201, 1)}] = 4;
+  thread.stacks[{at(kMain, 0x105, 5), at(kMemset, 0x203, 3)}] = 2;
+  thread.stacks[{at(kMain, 0x109, 9), at(kMemset, 0x201, 1)}] = 3;
+  const Json profile = made_json(made);
+  const Json& tree = profile.at("threads").at(0).at("tree");
+  ASSERT_EQ(tree.size(), 2U) << "two places in main that call it";
+  EXPECT_EQ(tree.at(0).at("samples"), 6);
+  EXPECT_EQ(tree.at(0).at("offset"), 5);
+  EXPECT_EQ(tree.at(0).at("address"), "0x105");
+  ASSERT_EQ(tree.at(0).at("children").size(), 1U) << "the innermost is one row";
+  const Json& innermost = tree.at(0).at("children").at(0);
+  EXPECT_EQ(innermost.at("places"), 2);
+  EXPECT_EQ(innermost.at("address"), "0x201") << "the one with most samples";
+  const std::string text = profile_text(profile);
+  EXPECT_NE(text.find("Thread 11: worker"), std::string::npos) << text;
+  EXPECT_NE(text.find("main (in prog) + 5 [0x105]"), std::string::npos) << text;
+  EXPECT_NE(text.find("+ 1,... [0x201,...]"), std::string::npos) << text;
+}
+
+TEST(ProfileJson, OfThreadsThatWaitHasACategory) {
+  ProfileData made;
+  const Stack waiting{kProgram, kMain, {"read", "libc.so.6"}, {"__x64_sys_read", "kernel"}};
+  made.stacks = {{waiting, 5}, {{kProgram, kMain}, 2}};
+  made.kinds[waiting] = {0, 0, 4};
+  made.samples = 7;
+  made.sees_kernel = true;
+  ProfileSubject wall = subject();
+  wall.wall = true;
+  const Json profile = profile_json(wall, made, Json::object());
+  EXPECT_EQ(category(profile, "waiting").at("samples"), 4);
+  EXPECT_EQ(category(profile, "other kernel").at("samples"), 1);
+  EXPECT_EQ(profile.at("method").at("event"), "wall-clock");
 }
 
 TEST(ProfileText, FitsItsColumnsAndLeavesOutSmallBranches) {

@@ -1,0 +1,40 @@
+#include "observe/profile_data.h"
+
+#include <algorithm>
+
+namespace zerotax {
+
+bool ByPlace::operator()(const Stack& one, const Stack& other) const {
+  return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end(),
+                                      [](const Frame& a, const Frame& b) {
+                                        if (a.address != b.address) return a.address < b.address;
+                                        if (a.offset != b.offset) return a.offset < b.offset;
+                                        return a < b;
+                                      });
+}
+
+void ProfileData::add(const ProfileData& other) {
+  for (const auto& [stack, count] : other.stacks) stacks[stack] += count;
+  for (const auto& [stack, count] : other.kinds) {
+    SampleKinds& sum = kinds[stack];
+    sum.zeros += count.zeros;
+    sum.other_bytes += count.other_bytes;
+    sum.waiting += count.waiting;
+  }
+  for (const auto& [thread, profile] : other.threads) {
+    ThreadProfile& sum = threads[thread];
+    sum.name = profile.name;
+    sum.samples += profile.samples;
+    for (const auto& [stack, count] : profile.stacks) sum.stacks[stack] += count;
+  }
+  samples += other.samples;
+  lost += other.lost;
+  looks += other.looks;
+  by_thread = other.by_thread;
+  sees_kernel = other.sees_kernel;
+  samples_cpus = other.samples_cpus;
+  knows_kernel_names = other.knows_kernel_names;
+  refused = refused || other.refused;
+}
+
+}  // namespace zerotax

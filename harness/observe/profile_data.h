@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "observe/frame.h"
+
+namespace zerotax {
+
+/// Of the samples of a stack, what its frames do not show.
+struct SampleKinds {
+  std::uint64_t zeros = 0;        ///< its innermost function in user mode was filling memory with zeros
+  std::uint64_t other_bytes = 0;  ///< with another byte
+  std::uint64_t waiting = 0;      ///< the thread was blocked
+};
+
+/// Orders stacks by the places in their functions, too.
+struct ByPlace {
+  bool operator()(const Stack& one, const Stack& other) const;
+};
+
+struct ThreadProfile {
+  std::string name;
+  std::uint64_t samples = 0;
+  std::map<Stack, std::uint64_t, ByPlace> stacks;  ///< outermost frame first, a function of the program's code
+};
+
+/// Stacks that were sampled, and how often each.
+struct ProfileData {
+  std::map<Stack, std::uint64_t> stacks;  ///< outermost frame first: the program's short name, without a module
+  std::map<Stack, SampleKinds> kinds;     ///< of some of them
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadProfile> threads;  ///< by process and thread, if asked for
+  bool by_thread = false;                                                    ///< they were
+  std::uint64_t samples = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t looks = 0;  ///< rounds of looking at all threads, by the clock on the wall
+  bool sees_kernel = false;
+  bool samples_cpus = false;  ///< not threads (PerfSampler::samples_cpus)
+  bool knows_kernel_names = false;
+  bool refused = false;            ///< threads were met that may not be looked at while they are blocked
+  std::uint64_t load_address = 0;  ///< of the first program that was started meanwhile; 0: not known
+
+  /// Adds what was sampled of another process.
+  void add(const ProfileData& other);
+};
+
+}  // namespace zerotax

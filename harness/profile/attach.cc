@@ -1,0 +1,122 @@
+#include "profile/attach.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <thread>
+
+#include "base/error.h"
+#include "base/names.h"
+#include "core/interrupt.h"
+#include "core/progress.h"
+#include "os/clock.h"
+#include "os/elf_file.h"
+#include "os/process_info.h"
+#include "profile/tree_clock.h"
+
+namespace zerotax::profile {
+namespace {
+
+constexpr std::chrono::milliseconds kLookAgain{20};
+constexpr const char* kGiveAnother = "give --pid the PID of a running program (see ps)";
+
+std::string utc(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  tm parts{};
+  ::gmtime_r(&time, &parts);
+  char text[32];
+  return {&text[0], std::strftime(&text[0], sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+bool has_ended(pid_t pid) {
+  const auto facts = process_facts(pid);
+  return !facts || facts->state == 'Z' || facts->state == 'X';
+}
+
+}  // namespace
+
+void check_process(pid_t pid) {
+  if (pid <= 0) throw UsageError(fmt::format("invalid PID {}", pid), kGiveAnother);
+  if (pid == ::getpid()) throw UsageError(fmt::format("PID {} is zerotax itself", pid), kGiveAnother);
+  if (pid == 1) throw UsageError("PID 1 is the init process, of which all others descend", kGiveAnother);
+  const auto facts = process_facts(pid);
+  if (!facts) throw UsageError(fmt::format("there is no process {}", pid), kGiveAnother);
+  if (facts->process != pid) {
+    throw UsageError(fmt::format("{} is a thread of process {}", pid, facts->process),
+                     fmt::format("give --pid {}", facts->process));
+  }
+  if (facts->kernel_thread) throw UsageError(fmt::format("process {} is a thread of the kernel", pid), kGiveAnother);
+  if (has_ended(pid)) throw UsageError(fmt::format("process {} has ended (a zombie)", pid), kGiveAnother);
+  if (::geteuid() != 0 && facts->user != ::geteuid()) {
+    throw MachineError(fmt::format("process {} belongs to another user, or may not be looked at", pid),
+                       "run zerotax as root");
+  }
+}
+
+SampledProcess describe_process(pid_t pid) {
+  SampledProcess process;
+  process.pid = pid;
+  process.name = process_name(pid);
+  process.path = process_program(pid);
+  process.build_id = ElfFile(fmt::format("/proc/{}/exe", pid)).build_id();
+  if (const auto facts = process_facts(pid)) {
+    process.parent = facts->parent;
+    process.parent_name = process_name(facts->parent);
+    process.launched = utc(facts->started_s);
+  }
+  return process;
+}
+
+SampledProcess describe_program(pid_t pid, const std::string& path, const std::string& launched) {
+  SampledProcess process;
+  process.pid = pid;
+  process.name = file_name(path);
+  process.path = path;
+  process.build_id = ElfFile(path).build_id();
+  process.parent = ::getpid();
+  process.parent_name = process_name(::getpid());
+  process.launched = launched;
+  process.ended = true;
+  return process;
+}
+
+ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
+  check_process(pid);
+  ProfiledRun run;
+  run.process = describe_process(pid);
+  options.processes = process_tree(pid);
+  options.by_thread = true;
+  ProfileRecorder recorder(options);
+  recorder.wait_ready();
+  TreeClock clock(options.processes);
+  const std::int64_t start = monotonic_ns();
+  const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(seconds)));
+  Progress progress("sampling", whole, static_cast<double>(whole));
+  const auto passed = [&] { return static_cast<double>(monotonic_ns() - start) / 1e9; };
+  std::size_t told = 0;
+  while (passed() < seconds && interrupted() == 0) {
+    if (has_ended(pid)) {
+      run.process->ended = true;
+      break;
+    }
+    clock.look();
+    for (; passed() >= static_cast<double>(told + 1); ++told) progress.advance(1);
+    progress.show(run.process->name);
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(
+        kLookAgain, std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * std::max(0.0, seconds - passed())))));
+  }
+  clock.look();
+  run.wall_s = passed();
+  progress.clear();
+  run.data = recorder.finish();
+  run.user_s = clock.user_s();
+  run.system_s = clock.system_s();
+  run.process->load_address = run.data.load_address;
+  return run;
+}
+
+}  // namespace zerotax::profile

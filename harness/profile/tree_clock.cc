@@ -1,0 +1,53 @@
+#include "profile/tree_clock.h"
+
+#include <algorithm>
+
+#include "os/process_info.h"
+
+namespace zerotax::profile {
+
+bool TreeClock::read(pid_t pid, Times& times) {
+  const auto cpu_ns = process_cpu_ns(pid);
+  const auto facts = process_facts(pid);
+  if (!cpu_ns || !facts) return false;
+  times = {*cpu_ns, facts->user_ns, facts->system_ns, facts->children_user_ns, facts->children_system_ns};
+  return true;
+}
+
+TreeClock::TreeClock(const std::vector<pid_t>& processes) {
+  for (const pid_t pid : processes) {
+    Times times;
+    if (read(pid, times)) processes_.push_back({pid, times, times, false});
+  }
+}
+
+void TreeClock::look() {
+  for (Watched& process : processes_) {
+    Times now;
+    process.ended = !read(process.pid, now);
+    if (!process.ended) process.last = now;
+  }
+}
+
+double TreeClock::sum_s(bool user) const {
+  std::int64_t sum = 0;
+  for (const auto& [pid, first, last, ended] : processes_) {
+    // Ticks say how the exact time is divided.
+    const std::int64_t user_ns = last.user_ns - first.user_ns;
+    const std::int64_t system_ns = last.system_ns - first.system_ns;
+    const double share =
+        user_ns + system_ns > 0 ? static_cast<double>(user_ns) / static_cast<double>(user_ns + system_ns) : 1;
+    const auto all = static_cast<double>(last.cpu_ns - first.cpu_ns);
+    sum += static_cast<std::int64_t>(all * (user ? share : 1 - share));
+    sum += user ? last.children_user_ns - first.children_user_ns : last.children_system_ns - first.children_system_ns;
+    // Its parent, which is watched, has it among its children now: all of it.
+    if (ended && pid != processes_.front().pid)
+      sum -= user ? last.user_ns + last.children_user_ns : last.system_ns + last.children_system_ns;
+  }
+  return static_cast<double>(std::max<std::int64_t>(sum, 0)) / 1e9;
+}
+
+double TreeClock::user_s() const { return sum_s(true); }
+double TreeClock::system_s() const { return sum_s(false); }
+
+}  // namespace zerotax::profile

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace zerotax::profile {
+
+/// The CPU time that some running processes, and the children that they wait for, use from its construction on. A
+/// process that ends keeps what it had at the last look.
+class TreeClock {
+ public:
+  explicit TreeClock(const std::vector<pid_t>& processes);
+  void look();
+
+  [[nodiscard]] double user_s() const;
+  [[nodiscard]] double system_s() const;
+
+ private:
+  struct Times {
+    std::int64_t cpu_ns = 0;   ///< of its threads, exactly
+    std::int64_t user_ns = 0;  ///< by ticks
+    std::int64_t system_ns = 0;
+    std::int64_t children_user_ns = 0;
+    std::int64_t children_system_ns = 0;
+  };
+  struct Watched {
+    pid_t pid;
+    Times first;
+    Times last;
+    bool ended = false;
+  };
+  static bool read(pid_t pid, Times& times);
+  [[nodiscard]] double sum_s(bool user) const;
+
+  std::vector<Watched> processes_;
+};
+
+}  // namespace zerotax::profile

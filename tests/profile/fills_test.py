@@ -1,0 +1,75 @@
+"""What zerotax profile calls zeroing wrote zeros."""
+
+import json
+import subprocess
+
+import pytest
+from allocators_here import version_of
+from conftest import BUILD, ZEROTAX, check_schema, clean_environment, zerotax
+
+FILLS = BUILD / "tests" / "recorded" / "fills"
+LARGE = 64 << 20
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needs_sampling():
+    if zerotax("profile", "--json", "-", "--", "/bin/true").returncode == 3:
+        pytest.skip("this kernel permits no sampling")
+
+
+def profile(*words, allocator=()):
+    done = subprocess.run([ZEROTAX, "profile", *allocator, "--json", "-", "--out", "/dev/null", "--", FILLS, *map(str, words)],
+                          capture_output=True, text=True, check=False, env=clean_environment())
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    check_schema(found, "profile")
+    return found, {entry["category"]: entry for entry in found["categories"]}
+
+
+def functions(tree, before=()):
+    for call in tree:
+        path = (*before, call["function"])
+        yield path
+        yield from functions(call["children"], path)
+
+
+@pytest.mark.parametrize("size", [1 << 10, 64 << 10, 1 << 20, LARGE])
+@pytest.mark.parametrize("value", ["7", "255"])
+def test_a_memset_of_other_bytes_is_no_zeroing(value, size):
+    _, categories = profile(value, size, 0.2)
+    assert categories["zeroing"]["samples"] == 0
+    assert categories["filling"]["samples"] > 0
+    faults = categories["page faults"]
+    if isinstance(faults["samples"], int):
+        assert faults["while_zeroing"] == 0
+        assert size < LARGE or faults["while_filling"] > 0
+
+
+@pytest.mark.parametrize("size", [1 << 10, 64 << 10, 1 << 20, LARGE])
+@pytest.mark.parametrize("how", ["0", "256", "bzero"])
+def test_a_memset_of_zeros_and_a_bzero_are_zeroing(how, size):
+    _, categories = profile(how, size, 0.2)
+    # 256 is 0, as memset takes it; by its register it could be a wide character, of which that is not true.
+    row = "memset (value unknown)" if how == "256" else "zeroing"
+    assert categories[row]["samples"] > 0
+    assert categories["filling"]["samples"] == 0
+    faults = categories["page faults"]
+    if isinstance(faults["samples"], int) and how != "256":
+        assert faults["while_filling"] == 0
+        assert size < LARGE or faults["while_zeroing"] > 0
+
+
+def test_the_memset_inside_calloc_is_zeroing():
+    _, categories = profile("calloc", 100_000, 0.3)
+    assert categories["zeroing"]["samples"] > 0 and categories["filling"]["samples"] > 0
+
+
+@pytest.mark.parametrize("name", ["glibc", "largecache", "jemalloc", "mimalloc", "tcmalloc", "google-tcmalloc", "tbbmalloc",
+                                  "rpmalloc", "scudo", "snmalloc"])
+def test_calloc_is_in_the_tree(name):
+    """Also where it ends by a jump to memset, as glibc's and mimalloc's do."""
+    if version_of(name) is None:
+        pytest.skip(f"this build has no {name}")
+    found, _ = profile("calloc", 20_000, 0.3, allocator=("--allocator", name))
+    callees = {path[path.index("main") + 1] for path in functions(found["tree"]) if path[-1] != "main" and "main" in path}
+    assert "calloc" in callees

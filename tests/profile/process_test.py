@@ -1,0 +1,226 @@
+"""zerotax profile of a running process: what it shows, and that it does no harm."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD, NOBODY, ZEROTAX, check_schema, clean_environment, skip_if_unreadable, zerotax
+from waiting import wait_for
+
+RECORDED = BUILD / "tests" / "recorded"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needs_sampling():
+    if zerotax("profile", "--json", "-", "--", "/bin/true").returncode == 3:
+        pytest.skip("this kernel permits no sampling")
+
+
+class Waits:
+    """The program of that name, from when its threads have started to when it is told to end."""
+
+    def __init__(self, name="waits"):
+        self.process = subprocess.Popen([RECORDED / name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "started\n"
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        """Ends it; returns what it says of its life."""
+        self.process.stdin.close()
+        said = self.process.stdout.read()
+        assert self.process.wait() == 0
+        return said
+
+
+def samples(watcher):
+    """Whether that zerotax has begun to sample."""
+    return "perf_event" in pathlib.Path(f"/proc/{watcher.pid}/maps").read_text()
+
+
+def functions(tree, before=()):
+    for call in tree:
+        path = (*before, call["function"])
+        yield path
+        yield from functions(call["children"], path)
+
+
+def read_json(file):
+    found = json.loads(file.read_text())
+    check_schema(found, "profile")
+    assert sum(thread["samples"] for thread in found["threads"]) == found["samples"]
+    for thread in found["threads"]:
+        assert sum(root["samples"] for root in thread["tree"]) == thread["samples"]
+    return found
+
+
+def check_waits(found):
+    """Each thread is where it is known to be."""
+    where = {}
+    for thread in found["threads"]:
+        assert 0 < thread["samples"] <= found["method"]["looks"]
+        for path in functions(thread["tree"]):
+            for name in ("waits_in_read", "waits_in_epoll", "waits_for_condition", "computes", "main"):
+                if name in path:
+                    where.setdefault(name, set()).add(thread["tid"])
+    assert sorted(where) == ["computes", "main", "waits_for_condition", "waits_in_epoll", "waits_in_read"]
+    assert all(len(tids) == 1 for tids in where.values()), where
+    waiting, = [e["samples"] for e in found["categories"] if e["category"] == "waiting"]
+    computing = sum(t["samples"] for t in found["threads"] if t["tid"] in where["computes"])
+    # Four of five threads wait, once they have come to it.
+    assert waiting > (found["samples"] - computing) / 2
+    for name, calls in (("waits_in_read", "read"), ("waits_in_epoll", "epoll_wait")):
+        assert any(name in path and path[path.index(name) + 1] == calls for thread in found["threads"]
+                   for path in functions(thread["tree"]) if path[-1] == calls)
+
+
+@pytest.mark.parametrize("name", ["waits", "waits-by-frame-pointer"])
+def test_the_clock_on_the_wall_shows_threads_that_wait(tmp_path, name):
+    file = tmp_path / "profile.json"
+    done = subprocess.run([ZEROTAX, "profile", "--wall", "--json", file, "--", RECORDED / name, "1"], capture_output=True,
+                          text=True, check=False, env=clean_environment())
+    assert done.returncode == 0 and done.stdout == "started\n0 interruptions\n", done.stderr
+    found = read_json(file)
+    check_waits(found)
+    assert "computer" in {thread["name"] for thread in found["threads"]}
+    assert max(map(len, done.stderr.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ["waits", "waits-by-frame-pointer"])
+def test_a_running_process_is_shown_as_sample_does(tmp_path, name):
+    file = tmp_path / "profile.json"
+    with Waits(name) as program:
+        done = zerotax("profile", "--pid", program.pid, "--seconds", "0.5", "--wall", "--json", file)
+        assert done.returncode == 0, done.stderr
+        assert program.process.poll() is None, "it runs on"
+        found = read_json(file)
+        check_waits(found)
+        # Without the frame pointer, and with it, stacks of main lead to where the program begins.
+        assert any("main" in path and path[0] == "_start" for t in found["threads"] for path in functions(t["tree"]))
+        process = found["process"]
+        assert (process["pid"], process["parent_pid"], process["ended"]) == (program.pid, os.getpid(), False)
+        assert process["path"] == str(RECORDED / name)
+        maps = pathlib.Path(f"/proc/{program.pid}/maps").read_text().split("-", 1)[0]
+        assert int(process["load_address"], 16) == int(maps, 16)
+        for words in ("Process:", "Parent:", "Launched:", "Load address:", "Version:", "Thread ", "Sort by top of stack"):
+            assert words in done.stdout
+        assert f"{name[:15]} [{program.pid}]" in done.stdout
+        assert program.end() == "0 interruptions\n"
+
+
+def test_by_cpu_time_only_what_runs_is_shown(tmp_path):
+    file = tmp_path / "profile.json"
+    with Waits() as program:
+        done = zerotax("profile", "--pid", program.pid, "--seconds", "0.5", "--json", file)
+        assert done.returncode == 0, done.stderr
+    found = read_json(file)
+    most = found["threads"][0]
+    assert most["name"] == "computer" and any("computes" in path for path in functions(most["tree"]))
+    assert most["samples"] == found["samples"]
+    assert found["user_s"] > 0
+
+
+def test_where_zerotax_is_killed_the_process_runs_on():
+    with Waits() as program:
+        with subprocess.Popen([ZEROTAX, "profile", "--wall", "--pid", str(program.pid)], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env=clean_environment()) as watcher:
+            assert wait_for(lambda: samples(watcher))
+            time.sleep(0.3)
+            watcher.kill()
+        assert program.end() == "0 interruptions\n"
+
+
+def test_of_a_process_that_ends_what_was_sampled_is_kept(tmp_path):
+    file = tmp_path / "profile.json"
+    with Waits() as program:
+        with subprocess.Popen([ZEROTAX, "profile", "--wall", "--pid", str(program.pid), "--seconds", "60", "--json", file],
+                              stdout=subprocess.PIPE, text=True, env=clean_environment()) as watcher:
+            assert wait_for(lambda: samples(watcher))
+            time.sleep(0.5)
+            program.end()
+            text, _ = watcher.communicate(timeout=20)
+    assert watcher.returncode == 0
+    found = read_json(file)
+    assert found["process"]["ended"] and found["samples"] > 0 and "Call graph" in text
+
+
+def test_an_interrupt_keeps_what_was_sampled(tmp_path):
+    file = tmp_path / "profile.json"
+    with Waits() as program:
+        with subprocess.Popen([ZEROTAX, "profile", "--wall", "--pid", str(program.pid), "--seconds", "60", "--json", file],
+                              stdout=subprocess.PIPE, text=True, env=clean_environment()) as watcher:
+            assert wait_for(lambda: samples(watcher))
+            time.sleep(0.5)
+            watcher.send_signal(signal.SIGINT)
+            text, _ = watcher.communicate(timeout=20)
+        assert watcher.returncode == 128 + signal.SIGINT
+        assert program.process.poll() is None
+    assert read_json(file)["samples"] > 0 and "Call graph" in text
+
+
+def test_a_static_program_is_sampled(tmp_path):
+    file = tmp_path / "profile.json"
+    done = zerotax("profile", "--threads", "--hz", "5000", "--json", file, "--", RECORDED / "static")
+    found = read_json(file)
+    assert done.returncode == found["exit_status"] == subprocess.run([RECORDED / "static"], check=False).returncode
+    assert all("static" in thread["name"] for thread in found["threads"])
+
+
+def refused(status, words, *arguments):
+    done = zerotax("profile", *arguments)
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    assert done.stderr.startswith("zerotax: ") and done.stderr.count("\n") == 1
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize(("words", "arguments"), [
+    ("invalid PID 0", ["--pid", "0"]),
+    ("invalid PID -3", ["--pid", "-3"]),
+    ("PID 1 is", ["--pid", "1"]),
+    ("no process", ["--pid", str((1 << 22) + 7)]),
+    ("--pid", ["--pid", "x"]),
+    ("--seconds 0", ["--pid", str(os.getpid()), "--seconds", "0"]),
+    ("--size", ["--pid", str(os.getpid()), "--size", "1MiB"]),
+    ("--allocator", ["--pid", str(os.getpid()), "--allocator", "glibc"]),
+    ("both", ["--pid", str(os.getpid()), "--", "/bin/true"]),
+    ("--seconds", ["--seconds", "1", "--", "/bin/true"]),
+], ids=" ".join)
+def test_what_makes_no_sense_is_refused_in_one_line(words, arguments):
+    refused(2, words, *arguments)
+
+
+def test_zerotax_itself_a_thread_and_a_zombie_are_refused():
+    done = subprocess.run(["/bin/sh", "-c", f'exec "{ZEROTAX}" profile --pid $$'], capture_output=True, text=True, check=False,
+                          env=clean_environment())
+    assert done.returncode == 2 and "itself" in done.stderr
+    with Waits() as program:
+        thread, = [t.name for t in pathlib.Path(f"/proc/{program.pid}/task").iterdir()
+                   if (t / "comm").read_text() == "computer\n"]
+        refused(2, f"process {program.pid}", "--pid", thread)
+    with subprocess.Popen(["/bin/true"]) as program:
+        status = pathlib.Path(f"/proc/{program.pid}/status")
+        assert wait_for(lambda: "State:\tZ" in status.read_text())
+        refused(2, "has ended", "--pid", program.pid)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
+def test_nobody_is_refused_the_process_of_another_user():
+    skip_if_unreadable()
+    with Waits() as program:
+        done = subprocess.run([*NOBODY, ZEROTAX, "profile", "--pid", str(program.pid)], capture_output=True, text=True,
+                              check=False, env=clean_environment(), cwd="/")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "", 1), done.stderr
+        assert "another user" in done.stderr
+        assert program.process.poll() is None

@@ -1,0 +1,28 @@
+// Fills memory: fills VALUE|bzero|calloc BYTES SECONDS. Blocks of BYTES, one after the other, by memset with that
+// value, by bzero, or by a calloc of a block that was dirty (of glibc, for less than its threshold of mmap).
+#include <strings.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+int main(int count, char** words) {
+  if (count != 4) return 2;
+  const char* how = words[1];
+  const std::size_t bytes = std::strtoul(words[2], nullptr, 10);
+  const std::clock_t end = std::clock() + static_cast<std::clock_t>(std::atof(words[3]) * CLOCKS_PER_SEC);
+  while (std::clock() < end) {
+    for (int i = 0; i < 8; ++i) {
+      void* block = std::strcmp(how, "calloc") == 0 ? std::calloc(bytes, 1) : std::malloc(bytes);
+      if (block == nullptr) return 3;
+      if (std::strcmp(how, "bzero") == 0) {
+        ::bzero(block, bytes);
+      } else {
+        std::memset(block, std::strcmp(how, "calloc") == 0 ? 7 : std::atoi(how), bytes);
+      }
+      asm volatile("" : : "r"(block) : "memory");
+      std::free(block);
+    }
+  }
+  return 0;
+}
