@@ -25,7 +25,7 @@ struct Pair {
 };
 
 double per_operation(const PassResult& pass) {
-  return static_cast<double>(pass.record().run_ns) / static_cast<double>(pass.record().run_ops);
+  return static_cast<double>(pass.samples().run_ns) / static_cast<double>(pass.samples().run_ops);
 }
 
 double reported(const PassResult& pass) {
