@@ -85,7 +85,7 @@ bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context)
       // never swapped: not the zero page, and any of present and swapped.
       return scan(range, kZeroFrame, kZeroFrame, kPresent | kSwapped, visit, context);
     case Method::kRead:
-      return read(range, visit, context);
+      return read(range, false, visit, context);
     case Method::kNone:
       break;
   }
@@ -95,6 +95,11 @@ bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context)
 bool Pagemap::written(AddressRange range, RangeList& written) const {
   return method_ == Method::kScan &&
          scan(range, kZeroFrame, kWritten | kZeroFrame, kPresent | kSwapped, add_to_list, &written);
+}
+
+bool Pagemap::zero_pages(AddressRange range, RangeList& zero_pages) const {
+  if (method_ == Method::kScan) return scan(range, 0, kZeroFrame, kPresent, add_to_list, &zero_pages);
+  return method_ == Method::kRead && read(range, true, add_to_list, &zero_pages);
 }
 
 bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
@@ -121,7 +126,7 @@ bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all
   return true;
 }
 
-bool Pagemap::read(AddressRange range, Visit visit, void* context) const {
+bool Pagemap::read(AddressRange range, bool zero, Visit visit, void* context) const {
   std::uint64_t entries[1024];
   for (std::uintptr_t address = range.begin; address < range.end;) {
     const std::size_t wanted = std::min(std::size(entries), (range.end - address) / kPageBytes);
@@ -131,7 +136,7 @@ bool Pagemap::read(AddressRange range, Visit visit, void* context) const {
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
     for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
       const PagemapEntry entry(entries[i]);
-      if (entry.populated() && !is_zero_page(entry)) visit(context, {address, address + kPageBytes});
+      if (entry.populated() && is_zero_page(entry) == zero) visit(context, {address, address + kPageBytes});
     }
   }
   return true;
