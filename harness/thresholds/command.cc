@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/size.h"
 #include "cli/measure_options.h"
@@ -17,18 +19,36 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax thresholds --allocator glibc --allocator largecache\n"
     "  zerotax thresholds --allocator jemalloc --touch 1 --thread main --from 1MiB --to 16MiB --grid 8\n"
+    "  zerotax thresholds --case refill_loop\n"
     "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n";
 
 struct Options {
   MeasureOptions measure;
+  std::string case_name = kPlainCase;
   std::string from = "16KiB";
   std::string to = "2GiB";
   unsigned grid = 2;
   std::string json;
+  std::optional<Argument> given_from, given_to, given_grid;
+
+  /// What is not given depends on the case. Throws UsageError for a case whose thresholds cannot be searched.
+  void take_defaults() {
+    if (case_name == kPlainCase) return;
+    if (case_name != kRefillCase) {
+      throw UsageError(fmt::format("invalid --case '{}'", case_name),
+                       fmt::format("choose: {}, {}", kPlainCase, kRefillCase));
+    }
+    if (!given_from->given()) from = fmt::format("{}KiB", kRefillFrom / kKiB);
+    if (!given_to->given()) to = fmt::format("{}MiB", kRefillTo / kMiB);
+    if (!given_grid->given()) grid = kRefillPerOctave;
+    if (measure.touches.empty()) measure.touches = {1};
+    if (measure.threads.empty()) measure.threads = {"main"};
+  }
 };
 
-ExitStatus thresholds(const Options& options) {
+ExitStatus thresholds(Options options) {
   options.measure.check();
+  options.take_defaults();
   const std::uint64_t from = parse_size(options.from);
   const std::uint64_t to = parse_size(options.to);
   if (to < from) throw UsageError(fmt::format("--from {} is above --to {}", options.from, options.to), "swap them");
@@ -36,7 +56,7 @@ ExitStatus thresholds(const Options& options) {
     throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 1024 sizes per octave");
   }
   check_outputs({{"--json", options.json}}, library_inputs(options.measure.allocators));
-  PlanAxes axes{{"calloc_loop"}, {from, to}, options.measure.touches, options.measure.threads};
+  PlanAxes axes{{options.case_name}, {from, to}, options.measure.touches, options.measure.threads};
   if (axes.touches.empty()) axes.touches = {0, 0.01, 1};
   if (axes.threads.empty()) axes.threads = {"main", "worker"};
   check_axes(axes);
@@ -44,7 +64,7 @@ ExitStatus thresholds(const Options& options) {
   plan.timeout_s = options.measure.timeout_s;
   plan.allocators = resolve_allocators(options.measure.allocators, options.measure.env);
 
-  ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads});
+  ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads, options.case_name});
   if (session.run() != 0) fmt::print(stderr, "zerotax: interrupted: showing only finished searches\n");
   const Json json = session.json();
   if (!options.json.empty()) write_file(options.json, json_text(json));
@@ -64,13 +84,18 @@ const Subcommand command(
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);
       options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1", "both");
-      arguments.option("--from", options->from, "smallest size").with_default();
-      arguments.option("--to", options->to, "largest size").with_default();
       arguments
-          .option("--grid", options->grid,
-                  "sizes per octave to probe first: a change that is undone before the next "
-                  "of these sizes is missed")
+          .option("--case", options->case_name,
+                  "calloc_loop, or refill_loop: where an allocator begins or ends to return memory that is freed "
+                  "together (8KiB to 4MiB, 1 size per octave, all touched, main)")
           .with_default();
+      options->given_from = arguments.option("--from", options->from, "smallest size").with_default();
+      options->given_to = arguments.option("--to", options->to, "largest size").with_default();
+      options->given_grid = arguments
+                                .option("--grid", options->grid,
+                                        "sizes per octave to probe first: a change that is undone before the next "
+                                        "of these sizes is missed")
+                                .with_default();
       arguments.option("--json", options->json, "write the thresholds to this file (- is standard output)").path();
       return [options] { return thresholds(*options); };
     });
