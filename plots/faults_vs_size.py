@@ -8,36 +8,13 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
-from zerotax_looks import labels
 from zerotax_panels import Guide, LineFigure, Row
-from zerotax_results import Na, Results
+from zerotax_results import Results
+from zerotax_summary import figure_title
 from zerotax_sums import whole_faults
 from zerotax_units import size_text
-from zerotax_words import calloc_of, named, untouched_extreme
 
 FIGURE = "faults_vs_size"
-
-
-def title(results: Results) -> str:
-    """Who takes a fault on every page of memory that nobody asked to have written."""
-    extreme = untouched_extreme(results)
-    plain = "Page faults of calloc, by size"
-    if extreme is None:
-        return plain
-    names = labels(results.series())
-    found, every = [], 0
-    for key in results.series():
-        for point in results.of(key, extreme[0]):
-            faults = point.figure("calloc_faults")
-            if point.size == extreme[1] and not isinstance(faults, Na):
-                every += 1
-                # A few pages of slack: some allocators keep a header of their own in there.
-                if faults >= 0.98 * point.size / results.page_bytes():
-                    found.append(names[key])
-    if not found or extreme[0] != 0:
-        return plain
-    verb = "faults" if len(found) == 1 else "fault"
-    return f"Inside {calloc_of(*extreme)}, {named(found, every)} {verb} in every page"
 
 
 def draw(results: Results) -> Figure:
@@ -50,7 +27,7 @@ def draw(results: Results) -> Figure:
                                     lambda size: size / page))
     figure.notes.insert(0, "Page faults per operation. Grey band: exactly 0; lines in it are "
                            "spread so that each can be seen.")
-    return figure.draw(title(results), 2.75)
+    return figure.draw(figure_title(results, FIGURE, "Page faults of calloc, by size"), 2.75)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,9 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
-from zerotax_looks import labels
 from zerotax_panels import LineFigure, Row
 from zerotax_results import Na, Point, Results, load, total
-from zerotax_units import size_text, time_text
+from zerotax_summary import figure_title
 
 FIGURE = "fork_after_calloc"
 
@@ -28,20 +27,6 @@ def writes_ns(point: Point) -> float | Na:
                   for process in ("child", "parent")])
 
 
-def title(results: Results) -> str:
-    """The cheapest and the dearest fork with the largest block that nobody wrote."""
-    names = labels(results.series())
-    times = [(point.size, value, names[point.key]) for point in results.points
-             for value in [fork_ns(point)] if point.touch == 0 and not isinstance(value, Na)]
-    largest = max((size for size, _, _ in times), default=0)
-    ranked = sorted((value, name) for size, value, name in times if size == largest)
-    if len(ranked) < 2:
-        return "Fork after calloc, by the size of the block"
-    (fast, first), (slow, last) = ranked[0], ranked[-1]
-    return f"With {size_text(largest)} from calloc that nobody wrote, fork takes " \
-           f"{time_text(fast)} under {first}, {time_text(slow)} under {last}"
-
-
 def draw(results: Results) -> Figure:
     """The figure: two rows of panels of times in nanoseconds, log-log."""
     shown = results.of_case(FIGURE)
@@ -55,7 +40,7 @@ def draw(results: Results) -> Figure:
     figure = LineFigure(shown, rows, base=None)
     figure.notes.insert(0, "Lower row: the child writes to each page of a quarter of the block, then "
                            "the parent to each page of a half. Huge pages are off.")
-    return figure.draw(title(shown), 2.75)
+    return figure.draw(figure_title(shown, FIGURE, "Fork after calloc, by the size of the block"), 2.75)
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def draw(results: Results) -> Figure:
             "no alternative was measured beside none; run `zerotax snapshot --json snapshot.json`")
     fork = next((r for r in chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
     given = document["parameters"]
-    page = Layout(title(document, of), head(document, results),
+    page = Layout(title(document), head(document, results),
                   [f"{given['writers']} writers, {given['checkpointers']} thread(s) that copy, batches of "
                    f"{size_text(given['batch_bytes'])}; medians of {given['repeat']} runs. Memory and faults are of "
                    "runs of their own; faults are slower while they are traced.", *left_out(document)])

@@ -19,8 +19,8 @@ from zerotax_layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_panels import lines_of
 from zerotax_results import Key, Na, Point, Results
 from zerotax_style import FAINT
+from zerotax_summary import figure_title
 from zerotax_units import count_text, size_text, time_text
-from zerotax_words import calloc_of, sentence
 
 FIGURE = "headline"
 SIZES = (100 << 20, 1000 << 20)
@@ -35,15 +35,6 @@ def chosen(results: Results) -> dict[Key, dict[int, Point]]:
     touch = results.touches()[0]
     return {key: {point.size: point for point in results.of(key, touch) if point.size in SIZES}
             for key in lines_of(results)}
-
-
-def title(times: dict[Key, dict[int, float]], names: dict[Key, str], touch: float) -> str:
-    """The fastest and the slowest calloc of the larger size that was measured."""
-    size = max(size for of in times.values() for size in of)
-    ranked = sorted((of[size], names[key]) for key, of in times.items() if size in of)
-    (fast, first), (slow, last) = ranked[0], ranked[-1]
-    rest = f", {time_text(slow)} with {last}" if len(ranked) > 1 else ""
-    return f"{sentence(calloc_of(touch, size))} takes {time_text(fast)} with {first}{rest}"
 
 
 def draw(results: Results) -> Figure:
@@ -62,7 +53,7 @@ def draw(results: Results) -> Figure:
     keys = sorted((key for key in points if points[key]),
                   key=lambda key: (times[key].get(SIZES[1], math.inf),
                                    times[key].get(SIZES[0], math.inf), names[key]))
-    page = Layout(title(times, names, results.touches()[0]), results,
+    page = Layout(figure_title(results, FIGURE, "How long one calloc takes"), results,
                   ["Bar: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
                    "the page faults inside that calloc.", *gaps(values)])
     texts = [wrap(names[key], 2.9, NAME_POINTS) for key in keys]

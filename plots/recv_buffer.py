@@ -18,8 +18,7 @@ from zerotax_layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_panels import LEGEND_LINE, legend_shape, lines_of
 from zerotax_results import Key, Na, Point, Results, load
 from zerotax_style import line_styles
-from zerotax_units import given_size_text, rate_text
-from zerotax_words import sentence
+from zerotax_summary import figure_title
 
 FIGURE = "recv_buffer"
 CASES = {"recv_buffer": "by TLS 1.3", "recv_buffer_tcp": "by plain TCP"}
@@ -37,22 +36,6 @@ def untouched(results: Results, case: str) -> list[Point]:
     return [point for point in results.cases.get(case, []) if point.touch == 0]
 
 
-def title(known: dict[tuple[Key, int], float], names: dict[Key, str]) -> str:
-    """The size at which the fastest and the slowest are furthest apart, and by how much."""
-    best = None
-    for size in {size for _, size in known}:
-        ranked = sorted((value, names[key]) for (key, at), value in known.items() if at == size)
-        apart = (ranked[-1][0] / ranked[0][0], size)
-        if len(ranked) > 1 and (best is None or apart > best[0]):
-            best = (apart, ranked)
-    if best is None:
-        return "Receiving into a buffer from calloc, by its size"
-    ((_, size), ranked) = best
-    (slow, last), (fast, first) = ranked[0], ranked[-1]
-    return sentence(f"received into buffers of {given_size_text(size)}: {rate_text(fast)} with {first}, "
-                    f"{rate_text(slow)} with {last}")
-
-
 def draw(results: Results) -> Figure:
     """The figure: a panel each for TLS and plain TCP, as far as measured, log-log."""
     points = {case: untouched(results, case) for case in CASES}
@@ -66,10 +49,7 @@ def draw(results: Results) -> Figure:
     shown = Results(results.source, results.run, [p for of in points.values() for p in of])
     keys = lines_of(shown)
     names, looks = labels(keys), line_styles(keys)
-    first = next(iter(points))
-    known = {(p.key, p.size): value for p in points[first] for value in [rate(p)]
-             if not isinstance(value, Na)}
-    page = Layout(title(known, names), results,
+    page = Layout(figure_title(results, FIGURE, "Receiving into a buffer from calloc, by its size"), results,
                   ["Each operation callocs a buffer, receives 16 KiB into it, copies them out and "
                    "frees it. The server runs beside it on the same machine.", *gaps(values)])
     columns, legend_lines = legend_shape(list(names.values()))

@@ -19,11 +19,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from zerotax_documents import read_document
+from zerotax_documents import read_document, title_of
 from zerotax_files import ResultsError
 from zerotax_labels import LINE, text_width, wrap
-from zerotax_lanes import (
-    DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, Tick, lanes_of)
+from zerotax_lanes import UNKNOWN, Lane, Tick, lanes_of, words_of
 from zerotax_looks import order
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import ENDED, Results, load
@@ -44,11 +43,11 @@ class Look(NamedTuple):
     ink: str   # of the hatching
 
 
-LOOKS = {
-    NO_ZEROS_BACK: Look("#E3F1FA", "", INK),
-    NO_ZEROS_KEPT: Look("#A9D3EE", "....", "#2F6F8F"),
-    DIRTY: Look("#F7C65B", "/////", "#9A6A00"),
-    NEEDLESS: Look("#A9371F", "", INK),
+LOOKS = {   # by the words of pieces, as zerotax writes them
+    "no_zeros_back": Look("#E3F1FA", "", INK),
+    "no_zeros_kept": Look("#A9D3EE", "....", "#2F6F8F"),
+    "dirty": Look("#F7C65B", "/////", "#9A6A00"),
+    "needless": Look("#A9371F", "", INK),
     UNKNOWN: Look("#FFFFFF", "xxx", "#9A9A9A"),
 }
 PITCH, BAR = 0.27, 0.185      # inches: from lane to lane, height of a bar
@@ -81,17 +80,6 @@ def _head(document: dict[str, Any], results: Results) -> Results:
     return Results(results.source, run, [])
 
 
-def title(lanes: list[Lane]) -> str:
-    """How many allocators change their ways at how many sizes."""
-    names = {lane.allocator for lane in lanes}
-    who = next(iter(names)) if len(names) == 1 else f"{len(names)} allocators"
-    sizes = {(lane.allocator, tick.at) for lane in lanes for tick in lane.ticks}
-    if not sizes:
-        return f"What calloc does, by size: {who} never change{'s' * (len(names) == 1)}"
-    return f"What calloc does, by size: {who} change{'s' * (len(names) == 1)} at " \
-           f"{len(sizes)} size{'s' * (len(sizes) != 1)}, each found to the byte"
-
-
 def _endings(document: dict[str, Any]) -> list[str]:
     """How the points ended that have no behaviour: crashed, timeout, …."""
     seen = [lane["at_from"] for lane in document["lanes"]] \
@@ -101,19 +89,17 @@ def _endings(document: dict[str, Any]) -> list[str]:
 
 def notes_of(lanes: list[Lane], endings: list[str]) -> list[str]:
     """Footnotes: what the parts of a bar mean, and what is not to be relied on."""
-    notes = ["Colour: what calloc does once a block of that size was freed before. Long mark: the "
-             "size from which on this, its system calls or the place of the block change; short "
-             "mark: only the first calloc of a process changes."]
+    notes = ["Colour: what calloc does after a block of that size has been freed. Long mark: from this size on, this, "
+             "its system calls or the place of the block change; short mark: only those of the first calloc of a process."]
     if any(lane.thread == "worker" for lane in lanes):
-        notes.append("Worker threads have a bar of their own only where they differ from the main "
-                     "thread.")
-    noisy = [tick for lane in lanes for tick in lane.ticks if tick.noisy]
-    if noisy:
-        notes.append(f"Dashed: {len(noisy)} mark{'s' * (len(noisy) != 1)} not to be relied on: a "
-                     "second look saw another behaviour, or it changes to and fro.")
+        notes.append("A worker thread has a bar of its own only where it differs from the main thread.")
+    doubtful = [tick for lane in lanes for tick in lane.ticks if tick.doubtful]
+    if doubtful:
+        notes.append(f"Dashed: {len(doubtful)} unreliable mark{'s' * (len(doubtful) != 1)}: probed again, the size behaved "
+                     "differently, or behaviour changes back and forth.")
     if endings:
         told = ", ".join(ENDED.get(ending, ending) for ending in endings)
-        notes.append(f"Not known where the points ended as: {told}.")
+        notes.append(f"Not known where a point ended as: {told}.")
     return notes
 
 
@@ -130,10 +116,11 @@ def draw(results: Results) -> Figure:
         lanes = lanes_of(document)
         head, endings = _head(document, results), _endings(document)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ResultsError(f"{path}: not as its schema says ({error}); {REMEDY}") from error
+        raise ResultsError(f"{path}: does not match its schema ({error}); {REMEDY}") from error
     if not lanes:
         raise ResultsError(f"{path}: no lane was searched to its end; search again")
-    return _draw(lanes, Layout(title(lanes), head, notes_of(lanes, endings)))
+    page = Layout(title_of(document, "What calloc does, by size"), head, notes_of(lanes, endings))
+    return _draw(lanes, words_of(document), page)
 
 
 def _places(lanes: list[Lane], names: dict[str, list[str]]) -> tuple[list[float], float]:
@@ -150,7 +137,7 @@ def _places(lanes: list[Lane], names: dict[str, list[str]]) -> tuple[list[float]
     return places, top - GROUP_GAP / 2
 
 
-def _draw(lanes: list[Lane], page: Layout) -> Figure:
+def _draw(lanes: list[Lane], words: dict[str, str], page: Layout) -> Figure:
     names = {lane.allocator: wrap(lane.name, MOST_NAME, NAME, bold=True) for lane in lanes}
     places, height = _places(lanes, names)
     figure = page.figure(ABOVE + height + BELOW)
@@ -178,7 +165,7 @@ def _draw(lanes: list[Lane], page: Layout) -> Figure:
                           clip_on=False, zorder=1)
         before = lane.allocator
         _bar(axes, lane, place, width)
-    _legend(figure, lanes, total - page.head - 0.08)
+    _legend(figure, lanes, words, total - page.head - 0.08)
     return figure
 
 
@@ -211,7 +198,7 @@ def _bar(axes: Axes, lane: Lane, y: float, width: float) -> None:
         reach = 0.038 if tick.steady else -BAR * 0.55
         axes.plot([tick.at, tick.at], [top - reach, bottom + 0.038], color=INK,
                   linewidth=1.4 if tick.steady else 0.9,
-                  linestyle=(0, (2, 1)) if tick.noisy else "-", zorder=5, solid_capstyle="butt")
+                  linestyle=(0, (2, 1)) if tick.doubtful else "-", zorder=5, solid_capstyle="butt")
     for tick, text, side in _labels(axes, lane, width):
         axes.annotate(text, (tick.at, y), xytext=(3.2 * side, 0), textcoords="offset points",
                       ha="left" if side > 0 else "right", va="center_baseline", fontsize=LABEL,
@@ -246,10 +233,10 @@ def _labels(axes: Axes, lane: Lane, width: float) -> list[tuple[Tick, str, int]]
     return found
 
 
-def _legend(figure: Figure, lanes: list[Lane], top: float) -> None:
+def _legend(figure: Figure, lanes: list[Lane], words: dict[str, str], top: float) -> None:
     used = {kind for lane in lanes for _, _, kind in lane.pieces}
     handles: list[Any] = [Patch(facecolor=look.colour, edgecolor=look.ink, hatch=look.hatch,
-                                linewidth=0.6, label=kind)
+                                linewidth=0.6, label=words.get(kind, kind))
                           for kind, look in LOOKS.items() if kind in used]
     marks = {tick.steady for lane in lanes for tick in lane.ticks}
     for steady, text in ((True, "changes here"), (False, "first calloc alone changes")):

@@ -8,29 +8,11 @@ import sys
 import zerotax_main
 from matplotlib.figure import Figure
 
-from zerotax_looks import labels
 from zerotax_panels import Guide, LineFigure, Row
-from zerotax_results import Na, Results
-from zerotax_words import calloc_of, named, untouched_extreme
+from zerotax_results import Results
+from zerotax_summary import figure_title
 
 FIGURE = "zeroed_vs_size"
-
-
-def title(results: Results) -> str:
-    """Who writes zeros over memory that was zero already."""
-    extreme = untouched_extreme(results)
-    plain = "Bytes that calloc zeroes itself, by size"
-    if extreme is None or extreme[0] != 0:
-        return plain
-    names = labels(results.series())
-    known = [(names[point.key], value) for key in results.series()
-             for point in results.of(key, extreme[0]) if point.size == extreme[1]
-             for value in [point.figure("redundant_zeroed_bytes")] if not isinstance(value, Na)]
-    found = [name for name, value in known if value >= 0.98 * extreme[1]]
-    if not found:
-        return plain
-    verb = "writes" if len(found) == 1 else "write"
-    return f"In {calloc_of(*extreme)}, {named(found, len(known))} {verb} zeros over zeros"
 
 
 def draw(results: Results) -> Figure:
@@ -43,7 +25,7 @@ def draw(results: Results) -> Figure:
     figure.notes.insert(0, "Bytes per operation. Upper row: all that the allocator zeroed. Lower "
                            "row: the redundant ones of them. Grey band: exactly 0; lines in it "
                            "are spread so that each can be seen.")
-    return figure.draw(title(results), 2.75)
+    return figure.draw(figure_title(results, FIGURE, "Bytes that calloc zeroes itself, by size"), 2.75)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerotax_units import count_text, plain_text, size_text
-from zerotax_words import sentence
+from zerotax_documents import title_of
+from zerotax_units import count_text, plain_text
 
 FILE = "cow.json"
 SCHEMA = "zerotax.cow/1"
@@ -30,12 +30,7 @@ def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]
 
 def title(document: dict[str, Any]) -> str:
     """How many pages were copied, and by whom."""
-    by = {child: sum(counts(document["intervals"], child, "copies")) for child in SIDES}
-    copied = document["totals"]["copied_bytes"]
-    text = f"{count_text(by[False] + by[True])} pages copied ({size_text(copied)})"
-    if not any(process["child"] for i in document["intervals"] for process in i["processes"]):
-        return sentence(text)
-    return sentence(f"{text}: {count_text(by[False])} by the parent, {count_text(by[True])} by its children")
+    return title_of(document, "Copies, reuses and zero-fills over time")
 
 
 def notes(document: dict[str, Any]) -> list[str]:

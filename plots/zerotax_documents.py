@@ -5,12 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from zerotax_command import ask
 from zerotax_files import NothingToDraw, ResultsError, parse_json, read_text
 from zerotax_results import Results
 
+# Commands that add to a file of an earlier version what they say of it.
+JUDGES = {f"zerotax.{name}/1": name for name in ("thresholds", "fork", "snapshot", "cow")}
 
-def read_document(path: Path, schema: str, remedy: str) -> dict[str, Any]:
-    """The object of a file; raises ResultsError with `remedy` when it is not of this schema."""
+
+def read_document(path: Path, schema: str, remedy: str, zerotax: Path | None = None) -> dict[str, Any]:
+    """The object of a file; raises ResultsError with `remedy` when it is not of this schema.
+
+    A file of an earlier version has no sentences: the command (`zerotax`, or the one built here) adds them. Without a
+    command they are missing.
+    """
     try:
         document = parse_json(read_text(path))
     except ValueError as error:
@@ -18,7 +26,23 @@ def read_document(path: Path, schema: str, remedy: str) -> dict[str, Any]:
     its = document.get("schema") if isinstance(document, dict) else None
     if its != schema:
         raise ResultsError(f"{path}: its schema is {its!r} and this figure is of {schema!r}; {remedy}")
-    return document
+    if schema not in JUDGES or "sentence" in document:
+        return document
+    try:
+        return ask(path, JUDGES[schema], "--read", str(path), given=zerotax) or document
+    except ResultsError:
+        return document
+
+
+def told(document: dict[str, Any], key: str = "sentence") -> str:
+    """What the document says of itself; "" where it says nothing, or that it is not known."""
+    text = document.get(key)
+    return text if isinstance(text, str) else ""
+
+
+def title_of(document: dict[str, Any], plain: str) -> str:
+    """What the document says of itself as the title of a figure, or that of its axes."""
+    return told(document, "title") or told(document).removesuffix(".") or plain
 
 
 def load_document(source: str | Path, name: str, schema: str, remedy: str) -> Results:

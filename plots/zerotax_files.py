@@ -14,11 +14,11 @@ MOST_BYTES = 1 << 30   # as zerotax itself
 
 
 class ResultsError(Exception):
-    """Unusable results. The message is one line and says what to do about it."""
+    """Unusable results. The message is one line that says what to do."""
 
 
 class NothingToDraw(ResultsError):
-    """The results lack what a figure is of, which is no fault: not every run has every part."""
+    """The results lack what a figure shows. That is no error: not every run has every part."""
 
 
 def parse_json(text: str) -> Any:
@@ -59,12 +59,12 @@ def split_lines(text: str) -> tuple[list[tuple[int, str]], int | None]:
 def read_text(path: Path) -> str:
     """The text of a file; raises ResultsError when it cannot be read."""
     try:
-        # A pipe would be waited for, and a device may never end.
+        # Reading a pipe would block, and a device may never end.
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file")
+            raise OSError(errno.EINVAL, "it is not a regular file")
         if status.st_size > MOST_BYTES:
             raise OSError(errno.EFBIG, "it is larger than 1 GiB")
         return path.read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from zerotax_documents import title_of
 from zerotax_units import time_text
 
 FILE = "fork.json"
@@ -29,18 +30,13 @@ def bars(document: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:
 
 
 def places(document: dict[str, Any], kind: str) -> list[tuple[int, float, bool]]:
-    """(populated bytes, nanoseconds, held back) of the processes that have nothing else much."""
+    """(populated bytes, nanoseconds, held back) of the processes that have little but such pages."""
     model = document["model"]
     if "na" in model:
         return []
-    base = next(place["facts"] for place in model["fit"] if place["sweep"] == "base")
-
-    def plain(facts: dict[str, int]) -> bool:
-        return (facts["mappings"] <= base["mappings"] + 3 and facts["descriptors"] == base["descriptors"]
-                and facts["threads"] == base["threads"])
     return sorted((place["populated_bytes"], place["measured_ns"], place["sweep"] == "held back")
                   for place in model["fit"] + model["held_back"]
-                  if place["kind"] == kind and place["populated_bytes"] and plain(place["facts"]))
+                  if place["kind"] == kind and place["populated_bytes"] and place.get("plain", True))
 
 
 def terms(document: dict[str, Any]) -> dict[str, float]:
@@ -57,10 +53,4 @@ def line(document: dict[str, Any], kind: str, size: float) -> float:
 
 def title(document: dict[str, Any]) -> str:
     """What a fork costs, by the model."""
-    if "na" in document["model"]:
-        return "What fork costs, by section"
-    costs = terms(document)
-    gib = line(document, "private", 2**30)
-    base = line(document, "private", 0)
-    return f"fork takes {time_text(base)}, and {time_text(costs['page'])} for each populated page: {time_text(gib)} with " \
-           "1 GiB"
+    return title_of(document, "What fork costs, by section")

@@ -1,4 +1,4 @@
-"""What calloc does at which size, from a thresholds file: pieces of a bar, and marks where it changes."""
+"""A thresholds file as lanes of a map: pieces of a bar, and marks where it changes, as zerotax wrote them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 from zerotax_looks import order
 from zerotax_units import plain_text
 
-NO_ZEROS_BACK, NO_ZEROS_KEPT = "writes no zeros, gives memory back", "writes no zeros, keeps memory"
-DIRTY, NEEDLESS, UNKNOWN = "zeroes what was dirty", "zeroes needlessly", "not known"
-RETURNING = {"munmap", "madvise", "brk"}   # system calls by which free gives memory back
+UNKNOWN = "unknown"   # also where no command told what a lane does
 
 
 class Tick(NamedTuple):
@@ -17,11 +15,11 @@ class Tick(NamedTuple):
 
     at: int
     steady: bool
-    noisy: bool
+    doubtful: bool
 
 
 class Lane(NamedTuple):
-    """One bar: `pieces` are (first size, first size beyond, behaviour)."""
+    """One bar: `pieces` are (first size, first size beyond, word of what calloc does)."""
 
     allocator: str
     name: str
@@ -35,37 +33,14 @@ class Lane(NamedTuple):
         return f"touch {plain_text(self.touch)}" + (" (worker)" if self.thread == "worker" else "")
 
 
-def behaviour(signature: dict[str, Any]) -> str:
-    """What later callocs do, in the words of the legend."""
-    reuse = signature.get("reuse")
-    if signature["status"] != "ok" or reuse is None or reuse["zeroed"] == "n/a":
-        return UNKNOWN
-    if reuse["zeroed"] == "none":
-        if reuse["free_syscalls"] == ["n/a"]:
-            return UNKNOWN
-        return NO_ZEROS_BACK if RETURNING & set(reuse["free_syscalls"]) else NO_ZEROS_KEPT
-    if reuse["redundant"] == "n/a":
-        return UNKNOWN
-    return DIRTY if reuse["redundant"] == "none" else NEEDLESS
-
-
 def _lane(raw: dict[str, Any], thresholds: list[dict[str, Any]]) -> Lane:
     own = sorted((entry for entry in thresholds if all(
         entry[key] == raw[key] for key in ("allocator", "touch", "thread"))),
         key=lambda entry: entry["at_bytes"])
-    edges = [raw["from_bytes"], *[entry["at_bytes"] for entry in own], raw["to_bytes"] + 1]
-    states = [raw["at_from"], *[entry["above"] for entry in own]]
-    pieces: list[tuple[int, int, str]] = []
-    for low, high, state in zip(edges, edges[1:], states):
-        if pieces and pieces[-1][2] == behaviour(state):
-            pieces[-1] = (pieces[-1][0], high, pieces[-1][2])
-        else:
-            pieces.append((low, high, behaviour(state)))
-    ticks = [Tick(entry["at_bytes"], entry["below"].get("reuse") != entry["above"].get("reuse"),
-                  entry["noisy"] or not entry["exact"]) for entry in own]
-    settings = " ".join(f"{key}={value}" for key, value in sorted(raw["env"].items()))
-    name = raw["allocator"] + (f" [{settings}]" if settings else "")
-    return Lane(raw["allocator"], name, float(raw["touch"]), raw["thread"], pieces, ticks)
+    untold = [{"from_bytes": raw["from_bytes"], "to_bytes": raw["to_bytes"], "word": UNKNOWN}]
+    pieces = [(piece["from_bytes"], piece["to_bytes"] + 1, piece["word"]) for piece in raw.get("pieces", untold)]
+    ticks = [Tick(entry["at_bytes"], entry.get("steady", True), entry.get("doubtful", False)) for entry in own]
+    return Lane(raw["allocator"], raw.get("name", raw["allocator"]), float(raw["touch"]), raw["thread"], pieces, ticks)
 
 
 def lanes_of(document: dict[str, Any]) -> list[Lane]:
@@ -73,13 +48,10 @@ def lanes_of(document: dict[str, Any]) -> list[Lane]:
 
     Known allocators come first, and each one's lanes by touch.
     """
-    every = [_lane(raw, document["thresholds"]) for raw in document["lanes"]]
-    main = {(lane.allocator, lane.touch): lane for lane in every if lane.thread == "main"}
+    every = [_lane(raw, document["thresholds"]) for raw in document["lanes"] if not raw.get("like_main", False)]
+    return sorted(every, key=lambda lane: (order(lane.allocator), lane.touch, lane.thread))
 
-    def is_news(lane: Lane) -> bool:
-        like = main.get((lane.allocator, lane.touch))
-        return lane is like or like is None \
-            or (lane.pieces, lane.ticks) != (like.pieces, like.ticks)
 
-    return sorted(filter(is_news, every),
-                  key=lambda lane: (order(lane.allocator), lane.touch, lane.thread))
+def words_of(document: dict[str, Any]) -> dict[str, str]:
+    """What the words of pieces mean, for the legend."""
+    return {UNKNOWN: "not known", **document.get("words", {})}

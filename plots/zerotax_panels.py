@@ -17,6 +17,7 @@ from zerotax_looks import labels, order
 from zerotax_layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_results import Key, Na, Point, Results
 from zerotax_style import FAINT, line_styles
+from zerotax_summary import touch_heading
 from zerotax_units import plain_text
 
 LEFT, BETWEEN_ROWS, HEADING, BELOW = 1.08, 0.32, 0.38, 0.80   # inches
@@ -54,12 +55,6 @@ def columns_of(results: Results) -> tuple[list[float], list[str]]:
         return touches, []
     hidden = ", ".join(plain_text(touch) for touch in touches[1:-1])
     return [touches[0], touches[-1]], [f"Measured but not drawn here: touch {hidden}."]
-
-
-def heading(touch: float) -> str:
-    """What a touch value means, in words."""
-    share = {0.0: "nothing", 1.0: "every page"}.get(touch, f"{plain_text(touch * 100)} % of the pages")
-    return f"touch {plain_text(touch)}: the program writes {share}"
 
 
 def legend_shape(entries: list[str]) -> tuple[int, int]:
@@ -115,7 +110,7 @@ class LineFigure:
                     axes.set_ylabel(row.title)
                     axes.yaxis.set_label_coords(-(LEFT - 0.22) / width, 0.5)
                 if r == 0:
-                    axes.set_title(heading(touch), loc="left", fontsize=11, pad=7)
+                    axes.set_title(touch_heading(self.results, touch), loc="left", fontsize=11, pad=7)
                 if r == rows - 1:
                     axes.set_xlabel("size asked of calloc")
         handles = [Line2D([], [], **self.looks[key]) for key in self.keys]

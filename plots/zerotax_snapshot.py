@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from zerotax_documents import title_of
 from zerotax_looks import Style
-from zerotax_units import ratio_text, size_text
+from zerotax_units import size_text
 
 FILE = "snapshot.json"
 SCHEMA = "zerotax.snapshot/1"
@@ -67,11 +68,6 @@ def left_out(document: dict[str, Any]) -> list[str]:
     return notes
 
 
-def title(document: dict[str, Any], of: list[Mark]) -> str:
+def title(document: dict[str, Any]) -> str:
     """How much slower the writers are, at the most and at the least."""
-    what = f"A snapshot of {size_text(document['parameters']['array_bytes'])} under writers"
-    if len(of) < 2:
-        return what
-    worst, best = max(of, key=lambda m: m.slowdown), min(of, key=lambda m: m.slowdown)
-    return f"{what}: they need {ratio_text(best.slowdown)} times as long with {best.name}, " \
-           f"{ratio_text(worst.slowdown)} times with {worst.name}"
+    return title_of(document, f"A snapshot of {size_text(document['parameters']['array_bytes'])} under writers")

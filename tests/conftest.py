@@ -18,6 +18,8 @@ sys.path[:0] = [str(SOURCE / "tests" / "support"), str(SOURCE / "tests" / "suppo
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve()
 ZEROTAX = BUILD / "bin" / "zerotax"
 PLANTED = BUILD / "tests" / "planted"
+# The figures and the page ask the command for what a file of an earlier version does not say.
+os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(BUILD / "bin")])
 
 KIB = 1 << 10
 MIB = 1 << 20

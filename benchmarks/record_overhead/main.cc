@@ -1,11 +1,15 @@
 // What zerotax record adds to the wall time of programs whose blocks are under 64 KiB: each is run recorded and as it
-// is, in turn, and the ratio of each pair is taken. Expected: under 3 %.
+// is, in turn, and the ratio of each pair is taken. Expected: under 3 %. The last row is a program that has memory
+// zeroed again and again: it says what recording costs there, without a bound.
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <string>
@@ -41,9 +45,24 @@ int do_work(int rounds) {
   return sum == 0 ? 1 : 0;
 }
 
+/// Work that the kernel does most of: a block of 1 MiB is mapped, filled and unmapped again, which recording looks at
+/// three times.
+int do_refill(int rounds) {
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  for (int round = 0; round < rounds; ++round) {
+    void* block = std::malloc(kBytes);
+    std::memset(block, 7, kBytes);
+    asm volatile("" : : "r"(block) : "memory");
+    std::free(block);
+  }
+  return 0;
+}
+
 struct Program {
   std::string name;
   std::vector<std::string> words;
+  bool judged = true;  ///< whether its ratio is to be under what is expected
 };
 
 std::vector<Program> programs(const std::string& self, const std::string& source, int rounds) {
@@ -59,6 +78,7 @@ std::vector<Program> programs(const std::string& self, const std::string& source
   if (!find_program("g++").empty()) {
     all.push_back({"g++ -O1 of one file", {"g++", "-O1", "-std=c++17", "-x", "c++", "-c", source, "-o", "/dev/null"}});
   }
+  all.push_back({"1 MiB refilled (no bound)", {self, "--refill", std::to_string(25 * rounds)}, false});
   return all;
 }
 
@@ -82,7 +102,7 @@ int run(const std::string& self, bool smoke, int pairs) {
   const std::string source = fmt::format("/tmp/zerotax-record-overhead-{}.cc", ::getpid());
   std::ofstream(source) << "#include <map>\n#include <string>\n#include <vector>\n"
                            "std::map<std::string, std::vector<int>> m;\nvoid f() { m[\"a\"].push_back(1); }\n";
-  fmt::print("{:<24} {:>6} {:>11} {:>7} {:>16}\n", "program", "pairs", "as it is", "ratio", "95 % interval");
+  fmt::print("{:<25} {:>6} {:>11} {:>7} {:>16}\n", "program", "pairs", "as it is", "ratio", "95 % interval");
   int over = 0;
   for (const Program& program : programs(self, source, smoke ? 2 : 40)) {
     std::vector<double> ratios;
@@ -100,9 +120,10 @@ int run(const std::string& self, bool smoke, int pairs) {
     for (const auto& medians : resampled_medians({ratios}, 2000, 1)) estimates.push_back(medians.front());
     const Interval interval = percentile_interval(estimates, 0.95);
     const double ratio = median(ratios);
-    if (ratio > kExpected) ++over;
-    fmt::print("{:<24} {:>6} {:>9.1f} ms {:>7.3f}   {:.3f} to {:.3f}{}\n", program.name, pairs, median(plain) * 1e3,
-               ratio, interval.low, interval.high, ratio > kExpected ? "  over" : "");
+    const bool is_over = program.judged && ratio > kExpected;
+    if (is_over) ++over;
+    fmt::print("{:<25} {:>6} {:>9.1f} ms {:>7.3f}   {:.3f} to {:.3f}{}\n", program.name, pairs, median(plain) * 1e3,
+               ratio, interval.low, interval.high, is_over ? "  over" : "");
     std::fflush(stdout);
   }
   ::unlink(source.c_str());
@@ -118,12 +139,15 @@ int main(int argc, char** argv) {
   CLI::App app{"what zerotax record adds to the wall time of programs with small blocks"};
   bool smoke = false;
   int work = 0;
+  int refill = 0;
   int pairs = 21;
   app.add_flag("--smoke", smoke, "one pair, little work: only to see that it works");
   app.add_option("--work", work, "do the work that is measured, so many rounds")->group("");
+  app.add_option("--refill", refill, "refill a block so many times")->group("");
   app.add_option("--pairs", pairs, "runs of each kind")->capture_default_str()->check(CLI::Range(1, 1000));
   CLI11_PARSE(app, argc, argv);
   if (work > 0) return do_work(work);
+  if (refill > 0) return do_refill(refill);
   catch_interrupts();
   try {
     return run(argv[0], smoke, smoke ? 1 : pairs);

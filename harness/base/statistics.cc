@@ -12,7 +12,8 @@ double sorted_quantile(const std::vector<double>& sorted, double q) {
   const auto below = static_cast<std::size_t>(std::floor(position));
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double weight = position - static_cast<double>(below);
-  return sorted[below] * (1 - weight) + sorted[above] * weight;
+  // Never beyond either: of equal values every quantile is that value, or percentiles would not ascend.
+  return std::lerp(sorted[below], sorted[above], weight);
 }
 
 }  // namespace

@@ -23,8 +23,13 @@ std::string key_of(const Point& point) {
 std::string allocator_label(const Point& point) {
   std::string label = point.allocator;
   if (const auto version = point.version.word()) label += " " + *version;
-  for (const auto& [key, value] : point.env) label += fmt::format(" [{}={}]", key, value);
-  return label;
+  return label + settings_words(point.env);
+}
+
+std::string settings_words(const std::map<std::string, std::string>& env) {
+  std::string words;
+  for (const auto& [key, value] : env) words += fmt::format("{}{}={}", words.empty() ? " [" : " ", key, value);
+  return words.empty() ? words : words + "]";
 }
 
 }  // namespace zerotax

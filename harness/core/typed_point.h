@@ -60,4 +60,7 @@ std::string key_of(const Point& point);
 /// "allocator version [KEY=VALUE …]".
 std::string allocator_label(const Point& point);
 
+/// " [KEY=VALUE KEY=VALUE]": what follows an allocator's name wherever it has settings; "" if it has none.
+std::string settings_words(const std::map<std::string, std::string>& env);
+
 }  // namespace zerotax

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
+#include "core/document.h"
 #include "core/figures.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
@@ -41,6 +42,7 @@ struct Options {
   std::string faults;
   std::string svg;
   std::string buffer;
+  std::string read;
   bool has_pid = false;
   bool has_name = false;
 };
@@ -112,8 +114,23 @@ void check_log(const FaultData& data) {
                    "give a regular file on a disk with free space, or a reader that keeps up until the end");
 }
 
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options, const std::vector<std::string>& words) {
+  if (options.has_pid || !words.empty() || !options.faults.empty()) {
+    throw UsageError("--read watches nothing", "leave out --pid, --faults and the command");
+  }
+  check_outputs({{"--json", options.json}, {"--svg", options.svg}}, {{"--read", options.read}});
+  Json document = read_document(options.read, "cow", "give a file of zerotax cow --json");
+  add_verdict(document);
+  if (!options.json.empty()) write_file(options.json, json_text(document));
+  if (options.json != "-") fmt::print("{}", cow_text(document));
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json_text(document)));
+  return ExitStatus::kDone;
+}
+
 ExitStatus cow(const Options& options) {
   const std::vector<std::string> words = Subcommand::program_words();
+  if (!options.read.empty()) return judge_again(options, words);
   check(options, words);
   CowSubject subject;
   subject.command = words;
@@ -152,6 +169,7 @@ const Subcommand command(
       arguments.flag("--first-child", options->first_child, "count only the first forked process");
       const Argument name =
           arguments.option("--comm", options->name, "count only processes whose name starts with this word").word();
+      arguments.option("--read", options->read, "watch nothing: show this earlier file of --json").path();
       arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
       arguments
           .option("--faults", options->faults, "write each fault to this file as it happens, one line of JSON each")

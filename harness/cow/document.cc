@@ -113,6 +113,7 @@ Json cow_json(const CowSubject& subject, const FaultData& data, const Json& envi
                             {"module", code.frame.module},
                             {"counts", counts_json(code.counts, data.every_fault)}});
   }
+  add_verdict(json);
   return json;
 }
 

@@ -114,7 +114,29 @@ Json findings_json(const std::vector<AllocatorFindings>& all, const std::string&
   for (const AllocatorFindings& one : all) {
     for (const Finding& finding : one.findings) json["findings"].push_back(finding_json(one, finding));
   }
+  json["sentence"] = findings_sentence(json["findings"]);
   return json;
+}
+
+std::string findings_sentence(const Json& findings) {
+  if (findings.empty()) return "No rule found anything to report.";
+  std::vector<std::string> counts;
+  const Json* worst = nullptr;
+  for (const char* severity : {"high", "medium", "low"}) {
+    std::uint64_t count = 0;
+    for (const Json& finding : findings) {
+      if (finding.at("severity") != severity) continue;
+      ++count;
+      if (worst == nullptr) worst = &finding;
+    }
+    if (count > 0) counts.push_back(fmt::format("{} of {} severity", count, severity));
+  }
+  std::string text;
+  for (std::size_t n = 0; n < counts.size(); ++n) {
+    text += (n == 0 ? "" : n + 1 == counts.size() ? " and " : ", ") + counts[n];
+  }
+  return fmt::format("{}. {}: {}: {}.", text, findings.size() == 1 ? "It is" : "The first",
+                     worst->at("allocator").get<std::string>(), worst->at("title").get<std::string>());
 }
 
 std::string findings_count(const Json& findings) {

@@ -28,6 +28,9 @@ Json finding_json(const AllocatorFindings& subject, const Finding& finding);
 /// The object of "zerotax.findings/1" (results/schema/findings.schema.json); `run` is where the points are from.
 Json findings_json(const std::vector<AllocatorFindings>& all, const std::string& run);
 
+/// How many there are of each severity, and the first of the most severe, of its "findings".
+std::string findings_sentence(const Json& findings);
+
 /// For people, of that object: at most 80 columns.
 std::string findings_text(const Json& findings);
 

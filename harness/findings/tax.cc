@@ -37,6 +37,7 @@ Answer returns_memory(const Point& point) {
 void add_costs(const Point& point, PointVerdict& verdict) {
   const std::uint64_t size = point.size_bytes;
   verdict.calls = redundant_calls(point);
+  verdict.zeroed_bytes = point.count(Metric::kZeroedBytes);
   verdict.redundant_bytes = point.count(Metric::kRedundantZeroedBytes);
   if (point.first() != nullptr) {
     verdict.first_redundant = is_much_of(point.first()->count(Metric::kRedundantZeroedBytes), size);
@@ -45,12 +46,14 @@ void add_costs(const Point& point, PointVerdict& verdict) {
   verdict.needless_in_free = is_much_of(point.count(Metric::kRedundantZeroedInFreeBytes), size);
   verdict.returns = returns_memory(point);
   verdict.calloc_ns = point.number(Metric::kCallocNs);
+  verdict.calloc_faults = point.count(Metric::kCallocFaults);
   for (const CallMode& mode : point.timing_modes) {
     if (const auto ns = mode.number(Metric::kCallocNs)) verdict.calloc_ns_modes.push_back(*ns);
   }
   verdict.operation_ns = operation_ns(point);
   verdict.operation_faults = operation_faults(point);
   verdict.mb_per_s = point.number(Metric::kMbPerS);
+  verdict.fork_ns = point.number(Metric::kForkNs);
 }
 
 PointVerdict verdict_of(const Point& point, std::size_t allocator) {
@@ -84,18 +87,24 @@ std::size_t place_of(const Point& point, std::vector<AllocatorTax>& allocators) 
   tax.preload = preload;
   tax.env = point.env;
   tax.label = label;
+  tax.name = point.allocator + settings_words(point.env);
   allocators.push_back(std::move(tax));
   return allocators.size() - 1;
 }
 
-/// Two builds of one allocator get labels with the file that was preloaded.
+/// Two builds of one allocator get names with the file that was preloaded.
 void distinguish_builds(std::vector<AllocatorTax>& allocators) {
-  std::map<std::string, int> times;
-  for (const AllocatorTax& tax : allocators) ++times[tax.label];
+  std::map<std::string, int> labels;
+  std::map<std::string, int> names;
+  for (const AllocatorTax& tax : allocators) {
+    ++labels[tax.label];
+    ++names[tax.name];
+  }
   for (AllocatorTax& tax : allocators) {
-    if (times[tax.label] < 2) continue;
-    tax.label +=
+    const std::string build =
         fmt::format(" {{{}}}", tax.preload.empty() ? "built in" : tax.preload.substr(tax.preload.rfind('/') + 1));
+    if (labels[tax.label] > 1) tax.label += build;
+    if (names[tax.name] > 1) tax.build = build;
   }
 }
 

@@ -34,6 +34,7 @@ struct PointVerdict {
   std::string reason;  ///< why the status is not ok
 
   std::optional<std::vector<RedundantCalls>> calls;  ///< kinds of later calls that write zeros needlessly
+  std::optional<std::uint64_t> zeroed_bytes;         ///< by calloc; lower median
   std::optional<std::uint64_t> redundant_bytes;      ///< lower median
   Answer first_redundant;                            ///< the same of the first call of the process
   Answer clears_in_free;                             ///< free writes zeros over at least half of the block
@@ -41,10 +42,12 @@ struct PointVerdict {
   bool looked_at_free;                               ///< older runs did not
   Answer returns;                                    ///< memory goes back to the kernel and comes again, zeroed anew
   std::optional<double> calloc_ns;                   ///< median
-  std::vector<double> calloc_ns_modes;               ///< where calls are not alike: of each kind, most frequent first
-  std::optional<double> operation_ns;                ///< calloc, touching and free
+  std::optional<std::uint64_t> calloc_faults;
+  std::vector<double> calloc_ns_modes;  ///< where calls are not alike: of each kind, most frequent first
+  std::optional<double> operation_ns;   ///< calloc, touching and free
   std::optional<std::uint64_t> operation_faults;
   std::optional<double> mb_per_s;  ///< of a case that receives
+  std::optional<double> fork_ns;   ///< of a case that forks; median
   // Against all others at the same case, size, touch and thread, by calloc_ns:
   std::optional<std::size_t> fastest;  ///< which allocator; nothing if there is no other
   std::optional<double> fastest_ns;
@@ -63,6 +66,8 @@ struct AllocatorTax {
   std::string preload;  ///< empty: linked into the probe
   std::map<std::string, std::string> env;
   std::string label;  ///< "mimalloc 2.0.9", with its configuration if it has one; no other has the same
+  std::string name;   ///< the same without the version, as figures call it
+  std::string build;  ///< " {libmine.so}", behind the name, where another build has the same name
   SizeRanges redundant;
   SizeRanges redundant_first;
   SizeRanges slow;

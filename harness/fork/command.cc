@@ -6,8 +6,10 @@
 #include "base/size.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
+#include "core/document.h"
 #include "core/interrupt.h"
 #include "core/output_file.h"
+#include "core/output_paths.h"
 #include "core/results.h"
 #include "fork/document.h"
 #include "fork/study.h"
@@ -19,12 +21,14 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax fork\n"
     "  zerotax fork --most 1GiB --rounds 3\n"
-    "  zerotax fork --json fork.json && /usr/bin/python3 plots/fork.py fork.json\n";
+    "  zerotax fork --json fork.json && /usr/bin/python3 plots/fork.py fork.json\n"
+    "  zerotax fork --read old.json --json fork.json\n";
 
 struct Options {
   std::string most = "8GiB";
   int rounds = 5;
   double seconds = 3;
+  std::string read;
   std::string json;
 };
 
@@ -46,7 +50,18 @@ ForkPlan plan_of(const Options& options) {
   return plan;
 }
 
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options) {
+  check_outputs({{"--json", options.json}}, {{"--read", options.read}});
+  Json document = read_document(options.read, "fork", "give a file of zerotax fork --json");
+  add_verdict(document);
+  if (!options.json.empty()) write_file(options.json, json_text(document));
+  if (options.json != "-") fmt::print("{}", fork_text(document));
+  return ExitStatus::kDone;
+}
+
 ExitStatus fork(const Options& options) {
+  if (!options.read.empty()) return judge_again(options);
   const ForkPlan plan = plan_of(options);
   if (!options.json.empty()) check_writable(options.json);
   const std::string started = utc_now();
@@ -68,6 +83,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .option("--seconds", options->seconds,
               "CPU time to sample the kernel for in each process, in seconds (0: no sampling)")
       .with_default();
+  arguments.option("--read", options->read, "measure nothing: show this earlier file of --json").path();
   arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
   return [options] { return fork(*options); };
 }

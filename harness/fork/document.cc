@@ -189,6 +189,7 @@ Json fork_json(const ForkData& data, const Json& environment, const std::string&
   }
   json["model"] = model_json(model);
   json["shared_page_tables"] = sharing_json(model);
+  add_verdict(json);
   return json;
 }
 

@@ -11,6 +11,20 @@
 namespace zerotax {
 namespace {
 
+struct NamedWeight {
+  const char* name;
+  StackWeight weight;
+  const char* title;
+};
+constexpr NamedWeight kWeights[] = {
+    {"redundant", StackWeight::kRedundant, "Bytes zeroed that were already zero"},
+    {"zeroed", StackWeight::kZeroed, "Bytes zeroed"},
+    {"kernel", StackWeight::kKernel, "Bytes zeroed by the kernel"},
+    {"refilled", StackWeight::kRefilled, "Bytes zeroed by the kernel in place of returned memory"},
+    {"returned", StackWeight::kReturned, "Bytes returned to the kernel"},
+    {"ns", StackWeight::kTime, "Time in large stores of zeros"},
+};
+
 std::uint64_t weight_of(const Json& site, StackWeight weight) {
   const Json& sampled = site.at("sampled");
   switch (weight) {
@@ -19,6 +33,12 @@ std::uint64_t weight_of(const Json& site, StackWeight weight) {
              sampled.at("redundant_zeroed_bytes").get<std::uint64_t>();
     case StackWeight::kZeroed:
       return site.at("zeroed_bytes").get<std::uint64_t>() + sampled.at("zeroed_bytes").get<std::uint64_t>();
+    case StackWeight::kKernel:
+      return site.at("kernel_zeroed_bytes").get<std::uint64_t>();
+    case StackWeight::kRefilled:
+      return site.at("refilled_bytes").get<std::uint64_t>();
+    case StackWeight::kReturned:
+      return site.at("returned_bytes").get<std::uint64_t>();
     case StackWeight::kTime:
       break;
   }
@@ -34,11 +54,28 @@ std::string clean(std::string name) {
 
 }  // namespace
 
+const std::vector<std::string>& stack_weight_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const NamedWeight& known : kWeights) all.emplace_back(known.name);
+    return all;
+  }();
+  return names;
+}
+
 StackWeight parse_stack_weight(const std::string& name) {
-  if (name == "redundant") return StackWeight::kRedundant;
-  if (name == "zeroed") return StackWeight::kZeroed;
-  if (name == "ns") return StackWeight::kTime;
-  throw UsageError(fmt::format("unknown weight '{}'", name), "choose redundant, zeroed or ns");
+  for (const NamedWeight& known : kWeights) {
+    if (name == known.name) return known.weight;
+  }
+  throw UsageError(fmt::format("unknown weight '{}'", name),
+                   fmt::format("choose one of {}", fmt::join(stack_weight_names(), ", ")));
+}
+
+const char* stack_weight_title(StackWeight weight) {
+  for (const NamedWeight& known : kWeights) {
+    if (weight == known.weight) return known.title;
+  }
+  return "";
 }
 
 FoldedStacks fold_sites(const Json& sites, StackWeight weight) {

@@ -10,9 +10,15 @@
 namespace zerotax {
 
 /// What a call stack is weighted by.
-enum class StackWeight { kRedundant, kZeroed, kTime };
+enum class StackWeight { kRedundant, kZeroed, kTime, kKernel, kRefilled, kReturned };
 
-/// The weight of a name: redundant, zeroed, ns. Throws UsageError for another.
+/// The names of the weights: redundant, zeroed, kernel, refilled, returned, ns.
+const std::vector<std::string>& stack_weight_names();
+
+/// What a graph of this weight shows, such as "Bytes zeroed".
+const char* stack_weight_title(StackWeight weight);
+
+/// The weight of one of these names. Throws UsageError for another.
 StackWeight parse_stack_weight(const std::string& name);
 
 /// Call stacks with a weight each, outermost function first.

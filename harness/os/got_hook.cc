@@ -118,7 +118,8 @@ void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const 
       const bool resolved = *slot == replacement.original;
       // A slot of the name may be replaced while it is unbound (it points into its own object's procedure linkage
       // table), not when it is bound to some other function of that name.
-      const bool named = lazy && symbol != nullptr && symbol->st_shndx == SHN_UNDEF && dynamic.strings != nullptr &&
+      const bool named = lazy && symbol != nullptr && dynamic.strings != nullptr &&
+                         (symbol->st_shndx == SHN_UNDEF || replacement.of_definer) &&
                          std::strcmp(dynamic.strings + symbol->st_name, replacement.symbol) == 0 &&
                          holds(object, *slot);
       if (!resolved && !named) continue;

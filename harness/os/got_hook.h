@@ -11,6 +11,7 @@ struct GotReplacement {
   const char* symbol;  ///< its name in relocations
   void* original;      ///< what the name resolves to (the chosen variant, where it is an indirect function)
   void* replacement;
+  bool of_definer = false;  ///< unbound slots of the name in the object that defines it, too
 };
 
 /// Replaces, in every object loaded so far, each GOT slot that belongs to one of the functions: slots that hold its
@@ -32,7 +33,7 @@ class GotReplacements {
     void* found = ::dlsym(RTLD_DEFAULT, symbol);
     if (found == nullptr) return;
     real = reinterpret_cast<Function*>(found);
-    all_[count_++] = {symbol, found, reinterpret_cast<void*>(replacement)};
+    all_[count_++] = {symbol, found, reinterpret_cast<void*>(replacement), false};
   }
 
   /// replace_got_slots of them all.

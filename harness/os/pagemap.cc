@@ -35,11 +35,46 @@ struct ScanArguments {
 };
 constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArguments);
 constexpr std::uint64_t kWritten = 1 << 1;
+constexpr std::uint64_t kOfFile = 1 << 2;
 constexpr std::uint64_t kPresent = 1 << 3;
 constexpr std::uint64_t kSwapped = 1 << 4;
 constexpr std::uint64_t kZeroFrame = 1 << 5;
+constexpr std::uint64_t kHuge = 1 << 6;
 
 constexpr std::size_t kRegions = 256;
+
+/// What a page must be and not be: see PAGEMAP_SCAN in Documentation/admin-guide/mm/pagemap.rst.
+struct Wanted {
+  std::uint64_t inverted;
+  std::uint64_t all_of;
+  std::uint64_t any_of;
+  std::uint64_t returned;  ///< the categories to tell apart
+};
+
+/// Calls visit(region) for the regions of a range. Returns false if the kernel refused.
+template <typename Visit>
+bool for_each_region(int fd, AddressRange range, Wanted wanted, Visit visit) {
+  PageRegion regions[kRegions];
+  ScanArguments arguments{};
+  arguments.size = sizeof arguments;
+  arguments.start = range.begin;
+  arguments.end = range.end;
+  arguments.vec = reinterpret_cast<std::uint64_t>(&regions[0]);
+  arguments.vec_len = kRegions;
+  arguments.category_inverted = wanted.inverted;
+  arguments.category_mask = wanted.all_of;
+  arguments.category_anyof_mask = wanted.any_of;
+  arguments.return_mask = wanted.returned;
+  // The region buffer can be too short for what is found: go on from where the walk ended.
+  while (arguments.start < range.end) {
+    const int count = ::ioctl(fd, kPagemapScan, &arguments);
+    if (count < 0) return false;
+    for (int i = 0; i < count; ++i) visit(regions[i]);
+    if (arguments.walk_end <= arguments.start) break;
+    arguments.start = arguments.walk_end;
+  }
+  return true;
+}
 
 void add_to_list(void* list, AddressRange pages) { static_cast<RangeList*>(list)->add(pages); }
 
@@ -85,7 +120,7 @@ bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context)
       // never swapped: not the zero page, and any of present and swapped.
       return scan(range, kZeroFrame, kZeroFrame, kPresent | kSwapped, visit, context);
     case Method::kRead:
-      return read(range, false, visit, context);
+      return read(range, Kind::kAny, visit, context);
     case Method::kNone:
       break;
   }
@@ -99,34 +134,34 @@ bool Pagemap::written(AddressRange range, RangeList& written) const {
 
 bool Pagemap::zero_pages(AddressRange range, RangeList& zero_pages) const {
   if (method_ == Method::kScan) return scan(range, 0, kZeroFrame, kPresent, add_to_list, &zero_pages);
-  return method_ == Method::kRead && read(range, true, add_to_list, &zero_pages);
+  return method_ == Method::kRead && read(range, Kind::kZeroPage, add_to_list, &zero_pages);
 }
 
 bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
                    void* context) const {
-  PageRegion regions[kRegions];
-  ScanArguments arguments{};
-  arguments.size = sizeof arguments;
-  arguments.start = range.begin;
-  arguments.end = range.end;
-  arguments.vec = reinterpret_cast<std::uint64_t>(&regions[0]);
-  arguments.vec_len = kRegions;
-  arguments.category_inverted = inverted;
-  arguments.category_mask = all_of;
-  arguments.category_anyof_mask = any_of;
-  arguments.return_mask = kPresent;
-  // The region buffer can be too short for what is found: go on from where the walk ended.
-  while (arguments.start < range.end) {
-    const int count = ::ioctl(fd_.get(), kPagemapScan, &arguments);
-    if (count < 0) return false;
-    for (int i = 0; i < count; ++i) visit(context, {regions[i].start, regions[i].end});
-    if (arguments.walk_end <= arguments.start) break;
-    arguments.start = arguments.walk_end;
-  }
-  return true;
+  return for_each_region(fd_.get(), range, {inverted, all_of, any_of, kPresent}, [&](const PageRegion& region) {
+    visit(context, {region.start, region.end});
+  });
 }
 
-bool Pagemap::read(AddressRange range, bool zero, Visit visit, void* context) const {
+std::optional<Pagemap::Anonymous> Pagemap::anonymous(AddressRange range) const {
+  Anonymous found;
+  if (method_ == Method::kScan) {
+    const std::uint64_t neither = kZeroFrame | kOfFile;
+    const bool scanned = for_each_region(fd_.get(), range, {neither, neither, kPresent | kSwapped, kHuge},
+                                         [&](const PageRegion& region) {
+                                           const std::uint64_t bytes = region.end - region.start;
+                                           found.bytes += bytes;
+                                           if ((region.categories & kHuge) != 0) found.huge += bytes;
+                                         });
+    return scanned ? std::optional(found) : std::nullopt;
+  }
+  const auto add = [](void* sum, AddressRange pages) { static_cast<Anonymous*>(sum)->bytes += pages.bytes(); };
+  if (method_ == Method::kNone || !read(range, Kind::kAnonymous, add, &found)) return std::nullopt;
+  return found;
+}
+
+bool Pagemap::read(AddressRange range, Kind kind, Visit visit, void* context) const {
   std::uint64_t entries[1024];
   for (std::uintptr_t address = range.begin; address < range.end;) {
     const std::size_t wanted = std::min(std::size(entries), (range.end - address) / kPageBytes);
@@ -136,7 +171,10 @@ bool Pagemap::read(AddressRange range, bool zero, Visit visit, void* context) co
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
     for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
       const PagemapEntry entry(entries[i]);
-      if (entry.populated() && is_zero_page(entry) == zero) visit(context, {address, address + kPageBytes});
+      const bool counts = kind != Kind::kAnonymous || !entry.of_file();
+      if (counts && entry.populated() && is_zero_page(entry) == (kind == Kind::kZeroPage)) {
+        visit(context, {address, address + kPageBytes});
+      }
     }
   }
   return true;

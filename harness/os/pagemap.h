@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "os/page.h"
 #include "os/pagemap_entry.h"
@@ -28,6 +29,10 @@ class Pagemap {
   /// as populated with kRead. kNone where /proc is out of reach by now.
   explicit Pagemap(Method known);
 
+  /// Of a descriptor of /proc/self/pagemap, which it takes over, and kScan. `release` gives it back.
+  explicit Pagemap(UniqueFd fd) : fd_(std::move(fd)), method_(Method::kScan) {}
+  [[nodiscard]] int release() { return fd_.release(); }
+
   [[nodiscard]] Method method() const { return method_; }
   /// Why the method is kNone; empty otherwise.
   [[nodiscard]] const char* reason() const { return reason_; }
@@ -52,6 +57,15 @@ class Pagemap {
     return method_ == Method::kScan || zero_frame_ != 0 || exclusive_tells_;
   }
 
+  /// Populated bytes of private anonymous memory in a range of whole pages: pages of files and of shared memory are
+  /// left out, swapped pages are not. `huge` are those that a huge page of the page tables maps (kScan only, else 0).
+  struct Anonymous {
+    std::uint64_t bytes = 0;
+    std::uint64_t huge = 0;
+  };
+  /// Nothing if the kernel refused.
+  [[nodiscard]] std::optional<Anonymous> anonymous(AddressRange range) const;
+
   /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker, or
   /// populated since it began to watch them (kScan only). The shared zero page was read, not written.
   bool written(AddressRange range, RangeList& written) const;
@@ -62,8 +76,9 @@ class Pagemap {
  private:
   bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
             void* context) const;
-  /// `zero`: the shared zero page instead of what is populated.
-  bool read(AddressRange range, bool zero, Visit visit, void* context) const;
+  enum class Kind { kAny, kAnonymous, kZeroPage };
+  /// `kind`: what is populated, of it what is anonymous, or instead of it the shared zero page.
+  bool read(AddressRange range, Kind kind, Visit visit, void* context) const;
   void learn_zero_page(Sharing sharing);
   [[nodiscard]] bool is_zero_page(PagemapEntry entry) const;
 

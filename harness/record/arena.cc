@@ -116,6 +116,12 @@ std::vector<const record::ExecEntry*> RecordArena::execs() const {
   return found;
 }
 
+std::uint64_t RecordArena::used_bytes() const {
+  struct stat status {};
+  constexpr std::uint64_t kStatBlock = 512;  // stat(2), st_blocks
+  return ::fstat(fd_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * kStatBlock : 0;
+}
+
 std::size_t RecordArena::lost_processes() const {
   const std::size_t used = arena_->slots_used;
   return used > record::kProcesses ? used - record::kProcesses : 0;

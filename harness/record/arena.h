@@ -26,6 +26,8 @@ class RecordArena {
   /// since the last.
   [[nodiscard]] std::vector<const record::ProcessSlot*> processes();
   [[nodiscard]] std::vector<const record::ExecEntry*> execs() const;
+  /// Bytes of memory or disk that the file takes up now: what recording costs beside the processes.
+  [[nodiscard]] std::uint64_t used_bytes() const;
   /// Processes that found no slot.
   [[nodiscard]] std::size_t lost_processes() const;
 

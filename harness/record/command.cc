@@ -43,14 +43,11 @@ std::vector<std::string> command_words() {
 }
 
 FlameGraphWords graph_words(const Json& record, StackWeight weight) {
-  const char* what = weight == StackWeight::kRedundant ? "Bytes zeroed that were already zero"
-                     : weight == StackWeight::kZeroed  ? "Bytes zeroed"
-                                                       : "Time in large stores of zeros";
   std::string command;
   for (const Json& word : record.at("command")) command += (command.empty() ? "" : " ") + word.get<std::string>();
   constexpr std::size_t kLongest = 150;
   if (command.size() > kLongest) command = command.substr(0, kLongest) + " ...";
-  return {what, command, weight == StackWeight::kTime};
+  return {stack_weight_title(weight), command, weight == StackWeight::kTime};
 }
 
 /// We exit with the program's status; a status of 0 to 3 is its own unless a line on stderr says otherwise.
@@ -93,10 +90,11 @@ const Subcommand command(
       arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
           .path();
       arguments.option("--svg", options->svg, "draw them as a flame graph").path();
-      arguments.option("--weight", options->weight, "weight for --folded and --svg: redundant or zeroed (bytes), or ns")
-          .completed_by([] {
-            return std::vector<std::string>{"redundant", "zeroed", "ns"};
-          })
+      arguments
+          .option("--weight", options->weight,
+                  "weight for --folded and --svg: bytes that are redundant, zeroed, kernel (zeroed by the kernel), "
+                  "refilled or returned; or ns (of large stores)")
+          .completed_by(stack_weight_names)
           .with_default();
       return [options, arguments] {
         if (const auto left = arguments.leftover(); !left.empty()) {

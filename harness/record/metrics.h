@@ -5,6 +5,9 @@
 
 namespace zerotax::record {
 
+/// munmap, madvise, brk, mremap or mmap.
+const char* mechanism_name(std::size_t mechanism);
+
 /// Sums of what threads did.
 class RecordFigures {
  public:
@@ -17,6 +20,9 @@ class RecordFigures {
   /// The histogram: a row for each power of two that was called for.
   [[nodiscard]] Json histogram() const;
 
+  [[nodiscard]] const record::Tally& tally() const { return sum_; }
+  /// CPU nanoseconds of the large stores of zeros, the program's own included, by the clocks of their threads.
+  [[nodiscard]] std::uint64_t zero_cpu_ns() const;
   /// Nanoseconds of the large stores of zeros, the program's own included.
   [[nodiscard]] std::uint64_t zero_ns() const;
   /// Bytes zeroed, to sort by importance.

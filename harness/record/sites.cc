@@ -5,6 +5,7 @@
 #include <string>
 
 #include "observe/symbols.h"
+#include "record/metrics.h"
 
 namespace zerotax::record {
 namespace {
@@ -35,6 +36,9 @@ struct Sums {
   std::uint64_t faults = 0;
   std::uint64_t sampled_zeroed = 0;
   std::uint64_t sampled_redundant = 0;
+  std::uint64_t kernel_zeroed = 0;
+  std::uint64_t refilled = 0;
+  std::uint64_t returned[kMechanisms] = {};
 };
 
 Place place_of(const ProcessSlot& process, std::uint64_t frame) {
@@ -53,6 +57,12 @@ const char* kind_name(SiteKind kind) {
       return "realloc";
     case SiteKind::kByHand:
       return "by_hand";
+    case SiteKind::kFree:
+      return "free";
+    case SiteKind::kPurge:
+      return "purge";
+    case SiteKind::kProgram:
+      return "program";
     case SiteKind::kOther:
       break;
   }
@@ -69,6 +79,15 @@ Json site_json(const StackKey& key, const Sums& sums, Symbols& symbols) {
   json["zero_ns"] = sums.ns;
   json["zero_faults"] = sums.faults;
   json["sampled"] = {{"zeroed_bytes", sums.sampled_zeroed}, {"redundant_zeroed_bytes", sums.sampled_redundant}};
+  json["kernel_zeroed_bytes"] = sums.kernel_zeroed;
+  json["refilled_bytes"] = sums.refilled;
+  std::uint64_t returned = 0;
+  json["returned_by"] = Json::object();
+  for (std::size_t i = 0; i < kMechanisms; ++i) {
+    returned += sums.returned[i];
+    if (sums.returned[i] != 0) json["returned_by"][mechanism_name(i)] = sums.returned[i];
+  }
+  json["returned_bytes"] = returned;
   json["frames"] = Json::array();
   for (const Place& place : key.frames)
     json["frames"].push_back(symbols.frame(place.module, place.build_id, place.address));
@@ -79,6 +98,11 @@ Json site_json(const StackKey& key, const Sums& sums, Symbols& symbols) {
 
 std::uint64_t site_zeroed_bytes(const Json& site) {
   return site.at("zeroed_bytes").get<std::uint64_t>() + site.at("sampled").at("zeroed_bytes").get<std::uint64_t>();
+}
+
+std::uint64_t site_weight(const Json& site) {
+  return site_zeroed_bytes(site) + site.at("kernel_zeroed_bytes").get<std::uint64_t>() +
+         site.at("returned_bytes").get<std::uint64_t>();
 }
 
 Json record_sites(const std::vector<const ProcessSlot*>& processes) {
@@ -99,6 +123,9 @@ Json record_sites(const std::vector<const ProcessSlot*>& processes) {
       sums.faults += site.zero_faults;
       sums.sampled_zeroed += site.sampled_zeroed_bytes;
       sums.sampled_redundant += site.sampled_redundant_bytes;
+      sums.kernel_zeroed += site.kernel_zeroed_bytes;
+      sums.refilled += site.refilled_bytes;
+      for (std::size_t i = 0; i < kMechanisms; ++i) sums.returned[i] += site.returned[i];
     }
   }
   Symbols symbols;
@@ -106,7 +133,7 @@ Json record_sites(const std::vector<const ProcessSlot*>& processes) {
   rows.reserve(stacks.size());
   for (const auto& [key, sums] : stacks) rows.push_back(site_json(key, sums, symbols));
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const Json& a, const Json& b) { return site_zeroed_bytes(a) > site_zeroed_bytes(b); });
+                   [](const Json& a, const Json& b) { return site_weight(a) > site_weight(b); });
   return rows;
 }
 

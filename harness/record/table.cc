@@ -10,6 +10,7 @@
 #include "observe/symbols.h"
 #include "record/document.h"
 #include "record/sites.h"
+#include "record/tax_table.h"
 
 namespace zerotax::record {
 namespace {
@@ -52,6 +53,7 @@ std::string totals(const Json& record) {
   text += fmt::format("{:<14} {:>12} {:>12}\n", "malloc", count(sum.at("malloc_calls")), about(sum.at("malloc_bytes")));
   text +=
       fmt::format("{:<14} {:>12} {:>12}\n", "realloc", count(sum.at("realloc_calls")), about(sum.at("realloc_bytes")));
+  text += fmt::format("{:<14} {:>12}\n", "free", count(sum.at("free_calls")));
   text += fmt::format("\n{:<14} {:>10} {:>12} {:>12} {:>12} {:>12}\n", "zeroed by", "stores", "bytes", "redundant",
                       "time", "faults");
   text += fmt::format("{:<14} {:>10} {}\n", "the allocator", count(sum.at("zeroing_stores")), zero_words(sum));
@@ -63,15 +65,16 @@ std::string remarks(const Json& record) {
   const Json& sum = record.at("totals");
   std::string text = "\n";
   const std::string large = format_size(record.at("rule").at("large_bytes"));
-  if (sum.at("share_of_wall").is_number()) {
-    text += wrap(fmt::format("Stores of zeros of {} and more took {} of the run's wall time and {} of its CPU time. "
-                             "Smaller ones are counted, but not timed.",
-                             large, percent(sum.at("share_of_wall")), percent(sum.at("share_of_cpu"))),
-                 "", "");
-  } else {
+  if (sum.at("share_of_wall").is_number() && sum.at("share_of_cpu").is_number()) {
     text +=
-        wrap(fmt::format("The share of zeroing is unknown: {}.", sum.at("share_of_wall").at("na").get<std::string>()),
+        wrap(fmt::format("Stores of zeros of {} and more took {} of the program's CPU time, faults in them included, "
+                         "and up to {} of the run's wall time on one thread. Smaller ones are counted, but not "
+                         "timed.",
+                         large, percent(sum.at("share_of_cpu")), percent(sum.at("share_of_wall"))),
              "", "");
+  } else {
+    const Json& why = sum.at(sum.at("share_of_wall").is_number() ? "share_of_cpu" : "share_of_wall");
+    text += wrap(fmt::format("The share of stores of zeros is unknown: {}.", why.at("na").get<std::string>()), "", "");
   }
   const Json& samples = sum.at("small_samples");
   const auto sampled = samples.at("bytes").get<double>();
@@ -81,6 +84,13 @@ std::string remarks(const Json& record) {
                     format_counted(samples.at("stores"), "smaller store"), samples.at("stores") == 1 ? "was" : "were",
                     100 * samples.at("redundant_bytes").get<double>() / sampled),
         "", "");
+  }
+  const Json& huge = sum.at("huge_blocks");
+  if (huge.at("examined_bytes") != 0) {
+    text += wrap(fmt::format("Huge pages are zeroed whole: of {} examined in blocks with huge pages, the program had "
+                             "written to {}.",
+                             about(huge.at("examined_bytes")), about(huge.at("written_bytes"))),
+                 "", "");
   }
   const Json& unseen = sum.at("unseen");
   if (unseen.at("calls").get<std::uint64_t>() > 0) {
@@ -94,47 +104,54 @@ std::string remarks(const Json& record) {
   return text;
 }
 
+std::string blank_if_none(const Json& figure) { return figure == 0 ? "" : about(figure); }
+
+std::string without_trailing_blanks(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 std::string sites(const Json& record) {
   const Json& all = record.at("sites");
   std::string text;
   std::size_t shown = 0;
   for (const Json& site : all) {
-    if (shown == kTopSites || site_zeroed_bytes(site) == 0) break;
+    if (shown == kTopSites || site_weight(site) == 0) break;
     if (shown++ == 0) {
-      text += fmt::format("\n{:<8} {:>9} {:>10} {:>10} {:>9}  {}\n", "by", "calls", "zeroed", "redundant", "time",
-                          "at, called from");
+      text += fmt::format("\n{:<8} {:>10} {:>11} {:>11} {:>11} {:>11}  {}\n", "in", "calls", "stored", "redundant",
+                          "by kernel", "returned", "at");
     }
     const Json& sampled = site.at("sampled");
     const std::uint64_t redundant = site.at("redundant_zeroed_bytes").get<std::uint64_t>() +
                                     sampled.at("redundant_zeroed_bytes").get<std::uint64_t>();
-    const bool estimated = sampled.at("zeroed_bytes").get<std::uint64_t>() > 0;
-    text += fmt::format("{:<8} {:>9} {:>10} {:>10} {:>9}", site.at("kind") == "by_hand" ? "by hand" : site.at("kind"),
-                        count(site.at("calls")), (estimated ? "~" : "") + about(site_zeroed_bytes(site)),
-                        (estimated ? "~" : "") + about(redundant), ns(site.at("zero_ns")));
+    const std::string mark = sampled.at("zeroed_bytes").get<std::uint64_t>() > 0 ? "~" : "";
+    const auto marked = [&](std::uint64_t value) { return value == 0 ? "" : mark + about(value); };
+    text += without_trailing_blanks(fmt::format(
+        "{:<8} {:>10} {:>11} {:>11} {:>11} {:>11}", site.at("kind") == "by_hand" ? "by hand" : site.at("kind"),
+        count(site.at("calls")), marked(site_zeroed_bytes(site)), marked(redundant),
+        blank_if_none(site.at("kernel_zeroed_bytes")), blank_if_none(site.at("returned_bytes"))));
     const Json& frames = site.at("frames");
     if (frames.empty()) text += "  (unknown)\n";
     for (std::size_t i = 0; i < frames.size() && i <= kCallers; ++i) {
-      const std::string label = frame_label(frames[i], false);
-      // What does not fit after the numbers goes on a line of its own.
-      if (i == 0 && label.size() <= 28) {
-        text += "  " + label + "\n";
-      } else {
-        text += (i == 0 ? "\n" : "") + wrap(label, "    ", "      ");
-      }
+      text += (i == 0 ? "\n" : "") + wrap(frame_label(frames[i], false), "    ", "      ");
     }
   }
   return text;
 }
 
 std::string histogram(const Json& record) {
-  std::string text = fmt::format("\n{:<10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "size from", "callocs",
-                                 "requested", "zeroed", "redundant", "by hand", "redundant");
+  std::string text = fmt::format("\n{:<8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "size", "callocs", "mallocs",
+                                 "zeroed", "redundant", "by hand", "by kernel", "returned");
   for (const Json& row : record.at("histogram")) {
-    if (row.at("calloc_calls") == 0 && row.at("zeroed_bytes") == 0 && row.at("by_hand_zeroed_bytes") == 0) continue;
-    text += fmt::format("{:<10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10}\n", bytes(row.at("from_bytes")),
-                        count(row.at("calloc_calls")), about(row.at("requested_bytes")), about(row.at("zeroed_bytes")),
-                        about(row.at("redundant_zeroed_bytes")), about(row.at("by_hand_zeroed_bytes")),
-                        about(row.at("by_hand_redundant_zeroed_bytes")));
+    const bool filled = row.contains("unpopulated_blocks") && row.at("unpopulated_blocks") != 0;
+    const bool zeroed = row.at("zeroed_bytes") != 0 || row.at("by_hand_zeroed_bytes") != 0;
+    if (row.at("calloc_calls") == 0 && !zeroed && !filled) continue;
+    const auto kernel = [&](const char* key) { return row.contains(key) ? blank_if_none(row.at(key)) : "n/a"; };
+    text +=
+        fmt::format("{:<8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", bytes(row.at("from_bytes")),
+                    count(row.at("calloc_calls")), count(row.at("malloc_calls")), blank_if_none(row.at("zeroed_bytes")),
+                    blank_if_none(row.at("redundant_zeroed_bytes")), blank_if_none(row.at("by_hand_zeroed_bytes")),
+                    kernel("kernel_zeroed_bytes"), kernel("returned_bytes"));
   }
   return text;
 }
@@ -223,7 +240,8 @@ std::string record_text(const Json& record) {
   const std::string end = run.at("signal").is_string()
                               ? "was killed by " + run.at("signal").get<std::string>()
                               : fmt::format("exited with {}", run.at("exit_status").get<int>());
-  std::string text = wrap(
+  std::string text = recorder_cost_text(record.at("tax"));
+  text += wrap(
       fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.", file_name(record.at("command").at(0)), end,
                   ns(run.at("wall_ns")), ns(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
                   record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
@@ -232,8 +250,8 @@ std::string record_text(const Json& record) {
     return text + wrap("Nothing was recorded: the program did not load the recorder, or ended too early.", "", "") +
            warnings(record);
   }
-  return text + totals(record) + remarks(record) + sites(record) + histogram(record) + processes(record) +
-         warnings(record);
+  return text + tax_text(record.at("tax")) + returned_text(record.at("totals").at("returned")) + sites(record) +
+         totals(record) + remarks(record) + histogram(record) + processes(record) + warnings(record);
 }
 
 }  // namespace zerotax::record

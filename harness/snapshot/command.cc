@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
+#include "core/document.h"
 #include "core/figures.h"
 #include "core/interrupt.h"
 #include "core/output_file.h"
@@ -32,6 +33,7 @@ struct Options {
   std::string batch = "2MiB";
   std::vector<std::string> alternatives;
   std::string svg;
+  std::string read;
   SnapshotPlan plan;
 };
 
@@ -47,21 +49,11 @@ SnapshotPlan plan_of(const Options& options) {
   return plan;
 }
 
-ExitStatus run(const Options& options) {
-  options.measure.check();
-  check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, library_inputs(options.measure.allocators));
-  const SnapshotPlan plan = plan_of(options);
-  const std::string started = utc_now();
-  const Json environment = describe_environment();
-  SnapshotReport report(plan);
-  const bool complete = run_snapshots(
-      plan, [&](const SnapshotStep& step, const SnapshotRun& taken) { return report.take(step, taken); },
-      stop_requested);
-  const Json json = report.json(complete, started, Subcommand::command_line, environment);
+/// Tables, and the figure where it was asked for. Whether anything failed is the exit status.
+ExitStatus show(const Json& json, const Options& options) {
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, json_text(json));
   if (file != "-") fmt::print("{}{}", snapshot_table(json), snapshot_answers(json));
-  if (!complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
   if (!options.svg.empty()) {
     try {
       write_file(options.svg, draw_svg("fork_snapshot", json_text(json)));
@@ -74,6 +66,30 @@ ExitStatus run(const Options& options) {
     return result.at("status") != "ok" && result.at("status") != "skipped";
   });
   return found ? ExitStatus::kFinding : ExitStatus::kDone;
+}
+
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options) {
+  check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, {{"--read", options.read}});
+  Json document = read_document(options.read, "snapshot", "give a file of zerotax snapshot --json");
+  add_verdict(document);
+  return show(document, options);
+}
+
+ExitStatus run(const Options& options) {
+  if (!options.read.empty()) return judge_again(options);
+  options.measure.check();
+  check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, library_inputs(options.measure.allocators));
+  const SnapshotPlan plan = plan_of(options);
+  const std::string started = utc_now();
+  const Json environment = describe_environment();
+  SnapshotReport report(plan);
+  const bool complete = run_snapshots(
+      plan, [&](const SnapshotStep& step, const SnapshotRun& taken) { return report.take(step, taken); },
+      stop_requested);
+  const Json json = report.json(complete, started, Subcommand::command_line, environment);
+  if (!complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
+  return show(json, options);
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
@@ -108,6 +124,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.find("--allocator")
       .described("NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: glibc)");
   arguments.find("--timeout").described("seconds for one run");
+  arguments.option("--read", options->read, "measure nothing: show this earlier file of --json").path();
   arguments.option("--json", options->measure.json, "write everything to this file (- is standard output)").path();
   arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
   return [options] { return run(*options); };

@@ -177,6 +177,7 @@ Json SnapshotReport::json(bool complete, const std::string& started, const std::
   for (std::size_t i = 0; i < plan_.allocators.size(); ++i) {
     for (std::size_t j = 0; j < plan_.alternatives.size(); ++j) json["results"].push_back(result_json(i, j));
   }
+  add_verdict(json);
   return json;
 }
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/size.h"
 #include "base/units.h"
 #include "core/output_file.h"
+#include "study/figure_titles.h"
 #include "study/summary_sentences.h"
 #include "study/summary_words.h"
 
@@ -20,8 +20,6 @@ using findings::RedundantKind;
 using findings::SizeRanges;
 using findings::Verdicts;
 namespace {
-
-constexpr std::uint64_t kHeadlineSizes[] = {100 * kMiB, 1000 * kMiB};
 
 template <typename Value>
 Json or_na(const std::optional<Value>& value, const char* why) {
@@ -88,6 +86,7 @@ Json allocator_json(const Verdicts& verdicts, std::size_t n) {
   for (const auto& [key, value] : tax.env) json["env"][key] = value;
   json["preload"] = tax.preload;
   json["label"] = tax.label;
+  json["name"] = tax.name + tax.build;
   json["sizes"] = Json{{"measured", tax.redundant.known}, {"unknown", tax.redundant.unknown}, {"failed", tax.failed}};
   json["redundant"] = ranges_json(tax.redundant);
   json["redundant_first"] = ranges_json(tax.redundant_first);
@@ -113,16 +112,19 @@ Json calls_json(const PointVerdict& point) {
   return all;
 }
 
+/// Of the block, at most all of it: an allocator rounds up, and zeroes what nobody asked for.
+Json share_of_block(const std::optional<std::uint64_t>& bytes, const PointVerdict& point) {
+  if (!bytes) return not_available("not audited");
+  return std::min(1.0, static_cast<double>(*bytes) / static_cast<double>(point.size_bytes));
+}
+
 Json row_of(const PointVerdict& point) {
-  std::optional<double> share;
-  if (point.redundant_bytes) {
-    share = std::min(1.0, static_cast<double>(*point.redundant_bytes) / static_cast<double>(point.size_bytes));
-  }
   return Json::array({point.allocator, point.case_name, point.size_bytes, point.touch, point.thread,
-                      word_of(point.status), redundant_word(point), or_na(share, "not audited"),
+                      word_of(point.status), redundant_word(point), share_of_block(point.redundant_bytes, point),
                       word_of_answer(point.first_redundant), word_of_answer(point.slow),
                       or_na(point.ratio, "nothing to compare with"), or_na(point.operation_ns, "not timed"),
-                      or_na(point.operation_faults, "not counted"), calls_json(point)});
+                      or_na(point.operation_faults, "not counted"), calls_json(point),
+                      share_of_block(point.zeroed_bytes, point)});
 }
 
 Json points_json(const Verdicts& verdicts) {
@@ -131,7 +133,7 @@ Json points_json(const Verdicts& verdicts) {
   return Json{{"key", {"allocator", "case", "size_bytes", "touch", "thread"}},
               {"columns",
                {"status", "redundant", "redundant_share", "redundant_first", "slow", "ratio_to_fastest", "operation_ns",
-                "operation_faults", "calls"}},
+                "operation_faults", "calls", "zeroed_share"}},
               {"rows", std::move(rows)}};
 }
 
@@ -183,6 +185,7 @@ Json summary_json(const std::vector<Point>& points, const Json& run) {
   json["schema"] = "zerotax.summary/1";
   json["run"] = run_head(verdicts, run);
   json["limits"] = Json{{"much_of_block", 0.5},
+                        {"little_of_block", 0.05},
                         {"slow_ratio", findings::kSlowRatio},
                         {"slow_ns", findings::kSlowNs},
                         {"level_ratio", findings::kLevelRatio},
@@ -198,6 +201,7 @@ Json summary_json(const std::vector<Point>& points, const Json& run) {
   json["sentences"] = summary_sentences(verdicts);
   json["points"] = points_json(verdicts);
   json["touches"] = touches_json(verdicts);
+  json["figures"] = figure_titles(verdicts);
   json["failures"] = failures_json(verdicts);
   return json;
 }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include "base/size.h"
 #include "base/units.h"
+#include "study/apart.h"
 #include "study/summary_words.h"
 
 namespace zerotax::study {
@@ -17,8 +17,6 @@ using findings::Answer;
 using findings::PointVerdict;
 using findings::Verdicts;
 namespace {
-
-using Value = std::function<std::optional<double>(const PointVerdict&)>;
 
 Json sentence(const char* part, const std::string& subject, const std::string& text, Json link = nullptr) {
   Json json{{"part", part}, {"subject", subject}, {"text", text}};
@@ -33,41 +31,6 @@ Json with_command(Json json, const char* command) {
 
 std::string label_of(const Verdicts& verdicts, const PointVerdict& point) {
   return verdicts.allocators[point.allocator].label;
-}
-
-/// The least and the most of a value at the size where the two are furthest apart.
-struct Apart {
-  const PointVerdict* least = nullptr;
-  const PointVerdict* most = nullptr;
-  double low = 0;
-  double high = 0;
-  [[nodiscard]] double ratio() const { return high / low; }
-};
-
-/// `least`: what is below it counts as that.
-std::optional<Apart> furthest_apart(const Verdicts& verdicts, const std::function<bool(const PointVerdict&)>& meant,
-                                    const Value& value, double least) {
-  std::map<std::uint64_t, Apart> sizes;
-  for (const PointVerdict& point : verdicts.points) {
-    const auto known = meant(point) ? value(point) : std::nullopt;
-    if (!known) continue;
-    const double number = std::max(*known, least);
-    Apart& apart = sizes[point.size_bytes];
-    if (apart.least == nullptr || number < apart.low) {
-      apart.least = &point;
-      apart.low = number;
-    }
-    if (apart.most == nullptr || number >= apart.high) {
-      apart.most = &point;
-      apart.high = number;
-    }
-  }
-  std::optional<Apart> furthest;
-  for (const auto& [size, apart] : sizes) {
-    if (apart.least->allocator == apart.most->allocator) continue;
-    if (!furthest || apart.ratio() > furthest->ratio()) furthest = apart;
-  }
-  return furthest;
 }
 
 /// "1.00 µs with glibc 2.36 and 2.00 ms with mimalloc 2.0.9: 2,000 times as long".
@@ -215,13 +178,7 @@ Json workers(const Verdicts& verdicts) {
 
 Json receives(const Verdicts& verdicts) {
   const char* subject = "Receives into buffers from calloc";
-  const auto of_case = [](const char* name) {
-    return [name](const PointVerdict& point) { return point.case_name == name && point.touch == 0; };
-  };
-  const Value rate = [](const PointVerdict& point) { return point.mb_per_s; };
-  constexpr double kLeastRate = 1e-6;
-  auto apart = furthest_apart(verdicts, of_case("recv_buffer"), rate, kLeastRate);
-  if (!apart) apart = furthest_apart(verdicts, of_case("recv_buffer_tcp"), rate, kLeastRate);
+  const auto apart = rates_apart(verdicts);
   if (!apart) {
     return with_command(
         sentence("for_whom", subject, "Not measured: run `zerotax run --case recv_buffer --size 100MB`."),

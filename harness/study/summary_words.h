@@ -7,6 +7,9 @@
 
 namespace zerotax::study {
 
+/// What the table and the first figure are about, in bytes.
+inline constexpr std::uint64_t kHeadlineSizes[] = {100 << 20, 1000 << 20};
+
 /// "a", "a and b", "a, b and c".
 std::string listed(const std::vector<std::string>& names);
 

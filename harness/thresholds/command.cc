@@ -8,8 +8,10 @@
 #include "base/size.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
+#include "core/document.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
+#include "thresholds/map.h"
 #include "thresholds/session.h"
 #include "thresholds/table.h"
 
@@ -20,7 +22,8 @@ constexpr const char* kExamples =
     "  zerotax thresholds --allocator glibc --allocator largecache\n"
     "  zerotax thresholds --allocator jemalloc --touch 1 --thread main --from 1MiB --to 16MiB --grid 8\n"
     "  zerotax thresholds --case refill_loop\n"
-    "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n";
+    "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n"
+    "  zerotax thresholds --read old.json --json thresholds.json\n";
 
 struct Options {
   MeasureOptions measure;
@@ -28,8 +31,12 @@ struct Options {
   std::string from = "16KiB";
   std::string to = "2GiB";
   unsigned grid = 2;
+  std::string read;
   std::string json;
-  std::optional<Argument> given_from, given_to, given_grid;
+  bool has_from = false;  ///< --from was given, and so on
+  bool has_to = false;
+  bool has_grid = false;
+  bool has_case = false;
 
   /// What is not given depends on the case. Throws UsageError for a case whose thresholds cannot be searched.
   void take_defaults() {
@@ -38,16 +45,36 @@ struct Options {
       throw UsageError(fmt::format("invalid --case '{}'", case_name),
                        fmt::format("choose: {}, {}", kPlainCase, kRefillCase));
     }
-    if (!given_from->given()) from = fmt::format("{}KiB", kRefillFrom / kKiB);
-    if (!given_to->given()) to = fmt::format("{}MiB", kRefillTo / kMiB);
-    if (!given_grid->given()) grid = kRefillPerOctave;
+    if (!has_from) from = fmt::format("{}KiB", kRefillFrom / kKiB);
+    if (!has_to) to = fmt::format("{}MiB", kRefillTo / kMiB);
+    if (!has_grid) grid = kRefillPerOctave;
     if (measure.touches.empty()) measure.touches = {1};
     if (measure.threads.empty()) measure.threads = {"main"};
   }
 };
 
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options) {
+  const MeasureOptions& measure = options.measure;
+  if (options.has_from || options.has_to || options.has_grid || options.has_case || !measure.allocators.empty() ||
+      !measure.env.empty() || !measure.touches.empty() || !measure.threads.empty()) {
+    throw UsageError("--read measures nothing", "leave out the options that say what to search");
+  }
+  check_outputs({{"--json", options.json}}, {{"--read", options.read}});
+  Json document = read_document(options.read, "thresholds", "give a file of zerotax thresholds --json");
+  if (text_field(document, "case", kPlainCase) != kPlainCase) {
+    throw UsageError(fmt::format("{} is of another case than {}: there is no map of it", options.read, kPlainCase),
+                     fmt::format("give a file of {}", kPlainCase));
+  }
+  add_map(document);
+  if (!options.json.empty()) write_file(options.json, json_text(document));
+  if (options.json != "-") fmt::print("{}\n", document["sentence"].get<std::string>());
+  return ExitStatus::kDone;
+}
+
 ExitStatus thresholds(Options options) {
   options.measure.check();
+  if (!options.read.empty()) return judge_again(options);
   options.take_defaults();
   const std::uint64_t from = parse_size(options.from);
   const std::uint64_t to = parse_size(options.to);
@@ -84,20 +111,33 @@ const Subcommand command(
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);
       options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1", "both");
-      arguments
-          .option("--case", options->case_name,
-                  "calloc_loop, or refill_loop: where an allocator begins or ends to return memory that is freed "
-                  "together (8KiB to 4MiB, 1 size per octave, all touched, main)")
-          .with_default();
-      options->given_from = arguments.option("--from", options->from, "smallest size").with_default();
-      options->given_to = arguments.option("--to", options->to, "largest size").with_default();
-      options->given_grid = arguments
+      const Argument of_case =
+          arguments
+              .option("--case", options->case_name,
+                      "calloc_loop, or refill_loop: where an allocator begins or ends to return memory that is freed "
+                      "together (8KiB to 4MiB, 1 size per octave, all touched, main)")
+              .with_default();
+      const Argument from = arguments.option("--from", options->from, "smallest size").with_default();
+      const Argument to = arguments.option("--to", options->to, "largest size").with_default();
+      const Argument grid = arguments
                                 .option("--grid", options->grid,
                                         "sizes per octave to probe first: a change that is undone before the next "
                                         "of these sizes is missed")
                                 .with_default();
+      arguments
+          .option(
+              "--read", options->read,
+              "measure nothing: judge this earlier file of --json again, and write it by --json with what the figures "
+              "and the page say of it")
+          .path();
       arguments.option("--json", options->json, "write the thresholds to this file (- is standard output)").path();
-      return [options] { return thresholds(*options); };
+      return [options, of_case, from, to, grid] {
+        options->has_case = of_case.given();
+        options->has_from = from.given();
+        options->has_to = to.given();
+        options->has_grid = grid.given();
+        return thresholds(*options);
+      };
     });
 
 }  // namespace

@@ -96,11 +96,6 @@ std::string calls_words(const std::set<std::string>& calls) {
   return calls.empty() ? "no system call" : fmt::format("{}", fmt::join(calls, ", "));
 }
 
-bool gives_back(const Behaviour& behaviour) {
-  return behaviour.free_syscalls.contains("munmap") || behaviour.free_syscalls.contains("madvise") ||
-         behaviour.free_syscalls.contains("brk");
-}
-
 void describe(const char* who, const Behaviour& below, const Behaviour& above, std::vector<std::string>& changes) {
   if (zeroing_words(below) != zeroing_words(above)) {
     changes.push_back(fmt::format("{} {} (before: {})", who, zeroing_words(above), zeroing_words(below)));
@@ -141,6 +136,13 @@ Behaviour behaviour_from_json(const Json& json) {
 
 }  // namespace
 
+bool is_unknown(const std::string& word) { return word.empty() || word == kUnknown; }
+
+bool gives_back(const Behaviour& behaviour) {
+  return behaviour.free_syscalls.contains("munmap") || behaviour.free_syscalls.contains("madvise") ||
+         behaviour.free_syscalls.contains("brk");
+}
+
 std::string share_of(std::uint64_t bytes, std::uint64_t size) {
   if (bytes * 4 < size) return "none";
   return bytes * 4 > size * 3 ? "all" : "part";
@@ -175,19 +177,7 @@ std::vector<std::string> describe_change(const Signature& below, const Signature
   return changes;
 }
 
-std::string summarise(const Behaviour& behaviour) {
-  if (behaviour.zeroed.empty()) return "not measured";
-  if (behaviour.zeroed == kUnknown) return "not known";
-  if (behaviour.zeroed == "none")
-    return gives_back(behaviour) ? "zeroes nothing, gives memory back" : "zeroes nothing, keeps memory";
-  if (behaviour.redundant == "none") return "zeroes what was dirty";
-  return behaviour.redundant == kUnknown ? "zeroes" : "zeroes needlessly";
-}
-
-std::string summarise(const Signature& signature) {
-  return signature.refilling.refilled.empty() ? summarise(signature.reuse)
-                                              : "rounds " + refilling_words(signature.refilling);
-}
+std::string refilling_text(const Signature& signature) { return "rounds " + refilling_words(signature.refilling); }
 
 bool tells_of_failing(const std::string& change) {
   if (!change.starts_with(kStatusChange)) return false;

@@ -67,10 +67,13 @@ bool tells_of_failing(const std::string& change);
 Json signature_json(const Signature& signature);
 Signature signature_from_json(const Json& json);
 
-/// One phrase for the map and the table: "zeroes, needlessly", "zeroes", "leaves zero pages alone", ….
-std::string summarise(const Behaviour& behaviour);
+/// Whether a word of a behaviour says that nothing is known.
+bool is_unknown(const std::string& word);
 
-/// The same of a signature: of its steady state.
-std::string summarise(const Signature& signature);
+/// Whether free makes a system call by which memory goes back to the kernel.
+bool gives_back(const Behaviour& behaviour);
+
+/// What the rounds of refill_loop do, in words: "rounds refill next to nothing: memory is kept".
+std::string refilling_text(const Signature& signature);
 
 }  // namespace zerotax::thresholds

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "core/point_health.h"
+#include "thresholds/map.h"
 
 namespace zerotax::thresholds {
 namespace {
@@ -67,11 +68,11 @@ bool same_findings(const ThresholdLane& one, const ThresholdLane& other) {
 std::string lane_text(const ThresholdLane& lane) {
   if (!lane.searched) return "    not searched: interrupted\n";
   std::string text;
-  if (lane.found.at_from.status == "ok") {
-    text += fmt::format("    from the start: {}\n", summarise(lane.found.at_from));
-  } else {
-    text += fmt::format("    from the start: {}\n", lane.found.at_from.status);
-  }
+  const Signature& first = lane.found.at_from;
+  const std::string doing = !first.refilling.refilled.empty()
+                                ? refilling_text(first)
+                                : doings()[static_cast<std::size_t>(doing_of(first))].words;
+  text += fmt::format("    from the start: {}\n", first.status == "ok" ? doing : first.status);
   for (const Threshold& threshold : lane.found.thresholds) {
     if (!threshold.exact()) {
       text += wrap(fmt::format("somewhere from {} to {}, hidden by noise or too many changes",
@@ -126,6 +127,7 @@ Json thresholds_json(const std::vector<ThresholdLane>& lanes, const std::string&
     }
   }
   json["probes"] = probes;
+  if (case_name == kPlainCase) add_map(json);
   return json;
 }
 

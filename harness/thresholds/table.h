@@ -24,8 +24,8 @@ struct ThresholdLane {
 /// it does not.
 std::string failure_of(const ThresholdLane& lane);
 
-/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json); `started` as utc_now() gives it.
-/// Json "case" is there for any case but kPlainCase.
+/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json), with its map if it is of kPlainCase;
+/// any other case is its "case". `started` as utc_now() gives it.
 Json thresholds_json(const std::vector<ThresholdLane>& lanes, const std::string& case_name, std::uint64_t from,
                      std::uint64_t to, const std::string& started, const Json& environment);
 

@@ -9,19 +9,19 @@ from typing import Any, Callable
 import zerotax_cow as cow
 import zerotax_fork as fork
 import zerotax_snapshot as snapshot
-from page.findings import GRADES, findings_part
+from page.findings import findings_part
 from page.points import contrasting
 from page.summary import Sentence
-from zerotax_documents import read_document
+from zerotax_documents import read_document, told
 from zerotax_files import ResultsError
-from zerotax_lanes import DIRTY, NEEDLESS, NO_ZEROS_BACK, NO_ZEROS_KEPT, UNKNOWN, Lane, lanes_of
+from zerotax_lanes import UNKNOWN, Lane, lanes_of, words_of
 from zerotax_looks import Style, darker
-from zerotax_units import count_text, number_text, plain_text, size_text, time_text, whole_percent_text
+from zerotax_units import number_text, plain_text, size_text, time_text, whole_percent_text
 
 Part = dict[str, Any]
 Makes = Callable[[dict[str, Any]], Part]
 # Class of a piece in the page's style sheet; its texture differs, too.
-PIECES = {NO_ZEROS_BACK: "back", NO_ZEROS_KEPT: "kept", DIRTY: "dirty", NEEDLESS: "needless", UNKNOWN: "unknown"}
+PIECES = {"no_zeros_back": "back", "no_zeros_kept": "kept", "dirty": "dirty", "needless": "needless", UNKNOWN: "unknown"}
 FAULT_LOOKS = {
     "copies": Style("#A9371F", "o", "-"),
     "reuses": Style("#0063A2", "s", (0, (5, 1.6))),
@@ -68,17 +68,15 @@ def thresholds_part(document: dict[str, Any]) -> Part:
                 "version": version if isinstance(version, str) else "",
                 "label": lane.label(),
                 "pieces": [[low, high, PIECES[kind]] for low, high, kind in lane.pieces],
-                "ticks": [[tick.at, tick.steady, tick.noisy] for tick in lane.ticks],
+                "ticks": [[tick.at, tick.steady, tick.doubtful] for tick in lane.ticks],
                 "changes": _changes(document, lane),
             }
         )
-    exact = sum(len(lane["changes"]) for lane in made)
+    words = words_of(document)
     return {
         "lanes": made,
-        "names": {kind: name for name, kind in PIECES.items()},
-        "count": exact,
-        "sentence": f"{count_text(exact)} change{'s' * (exact != 1)} of behaviour in {len(made)} "
-        f"lane{'s' * (len(made) != 1)}, each searched to the byte.",
+        "names": {kind: words[word] for word, kind in PIECES.items() if word in words},
+        "sentence": told(document),
     }
 
 
@@ -155,7 +153,7 @@ def snapshot_part(document: dict[str, Any]) -> Part:
             }
         )
     part = {
-        "sentence": snapshot.title(document, list(marks.values())) + ".",
+        "sentence": snapshot.title(document) + ".",
         "rows": rows,
         "chart": None,
         "array": size_text(document["parameters"]["array_bytes"]),
@@ -220,7 +218,7 @@ DOCUMENTS: dict[str, tuple[str, str, Makes, str]] = {
 }
 
 
-def parts(folder: Path) -> dict[str, Part]:
+def parts(folder: Path, zerotax: Path | None = None) -> dict[str, Part]:
     """A part for each document: what it says, or {"missing": why, "command": what makes it}.
 
     A file that is there and cannot be read costs its part, not the page.
@@ -230,44 +228,37 @@ def parts(folder: Path) -> dict[str, Part]:
         path = folder / file
         remedy = {"command": command}
         if not path.is_file():
-            made[name] = {"missing": f"There is no {file} beside this page.", **remedy}
+            made[name] = {"missing": f"{file} is not in this folder.", **remedy}
             continue
         try:
-            document = read_document(path, schema, "write it with this version")
+            document = read_document(path, schema, "write it with this version", zerotax)
             made[name] = {**make(document), "missing": "", "file": file, "started": str(document.get("started", ""))}
         except ResultsError as error:
             made[name] = {"missing": f"{error}.", **remedy}
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration, IndexError) as error:
-            made[name] = {"missing": f"{file} is not as its schema says ({type(error).__name__}: {error}).", **remedy}
+            made[name] = {"missing": f"{file} does not match its schema ({type(error).__name__}: {error}).", **remedy}
     return made
 
 
-def listed(names: list[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def findings_told(found: list[Part]) -> list[Sentence]:
+def findings_told(part: Part) -> list[Sentence]:
     """How many findings there are of each severity, and the first of them."""
-    if not found:
+    if not part.get("findings") or not part["sentence"]:
         return []
-    counts = [(grade, sum(each["severity"] == grade for each in found)) for grade in GRADES]
-    told = listed([f"{count} of {grade} severity" for grade, count in counts if count])
-    return [Sentence("Findings", f"{told}. The first: {found[0]['allocator']}: {found[0]['title']}.", "#findings")]
+    return [Sentence("Findings", part["sentence"], "#findings")]
 
 
 def documents_told(made: dict[str, Part]) -> list[Sentence]:
     """What the documents beside the run say to those who fork, and to maintainers."""
 
-    def told(subject: str, name: str, where: str) -> Sentence:
+    def of(subject: str, name: str, where: str) -> Sentence:
         part = made[name]
         if part["missing"]:
             return Sentence(subject, f"Not measured: run `{part['command']}` in the folder of the run.")
-        return Sentence(subject, part["sentence"], where)
+        return Sentence(subject, part["sentence"] or "See the figure.", where)
 
-    snapshot_told = [] if made["snapshot"]["missing"] else [told("Takes snapshots by fork", "snapshot", "#snapshot")]
+    snapshot_told = [] if made["snapshot"]["missing"] else [of("Takes snapshots by fork", "snapshot", "#snapshot")]
     return [
-        told("Forks with much memory", "fork", "#fork"),
+        of("Forks with much memory", "fork", "#fork"),
         *snapshot_told,
-        told("Is an allocator itself", "thresholds", "#thresholds"),
+        of("Is an allocator itself", "thresholds", "#thresholds"),
     ]

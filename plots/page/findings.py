@@ -1,15 +1,16 @@
-"""Findings as a part of the page: the most severe first, each piece of evidence with the figure that shows it."""
+"""The findings part of the page: the most severe first, each piece of evidence linked to the figure that shows it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from page.facts import link
+from zerotax_documents import told
 from zerotax_units import count_text, size_text, time_text
 
 GRADES = ("high", "medium", "low")
-MOST_EVIDENCE = 12  # points told one by one
-# What shows the findings of a rule whose name begins so: a figure of the page, and which of its columns.
+MOST_EVIDENCE = 12  # points listed one by one
+# By the beginning of a rule's name: the figure of the page that shows its findings, and which column.
 SHOWN_IN = (
     ("redundant-fresh-first", "bytes", {"bytes.f": "first_redundant"}),
     ("first-calls-differ", "bytes", {"bytes.f": "first_redundant"}),
@@ -29,7 +30,7 @@ def place_link(rule: str, place: dict[str, Any]) -> str:
 
 
 def figure_text(name: str, value: Any) -> str:
-    """A figure in the unit that its name ends in, or why there is none."""
+    """A metric in the unit at the end of its name, or the reason why it is missing."""
     if isinstance(value, dict):
         return f"n/a: {value['na']}"
     if isinstance(value, bool):
@@ -40,9 +41,9 @@ def figure_text(name: str, value: Any) -> str:
 
 
 def effect_text(effect: dict[str, Any]) -> str:
-    """What a setting did, figure by figure, or why that is not known."""
+    """What a setting changed, metric by metric, or why that is unknown."""
     if "na" in effect:
-        return f"not known: {effect['na']}"
+        return f"unknown: {effect['na']}"
     return "; ".join(f"{name} {figure_text(name, value)}" for name, value in effect.items())
 
 
@@ -75,4 +76,4 @@ def findings_part(document: dict[str, Any]) -> dict[str, Any]:
                 "knobs": knobs,
             }
         )
-    return {"findings": found}
+    return {"findings": found, "sentence": told(document)}

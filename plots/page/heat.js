@@ -1,18 +1,19 @@
 "use strict";
 // Size x allocator: each cell a share of the block, or a time or count on a log scale. Neighbouring sizes share a cell
-// where there are more than fit; it shows the worst of them.
-const HEATS = [
-  ["redundant", "share of the block zeroed though it was zero"],
-  ["zeroed", "share of the block zeroed by calloc"],
-  ["calloc_ns", "time of one calloc"],
-  ["calloc_faults", "page faults inside calloc"],
-];
+// where there are more than fit; it shows the largest value of them. By the name in the address, the column.
+const HEATS = new Map([
+  ["redundant", "redundant_share"],
+  ["zeroed", "zeroed_share"],
+  ["calloc_ns", "calloc_ns"],
+  ["calloc_faults", "calloc_faults"],
+]);
 
 class HeatMap {
   constructor(figure) {
     this.figure = figure;
     this.choice = figure.querySelector("select");
-    for (const [key, name] of HEATS) if (Columns.has(key)) html("option", {value: key}, this.choice, name);
+    for (const [key, column] of HEATS)
+      if (Columns.has(column)) html("option", {value: key}, this.choice, Columns.get(column).name);
     this.choice.addEventListener("change", () => State.set({"heat.f": this.choice.value}));
     this.frame = new Frame(figure, () => this.model());
     this.table = new FigureTable(figure, () => this.content());
@@ -23,21 +24,21 @@ class HeatMap {
   }
   key() {
     const key = State.get("heat.f", "redundant");
-    return HEATS.some(heat => heat[0] === key) && Columns.has(key) ? key : "redundant";
+    return HEATS.has(key) && Columns.has(HEATS.get(key)) ? key : "redundant";
   }
-  share() {
-    return this.key() === "redundant" || this.key() === "zeroed";
+  column() {
+    return Columns.get(HEATS.get(this.key()));
   }
   unit() {
-    return this.share() ? "share" : Columns.get(this.key()).unit;
+    return this.column().unit;
+  }
+  share() {
+    return this.unit() === "share";
   }
 
   read() {
     this.choice.value = this.key();
-    this.lines = linesOf(this.key(), shown());
-    if (this.share())
-      for (const line of this.lines)
-        line.ys = line.ys.map((value, n) => (value === null ? null : Math.min(1, value / line.xs[n])));
+    this.lines = linesOf(this.column().key, shown());
     this.places = unique([].concat(...this.lines.map(line => line.xs))).sort((a, b) => a - b);
     const known = [].concat(...this.lines.map(line => line.ys.filter(value => value > 0)));
     this.low = d3.min(known) || 1;
@@ -64,14 +65,14 @@ class HeatMap {
       height: Math.max(40, rows * 30),
       left: 132,
       xname: "size asked of calloc",
-      words: `Heat map: ${HEATS.find(heat => heat[0] === this.key())[1]}, by size and allocator`,
+      words: `Heat map: ${this.column().name}, by size and allocator`,
       empty: rows ? "" : "Nothing is chosen: switch an allocator on.",
       draw: (...how) => this.draw(...how),
       say: (...which) => this.say(...which),
     };
   }
 
-  // The cells of a line: from pixel, to pixel, worst value, or null and the reason.
+  // The cells of a line: from pixel, to pixel, largest value, or null and the reason.
   cells(line, x, width) {
     const edges = this.places.map((place, n) => {
       const before = n ? this.places[n - 1] : place / 1.1;
@@ -153,7 +154,6 @@ class HeatMap {
         {class: "chosen", x: this.frame.x(at) - 5, y: chosen * tall + 1, width: 10, height: tall - 2},
         cursor,
       );
-    const key = this.key();
     const rows = lines.slice(0, MOST_TOLD).map(line => {
       const n = d3.bisectLeft(line.xs, at),
         value = line.xs[n] === at ? line.ys[n] : undefined;
@@ -166,7 +166,7 @@ class HeatMap {
         };
       return {look: line, name: line.name, text: valueText(this.unit(), value) + (this.share() ? ` of the block` : "")};
     });
-    return {title: placeText("bytes", at), rows, notes: [HEATS.find(heat => heat[0] === key)[1]]};
+    return {title: placeText("bytes", at), rows, notes: [this.column().name]};
   }
 
   content() {

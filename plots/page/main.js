@@ -88,7 +88,10 @@ function controls() {
   options(
     byId("touch"),
     now.touches,
-    value => ({0: "nothing (0)", 1: "every page (1)"})[value] || `${plainText(100 * value)} % of the pages`,
+    value => {
+      const name = plainText(value);
+      return name in Data.touches ? `${Data.touches[name]} (${name})` : `touch ${name}`;
+    },
     now.touch,
   );
   options(byId("thread"), now.threads, value => value, now.thread);

@@ -4,15 +4,15 @@ METHOD = [
     (
         "Points",
         "Each point (allocator, configuration, case, size, touch, thread) runs in processes of its own; what "
-        "is counted and what is timed are separate runs. Figures are of the later operations, when behaviour "
-        "has settled; the first call of a process is told apart.",
+        "is counted and what is timed are separate runs. Metrics are of the later operations, when behaviour "
+        "has settled; the first call of a process is listed separately.",
         "anything about another machine, kernel or version. Times compare only within one run.",
     ),
     (
         "Times",
         "CLOCK_MONOTONIC, read right before and right after the call: the median over the operations, with "
         "the 5th and 95th percentile. Reading the clock is part of each time.",
-        "what a call costs beside other threads' work: nothing else runs.",
+        "what a call costs while other threads are busy: nothing else runs.",
     ),
     (
         "Page faults",
@@ -30,13 +30,13 @@ METHOD = [
         "Needlessly",
         "Of the zeroed bytes, those that were zero already: in pages that were not populated, or were "
         "populated and all zero.",
-        "that the allocator could have known: it may have no record of what it got back.",
+        "that the allocator could have known: it may not keep track of which freed memory is still zero.",
     ),
     (
         "Thresholds",
         "A search by what calloc does (zeroes or not, system calls, where the block lives), by halving the "
         "range until two neighbouring sizes differ.",
-        "that there is no threshold within a range whose ends behave alike and that the grid did not look " "into.",
+        "that nothing changes between two neighbouring sizes of the grid that behave alike.",
     ),
     (
         "Receiving",
@@ -47,12 +47,12 @@ METHOD = [
         "Fork and snapshot",
         "Sections by sampling the kernel against a clock around the system call; faults by the kernel's own "
         "events; times in runs in which nothing watches.",
-        "what a program does that computes between its writes.",
+        "anything about a program that computes between its writes.",
     ),
     (
-        "Missing figures",
-        "A figure that could not be measured is n/a with its reason, never 0; a point that did not end well "
-        "has no figures.",
+        "Missing metrics",
+        "A metric that could not be measured is n/a with its reason, never 0; a point that did not end well "
+        "has no metrics.",
         "that it would have been small.",
     ),
 ]

@@ -7,7 +7,10 @@ from typing import Any, Callable, NamedTuple
 from page.facts import Value, first_call
 from zerotax_looks import FILLS, darker, labels, order, styles
 from zerotax_results import Key, Na, Point, Results
+from zerotax_summary import Place
 from zerotax_sums import whole_faults, whole_time
+
+Shares = dict[Place, dict[str, Any]]
 
 
 class Figure(NamedTuple):
@@ -15,7 +18,7 @@ class Figure(NamedTuple):
 
     key: str
     name: str
-    unit: str  # time (ns), bytes, count or rate (MB/s)
+    unit: str  # time (ns), bytes, count, rate (MB/s) or share (of the block)
     value: Value
 
 
@@ -48,7 +51,7 @@ FIGURES = [
 
 
 # The first of each figure of the page, and what the heat map begins with: there even if no point has them.
-ALWAYS = ("calloc_ns", "calloc_faults", "zeroed", "redundant")
+ALWAYS = ("calloc_ns", "calloc_faults", "zeroed", "redundant", "redundant_share")
 
 
 def slim(raw: Any) -> None:
@@ -126,15 +129,32 @@ def _number(value: float | Na, reasons: Words) -> float | int:
     return int(value) if value == int(value) else float(f"{value:.6g}")
 
 
-def columns(results: Results) -> dict[str, Any]:
-    """The points in groups of one case, touch, thread and line, each by ascending size."""
+def _share(name: str, shares: Shares) -> Value:
+    def value(point: Point) -> float | Na:
+        if point.status != "ok":
+            return point.figure(name)
+        place = point.key, point.raw["case"], point.size, point.touch
+        found = shares.get(place, {}).get(name, {"na": f"no {name} in a summary"})
+        return Na(found["na"]) if isinstance(found, dict) else float(found)
+
+    return value
+
+
+def columns(results: Results, shares: Shares) -> dict[str, Any]:
+    """The points in groups of one case, touch, thread and line, each by ascending size; `shares` as the summaries of
+    the runs have them."""
+    figures = [
+        *FIGURES,
+        Figure("redundant_share", "share of the block zeroed though it was zero", "share", _share("redundant_share", shares)),
+        Figure("zeroed_share", "share of the block zeroed by calloc", "share", _share("zeroed_share", shares)),
+    ]
     series = series_of(results)
     index = {key: n for n, key in enumerate(series)}
     cases = sorted(results.cases, key=lambda case: (case != "calloc_loop", case))
     reasons, groups = Words(), []
     sizes: list[int] = []
     status: dict[int, int] = {}  # row of a point that is not ok: number of the reason
-    values: dict[str, list[float | int]] = {figure.key: [] for figure in FIGURES}
+    values: dict[str, list[float | int]] = {figure.key: [] for figure in figures}
 
     def where(point: Point) -> tuple[float, str, int, int]:
         return point.touch, point.key.thread, index[unthreaded(point.key)], point.size
@@ -148,7 +168,7 @@ def columns(results: Results) -> dict[str, Any]:
             if point.status != "ok":
                 status[len(sizes)] = _number(point.figure("calloc_ns"), reasons)
             sizes.append(point.size)
-            for figure in FIGURES:
+            for figure in figures:
                 values[figure.key].append(_number(figure.value(point), reasons))
     absent = {key for key, column in values.items() if all(value < 0 for value in column)}
     return {
@@ -159,7 +179,7 @@ def columns(results: Results) -> dict[str, Any]:
         "status": status,
         "figures": [
             {"key": f.key, "name": f.name, "unit": f.unit, "values": values[f.key]}
-            for f in FIGURES
+            for f in figures
             if f.key not in absent or f.key in ALWAYS
         ],
         "reasons": list(reasons.places),

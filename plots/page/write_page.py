@@ -38,6 +38,7 @@ from page.points import columns, failures, slim  # noqa: E402
 from page.summary import summary  # noqa: E402
 from zerotax_files import ResultsError  # noqa: E402
 from zerotax_results import Results, read_run  # noqa: E402
+from zerotax_summary import shares, summary_of  # noqa: E402
 from zerotax_units import size_text, whole_percent_text  # noqa: E402
 from zerotax_words import subtitle, unfinished  # noqa: E402
 
@@ -147,16 +148,19 @@ def page(source: str | Path, zerotax: Path | None = None) -> str:
     folder has none. Raises ResultsError when the results are unusable."""
     results, more = with_more_runs(*_read(source))
     folder = results.source.parent
-    parts = document_parts(folder)
+    parts = document_parts(folder, zerotax)
     words = summary(results.source, zerotax)
     words["for_whom"] = [*words["for_whom"], *documents_told(parts)]
     found = parts["findings"].get("findings", [])
-    words["lead"] = [*words["lead"], *findings_told(found)]
+    words["lead"] = [*words["lead"], *findings_told(parts["findings"])]
     names = full_names(results)
     failed = [{**f, "size_text": size_text(f["size"])} for f in failures(results, lambda key: names[key])]
-    points = columns(results)
+    summaries = [words["document"], *(_summary_or_none(folder / file, zerotax) for file in more_files(more))]
+    judged = [document for document in summaries if document]
+    points = columns(results, {place: row for document in judged for place, row in shares(document).items()})
     data = {
         "points": points,
+        "touches": {name: word for document in judged for name, word in document["touches"].items()},
         "thresholds": parts["thresholds"],
         **{name: parts[name].get("chart") for name in ("fork", "snapshot", "cow")},
     }
@@ -198,10 +202,22 @@ def page(source: str | Path, zerotax: Path | None = None) -> str:
         else "",
         files=[
             results.source.name,
-            *sorted({told.split(",")[0] for told in more.values()}),
+            *more_files(more),
             *[part["file"] for part in parts.values() if "file" in part],
         ],
     )
+
+
+def more_files(more: dict[str, str]) -> list[str]:
+    """The files that with_more_runs took points from."""
+    return sorted({told.split(",")[0] for told in more.values()})
+
+
+def _summary_or_none(source: Path, zerotax: Path | None) -> dict[str, Any] | None:
+    try:
+        return summary_of(source, zerotax)
+    except ResultsError:
+        return None
 
 
 def _read(source: str | Path) -> tuple[Results, Path]:

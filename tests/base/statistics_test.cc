@@ -32,6 +32,14 @@ TEST(Statistics, SpreadIsTheMedianAndTheFifthAndNinetyFifthPercentile) {
   EXPECT_DOUBLE_EQ(found.p95, 48);
 }
 
+TEST(Statistics, PercentilesOfEqualValuesAscend) {
+  for (std::size_t n = 1; n < 200; ++n) {
+    const Spread s = spread(std::vector<double>(n, 401));
+    EXPECT_LE(s.p05, s.median) << n;
+    EXPECT_LE(s.median, s.p95) << n;
+  }
+}
+
 TEST(Statistics, TheMedianOfCountsWasAlwaysObserved) {
   EXPECT_EQ(observed_median({4, 1, 3, 2}), 2);
   EXPECT_EQ(observed_median({0, 25600}), 0);

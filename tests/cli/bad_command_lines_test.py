@@ -211,6 +211,11 @@ study --resume results --full --out x                         | --out
 study --allocator glibc -- program                            | --
 study --size 1MiB                                             | --size
 thresholds extra                                              | extra
+thresholds --read absent                                      | absent
+thresholds --read run.json                                    | zerotax.run/1
+thresholds --read run.json --from 1MiB                        | measures nothing
+thresholds --read run.json --allocator glibc                  | measures nothing
+thresholds --read ''                                          | --read
 thresholds --allocator nobody                                 | nobody
 thresholds --allocator glibc --from 2MiB --to 1MiB            | --from
 thresholds --allocator glibc --from 0                         | zero
@@ -440,6 +445,9 @@ profile --json - --folded -                                   | both write
 profile --json program -- ./program                           | overwrite
 profile extra                                                 | extra
 cow                                                           | --pid
+cow --read absent                                             | absent
+cow --read run.json --pid 1                                   | --pid
+cow --read run.json -- ./program                              | command
 cow --                                                        | no command
 cow -- ''                                                     | ''
 cow -- absent-program                                         | absent-program
@@ -475,6 +483,9 @@ cow --json a --svg full/../a -- ./program                     | both write
 cow --json - --faults - -- ./program                          | both write
 cow --faults program -- ./program                             | overwrite
 fork extra                                                    | extra
+fork --read absent                                            | absent
+fork --read run.json                                          | zerotax.run/1
+fork --read run.json --json run.json                          | overwrite
 fork --most 0                                                 | zero
 fork --most 1KiB                                              | 1MiB
 fork --most 2000GiB                                           | 1024GiB
@@ -493,6 +504,8 @@ fork --json ''                                                | --json
 fork --most 1MiB --most 2MiB                                  | --most
 fork -- ./program                                             | --
 snapshot extra                                                | extra
+snapshot --read absent                                        | absent
+snapshot --read run.json --svg run.json                       | overwrite
 snapshot --hold nan                                           | nan
 snapshot --hold -nan                                          | nan
 snapshot --hold inf                                           | --hold

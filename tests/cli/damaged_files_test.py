@@ -202,6 +202,9 @@ THRESHOLDS = {
     "changes that are a word": (edited(lambda found: found["thresholds"][0].update(changes="x")), "/thresholds/0/changes"),
 }
 
+# Whose files of an earlier version are judged again.
+JUDGED = ("thresholds", "fork", "snapshot", "cow")
+
 TRACES = {
     "empty metadata": ("metadata", text("")),
     "cut metadata": ("metadata", replaced(lambda old: old[:200])),
@@ -217,6 +220,14 @@ TRACES = {
     "a stream that is a pipe": ("stream-0", instead(os.mkfifo)),
     "a stream that is a folder": ("stream-0", instead(os.mkdir)),
 }
+
+
+def judged_cases():
+    """The same of what --read judges again."""
+    rows = [(command, *row) for command in JUDGED for row in ANY.items()]
+    rows += [("thresholds", *row) for row in THRESHOLDS.items()]
+    return [(f"{command} --read: {damage}", f"{command}.json", spoil, [command, "--read", f"{command}.json"], word)
+            for command, damage, (spoil, word) in rows]
 
 
 def cases():
@@ -267,12 +278,24 @@ def cases():
     return rows
 
 
-CASES = cases()
+CASES = cases() + judged_cases()
+
+
+def watched():
+    """What zerotax cow writes of a program without a fault."""
+    counts = dict.fromkeys(("copies", "reuses", "zero_fills", "file_faults", "other", "kernel", "copied_bytes",
+                            "zeroed_bytes", "copy_ns"), 0)
+    environment = json.loads((REFERENCE / "fork.json").read_text())["environment"]
+    return {
+        "schema": "zerotax.cow/1", "zerotax_version": "0.1.0", "started": "2026-11-20T10:00:00Z", "environment": environment,
+        "command": ["true"], "pid": 10, "exit_status": 0, "method": "software", "counted": "all", "interval_s": 1,
+        "wall_s": 0.1, "buffer_bytes": 4096, "faults_file": None, "totals": {**counts, "lost": 0}, "processes": [],
+        "intervals": [], "code": []}
 
 
 @pytest.fixture(scope="module")
 def valid(tmp_path_factory):
-    """A folder of one of each: run.json (and good.json, the same), results/, baseline.json, trace/."""
+    """A folder of one of each: run.json (and good.json, the same), results/, baseline.json, trace/, and those of JUDGED."""
     folder = tmp_path_factory.mktemp("valid")
     quick = ["run", "--allocator", "glibc", "--size", "64KiB", "--size", "128KiB", "--ops", 2]
     for output in (["--out", "results"], ["--json", "run.json"]):
@@ -282,6 +305,9 @@ def valid(tmp_path_factory):
     shutil.copy(BASELINE, folder / "baseline.json")
     for file in ("thresholds.json", "refill_thresholds.json"):
         shutil.copy(REFERENCE / "thresholds.json", folder / "results" / file)
+    for name in JUDGED[:-1]:
+        shutil.copy(REFERENCE / f"{name}.json", folder / f"{name}.json")
+    (folder / "cow.json").write_text(json.dumps(watched()))
     environment = clean_environment(ZEROTAX_TRACE_DIR=str(folder / "traces"))
     try_line([BUILD / "tests" / "traced" / "threads", "2", "100"], folder, environment)
     process, = (folder / "traces").iterdir()
@@ -292,7 +318,8 @@ def valid(tmp_path_factory):
 
 @pytest.mark.parametrize("words", [
     ["findings", "run.json"], ["findings", "results"], ["compare", "run.json", "good.json"], ["compare", "run.json", "results"],
-    ["run", "--resume", "results"], ["trace", "list", "trace"], ["trace", "repair", "trace"]], ids=" ".join)
+    ["run", "--resume", "results"], ["trace", "list", "trace"], ["trace", "repair", "trace"],
+    *([name, "--read", f"{name}.json"] for name in JUDGED)], ids=" ".join)
 def test_what_is_not_damaged_is_read(valid, tmp_path, words):
     shutil.copytree(valid, tmp_path / "copy")
     done = zerotax(*words, cwd=tmp_path / "copy")
@@ -403,5 +430,6 @@ def test_a_script_refuses_a_damaged_run_in_one_line(valid, tmp_path, script):
 
 def test_every_reader_of_a_file_is_tried():
     """A command that reads a file is in this table: what is new must be added."""
-    assert {case[3][0] for case in CASES} == {"findings", "compare", "check", "run", "study", "trace"}
+    assert {case[3][0] for case in CASES} == {
+        "findings", "compare", "check", "run", "study", "trace", *JUDGED}
     assert pathlib.Path(ZEROTAX).exists()

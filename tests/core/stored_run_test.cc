@@ -103,6 +103,16 @@ TEST_F(StoredRunTest, APointThatIsThereTwiceOrContradictsItselfIsRefused) {
   EXPECT_THROW(read_stored_run(path("odd.json")), UsageError);
 }
 
+TEST_F(StoredRunTest, PercentilesMayBeOffByTheRoundingOfEarlierVersions) {
+  Json rounded = Json::parse(point());
+  rounded["calloc_ns"] = {{"median", 401.0}, {"p05", 401.00000000000006}, {"p95", 409.1}};
+  write("rounded.json", run_with("[" + rounded.dump() + "]"));
+  EXPECT_EQ(read_stored_run(path("rounded.json")).points.size(), 1U);
+  rounded["calloc_ns"]["p05"] = 401.1;
+  write("odd.json", run_with("[" + rounded.dump() + "]"));
+  EXPECT_THROW(read_stored_run(path("odd.json")), UsageError);
+}
+
 TEST_F(StoredRunTest, ARunWithoutPointsHasNothingToSay) {
   write("none.json", run_with("[]"));
   EXPECT_THROW(read_stored_run(path("none.json")), UsageError);

@@ -105,7 +105,7 @@ TEST(TypedPoint, IdentityIsTyped) {
   EXPECT_EQ(point.touch, 0.5);
   EXPECT_EQ(point.thread, "worker");
   EXPECT_EQ(point.audited_ops, 0U);
-  EXPECT_EQ(allocator_label(point), "mine [A=2] [B=1]");
+  EXPECT_EQ(allocator_label(point), "mine [A=2 B=1]");
   EXPECT_EQ(key_of(point), point_key("mine", "calloc_loop", 4096, 0.5, "worker"));
 }
 

@@ -257,5 +257,16 @@ TEST(Findings, TheTextFitsATerminalOf80Columns) {
   }
 }
 
+TEST(FindingsSentence, CountsEachSeverityAndNamesTheFirstOfTheMostSevere) {
+  const auto finding = [](const char* allocator, const char* severity, const char* title) {
+    return Json{{"allocator", allocator}, {"severity", severity}, {"title", title}};
+  };
+  EXPECT_EQ(findings_sentence(Json::array()), "No rule found anything to report.");
+  EXPECT_EQ(findings_sentence(Json::array({finding("a", "low", "one")})), "1 of low severity. It is: a: one.");
+  EXPECT_EQ(findings_sentence({finding("a", "medium", "one"), finding("a", "low", "two"), finding("b", "high", "three"),
+                               finding("c", "high", "four")}),
+            "2 of high severity, 1 of medium severity and 1 of low severity. The first: b: three.");
+}
+
 }  // namespace
 }  // namespace zerotax::findings

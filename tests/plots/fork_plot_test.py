@@ -32,7 +32,7 @@ def place(sweep: str, populated: int, kind: str = "private", mappings: int = 13)
     ns = 20_000 + 60 * pages + 500 * huge + 900 * mappings
     return {"sweep": sweep, "populated_bytes": populated, "kind": kind, "rounds_ns": [ns], "measured_ns": ns,
             "facts": {"pages": pages, "huge_pages": huge, "mappings": mappings, "descriptors": 4, "threads": 1},
-            "predicted_ns": ns, "error": 0.0}
+            "predicted_ns": ns, "error": 0.0, "plain": mappings == 13}
 
 
 def document() -> dict[str, Any]:

@@ -103,7 +103,7 @@ def test_a_figure_that_is_not_there_points_at_its_reason_and_is_never_zero(tmp_p
         sample.failed("scudo", MIB, 0.0, "crashed", "signal 11 in calloc"),
     ]
     results = read_run(sample.write(tmp_path, points), columns_module.slim)
-    made = columns_module.columns(results)
+    made = columns_module.columns(results, {})
     redundant = next(figure["values"] for figure in made["figures"] if figure["key"] == "redundant")
     assert [made["reasons"][-1 - value] for value in redundant] == ["no pagemap here", "crashed: signal 11 in calloc"]
     assert {row: made["reasons"][-1 - value] for row, value in made["status"].items()} == {
@@ -212,7 +212,7 @@ def test_findings_link_to_their_evidence_and_tell_what_was_tried(tmp_path: Path)
     found = " ".join(Words(page).text.split())
     assert "calloc(100 MiB) is zeroed <twice>" in found and "It pays." in found
     assert "calloc_ns 40.0 ms, redundant_zeroed_bytes 104,857,600 bytes, zero_ns n/a: no clock" in found
-    assert "A=1: calloc_ns 2.00 µs" in found and "B=2: not known: not tried" in found
+    assert "A=1: calloc_ns 2.00 µs" in found and "B=2: unknown: not tried" in found
     assert 'href="#case=calloc_loop&amp;touch=0&amp;thread=main&amp;heat.f=redundant&amp;at=104857600&amp;go=heat"' in page
     assert found.index("high severity") < found.index("low severity")
 

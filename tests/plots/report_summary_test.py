@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "plots"), str(ROOT / "tests" / "support" / "sample_results")]
 
+import zerotax_command  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
 import validate  # noqa: E402
 from page import facts, write_page  # noqa: E402
@@ -111,7 +112,7 @@ def test_the_page_without_a_summary_and_without_a_command_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = sample.write(tmp_path, [measured("glibc", MIB, 1000.0, MIB)])
-    monkeypatch.setattr(words, "BUILT", tmp_path / "not there")
+    monkeypatch.setattr(zerotax_command, "BUILT", tmp_path / "not there")
     monkeypatch.setenv("PATH", "/nonexistent")
     made = words.summary(folder / "run.json")
     assert made["missing"] == f"No summary: run `zerotax summary {folder}`." and made["each"] == []

@@ -20,6 +20,7 @@ pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/b
 
 import thresholds_map as figure_module  # noqa: E402
 import validate  # noqa: E402
+import zerotax_command  # noqa: E402
 import zerotax_lanes  # noqa: E402
 import zerotax_main  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
@@ -104,41 +105,35 @@ def drawn(tmp_path: Path, thresholds: Raw) -> Any:
     return figure_module.draw(load(write(tmp_path, thresholds)))
 
 
-@pytest.mark.parametrize(("state", "words"), [
-    (BACK, "writes no zeros, gives memory back"),
-    (signature("none", "none", ("madvise",)), "writes no zeros, gives memory back"),
-    (signature("none", "none", ("brk",)), "writes no zeros, gives memory back"),
-    (signature("none", "none", ("mprotect",)), "writes no zeros, keeps memory"),
-    (KEPT, "writes no zeros, keeps memory"),
-    (DIRTY, "zeroes what was dirty"),
-    (signature("part", "none"), "zeroes what was dirty"),
-    (NEEDLESS, "zeroes needlessly"),
-    (signature("all", "part", ("munmap",)), "zeroes needlessly"),
-    (signature("n/a", "n/a"), "not known"),
-    (signature("all", "n/a"), "not known"),
-    (signature("none", "none", ("n/a",)), "not known"),
-    (CRASHED, "not known"),
-])
-def test_a_behaviour_has_its_words(state: Raw, words: str) -> None:
-    assert zerotax_lanes.behaviour(state) == words
+def lanes_of(folder: Path, thresholds: Raw) -> list[zerotax_lanes.Lane]:
+    """The lanes of a file of an earlier version: the command says what they do."""
+    return zerotax_lanes.lanes_of(figure_module.read(write(folder, thresholds) / "thresholds.json"))
 
 
-def test_lanes_join_pieces_that_look_alike_and_keep_every_mark() -> None:
-    lanes = figure_module.lanes_of(full())
+def test_lanes_join_pieces_that_look_alike_and_keep_every_mark(tmp_path: Path) -> None:
+    lanes = lanes_of(tmp_path, full())
     assert [(lane.allocator, lane.label()) for lane in lanes] == [
         ("glibc", "touch 0"), ("glibc", "touch 0 (worker)"), ("glibc", "touch 1"),
         ("jemalloc", "touch 0")]
-    assert lanes[0].pieces == [
-        (16 * KIB, 33_550_313, "zeroes needlessly"),
-        (33_550_313, 2 * GIB + 1, "writes no zeros, gives memory back")]
+    assert lanes[0].pieces == [(16 * KIB, 33_550_313, "needless"), (33_550_313, 2 * GIB + 1, "no_zeros_back")]
     assert [(tick.at, tick.steady) for tick in lanes[0].ticks] == \
         [(131_049, False), (33_550_313, True)]
-    assert [piece[2] for piece in lanes[3].pieces] == [
-        "writes no zeros, keeps memory", "writes no zeros, gives memory back", "not known"]
+    assert [piece[2] for piece in lanes[3].pieces] == ["no_zeros_kept", "no_zeros_back", "unknown"]
 
 
-def test_a_worker_lane_without_a_main_lane_is_drawn() -> None:
-    lanes = figure_module.lanes_of(document(("glibc", 0.0, "worker", [KEPT])))
+def test_without_a_command_an_earlier_file_is_drawn_without_words(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zerotax_command, "BUILT", tmp_path / "not there")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    figure = drawn(tmp_path, full())
+    assert figure.get_label() == "What calloc does, by size"
+    said = texts(figure)
+    assert "not known" in said and "33,550,313" in said
+    assert "needlessly" not in said and "memory" not in said
+
+
+def test_a_worker_lane_without_a_main_lane_is_drawn(tmp_path: Path) -> None:
+    lanes = lanes_of(tmp_path, document(("glibc", 0.0, "worker", [KEPT])))
     assert [lane.label() for lane in lanes] == ["touch 0 (worker)"]
 
 
@@ -148,7 +143,8 @@ def test_the_figure_says_what_it_shows(tmp_path: Path) -> None:
     for words in ("2 allocators change at 5 sizes", "33,550,313", "131,049", "132,217",
                   "7,340,033", "glibc", "jemalloc", "touch 0 (worker)", "16 KiB", "2 GiB",
                   "Linux 6.18.44", "AMD EPYC 7B13", "2026-11-20", "glibc 2.36",
-                  *figure_module.LOOKS, "Not known where the points ended as: crashed"):
+                  "writes no zeros, gives memory back", "writes no zeros, keeps memory", "zeroes what was dirty",
+                  "zeroes needlessly", "not known", "Not known where a point ended as: crashed"):
         assert words in said, words
     assert "touch 1 (worker)" not in said and "Dashed" not in said
     assert figure.axes[0].get_xlim() == (16 * KIB, 2 * GIB)
@@ -163,7 +159,7 @@ def test_one_allocator_that_never_changes(tmp_path: Path) -> None:
 def test_noise_is_told(tmp_path: Path) -> None:
     made = full()
     made["thresholds"][0]["noisy"] = True
-    assert "Dashed: 1 mark not to be relied on" in texts(drawn(tmp_path, made))
+    assert "Dashed: 1 unreliable mark" in texts(drawn(tmp_path, made))
 
 
 def test_marks_that_are_close_share_no_room(tmp_path: Path) -> None:
@@ -221,7 +217,7 @@ def test_alone_it_says_what_is_missing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "words"), [
     ("{", "not JSON"), ("[1]", "schema is None"), ('{"schema": "zerotax.thresholds/9"}', "/9"),
-    ('{"schema": "zerotax.thresholds/1"}', "not as its schema says"),
+    ('{"schema": "zerotax.thresholds/1"}', "does not match its schema"),
     (json.dumps(document()), "no lane was searched"),
 ])
 def test_a_file_that_cannot_be_drawn_costs_one_line(tmp_path: Path, text: str, words: str) -> None:

@@ -16,10 +16,10 @@ std::unique_ptr<ThreadBlock> some_thread() {
   block->zeroed[kInCalloc][6] = {3, 300, 0, 0};
   block->calls[kCalloc][20] = {2, 2 << 20};
   block->zeroed[kInCalloc][20] = {2, 1 << 20, 1 << 20, 1 << 18};
-  block->cost[kInCalloc] = {1 << 20, 5000, 17};
+  block->cost[kInCalloc] = {1 << 20, 5000, 17, 4000};
   block->calls[kMalloc][19] = {1, 600'000};
   block->zeroed[kByHand][19] = {1, 600'000, 600'000, 600'000};
-  block->cost[kByHand] = {600'000, 2000, 3};
+  block->cost[kByHand] = {600'000, 2000, 3, 1500};
   block->own_ns = 11;
   return block;
 }
@@ -71,7 +71,7 @@ TEST(RecordFigures, WhatWasNotTimedIsNotAvailable) {
 TEST(RecordFigures, LargeStoresWhosePagesWereNotSeenAreTimedButNotJudged) {
   auto block = std::make_unique<ThreadBlock>();
   block->zeroed[kInCalloc][20] = {1, 1 << 20, 0, 0};
-  block->cost[kInCalloc] = {1 << 20, 5000, 17};
+  block->cost[kInCalloc] = {1 << 20, 5000, 17, 4000};
   RecordFigures figures;
   figures.add(*block);
   EXPECT_EQ(figures.json().at("zero_ns"), 5000);

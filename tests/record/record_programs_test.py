@@ -31,8 +31,8 @@ def test_bytearrays_of_python_are_zeroed_by_hand(options):
     assert row["by_hand_redundant_zeroed_bytes"] >= 0.99 * row["by_hand_zeroed_bytes"]
     callocs = found.size_class(5 * 10**6)
     assert callocs["calloc_calls"] == 1 and 5 * 10**6 <= callocs["requested_bytes"] <= 5 * 10**6 + 64
-    site = found.json["sites"][0]
-    assert site["kind"] == "by_hand" and site["calls"] == 20
+    site = next(s for s in found.json["sites"] if s["kind"] == "by_hand")
+    assert site["calls"] == 20
     assert 0 < found.totals["share_of_wall"] and 0 < found.totals["share_of_cpu"]
 
 

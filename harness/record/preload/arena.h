@@ -30,13 +30,21 @@ inline constexpr std::size_t kProcesses = 16'384;
 inline constexpr std::size_t kExecs = 4096;
 inline constexpr std::size_t kPathBytes = 256;
 inline constexpr std::size_t kBuildIdBytes = 32;
+inline constexpr std::size_t kFaultSamples = 24;
 
 /// What was called. Aligned allocations count as malloc.
 enum CallKind : std::uint32_t { kMalloc, kCalloc, kRealloc, kCallKinds };
 
-/// Who wrote zeros: the allocator inside calloc, inside another of its functions, or the program by a memset of zeros
-/// over a block that it had just got from malloc or realloc.
-enum ZeroKind : std::uint32_t { kInCalloc, kInOther, kByHand, kZeroKinds };
+/// Who wrote zeros: the allocator inside calloc, inside another function that allocates, or inside free; or the program
+/// by a memset of zeros over a block that it had just got from malloc or realloc.
+enum ZeroKind : std::uint32_t { kInCalloc, kInOther, kByHand, kInFree, kZeroKinds };
+
+/// In which call memory went back to the kernel: of the allocator's, outside any (its own thread, or a function that
+/// is not malloc's family), or the program's own.
+enum ReturnCause : std::uint32_t { kByFree, kByRealloc, kByAllocation, kByPurge, kByProgram, kReturnCauses };
+
+/// How it went back. mmap and mremap return what they replace or cut off.
+enum Mechanism : std::uint32_t { kMunmap, kMadvise, kBrk, kMremap, kMmap, kMechanisms };
 
 struct CallRow {
   std::uint64_t calls;
@@ -66,13 +74,43 @@ struct ZeroRow {
 /// Cost of the large stores.
 struct ZeroCost {
   std::uint64_t bytes;
-  std::uint64_t ns;
+  std::uint64_t ns;  ///< of wall time
   std::uint64_t faults;
+  std::uint64_t cpu_ns;  ///< by the thread's CPU clock
 
   void add(const ZeroCost& more) {
     bytes += more.bytes;
     ns += more.ns;
     faults += more.faults;
+    cpu_ns += more.cpu_ns;
+  }
+};
+
+/// Populated anonymous memory that was given back to the kernel.
+struct ReturnRow {
+  std::uint64_t calls;
+  std::uint64_t bytes;
+  std::uint64_t cpu_ns;  ///< of the system calls
+
+  void add(const ReturnRow& more) {
+    calls += more.calls;
+    bytes += more.bytes;
+    cpu_ns += more.cpu_ns;
+  }
+};
+
+/// Large blocks that were not wholly populated when the program got them.
+struct FilledRow {
+  std::uint64_t blocks;
+  std::uint64_t kernel_zeroed_bytes;  ///< populated while the program had them
+  std::uint64_t refilled_bytes;       ///< of those: in place of memory that had been returned before
+  std::uint64_t returned_bytes;       ///< by the call that freed them
+
+  void add(const FilledRow& more) {
+    blocks += more.blocks;
+    kernel_zeroed_bytes += more.kernel_zeroed_bytes;
+    refilled_bytes += more.refilled_bytes;
+    returned_bytes += more.returned_bytes;
   }
 };
 
@@ -87,6 +125,18 @@ struct Tally {
   std::uint64_t unseen_calls;  ///< large callocs that came back populated with no memset seen
   std::uint64_t unseen_bytes;  ///< populated bytes of those
   std::uint64_t own_ns;        ///< spent by the recorder on looking closely
+  std::uint64_t own_cpu_ns;    ///< the same by the thread's CPU clock
+  std::uint64_t free_calls;    ///< free and realloc of a block to nothing; not of a null pointer
+  ReturnRow returned[kReturnCauses][kMechanisms];
+  std::uint64_t sampled_returns;  ///< of those calls: stood for by one in sixteen
+  /// Large blocks with huge pages whose contents were looked at when they were freed: what of them was populated, and
+  /// what of that lay in pages of 4 KiB that the program had written to (not all zero).
+  std::uint64_t huge_blocks;
+  std::uint64_t huge_examined_bytes;
+  std::uint64_t huge_written_bytes;
+  /// Populated bytes under madvise(MADV_FREE): the kernel takes them when it needs memory.
+  std::uint64_t offered_bytes;
+  FilledRow filled[kClasses];  ///< by the size asked for
 
   void add(const Tally& more) {
     for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
@@ -102,6 +152,17 @@ struct Tally {
     unseen_calls += more.unseen_calls;
     unseen_bytes += more.unseen_bytes;
     own_ns += more.own_ns;
+    own_cpu_ns += more.own_cpu_ns;
+    free_calls += more.free_calls;
+    for (std::size_t cause = 0; cause < kReturnCauses; ++cause) {
+      for (std::size_t i = 0; i < kMechanisms; ++i) returned[cause][i].add(more.returned[cause][i]);
+    }
+    sampled_returns += more.sampled_returns;
+    huge_blocks += more.huge_blocks;
+    huge_examined_bytes += more.huge_examined_bytes;
+    huge_written_bytes += more.huge_written_bytes;
+    offered_bytes += more.offered_bytes;
+    for (std::size_t i = 0; i < kClasses; ++i) filled[i].add(more.filled[i]);
   }
 };
 
@@ -116,9 +177,9 @@ struct ThreadBlock : Tally {
   char name[16];
 };
 
-enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther };
+enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther, kFree, kPurge, kProgram };
 
-/// One call stack that zeroes. Several threads add to it.
+/// One call stack that zeroes, or has the kernel zero. Several threads add to it.
 struct Site {
   std::atomic<std::uint64_t> key;  ///< hash of the stack and the kind; 0: free
   std::atomic<std::uint32_t> ready;
@@ -134,6 +195,9 @@ struct Site {
   std::atomic<std::uint64_t> zero_faults;
   std::atomic<std::uint64_t> sampled_zeroed_bytes;  ///< small stores: those since the sample before are put down to it
   std::atomic<std::uint64_t> sampled_redundant_bytes;  ///< by the share of the one that was looked at
+  std::atomic<std::uint64_t> kernel_zeroed_bytes;    ///< of large blocks got here: populated while the program had them
+  std::atomic<std::uint64_t> refilled_bytes;         ///< of those: in place of memory that had been returned before
+  std::atomic<std::uint64_t> returned[kMechanisms];  ///< bytes that calls from here gave back
 };
 
 inline constexpr std::uint64_t kFrameModuleShift = 48;
@@ -159,6 +223,41 @@ enum Gap : std::uint32_t {
       8,            ///< more threads at once than there are blocks: the last block is shared, its counts may fall short
   kSitesLost = 16,  ///< more call stacks than there is room for
   kHoldsChildren = 32,  ///< children of fork that could not open the arena count here
+  kNoReturns = 64,      ///< the C library's munmap, madvise and brk could not be watched
+  kBlocksLost = 128,    ///< more large blocks at once than there is room for
+};
+
+/// How long the kernel takes to populate memory, measured in this process: fresh memory touched once.
+struct FaultSample {
+  std::uint64_t bytes;
+  std::uint64_t faults;
+  std::uint64_t cpu_ns;
+};
+
+/// What a process holds and held of anonymous memory, which with what it returned tells what the kernel zeroed for it.
+/// Shared by its threads.
+struct Holdings {
+  std::atomic<std::uint64_t> at_start_bytes;  ///< a child of fork: what it took over
+  std::atomic<std::uint64_t> last_bytes;      ///< when it was last looked at
+  std::atomic<std::uint64_t> peak_bytes;      ///< looked at whenever memory is about to be returned
+  std::atomic<std::uint64_t> returned_bytes;
+  std::atomic<std::uint64_t> returned_huge_bytes;  ///< of those: in huge pages
+  std::atomic<std::uint64_t> unlooked_bytes;       ///< returned since last_bytes was read
+  /// Returned, and neither taken again nor kept back for a block that may take it: what is populated next fills it
+  /// again.
+  std::atomic<std::uint64_t> pool_bytes;
+  std::atomic<std::uint64_t> lost_blocks;  ///< large blocks that there was no room to remember
+  std::atomic<std::uint32_t> returns;
+  std::atomic<std::uint32_t> samples_used;
+  FaultSample samples[kFaultSamples];
+  std::uint64_t own_faults;  ///< of those samples
+
+  std::uint32_t closed;  ///< 1: the following were read when it ended, or became another program
+  std::uint64_t at_end_bytes;
+  std::uint64_t huge_bytes;  ///< of those: in huge pages; a child of fork does not look
+  std::uint64_t swapped_bytes;
+  std::uint64_t copied_bytes;  ///< of those: pages of private file mappings, which were copied, not zeroed
+  std::uint64_t minor_faults;
 };
 
 /// What one process did: an image from its start or exec on, or a child of fork.
@@ -173,6 +272,9 @@ struct ProcessSlot {
   std::int64_t ended_ns;
   std::int64_t user_ns;  ///< at the end
   std::int64_t system_ns;
+  std::int64_t cpu_at_start_ns;      ///< CPU time that this process had used as another program
+  std::atomic<std::int64_t> cpu_ns;  ///< and when it was last looked at
+  Holdings holdings;
   char executable[kPathBytes];
   char command[kPathBytes];    ///< the beginning of its command line
   char allocator[kPathBytes];  ///< the library whose calloc it uses
@@ -211,7 +313,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0004'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0007'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "meter/contents.h"
-#include "os/pagemap.h"
+#include "record/preload/kept_file.h"
 #include "record/preload/process.h"
 
 namespace zerotax::record {
 namespace {
+
+constinit KeptFile kept("/proc/self/pagemap");
 
 Pagemap::Method method() { return static_cast<Pagemap::Method>(process->pagemap_method); }
 
@@ -32,34 +34,67 @@ void for_each_page(AddressRange range, AddressRange pages, Visit visit) {
   }
 }
 
+/// Calls look(pagemap) until it returns true: with the descriptor that is kept, which no other file answers this
+/// request of the kernel with, then with a new one. To read a file that the program has put there would tell lies, so
+/// without the request the file is opened for each look.
+template <typename Look>
+bool with_pagemap(Look look) {
+  for (int attempt = 0; method() == Pagemap::Method::kScan && attempt < 2; ++attempt) {
+    const int fd = kept.get();
+    if (fd < 0) break;
+    Pagemap pagemap{UniqueFd(fd)};
+    const bool answered = look(pagemap);
+    if (pagemap.release() == fd && answered) return true;
+    kept.forget(fd);
+  }
+  const Pagemap pagemap(method());
+  return look(pagemap);
+}
+
 bool is_zero(AddressRange part) { return all_zero(reinterpret_cast<const void*>(part.begin), part.bytes()); }
 
 }  // namespace
 
 bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redundant) {
-  // Opened for each look: a program may close every descriptor, and after fork it would be of the parent's memory.
-  const Pagemap pagemap(method());
   Sum dirty{range_of(target, bytes), 0};
   const auto add_dirty = [](void* context, AddressRange pages) {
     auto& sum = *static_cast<Sum*>(context);
     for_each_page(sum.range, pages, [&](AddressRange part) { sum.bytes += is_zero(part) ? 0 : part.bytes(); });
   };
-  if (!pagemap.for_each_populated(pages_of(dirty.range), add_dirty, &dirty)) return false;
+  const auto look = [&](const Pagemap& pagemap) {
+    dirty.bytes = 0;
+    return pagemap.for_each_populated(pages_of(dirty.range), add_dirty, &dirty);
+  };
+  if (!with_pagemap(look)) return false;
   redundant = bytes - dirty.bytes;
   return true;
 }
 
 bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& populated) {
-  const Pagemap pagemap(method());
   Sum sum{range_of(block, bytes), 0};
   const auto add = [](void* context, AddressRange pages) {
     auto& found = *static_cast<Sum*>(context);
     found.bytes += found.range.intersect(pages).bytes();
   };
-  if (!pagemap.for_each_populated(pages_of(sum.range), add, &sum)) return false;
+  const auto look = [&](const Pagemap& pagemap) {
+    sum.bytes = 0;
+    return pagemap.for_each_populated(pages_of(sum.range), add, &sum);
+  };
+  if (!with_pagemap(look)) return false;
   populated = sum.bytes;
   return true;
 }
+
+std::optional<Pagemap::Anonymous> anonymous_bytes(AddressRange pages) {
+  std::optional<Pagemap::Anonymous> found;
+  with_pagemap([&](const Pagemap& pagemap) {
+    found = pagemap.anonymous(pages);
+    return found.has_value();
+  });
+  return found;
+}
+
+void forget_pages() { kept.drop(); }
 
 std::uint64_t redundant_bytes_by_contents(const void* target, std::size_t bytes) {
   const AddressRange range = range_of(target, bytes);

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "os/pagemap.h"
 
 namespace zerotax::record {
 
@@ -12,6 +15,12 @@ bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redun
 
 /// Bytes of the pages within a block that are populated. Returns false if pages cannot be looked at.
 bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& populated);
+
+/// What of some whole pages is populated private anonymous memory; nothing if pages cannot be looked at.
+std::optional<Pagemap::Anonymous> anonymous_bytes(AddressRange pages);
+
+/// In a child of fork: what was kept open is of its parent's memory.
+void forget_pages();
 
 /// The same as redundant_bytes by contents alone, page by page: for small ranges, which it may populate.
 std::uint64_t redundant_bytes_by_contents(const void* target, std::size_t bytes);

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "os/clock.h"
+#include "record/preload/holdings.h"
 #include "record/preload/process.h"
 #include "record/preload/text.h"
 
@@ -81,6 +82,7 @@ int announced(const char* path, Environment environment, Become become) {
   resolve_if_early();
   const int saved = errno;
   ExecEntry* entry = announce(path, environment, monotonic_ns(), ::getpid());
+  close_holdings();
   errno = saved;
   const int status = become();
   if (entry != nullptr) entry->failed = static_cast<std::uint32_t>(errno);

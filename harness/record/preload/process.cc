@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,8 +17,13 @@
 #include "os/clock.h"
 #include "os/pagemap.h"
 #include "os/unique_fd.h"
+#include "record/preload/examine.h"
+#include "record/preload/holdings.h"
+#include "record/preload/live_blocks.h"
 #include "record/preload/modules.h"
+#include "record/preload/new_delete.h"
 #include "record/preload/real.h"
+#include "record/preload/returns.h"
 #include "record/preload/stores.h"
 #include "record/preload/text.h"
 
@@ -50,6 +54,18 @@ OwnWork::~OwnWork() {
   state.armed = armed_;
   state.now.inside = inside_;
   errno = errno_;
+}
+
+TimedOwnWork::TimedOwnWork() : outermost_(state.now.inside != Inside::kOwn) {
+  if (!outermost_) return;
+  began_ns_ = monotonic_ns();
+  began_cpu_ns_ = thread_cpu_ns();
+}
+
+TimedOwnWork::~TimedOwnWork() {
+  if (!outermost_ || state.block == nullptr) return;
+  state.block->own_ns += static_cast<std::uint64_t>(monotonic_ns() - began_ns_);
+  state.block->own_cpu_ns += static_cast<std::uint64_t>(thread_cpu_ns() - began_cpu_ns_);
 }
 
 namespace {
@@ -118,12 +134,15 @@ void describe(ProcessSlot& slot, bool forked) {
 void open_after_fork() {
   ProcessSlot* const parent = process;
   ProcessSlot* const own = parent == nullptr ? nullptr : map_slot();
+  forget_pages();
+  open_live_blocks();
   if (own == nullptr) {
     note_gap(kHoldsChildren);
     return;
   }
   describe(*own, true);
-  own->gaps = parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost};
+  open_holdings(*own);
+  own->gaps = parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost | kBlocksLost};
   own->libc_slots = parent->libc_slots;
   own->pagemap_method = parent->pagemap_method;
   std::memcpy(&own->allocator[0], &parent->allocator[0], kPathBytes);
@@ -217,6 +236,10 @@ void begin_process() {
     if (slot->pagemap_method == static_cast<std::uint32_t>(Pagemap::Method::kNone)) slot->gaps |= kNoPagemap;
     if (slot->libc_slots == 0) slot->gaps |= kNoLibcSlots;
     name_allocator(*slot);
+    leave_out_operators();
+    open_live_blocks();
+    open_holdings(*slot);
+    if (!watch_returns()) slot->gaps |= kNoReturns;
     process = slot;
     slot->ready = 1;
     if (&__register_atfork != nullptr) __register_atfork(nullptr, nullptr, after_fork_in_child, &__dso_handle);
@@ -236,11 +259,7 @@ void begin_process() {
 
 [[gnu::destructor]] void end() {
   if (process == nullptr || guard.alive == 0 || process->pid != ::getpid()) return;
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto ns = [](const timeval& time) { return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; };
-  process->user_ns = ns(usage.ru_utime);
-  process->system_ns = ns(usage.ru_stime);
+  close_holdings();
   process->ended_ns = monotonic_ns();
   process->ended = 1;
 }

@@ -11,7 +11,7 @@ namespace {
 // What the dynamic linker asks for while it looks symbols up: a few hundred bytes where it asks at all.
 constexpr std::size_t kEarlyBytes = 32'768;
 alignas(16) unsigned char early[kEarlyBytes];
-std::size_t early_used = 0;
+std::size_t early_bytes = 0;
 bool resolving = false;
 bool resolved = false;
 std::uintptr_t allocator_begin = 0;
@@ -20,9 +20,10 @@ std::uintptr_t allocator_end = 0;
 /// Zeroed, as nothing is ever given back.
 void* early_block(std::size_t bytes) {
   const std::size_t rounded = (bytes + 15) & ~std::size_t{15};
-  if (rounded < bytes || rounded > kEarlyBytes - early_used) return nullptr;
-  void* block = &early[early_used];
-  early_used += rounded;
+  if (rounded < bytes || rounded > kEarlyBytes - early_bytes) return nullptr;
+  void* block = &early[early_bytes];
+  early_bytes += rounded;
+  early_used = true;
   return block;
 }
 
@@ -60,6 +61,11 @@ void* first_memalign(std::size_t alignment, std::size_t bytes) {
   return real.memalign(alignment, bytes);
 }
 
+void first_free(void* block) {
+  resolve_real();
+  real.free(block);
+}
+
 /// Needs nothing: it is called before anything can be looked up, while the dynamic linker still relocates.
 void* first_memset(void* target, int value, std::size_t bytes) {
   void* to = target;
@@ -85,19 +91,25 @@ wchar_t* first_wmemset(wchar_t* target, wchar_t value, std::size_t count) {
 
 }  // namespace
 
-constinit Real real{first_malloc,
-                    first_calloc,
-                    first_realloc,
-                    first_posix_memalign,
-                    first_aligned_alloc,
-                    first_memalign,
-                    first_memset,
-                    first_memset_checked,
-                    first_bzero,
-                    first_bzero,
-                    first_explicit_bzero_checked,
-                    first_wmemset,
-                    nullptr};
+bool early_used = false;
+
+constinit Real real{first_malloc,         first_calloc,   first_realloc, first_posix_memalign,
+                    first_aligned_alloc,  first_memalign, first_free,    first_memset,
+                    first_memset_checked, first_bzero,    first_bzero,   first_explicit_bzero_checked,
+                    first_wmemset,        nullptr};
+
+bool is_in_early(const void* block) {
+  const auto* at = static_cast<const unsigned char*>(block);
+  return at >= &early[0] && at < &early[kEarlyBytes];
+}
+
+bool is_beside_malloc(const void* function) {
+  dl_find_object one{};
+  dl_find_object other{};
+  return real.find_object != nullptr && real.find_object(const_cast<void*>(function), &one) == 0 &&
+         real.find_object(reinterpret_cast<void*>(real.malloc), &other) == 0 &&
+         one.dlfo_map_start == other.dlfo_map_start;
+}
 
 bool is_of_allocator(const void* address) {
   const auto place = reinterpret_cast<std::uintptr_t>(address);
@@ -120,6 +132,7 @@ void resolve_real() {
   find("posix_memalign", found.posix_memalign);
   find("aligned_alloc", found.aligned_alloc);
   find("memalign", found.memalign);
+  find("free", found.free);
   find("memset", found.memset);
   find("__memset_chk", found.memset_checked);
   find("bzero", found.bzero);

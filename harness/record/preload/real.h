@@ -17,6 +17,7 @@ struct Real {
   int (*posix_memalign)(void**, std::size_t, std::size_t);
   void* (*aligned_alloc)(std::size_t, std::size_t);
   void* (*memalign)(std::size_t, std::size_t);
+  void (*free)(void*);
   void* (*memset)(void*, int, std::size_t);
   void* (*memset_checked)(void*, int, std::size_t, std::size_t);
   void (*bzero)(void*, std::size_t);
@@ -29,6 +30,14 @@ extern Real real;
 
 /// Looks all of them up, once; safe to call again.
 void resolve_real();
+
+/// Whether a block comes from that small arena, which mostly stays empty.
+extern bool early_used;
+bool is_in_early(const void* block);
+inline bool is_early(const void* block) { return early_used && is_in_early(block); }
+
+/// Whether a function lies in the library whose malloc is called.
+bool is_beside_malloc(const void* function);
 
 /// Whether an address lies in the allocator's library; never for the C library's own allocator, whose other functions
 /// lie there too.

@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "os/clock.h"
 #include "record/preload/modules.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
@@ -88,23 +87,25 @@ Site* current_site(SiteKind kind) {
 
 }  // namespace
 
-void note_site(SiteKind kind, std::uint64_t requested_bytes, const StoreFigures& figures) {
-  const OwnWork own;
-  const std::int64_t began = monotonic_ns();
-  if (Site* site = current_site(kind)) {
+Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures) {
+  const TimedOwnWork own;
+  Site* const site = current_site(kind);
+  if (site != nullptr) {
     ++site->calls;
     site->requested_bytes += requested_bytes;
     site->zeroed_bytes += figures.zeroed_bytes;
     site->redundant_bytes += figures.redundant_bytes;
     site->zero_ns += figures.ns;
     site->zero_faults += figures.faults;
+    for (std::size_t i = 0; i < kMechanisms; ++i) {
+      if (figures.returned[i] != 0) site->returned[i] += figures.returned[i];
+    }
   }
-  state.block->own_ns += static_cast<std::uint64_t>(monotonic_ns() - began);
+  return site;
 }
 
 void note_sample(SiteKind kind) {
-  const OwnWork own;
-  const std::int64_t began = monotonic_ns();
+  const TimedOwnWork own;
   if (Site* site = current_site(kind)) {
     const double share = static_cast<double>(state.sampled_redundant_bytes) / static_cast<double>(state.sampled_bytes);
     site->sampled_zeroed_bytes += state.pending_bytes;
@@ -112,7 +113,6 @@ void note_sample(SiteKind kind) {
   }
   state.pending_bytes = 0;
   state.sampled_bytes = 0;
-  state.block->own_ns += static_cast<std::uint64_t>(monotonic_ns() - began);
 }
 
 }  // namespace zerotax::record

@@ -8,7 +8,8 @@
 namespace zerotax::record {
 
 /// Puts figures of a large call down to the call stack that made it. Allocates nothing and takes no lock.
-void note_site(SiteKind kind, std::uint64_t requested_bytes, const StoreFigures& figures);
+/// Returns the site; nullptr if there is no room for it.
+Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures);
 
 /// Puts the small stores since the last sample down to the call stack of the one that was looked at.
 void note_sample(SiteKind kind);

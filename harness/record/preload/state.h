@@ -3,20 +3,29 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/page.h"
 #include "record/preload/arena.h"
 
 namespace zerotax::record {
 
 /// Where a thread is: whose stores of zeros a memset's are.
-enum class Inside : std::uint32_t { kProgram, kCalloc, kOther, kOwn };
+enum class Inside : std::uint32_t { kProgram, kCalloc, kRealloc, kOther, kFree, kOwn };
 
-/// The large stores of zeros inside the call that is going on.
-struct StoreFigures {
+/// What the call that is going on did: its large stores of zeros, and the memory that it returned or mapped.
+struct CallFigures {
   std::uint64_t zeroed_bytes;
   std::uint64_t examined_bytes;
   std::uint64_t redundant_bytes;
   std::uint64_t ns;
   std::uint64_t faults;
+  std::uint64_t returned[kMechanisms];  ///< bytes that the call gave back to the kernel
+  AddressRange fresh;                   ///< what it mapped last, or the heap grew by
+
+  [[nodiscard]] std::uint64_t returned_bytes() const {
+    std::uint64_t all = 0;
+    for (const std::uint64_t bytes : returned) all += bytes;
+    return all;
+  }
 };
 
 /// A call of the allocator that is going on, or went on last.
@@ -25,18 +34,22 @@ struct Call {
   std::uint32_t size_class;  ///< of what was asked for
 };
 
-struct ThreadState {
+struct alignas(64) ThreadState {
+  // What every small request asks is on one line of the cache.
   ThreadBlock* armed;  ///< where to count, in the program's own code; nullptr inside a call, and before the first
   ThreadBlock* block;  ///< where to count inside a call
   Call now;
   std::uintptr_t last_begin;  ///< the block that malloc or realloc gave last, until the next memset of zeros
   std::size_t last_bytes;
+  std::uint64_t sampled_bytes;  ///< of the store that was looked at; 0: no sample is to be taken
+  std::uint32_t small_returns;  ///< to the kernel, so far
+  bool eventful;                ///< something was put into `call` since it was last cleared
+
   std::int64_t until_sample;    ///< small zeroed bytes until one store is looked at
   std::int64_t sample_every;    ///< the interval that is going on
   std::uint64_t pending_bytes;  ///< zeroed by small stores since the last sample
-  std::uint64_t sampled_bytes;  ///< of the store that was looked at; 0: no sample is to be taken
   std::uint64_t sampled_redundant_bytes;
-  StoreFigures call;  ///< of the large call that is going on
+  CallFigures call;  ///< of the call that is going on, or went on last; to be read if it is eventful
 };
 
 // initial-exec: no allocation to reach it, not even the first time; a preloaded library may have it.
@@ -45,6 +58,20 @@ extern constinit thread_local ThreadState state [[gnu::tls_model("initial-exec")
 /// Class of a size: the place of its highest binary digit.
 inline std::uint32_t class_of(std::size_t bytes) {
   return 63U - static_cast<std::uint32_t>(__builtin_clzll(bytes | 1));
+}
+
+/// A call begins of which nothing is known yet.
+inline void begin_call(ThreadState& thread) {
+  if (!thread.eventful) return;
+  thread.call = {};
+  thread.eventful = false;
+}
+
+/// Something is going to be put into `call`.
+inline void begin_events(ThreadState& thread) {
+  if (thread.eventful) return;
+  thread.call = {};
+  thread.eventful = true;
 }
 
 /// Keeps errno and marks the thread as busy with the recorder's own work, so that nothing it calls is recorded.
@@ -59,6 +86,21 @@ class OwnWork {
   ThreadBlock* armed_;
   Inside inside_;
   int errno_;
+};
+
+/// The same, and its time is counted as the recorder's own, unless it is part of such work already. Two system calls.
+class TimedOwnWork {
+ public:
+  TimedOwnWork();
+  ~TimedOwnWork();
+  TimedOwnWork(const TimedOwnWork&) = delete;
+  TimedOwnWork& operator=(const TimedOwnWork&) = delete;
+
+ private:
+  const bool outermost_;
+  const OwnWork own_;
+  std::int64_t began_ns_ = 0;
+  std::int64_t began_cpu_ns_ = 0;
 };
 
 }  // namespace zerotax::record

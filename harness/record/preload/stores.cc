@@ -35,7 +35,7 @@ void count_small_and_sample(ThreadState& thread, ZeroRow& row, const void* targe
   thread.pending_bytes += bytes;
   thread.until_sample -= static_cast<std::int64_t>(bytes);
   if (thread.until_sample >= 0) return;
-  const OwnWork own;
+  const TimedOwnWork own;
   if (thread.sample_every < kLastSampleBytes) thread.sample_every *= 2;
   thread.until_sample = thread.sample_every;
   thread.sampled_bytes = bytes;
@@ -51,6 +51,8 @@ void store_large(ThreadState& thread, ZeroKind kind, std::uint32_t size_class, v
   const OwnWork own;
   ThreadBlock& block = *thread.block;
   const std::int64_t began = monotonic_ns();
+  const std::int64_t began_cpu = thread_cpu_ns();
+  begin_events(thread);
   ZeroRow& row = block.zeroed[kind][size_class];
   ++row.stores;
   row.bytes += bytes;
@@ -62,28 +64,38 @@ void store_large(ThreadState& thread, ZeroKind kind, std::uint32_t size_class, v
     thread.call.redundant_bytes += redundant;
   }
   const std::int64_t faults = thread_minor_faults();
+  const std::int64_t before_cpu = thread_cpu_ns();
   const std::int64_t before = monotonic_ns();
   store(target, bytes);
   const std::int64_t after = monotonic_ns();
+  const std::int64_t after_cpu = thread_cpu_ns();
   const auto taken = static_cast<std::uint64_t>(thread_minor_faults() - faults);
   const auto ns = static_cast<std::uint64_t>(after - before);
   block.cost[kind].bytes += bytes;
   block.cost[kind].ns += ns;
   block.cost[kind].faults += taken;
+  block.cost[kind].cpu_ns += static_cast<std::uint64_t>(after_cpu - before_cpu);
   thread.call.zeroed_bytes += bytes;
   thread.call.ns += ns;
   thread.call.faults += taken;
   block.own_ns += static_cast<std::uint64_t>(monotonic_ns() - after + before - began);
+  block.own_cpu_ns += static_cast<std::uint64_t>(thread_cpu_ns() - after_cpu + before_cpu - began_cpu);
+}
+
+ZeroKind kind_inside(Inside inside) {
+  if (inside == Inside::kCalloc) return kInCalloc;
+  return inside == Inside::kFree ? kInFree : kInOther;
 }
 
 /// A store of zeros inside a call of the allocator.
 void store_inside(ThreadState& thread, void* target, std::size_t bytes, Store store) {
-  const ZeroKind kind = thread.now.inside == Inside::kCalloc ? kInCalloc : kInOther;
+  const ZeroKind kind = kind_inside(thread.now.inside);
+  const std::uint32_t size_class = kind == kInFree ? class_of(bytes) : thread.now.size_class;
   if (bytes >= kLargeBytes) {
-    store_large(thread, kind, thread.now.size_class, target, bytes, store);
+    store_large(thread, kind, size_class, target, bytes, store);
     return;
   }
-  ZeroRow& row = thread.block->zeroed[kind][thread.now.size_class];
+  ZeroRow& row = thread.block->zeroed[kind][size_class];
   if (kind == kInCalloc) {
     count_small_and_sample(thread, row, target, bytes);
   } else {
@@ -96,7 +108,7 @@ void store_inside(ThreadState& thread, void* target, std::size_t bytes, Store st
 void store_by_hand(ThreadState& thread, void* target, std::size_t bytes, Store store) {
   thread.last_bytes = 0;
   if (bytes >= kLargeBytes) {
-    thread.call = {};
+    begin_call(thread);
     store_large(thread, kByHand, class_of(bytes), target, bytes, store);
     note_site(SiteKind::kByHand, bytes, thread.call);
     return;
@@ -167,11 +179,11 @@ namespace zerotax::record {
 std::size_t hook_libc_stores() {
   const auto address = [](auto function) { return reinterpret_cast<void*>(function); };
   const GotReplacement replacements[] = {
-      {"memset", address(real.memset), address(&::memset)},
-      {"__memset_chk", address(real.memset_checked), address(&__memset_chk)},
-      {"bzero", address(real.bzero), address(&::bzero)},
-      {"explicit_bzero", address(real.explicit_bzero), address(&::explicit_bzero)},
-      {"wmemset", address(real.wmemset), address(&::wmemset)},
+      {"memset", address(real.memset), address(&::memset), false},
+      {"__memset_chk", address(real.memset_checked), address(&__memset_chk), false},
+      {"bzero", address(real.bzero), address(&::bzero), false},
+      {"explicit_bzero", address(real.explicit_bzero), address(&::explicit_bzero), false},
+      {"wmemset", address(real.wmemset), address(&::wmemset), false},
   };
   return replace_got_slots(&replacements[0], std::size(replacements), address(real.memset));
 }

@@ -1,0 +1,93 @@
+#pragma once
+
+// What every function that stands in for one of the allocator's does around it. Inline: the way of small requests is
+// short.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "record/preload/live_blocks.h"
+#include "record/preload/process.h"
+#include "record/preload/real.h"
+#include "record/preload/returns.h"
+#include "record/preload/state.h"
+
+namespace zerotax::record {
+
+/// Counts a call; returns its class of sizes.
+inline std::uint32_t count_call(ThreadBlock& block, CallKind kind, std::size_t bytes) {
+  const std::uint32_t size_class = class_of(bytes);
+  CallRow& row = block.calls[kind][size_class];
+  ++row.calls;
+  row.bytes += bytes;
+  return size_class;
+}
+
+/// What the program gets now is what a memset of zeros right after would be over.
+inline void remember(ThreadState& thread, const void* block, std::size_t bytes) {
+  thread.last_begin = reinterpret_cast<std::uintptr_t>(block);
+  thread.last_bytes = bytes;
+}
+
+inline bool may_count(ThreadState& thread) { return ready(thread) || prepare(thread); }
+
+/// Calls the allocator: what it stores meanwhile is its own.
+template <typename Allocate>
+inline void* call(ThreadState& thread, ThreadBlock* armed, Inside inside, std::uint32_t size_class, Allocate allocate) {
+  thread.now = {inside, size_class};
+  thread.armed = nullptr;
+  void* block = allocate();
+  thread.armed = armed;
+  return block;
+}
+
+/// A block of the allocator by `allocate`, counted as malloc.
+template <typename Allocate>
+inline void* counted(std::size_t bytes, Allocate allocate) {
+  ThreadState& thread = state;
+  if (!may_count(thread)) [[unlikely]]
+    return allocate();
+  ThreadBlock* const armed = thread.armed;
+  const bool large = bytes >= kLargeBytes;
+  if (large) begin_call(thread);
+  void* block = call(thread, armed, Inside::kOther, count_call(*armed, kMalloc, bytes), allocate);
+  remember(thread, block, bytes);
+  if (large) note_block(thread, SiteKind::kOther, nullptr, block, bytes);
+  return block;
+}
+
+/// Gives a block back by `release`, as the allocator's own work.
+template <typename Release>
+inline void call_release(ThreadState& thread, ThreadBlock* armed, Release release) {
+  ++armed->free_calls;
+  thread.now = {Inside::kFree, 0};
+  thread.armed = nullptr;
+  release();
+  thread.armed = armed;
+}
+
+/// Where there is more to ask than in the short way: the first call of a thread, live blocks, what a call left behind.
+template <typename Release>
+[[gnu::noinline]] void freed_with_care(ThreadState& thread, void* block, Release release) {
+  if (is_early(block)) return;
+  if (!may_count(thread)) return release();
+  begin_call(thread);
+  LiveBlock ended;
+  const bool known = may_be_live(block) && end_block(block, ended);
+  call_release(thread, thread.armed, release);
+  if (thread.eventful) note_return(thread, SiteKind::kFree, known ? &ended : nullptr);
+}
+
+/// Gives a block back by `release`.
+template <typename Release>
+inline void freed(void* block, Release release) {
+  if (block == nullptr) return;
+  ThreadState& thread = state;
+  if (!ready(thread) || thread.eventful || may_be_live(block)) [[unlikely]]
+    return freed_with_care(thread, block, release);
+  call_release(thread, thread.armed, release);
+  if (thread.eventful) [[unlikely]]
+    note_return(thread, SiteKind::kFree, nullptr);
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,208 @@
+#include "record/preload/holdings.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <ctime>
+
+#include "os/clock.h"
+#include "os/faults.h"
+#include "os/mappings.h"
+#include "os/unique_fd.h"
+#include "record/preload/examine.h"
+#include "record/preload/kept_file.h"
+#include "record/preload/live_blocks.h"
+#include "record/preload/process.h"
+#include "record/preload/returns.h"
+#include "record/preload/state.h"
+
+namespace zerotax::record {
+namespace {
+
+// Less than this makes no difference: it is not worth a look.
+constexpr std::uint64_t kLookBytes = kLargeBytes;
+constexpr std::uint64_t kMostSampled = std::uint64_t{16} << 20;
+constexpr std::uint64_t kHugeBytes = std::uint64_t{2} << 20;
+
+constinit KeptFile statm("/proc/self/statm");
+
+/// Reads digits from a text and moves on behind them and the space that follows.
+std::uint64_t number(const char*& text) {
+  std::uint64_t value = 0;
+  while (*text == ' ' || *text == '\t') ++text;
+  for (; *text >= '0' && *text <= '9'; ++text) value = 10 * value + static_cast<std::uint64_t>(*text - '0');
+  return value;
+}
+
+/// Anonymous bytes in memory: all that is resident but for files and shared memory (proc_pid_statm(5)). Exact since
+/// Linux 6.17; before, some hundred KiB may be missing for each CPU.
+std::optional<std::uint64_t> anonymous_now() {
+  char text[128];
+  const int fd = statm.check();
+  const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
+  if (got <= 0) return std::nullopt;
+  text[got] = '\0';
+  const char* at = &text[0];
+  number(at);
+  const std::uint64_t resident = number(at);
+  const std::uint64_t shared = number(at);
+  return resident > shared ? (resident - shared) * kPageBytes : 0;
+}
+
+struct Rollup {
+  std::uint64_t anonymous = 0;
+  std::uint64_t huge = 0;
+  std::uint64_t swapped = 0;
+};
+
+/// From the page tables themselves, which takes some milliseconds per GiB.
+std::optional<Rollup> rollup() {
+  char text[2048];
+  const UniqueFd fd(::open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC));
+  const ssize_t got = fd ? ::read(fd.get(), &text[0], sizeof text - 1) : -1;
+  if (got <= 0) return std::nullopt;
+  text[got] = '\0';
+  const auto kib = [&](const char* name) -> std::uint64_t {
+    const char* line = std::strstr(&text[0], name);
+    if (line == nullptr) return 0;
+    line += std::strlen(name);
+    return number(line) << 10;
+  };
+  return Rollup{kib("\nAnonymous:"), kib("\nAnonHugePages:"), kib("\nSwap:")};
+}
+
+/// Pages of private file mappings that this process has copies of: program and libraries with their data written to.
+std::uint64_t copied_file_bytes() {
+  std::uint64_t sum = 0;
+  for_each_mapping([&](const Mapping& mapping) {
+    if (mapping.inode == 0 || mapping.shared) return;
+    sum += anonymous_bytes(mapping.range).value_or(Pagemap::Anonymous{}).bytes;
+  });
+  return sum;
+}
+
+void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {
+  std::uint64_t known = most;
+  while (known < value && !most.compare_exchange_weak(known, value)) {
+  }
+}
+
+void look(Holdings& holdings) {
+  const auto now = anonymous_now();
+  if (!now) return;
+  holdings.last_bytes = *now;
+  raise(holdings.peak_bytes, *now);
+}
+
+/// Touches fresh memory; nothing of it stays.
+FaultSample populate(std::uint64_t bytes, bool huge) {
+  const std::uint64_t mapped = huge ? bytes + kHugeBytes : bytes;
+  void* memory = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return {};
+  auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  if (huge) {
+    begin = (begin + kHugeBytes - 1) & ~(kHugeBytes - 1);
+    ::madvise(reinterpret_cast<void*>(begin), bytes, MADV_HUGEPAGE);
+  }
+  const std::int64_t faults = thread_minor_faults();
+  const std::int64_t before = thread_cpu_ns();
+  for (std::uint64_t i = 0; i < bytes; i += kPageBytes) *reinterpret_cast<volatile char*>(begin + i) = 1;
+  const std::int64_t after = thread_cpu_ns();
+  const auto taken = static_cast<std::uint64_t>(thread_minor_faults() - faults);
+  ::munmap(memory, mapped);
+  return {bytes, taken, static_cast<std::uint64_t>(after - before)};
+}
+
+}  // namespace
+
+void open_holdings(ProcessSlot& slot) {
+  statm.drop();
+  const std::uint64_t now = anonymous_now().value_or(0);
+  Holdings& holdings = slot.holdings;
+  holdings.at_start_bytes = slot.forked != 0 ? now : 0;
+  holdings.last_bytes = now;
+  holdings.peak_bytes = now;
+  slot.cpu_at_start_ns = slot.forked != 0 ? 0 : process_cpu_ns();
+  slot.cpu_ns = slot.cpu_at_start_ns;
+}
+
+void about_to_return(std::uint64_t bytes) {
+  Holdings& holdings = process->holdings;
+  if (holdings.unlooked_bytes.fetch_add(bytes) + bytes < kLookBytes) return;
+  holdings.unlooked_bytes = 0;
+  look(holdings);
+}
+
+void have_returned(std::uint64_t bytes, std::uint64_t huge_bytes) {
+  Holdings& holdings = process->holdings;
+  holdings.returned_bytes += bytes;
+  holdings.returned_huge_bytes += huge_bytes;
+  holdings.pool_bytes += bytes;
+}
+
+std::uint64_t take_from_pool(std::uint64_t bytes) {
+  std::atomic<std::uint64_t>& pool = process->holdings.pool_bytes;
+  std::uint64_t there = pool;
+  while (there != 0) {
+    const std::uint64_t taken = there < bytes ? there : bytes;
+    if (pool.compare_exchange_weak(there, there - taken)) return taken;
+  }
+  return 0;
+}
+
+void give_to_pool(std::uint64_t bytes) {
+  if (bytes != 0) process->holdings.pool_bytes += bytes;
+}
+
+void measure_faults(std::uint64_t bytes, bool huge) {
+  Holdings& holdings = process->holdings;
+  const std::uint32_t returns = ++holdings.returns;
+  if ((returns & (returns - 1)) != 0) return;
+  const std::uint32_t index = holdings.samples_used;
+  if (index >= kFaultSamples) return;
+  const std::uint64_t whole = huge ? (bytes + kHugeBytes - 1) & ~(kHugeBytes - 1) : page_ceiling(bytes);
+  const FaultSample sample = populate(whole < kMostSampled ? whole : kMostSampled, huge);
+  if (sample.faults == 0) return;
+  holdings.samples[index] = sample;
+  holdings.own_faults += sample.faults;
+  holdings.samples_used = index + 1;
+}
+
+std::int64_t process_cpu_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void close_holdings() {
+  if (process == nullptr || process->pid != ::getpid() || guard.alive == 0) return;
+  const OwnWork own;
+  settle_live_blocks();
+  Holdings& holdings = process->holdings;
+  const std::int64_t began = thread_cpu_ns();
+  look(holdings);
+  holdings.at_end_bytes = holdings.last_bytes;
+  if (process->forked == 0) {
+    if (const auto found = rollup()) {
+      holdings.at_end_bytes = found->anonymous;
+      holdings.huge_bytes = found->huge;
+      holdings.swapped_bytes = found->swapped;
+      raise(holdings.peak_bytes, found->anonymous);
+    }
+    holdings.copied_bytes = copied_file_bytes();
+  }
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto ns = [](const timeval& time) { return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; };
+  process->user_ns = ns(usage.ru_utime);
+  process->system_ns = ns(usage.ru_stime);
+  holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
+  process->cpu_ns = process_cpu_ns();
+  if (state.block != nullptr) state.block->own_cpu_ns += static_cast<std::uint64_t>(thread_cpu_ns() - began);
+  holdings.closed = 1;
+}
+
+}  // namespace zerotax::record

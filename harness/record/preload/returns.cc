@@ -1,0 +1,326 @@
+#include "record/preload/returns.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdarg>
+
+#include "os/clock.h"
+#include "record/preload/examine.h"
+#include "record/preload/holdings.h"
+#include "record/preload/process.h"
+#include "record/preload/real.h"
+#include "record/preload/redirect.h"
+#include "record/preload/site.h"
+
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
+
+namespace zerotax::record {
+namespace {
+
+struct Originals {
+  int (*munmap)(void*, std::size_t);
+  int (*madvise)(void*, std::size_t, int);
+  int (*brk)(void*);
+  void* (*mremap)(void*, std::size_t, std::size_t, int, ...);
+  void* (*mmap)(void*, std::size_t, int, int, int, off_t);
+};
+Originals original{};
+const std::uintptr_t* heap_end = nullptr;  ///< glibc's __curbrk
+
+/// Whether what this thread returns is to be put down to anybody.
+bool may_look(ThreadState& thread) {
+  if (process == nullptr || thread.now.inside == Inside::kOwn) return false;
+  if (guard.alive != 0 && thread.block != nullptr) return true;
+  return (thread.armed != nullptr || thread.block == nullptr) && prepare(thread);
+}
+
+/// Where the thread is: a call that is over leaves its mark behind.
+Inside place_of(const ThreadState& thread) { return thread.armed != nullptr ? Inside::kProgram : thread.now.inside; }
+
+ReturnCause cause_of(const ThreadState& thread, const void* caller) {
+  switch (place_of(thread)) {
+    case Inside::kFree:
+      return kByFree;
+    case Inside::kRealloc:
+      return kByRealloc;
+    case Inside::kCalloc:
+    case Inside::kOther:
+      return kByAllocation;
+    case Inside::kProgram:
+    case Inside::kOwn:
+      break;
+  }
+  return is_of_allocator(caller) ? kByPurge : kByProgram;
+}
+
+void add_to_call(ThreadState& thread, Mechanism mechanism, std::uint64_t bytes) {
+  begin_events(thread);
+  thread.call.returned[mechanism] += bytes;
+}
+
+/// What a system call returns to the kernel, if it succeeds. A heap can be trimmed page by page, ten thousand times a
+/// second: after some hundred small returns of a thread, one in sixteen is looked at, and stands for sixteen.
+class Return {
+ public:
+  Return(ThreadState& thread, AddressRange range, Mechanism mechanism, const void* caller)
+      : thread_(thread), mechanism_(mechanism), cause_(cause_of(thread, caller)) {
+    if (range.bytes() < kLargeBytes) weight_ = weight_of_small(++thread.small_returns);
+    if (weight_ == 0) return;
+    const OwnWork own;
+    const Clocks began = now();
+    found_ = anonymous_bytes(range.pages()).value_or(Pagemap::Anonymous{});
+    if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
+    began_ = now();
+    note_own(began, began_);
+  }
+
+  void done(bool succeeded) {
+    if (!succeeded || found_.bytes == 0) return;
+    const OwnWork own;
+    const Clocks ended = now();
+    ReturnRow& row = thread_.block->returned[cause_][mechanism_];
+    row.calls += weight_;
+    row.bytes += weight_ * found_.bytes;
+    row.cpu_ns += weight_ * static_cast<std::uint64_t>(ended.cpu_ns - began_.cpu_ns);
+    if (weight_ > 1) thread_.block->sampled_returns += weight_;
+    have_returned(weight_ * found_.bytes, weight_ * found_.huge);
+    if (cause_ <= kByAllocation) {
+      add_to_call(thread_, mechanism_, weight_ * found_.bytes);
+    } else if (found_.bytes >= kLargeBytes) {
+      CallFigures figures{};
+      figures.returned[mechanism_] = found_.bytes;
+      note_site(cause_ == kByPurge ? SiteKind::kPurge : SiteKind::kProgram, 0, figures);
+    }
+    if (found_.bytes >= kLargeBytes) measure_faults(found_.bytes, found_.huge * 2 > found_.bytes);
+    note_own(ended, now());
+  }
+
+ private:
+  static constexpr std::uint32_t kAllOf = 512;  ///< small returns of a thread, all of which are looked at
+  static constexpr std::uint32_t kOneIn = 16;
+
+  struct Clocks {
+    std::int64_t ns;
+    std::int64_t cpu_ns;
+  };
+  static Clocks now() { return {monotonic_ns(), thread_cpu_ns()}; }
+  static std::uint64_t weight_of_small(std::uint32_t returns) {
+    if (returns <= kAllOf) return 1;
+    return returns % kOneIn == 0 ? kOneIn : 0;
+  }
+  void note_own(Clocks from, Clocks to) {
+    thread_.block->own_ns += static_cast<std::uint64_t>(to.ns - from.ns);
+    thread_.block->own_cpu_ns += static_cast<std::uint64_t>(to.cpu_ns - from.cpu_ns);
+  }
+
+  ThreadState& thread_;
+  Mechanism mechanism_;
+  ReturnCause cause_;
+  std::uint64_t weight_ = 1;  ///< how many returns this one stands for; 0: it is not looked at
+  Pagemap::Anonymous found_;
+  Clocks began_{};
+};
+
+AddressRange range_of(const void* begin, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  return {address, address + bytes};
+}
+
+/// Memory that the allocator got just now, in a call of the program: nothing of it was populated before.
+void note_fresh(ThreadState& thread, AddressRange range) {
+  if (place_of(thread) == Inside::kProgram) return;
+  begin_events(thread);
+  thread.call.fresh = range;
+}
+
+int watched_munmap(void* begin, std::size_t bytes) {
+  ThreadState& thread = state;
+  if (!may_look(thread)) return original.munmap(begin, bytes);
+  Return returned(thread, range_of(begin, bytes), kMunmap, __builtin_return_address(0));
+  const int status = original.munmap(begin, bytes);
+  returned.done(status == 0);
+  return status;
+}
+
+/// MADV_FREE leaves the pages populated, until the kernel needs memory.
+void note_offer(ThreadState& thread, AddressRange range) {
+  const TimedOwnWork own;
+  thread.block->offered_bytes += anonymous_bytes(range.pages()).value_or(Pagemap::Anonymous{}).bytes;
+}
+
+int watched_madvise(void* begin, std::size_t bytes, int advice) {
+  ThreadState& thread = state;
+  const bool returns = advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED;
+  if ((!returns && advice != MADV_FREE) || !may_look(thread)) return original.madvise(begin, bytes, advice);
+  if (!returns) {
+    note_offer(thread, range_of(begin, bytes));
+    return original.madvise(begin, bytes, advice);
+  }
+  Return returned(thread, range_of(begin, bytes), kMadvise, __builtin_return_address(0));
+  const int status = original.madvise(begin, bytes, advice);
+  returned.done(status == 0);
+  return status;
+}
+
+int watched_brk(void* end) {
+  ThreadState& thread = state;
+  if (end == nullptr || !may_look(thread)) return original.brk(end);
+  // Where the C library does not say, the kernel answers with the present end of the heap.
+  const auto before = heap_end != nullptr ? *heap_end : static_cast<std::uintptr_t>(::syscall(SYS_brk, 0));
+  const auto after = reinterpret_cast<std::uintptr_t>(end);
+  if (after >= before) {
+    const int status = original.brk(end);
+    if (status == 0) note_fresh(thread, {before, after});
+    return status;
+  }
+  // The page that the new end lies on stays.
+  Return returned(thread, {page_ceiling(after), before}, kBrk, __builtin_return_address(0));
+  const int status = original.brk(end);
+  returned.done(status == 0);
+  return status;
+}
+
+void* watched_mremap(void* begin, std::size_t old_bytes, std::size_t new_bytes, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  void* const target = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void*) : nullptr;
+  va_end(more);
+  ThreadState& thread = state;
+  const AddressRange all = range_of(begin, page_ceiling(old_bytes));
+  const AddressRange cut{all.begin + page_ceiling(new_bytes), all.end};
+  if (cut.bytes() == 0 || !may_look(thread)) return original.mremap(begin, old_bytes, new_bytes, flags, target);
+  Return returned(thread, cut, kMremap, __builtin_return_address(0));
+  void* const moved = original.mremap(begin, old_bytes, new_bytes, flags, target);
+  returned.done(moved != MAP_FAILED);
+  return moved;
+}
+
+void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd, off_t offset) {
+  ThreadState& thread = state;
+  // MAP_FIXED_NOREPLACE fails where there is something.
+  const bool replaces = (flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) == 0;
+  if (!may_look(thread)) return original.mmap(begin, bytes, rights, flags, fd, offset);
+  const auto mapped = [&](void* memory) {
+    if (memory != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_PRIVATE) != 0) {
+      note_fresh(thread, range_of(memory, bytes));
+    }
+    return memory;
+  };
+  if (!replaces) return mapped(original.mmap(begin, bytes, rights, flags, fd, offset));
+  Return returned(thread, range_of(begin, bytes), kMmap, __builtin_return_address(0));
+  void* const memory = original.mmap(begin, bytes, rights, flags, fd, offset);
+  returned.done(memory != MAP_FAILED);
+  return mapped(memory);
+}
+
+/// The C library itself: an allocator may have functions of these names, which do without those of the C library.
+void* find_in_libc(const char* symbol) {
+  void* const library = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* const found = ::dlsym(library, symbol);
+  ::dlclose(library);
+  return found;
+}
+
+template <typename Function>
+bool watch(const char* symbol, Function replacement, Function& way) {
+  void* const function = find_in_libc(symbol);
+  // The way is known before the first call can come: it goes there.
+  return function != nullptr &&
+         redirect(function, reinterpret_cast<void*>(replacement), reinterpret_cast<void**>(&way)) != nullptr;
+}
+
+/// A huge page is zeroed whole, however little of it the program writes. The first sixteen blocks of a thread, then the
+/// 32nd, 64th, 128th … are looked at.
+void examine_huge(const LiveBlock& block, std::uint64_t populated) {
+  constexpr std::uint64_t kAllOf = 16;
+  ThreadBlock& counts = *state.block;
+  const std::uint64_t number = ++counts.huge_blocks;
+  if (number > kAllOf && (number & (number - 1)) != 0) return;
+  std::uint64_t zero = 0;
+  if (!redundant_bytes(reinterpret_cast<const void*>(block.begin), block.bytes, zero)) return;
+  counts.huge_examined_bytes += populated;
+  counts.huge_written_bytes += block.bytes - zero;
+}
+
+/// What the kernel zeroed of a block since it was last looked at.
+void settle(LiveBlock& block) {
+  const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
+  const auto found = anonymous_bytes(pages).value_or(Pagemap::Anonymous{});
+  if (found.huge != 0) examine_huge(block, found.bytes);
+  const std::uint64_t populated = found.bytes;
+  if (populated <= block.populated_bytes) return;
+  const std::uint64_t zeroed = populated - block.populated_bytes;
+  const std::uint64_t refilled = zeroed < block.taken_bytes ? zeroed : block.taken_bytes;
+  block.populated_bytes = populated;
+  block.taken_bytes -= refilled;
+  FilledRow& row = state.block->filled[class_of(block.bytes)];
+  row.kernel_zeroed_bytes += zeroed;
+  row.refilled_bytes += refilled;
+  if (block.site == nullptr) return;
+  block.site->kernel_zeroed_bytes += zeroed;
+  block.site->refilled_bytes += refilled;
+}
+
+}  // namespace
+
+bool watch_returns() {
+  heap_end = static_cast<const std::uintptr_t*>(find_in_libc("__curbrk"));
+  const bool all = watch("munmap", &watched_munmap, original.munmap) &&
+                   watch("madvise", &watched_madvise, original.madvise) && watch("brk", &watched_brk, original.brk);
+  // Rare ways: a C library that has other code there is not worth less.
+  watch("mremap", &watched_mremap, original.mremap);
+  watch("mmap", &watched_mmap, original.mmap);
+  return all;
+}
+
+void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
+  if (block == nullptr || process == nullptr) return;
+  const TimedOwnWork own;
+  const AddressRange pages = range_of(block, bytes).pages();
+  const AddressRange fresh = thread.eventful ? pages.intersect(thread.call.fresh) : AddressRange{};
+  std::uint64_t populated = 0;
+  if (fresh.bytes() < pages.bytes()) populated = anonymous_bytes(pages).value_or(Pagemap::Anonymous{}).bytes;
+  if (fresh.bytes() != 0 && populated != 0) {
+    const std::uint64_t new_ones = anonymous_bytes(fresh.pages()).value_or(Pagemap::Anonymous{}).bytes;
+    populated -= new_ones < populated ? new_ones : populated;
+  }
+  if (populated < pages.bytes()) {
+    const std::uint64_t taken = take_from_pool(pages.bytes() - populated);
+    if (site == nullptr) site = note_site(kind, bytes, {});
+    const LiveBlock live{reinterpret_cast<std::uintptr_t>(block), bytes, populated, taken, site};
+    if (remember_block(live)) {
+      ++thread.block->filled[class_of(bytes)].blocks;
+    } else {
+      give_to_pool(taken);
+      note_gap(kBlocksLost);
+      ++process->holdings.lost_blocks;
+    }
+  }
+}
+
+bool end_block(const void* block, LiveBlock& ended) {
+  if (!take_block(block, ended)) return false;
+  const TimedOwnWork own;
+  settle(ended);
+  give_to_pool(ended.taken_bytes);
+  ended.taken_bytes = 0;
+  return true;
+}
+
+void note_return(ThreadState& thread, SiteKind kind, const LiveBlock* ended) {
+  const std::uint64_t bytes = thread.call.returned_bytes();
+  if (ended != nullptr) thread.block->filled[class_of(ended->bytes)].returned_bytes += bytes;
+  if (bytes >= kLargeBytes) note_site(kind, 0, thread.call);
+}
+
+void settle_live_blocks() {
+  for_each_live_block([](void* /*context*/, LiveBlock& block) { settle(block); }, nullptr);
+}
+
+}  // namespace zerotax::record

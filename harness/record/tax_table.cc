@@ -1,0 +1,143 @@
+#include "record/tax_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "base/wrap.h"
+
+namespace zerotax::record {
+namespace {
+
+// More than this, and the program did not run as it does alone.
+constexpr double kDearRecorder = 0.1;
+constexpr std::size_t kMostReturns = 6;
+
+struct CauseWords {
+  const char* cause;
+  const char* words;
+};
+constexpr CauseWords kCauseWords[] = {
+    {"fresh", "kernel: fresh memory"},     {"refilled", "kernel: refilled memory"},
+    {"returning", "kernel: returning it"}, {"redundant", "allocator: redundant"},
+    {"needed", "allocator: needed"},       {"unexamined", "allocator: not examined"},
+    {"in_free", "allocator: inside free"}, {"by_hand", "program: malloc+memset"},
+};
+
+std::string words_of(const std::string& cause) {
+  for (const CauseWords& known : kCauseWords) {
+    if (cause == known.cause) return known.words;
+  }
+  return cause;
+}
+
+std::string size_text(const Json& bytes) {
+  if (!bytes.is_number()) return bytes.is_null() ? "" : "n/a";
+  const auto count = bytes.get<std::uint64_t>();
+  return count == 0 ? "0" : format_size(count);
+}
+
+std::string count_text(const Json& count) {
+  if (!count.is_number()) return count.is_null() ? "" : "n/a";
+  return format_count(count.get<std::uint64_t>());
+}
+
+std::string row_text(const Json& row) {
+  const Json& ns = row.at("cpu_ns");
+  const Json& share = row.at("share_of_cpu");
+  std::string time = "n/a";
+  if (ns.is_number()) {
+    const bool marked = row.at("estimated").get<bool>() && ns != 0;
+    time = ns == 0 ? "0" : (marked ? "~" : "") + format_ns(ns.get<double>());
+  }
+  return fmt::format("{:<26} {:>12} {:>12} {:>12} {:>10}\n", words_of(row.at("cause")), size_text(row.at("bytes")),
+                     count_text(row.at("faults")), time,
+                     share.is_number() ? format_percent(share.get<double>()) : "n/a");
+}
+
+bool anything_estimated(const Json& tax) {
+  const Json& rows = tax.at("rows");
+  return std::any_of(rows.begin(), rows.end(), [](const Json& row) {
+    return row.at("estimated").get<bool>() && row.at("cpu_ns").is_number() && row.at("cpu_ns") != 0;
+  });
+}
+
+std::string notes(const Json& tax) {
+  std::string text;
+  const Json& cost = tax.at("fault_cost");
+  if (anything_estimated(tax) && cost.at("base_ns_per_byte").is_number()) {
+    text += wrap(fmt::format("~: bytes times {} a page, what populating memory took in {}{}.",
+                             format_ns(cost.at("base_ns_per_byte").get<double>() * 4096),
+                             cost.at("measured_in").get<std::string>(),
+                             tax.at("capped").get<bool>() ? "; cut to the CPU time that was left" : ""),
+                 "", "");
+  }
+  const auto unknown = tax.at("kernel_unknown_processes").get<std::uint64_t>();
+  if (unknown != 0) {
+    text += wrap(fmt::format("Without the kernel's part of {}, whose end was not seen.",
+                             format_counted(unknown, "process", "processes")),
+                 "", "");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string recorder_cost_text(const Json& tax) {
+  const auto own = tax.at("recorder_cpu_ns").get<double>();
+  const double all = own + tax.at("cpu_ns").get<double>();
+  if (all == 0 || own <= kDearRecorder * all) return "";
+  return wrap(
+      fmt::format("zerotax record: the recorder itself took {} of the run's CPU time. Every share below leaves it out.",
+                  format_percent(own / all)),
+      "", "");
+}
+
+std::string tax_text(const Json& tax) {
+  std::string text = "\n";
+  const Json& share = tax.at("share_of_cpu");
+  if (share.is_number()) {
+    text += wrap(fmt::format("Zeroing took {} of CPU time, {} of the program's {}.",
+                             format_ns(tax.at("zeroing_cpu_ns").get<double>()), format_percent(share.get<double>()),
+                             format_ns(tax.at("cpu_ns").get<double>())),
+                 "", "");
+  } else {
+    text += wrap(fmt::format("The share of zeroing is unknown: {}.", share.at("na").get<std::string>()), "", "");
+  }
+  text += fmt::format("\n{:<26} {:>12} {:>12} {:>12} {:>10}\n", "zeroed by", "bytes", "faults", "CPU time", "share");
+  for (const Json& row : tax.at("rows")) text += row_text(row);
+  return text + notes(tax) + wrap(tax.at("advice").get<std::string>(), "", "");
+}
+
+std::string returned_text(const Json& returned) {
+  std::vector<Json> rows(returned.at("rows").begin(), returned.at("rows").end());
+  if (rows.empty()) return "";
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Json& a, const Json& b) { return a.at("bytes") > b.at("bytes"); });
+  std::string text = fmt::format("\n{:<26} {:>12} {:>12} {:>12} {:>10}\n", "returned to the kernel in", "bytes",
+                                 "calls", "CPU time", "by");
+  if (rows.size() > kMostReturns) rows.resize(kMostReturns);
+  for (const Json& row : rows) {
+    const std::string by = row.at("by");
+    const std::string where = by == "allocation" ? "malloc or calloc"
+                              : by == "purge"    ? "the allocator, on its own"
+                              : by == "program"  ? "the program"
+                                                 : by;
+    text += fmt::format("{:<26} {:>12} {:>12} {:>12} {:>10}\n", where, size_text(row.at("bytes")),
+                        count_text(row.at("calls")), format_ns(row.at("cpu_ns").get<double>()),
+                        row.at("mechanism").get<std::string>());
+  }
+  const auto sampled = returned.at("sampled_calls").get<std::uint64_t>();
+  if (sampled != 0) {
+    text += wrap(fmt::format("{} of these calls returned less than 64 KiB each; one in 16 of them was examined.",
+                             format_count(sampled)),
+                 "", "");
+  }
+  return text;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+
+namespace zerotax::record {
+
+/// What zeroing cost the run and who caused it, from the object `tax` of a recording: 80 columns.
+std::string tax_text(const Json& tax);
+
+/// How the memory that was returned went back, from `totals.returned`; empty if none did.
+std::string returned_text(const Json& returned);
+
+/// One line if the recorder took more than a tenth of the run's CPU time, else empty.
+std::string recorder_cost_text(const Json& tax);
+
+}  // namespace zerotax::record

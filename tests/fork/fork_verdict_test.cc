@@ -1,0 +1,48 @@
+#include <gtest/gtest.h>
+
+#include "fork/document.h"
+
+namespace zerotax::fork {
+namespace {
+
+Json place(const char* sweep, std::uint64_t mappings, std::uint64_t descriptors = 4, std::uint64_t threads = 1) {
+  return {{"sweep", sweep},
+          {"predicted_ns", 25'000.0},
+          {"facts", {{"mappings", mappings}, {"descriptors", descriptors}, {"threads", threads}}}};
+}
+
+Json fork_of(const Json& page_ns) {
+  return {{"model",
+           {{"terms", {{{"key", "fixed"}, {"ns", 20'000}}, {{"key", "page"}, {"ns", page_ns}}}},
+            {"fit", {place("base", 13), place("pages", 16), place("mappings", 17), place("descriptors", 13, 5)}},
+            {"held_back", {place("held back", 14), place("held back", 13, 4, 2)}}}}};
+}
+
+TEST(ForkVerdict, SaysWhatAForkCostsByTheModel) {
+  Json fork = fork_of(70);
+  add_verdict(fork);
+  // 25 µs and 262,144 pages of 70 ns.
+  EXPECT_EQ(fork["sentence"], "fork takes 25.0 µs, and 70 ns for each populated page: 18.4 ms with 1 GiB.");
+}
+
+TEST(ForkVerdict, AProcessIsPlainThatHasLittleButItsPages) {
+  Json fork = fork_of(70);
+  add_verdict(fork);
+  std::vector<bool> plain;
+  for (const char* places : {"fit", "held_back"}) {
+    for (const Json& each : fork["model"][places]) plain.push_back(each.at("plain"));
+  }
+  EXPECT_EQ(plain, (std::vector<bool>{true, true, false, false, true, false}));
+}
+
+TEST(ForkVerdict, WithoutAModelOrAPagesCostThereIsNoSentence) {
+  Json fork = fork_of(not_available("no process had any"));
+  add_verdict(fork);
+  EXPECT_TRUE(is_not_available(fork["sentence"]));
+  fork["model"] = not_available("interrupted");
+  add_verdict(fork);
+  EXPECT_EQ(fork["sentence"], not_available("interrupted"));
+}
+
+}  // namespace
+}  // namespace zerotax::fork

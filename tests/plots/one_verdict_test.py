@@ -1,0 +1,197 @@
+"""The figures and the page say what zerotax wrote, word for word, and judge nothing by themselves."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLOTS, REFERENCE = ROOT / "plots", ROOT / "results" / "reference"
+sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
+pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
+
+import all_figures  # noqa: E402
+import zerotax_command  # noqa: E402
+import zerotax_documents  # noqa: E402
+import zerotax_sample as sample  # noqa: E402
+import zerotax_summary  # noqa: E402
+from page import points as page_points  # noqa: E402
+from zerotax_figures import script  # noqa: E402
+from zerotax_looks import labels  # noqa: E402
+from zerotax_results import load, read_run  # noqa: E402
+
+MIB = 1 << 20
+ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve() / "bin" / "zerotax"
+OF_POINTS = ("headline", "time_vs_size", "faults_vs_size", "zeroed_vs_size", "fork_after_calloc", "recv_buffer")
+DOCUMENTS = {"fork": "fork.json", "fork_snapshot": "snapshot.json", "thresholds_map": "thresholds.json"}
+# Comparisons with a number of one's own, and what they draw. A limit that tells a reader what is much, slow or wrong
+# belongs into a verdict of harness/ and its JSON.
+DRAWING = {
+    ("fork.py", "share >= 0.045"),  # room for a label
+    ("fork_snapshot.py", "end > axes.get_xlim()[1] * 0.6"),  # on which side of a line its words are
+    ("points.py", "c <= 0.04045"),  # sRGB, and the contrast of WCAG 2
+    ("points.py", "(luminance(mixed) + 0.05) / (dark + 0.05) >= least"),
+    ("policies.py", "value > 60"),  # white words on a dark cell
+    ("policies.py", "value < 0.016"),
+    ("recv_buffer.py", "width <= 1.6"),  # inches
+    ("zerotax_cow.py", "len(words) <= 160"),  # a command's line
+    ("validate.py", "len(text) <= LONGEST"),  # a line of its own
+}
+# Axes, labels, footnotes and numbers as text: nothing in them knows what a point means.
+DRAWN_BY = {"zerotax_axes.py", "zerotax_labels.py", "zerotax_layout.py", "zerotax_units.py", "zerotax_files.py",
+            "zerotax_panels.py"}
+
+
+def points() -> list[dict[str, Any]]:
+    raw = [*sample.points(), *(sample.forking(name, MIB) for name in ("glibc", "mimalloc"))]
+    return [*raw, *(sample.receiving(name, MIB) for name in ("glibc", "mimalloc"))]
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    done = subprocess.run([ZEROTAX, "summary", folder, "--json", "-"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+def svg_title(path: Path) -> str:
+    found = re.search(r"<dc:title>([^<]*)</dc:title>", path.read_text(encoding="utf-8"))
+    assert found
+    return found[1]
+
+
+def no_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(zerotax_command, "BUILT", tmp_path / "not there")
+    monkeypatch.setenv("PATH", "/nonexistent")
+
+
+def test_the_title_of_each_figure_of_points_is_what_the_summary_says(tmp_path: Path) -> None:
+    folder = sample.write(tmp_path, points())
+    document = summary_of(folder)
+    assert set(document["figures"]) == set(OF_POINTS)
+    for name in OF_POINTS:
+        title = document["figures"][name]["title"]
+        assert isinstance(title, str) and title
+        document["figures"][name]["title"] = f"Planted: {name}, not what its points say"
+    (folder / "summary.json").write_text(json.dumps(document))
+    assert script("all_figures", folder, "--format", "svg").returncode == 0
+    assert {svg_title(folder / f"{name}.svg") for name in OF_POINTS} == {
+        f"Planted: {name}, not what its points say" for name in OF_POINTS}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_title_of_a_figure_of_a_document_is_what_the_document_says(tmp_path: Path, name: str) -> None:
+    document = json.loads((REFERENCE / DOCUMENTS[name]).read_text())
+    document.update(sentence="Planted, not measured.")
+    document.pop("title", None)
+    (tmp_path / DOCUMENTS[name]).write_text(json.dumps(document))
+    assert script(name, tmp_path / DOCUMENTS[name], "--format", "svg").returncode == 0
+    assert svg_title(tmp_path / f"{name}.svg") == "Planted, not measured"
+
+
+@pytest.mark.parametrize("name", ["fork", "snapshot", "thresholds"])
+def test_the_command_says_of_an_earlier_file_what_it_says_of_a_new_one(tmp_path: Path, name: str) -> None:
+    new = json.loads((REFERENCE / f"{name}.json").read_text())
+    told = new.pop("sentence")
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(new))
+    read = zerotax_documents.read_document(path, new["schema"], "measure again", ZEROTAX)
+    assert zerotax_documents.told(read) == told and told.endswith(".")
+
+
+def test_without_summary_and_command_a_figure_has_the_title_of_its_axes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_command(monkeypatch, tmp_path)
+    folder = sample.write(tmp_path / "run", points())
+    draw = dict(all_figures.figures())
+    for name in OF_POINTS:
+        case = name if name in ("fork_after_calloc", "recv_buffer") else "calloc_loop"
+        title = draw[name](load(folder, case=case)).get_label()
+        assert title and not re.search(r"\d|glibc|mimalloc|jemalloc|scudo|tbbmalloc|tcmalloc|largecache", title), title
+
+
+def test_an_earlier_summary_is_made_anew_if_there_is_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = sample.write(tmp_path, points())
+    old = summary_of(folder)
+    del old["figures"]
+    (folder / "summary.json").write_text(json.dumps(old))
+    assert (zerotax_summary.summary_of(folder / "run.json", ZEROTAX) or {})["figures"]
+    no_command(monkeypatch, tmp_path)
+    assert zerotax_summary.summary_of(folder / "run.json") == old
+
+
+def test_lines_are_called_in_figures_as_in_the_summary(tmp_path: Path) -> None:
+    raw = [
+        sample.point("mine", MIB, preload="/opt/libjemalloc-dev.so"), sample.point("glibc", MIB),
+        sample.point("jemalloc", MIB, env={"MALLOC_CONF": "tcache:false", "A": "$x$"})]
+    folder = sample.write(tmp_path, raw)
+    drawn = labels(load(folder).series())
+    told = {(each["allocator"], tuple(sorted(each["env"].items())), each["preload"]): each["name"]
+            for each in summary_of(folder)["allocators"]}
+    assert {(key.allocator, key.env, key.preload): name for key, name in drawn.items()} == told
+    assert "jemalloc [A=$x$ MALLOC_CONF=tcache:false]" in told.values()
+
+
+def test_shares_of_the_block_are_those_of_the_summary(tmp_path: Path) -> None:
+    raw = [sample.point("glibc", MIB, zeroed_bytes=2 * MIB, redundant_zeroed_bytes=MIB // 4),
+           sample.point("scudo", MIB, redundant_zeroed_bytes=sample.na("no pagemap"))]
+    folder = sample.write(tmp_path, raw)
+    document = summary_of(folder)
+    columns = page_points.columns(read_run(folder), zerotax_summary.shares(document))
+    values = {figure["key"]: figure["values"] for figure in columns["figures"]}
+    assert values["redundant_share"][0] == 0.25 and values["zeroed_share"][0] == 1
+    assert columns["reasons"][-1 - values["redundant_share"][1]] == "not audited"
+    assert "share" in {figure["unit"] for figure in columns["figures"]}
+
+
+def test_the_page_names_touched_fractions_as_the_summary_does(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="install python3-jinja2, use /usr/bin/python3")
+    from page import write_page  # pylint: disable=import-outside-toplevel
+
+    folder = sample.write(tmp_path, points())
+    document = summary_of(folder)
+    document["touches"]["0"] = "PLANTED"
+    (folder / "summary.json").write_text(json.dumps(document))
+    assert '"touches":{"0":"PLANTED"' in write_page.page(folder)
+    panel = dict(all_figures.figures())["time_vs_size"](load(folder)).axes[0]
+    assert panel.get_title(loc="left") == "touch 0: the program writes PLANTED"
+
+
+def limits(path: Path) -> set[tuple[str, str]]:
+    """Comparisons of a file with a number other than 0 or 1, with a part of something, or with a constant of its own."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Compare):
+            continue
+        sides = [node.left, *node.comparators]
+        numbers = {side.value for side in sides if isinstance(side, ast.Constant) and type(side.value) in (int, float)}
+        shares = [part for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, float)]
+        named = [side for side in sides if isinstance(side, ast.Name) and side.id.isupper()]
+        compares = any(isinstance(how, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for how in node.ops)
+        if numbers - {0, 1} or shares or (compares and named):
+            found.add((path.name, ast.unparse(node)))
+    return found
+
+
+def test_no_number_in_python_is_a_limit_of_a_verdict(tmp_path: Path) -> None:
+    planted = tmp_path / "figure.py"
+    planted.write_text("if faults >= 0.98 * size / page or ratio > 10 or ns > SLOW: pass")
+    assert len(limits(planted)) == 3
+    files = [path for path in (*PLOTS.glob("*.py"), *(PLOTS / "page").glob("*.py")) if path.name not in DRAWN_BY]
+    assert len(files) > 25
+    found = set().union(*map(limits, files))
+    assert found <= DRAWING, "judge it in harness/, or say here what it draws"
+
+
+def test_the_sample_has_what_this_is_about() -> None:
+    assert shutil.which(str(ZEROTAX)) and REFERENCE.is_dir()

@@ -1,0 +1,124 @@
+#include "thresholds/map.h"
+
+#include <gtest/gtest.h>
+
+#include "base/size.h"
+#include "thresholds/table.h"
+
+namespace zerotax::thresholds {
+namespace {
+
+Signature later(const char* zeroed, const char* redundant, std::set<std::string> free = {},
+                const char* first_home = "arena") {
+  const Behaviour behaviour{"arena", zeroed, redundant, "none", {}, std::move(free)};
+  Behaviour first = behaviour;
+  first.home = first_home;
+  return {"ok", first, behaviour};
+}
+
+const Signature kBack = later("none", "none", {"munmap"});
+const Signature kKept = later("none", "none");
+const Signature kNeedless = later("all", "all");
+const Signature kCrashed{"crashed", {}, {}};
+
+/// A search from 16 KiB to 2 GiB: what it does first, and from which sizes on what.
+ThresholdLane lane(const char* allocator, const char* thread, const Signature& first,
+                   const std::vector<std::pair<std::uint64_t, Signature>>& then) {
+  ThresholdLane made{{allocator, "", {}, {}, "1.0"}, 0, thread, true, {}};
+  made.found.at_from = first;
+  made.found.probes = made.found.grid = 1;
+  for (const auto& [at, above] : then) {
+    const Signature below = made.found.thresholds.empty() ? first : made.found.thresholds.back().above;
+    made.found.thresholds.push_back({at - 1, at, below, above});
+  }
+  return made;
+}
+
+Json map_of(const std::vector<ThresholdLane>& lanes) {
+  return thresholds_json(lanes, kPlainCase, 16 * kKiB, 2 * kGiB, "2026-11-20T00:00:00Z", {});
+}
+
+std::string pieces_of_lane(const Json& lane) {
+  std::string text;
+  for (const Json& piece : lane.at("pieces")) {
+    text += std::to_string(piece.at("from_bytes").get<std::uint64_t>()) + "-" +
+            std::to_string(piece.at("to_bytes").get<std::uint64_t>()) + " " + piece.at("word").get<std::string>() + " ";
+  }
+  return text;
+}
+
+TEST(ThresholdsMap, ABehaviourHasItsWord) {
+  const auto word = [](const Signature& signature) {
+    return std::string(doings()[static_cast<std::size_t>(doing_of(signature))].key);
+  };
+  EXPECT_EQ(word(kBack), "no_zeros_back");
+  EXPECT_EQ(word(later("none", "none", {"madvise"})), "no_zeros_back");
+  EXPECT_EQ(word(later("none", "none", {"brk"})), "no_zeros_back");
+  EXPECT_EQ(word(later("none", "none", {"mprotect"})), "no_zeros_kept");
+  EXPECT_EQ(word(kKept), "no_zeros_kept");
+  EXPECT_EQ(word(later("all", "none")), "dirty");
+  EXPECT_EQ(word(later("part", "none")), "dirty");
+  EXPECT_EQ(word(kNeedless), "needless");
+  EXPECT_EQ(word(later("all", "part", {"munmap"})), "needless");
+  for (const Signature& unknown :
+       {later("n/a", "n/a"), later("all", "n/a"), later("none", "none", {"n/a"}), kCrashed}) {
+    EXPECT_EQ(word(unknown), "unknown");
+  }
+}
+
+TEST(ThresholdsMap, PiecesThatAreAlikeAreOneAndEveryMarkIsKept) {
+  const Json map =
+      map_of({lane("glibc", "main", kNeedless,
+                   {{131'049, later("all", "all", {}, "mapping")}, {33'550'313, kBack}, {kGiB, kCrashed}})});
+  EXPECT_EQ(pieces_of_lane(map["lanes"][0]),
+            "16384-33550312 needless 33550313-1073741823 no_zeros_back 1073741824-2147483648 unknown ");
+  EXPECT_EQ(map["thresholds"][0]["steady"], false) << "only the first calloc changes";
+  EXPECT_EQ(map["thresholds"][1]["steady"], true);
+  EXPECT_EQ(map["thresholds"][1]["doubtful"], false);
+  EXPECT_EQ(map["title"], "What calloc does, by size: glibc changes at 3 sizes, each found to the byte");
+  EXPECT_EQ(map["sentence"], "3 thresholds in 1 search, each found to the byte.");
+}
+
+TEST(ThresholdsMap, AWorkerThatDoesAsTheMainThreadIsMarked) {
+  const auto like_main = [](const Signature& above) {
+    return map_of({lane("a", "main", kKept, {{kMiB, kBack}}),
+                   lane("a", "worker", kKept, {{kMiB, above}})})["lanes"][1]["like_main"];
+  };
+  EXPECT_EQ(like_main(kBack), true);
+  EXPECT_EQ(like_main(kNeedless), false);
+  EXPECT_EQ(map_of({lane("a", "worker", kKept, {})})["lanes"][0]["like_main"], false) << "there is no other";
+}
+
+TEST(ThresholdsMap, WhatIsNotExactIsCountedAndDoubtful) {
+  ThresholdLane found = lane("a", "main", kKept, {{kMiB, kBack}, {2 * kMiB, kKept}});
+  found.found.thresholds[1].after_bytes -= 100;
+  const Json map = map_of({found});
+  EXPECT_EQ(map["thresholds"][1]["doubtful"], true);
+  EXPECT_EQ(map["sentence"], "2 thresholds in 1 search, 1 of 2 found to the byte.");
+}
+
+TEST(ThresholdsMap, NoChangeIsSaidAndSettingsAreInTheName) {
+  ThresholdLane never = lane("scudo", "main", kKept, {});
+  never.allocator.env = {{"A", "1"}, {"B", "2"}};
+  const Json map = map_of({never});
+  EXPECT_EQ(map["title"], "What calloc does, by size: scudo [A=1 B=2] never changes");
+  EXPECT_EQ(map["sentence"], "No thresholds in 1 search.");
+  EXPECT_EQ(map["lanes"][0]["name"], "scudo [A=1 B=2]");
+}
+
+TEST(ThresholdsMap, AnEarlierFileGetsTheSameMap) {
+  const Json made = map_of({lane("glibc", "main", kNeedless, {{131'049, kBack}}), lane("glibc", "worker", kKept, {})});
+  Json earlier = made;
+  for (const char* key : {"title", "sentence", "words"}) earlier.erase(key);
+  for (Json& each : earlier["lanes"]) {
+    for (const char* key : {"name", "pieces", "like_main"}) each.erase(key);
+  }
+  for (Json& each : earlier["thresholds"]) {
+    for (const char* key : {"steady", "doubtful"}) each.erase(key);
+  }
+  add_map(earlier);
+  EXPECT_EQ(earlier, made);
+}
+
+}  // namespace
+}  // namespace zerotax::thresholds
