@@ -13,13 +13,13 @@ Signature later(const char* zeroed, const char* redundant, std::set<std::string>
   const Behaviour behaviour{"arena", zeroed, redundant, "none", {}, std::move(free)};
   Behaviour first = behaviour;
   first.home = first_home;
-  return {"ok", first, behaviour};
+  return {"ok", first, behaviour, {}};
 }
 
 const Signature kBack = later("none", "none", {"munmap"});
 const Signature kKept = later("none", "none");
 const Signature kNeedless = later("all", "all");
-const Signature kCrashed{"crashed", {}, {}};
+const Signature kCrashed{"crashed", {}, {}, {}};
 
 /// A search from 16 KiB to 2 GiB: what it does first, and from which sizes on what.
 ThresholdLane lane(const char* allocator, const char* thread, const Signature& first,
