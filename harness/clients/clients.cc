@@ -48,56 +48,43 @@ std::vector<std::string> all_modules() {
   return modules;
 }
 
-Json without_figures(Json json, const std::string& status, const std::string& reason) {
-  json["status"] = status;
-  json["reason"] = reason;
-  for (const char* figure :
-       {"versions", "ops", "received_bytes", "mb_per_s", "cpu_s_per_gb", "faults_per_mb", "max_resident_bytes"}) {
-    json[figure] = not_available(fmt::format("{}: {}", status, reason));
-  }
-  return json;
-}
-
-/// The figures from the line that the client printed.
-Json with_figures(Json json, const Json& said) {
-  const double received = said.at("received_bytes");
-  json["status"] = "ok";
-  json["reason"] = nullptr;
-  json["versions"] = said.at("versions");
-  json["ops"] = said.at("ops");
-  json["received_bytes"] = said.at("received_bytes");
-  json["mb_per_s"] = received / 1e6 / said.at("wall_s").get<double>();
-  json["cpu_s_per_gb"] = said.at("cpu_s").get<double>() / (received / 1e9);
-  json["faults_per_mb"] = said.at("faults").get<double>() / (received / 1e6);
-  json["max_resident_bytes"] = said.at("max_resident_bytes");
-  return json;
+ClientResult ended(ClientResult result, PointStatus status, std::string reason) {
+  result.status = status;
+  result.reason = std::move(reason);
+  return result;
 }
 
 }  // namespace
 
 const std::vector<Client>& all_clients() {
   static const std::vector<Client> all{
-      {"cffi_new", "a buffer of CFFI's ffi.new for each recv", {"cffi"}, "python3-cffi", false, {"cffi", "new"}},
-      {"cffi_no_clear",
-       "new_allocator(should_clear_after_alloc=False)",
+      {"cffi_1_9",
+       "malloc and memset for each recv, as CFFI did until 1.9",
        {"cffi"},
        "python3-cffi",
        false,
-       {"cffi", "no clear"}},
+       {"cffi", "1.9"}},
+      {"cffi_new", "CFFI's ffi.new for each recv: calloc", {"cffi"}, "python3-cffi", false, {"cffi", "new"}},
+      {"cffi_no_clear",
+       "should_clear_after_alloc=False: malloc alone",
+       {"cffi"},
+       "python3-cffi",
+       false,
+       {"cffi", "no clr"}},
       {"pyopenssl_recv", "Connection.recv, as installed", {"OpenSSL"}, "python3-openssl", false, {"pyOSSL", "recv"}},
-      {"requests_chunks", "iter_content, as installed", {"requests"}, "python3-requests", true, {"requests", "ssl"}},
+      {"requests_chunks", "iter_content, as installed", {"requests"}, "python3-requests", true, {"requ.", "ssl"}},
       {"requests_pyopenssl",
        "iter_content over pyOpenSSL, as installed",
        {"requests", "OpenSSL"},
        "python3-requests python3-openssl",
        true,
-       {"requests", "pyOSSL"}},
+       {"requ.", "pyOSSL"}},
       {"requests_2016",
-       "that with zeroed buffers, as before pyOpenSSL 17",
-       {"requests", "OpenSSL"},
-       "python3-requests python3-openssl",
+       "the download of 2016: iter_content over cffi_1_9",
+       {"requests", "OpenSSL", "cffi"},
+       "python3-requests python3-openssl python3-cffi",
        true,
-       {"requests", "2016"}},
+       {"requ.", "2016"}},
   };
   return all;
 }
@@ -119,7 +106,7 @@ std::vector<Client> chosen_clients(const std::vector<std::string>& names) {
   return chosen;
 }
 
-Json clients_json(const Json& run, const std::vector<Client>& clients, const std::vector<Json>& results,
+Json clients_json(const Json& run, const std::vector<Client>& clients, const std::vector<ClientResult>& results,
                   bool complete) {
   Json json;
   json["schema"] = "zerotax.clients/1";
@@ -133,7 +120,8 @@ Json clients_json(const Json& run, const std::vector<Client>& clients, const std
                                {"modules", client.modules},
                                {"packages", client.packages}});
   }
-  json["results"] = results;
+  json["results"] = Json::array();
+  for (const ClientResult& result : results) json["results"].push_back(to_json(result));
   json["points"] = run.at("points");
   return json;
 }
@@ -152,28 +140,28 @@ ClientRunner::ClientRunner(std::chrono::milliseconds timeout, std::function<bool
   python_ = find_python(all_modules());
 }
 
-Json ClientRunner::run(const Allocator& allocator, const Client& client, std::uint64_t size_bytes) const {
+ClientResult ClientRunner::run(const Allocator& allocator, const Client& client, std::uint64_t size_bytes) const {
   const auto library = library_to_preload(allocator);
-  Json json;
-  json["allocator"] = allocator.name;
-  json["version"] = version_json(allocator);
-  json["preload"] = library ? Json(*library) : Json(nullptr);
-  json["env"] = allocator_json(allocator)["env"];
-  json["client"] = client.name;
-  json["size_bytes"] = size_bytes;
+  ClientResult result;
+  result.allocator = allocator.name;
+  result.version = version_json(allocator);
+  result.preload = library;
+  result.env = allocator.env;
+  result.client = client.name;
+  result.size_bytes = size_bytes;
   // A client of requests holds a whole chunk, and its copy.
   const std::string too_large = why_too_large(2 * size_bytes);
-  if (!too_large.empty()) return without_figures(json, "skipped", too_large);
+  if (!too_large.empty()) return ended(result, PointStatus::kSkipped, too_large);
   const auto python = python_ ? python_ : python_with(client.modules);
   if (!python) {
-    return without_figures(
-        json, "skipped",
+    return ended(
+        result, PointStatus::kSkipped,
         fmt::format("no python3 has {} (apt-get install {})", fmt::join(client.modules, " and "), client.packages));
   }
 
   HelperProcess server;
   if (const char* why = server.start(server_.c_str(), client.http ? "https" : "tls")) {
-    return without_figures(json, "failed", why);
+    return ended(result, PointStatus::kFailed, why);
   }
   const char* pem = std::strstr(server.greeting(), "-----BEGIN");
   const UniqueFd certificate = file_of(pem != nullptr ? pem : "");
@@ -198,10 +186,12 @@ Json ClientRunner::run(const Allocator& allocator, const Client& client, std::ui
   if (library) command.environment.emplace_back("LD_PRELOAD", *library);
   const ChildResult child = run_child(command, stop_);
   const ChildVerdict verdict = judge(child, timeout_);
-  if (verdict.status != "ok") return without_figures(json, verdict.status, verdict.reason);
-  const Json said = Json::parse(child.output, nullptr, false);
-  if (!said.is_object()) return without_figures(json, "failed", "it printed no results: " + last_line(child.errors));
-  return with_figures(json, said);
+  if (verdict.status != "ok") {
+    return ended(result, status_of_word(verdict.status).value_or(PointStatus::kFailed), verdict.reason);
+  }
+  result.rates = rates_from_line(child.output);
+  if (!result.rates) return ended(result, PointStatus::kFailed, "it printed no results: " + last_line(child.errors));
+  return result;
 }
 
 }  // namespace zerotax::clients

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "clients/result.h"
 #include "core/allocators.h"
 
 namespace zerotax::clients {
@@ -18,7 +19,7 @@ struct Client {
   std::vector<std::string> modules;  ///< of Python
   std::string packages;              ///< of Debian, that bring the modules
   bool http;                         ///< wants an HTTPS server, not bare TLS
-  std::string heading[2];            ///< of its column, two lines of eight characters at most
+  std::string heading[2];            ///< of its column, two lines of seven characters at most
 };
 
 /// Every client, in the order of the table's columns.
@@ -29,7 +30,8 @@ std::vector<Client> chosen_clients(const std::vector<std::string>& names);
 
 /// The document "zerotax.clients/1" (results/schema/clients.schema.json) from the run of the case (Session::json), the
 /// clients that were asked for, and what ClientRunner::run gave.
-Json clients_json(const Json& run, const std::vector<Client>& clients, const std::vector<Json>& results, bool complete);
+Json clients_json(const Json& run, const std::vector<Client>& clients, const std::vector<ClientResult>& results,
+                  bool complete);
 
 /// What runs of the clients need besides the allocator.
 class ClientRunner {
@@ -37,9 +39,9 @@ class ClientRunner {
   /// `stop` as in run_child. Throws MachineError if this build has no server, or no scripts.
   ClientRunner(std::chrono::milliseconds timeout, std::function<bool()> stop);
 
-  /// Starts a server, and a client of it under the allocator that asks for `size_bytes` at a time: one element of
-  /// "results" (results/schema/clients.schema.json). What goes wrong is its status and reason, never an exception.
-  [[nodiscard]] Json run(const Allocator& allocator, const Client& client, std::uint64_t size_bytes) const;
+  /// Starts a server, and a client of it under the allocator that asks for `size_bytes` at a time. What goes
+  /// wrong is the result's status and reason, never an exception.
+  [[nodiscard]] ClientResult run(const Allocator& allocator, const Client& client, std::uint64_t size_bytes) const;
 
  private:
   std::chrono::milliseconds timeout_;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/size.h"
@@ -11,6 +12,7 @@
 #include "core/interrupt.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
+#include "core/point_json.h"
 #include "core/progress.h"
 #include "core/receive_points.h"
 #include "core/session.h"
@@ -21,7 +23,7 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax clients\n"
     "  zerotax clients --size 100MB --allocator glibc --allocator mine=./libmine.so --json clients.json\n"
-    "  zerotax clients --client cffi_new --client cffi_no_clear --size 1GiB\n";
+    "  zerotax clients --client cffi_1_9 --client requests_2016 --allocator glibc --size 10MB --size 1GB\n";
 
 struct Options {
   MeasureOptions measure;
@@ -32,7 +34,7 @@ struct Options {
 std::vector<std::uint64_t> sizes_of(const MeasureOptions& options) {
   std::vector<std::uint64_t> sizes;
   for (const std::string& size : options.sizes) sizes.push_back(parse_size(size));
-  if (sizes.empty()) sizes = {100'000'000, 1000 * kMiB};
+  if (sizes.empty()) sizes = {10'000'000, 100'000'000, 1000 * kMiB};
   check_axes({{"recv_buffer"}, sizes, {}, {}});
   return sizes;
 }
@@ -49,8 +51,9 @@ Session make_session(const MeasureOptions& options, const std::vector<std::uint6
 }
 
 /// Clients of one size together, allocators interleaved, nothing beside them. Ends early when interrupted.
-std::vector<Json> run_clients(const Plan& plan, const std::vector<Client>& clients, const ClientRunner& runner) {
-  std::vector<Json> results;
+std::vector<ClientResult> run_clients(const Plan& plan, const std::vector<Client>& clients,
+                                      const ClientRunner& runner) {
+  std::vector<ClientResult> results;
   Progress progress("running clients", plan.points.size() * clients.size(),
                     static_cast<double>(plan.points.size() * clients.size()));
   for (std::size_t first = 0; first < plan.points.size(); first += plan.allocators.size()) {
@@ -59,7 +62,7 @@ std::vector<Json> run_clients(const Plan& plan, const std::vector<Client>& clien
         const Allocator& allocator = plan.allocators[plan.points[i].allocator];
         progress.show(
             fmt::format("{} under {}, {}", client.name, allocator.name, format_size(plan.points[i].size_bytes)));
-        Json result = runner.run(allocator, client, plan.points[i].size_bytes);
+        ClientResult result = runner.run(allocator, client, plan.points[i].size_bytes);
         if (interrupted() != 0) return results;
         results.push_back(std::move(result));
         progress.advance(1);
@@ -79,16 +82,16 @@ ExitStatus run(const Options& options) {
   const auto timeout = std::chrono::duration<double>(options.measure.timeout_s);
   const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout), stop_requested);
   const int signal = session.run();
-  const std::vector<Json> results = signal == 0 ? run_clients(session.plan(), clients, runner) : std::vector<Json>();
+  const std::vector<ClientResult> results =
+      signal == 0 ? run_clients(session.plan(), clients, runner) : std::vector<ClientResult>();
+  const std::vector<Point> points = typed_points(session.points());
   if (!file.empty()) write_file(file, json_text(clients_json(session.json(), clients, results, interrupted() == 0)));
-  if (file != "-") fmt::print("{}", clients_table(clients, session.points(), results));
+  if (file != "-") fmt::print("{}", clients_table(clients, points, results));
   if (interrupted() != 0) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
-  for (const std::vector<Json>* entries : {&session.points(), &results}) {
-    for (const Json& entry : *entries) {
-      if (entry.at("status") != "ok" && entry.at("status") != "skipped") return ExitStatus::kFinding;
-    }
-  }
-  return ExitStatus::kDone;
+  const bool healthy =
+      std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); }) &&
+      std::all_of(results.begin(), results.end(), [](const ClientResult& one) { return is_healthy(one.status); });
+  return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 const Subcommand command(
@@ -105,7 +108,7 @@ const Subcommand command(
           .repeatable();
       arguments
           .option("--size", options->measure.sizes,
-                  "bytes to request at a time (repeatable; default: 100MB and 1000MiB)")
+                  "bytes to request at a time (repeatable; default: 10MB, 100MB and 1000MiB)")
           .repeatable();
       arguments.option("--json", options->measure.json, "write everything to this file (- is standard output)").path();
       return [options] { return run(*options); };

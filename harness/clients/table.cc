@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <set>
 
 #include "base/size.h"
@@ -12,57 +12,58 @@
 namespace zerotax::clients {
 namespace {
 
-constexpr std::size_t kLabel = 16;
+constexpr std::size_t kLabel = 14;
 
-std::string rate(const Json& figure) { return figure.is_number() ? format_number(figure.get<double>()) : "n/a"; }
+std::string rate(std::optional<double> mb_per_s) { return mb_per_s ? format_number(*mb_per_s) : "n/a"; }
 
-std::string label(const Json& entry) {
-  std::string text = entry.at("allocator");
-  for (const auto& [key, value] : entry.at("env").items()) text += fmt::format(" {}={}", key, value.get<std::string>());
+std::string label(const Point& point) {
+  std::string text = point.allocator;
+  for (const auto& [key, value] : point.env) text += fmt::format(" {}={}", key, value);
   return text.substr(0, kLabel);
 }
 
-std::string row(const Json& point, const std::vector<Client>& clients, const std::vector<Json>& results) {
-  const bool received = point.contains("transfer");
-  std::string text = fmt::format("{:<16}{:>8}", label(point), received ? rate(point["transfer"]["mb_per_s"]) : "n/a");
+std::string row(const Point& point, const std::vector<Client>& clients, const std::vector<ClientResult>& results) {
+  std::string text = fmt::format("{:<14}{:>8}", label(point), rate(point.number(Metric::kMbPerS)));
   for (const Client& client : clients) {
-    const auto found = std::find_if(results.begin(), results.end(), [&](const Json& result) {
-      return result.at("allocator") == point.at("allocator") && result.at("client") == client.name &&
-             result.at("size_bytes") == point.at("size_bytes");
+    const auto found = std::find_if(results.begin(), results.end(), [&](const ClientResult& result) {
+      return result.allocator == point.allocator && result.client == client.name &&
+             result.size_bytes == point.size_bytes;
     });
-    text += fmt::format("{:>9}", found == results.end() ? "" : rate(found->at("mb_per_s")));
+    std::string cell;
+    if (found != results.end()) cell = rate(found->rates ? std::optional(found->rates->mb_per_s) : std::nullopt);
+    text += fmt::format("{:>8}", cell);
   }
   return text + "\n";
 }
 
-std::string reasons(const std::vector<Json>& entries, const char* what) {
-  std::string text;
-  std::set<std::string> told;
-  for (const Json& entry : entries) {
-    if (entry.at("status") == "ok") continue;
-    // A missing module is the same for every allocator.
-    const std::string line = fmt::format("{}: {}: {}\n", entry.at(what).get<std::string>(),
-                                         entry.at("status").get<std::string>(), entry.at("reason").get<std::string>());
-    if (told.insert(line).second) {
-      text += entry.at("status") == "skipped" ? line : entry.at("allocator").get<std::string>() + " " + line;
-    }
+/// Why there are no rates, each reason once: a missing module is the same for every allocator.
+class Reasons {
+ public:
+  void add(const std::string& allocator, const std::string& what, PointStatus status, const std::string& reason) {
+    if (status == PointStatus::kOk) return;
+    const std::string line = fmt::format("{}: {}: {}\n", what, word_of(status), reason);
+    if (told_.insert(line).second) text_ += status == PointStatus::kSkipped ? line : allocator + " " + line;
   }
-  return text;
-}
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::set<std::string> told_;
+  std::string text_;
+};
 
 }  // namespace
 
-std::string clients_table(const std::vector<Client>& clients, const std::vector<Json>& points,
-                          const std::vector<Json>& results) {
+std::string clients_table(const std::vector<Client>& clients, const std::vector<Point>& points,
+                          const std::vector<ClientResult>& results) {
   std::string text;
   std::uint64_t size = 0;
-  for (const Json& point : points) {
-    if (point.at("size_bytes") != size) {
-      size = point.at("size_bytes");
+  for (const Point& point : points) {
+    if (point.size_bytes != size) {
+      size = point.size_bytes;
       text += fmt::format("{}MB/s received into buffers of {}\n", text.empty() ? "" : "\n", format_size(size));
       for (const int line : {0, 1}) {
-        text += fmt::format("{:<16}{:>8}", line == 0 ? "" : "allocator", line == 0 ? "the case" : "in C++");
-        for (const Client& client : clients) text += fmt::format("{:>9}", client.heading[line]);
+        text += fmt::format("{:<14}{:>8}", line == 0 ? "" : "allocator", line == 0 ? "the case" : "in C++");
+        for (const Client& client : clients) text += fmt::format("{:>8}", client.heading[line]);
         text += "\n";
       }
     }
@@ -71,9 +72,16 @@ std::string clients_table(const std::vector<Client>& clients, const std::vector<
   text += "\n";
   for (const Client& client : clients) {
     const std::string heading = fmt::format("{} {}", client.heading[0], client.heading[1]);
-    text += fmt::format("{:<16}{}: {}\n", heading, client.name, client.summary);
+    text += fmt::format("{:<14}{}: {}\n", heading, client.name, client.summary);
   }
-  return text + reasons(points, "case") + reasons(results, "client");
+  Reasons reasons;
+  for (const Point& point : points) {
+    reasons.add(point.allocator, point.case_name, point.status, point.reason.value_or(""));
+  }
+  for (const ClientResult& result : results) {
+    reasons.add(result.allocator, result.client, result.status, result.reason);
+  }
+  return text + reasons.text();
 }
 
 }  // namespace zerotax::clients

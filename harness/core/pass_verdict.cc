@@ -23,7 +23,7 @@ std::string place(const SampleBlock& samples) {
     case Phase::kSetUp:
       return "while the case was set up";
     case Phase::kCalloc:
-      where = "in calloc";
+      where = samples.mallocs != 0 ? "in malloc" : "in calloc";
       break;
     case Phase::kCheck:
       where = "while the block was looked at";
@@ -73,7 +73,7 @@ PassVerdict judge_exit(const ChildResult& child, const SampleBlock& samples, con
   if (samples.returned_null != 0 || samples.ops_done < samples.ops_started) {
     return {Status::kFailed,
             fmt::format(
-                "calloc returned NULL ({}), operation {}",
+                "{} returned NULL ({}), operation {}", samples.mallocs != 0 ? "malloc" : "calloc",
                 samples.returned_null != 0 ? std::strerror(static_cast<int>(samples.returned_null)) : "errno not set",
                 samples.ops_started)};
   }

@@ -64,6 +64,12 @@ void add_syscalls(const PassResult& audit, Point& point) {
   point[Metric::kHome] = home_at(audit, audit.ops() == 0 ? 0 : audit.ops() - 1);
 }
 
+MetricValue allocated_by(const Passes& passes) {
+  const PassResult& pass = passes.timing.made() ? passes.timing : passes.audit;
+  if (!pass.made()) return MetricValue::not_available(why_not(pass, "timing"));
+  return MetricValue::word(pass.samples().mallocs != 0 ? "malloc" : "calloc");
+}
+
 }  // namespace
 
 bool has_inline_zeroing(const PassResult& audit) {
@@ -95,6 +101,7 @@ Point measured_point(const Plan& plan, const PointSpec& spec, const Passes& pass
   add_zeroed_words(passes.audit, point);
   add_syscalls(passes.audit, point);
   add_transfer(passes, point);
+  point[Metric::kAllocatedBy] = allocated_by(passes);
   if (forks(passes)) point[Metric::kForkMethod] = fork_method(passes.faults);
   point.first_ops = first_operations(passes);
   add_call_modes(passes, point);

@@ -53,6 +53,7 @@ std::uint32_t ops_of(Pass pass, const Repeats& repeats) {
     case Pass::kTiming:
     case Pass::kDifferential:
     case Pass::kBare:
+    case Pass::kLoop:
       break;
   }
   return repeats.ops;
@@ -71,7 +72,7 @@ Request make_request(const PointSpec& point, Pass pass) {
   request.pause_ns = point.time.pause_ns;
   // Not the audit: its metrics must not depend on how fast the machine is. Nor the bare pass: it must not look at a
   // clock.
-  if (pass == Pass::kTiming || pass == Pass::kZeroing || pass == Pass::kDifferential) {
+  if (pass == Pass::kTiming || pass == Pass::kZeroing || pass == Pass::kDifferential || pass == Pass::kLoop) {
     request.min_ops = point.repeats.min_ops;
     request.budget_ns = point.repeats.budget_ms * 1'000'000;
   }
@@ -83,7 +84,7 @@ Request make_request(const PointSpec& point, Pass pass) {
 PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pass, const PassLimits& limits,
                     const std::function<bool()>& stop) {
   const Request request = make_request(point, pass);
-  const SharedSampleBlock shared(SampleBlock::bytes(request.ops));
+  const SharedSampleBlock shared(SampleBlock::bytes(SampleBlock::recorded(request)));
   shared.samples().request = request;
 
   ChildCommand command;

@@ -78,7 +78,7 @@ class Runner {
     limits.timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan_.timeout_s));
     limits.used = work.used;
-    limits.resident_bytes = resident_limit(work.spec->size_bytes);
+    limits.resident_bytes = resident_limit(memory_needed(*work.spec));
     PassResult result =
         run_pass(plan_.allocators[work.spec->allocator], *work.spec, which, limits, [this] { return stopped(); });
     work.used += result.used();

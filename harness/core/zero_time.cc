@@ -124,6 +124,8 @@ bool needs_zeroing_pass(const PassResult& audit) {
 }
 
 bool needs_differential_pass(const Passes& passes) {
+  // A case that mallocs has no calloc to compare with.
+  if (passes.audit.made() && passes.audit.samples().mallocs != 0) return false;
   if (has_inline_zeroing(passes.audit)) return true;
   const PassResult& pass = passes.zeroing;
   return pass.made() && pass.samples().na_zero_ns[0] != '\0';

@@ -60,6 +60,8 @@ AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
     say(samples.na_redundant, pagemap_.reason());
     say(samples.na_populated, pagemap_.reason());
     say(samples.na_inline, pagemap_.reason());
+    say(samples.na_pages, pagemap_.reason());
+    say(samples.na_zero_page, pagemap_.reason());
   } else if (watches_its_mappings()) {
     say(samples.na_inline, "this allocator watches its own mappings, and write protection would change them");
   } else if (!tracker_.available()) {
@@ -67,8 +69,12 @@ AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
   } else if (pagemap_.method() != Pagemap::Method::kScan) {
     say(samples.na_inline, "this kernel has no PAGEMAP_SCAN (Linux 6.7)");
   }
+  if (pagemap_.method() != Pagemap::Method::kNone && !pagemap_.knows_zero_page()) {
+    say(samples.na_zero_page, "the shared zero page cannot be told from a page that was written to");
+  }
   if (const char* refusal = SyscallCounter::install()) {
     say(samples.na_syscalls, refusal);
+    account_.give_up(refusal);
   } else {
     count_syscalls_ = true;
   }
@@ -82,9 +88,14 @@ void AuditMeter::begin_operation(OpSample& op) {
   op_->redundant_zeroed_in_free_bytes = 0;
   unseen_ = false;
   unseen_in_free_ = false;
+  account_.begin_operation(op);
+  // Whoever asks malloc for memory did not ask for zeros, and to look for stores of some costs a look at every page.
+  if (mallocs() && inline_watched()) say(samples_.na_inline, "of a case that mallocs, only memsets are counted");
 }
 
 void AuditMeter::end_operation() {
+  account_.end_step(true);
+  account_.end_operation();
   if (unseen_) op_->zeroed_bytes = op_->redundant_zeroed_bytes = kNotMeasured;
   if (unseen_in_free_) op_->zeroed_in_free_bytes = op_->redundant_zeroed_in_free_bytes = kNotMeasured;
 }
@@ -113,11 +124,13 @@ void AuditMeter::end_call(SyscallTally& calls) {
   if (::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) != 1) huge_pages_ = true;
   followed_ = count_syscalls_ && !SyscallCounter::incomplete() && !beyond_following_ && !dropped_.full() &&
               !hidden_.full() && !populated_.full() && !moved_.full();
+  account_.end_step(followed_);
 }
 
 void AuditMeter::give_up_counting(const char* why) {
   if (why == nullptr) return;
   if (samples_.na_syscalls[0] == '\0') say(samples_.na_syscalls, why);
+  account_.give_up(why);
   count_syscalls_ = false;
 }
 

@@ -3,6 +3,7 @@
 #include "meter/few_ranges.h"
 #include "meter/filled_pages.h"
 #include "meter/meter.h"
+#include "meter/page_account.h"
 #include "meter/zeroing_hook.h"
 #include "os/pagemap.h"
 #include "os/range_list.h"
@@ -20,6 +21,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
 
   void* allocate(std::size_t bytes) override;
   void touch(void* block, std::size_t bytes, double fraction) override;
+  void read(void* block, std::size_t bytes, double fraction) override;
   void release(void* block) override;
   void begin_operation(OpSample& op) override;
   void end_operation() override;
@@ -39,6 +41,8 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   // out), and what it left behind beyond its memsets.
   void look_before_calloc();
   void look_after_calloc(AddressRange block);
+  template <typename Touch>
+  void look_at_touch(const void* block, std::size_t bytes, const Touch& touch);
   void count_populated(AddressRange block);
   void doubt_shared_pages(AddressRange block);
   void note_place(AddressRange block);
@@ -83,6 +87,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   SampleBlock& samples_;
   OpSample* op_ = nullptr;
   Pagemap pagemap_{Pagemap::Sharing::kNever};
+  PageAccount account_{pagemap_, samples_};
   WriteTracker tracker_;
   bool count_syscalls_ = false;
   bool unseen_ = false;  ///< some zeroing of this operation may have gone unseen: of calloc, of free

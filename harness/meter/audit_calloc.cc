@@ -11,24 +11,6 @@
 namespace zerotax {
 namespace {
 
-constexpr AddressRange kUserSpace{0, 0x7fff'ffff'f000};
-/// Reading the pagemap entry by entry costs 8 bytes a page: beyond this much mapped memory the pass would take minutes.
-constexpr std::size_t kReadableBytes = std::size_t{8} << 30;
-
-/// The populated pages of all mappings, for a kernel that must be asked page by page. False if there is too much
-/// mapped.
-bool read_whole_process(const Pagemap& pagemap, RangeList& populated) {
-  std::size_t mapped = 0;
-  bool done = true;
-  for_each_mapping([&](const Mapping& mapping) {
-    // [vsyscall] lies beyond user space, and has no pagemap entry to read.
-    if ((!mapping.readable && !mapping.writable) || mapping.range.begin >= kUserSpace.end) return;
-    mapped += mapping.range.bytes();
-    done = done && mapped <= kReadableBytes && pagemap.populated(mapping.range, populated);
-  });
-  return done;
-}
-
 /// What every block of this many bytes must be aligned to; smaller ones may hold smaller objects only.
 constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
@@ -41,30 +23,33 @@ void* AuditMeter::allocate(std::size_t bytes) {
   look_before_calloc();
   block_ = {};
   begin_call(false);
-  void* block = std::calloc(bytes, 1);
+  void* block = call_allocator(bytes);
   end_call(op_->calloc_syscalls);
   escape(block);
   if (block == nullptr) {
     tracker_.stop();
     return nullptr;
   }
+  add_to(op_->requested_bytes, static_cast<std::int64_t>(bytes));
   samples_.phase = Phase::kCheck;
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
   block_ = {begin, begin + bytes};
   filled_ = FilledPages(block_);
   look_after_calloc(block_);
   note_place(block_);
-  const std::size_t dirty_offset = check_zero(block, bytes, pagemap_, scratch_);
+  // malloc promises no zeros.
+  const std::size_t dirty_offset = mallocs() ? bytes : check_zero(block, bytes, pagemap_, scratch_);
   if (dirty_offset < bytes && op_->not_zero == 0) {
     op_->not_zero = 1;
     op_->not_zero_offset = dirty_offset;
   }
-  remember_block(block_);
+  if (!mallocs()) remember_block(block_);
   if (live_count_ < kLive) live_[live_count_++] = block_;
   return block;
 }
 
-void AuditMeter::touch(void* block, std::size_t bytes, double fraction) {
+template <typename Touch>
+void AuditMeter::look_at_touch(const void* block, std::size_t bytes, const Touch& touch) {
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
   const AddressRange range{begin, begin + bytes};
   const auto populated = [&] {
@@ -74,9 +59,28 @@ void AuditMeter::touch(void* block, std::size_t bytes, double fraction) {
     for (const AddressRange& pages : scratch_) sum += pages.intersect(range).bytes();
     return static_cast<std::int64_t>(sum);
   };
+  const auto zero_pages = [&] {
+    scratch_.clear();
+    pagemap_.zero_pages(range.pages(), scratch_);
+    return bytes_of(scratch_) / static_cast<std::int64_t>(kPageBytes);
+  };
   const std::int64_t before = populated();
-  Meter::touch(block, bytes, fraction);
+  const std::int64_t zeros_before = zero_pages();
+  touch();
   add_to(op_->touch_populated_bytes, populated() - before);
+  // Writing takes zero pages away, and maps none.
+  if (samples_.na_zero_page[0] == '\0') {
+    add_to(op_->zero_page_faults, std::max<std::int64_t>(zero_pages() - zeros_before, 0));
+  }
+  account_.end_step(true);
+}
+
+void AuditMeter::touch(void* block, std::size_t bytes, double fraction) {
+  look_at_touch(block, bytes, [&] { Meter::touch(block, bytes, fraction); });
+}
+
+void AuditMeter::read(void* block, std::size_t bytes, double fraction) {
+  look_at_touch(block, bytes, [&] { Meter::read(block, bytes, fraction); });
 }
 
 void AuditMeter::note_place(AddressRange block) {
@@ -93,8 +97,7 @@ void AuditMeter::look_before_calloc() {
   populated_before_.clear();
   dirty_before_.clear();
   if (samples_.na_populated[0] == '\0') {
-    const bool done = pagemap_.method() == Pagemap::Method::kScan ? pagemap_.populated(kUserSpace, populated_before_)
-                                                                  : read_whole_process(pagemap_, populated_before_);
+    const bool done = populated_pages(pagemap_, populated_before_);
     if (!done) {
       say(samples_.na_populated, "too much is mapped to read the pagemap page by page (Linux 6.7 can scan it)");
       if (inline_watched()) say(samples_.na_inline, samples_.na_populated);
@@ -119,6 +122,10 @@ void AuditMeter::look_before_calloc() {
 void AuditMeter::look_after_calloc(AddressRange block) {
   const bool known = look_at(block.pages());
   tracker_.stop();
+  if (mallocs()) {
+    if (known) count_populated(block);
+    return;
+  }
   if (!known) {
     if (!covered_by_memset(block)) {
       forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &samples_.na_inline[0]);

@@ -11,7 +11,8 @@ namespace zerotax {
 
 void AuditMeter::before_call(const SystemCall& call) {
   ZeroingHook::listen(nullptr);
-  if (in_free_) {
+  account_.before_call(call, dropped_by(call, heap_end_));
+  if (in_free_ && !mallocs()) {
     count_before_they_go(dropped_by(call, heap_end_));
     count_before_they_go(hidden_by(call));
     hidden_.add(hidden_by(call));
@@ -25,6 +26,7 @@ void AuditMeter::before_call(const SystemCall& call) {
 void AuditMeter::after_call(const SystemCall& call, long result) {
   ZeroingHook::listen(nullptr);
   const AddressRange dropped = dropped_by(call, heap_end_);
+  account_.after_call(is_error(result), moved_by(call, result));
   if (is_error(result)) {
     // It was looked at, and is still there.
     if (in_free_) hidden_.add(dropped);

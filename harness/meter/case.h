@@ -22,6 +22,8 @@ struct Case {
   bool receives = false;
   /// Whether operations call Meter::fork_and_write: then there is a faults pass, and the fork has metrics of the point.
   bool forks = false;
+  /// Whether Meter::allocate is malloc for this case, and not calloc.
+  bool mallocs = false;
   /// How many times the block's size an operation needs of memory at most.
   double memory = 1;
 };

@@ -33,6 +33,8 @@ class FewRanges {
     }
     return false;
   }
+  [[nodiscard]] const AddressRange* begin() const { return &ranges_[0]; }
+  [[nodiscard]] const AddressRange* end() const { return &ranges_[size_]; }
   [[nodiscard]] bool full() const { return full_; }
 
  private:

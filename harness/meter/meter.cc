@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <initializer_list>
 
 #include "meter/fork_writes.h"
 #include "os/clock.h"
@@ -11,13 +10,33 @@
 
 namespace zerotax {
 
-void Meter::touch(void* block, std::size_t bytes, double fraction) {
-  if (fraction <= 0) return;
+namespace {
+
+AddressRange range_of(const void* block, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
-  const AddressRange range{begin, begin + bytes};
-  const auto pages = static_cast<double>(range.pages().bytes() / kPageBytes);
-  const auto touched = static_cast<std::size_t>(std::ceil(fraction * pages));
-  for (std::size_t page = 0; page < touched; ++page) *byte_in_page(range, page) = 0xa5;
+  return {begin, begin + bytes};
+}
+
+/// How many pages a fraction of a block's is, rounded up.
+std::size_t pages_of(AddressRange block, double fraction) {
+  const std::size_t pages = block.pages().bytes() / kPageBytes;
+  return fraction <= 0 ? 0 : static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(pages)));
+}
+
+}  // namespace
+
+void* Meter::call_allocator(std::size_t bytes) const { return mallocs_ ? std::malloc(bytes) : std::calloc(bytes, 1); }
+
+void Meter::touch(void* block, std::size_t bytes, double fraction) {
+  const AddressRange range = range_of(block, bytes);
+  const std::size_t pages = pages_of(range, fraction);
+  for (std::size_t page = 0; page < pages; ++page) *byte_in_page(range, page) = 0xa5;
+}
+
+void Meter::read(void* block, std::size_t bytes, double fraction) {
+  const AddressRange range = range_of(block, bytes);
+  const std::size_t pages = pages_of(range, fraction);
+  for (std::size_t page = 0; page < pages; ++page) static_cast<void>(*byte_in_page(range, page));
 }
 
 void Meter::end_receive(std::size_t bytes) { add_to(received_, static_cast<std::int64_t>(bytes)); }
@@ -30,12 +49,7 @@ std::int64_t Meter::take_received() {
 
 void clear_operation(OpSample& op) {
   op = {};
-  for (std::int64_t OpSample::*figure :
-       {&OpSample::calloc_ns, &OpSample::touch_ns, &OpSample::free_ns, &OpSample::malloc_ns, &OpSample::zero_ns,
-        &OpSample::zeroed_bytes, &OpSample::redundant_zeroed_bytes, &OpSample::populated_bytes,
-        &OpSample::touch_populated_bytes, &OpSample::zero_in_free_ns, &OpSample::zeroed_in_free_bytes,
-        &OpSample::redundant_zeroed_in_free_bytes, &OpSample::calloc_faults, &OpSample::touch_faults,
-        &OpSample::free_faults, &OpSample::received_bytes}) {
+  for (std::int64_t OpSample::*figure : kOpFigures) {
     op.*figure = kNotMeasured;
   }
   constexpr WriteSample kNoWrites{kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured};
@@ -49,7 +63,7 @@ void TimingMeter::begin_operation(OpSample& op) { op_ = &op; }
 void* TimingMeter::allocate(std::size_t bytes) {
   const std::int64_t faults = thread_minor_faults();
   const std::int64_t start = monotonic_ns();
-  void* block = std::calloc(bytes, 1);
+  void* block = call_allocator(bytes);
   const std::int64_t end = monotonic_ns();
   escape(block);
   add_to(op_->calloc_ns, end - start);
@@ -57,13 +71,22 @@ void* TimingMeter::allocate(std::size_t bytes) {
   return block;
 }
 
-void TimingMeter::touch(void* block, std::size_t bytes, double fraction) {
+template <typename Touch>
+void TimingMeter::time_touch(const Touch& touch) {
   const std::int64_t faults = thread_minor_faults();
   const std::int64_t start = monotonic_ns();
-  Meter::touch(block, bytes, fraction);
+  touch();
   const std::int64_t end = monotonic_ns();
   add_to(op_->touch_ns, end - start);
   if (faults >= 0) add_to(op_->touch_faults, thread_minor_faults() - faults);
+}
+
+void TimingMeter::touch(void* block, std::size_t bytes, double fraction) {
+  time_touch([&] { Meter::touch(block, bytes, fraction); });
+}
+
+void TimingMeter::read(void* block, std::size_t bytes, double fraction) {
+  time_touch([&] { Meter::read(block, bytes, fraction); });
 }
 
 void TimingMeter::begin_receive() {
@@ -104,7 +127,7 @@ void TimingMeter::release(void* block) {
 }
 
 void* BareMeter::allocate(std::size_t bytes) {
-  void* block = std::calloc(bytes, 1);
+  void* block = call_allocator(bytes);
   escape(block);
   return block;
 }

@@ -16,10 +16,12 @@ class Meter {
   Meter& operator=(const Meter&) = delete;
   virtual ~Meter() = default;
 
-  /// The measured calloc(bytes, 1). NULL if the allocator gave none.
+  /// The measured calloc(bytes, 1), or malloc(bytes) for a case that says so. NULL if the allocator gave none.
   virtual void* allocate(std::size_t bytes) = 0;
   /// Writes one non-zero byte to each page of the first `fraction` of the block's pages (rounded up).
   virtual void touch(void* block, std::size_t bytes, double fraction);
+  /// Reads one byte of each page of the first `fraction` of the block's pages: counted and timed as touching.
+  virtual void read(void* block, std::size_t bytes, double fraction);
   /// Around writes to a block other than touch(), such as those of a receive. They are timed and counted as touching;
   /// `bytes`: how many were received.
   virtual void begin_receive() {}
@@ -35,6 +37,9 @@ class Meter {
   /// Called once, when every operation was made.
   virtual void finish() {}
 
+  /// From now on, allocate() is malloc.
+  void use_malloc() { mallocs_ = true; }
+
   /// Why the operation cannot go on, for a cause other than the allocator: a text that stays.
   void fail(const char* why) { failure_ = why; }
   [[nodiscard]] const char* failure() const { return failure_; }
@@ -43,12 +48,16 @@ class Meter {
   std::int64_t take_received();
 
  protected:
+  /// calloc or malloc, and nothing else.
+  [[nodiscard]] void* call_allocator(std::size_t bytes) const;
+  [[nodiscard]] bool mallocs() const { return mallocs_; }
   /// zerotax::fork_and_write with these steps, its failure passed to fail().
   bool fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample);
 
  private:
   const char* failure_ = nullptr;
   std::int64_t received_ = kNotMeasured;
+  bool mallocs_ = false;
 };
 
 /// Sets every figure of an operation to kNotMeasured.
@@ -62,6 +71,7 @@ class TimingMeter : public Meter {
  public:
   void* allocate(std::size_t bytes) override;
   void touch(void* block, std::size_t bytes, double fraction) override;
+  void read(void* block, std::size_t bytes, double fraction) override;
   void begin_receive() override;
   void end_receive(std::size_t bytes) override;
   bool fork_and_write(void* block, std::size_t bytes) override;
@@ -69,6 +79,10 @@ class TimingMeter : public Meter {
   void begin_operation(OpSample& op) override;
 
  private:
+  /// Between two clocks and counters.
+  template <typename Touch>
+  void time_touch(const Touch& touch);
+
   OpSample* op_ = nullptr;
   std::int64_t receive_faults_ = 0;
   std::int64_t receive_start_ = 0;

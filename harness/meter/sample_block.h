@@ -25,6 +25,7 @@ enum class Pass : std::uint32_t {
   kDifferential,  ///< malloc and calloc in turn: a second opinion on zero_ns
   kBare,          ///< no clock but at both ends of the run: what the meter itself adds
   kFaults,        ///< of a case that forks: what each fault after the fork was; no time means anything
+  kLoop,          ///< nothing but the calls, between two readings of each clock and counter (Loop)
 };
 
 /// Where the probe was when it last wrote: shows what a crash or hang interrupted.
@@ -113,7 +114,16 @@ struct OpSample {
   std::int64_t redundant_zeroed_bytes;
   std::int64_t populated_bytes;
   std::int64_t touch_populated_bytes;  ///< of the block, in pages that the program's writes populated
-  std::int64_t zero_in_free_ns;        ///< as zero_ns, inside free
+  std::int64_t requested_bytes;        ///< of all blocks of the operation
+  // Of the whole process, by an allocation, the touching and a free alike (meter/page_account.h):
+  std::int64_t kernel_zeroed_bytes;
+  std::int64_t refilled_bytes;
+  std::int64_t returned_bytes;
+  std::int64_t returned_by_munmap_bytes;
+  std::int64_t returned_by_madvise_bytes;
+  std::int64_t returned_by_brk_bytes;
+  std::int64_t zero_page_faults;  ///< reads of the program that mapped the shared zero page
+  std::int64_t zero_in_free_ns;   ///< as zero_ns, inside free
   std::int64_t zeroed_in_free_bytes;
   std::int64_t redundant_zeroed_in_free_bytes;
   std::int64_t calloc_faults;
@@ -131,6 +141,32 @@ struct OpSample {
   std::uint64_t not_zero_offset;  ///< of the first such byte
 };
 
+/// What of an operation one pass or another measures, but for its fork.
+inline constexpr std::int64_t OpSample::*kOpFigures[]{&OpSample::calloc_ns,
+                                                      &OpSample::touch_ns,
+                                                      &OpSample::free_ns,
+                                                      &OpSample::malloc_ns,
+                                                      &OpSample::zero_ns,
+                                                      &OpSample::zeroed_bytes,
+                                                      &OpSample::redundant_zeroed_bytes,
+                                                      &OpSample::populated_bytes,
+                                                      &OpSample::touch_populated_bytes,
+                                                      &OpSample::requested_bytes,
+                                                      &OpSample::kernel_zeroed_bytes,
+                                                      &OpSample::refilled_bytes,
+                                                      &OpSample::returned_bytes,
+                                                      &OpSample::returned_by_munmap_bytes,
+                                                      &OpSample::returned_by_madvise_bytes,
+                                                      &OpSample::returned_by_brk_bytes,
+                                                      &OpSample::zero_page_faults,
+                                                      &OpSample::zero_in_free_ns,
+                                                      &OpSample::zeroed_in_free_bytes,
+                                                      &OpSample::redundant_zeroed_in_free_bytes,
+                                                      &OpSample::calloc_faults,
+                                                      &OpSample::touch_faults,
+                                                      &OpSample::free_faults,
+                                                      &OpSample::received_bytes};
+
 /// The timing pass of a case that receives ends with a loop of operations without any meter, between two readings of
 /// each clock and counter.
 struct Transfer {
@@ -141,7 +177,20 @@ struct Transfer {
   std::int64_t faults;  ///< minor faults of the thread, or kNotMeasured
 };
 
-/// How long that loop takes at least: 100 ms, in which a record of 16 KiB is received some ten thousand times.
+/// What the loop pass finds: the thread's clocks and counters over all operations, in one.
+struct Loop {
+  std::int64_t ops;  ///< 0: the loop was not ended
+  std::int64_t wall_ns;
+  std::int64_t user_ns;    ///< of CPU time
+  std::int64_t kernel_ns;  ///< of CPU time
+  std::int64_t faults;     ///< minor
+  std::int64_t voluntary_switches;
+  std::int64_t involuntary_switches;
+  std::int64_t cycles;  ///< of the processor, or kNotMeasured
+};
+
+/// How long the loop of a transfer takes at least: 100 ms, in which a record of 16 KiB is received some ten thousand
+/// times.
 inline constexpr std::int64_t kTransferNs = 100'000'000;
 
 /// Fills in a reason of the sample block, cut to its length.
@@ -162,8 +211,10 @@ struct SampleBlock {
   std::uint32_t got_slots;      ///< GOT slots hooked
   std::uint32_t receives;       ///< 1: the case receives
   std::uint32_t forks;          ///< 1: the case forks
+  std::uint32_t mallocs;        ///< 1: the case allocates by malloc, not by calloc
   std::uint32_t by_frame;  ///< 1: copies and reuses were distinguished by page frame numbers, else by exclusiveness
   Transfer transfer;
+  Loop loop;
   char failure[kReasonBytes];  ///< why the case could not be set up, or go on; empty if it could
   // Why a metric is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];
@@ -174,12 +225,21 @@ struct SampleBlock {
   char na_zero_ns[kReasonBytes];
   char na_zero_in_free_ns[kReasonBytes];
   char na_populated[kReasonBytes];
+  char na_pages[kReasonBytes];             ///< kernel-zeroed, refilled and returned bytes
+  char na_unseen_pages[2 * kReasonBytes];  ///< the same of single operations
+  char na_zero_page[kReasonBytes];         ///< zero_page_faults
   char na_syscalls[kReasonBytes];
   char na_faults[kReasonBytes];
   char na_classes[kReasonBytes];      ///< copies, reuses and zero-fills after a fork
+  char na_cycles[kReasonBytes];       ///< cycles of the loop
   char na_page_tables[kReasonBytes];  ///< page tables of the child
 
-  OpSample ops[1];  ///< request.ops of them
+  OpSample ops[1];  ///< recorded(request) of them
+
+  /// How many of `ops` a request has room for: a loop records none.
+  static constexpr std::size_t recorded(const Request& request) {
+    return request.pass == Pass::kLoop ? 0 : request.ops;
+  }
 
   static constexpr std::size_t bytes(std::size_t ops) {
     return sizeof(SampleBlock) + (ops > 0 ? ops - 1 : 0) * sizeof(OpSample);
@@ -189,7 +249,7 @@ struct SampleBlock {
 /// A driver and a probe must come from the same build: "ZT", the version of the layout, and its
 /// sizes.
 inline constexpr std::uint64_t kSampleBlockMagic =
-    0x5a54'0005'0000'0000 | (std::uint64_t{sizeof(SampleBlock)} << 16) | std::uint64_t{sizeof(OpSample)};
+    0x5a54'0006'0000'0000 | (std::uint64_t{sizeof(SampleBlock)} << 16) | std::uint64_t{sizeof(OpSample)};
 
 /// Exit status of a probe that was given a sample block from another build, or a case it does not have.
 inline constexpr int kWrongSampleBlock = 64;

@@ -96,7 +96,7 @@ void ZeroingMeter::begin_operation(OpSample& op) {
 void* ZeroingMeter::allocate(std::size_t bytes) {
   clock_.start();
   const std::int64_t before = monotonic_ns();
-  void* block = std::calloc(bytes, 1);
+  void* block = call_allocator(bytes);
   const std::int64_t after = monotonic_ns();
   in_calloc_.add(clock_.stop(), after - before);
   escape(block);

@@ -132,6 +132,11 @@ bool Pagemap::written(AddressRange range, RangeList& written) const {
          scan(range, kZeroFrame, kWritten | kZeroFrame, kPresent | kSwapped, add_to_list, &written);
 }
 
+bool Pagemap::zero_pages(AddressRange range, RangeList& zero_pages) const {
+  if (method_ == Method::kScan) return scan(range, 0, kZeroFrame, kPresent, add_to_list, &zero_pages);
+  return method_ == Method::kRead && read(range, Kind::kZeroPage, add_to_list, &zero_pages);
+}
+
 bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
                    void* context) const {
   return for_each_region(fd_.get(), range, {inverted, all_of, any_of, kPresent}, [&](const PageRegion& region) {
@@ -166,8 +171,10 @@ bool Pagemap::read(AddressRange range, Kind kind, Visit visit, void* context) co
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
     for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
       const PagemapEntry entry(entries[i]);
-      const bool counts = kind == Kind::kAny || !entry.of_file();
-      if (counts && entry.populated() && !is_zero_page(entry)) visit(context, {address, address + kPageBytes});
+      const bool counts = kind != Kind::kAnonymous || !entry.of_file();
+      if (counts && entry.populated() && is_zero_page(entry) == (kind == Kind::kZeroPage)) {
+        visit(context, {address, address + kPageBytes});
+      }
     }
   }
   return true;

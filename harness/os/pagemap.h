@@ -48,6 +48,10 @@ class Pagemap {
   /// The same, passed range by range in ascending order (neighbours may touch); nothing is kept.
   bool for_each_populated(AddressRange range, Visit visit, void* context) const;
 
+  /// Adds the pages of `range` at which the shared zero page is mapped: read, and never written. Only where
+  /// knows_zero_page(). Returns false if the kernel refused.
+  bool zero_pages(AddressRange range, RangeList& zero_pages) const;
+
   /// Whether the shared zero page, which reading maps, can be told from a page that was written.
   [[nodiscard]] bool knows_zero_page() const {
     return method_ == Method::kScan || zero_frame_ != 0 || exclusive_tells_;
@@ -72,7 +76,8 @@ class Pagemap {
  private:
   bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
             void* context) const;
-  enum class Kind { kAny, kAnonymous };
+  enum class Kind { kAny, kAnonymous, kZeroPage };
+  /// `kind`: what is populated, of it what is anonymous, or instead of it the shared zero page.
   bool read(AddressRange range, Kind kind, Visit visit, void* context) const;
   void learn_zero_page(Sharing sharing);
   [[nodiscard]] bool is_zero_page(PagemapEntry entry) const;

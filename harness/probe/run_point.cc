@@ -20,6 +20,7 @@
 #include "os/clock.h"
 #include "os/faults.h"
 #include "probe/inherited.h"
+#include "probe/loop_pass.h"
 
 namespace zerotax {
 namespace {
@@ -54,6 +55,11 @@ class TracedMeter final : public Meter {
   void touch(void* block, std::size_t bytes, double fraction) override {
     samples_.phase = Phase::kTouch;
     inner_.touch(block, bytes, fraction);
+    samples_.phase = Phase::kBetween;
+  }
+  void read(void* block, std::size_t bytes, double fraction) override {
+    samples_.phase = Phase::kTouch;
+    inner_.read(block, bytes, fraction);
     samples_.phase = Phase::kBetween;
   }
   void begin_receive() override {
@@ -125,6 +131,7 @@ Meter& make_meter(SampleBlock& samples) {
     case Pass::kFaults:
       return *new (&meter_storage[0]) FaultsMeter(samples);
     case Pass::kBare:
+    case Pass::kLoop:
       break;
   }
   return *new (&meter_storage[0]) BareMeter;
@@ -165,6 +172,7 @@ void run_transfer(Run& run) {
   SampleBlock& samples = run.samples;
   samples.phase = Phase::kTransfer;
   BareMeter meter;
+  if (run.measured.mallocs) meter.use_malloc();
   Transfer transfer{};
   const std::int64_t faults = thread_minor_faults();
   const std::int64_t cpu = thread_cpu_ns();
@@ -210,6 +218,7 @@ void* run(void* context) {
   SampleBlock& samples = run.samples;
   samples.receives = run.measured.receives ? 1 : 0;
   samples.forks = run.measured.forks ? 1 : 0;
+  samples.mallocs = run.measured.mallocs ? 1 : 0;
   AllocatorClock::install(samples.request.clock);
   if (run.measured.begin != nullptr) {
     samples.phase = Phase::kSetUp;
@@ -219,8 +228,11 @@ void* run(void* context) {
     }
   }
   Meter& meter = make_meter(samples);
+  if (run.measured.mallocs) meter.use_malloc();
   if (samples.request.pass == Pass::kBare) {
     run_bare(run, meter);
+  } else if (samples.request.pass == Pass::kLoop) {
+    if (const char* why = run_loop(run.measured, meter, samples)) set_failure(run, why);
   } else {
     run_recorded(run, meter);
     const bool complete = samples.ops_done == samples.ops_started;
@@ -251,8 +263,8 @@ int run_point(int fd) {
   auto& samples = *static_cast<SampleBlock*>(memory);
   samples.request.case_name[sizeof samples.request.case_name - 1] = '\0';
   const Case* measured = find_case(&samples.request.case_name[0]);
-  if (samples.request.magic != kSampleBlockMagic || bytes < SampleBlock::bytes(samples.request.ops) ||
-      measured == nullptr) {
+  if (samples.request.magic != kSampleBlockMagic ||
+      bytes < SampleBlock::bytes(SampleBlock::recorded(samples.request)) || measured == nullptr) {
     probe_say("the sample block comes from another build", 0);
     return kWrongSampleBlock;
   }

@@ -27,9 +27,17 @@ using findings::findings_json;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;
+using thresholds::kRefillCase;
+using thresholds::kRefillFrom;
+using thresholds::kRefillPerOctave;
+using thresholds::kRefillTo;
 using thresholds::ThresholdAxes;
 using thresholds::ThresholdSession;
 namespace {
+
+/// In a results folder.
+constexpr const char* kThresholds = "/thresholds.json";
+constexpr const char* kRefillThresholds = "/refill_thresholds.json";
 
 constexpr const char* kExamples =
     "  zerotax study                      every built-in allocator, about two minutes\n"
@@ -44,7 +52,7 @@ void check_thresholds(const std::string& file) {
 
 Session make_session(const MeasureOptions& options, bool full) {
   if (!options.resume.empty()) {
-    check_thresholds(options.resume + "/thresholds.json");
+    for (const char* file : {kThresholds, kRefillThresholds}) check_thresholds(options.resume + file);
     return Session::resume(options.resume, Subcommand::command_line);
   }
   Plan plan;
@@ -65,11 +73,16 @@ ThresholdAxes threshold_axes(const Plan& plan) {
   return {kQuickFrom, kQuickTo, kQuickPerOctave, {0, 1}, {"main"}};
 }
 
-/// Searches the lanes that the folder's thresholds.json lacks, and writes it after each. Returns the number of the
-/// signal that ended the search early, or 0.
-int search_thresholds(const Plan& plan, const std::string& folder) {
-  ThresholdSession session(plan, threshold_axes(plan));
-  const std::string file = folder + "/thresholds.json";
+/// Where the pages of refill_loop begin or cease to go back to the kernel.
+ThresholdAxes refill_axes(const Plan& plan) {
+  if (plan.study == "full") return {kRefillFrom, 16 * kMiB, 2, {1}, {"main", "worker"}, kRefillCase};
+  return {kRefillFrom, kRefillTo, kRefillPerOctave, {1}, {"main"}, kRefillCase};
+}
+
+/// Searches what is not in the folder's file yet, and keeps it there lane by lane. Returns the number of the signal
+/// that ended it early, or 0.
+int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::string& file) {
+  ThresholdSession session(plan, axes);
   std::error_code failure;
   if (std::filesystem::exists(file, failure)) session.resume(read_json_file(file), file);
   return session.run([&] { write_file(file, json_text(session.json())); });
@@ -91,18 +104,23 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const std::vector<Point> points = typed_points(session.points());
   const std::string summary = summary_text(write_summary(*session.folder(), points));
   session.folder()->write("summary.md", summary);
-  if (signal == 0) signal = search_thresholds(session.plan(), folder);
+  const auto search = [&](const ThresholdAxes& axes, const char* file) {
+    if (signal == 0) signal = search_thresholds(session.plan(), axes, folder + file);
+  };
+  search(threshold_axes(session.plan()), kThresholds);
+  search(refill_axes(session.plan()), kRefillThresholds);
   if (signal != 0) {
     fmt::print(stderr, "zerotax: interrupted after {} of {} points; resume with: zerotax study --resume {}\n",
                session.points().size(), session.plan().points.size(), folder);
     return ExitStatus::kDone;
   }
-  const Json findings = findings_json(find_findings(points, read_json_file(folder + "/thresholds.json")), folder);
+  const Json findings = findings_json(find_findings(points, read_json_file(folder + kThresholds)), folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
   fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
   fmt::print(
-      "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, findings.json, summary.json, summary.md{})\n",
+      "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, findings.json, "
+      "summary.json, summary.md{})\n",
       folder, no_figures.empty() ? ", figures" : "");
   if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
   const std::string no_page = write_report_page(folder);

@@ -19,6 +19,14 @@ std::vector<std::uint64_t> grid(std::uint64_t first, std::uint64_t last, std::ui
 /// The sizes of the report of 2016.
 const std::vector<std::uint64_t> kHeadline{100 * kMiB, 1000 * kMiB};
 
+/// A service that frees its buffers together and needs them again at once.
+void add_refill_points(Plan& plan, const std::vector<std::uint64_t>& sizes, const std::vector<std::string>& threads) {
+  for (const std::uint64_t size : sizes) {
+    const Repeats repeats = size <= kMiB ? Repeats{12, 8, 8, 8, 30} : Repeats{6, 6, 6, 6, 0};
+    add_points(plan, {{"refill_loop"}, {size}, {1.0}, threads}, repeats);
+  }
+}
+
 }  // namespace
 
 void add_quick_study(Plan& plan) {
@@ -41,6 +49,7 @@ void add_quick_study(Plan& plan) {
     add_points(plan, {{"calloc_loop"}, {size}, {0.0, 1.0}, {"main"}}, repeats);
   }
   add_points(plan, {{"calloc_loop"}, kHeadline, {0.0}, {"main"}}, {10, 8, 8, 8, 500});
+  add_refill_points(plan, {64 * kKiB, 256 * kKiB, kMiB, 4 * kMiB}, {"main"});
 }
 
 void add_full_study(Plan& plan) {
@@ -52,6 +61,7 @@ void add_full_study(Plan& plan) {
     const Repeats repeats = size <= 64 * kMiB ? Repeats{50, 10, 8, 8, 1000} : Repeats{20, 8, 8, 8, 2000};
     add_points(plan, {{"calloc_loop"}, {size}, {0.0, 0.01, 0.1, 1.0}, {"main", "worker"}}, repeats);
   }
+  add_refill_points(plan, grid(16 * kKiB, 32 * kMiB, 2), {"main", "worker"});
 }
 
 }  // namespace zerotax::study

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/size.h"
 #include "cli/measure_options.h"
@@ -19,37 +21,61 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax thresholds --allocator glibc --allocator largecache\n"
     "  zerotax thresholds --allocator jemalloc --touch 1 --thread main --from 1MiB --to 16MiB --grid 8\n"
+    "  zerotax thresholds --case refill_loop\n"
     "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n"
     "  zerotax thresholds --read old.json --json thresholds.json\n";
 
 struct Options {
   MeasureOptions measure;
+  std::string case_name = kPlainCase;
   std::string from = "16KiB";
   std::string to = "2GiB";
   unsigned grid = 2;
   std::string read;
   std::string json;
-  bool has_range = false;  ///< --from, --to or --grid was given
+  bool has_from = false;  ///< --from was given, and so on
+  bool has_to = false;
+  bool has_grid = false;
+  bool has_case = false;
+
+  /// What is not given depends on the case. Throws UsageError for a case whose thresholds cannot be searched.
+  void take_defaults() {
+    if (case_name == kPlainCase) return;
+    if (case_name != kRefillCase) {
+      throw UsageError(fmt::format("invalid --case '{}'", case_name),
+                       fmt::format("choose: {}, {}", kPlainCase, kRefillCase));
+    }
+    if (!has_from) from = fmt::format("{}KiB", kRefillFrom / kKiB);
+    if (!has_to) to = fmt::format("{}MiB", kRefillTo / kMiB);
+    if (!has_grid) grid = kRefillPerOctave;
+    if (measure.touches.empty()) measure.touches = {1};
+    if (measure.threads.empty()) measure.threads = {"main"};
+  }
 };
 
 /// What an earlier version wrote, with what this one says of it.
 ExitStatus judge_again(const Options& options) {
   const MeasureOptions& measure = options.measure;
-  if (options.has_range || !measure.allocators.empty() || !measure.env.empty() || !measure.touches.empty() ||
-      !measure.threads.empty()) {
+  if (options.has_from || options.has_to || options.has_grid || options.has_case || !measure.allocators.empty() ||
+      !measure.env.empty() || !measure.touches.empty() || !measure.threads.empty()) {
     throw UsageError("--read measures nothing", "leave out the options that say what to search");
   }
   check_outputs({{"--json", options.json}}, {{"--read", options.read}});
   Json document = read_document(options.read, "thresholds", "give a file of zerotax thresholds --json");
+  if (text_field(document, "case", kPlainCase) != kPlainCase) {
+    throw UsageError(fmt::format("{} is of another case than {}: there is no map of it", options.read, kPlainCase),
+                     fmt::format("give a file of {}", kPlainCase));
+  }
   add_map(document);
   if (!options.json.empty()) write_file(options.json, json_text(document));
   if (options.json != "-") fmt::print("{}\n", document["sentence"].get<std::string>());
   return ExitStatus::kDone;
 }
 
-ExitStatus thresholds(const Options& options) {
+ExitStatus thresholds(Options options) {
   options.measure.check();
   if (!options.read.empty()) return judge_again(options);
+  options.take_defaults();
   const std::uint64_t from = parse_size(options.from);
   const std::uint64_t to = parse_size(options.to);
   if (to < from) throw UsageError(fmt::format("--from {} is above --to {}", options.from, options.to), "swap them");
@@ -57,7 +83,7 @@ ExitStatus thresholds(const Options& options) {
     throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 1024 sizes per octave");
   }
   check_outputs({{"--json", options.json}}, library_inputs(options.measure.allocators));
-  PlanAxes axes{{"calloc_loop"}, {from, to}, options.measure.touches, options.measure.threads};
+  PlanAxes axes{{options.case_name}, {from, to}, options.measure.touches, options.measure.threads};
   if (axes.touches.empty()) axes.touches = {0, 0.01, 1};
   if (axes.threads.empty()) axes.threads = {"main", "worker"};
   check_axes(axes);
@@ -65,7 +91,7 @@ ExitStatus thresholds(const Options& options) {
   plan.timeout_s = options.measure.timeout_s;
   plan.allocators = resolve_allocators(options.measure.allocators, options.measure.env);
 
-  ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads});
+  ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads, options.case_name});
   if (session.run() != 0) fmt::print(stderr, "zerotax: interrupted: showing only finished searches\n");
   const Json json = session.json();
   if (!options.json.empty()) write_file(options.json, json_text(json));
@@ -85,12 +111,18 @@ const Subcommand command(
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);
       options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1", "both");
+      const Argument of_case =
+          arguments
+              .option("--case", options->case_name,
+                      "calloc_loop, or refill_loop: where an allocator begins or ends to return memory that is freed "
+                      "together (8KiB to 4MiB, 1 size per octave, all touched, main)")
+              .with_default();
       const Argument from = arguments.option("--from", options->from, "smallest size").with_default();
       const Argument to = arguments.option("--to", options->to, "largest size").with_default();
       const Argument grid = arguments
                                 .option("--grid", options->grid,
-                                        "sizes an octave to look at first: a change that is undone before the next "
-                                        "of them is not found")
+                                        "sizes per octave to probe first: a change that is undone before the next "
+                                        "of these sizes is missed")
                                 .with_default();
       arguments
           .option(
@@ -99,8 +131,11 @@ const Subcommand command(
               "and the page say of it")
           .path();
       arguments.option("--json", options->json, "write the thresholds to this file (- is standard output)").path();
-      return [options, from, to, grid] {
-        options->has_range = from.given() || to.given() || grid.given();
+      return [options, of_case, from, to, grid] {
+        options->has_case = of_case.given();
+        options->has_from = from.given();
+        options->has_to = to.given();
+        options->has_grid = grid.given();
         return thresholds(*options);
       };
     });

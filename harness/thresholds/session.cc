@@ -23,6 +23,12 @@ namespace {
 /// Thrown out of a search that is to end.
 struct Interrupted {};
 
+/// Rounds of eight buffers each.
+Repeats refill_repeats(std::uint64_t size) {
+  const std::uint32_t ops = size <= kMiB ? 8 : 6;
+  return {ops, ops, ops, ops, 0};
+}
+
 /// Behaviour can change up to the fifth call; where a call takes long, blocks are mapped anew or kept, and a few show
 /// which.
 Repeats repeats_for(std::uint64_t size) {
@@ -43,7 +49,7 @@ ThresholdSession::ThresholdSession(Plan plan, ThresholdAxes axes)
 
 void ThresholdSession::resume(const Json& earlier, const std::string& file) {
   for (ThresholdLane& lane : lanes_) {
-    if (const auto found = earlier_search(earlier, lane, axes_.from, axes_.to, file)) {
+    if (const auto found = earlier_search(earlier, lane, axes_.case_name, axes_.from, axes_.to, file)) {
       lane.found = *found;
       lane.searched = true;
     }
@@ -55,8 +61,9 @@ void ThresholdSession::search(ThresholdLane& lane, const std::function<void(std:
   while (plan_.allocators[index].name != lane.allocator.name) ++index;
   lane.found = find_thresholds(size_grid(axes_.from, axes_.to, axes_.per_octave), [&](std::uint64_t size) {
     on_probe(size);
+    const Repeats repeats = axes_.case_name == kRefillCase ? refill_repeats(size) : repeats_for(size);
     const Point point =
-        audit_point(plan_, {index, "calloc_loop", size, lane.touch, lane.thread, repeats_for(size)}, stop_requested);
+        audit_point(plan_, {index, axes_.case_name, size, lane.touch, lane.thread, repeats}, stop_requested);
     if (stop_requested()) throw Interrupted{};
     if (lane.failure.empty() && !is_healthy(point)) {
       lane.failure = fmt::format("at {}: {}: {}", format_size(size), word_of(point.status),
@@ -79,24 +86,27 @@ int ThresholdSession::run(const std::function<void()>& on_lane) {
   Progress progress("searching lanes", missing.size(), static_cast<double>(missing.size()));
   std::mutex lock;
   try {
-    run_side_by_side(missing.size(), audits_side_by_side(axes_.to), [&](std::size_t i) {
-      ThresholdLane lane = *missing[i];
-      search(lane, [&](std::uint64_t size) {
-        const std::scoped_lock held(lock);
-        progress.show(
-            fmt::format("{} touch {:g} {} at {}", lane.allocator.name, lane.touch, lane.thread, format_size(size)));
-      });
-      const std::scoped_lock held(lock);
-      *missing[i] = std::move(lane);
-      progress.advance(1);
-      if (on_lane) on_lane();
-    });
+    run_side_by_side(missing.size(), audits_side_by_side(memory_needed({0, axes_.case_name, axes_.to, 1, "main", {}})),
+                     [&](std::size_t i) {
+                       ThresholdLane lane = *missing[i];
+                       search(lane, [&](std::uint64_t size) {
+                         const std::scoped_lock held(lock);
+                         progress.show(fmt::format("{} touch {:g} {} at {}", lane.allocator.name, lane.touch,
+                                                   lane.thread, format_size(size)));
+                       });
+                       const std::scoped_lock held(lock);
+                       *missing[i] = std::move(lane);
+                       progress.advance(1);
+                       if (on_lane) on_lane();
+                     });
   } catch (const Interrupted&) {
     return interrupted();
   }
   return 0;
 }
 
-Json ThresholdSession::json() const { return thresholds_json(lanes_, axes_.from, axes_.to, started_, environment_); }
+Json ThresholdSession::json() const {
+  return thresholds_json(lanes_, axes_.case_name, axes_.from, axes_.to, started_, environment_);
+}
 
 }  // namespace zerotax::thresholds

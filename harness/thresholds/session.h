@@ -20,12 +20,18 @@ struct ThresholdAxes {
   unsigned per_octave;
   std::vector<double> touches;
   std::vector<std::string> threads;
+  std::string case_name = kPlainCase;
 };
 
 /// Where the quick study and reports search: where memory need not be populated by the GiB.
 inline constexpr std::uint64_t kQuickFrom = 64 * kKiB;
 inline constexpr std::uint64_t kQuickTo = 160 * kMiB;
 inline constexpr unsigned kQuickPerOctave = 2;
+
+/// The same of refill_loop, which has eight buffers of the size: from where glibc keeps what is freed.
+inline constexpr std::uint64_t kRefillFrom = 8 * kKiB;
+inline constexpr std::uint64_t kRefillTo = 4 * kMiB;
+inline constexpr unsigned kRefillPerOctave = 1;
 
 /// One search for thresholds: a lane for each allocator of the plan, touch and thread.
 class ThresholdSession {

@@ -53,6 +53,29 @@ Behaviour behaviour_of(const MetricValues& values, std::uint64_t size) {
   return behaviour;
 }
 
+/// Shares of what a round of refill_loop touches.
+Refilling refilling_of(const Point& point) {
+  const auto requested = point.count(Metric::kRequestedBytes);
+  const auto refilled = point.count(Metric::kRefilledBytes);
+  if (!requested || !refilled) return {kUnknown, {}};
+  const auto used = static_cast<std::uint64_t>(static_cast<double>(*requested) * point.touch);
+  Refilling found{share_of(*refilled, used), {}};
+  for (const auto& [name, metric] : {std::pair{"munmap", Metric::kReturnedByMunmapBytes},
+                                     {"madvise", Metric::kReturnedByMadviseBytes},
+                                     {"brk", Metric::kReturnedByBrkBytes}}) {
+    if (share_of(point.count(metric).value_or(0), used) != "none") found.returned_by.insert(name);
+  }
+  return found;
+}
+
+std::string refilling_words(const Refilling& refilling) {
+  if (refilling.refilled == kUnknown) return "refill nobody knows how much";
+  if (refilling.refilled == "none") return "refill next to nothing: memory is kept";
+  return fmt::format(
+      "refill {} of what they use, returned by {}", refilling.refilled,
+      refilling.returned_by.empty() ? "several ways" : fmt::format("{}", fmt::join(refilling.returned_by, " and ")));
+}
+
 std::string zeroing_words(const Behaviour& behaviour) {
   if (behaviour.zeroed == kUnknown) return "zero nobody knows how much";
   if (behaviour.zeroed == "none") return "write no zeros";
@@ -130,6 +153,10 @@ Signature signature_of(const Point& point) {
   signature.status = word_of(point.status);
   // A point that failed has no steady state worth comparing: its status is its behaviour.
   if (!point.is_ok() || point.first() == nullptr) return signature;
+  if (point.case_name == kRefillCase) {
+    signature.refilling = refilling_of(point);
+    return signature;
+  }
   signature.fresh = behaviour_of(*point.first(), point.size_bytes);
   signature.reuse = behaviour_of(point, point.size_bytes);
   return signature;
@@ -141,10 +168,16 @@ std::vector<std::string> describe_change(const Signature& below, const Signature
     changes.push_back(fmt::format("{}{}{}{})", kStatusChange, above.status, kBefore, below.status));
     return changes;
   }
+  if (below.refilling != above.refilling) {
+    changes.push_back(
+        fmt::format("rounds {} (before: {})", refilling_words(above.refilling), refilling_words(below.refilling)));
+  }
   describe("later callocs", below.reuse, above.reuse, changes);
   describe("first callocs", below.fresh, above.fresh, changes);
   return changes;
 }
+
+std::string refilling_text(const Signature& signature) { return "rounds " + refilling_words(signature.refilling); }
 
 bool tells_of_failing(const std::string& change) {
   if (!change.starts_with(kStatusChange)) return false;
@@ -158,7 +191,9 @@ bool tells_of_failing(const std::string& change) {
 Json signature_json(const Signature& signature) {
   Json json;
   json["status"] = signature.status;
-  if (signature.status == "ok") {
+  if (!signature.refilling.refilled.empty()) {
+    json["refilling"] = {{"refilled", signature.refilling.refilled}, {"returned_by", signature.refilling.returned_by}};
+  } else if (signature.status == "ok") {
     json["fresh"] = behaviour_json(signature.fresh);
     json["reuse"] = behaviour_json(signature.reuse);
   }
@@ -169,6 +204,10 @@ Signature signature_from_json(const Json& json) {
   Signature signature;
   signature.status = json.at("status");
   if (signature.status != "ok") return signature;
+  if (json.contains("refilling")) {
+    signature.refilling = {json.at("refilling").at("refilled"), json.at("refilling").at("returned_by")};
+    return signature;
+  }
   signature.fresh = behaviour_from_json(json.at("fresh"));
   signature.reuse = behaviour_from_json(json.at("reuse"));
   return signature;

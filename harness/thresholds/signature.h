@@ -13,6 +13,10 @@ struct Point;
 
 namespace zerotax::thresholds {
 
+/// The case whose thresholds are searched if nothing else is said, and the other one that has a signature.
+inline constexpr const char* kPlainCase = "calloc_loop";
+inline constexpr const char* kRefillCase = "refill_loop";
+
 /// What an allocator does with one request, in deterministic figures only: never time.
 struct Behaviour {
   std::string home;                       ///< "heap", "mapping", "arena", or "n/a"
@@ -25,11 +29,21 @@ struct Behaviour {
   bool operator==(const Behaviour&) const = default;
 };
 
+/// What an allocator does with memory that a program frees together and needs again at once (the case refill_loop), in
+/// its steady state.
+struct Refilling {
+  std::string refilled;               ///< share of what a round uses: "none", "part", "all", "n/a"; empty: another case
+  std::set<std::string> returned_by;  ///< "munmap", "madvise", "brk": what returned a quarter of it or more
+
+  bool operator==(const Refilling&) const = default;
+};
+
 /// Behaviour at one request size, for the first large allocation of a process and for later ones.
 struct Signature {
   std::string status;  ///< as of a point
   Behaviour fresh;
   Behaviour reuse;
+  Refilling refilling;  ///< of refill_loop, which has nothing else
 
   bool operator==(const Signature&) const = default;
 };
@@ -48,7 +62,8 @@ std::vector<std::string> describe_change(const Signature& below, const Signature
 /// ok)".
 bool tells_of_failing(const std::string& change);
 
-/// {"status", "fresh": {…}, "reuse": {…}}, and back. signature_from_json throws a Json exception for any other JSON.
+/// {"status", "fresh": {…}, "reuse": {…}}, or {"status", "refilling": {…}}, and back. signature_from_json throws a Json
+/// exception for any other JSON.
 Json signature_json(const Signature& signature);
 Signature signature_from_json(const Json& json);
 
@@ -57,5 +72,8 @@ bool is_unknown(const std::string& word);
 
 /// Whether free makes a system call by which memory goes back to the kernel.
 bool gives_back(const Behaviour& behaviour);
+
+/// What the rounds of refill_loop do, in words: "rounds refill next to nothing: memory is kept".
+std::string refilling_text(const Signature& signature);
 
 }  // namespace zerotax::thresholds

@@ -69,8 +69,10 @@ std::string lane_text(const ThresholdLane& lane) {
   if (!lane.searched) return "    not searched: interrupted\n";
   std::string text;
   const Signature& first = lane.found.at_from;
-  text += fmt::format("    from the start: {}\n",
-                      first.status == "ok" ? doings()[static_cast<std::size_t>(doing_of(first))].words : first.status);
+  const std::string doing = !first.refilling.refilled.empty()
+                                ? refilling_text(first)
+                                : doings()[static_cast<std::size_t>(doing_of(first))].words;
+  text += fmt::format("    from the start: {}\n", first.status == "ok" ? doing : first.status);
   for (const Threshold& threshold : lane.found.thresholds) {
     if (!threshold.exact()) {
       text += wrap(fmt::format("somewhere from {} to {}, hidden by noise or too many changes",
@@ -96,10 +98,11 @@ std::string failure_of(const ThresholdLane& lane) {
   return lane.failure.empty() ? failing_status(lane.found) : lane.failure;
 }
 
-Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
-                     const std::string& started, const Json& environment) {
+Json thresholds_json(const std::vector<ThresholdLane>& lanes, const std::string& case_name, std::uint64_t from,
+                     std::uint64_t to, const std::string& started, const Json& environment) {
   Json json;
   json["schema"] = kSchema;
+  if (case_name != kPlainCase) json["case"] = case_name;
   json["zerotax_version"] = ZEROTAX_VERSION;
   json["started"] = started;
   json["environment"] = environment;
@@ -124,17 +127,19 @@ Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from
     }
   }
   json["probes"] = probes;
-  add_map(json);
+  if (case_name == kPlainCase) add_map(json);
   return json;
 }
 
-std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane, std::uint64_t from,
-                                              std::uint64_t to, const std::string& file) {
+std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane,
+                                              const std::string& case_name, std::uint64_t from, std::uint64_t to,
+                                              const std::string& file) {
   const std::string remedy = "delete it: it is then searched anew";
   const std::string schema = earlier.is_object() ? text_field(earlier, "schema", "none") : "none";
   if (schema != kSchema) {
     throw UsageError(fmt::format("{} has the schema '{}', not '{}'", file, schema, kSchema), remedy);
   }
+  if (text_field(earlier, "case", kPlainCase) != case_name) return std::nullopt;
   const Json wanted = lane_json(lane, from, to);
   const auto same = [&](const Json& entry, std::initializer_list<const char*> keys) {
     return std::all_of(keys.begin(), keys.end(), [&](const char* key) { return entry.at(key) == wanted.at(key); });

@@ -24,16 +24,17 @@ struct ThresholdLane {
 /// it does not.
 std::string failure_of(const ThresholdLane& lane);
 
-/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json), with its map; `started` as utc_now()
-/// gives it.
-Json thresholds_json(const std::vector<ThresholdLane>& lanes, std::uint64_t from, std::uint64_t to,
-                     const std::string& started, const Json& environment);
+/// The object of "zerotax.thresholds/1" (results/schema/thresholds.schema.json), with its map if it is of kPlainCase;
+/// any other case is its "case". `started` as utc_now() gives it.
+Json thresholds_json(const std::vector<ThresholdLane>& lanes, const std::string& case_name, std::uint64_t from,
+                     std::uint64_t to, const std::string& started, const Json& environment);
 
 /// What an earlier search of the same range found in a lane, from the object that thresholds_json made; nothing if the
-/// lane is not in it, or is of another version of the allocator. Throws UsageError if it is not such an object; `file`
-/// is for the message.
-std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane, std::uint64_t from,
-                                              std::uint64_t to, const std::string& file);
+/// lane is not in it, or is of another case or version of the allocator. Throws UsageError if it is not such an object;
+/// `file` is for the message.
+std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane,
+                                              const std::string& case_name, std::uint64_t from, std::uint64_t to,
+                                              const std::string& file);
 
 /// A table of at most 80 columns: each threshold with what changes in words. Lanes of one allocator that change at the
 /// same sizes in the same way are shown once.

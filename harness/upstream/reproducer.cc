@@ -38,6 +38,10 @@ constexpr Way kWays[] = {
      "Memory of the first block is taken where it counts as dirty, that of later ones where it does not."},
     {"purge-storm", "touched", "2 * again >= pages", "every page is faulted in again in every round",
      "The pages of a freed block go back to the kernel at once, though the next block of that size needs as many."},
+    {"refill-storm", "rounds", "2 * again >= pages", "the kernel zeroes the same memory again in every round",
+     "Memory at the top of the heap, or in mappings of its own, goes back to the kernel with free, though the next "
+     "round "
+     "needs as much."},
     {"cliff", "sides", "", "ten times the faults, within one byte of size",
      "A limit of a size class or cache lies there."},
     {"worker-differs", "sides", "", "ten times the faults, depending on the thread",

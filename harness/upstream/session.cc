@@ -27,6 +27,11 @@ using findings::finding_id;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;
+using thresholds::kRefillCase;
+using thresholds::kRefillFrom;
+using thresholds::kRefillPerOctave;
+using thresholds::kRefillTo;
+using thresholds::ThresholdAxes;
 using thresholds::ThresholdSession;
 namespace {
 
@@ -68,13 +73,19 @@ std::vector<Point> ReportSession::run(Plan plan) const {
   return typed_points(session.points());
 }
 
-std::vector<Json> ReportSession::thresholds_of(double touch, const std::string& thread) {
-  const std::pair key{touch, thread};
+std::vector<Json> ReportSession::thresholds_of(const std::string& case_name, double touch, const std::string& thread) {
+  const std::tuple key{case_name, touch, thread};
   for (const auto& [searched, thresholds] : lanes_) {
     if (searched == key) return thresholds;
   }
   say_step(fmt::format("searching the thresholds of {}, touch {:g}, {} thread", request_.subject.name, touch, thread));
-  ThresholdSession session(plan_of({request_.subject}), {kQuickFrom, kQuickTo, kQuickPerOctave, {touch}, {thread}});
+  ThresholdAxes axes{kQuickFrom, kQuickTo, kQuickPerOctave, {touch}, {thread}, case_name};
+  if (case_name == kRefillCase) {
+    axes.from = kRefillFrom;
+    axes.to = kRefillTo;
+    axes.per_octave = kRefillPerOctave;
+  }
+  ThresholdSession session(plan_of({request_.subject}), axes);
   if (session.run() != 0) throw ReportInterrupted{};
   const Json json = session.json();
   lanes_.emplace_back(key, json.at("thresholds").get<std::vector<Json>>());
@@ -84,7 +95,7 @@ std::vector<Json> ReportSession::thresholds_of(double touch, const std::string& 
 void ReportSession::add_cliff_points() {
   std::set<std::uint64_t> sizes;
   for (const double touch : {0.0, 1.0}) {
-    for (const Json& threshold : thresholds_of(touch, "main")) {
+    for (const Json& threshold : thresholds_of("calloc_loop", touch, "main")) {
       if (!threshold.at("exact").get<bool>() || threshold.at("noisy").get<bool>()) continue;
       const auto at = threshold.at("at_bytes").get<std::uint64_t>();
       sizes.insert({at - 1, at});
@@ -95,7 +106,7 @@ void ReportSession::add_cliff_points() {
   Plan plan = plan_of({request_.subject});
   add_points(plan, {{"calloc_loop"}, {sizes.begin(), sizes.end()}, {0, 1}, {"main"}}, kReportRepeats);
   for (Point& point : run(std::move(plan))) {
-    if (point_at(points_, request_.subject.name, point.size_bytes, point.touch, "main") == nullptr) {
+    if (point_at(points_, request_.subject.name, point.case_name, point.size_bytes, point.touch, "main") == nullptr) {
       points_.push_back(std::move(point));
     }
   }
@@ -123,7 +134,11 @@ const AllocatorFindings& ReportSession::survey() {
   if (sizes.empty()) sizes = kSurveySizes;
   sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
   Plan plan = plan_of({request_.subject});
-  add_points(plan, {{"calloc_loop"}, sizes, {0, 1}, {"main", "worker"}}, kReportRepeats);
+  if (request_.finding.find("-refill-storm-") != std::string::npos) {
+    add_points(plan, {{"refill_loop"}, sizes, {1}, {"main"}}, kReportRepeats);
+  } else {
+    add_points(plan, {{"calloc_loop"}, sizes, {0, 1}, {"main", "worker"}}, kReportRepeats);
+  }
   points_ = run(std::move(plan));
   const auto is_measured = [](const Point& point) { return point.is_ok(); };
   if (request_.finding.empty() && std::any_of(points_.begin(), points_.end(), is_measured)) add_cliff_points();
@@ -141,7 +156,9 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   data.started = started_;
   data.environment = environment_;
   data.compiler = compiler_.version;
-  std::vector<std::uint64_t> sizes = kTableSizes;
+  // Eight buffers of 100 MiB would take minutes, and say no more.
+  std::vector<std::uint64_t> sizes =
+      case_of(finding) == kRefillCase ? std::vector{256 * kKiB, kMiB, 4 * kMiB} : kTableSizes;
   sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
   const auto distance = [&](const Json& entry) {
     return std::abs(static_cast<std::int64_t>(entry.at("size_bytes").get<std::uint64_t>()) -
@@ -157,11 +174,12 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   std::vector<Allocator> allocators{request_.subject};
   allocators.insert(allocators.end(), request_.controls.begin(), request_.controls.end());
   Plan plan = plan_of(allocators);
-  add_points(plan, {{"calloc_loop"}, sizes, {table_touch(data)}, {table_thread(data)}}, kReportRepeats);
+  add_points(plan, {{case_of(finding)}, sizes, {table_touch(data)}, {table_thread(data)}}, kReportRepeats);
   data.points = run(std::move(plan));
   std::vector<Point> all = data.points;
   for (const Point& point : points_) {
-    if (point_at(all, name, point.size_bytes, point.touch, point.thread) == nullptr) all.push_back(point);
+    if (point_at(all, name, point.case_name, point.size_bytes, point.touch, point.thread) == nullptr)
+      all.push_back(point);
   }
   const auto again = [&](const std::vector<Point>& points) {
     data.subject = find_findings(points, nullptr).front();
@@ -183,7 +201,7 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
     if (!again(all)) return std::nullopt;
     data.finding.named_bytes = finding.named_bytes;
   }
-  data.thresholds = thresholds_of(table_touch(data), table_thread(data));
+  data.thresholds = thresholds_of(case_of(finding), table_touch(data), table_thread(data));
   try_knobs(data);
   profile(data);
   return data;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/allocators.h"
@@ -44,7 +45,7 @@ class ReportSession {
  private:
   [[nodiscard]] std::vector<Point> run(Plan plan) const;
   [[nodiscard]] Plan plan_of(const std::vector<Allocator>& allocators) const;
-  std::vector<Json> thresholds_of(double touch, const std::string& thread);
+  std::vector<Json> thresholds_of(const std::string& case_name, double touch, const std::string& thread);
   /// Prints which points of the survey have no result. Throws UsageError if none has one.
   void check_measured() const;
   void add_cliff_points();
@@ -57,7 +58,7 @@ class ReportSession {
   Json environment_;
   std::vector<Point> points_;  ///< of the survey
   findings::AllocatorFindings found_;
-  std::vector<std::pair<std::pair<double, std::string>, std::vector<Json>>> lanes_;
+  std::vector<std::pair<std::tuple<std::string, double, std::string>, std::vector<Json>>> lanes_;
 };
 
 }  // namespace zerotax::upstream

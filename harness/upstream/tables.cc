@@ -32,11 +32,12 @@ std::string row(const Point& point) {
     return fmt::format("| {:>13} | {:<18} | {} |  |  |  |  |  |\n", size, allocator_label(point),
                        word_of(point.status));
   }
+  const std::uint64_t bytes = point.count(Metric::kRequestedBytes).value_or(point.size_bytes);
   const auto fresh = first_operation_ns(point);
   const auto reused = operation_ns(point);
   return fmt::format("| {:>13} | {:<18} | {:>8} | {:>7} | {:>8} | {:>8} | {:>9} | {:>8} |\n", size,
-                     allocator_label(point), time_cell(fresh), rate_cell(fresh, point.size_bytes),
-                     fault_cell(first_operation_faults(point)), time_cell(reused), rate_cell(reused, point.size_bytes),
+                     allocator_label(point), time_cell(fresh), rate_cell(fresh, bytes),
+                     fault_cell(first_operation_faults(point)), time_cell(reused), rate_cell(reused, bytes),
                      fault_cell(operation_faults(point)));
 }
 

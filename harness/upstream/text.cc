@@ -10,6 +10,7 @@
 #include "findings/points.h"
 #include "findings/projects.h"
 #include "upstream/embedded.h"
+#include "upstream/parts.h"
 #include "upstream/reproducer.h"
 #include "upstream/tables.h"
 
@@ -143,8 +144,9 @@ ReportText write_report(const ReportData& data) {
                                                  : upstream->at("form").get<std::string>();
   const Markup markup{form == "github" || form == "onetbb"};
   const std::string table_words = fmt::format(
-      "A whole operation: calloc, {}free; {} thread. fresh: the process's first; reused: later ones (median). "
+      "A whole operation: {}, {}free; {} thread. fresh: the process's first; reused: later ones (median). "
       "Other allocators on the same machine, in turn with this one.",
+      case_of(data.finding) == "refill_loop" ? "malloc of 8 buffers" : "calloc",
       table_touch(data) > 0 ? "a byte written to each page, " : "", table_thread(data));
   const std::vector<std::pair<std::string, std::string>> values{
       {"TITLE", report_title(data)},

@@ -57,7 +57,7 @@ Allocator with_knob(Allocator allocator, const Json& env, std::size_t number) {
 
 /// Where a finding is tried: its size (both sides of a cliff), its touch, its threads.
 PlanAxes axes_of(const ReportData& data) {
-  PlanAxes axes{{"calloc_loop"}, {data.size_bytes}, {table_touch(data)}, {table_thread(data)}};
+  PlanAxes axes{{case_of(data.finding)}, {data.size_bytes}, {table_touch(data)}, {table_thread(data)}};
   if (data.finding.rule == "cliff") {
     axes.sizes = {data.size_bytes - 1, data.size_bytes};
     axes.touches = {0, 1};
@@ -81,7 +81,8 @@ std::string command_line(const Finding& finding, const Allocator& allocator) {
 
 void ReportSession::try_knobs(ReportData& data) const {
   const std::string& name = request_.subject.name;
-  const Point* own = point_at(data.points, name, data.size_bytes, table_touch(data), table_thread(data));
+  const Point* own =
+      point_at(data.points, name, case_of(data.finding), data.size_bytes, table_touch(data), table_thread(data));
   data.without = own == nullptr ? not_available("not measured") : figures_of(*own);
   const std::vector<Json> knobs = upstream_entries(name, "knobs", data.finding);
   if (knobs.empty()) return;
@@ -95,7 +96,8 @@ void ReportSession::try_knobs(ReportData& data) const {
   const std::vector<AllocatorFindings> found = find_findings(points, nullptr);
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     KnobTrial trial{knobs[i].at("env"), knobs[i].at("words"), knobs[i].at("mark"), {}};
-    const Point* point = point_at(points, variants[i].name, data.size_bytes, table_touch(data), table_thread(data));
+    const Point* point = point_at(points, variants[i].name, case_of(data.finding), data.size_bytes, table_touch(data),
+                                  table_thread(data));
     if (point == nullptr || !point->is_ok()) {
       trial.effect = not_available(point == nullptr ? "not measured" : point->reason.value_or("failed"));
     } else {
@@ -111,12 +113,12 @@ void ReportSession::try_knobs(ReportData& data) const {
 
 void ReportSession::profile(ReportData& data) const {
   say_step("profiling");
-  const PointSpec point{0, "calloc_loop", data.size_bytes, table_touch(data), table_thread(data), {}};
+  const PointSpec point{0, case_of(data.finding), data.size_bytes, table_touch(data), table_thread(data), {}};
   try {
     const ProfiledRun profiled = profile_point(request_.subject, point, kProfileSeconds, {kProfileHz});
     if (interrupted() != 0) throw ReportInterrupted{};
     ProfileSubject subject;
-    subject.command = {"calloc_loop", request_.subject.name, format_size(data.size_bytes),
+    subject.command = {case_of(data.finding), request_.subject.name, format_size(data.size_bytes),
                        fmt::format("touch {:g}", table_touch(data)), table_thread(data)};
     subject.hz = kProfileHz;
     subject.started = started_;

@@ -36,6 +36,18 @@ run check                                                     | check
 run --size 1MiB list                                          | list
 run --allocator glibc --size                                  | --size
 run --allocator --size 1MiB                                   | 1MiB
+loop --calls 0                                                | --calls
+loop --calls 1e3                                              | --calls
+loop --seconds 0                                              | --seconds
+loop --seconds -1                                             | --seconds
+loop --touch 1.5                                              | --touch
+loop --size 0                                                 | zero
+loop --allocator nobody                                       | nobody
+loop --json run.json/x                                        | run.json
+loop extra                                                    | extra
+thresholds --case malloc_loop                                 | malloc_loop
+thresholds --case ''                                          | --case
+clients --client cffi_1_8                                     | cffi_1_8
 run --allocator glibc --size 1MiB extra                       | extra
 run --allocator glibc --size 1MiB --bogus                     | --bogus
 run --allocator glibc --Size 1MiB                             | --Size

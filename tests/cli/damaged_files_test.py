@@ -267,8 +267,8 @@ def cases():
                      ["check", "--allocator", "glibc", "--baseline", "baseline.json"], word))
     for damage, (spoil, word) in THRESHOLDS.items():
         rows.append((f"findings, thresholds.json: {damage}", "results/thresholds.json", spoil, ["findings", "results"], word))
-        rows.append((f"study --resume, thresholds.json: {damage}", "results/thresholds.json", spoil,
-                     ["study", "--resume", "results"], word))
+        for file in ("thresholds.json", "refill_thresholds.json"):
+            rows.append((f"study --resume, {file}: {damage}", f"results/{file}", spoil, ["study", "--resume", "results"], word))
     for name in ("../run.json", "/etc/passwd", "..", "sub/points.jsonl", "", 7):
         rows.append((f"findings: points_file {name!r}", "results/run.json",
                      edited(lambda run, name=name: run.update(points_file=name)), ["findings", "results"], "points_file"))
@@ -303,7 +303,8 @@ def valid(tmp_path_factory):
         assert done.returncode == 0, done.stderr
     shutil.copy(folder / "run.json", folder / "good.json")
     shutil.copy(BASELINE, folder / "baseline.json")
-    shutil.copy(REFERENCE / "thresholds.json", folder / "results" / "thresholds.json")
+    for file in ("thresholds.json", "refill_thresholds.json"):
+        shutil.copy(REFERENCE / "thresholds.json", folder / "results" / file)
     for name in JUDGED[:-1]:
         shutil.copy(REFERENCE / f"{name}.json", folder / f"{name}.json")
     (folder / "cow.json").write_text(json.dumps(watched()))

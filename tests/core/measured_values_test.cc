@@ -18,12 +18,7 @@ PassResult pass_of(std::int64_t value) {
   samples.forks = 1;
   for (std::size_t i = 0; i < kOps; ++i) {
     OpSample& op = (&samples.ops[0])[i];
-    for (auto figure : {&OpSample::calloc_ns, &OpSample::touch_ns, &OpSample::free_ns, &OpSample::zeroed_bytes,
-                        &OpSample::redundant_zeroed_bytes, &OpSample::populated_bytes, &OpSample::touch_populated_bytes,
-                        &OpSample::zeroed_in_free_bytes, &OpSample::redundant_zeroed_in_free_bytes,
-                        &OpSample::calloc_faults, &OpSample::touch_faults, &OpSample::free_faults}) {
-      op.*figure = value;
-    }
+    for (std::int64_t OpSample::*figure : kOpFigures) op.*figure = value;
     const WriteSample writes{value, value, value, value, value, value};
     op.fork = {value, value, value, value, writes, writes};
   }

@@ -10,8 +10,8 @@ import pytest
 from conftest import (
     INTERRUPTED_BY_SIGINT, SOURCE, ZEROTAX, check_schema, clean_environment, planted, read_folder, without_progress, zerotax)
 
-FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "findings.json", "summary.json",
-         "summary.md"}
+FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "refill_thresholds.json", "findings.json",
+         "summary.json", "summary.md"}
 LANES = [("glibc", 0, "main"), ("glibc", 1, "main"), ("planted_never", 0, "main"), ("planted_never", 1, "main")]
 
 
@@ -48,7 +48,11 @@ def test_everything_is_in_the_folder(study):
     check_schema(findings, "findings")
     # glibc's cliff is there because thresholds were searched; an allocator that maps each block anew has but one.
     assert "glibc-redundant-reuse-20MiB" in [each["id"] for each in findings["findings"]]
-    assert [each["rule"] for each in findings["findings"] if each["allocator"] == "planted_never"] == ["purge-storm"]
+    assert {each["rule"] for each in findings["findings"] if each["allocator"] == "planted_never"} == {
+        "purge-storm", "refill-storm"}
+    refill = json.loads((folder / "refill_thresholds.json").read_text())
+    check_schema(refill, "thresholds")
+    assert refill["case"] == "refill_loop" and {lane["touch"] for lane in refill["lanes"]} == {1}
     assert (folder / "summary.md").read_text() in said
     check_schema(json.loads((folder / "summary.json").read_text()), "summary")
     assert zerotax("summary", folder).stdout == (folder / "summary.md").read_text()

@@ -13,13 +13,13 @@ Signature later(const char* zeroed, const char* redundant, std::set<std::string>
   const Behaviour behaviour{"arena", zeroed, redundant, "none", {}, std::move(free)};
   Behaviour first = behaviour;
   first.home = first_home;
-  return {"ok", first, behaviour};
+  return {"ok", first, behaviour, {}};
 }
 
 const Signature kBack = later("none", "none", {"munmap"});
 const Signature kKept = later("none", "none");
 const Signature kNeedless = later("all", "all");
-const Signature kCrashed{"crashed", {}, {}};
+const Signature kCrashed{"crashed", {}, {}, {}};
 
 /// A search from 16 KiB to 2 GiB: what it does first, and from which sizes on what.
 ThresholdLane lane(const char* allocator, const char* thread, const Signature& first,
@@ -35,7 +35,7 @@ ThresholdLane lane(const char* allocator, const char* thread, const Signature& f
 }
 
 Json map_of(const std::vector<ThresholdLane>& lanes) {
-  return thresholds_json(lanes, 16 * kKiB, 2 * kGiB, "2026-11-20T00:00:00Z", {});
+  return thresholds_json(lanes, kPlainCase, 16 * kKiB, 2 * kGiB, "2026-11-20T00:00:00Z", {});
 }
 
 std::string pieces_of_lane(const Json& lane) {

@@ -175,6 +175,28 @@ TEST(Signature, AMappingThatIsCutToItsAlignmentIsAMapping) {
             (std::set<std::string>{"mmap", "munmap"}));
 }
 
+TEST(Signature, OfRefillLoopIsWhatARoundRefillsAndWhatReturnedIt) {
+  const auto refilling = [](std::uint64_t refilled, std::uint64_t by_brk, std::uint64_t by_munmap) {
+    Json point{{"case", "refill_loop"}, {"status", "ok"}, {"size_bytes", 100}, {"touch", 1.0}};
+    point["requested_bytes"] = 800;
+    point["refilled_bytes"] = refilled;
+    point["returned_by_brk_bytes"] = by_brk;
+    point["returned_by_munmap_bytes"] = by_munmap;
+    point["returned_by_madvise_bytes"] = 0;
+    point["first_ops"] = {{{"op", 1}}};
+    return signature_of(point_from_json(point));
+  };
+  EXPECT_EQ(refilling(199, 199, 0).refilling, (Refilling{"none", {}}));
+  EXPECT_EQ(refilling(600, 400, 200).refilling, (Refilling{"part", {"brk", "munmap"}}));
+  const Signature all = refilling(601, 601, 199);
+  EXPECT_EQ(all.refilling, (Refilling{"all", {"brk"}}));
+  EXPECT_EQ(signature_from_json(signature_json(all)), all);
+  EXPECT_EQ(
+      describe_change(refilling(0, 0, 0), all),
+      (std::vector<std::string>{"rounds refill all of what they use, returned by brk (before: refill next to nothing: "
+                                "memory is kept)"}));
+}
+
 TEST(Signature, SharesAreCoarse) {
   EXPECT_EQ(share_of(0, 100), "none");
   EXPECT_EQ(share_of(24, 100), "none");

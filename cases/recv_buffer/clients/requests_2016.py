@@ -1,26 +1,33 @@
-"""The report of 2016 itself: requests.iter_content(n) over PyOpenSSL with a buffer zeroed for each recv.
+"""The report of 2016 itself: requests.iter_content(n) over PyOpenSSL, with a buffer that CFFI cleared for each recv.
 
-PyOpenSSL is made to ask for its buffers as it did before version 17; nothing else of it is changed. As a chunk may take hours
-then, what is counted is not whole chunks but single receives, until the time is over.
+Three things of 2016 are put back: pyOpenSSL asks for a cleared buffer, as it did before version 17; CFFI clears it by malloc
+and memset, as it did before version 1.10; and urllib3 passes the size on whole, as it did before version 1.26.11. As a chunk
+may take hours then, what is counted is not whole chunks but single receives, until the time is over.
 """
 
 import OpenSSL.SSL
+import cffi
 import requests
+import urllib3
 import urllib3.contrib.pyopenssl
-from OpenSSL._util import ffi
+import urllib3.response
 
+import cffi_before_1_10
 import receiving
 
 
 def main():
     given = receiving.arguments(__doc__)
     urllib3.contrib.pyopenssl.inject_into_urllib3()
-    OpenSSL.SSL._no_zero_allocator = ffi.new
+    OpenSSL.SSL._no_zero_allocator = cffi_before_1_10.new_buffer(cffi.FFI())
+    urllib3.response.HTTPResponse._fp_read = lambda response, amount: response._fp.read(amount)
     session = requests.Session()
     session.trust_env = False
     answer = session.get(f"https://127.0.0.1:{given.port}/", stream=True, verify=given.certificate)
     answer.raise_for_status()
-    loop = receiving.Loop(given.seconds, {"requests": requests.__version__, "pyOpenSSL": OpenSSL.__version__})
+    loop = receiving.Loop(given.seconds, {
+        "cffi": cffi.__version__, "pyOpenSSL": OpenSSL.__version__, "requests": requests.__version__,
+        "urllib3": urllib3.__version__})
     receive = OpenSSL.SSL.Connection.recv_into
 
     def counted(*arguments, **named):

@@ -1,0 +1,24 @@
+#include "meter/case.h"
+
+namespace zerotax {
+namespace {
+
+bool operation(Meter& meter, const Request& request) {
+  void* block = meter.allocate(request.size_bytes);
+  if (block == nullptr) return false;
+  if (request.touch > 0) meter.touch(block, request.size_bytes, request.touch);
+  meter.release(block);
+  return true;
+}
+
+constexpr Case malloc_case() {
+  Case made{"malloc_loop", "malloc a block, write to a fraction of its pages, free it; again", operation};
+  made.mallocs = true;
+  return made;
+}
+
+constexpr Case kCase = malloc_case();
+const CaseRegistration registration(kCase);
+
+}  // namespace
+}  // namespace zerotax

@@ -1,0 +1,42 @@
+"""A program that only reads its block: the shared zero page, mapped by faults that zero nothing."""
+
+import pytest
+from conftest import MIB, PAGE, is_na, measure, planted
+from allocators_here import available, only_version
+
+PAGES = MIB // PAGE
+
+
+def point(*arguments, **environment):
+    [found] = measure(*arguments, "--size", MIB, "--ops", 8, **environment)["points"]
+    return found
+
+
+@pytest.mark.parametrize(("fraction", "pages"), [(1, PAGES), (0.5, PAGES // 2), (0.001, 1)])
+def test_each_page_that_is_read_is_a_zero_page_fault_and_nothing_is_zeroed(fraction, pages):
+    found = point(*planted("planted_never"), "--case", "read_loop", "--touch", fraction)
+    assert found["zero_page_faults"] == pages
+    assert found["touch_faults"] == pages    # by getrusage, in another pass
+    assert found["touch_populated_bytes"] == 0
+    assert found["kernel_zeroed_bytes"] == PAGE    # of the allocator's own: the header of the mapping
+
+
+def test_writes_are_zero_fill_faults_and_no_zero_page_faults():
+    found = point(*planted("planted_never"), "--case", "calloc_loop", "--touch", 1)
+    assert found["zero_page_faults"] == 0 and found["touch_populated_bytes"] == MIB
+
+
+@available("mimalloc")
+@only_version("mimalloc", "2.0.9")
+def test_what_calloc_wrote_zeros_over_is_there_and_takes_no_fault():
+    found = point("--allocator", "mimalloc", "--case", "read_loop", "--touch", 1)
+    assert found["zero_page_faults"] == 0 and found["redundant_zeroed_bytes"] == MIB
+
+
+def test_untouched_there_are_none_to_count():
+    assert is_na(point(*planted("planted_never"), "--case", "read_loop", "--touch", 0)["zero_page_faults"])
+
+
+def test_without_the_pagemap_it_is_not_known():
+    found = point(*planted("planted_never"), "--case", "read_loop", "--touch", 1, ZEROTAX_PAGEMAP="none")
+    assert is_na(found["zero_page_faults"])
