@@ -1,8 +1,8 @@
-#include "record/tax.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
+
+#include "record/tax.h"
 
 namespace zerotax::record {
 namespace {
