@@ -57,6 +57,8 @@ def exact_size_text(size: float) -> str:
 
 def number_text(value: float) -> str:
     """A rate, a ratio in a table, or a count where room is short, to three digits: 2.81, 1,930, 45.6 M."""
+    if value >= 999.5e6:
+        return f"{value / 1e9:.3g} G"
     if value >= 1e6:
         return f"{value / 1e6:.3g} M"
     return f"{value:.3g}" if value < 999.5 else f"{_rounded(value):,}"

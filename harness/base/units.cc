@@ -63,6 +63,8 @@ std::string format_counted(std::uint64_t count, const char* singular, const char
 }
 
 std::string format_number(double value) {
+  // Below 999.5 million, which three digits would round up to 1,000.
+  if (value >= 999.5e6) return fmt::format("{:.3g} G", value / 1e9);
   if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
   return value < 999.5 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
 }

@@ -18,7 +18,7 @@ std::string time_of(const MeasuredLoop& loop) {
 
 /// At most nine characters.
 std::string count_of(double count) {
-  return count >= 1e9 ? fmt::format("{:.2f} G", count / 1e9) : format_number(std::round(count));
+  return format_number(std::round(count));
 }
 
 std::string row(const std::string& name, const LoopPair& pair) {

@@ -76,6 +76,7 @@ function exactSizeText(size) {
 
 // A rate, a ratio in a table, or a count where room is short: 2.81, 1,930, 45.6 M.
 function numberText(value) {
+  if (value >= 999.5e6) return `${general(value / 1e9, 3)} G`;
   if (value >= 1e6) return `${general(value / 1e6, 3)} M`;
   return value < 999.5 ? general(value, 3) : withThousands(String(Math.floor(value + 0.5)));
 }

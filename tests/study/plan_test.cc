@@ -69,6 +69,7 @@ TEST(StudyPlan, HasTheGridThatTheStudyPromises) {
   for (const PointSpec& point : plan.points) {
     sizes.insert(point.size_bytes);
     touches.insert(point.touch);
+    EXPECT_TRUE(point.touch == 0.0 || point.size_bytes <= 128 * kMiB) << point.size_bytes;
     EXPECT_GE(point.repeats.min_ops, 3U);
     EXPECT_GE(point.repeats.audit_ops, 3U);
   }
