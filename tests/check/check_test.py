@@ -74,7 +74,7 @@ def test_what_goes_by_a_clock_that_cannot_be_stopped_is_not_compared(tmp_path):
     done = zerotax("bless", "--allocator", f"mine={library('planted_by_counter')}", "--baseline", file)
     assert done.returncode == 0, done.stderr
     points = json.loads(file.read_text())["points"]
-    assert any(point["zeroed_bytes"] == {"na": "goes by a clock that cannot be stopped"} for point in points)
+    assert any(point["zeroed_bytes"] == {"na": "depends on a clock that cannot be stopped"} for point in points)
     check_beside_neighbours("planted_by_counter", file)
 
 

@@ -119,7 +119,7 @@ def test_an_ordinary_user_can_report():
 
 def test_an_interrupted_report_leaves_nothing_half_written(tmp_path):
     _, errors = interrupt("report", *planted("planted_memset"), "--out", tmp_path / "out", after_s=3)
-    assert "not finished is not written" in errors
+    assert "only finished reports were written" in errors
     assert not (tmp_path / "out").exists()
 
 
@@ -166,7 +166,7 @@ def test_unusable_words_are_refused(tmp_path, arguments, words):
 def test_a_folder_with_something_in_it_stays(tmp_path):
     (tmp_path / "precious").write_text("")
     done = report(tmp_path, *planted("planted_memset"), status=2)
-    assert "no empty folder" in done.stderr and [path.name for path in tmp_path.iterdir()] == ["precious"]
+    assert "not an empty folder" in done.stderr and [path.name for path in tmp_path.iterdir()] == ["precious"]
 
 
 def test_without_a_c_compiler_the_remedy_is_said(tmp_path):
