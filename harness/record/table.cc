@@ -251,7 +251,8 @@ std::string record_text(const Json& record) {
            warnings(record);
   }
   return text + tax_text(record.at("tax")) + returned_text(record.at("totals").at("returned")) + sites(record) +
-         totals(record) + remarks(record) + histogram(record) + processes(record) + warnings(record);
+         advice_text(record.at("tax")) + totals(record) + remarks(record) + histogram(record) + processes(record) +
+         warnings(record);
 }
 
 }  // namespace zerotax::record

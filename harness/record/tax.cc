@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/units.h"
 #include "os/page.h"
@@ -87,6 +88,15 @@ std::uint64_t Tax::zeroing_ns() const {
   return ns;
 }
 
+std::uint64_t Tax::kernel_ns() const {
+  std::uint64_t ns = 0;
+  for (const TaxRow& row : rows) {
+    const std::string_view cause = row.cause;
+    if (cause == "fresh" || cause == "refilled" || cause == "returning") ns += row.cpu_ns;
+  }
+  return ns;
+}
+
 double Tax::share(std::uint64_t ns) const { return cpu_ns == 0 ? 0 : std::min(1.0, as_double(ns) / as_double(cpu_ns)); }
 
 const TaxRow* Tax::worst() const {
@@ -103,6 +113,7 @@ Json Tax::json() const {
   json["cpu_ns"] = cpu_ns;
   json["recorder_cpu_ns"] = own_cpu_ns;
   json["zeroing_cpu_ns"] = zeroing_ns();
+  json["kernel_cpu_ns"] = kernel_ns();
   json["share_of_cpu"] = share_json(zeroing_ns());
   json["capped"] = capped;
   json["rows"] = Json::array();

@@ -30,6 +30,8 @@ struct Tax {
   std::vector<TaxRow> rows;
 
   [[nodiscard]] std::uint64_t zeroing_ns() const;
+  /// The part of it in the kernel: zero-fill faults, and returning memory.
+  [[nodiscard]] std::uint64_t kernel_ns() const;
   [[nodiscard]] double share(std::uint64_t ns) const;
   /// The dearest row; nullptr if none cost anything.
   [[nodiscard]] const TaxRow* worst() const;

@@ -101,17 +101,22 @@ std::string tax_text(const Json& tax) {
   std::string text = "\n";
   const Json& share = tax.at("share_of_cpu");
   if (share.is_number()) {
-    text += wrap(fmt::format("Zeroing took {} of CPU time, {} of the program's {}.",
-                             format_ns(tax.at("zeroing_cpu_ns").get<double>()), format_percent(share.get<double>()),
-                             format_ns(tax.at("cpu_ns").get<double>())),
-                 "", "");
+    const auto all = tax.at("zeroing_cpu_ns").get<double>();
+    const auto kernel = tax.at("kernel_cpu_ns").get<double>();
+    text += wrap(
+        fmt::format("Zeroing took {} of CPU time, {} of the program's {}: {} in the kernel, {} in stores of zeros.",
+                    format_ns(all), format_percent(share.get<double>()), format_ns(tax.at("cpu_ns").get<double>()),
+                    format_ns(kernel), format_ns(all - kernel)),
+        "", "");
   } else {
     text += wrap(fmt::format("The share of zeroing is unknown: {}.", share.at("na").get<std::string>()), "", "");
   }
   text += fmt::format("\n{:<26} {:>12} {:>12} {:>12} {:>10}\n", "zeroed by", "bytes", "faults", "CPU time", "share");
   for (const Json& row : tax.at("rows")) text += row_text(row);
-  return text + notes(tax) + wrap(tax.at("advice").get<std::string>(), "", "");
+  return text + notes(tax);
 }
+
+std::string advice_text(const Json& tax) { return "\n" + wrap(tax.at("advice").get<std::string>(), "", ""); }
 
 std::string returned_text(const Json& returned) {
   std::vector<Json> rows(returned.at("rows").begin(), returned.at("rows").end());

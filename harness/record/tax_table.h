@@ -9,6 +9,9 @@ namespace zerotax::record {
 /// What zeroing cost the run and who caused it, from the object `tax` of a recording: 80 columns.
 std::string tax_text(const Json& tax);
 
+/// What to try next: one sentence.
+std::string advice_text(const Json& tax);
+
 /// How the memory that was returned went back, from `totals.returned`; empty if none did.
 std::string returned_text(const Json& returned);
 
