@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies stress reports compare check_alarms report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies stress reports compare check_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -36,7 +36,22 @@ recv_buffer() {
   $python plots/recv_buffer.py "$1/recv_buffer.json" >/dev/null
 }
 
-clients() { $zerotax clients --json "$1/clients.json" >/dev/null; }
+clients() {
+  $zerotax clients --json "$1/clients.json" >/dev/null
+  # The download as it was published.
+  # shellcheck disable=SC2046
+  $zerotax clients --client cffi_1_9 --client cffi_new --client requests_2016 --allocator glibc --json "$1/clients_2016.json" \
+    $(sizes 10MB 100MB 1GB) >/dev/null
+}
+
+refill() {
+  $zerotax run --case refill_loop --touch 1 --size 1MiB --json "$1/refill_loop.json" >/dev/null
+  keep="--env glibc:MALLOC_TRIM_THRESHOLD_=1073741824 --env glibc:MALLOC_MMAP_THRESHOLD_=1073741824"
+  # shellcheck disable=SC2086  # the words are meant to be split
+  $zerotax run --case refill_loop --touch 1 --size 1MiB --allocator glibc $keep --json "$1/refill_loop_kept.json" >/dev/null
+}
+
+loop() { $zerotax loop --json "$1/loop.json" >"$1/loop.txt"; }
 
 fork_after_calloc() {
   # shellcheck disable=SC2046

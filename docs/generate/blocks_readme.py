@@ -1,5 +1,5 @@
 """README.md: the end of the study."""
-from reference_text import REFERENCE, machine, reference
+from reference_text import REFERENCE, machine, reference, refill_table
 
 PAGE = "README.md"
 
@@ -12,4 +12,4 @@ def summary_block() -> str:
     return f"{table.strip()}\n\n{machine(run)}"
 
 
-BLOCKS = {"results/reference": summary_block}
+BLOCKS = {"results/reference": summary_block, "results/reference/refill_loop.json": refill_table}

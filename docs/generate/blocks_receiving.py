@@ -43,4 +43,25 @@ def clients_block() -> str:
     return "\n\n".join([*parts, f"({told})"])
 
 
-BLOCKS = {"results/reference/recv_buffer.json": case_block, "results/reference/clients.json": clients_block}
+def download_block() -> str:
+    """requests_2016 beside what was published, and how long a download of 1 GB takes at that rate."""
+    published = {10_000_000: "no effect", 100_000_000: "below 1 MB/s", 1_000_000_000: "below 100 KB/s"}
+    run = reference("clients_2016.json")
+    rows = []
+    for result in run["results"]:
+        if result["client"] == "requests_2016":
+            speed, size = result["mb_per_s"], result["size_bytes"]
+            rows.append([given_size_text(size), published[size], f"{number_text(speed)} MB/s",
+                         long_time_text(1000 / speed)])
+    head = ["requests_2016, glibc", "published in 2016", "measured", "1 GB at this rate"]
+    return f"{table(head, rows)}\n\n{machine(run, '../')}"
+
+
+def long_time_text(seconds: float) -> str:
+    """A duration that a person waits for: 28 s, 1.5 h."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
+BLOCKS = {"results/reference/clients_2016.json": download_block, "results/reference/recv_buffer.json": case_block, "results/reference/clients.json": clients_block}

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
 sys.path.insert(0, str(ROOT / "plots"))
 
-from zerotax_units import size_text  # noqa: E402
+from zerotax_units import size_text, time_text  # noqa: E402
 
 
 def reference(name: str) -> dict:
@@ -47,3 +47,21 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 def of_allocators(entries: list[dict]) -> list[str]:
     """The allocators in the order of their first entry."""
     return list(dict.fromkeys(entry["allocator"] for entry in entries))
+
+
+def refill_row(point: dict, settings: str = "") -> list[str]:
+    """One allocator: refilled bytes, who took the memory back, faults and time of a round, of all its calls together."""
+    ways = [way for way in ("munmap", "madvise", "brk") if point.get(f"returned_by_{way}_bytes")]
+    faults = sum(point[f"{part}_faults"] for part in ("calloc", "touch", "free"))
+    time = sum(point[f"{part}_ns"]["median"] for part in ("calloc", "touch", "free"))
+    return [f"{point['allocator']} {point['version']}{settings}", f"{point['refilled_bytes']:,}", ", ".join(ways),
+            f"{faults:,.0f}", time_text(time)]
+
+
+def refill_table(up: str = "") -> str:
+    """8 buffers of 1 MiB: per round. `up` leads from the page to the top folder."""
+    run = reference("refill_loop.json")
+    rows = [refill_row(point) for point in run["points"]]
+    kept = [refill_row(point, ", both thresholds raised") for point in reference("refill_loop_kept.json")["points"]]
+    head = ["8 × 1 MiB, per round", "refilled bytes", "returned by", "page faults", "time"]
+    return f"{table(head, [rows[0], *kept, *rows[1:]])}\n\n{machine(run, up)}"

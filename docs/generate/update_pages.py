@@ -16,10 +16,10 @@ from reference_text import ROOT
 
 def with_block(page: str, marker: str, block: str) -> str:
     """The page with what is between its markers replaced."""
-    pattern = re.compile(rf"(<!-- {marker} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+    pattern = re.compile(rf"(<!-- {marker} -->\n).*?\n?<!-- end -->", re.DOTALL)
     if not pattern.search(page):
         raise SystemExit(f"a page has no markers '<!-- {marker} -->' and '<!-- end -->'")
-    return pattern.sub(lambda found: found.group(1) + block + found.group(2), page)
+    return pattern.sub(lambda found: f"{found.group(1)}{block}\n<!-- end -->", page)
 
 
 def main() -> int:

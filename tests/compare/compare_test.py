@@ -220,7 +220,7 @@ SENSELESS = [
     (["glibc", "jemalloc", "--env", "new:A"], ["NAME:KEY=VALUE"]),
     (["glibc", "jemalloc", "--processes", "3"], ["--processes 3", "12 to 200"]),
     (["glibc", "jemalloc", "--processes", "201"], ["--processes 201"]),
-    (["glibc", "jemalloc", "--cost", "free"], ["--cost free", "calloc or total"]),
+    (["glibc", "jemalloc", "--cost", "free"], ["invalid --cost 'free'", "calloc or total"]),
     (["glibc", "jemalloc", "--size", "1Mib"], ["'1Mib'"]),
     (["glibc", "jemalloc", "--touch", "2"], ["--touch 2"]),
     (["glibc", "jemalloc", "--self-test", "-1"], ["--self-test -1"]),
@@ -241,7 +241,7 @@ def test_files_that_are_no_runs_are_refused(tmp_path, run_file):
     other = tmp_path / "other.json"
     other.write_text('{"schema": "zerotax.record/1"}')
     refused(zerotax("compare", other, run_file), "zerotax.record/1", "results folder")
-    refused(zerotax("compare", run_file, run_file, "--size", "1MiB"), "--size", "measured already")
+    refused(zerotax("compare", run_file, run_file, "--size", "1MiB"), "--size", "no effect on stored runs")
     damaged = edited(run_file, tmp_path / "bad.json", lambda run: run["points"][0].pop("syscalls"))
     refused(zerotax("compare", run_file, damaged), "damaged", "syscalls")
 
