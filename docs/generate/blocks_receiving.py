@@ -64,4 +64,8 @@ def long_time_text(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
-BLOCKS = {"results/reference/clients_2016.json": download_block, "results/reference/recv_buffer.json": case_block, "results/reference/clients.json": clients_block}
+BLOCKS = {
+    "results/reference/recv_buffer.json": case_block,
+    "results/reference/clients.json": clients_block,
+    "results/reference/clients_2016.json": download_block,
+}

@@ -17,9 +17,7 @@ std::string time_of(const MeasuredLoop& loop) {
 }
 
 /// At most nine characters.
-std::string count_of(double count) {
-  return format_number(std::round(count));
-}
+std::string count_of(double count) { return format_number(std::round(count)); }
 
 std::string row(const std::string& name, const LoopPair& pair) {
   const auto zeroed = pair.audit.evident_count(Metric::kZeroedBytes);
