@@ -111,17 +111,16 @@ void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const 
     }
     auto* slot = reinterpret_cast<void**>(object.dlpi_addr + table[i].r_offset);
     const auto symbol_index = ELF64_R_SYM(table[i].r_info);
-    const ElfW(Sym)* symbol =
-        symbol_index != 0 && dynamic.symbols != nullptr ? &dynamic.symbols[symbol_index] : nullptr;
+    // A slot may be replaced while it is unbound: it points into its own object's procedure linkage table.
+    const bool unbound =
+        lazy && symbol_index != 0 && dynamic.symbols != nullptr && dynamic.strings != nullptr && holds(object, *slot);
+    const ElfW(Sym)* symbol = unbound ? &dynamic.symbols[symbol_index] : nullptr;
     for (std::size_t r = 0; r < search.count; ++r) {
       const GotReplacement& replacement = search.replacements[r];
       const bool resolved = *slot == replacement.original;
-      // A slot of the name may be replaced while it is unbound (it points into its own object's procedure linkage
-      // table), not when it is bound to some other function of that name.
-      const bool named = lazy && symbol != nullptr && dynamic.strings != nullptr &&
-                         (symbol->st_shndx == SHN_UNDEF || replacement.of_definer) &&
-                         std::strcmp(dynamic.strings + symbol->st_name, replacement.symbol) == 0 &&
-                         holds(object, *slot);
+      // By its name then; not when it is bound to some other function of that name.
+      const bool named = symbol != nullptr && (symbol->st_shndx == SHN_UNDEF || replacement.of_definer) &&
+                         std::strcmp(dynamic.strings + symbol->st_name, replacement.symbol) == 0;
       if (!resolved && !named) continue;
       if (store(object, slot, replacement.replacement)) ++search.replaced;
       break;

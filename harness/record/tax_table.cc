@@ -138,7 +138,7 @@ std::string returned_text(const Json& returned) {
   }
   const auto sampled = returned.at("sampled_calls").get<std::uint64_t>();
   if (sampled != 0) {
-    text += wrap(fmt::format("{} of these calls returned less than 64 KiB each; one in 16 of them was examined.",
+    text += wrap(fmt::format("{} of these calls returned less than 64 KiB each; one in 32 of them was examined.",
                              format_count(sampled)),
                  "", "");
   }

@@ -128,7 +128,7 @@ struct Tally {
   std::uint64_t own_cpu_ns;    ///< the same by the thread's CPU clock
   std::uint64_t free_calls;    ///< free and realloc of a block to nothing; not of a null pointer
   ReturnRow returned[kReturnCauses][kMechanisms];
-  std::uint64_t sampled_returns;  ///< of those calls: stood for by one in sixteen
+  std::uint64_t sampled_returns;  ///< of those calls: stood for by one in 32
   /// Large blocks with huge pages whose contents were looked at when they were freed: what of them was populated, and
   /// what of that lay in pages of 4 KiB that the program had written to (not all zero).
   std::uint64_t huge_blocks;

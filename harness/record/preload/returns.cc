@@ -64,7 +64,7 @@ void add_to_call(ThreadState& thread, Mechanism mechanism, std::uint64_t bytes) 
 }
 
 /// What a system call returns to the kernel, if it succeeds. A heap can be trimmed page by page, ten thousand times a
-/// second: after some hundred small returns of a thread, one in sixteen is looked at, and stands for sixteen.
+/// second: after a hundred small returns of a thread, one in 32 is looked at, and stands for 32.
 class Return {
  public:
   Return(ThreadState& thread, AddressRange range, Mechanism mechanism, const void* caller)
@@ -90,7 +90,8 @@ class Return {
     if (weight_ > 1) thread_.block->sampled_returns += weight_;
     have_returned(weight_ * found_.bytes, weight_ * found_.huge);
     if (cause_ <= kByAllocation) {
-      add_to_call(thread_, mechanism_, weight_ * found_.bytes);
+      // One that stands for others is none of this call's alone.
+      if (weight_ == 1) add_to_call(thread_, mechanism_, found_.bytes);
     } else if (found_.bytes >= kLargeBytes) {
       CallFigures figures{};
       figures.returned[mechanism_] = found_.bytes;
@@ -101,8 +102,8 @@ class Return {
   }
 
  private:
-  static constexpr std::uint32_t kAllOf = 512;  ///< small returns of a thread, all of which are looked at
-  static constexpr std::uint32_t kOneIn = 16;
+  static constexpr std::uint32_t kAllOf = 128;  ///< small returns of a thread, all of which are looked at
+  static constexpr std::uint32_t kOneIn = 32;
 
   struct Clocks {
     std::int64_t ns;
@@ -131,9 +132,9 @@ AddressRange range_of(const void* begin, std::size_t bytes) {
   return {address, address + bytes};
 }
 
-/// Memory that the allocator got just now, in a call of the program: nothing of it was populated before.
+/// Memory that the allocator got just now, for a large block of the program: nothing of it was populated before.
 void note_fresh(ThreadState& thread, AddressRange range) {
-  if (place_of(thread) == Inside::kProgram) return;
+  if (place_of(thread) == Inside::kProgram || thread.now.size_class < class_of(kLargeBytes)) return;
   begin_events(thread);
   thread.call.fresh = range;
 }
