@@ -36,7 +36,8 @@ class GotReplacements {
     all_[count_++] = {symbol, found, reinterpret_cast<void*>(replacement), false};
   }
 
-  /// replace_got_slots of them all.
+  /// replace_got_slots of them all; not every caller minds how many.
+  // NOLINTNEXTLINE(modernize-use-nodiscard)
   std::size_t apply() const { return replace_got_slots(&all_[0], count_); }
 
  private:

@@ -20,6 +20,6 @@ namespace {
 }  // namespace
 }  // namespace zerotax::record
 
-ZEROTAX_EXPORT [[noreturn]] void _exit(int status) { zerotax::record::end_now(status); }
+ZEROTAX_EXPORT __attribute__((noreturn)) void _exit(int status) { zerotax::record::end_now(status); }
 
-ZEROTAX_EXPORT [[noreturn]] void _Exit(int status) noexcept { zerotax::record::end_now(status); }
+ZEROTAX_EXPORT __attribute__((noreturn)) void _Exit(int status) noexcept { zerotax::record::end_now(status); }

@@ -106,6 +106,7 @@ using Bytes = std::size_t;
 using Alignment = std::size_t;
 using Quietly = const void*;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): names cannot be put into any.
 // The names are those of the Itanium C++ ABI: Zn new, Zd delete, w one object, a an array, m a size.
 #define ZEROTAX_NEW(NAME)                                                                                            \
   namespace {                                                                                                        \
@@ -146,6 +147,7 @@ using Quietly = const void*;
     release(aligned_quiet_##NAME, block, alignment, quietly);                                                        \
   }
 
+// NOLINTEND(bugprone-macro-parentheses)
 ZEROTAX_NEW(nw)
 ZEROTAX_NEW(na)
 ZEROTAX_DELETE(dl)
