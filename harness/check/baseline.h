@@ -69,8 +69,8 @@ struct BaselineChange {
   std::string line;                    ///< the name, with what it was before and is now
 };
 
-/// Every difference between a baseline and a new measurement, or one of some of its points. A metric that is n/a on
-/// either side does not count, because another kernel may not offer it; nor does a point that `after` lacks.
+/// Every difference between a baseline and a new measurement, or one of some of its points. Left out: metrics that are
+/// n/a on either side, because not every kernel offers them, and points that `after` lacks.
 /// Thresholds are compared if both have a list of them, even an empty one.
 std::vector<BaselineChange> compare_baselines(const Baseline& before, const Baseline& after);
 

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kRunSchema = "zerotax.run/1";
 
-std::tm utc_time() { return fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())); }
+std::time_t now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
 
 /// The complete lines of points.jsonl, and how many bytes they take.
 std::pair<std::vector<Json>, std::size_t> read_points(const std::string& path) {
@@ -40,9 +40,13 @@ std::pair<std::vector<Json>, std::size_t> read_points(const std::string& path) {
 
 }  // namespace
 
-std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc_time()); }
+std::string utc_text(std::int64_t seconds) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
 
-std::string default_results_path() { return fmt::format("results/{:%Y-%m-%dT%H-%M-%SZ}", utc_time()); }
+std::string utc_now() { return utc_text(now()); }
+
+std::string default_results_path() { return fmt::format("results/{:%Y-%m-%dT%H-%M-%SZ}", fmt::gmtime(now())); }
 
 Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished) {
   Json json;

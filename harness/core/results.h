@@ -19,7 +19,8 @@ struct RunHeader {
   Json environment;
 };
 
-/// UTC, "2026-11-20T05:10:00Z".
+/// UTC, "2026-11-20T05:10:00Z": of seconds since 1970, and of now.
+std::string utc_text(std::int64_t seconds);
 std::string utc_now();
 
 /// The run's object, without its points.

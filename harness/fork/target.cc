@@ -22,7 +22,6 @@
 namespace zerotax::fork {
 namespace {
 
-constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 constexpr const char* kBuild = "build it with ./run build";
 
 Pipe make_pipe_or_throw() {

@@ -24,11 +24,6 @@ constexpr int kRounds = 3;
 constexpr std::int64_t kSlowest = 4;
 constexpr unsigned char kMark = 0xa5;
 
-AddressRange range_of(const void* block, std::size_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(block);
-  return {begin, begin + bytes};
-}
-
 class CountsBytes final : public ZeroingHook::Listener {
  public:
   void before_zeroing(void* /*target*/, std::size_t bytes) override { sum += bytes; }

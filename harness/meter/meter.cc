@@ -12,11 +12,6 @@ namespace zerotax {
 
 namespace {
 
-AddressRange range_of(const void* block, std::size_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(block);
-  return {begin, begin + bytes};
-}
-
 /// How many pages a fraction of a block's is, rounded up.
 std::size_t pages_of(AddressRange block, double fraction) {
   const std::size_t pages = block.pages().bytes() / kPageBytes;

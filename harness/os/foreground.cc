@@ -76,8 +76,6 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-std::int64_t ns(const timeval& time) { return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; }
-
 }  // namespace
 
 ForegroundResult run_foreground(const ForegroundCommand& command) {
@@ -121,8 +119,8 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   }
   child_pid = 0;
   result.wall_ns = monotonic_ns() - result.started_ns;
-  result.user_ns = ns(usage.ru_utime);
-  result.system_ns = ns(usage.ru_stime);
+  result.user_ns = in_ns(usage.ru_utime);
+  result.system_ns = in_ns(usage.ru_stime);
   result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   result.exit_status = result.signal != 0 ? 128 + result.signal : WEXITSTATUS(status);
   return result;

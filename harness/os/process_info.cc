@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "os/clock.h"
 #include "os/page.h"
 
 namespace zerotax {
@@ -142,11 +143,16 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
   return facts;
 }
 
+bool is_running(pid_t pid) {
+  const auto facts = process_facts(pid);
+  return facts && facts->state != 'Z' && facts->state != 'X';
+}
+
 std::optional<std::int64_t> process_cpu_ns(pid_t pid) {
   clockid_t clock{};
   timespec time{};
   if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return std::nullopt;
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  return in_ns(time);
 }
 
 }  // namespace zerotax

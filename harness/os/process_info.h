@@ -66,6 +66,8 @@ struct ProcessFacts {
 };
 /// Nothing if there is no such process.
 std::optional<ProcessFacts> process_facts(pid_t pid);
+/// Whether a process exists and has not ended (a zombie has).
+bool is_running(pid_t pid);
 /// The CPU time of all its threads, those that have ended too, in nanoseconds; without its children. Nothing if it has
 /// ended. clock_getcpuclockid(3).
 std::optional<std::int64_t> process_cpu_ns(pid_t pid);

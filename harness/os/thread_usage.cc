@@ -2,19 +2,13 @@
 
 #include <sys/resource.h>
 
+#include "os/clock.h"
+
 namespace zerotax {
-namespace {
-
-std::int64_t ns_of(const timeval& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1000;
-}
-
-}  // namespace
-
 ThreadUsage thread_usage() {
   rusage usage{};
   ::getrusage(RUSAGE_THREAD, &usage);
-  return {ns_of(usage.ru_utime), ns_of(usage.ru_stime), usage.ru_minflt, usage.ru_nvcsw, usage.ru_nivcsw};
+  return {in_ns(usage.ru_utime), in_ns(usage.ru_stime), usage.ru_minflt, usage.ru_nvcsw, usage.ru_nivcsw};
 }
 
 }  // namespace zerotax

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <thread>
 
 #include "base/error.h"
 #include "base/names.h"
 #include "core/interrupt.h"
 #include "core/progress.h"
+#include "core/results.h"
 #include "os/clock.h"
 #include "os/elf_file.h"
 #include "os/process_info.h"
@@ -23,19 +23,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{20};
 constexpr const char* kGiveAnother = "give --pid the PID of a running program (see ps)";
-
-std::string utc(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  tm parts{};
-  ::gmtime_r(&time, &parts);
-  char text[32];
-  return {&text[0], std::strftime(&text[0], sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-bool has_ended(pid_t pid) {
-  const auto facts = process_facts(pid);
-  return !facts || facts->state == 'Z' || facts->state == 'X';
-}
 
 }  // namespace
 
@@ -50,7 +37,7 @@ void check_process(pid_t pid) {
                      fmt::format("give --pid {}", facts->process));
   }
   if (facts->kernel_thread) throw UsageError(fmt::format("process {} is a thread of the kernel", pid), kGiveAnother);
-  if (has_ended(pid)) throw UsageError(fmt::format("process {} has ended (a zombie)", pid), kGiveAnother);
+  if (!is_running(pid)) throw UsageError(fmt::format("process {} has ended (a zombie)", pid), kGiveAnother);
   if (::geteuid() != 0 && facts->user != ::geteuid()) {
     throw MachineError(fmt::format("process {} belongs to another user, or may not be looked at", pid),
                        "run zerotax as root");
@@ -66,7 +53,7 @@ SampledProcess describe_process(pid_t pid) {
   if (const auto facts = process_facts(pid)) {
     process.parent = facts->parent;
     process.parent_name = process_name(facts->parent);
-    process.launched = utc(facts->started_s);
+    process.launched = utc_text(facts->started_s);
   }
   return process;
 }
@@ -99,7 +86,7 @@ ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
   const auto passed = [&] { return static_cast<double>(monotonic_ns() - start) / 1e9; };
   std::size_t told = 0;
   while (passed() < seconds && interrupted() == 0) {
-    if (has_ended(pid)) {
+    if (!is_running(pid)) {
       run.process->ended = true;
       break;
     }

@@ -127,14 +127,4 @@ std::size_t RecordArena::lost_processes() const {
   return used > record::kProcesses ? used - record::kProcesses : 0;
 }
 
-bool is_running(std::int32_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  std::getline(file, line);
-  // "12 (name) S ...", where the name may hold anything.
-  const auto name_end = line.rfind(") ");
-  return name_end != std::string::npos && line.size() > name_end + 2 && line[name_end + 2] != 'Z' &&
-         line[name_end + 2] != 'X';
-}
-
 }  // namespace zerotax::record

@@ -42,7 +42,4 @@ class RecordArena {
   std::vector<record::ProcessSlot*> slots_;
 };
 
-/// Whether a process exists and has not ended (a zombie has).
-bool is_running(std::int32_t pid);
-
 }  // namespace zerotax::record

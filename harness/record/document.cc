@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "os/environment.h"
+#include "os/process_info.h"
 #include "os/program_file.h"
 #include "record/kernel_part.h"
 #include "record/metrics.h"

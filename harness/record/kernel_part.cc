@@ -1,10 +1,8 @@
 #include "record/kernel_part.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
-#include "os/clock.h"
+#include "os/fault_cost.h"
 #include "os/page.h"
 
 namespace zerotax::record {
@@ -12,12 +10,11 @@ namespace {
 
 using namespace record;
 
-constexpr std::uint64_t kHugeBytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t kSampleBytes = std::uint64_t{4} << 20;
 constexpr int kSamples = 5;
 
 /// A fault that populated more than this on average was of a huge page.
-bool is_huge(const FaultSample& sample) { return sample.bytes / sample.faults > kHugeBytes / 2; }
+bool is_huge(const FaultSample& sample) { return sample.bytes / sample.faults > kHugePageBytes / 2; }
 
 struct Sum {
   double bytes = 0;
@@ -30,18 +27,12 @@ struct Sum {
   [[nodiscard]] std::optional<double> rate() const { return bytes > 0 ? std::optional(ns / bytes) : std::nullopt; }
 };
 
-/// Base pages, as MADV_NOHUGEPAGE asks for. The first is not counted: it finds other memory than those that follow.
+/// The first is not counted: it finds other memory than those that follow.
 std::optional<double> measure_here() {
   Sum sum;
   for (int i = 0; i <= kSamples; ++i) {
-    void* memory = ::mmap(nullptr, kSampleBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return std::nullopt;
-    ::madvise(memory, kSampleBytes, MADV_NOHUGEPAGE);
-    const std::int64_t before = thread_cpu_ns();
-    for (std::uint64_t at = 0; at < kSampleBytes; at += kPageBytes) static_cast<volatile char*>(memory)[at] = 1;
-    const std::int64_t after = thread_cpu_ns();
-    ::munmap(memory, kSampleBytes);
-    if (i > 0) sum.add({kSampleBytes, kSampleBytes / kPageBytes, static_cast<std::uint64_t>(after - before)});
+    const FaultSample sample = measure_fault_cost(kSampleBytes, PageKind::kBase);
+    if (i > 0 && sample.faults != 0) sum.add(sample);
   }
   return sum.rate();
 }
@@ -131,7 +122,7 @@ KernelPart kernel_part(const ProcessSlot& slot) {
   part.huge = std::min<std::uint64_t>(part.zeroed, holdings.huge_bytes + holdings.returned_huge_bytes);
   const std::uint64_t own = std::min(holdings.own_faults, holdings.minor_faults);
   part.minor_faults = holdings.minor_faults - own;
-  part.faults = std::min((part.zeroed - part.huge) / kPageBytes + part.huge / kHugeBytes, part.minor_faults);
+  part.faults = std::min((part.zeroed - part.huge) / kPageBytes + part.huge / kHugePageBytes, part.minor_faults);
   return part;
 }
 

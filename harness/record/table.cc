@@ -9,6 +9,7 @@
 #include "base/wrap.h"
 #include "observe/symbols.h"
 #include "record/document.h"
+#include "record/figure_text.h"
 #include "record/sites.h"
 #include "record/tax_table.h"
 
@@ -20,44 +21,28 @@ constexpr std::size_t kTopProcesses = 10;
 constexpr std::size_t kTopThreads = 5;
 constexpr std::size_t kCallers = 2;  // shown below a site
 
-std::string bytes(const Json& figure) {
-  if (!figure.is_number()) return "n/a";
-  const auto count = figure.get<std::uint64_t>();
-  return count == 0 ? "0" : format_size(count);
-}
-
-/// Three digits: a table has no room for the exact count, which the JSON has.
-std::string about(const Json& figure) {
-  if (!figure.is_number()) return "n/a";
-  return format_size(static_cast<std::uint64_t>(std::llround(figure.get<double>())));
-}
-
-std::string count(const Json& figure) { return figure.is_number() ? format_count(figure.get<std::uint64_t>()) : "n/a"; }
-
-std::string ns(const Json& figure) { return figure.is_number() ? format_ns(figure.get<double>()) : "n/a"; }
-
-std::string percent(const Json& figure) { return figure.is_number() ? format_percent(figure.get<double>()) : "n/a"; }
-
 std::string zero_words(const Json& figures) {
-  return fmt::format("{:>12} {:>12} {:>12} {:>12}", about(figures.at("zeroed_bytes")),
-                     about(figures.at("redundant_zeroed_bytes")), ns(figures.at("zero_ns")),
-                     count(figures.at("zero_faults")));
+  return fmt::format("{:>12} {:>12} {:>12} {:>12}", about_text(figures.at("zeroed_bytes")),
+                     about_text(figures.at("redundant_zeroed_bytes")), ns_text(figures.at("zero_ns")),
+                     count_text(figures.at("zero_faults")));
 }
 
 std::string totals(const Json& record) {
   const Json& sum = record.at("totals");
   const Json& by_hand = sum.at("by_hand");
   std::string text = fmt::format("\n{:<14} {:>12} {:>12}\n", "called", "calls", "requested");
-  text +=
-      fmt::format("{:<14} {:>12} {:>12}\n", "calloc", count(sum.at("calloc_calls")), about(sum.at("requested_bytes")));
-  text += fmt::format("{:<14} {:>12} {:>12}\n", "malloc", count(sum.at("malloc_calls")), about(sum.at("malloc_bytes")));
-  text +=
-      fmt::format("{:<14} {:>12} {:>12}\n", "realloc", count(sum.at("realloc_calls")), about(sum.at("realloc_bytes")));
-  text += fmt::format("{:<14} {:>12}\n", "free", count(sum.at("free_calls")));
+  text += fmt::format("{:<14} {:>12} {:>12}\n", "calloc", count_text(sum.at("calloc_calls")),
+                      about_text(sum.at("requested_bytes")));
+  text += fmt::format("{:<14} {:>12} {:>12}\n", "malloc", count_text(sum.at("malloc_calls")),
+                      about_text(sum.at("malloc_bytes")));
+  text += fmt::format("{:<14} {:>12} {:>12}\n", "realloc", count_text(sum.at("realloc_calls")),
+                      about_text(sum.at("realloc_bytes")));
+  text += fmt::format("{:<14} {:>12}\n", "free", count_text(sum.at("free_calls")));
   text += fmt::format("\n{:<14} {:>10} {:>12} {:>12} {:>12} {:>12}\n", "zeroed by", "stores", "bytes", "redundant",
                       "time", "faults");
-  text += fmt::format("{:<14} {:>10} {}\n", "the allocator", count(sum.at("zeroing_stores")), zero_words(sum));
-  text += fmt::format("{:<14} {:>10} {}\n", "malloc+memset", count(by_hand.at("zeroing_stores")), zero_words(by_hand));
+  text += fmt::format("{:<14} {:>10} {}\n", "the allocator", count_text(sum.at("zeroing_stores")), zero_words(sum));
+  text +=
+      fmt::format("{:<14} {:>10} {}\n", "malloc+memset", count_text(by_hand.at("zeroing_stores")), zero_words(by_hand));
   return text;
 }
 
@@ -70,7 +55,7 @@ std::string remarks(const Json& record) {
         wrap(fmt::format("Stores of zeros of {} and more took {} of the program's CPU time, faults in them included, "
                          "and up to {} of the run's wall time on one thread. Smaller ones are counted, but not "
                          "timed.",
-                         large, percent(sum.at("share_of_cpu")), percent(sum.at("share_of_wall"))),
+                         large, percent_text(sum.at("share_of_cpu")), percent_text(sum.at("share_of_wall"))),
              "", "");
   } else {
     const Json& why = sum.at(sum.at("share_of_wall").is_number() ? "share_of_cpu" : "share_of_wall");
@@ -89,7 +74,7 @@ std::string remarks(const Json& record) {
   if (huge.at("examined_bytes") != 0) {
     text += wrap(fmt::format("Huge pages are zeroed whole: of {} examined in blocks with huge pages, the program had "
                              "written to {}.",
-                             about(huge.at("examined_bytes")), about(huge.at("written_bytes"))),
+                             about_text(huge.at("examined_bytes")), about_text(huge.at("written_bytes"))),
                  "", "");
   }
   const Json& unseen = sum.at("unseen");
@@ -97,14 +82,15 @@ std::string remarks(const Json& record) {
     text +=
         wrap(fmt::format("{} returned populated blocks ({}) without a visible memset: the allocator zeroed them with "
                          "inline stores, or knew that they were zero.",
-                         format_counted(unseen.at("calls"), "large calloc"), bytes(unseen.at("populated_bytes"))),
+                         format_counted(unseen.at("calls"), "large calloc"), bytes_text(unseen.at("populated_bytes"))),
              "", "");
   }
-  text += wrap(fmt::format("Examining pages, contents and stacks took {} of the run.", ns(sum.at("own_ns"))), "", "");
+  text +=
+      wrap(fmt::format("Examining pages, contents and stacks took {} of the run.", ns_text(sum.at("own_ns"))), "", "");
   return text;
 }
 
-std::string blank_if_none(const Json& figure) { return figure == 0 ? "" : about(figure); }
+std::string blank_if_none(const Json& figure) { return figure == 0 ? "" : about_text(figure); }
 
 std::string without_trailing_blanks(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
@@ -125,10 +111,10 @@ std::string sites(const Json& record) {
     const std::uint64_t redundant = site.at("redundant_zeroed_bytes").get<std::uint64_t>() +
                                     sampled.at("redundant_zeroed_bytes").get<std::uint64_t>();
     const std::string mark = sampled.at("zeroed_bytes").get<std::uint64_t>() > 0 ? "~" : "";
-    const auto marked = [&](std::uint64_t value) { return value == 0 ? "" : mark + about(value); };
+    const auto marked = [&](std::uint64_t value) { return value == 0 ? "" : mark + about_text(value); };
     text += without_trailing_blanks(fmt::format(
         "{:<8} {:>10} {:>11} {:>11} {:>11} {:>11}", site.at("kind") == "by_hand" ? "by hand" : site.at("kind"),
-        count(site.at("calls")), marked(site_zeroed_bytes(site)), marked(redundant),
+        count_text(site.at("calls")), marked(site_zeroed_bytes(site)), marked(redundant),
         blank_if_none(site.at("kernel_zeroed_bytes")), blank_if_none(site.at("returned_bytes"))));
     const Json& frames = site.at("frames");
     if (frames.empty()) text += "  (unknown)\n";
@@ -147,11 +133,11 @@ std::string histogram(const Json& record) {
     const bool zeroed = row.at("zeroed_bytes") != 0 || row.at("by_hand_zeroed_bytes") != 0;
     if (row.at("calloc_calls") == 0 && !zeroed && !filled) continue;
     const auto kernel = [&](const char* key) { return row.contains(key) ? blank_if_none(row.at(key)) : "n/a"; };
-    text +=
-        fmt::format("{:<8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", bytes(row.at("from_bytes")),
-                    count(row.at("calloc_calls")), count(row.at("malloc_calls")), blank_if_none(row.at("zeroed_bytes")),
-                    blank_if_none(row.at("redundant_zeroed_bytes")), blank_if_none(row.at("by_hand_zeroed_bytes")),
-                    kernel("kernel_zeroed_bytes"), kernel("returned_bytes"));
+    text += fmt::format("{:<8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", bytes_text(row.at("from_bytes")),
+                        count_text(row.at("calloc_calls")), count_text(row.at("malloc_calls")),
+                        blank_if_none(row.at("zeroed_bytes")), blank_if_none(row.at("redundant_zeroed_bytes")),
+                        blank_if_none(row.at("by_hand_zeroed_bytes")), kernel("kernel_zeroed_bytes"),
+                        kernel("returned_bytes"));
   }
   return text;
 }
@@ -179,8 +165,8 @@ std::string row(const std::string& label, const std::string& name, const Json& f
     return Json(one.get<std::uint64_t>() + (other.is_number() ? other.get<std::uint64_t>() : 0));
   };
   return fmt::format("{:<9} {:<24} {:>10} {:>10} {:>11} {:>10}\n", label, name.substr(0, 24),
-                     count(figures.at("calloc_calls")), about(both("zeroed_bytes")),
-                     about(both("redundant_zeroed_bytes")), ns(both("zero_ns")));
+                     count_text(figures.at("calloc_calls")), about_text(both("zeroed_bytes")),
+                     about_text(both("redundant_zeroed_bytes")), ns_text(both("zero_ns")));
 }
 
 std::string processes(const Json& record) {
@@ -241,11 +227,11 @@ std::string record_text(const Json& record) {
                               ? "was killed by " + run.at("signal").get<std::string>()
                               : fmt::format("exited with {}", run.at("exit_status").get<int>());
   std::string text = recorder_cost_text(record.at("tax"));
-  text += wrap(
-      fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.", file_name(record.at("command").at(0)), end,
-                  ns(run.at("wall_ns")), ns(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
-                  record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
-      "", "");
+  text += wrap(fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.",
+                           file_name(record.at("command").at(0)), end, ns_text(run.at("wall_ns")),
+                           ns_text(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
+                           record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
+               "", "");
   if (record.at("processes").empty()) {
     return text + wrap("Nothing was recorded: the program did not load the recorder, or ended too early.", "", "") +
            warnings(record);

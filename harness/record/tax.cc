@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <iterator>
 
 #include "base/units.h"
 #include "os/page.h"
@@ -42,7 +42,7 @@ Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
   return stores;
 }
 
-TaxRow store_row(const char* cause, std::uint64_t bytes, std::uint64_t ns) {
+TaxRow store_row(Cause cause, std::uint64_t bytes, std::uint64_t ns) {
   return {cause, bytes, std::nullopt, ns, false, ""};
 }
 
@@ -54,17 +54,17 @@ void add_store_rows(Tax& tax, const Tally& sum, double ns_per_byte) {
   inside.examined += other.examined;
   inside.user_ns += other.user_ns;
   const std::uint64_t redundant_ns = part_of(inside.user_ns, inside.redundant, inside.examined);
-  tax.rows.push_back(store_row("redundant", inside.redundant, redundant_ns));
-  tax.rows.push_back(store_row("needed", inside.examined - inside.redundant, inside.user_ns - redundant_ns));
+  tax.rows.push_back(store_row(Cause::kRedundant, inside.redundant, redundant_ns));
+  tax.rows.push_back(store_row(Cause::kNeeded, inside.examined - inside.redundant, inside.user_ns - redundant_ns));
   if (inside.bytes > inside.examined) {
-    TaxRow row = store_row("unexamined", inside.bytes - inside.examined, 0);
+    TaxRow row = store_row(Cause::kUnexamined, inside.bytes - inside.examined, 0);
     row.why_not = "stores under 64 KiB are counted, but not timed";
     tax.rows.push_back(row);
   }
   const Stores in_free = stores_of(sum, kInFree, ns_per_byte);
-  if (in_free.bytes != 0) tax.rows.push_back(store_row("in_free", in_free.bytes, in_free.user_ns));
+  if (in_free.bytes != 0) tax.rows.push_back(store_row(Cause::kInFree, in_free.bytes, in_free.user_ns));
   const Stores by_hand = stores_of(sum, kByHand, ns_per_byte);
-  tax.rows.push_back(store_row("by_hand", by_hand.bytes, by_hand.user_ns));
+  tax.rows.push_back(store_row(Cause::kByHand, by_hand.bytes, by_hand.user_ns));
 }
 
 /// Cuts the estimates to the time that is left of the program's.
@@ -82,6 +82,13 @@ void cap(Tax& tax) {
 
 }  // namespace
 
+const char* cause_name(Cause cause) {
+  constexpr const char* kNames[] = {"fresh",  "refilled",   "returning", "redundant",
+                                    "needed", "unexamined", "in_free",   "by_hand"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Cause::kByHand) + 1);
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
 std::uint64_t Tax::zeroing_ns() const {
   std::uint64_t ns = 0;
   for (const TaxRow& row : rows) ns += row.cpu_ns;
@@ -91,8 +98,7 @@ std::uint64_t Tax::zeroing_ns() const {
 std::uint64_t Tax::kernel_ns() const {
   std::uint64_t ns = 0;
   for (const TaxRow& row : rows) {
-    const std::string_view cause = row.cause;
-    if (cause == "fresh" || cause == "refilled" || cause == "returning") ns += row.cpu_ns;
+    if (row.cause <= Cause::kReturning) ns += row.cpu_ns;
   }
   return ns;
 }
@@ -120,7 +126,7 @@ Json Tax::json() const {
   for (const TaxRow& row : rows) {
     const auto known = [&](const Json& value) { return row.why_not.empty() ? value : not_available(row.why_not); };
     Json one;
-    one["cause"] = row.cause;
+    one["cause"] = cause_name(row.cause);
     one["bytes"] = row.bytes ? Json(*row.bytes) : known(nullptr);
     one["faults"] = row.faults ? Json(*row.faults) : Json(nullptr);
     one["cpu_ns"] = known(row.cpu_ns);
@@ -138,9 +144,9 @@ Tax make_tax(const Tally& sum, const KernelPart& kernel, const FaultCost& cost, 
   const auto fault_ns = static_cast<std::uint64_t>(kernel.fault_ns(cost));
   const std::uint64_t refilled_ns = part_of(fault_ns, kernel.refilled, kernel.zeroed);
   const std::uint64_t refill_faults = part_of(kernel.faults, kernel.refilled, kernel.zeroed);
-  tax.rows.push_back(
-      {"fresh", kernel.zeroed - kernel.refilled, kernel.faults - refill_faults, fault_ns - refilled_ns, true, ""});
-  tax.rows.push_back({"refilled", kernel.refilled, refill_faults, refilled_ns, true, ""});
+  tax.rows.push_back({Cause::kFresh, kernel.zeroed - kernel.refilled, kernel.faults - refill_faults,
+                      fault_ns - refilled_ns, true, ""});
+  tax.rows.push_back({Cause::kRefilled, kernel.refilled, refill_faults, refilled_ns, true, ""});
   std::uint64_t returned = 0;
   std::uint64_t returned_ns = 0;
   for (const auto& causes : sum.returned) {
@@ -149,7 +155,7 @@ Tax make_tax(const Tally& sum, const KernelPart& kernel, const FaultCost& cost, 
       returned_ns += row.cpu_ns;
     }
   }
-  tax.rows.push_back({"returning", returned, std::nullopt, returned_ns, false, ""});
+  tax.rows.push_back({Cause::kReturning, returned, std::nullopt, returned_ns, false, ""});
   if (!kernel.why_not.empty()) {
     for (TaxRow& row : tax.rows) row = {row.cause, std::nullopt, std::nullopt, 0, row.estimated, kernel.why_not};
   }
@@ -163,13 +169,14 @@ std::string tax_advice(const Tax& tax, const Tally& sum, const std::string& allo
   if (worst == nullptr || tax.share(worst->cpu_ns) < kNoticed) {
     return "Nothing to gain here: no cause of zeroing takes 1 % of the CPU time.";
   }
-  const std::string cause = worst->cause;
-  if (cause == "fresh") {
+  const Cause cause = worst->cause;
+  if (cause == Cause::kFresh) {
     return "Try next: reuse buffers, or allocate less: most of what is zeroed is memory that the program never had "
            "before.";
   }
-  if (cause == "by_hand") return "Try next: replace malloc and memset by calloc, which need not write fresh memory.";
-  if (cause == "redundant" || cause == "needed" || cause == "in_free") {
+  if (cause == Cause::kByHand)
+    return "Try next: replace malloc and memset by calloc, which need not write fresh memory.";
+  if (cause == Cause::kRedundant || cause == Cause::kNeeded || cause == Cause::kInFree) {
     return "Try next: another allocator (zerotax record --allocator mimalloc -- COMMAND), or malloc in place of calloc "
            "where the program overwrites the block.";
   }

@@ -11,9 +11,15 @@
 
 namespace zerotax::record {
 
+/// Who zeroed, or caused it: the kernel's part first, then the allocator's, then the program's.
+enum class Cause { kFresh, kRefilled, kReturning, kRedundant, kNeeded, kUnexamined, kInFree, kByHand };
+
+/// fresh, refilled, returning, redundant, needed, unexamined, in_free, by_hand: as a recording has them.
+const char* cause_name(Cause cause);
+
 /// One cause of zeroing in a run.
 struct TaxRow {
-  const char* cause;  ///< fresh, refilled, returning, redundant, needed, unexamined, in_free, by_hand
+  Cause cause;
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> faults;
   std::uint64_t cpu_ns = 0;
@@ -33,7 +39,7 @@ struct Tax {
   /// The part of it in the kernel: zero-fill faults, and returning memory.
   [[nodiscard]] std::uint64_t kernel_ns() const;
   [[nodiscard]] double share(std::uint64_t ns) const;
-  /// The dearest row; nullptr if none cost anything.
+  /// The row that cost most; nullptr if none cost anything.
   [[nodiscard]] const TaxRow* worst() const;
   /// The object `tax` of results/schema/record.schema.json.
   [[nodiscard]] Json json() const;

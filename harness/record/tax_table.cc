@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
-#include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
+#include "record/figure_text.h"
 
 namespace zerotax::record {
 namespace {
@@ -35,28 +34,21 @@ std::string words_of(const std::string& cause) {
   return cause;
 }
 
-std::string size_text(const Json& bytes) {
-  if (!bytes.is_number()) return bytes.is_null() ? "" : "n/a";
-  const auto count = bytes.get<std::uint64_t>();
-  return count == 0 ? "0" : format_size(count);
-}
-
-std::string count_text(const Json& count) {
-  if (!count.is_number()) return count.is_null() ? "" : "n/a";
-  return format_count(count.get<std::uint64_t>());
+/// What is none of the row's stays blank.
+std::string or_blank(const Json& figure, std::string (*text)(const Json&)) {
+  return figure.is_null() ? "" : text(figure);
 }
 
 std::string row_text(const Json& row) {
   const Json& ns = row.at("cpu_ns");
-  const Json& share = row.at("share_of_cpu");
   std::string time = "n/a";
   if (ns.is_number()) {
     const bool marked = row.at("estimated").get<bool>() && ns != 0;
     time = ns == 0 ? "0" : (marked ? "~" : "") + format_ns(ns.get<double>());
   }
-  return fmt::format("{:<26} {:>12} {:>12} {:>12} {:>10}\n", words_of(row.at("cause")), size_text(row.at("bytes")),
-                     count_text(row.at("faults")), time,
-                     share.is_number() ? format_percent(share.get<double>()) : "n/a");
+  return fmt::format("{:<26} {:>12} {:>12} {:>12} {:>10}\n", words_of(row.at("cause")),
+                     or_blank(row.at("bytes"), bytes_text), or_blank(row.at("faults"), count_text), time,
+                     percent_text(row.at("share_of_cpu")));
 }
 
 bool anything_estimated(const Json& tax) {
@@ -132,9 +124,8 @@ std::string returned_text(const Json& returned) {
                               : by == "purge"    ? "the allocator, on its own"
                               : by == "program"  ? "the program"
                                                  : by;
-    text += fmt::format("{:<26} {:>12} {:>12} {:>12} {:>10}\n", where, size_text(row.at("bytes")),
-                        count_text(row.at("calls")), format_ns(row.at("cpu_ns").get<double>()),
-                        row.at("mechanism").get<std::string>());
+    text += fmt::format("{:<26} {:>12} {:>12} {:>12} {:>10}\n", where, bytes_text(row.at("bytes")),
+                        count_text(row.at("calls")), ns_text(row.at("cpu_ns")), row.at("mechanism").get<std::string>());
   }
   const auto sampled = returned.at("sampled_calls").get<std::uint64_t>();
   if (sampled != 0) {

@@ -40,7 +40,7 @@ constexpr const char* kThresholds = "/thresholds.json";
 constexpr const char* kRefillThresholds = "/refill_thresholds.json";
 
 constexpr const char* kExamples =
-    "  zerotax study                      every built-in allocator, about two minutes\n"
+    "  zerotax study                      every built-in allocator, a few minutes\n"
     "  zerotax study --full               more sizes, fractions and threads: hours\n"
     "  zerotax study --allocator mine=./libmine.so --allocator glibc\n"
     "  zerotax study --resume results/2026-11-20T05-10-00Z\n";

@@ -63,7 +63,7 @@ ExitStatus judge_again(const Options& options) {
   check_outputs({{"--json", options.json}}, {{"--read", options.read}});
   Json document = read_document(options.read, "thresholds", "give a file of zerotax thresholds --json");
   if (text_field(document, "case", kPlainCase) != kPlainCase) {
-    throw UsageError(fmt::format("{} is of another case than {}: there is no map of it", options.read, kPlainCase),
+    throw UsageError(fmt::format("{} holds another case: a map is drawn of {} only", options.read, kPlainCase),
                      fmt::format("give a file of {}", kPlainCase));
   }
   add_map(document);

@@ -30,8 +30,8 @@ Json thresholds_json(const std::vector<ThresholdLane>& lanes, const std::string&
                      std::uint64_t to, const std::string& started, const Json& environment);
 
 /// What an earlier search of the same range found in a lane, from the object that thresholds_json made; nothing if the
-/// lane is not in it, or is of another case or version of the allocator. Throws UsageError if it is not such an object;
-/// `file` is for the message.
+/// lane is not in it, or belongs to another case or version of the allocator. Throws UsageError if it is not such an
+/// object; `file` is for the message.
 std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane,
                                               const std::string& case_name, std::uint64_t from, std::uint64_t to,
                                               const std::string& file);

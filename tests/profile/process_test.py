@@ -22,7 +22,7 @@ def needs_sampling():
 
 
 class Waits:
-    """The program of that name, from when its threads have started to when it is told to end."""
+    """The program of that name, from the start of its threads until it is asked to end."""
 
     def __init__(self, name="waits"):
         self.process = subprocess.Popen([RECORDED / name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -141,32 +141,31 @@ def test_where_zerotax_is_killed_the_process_runs_on():
         assert program.end() == "0 interruptions\n"
 
 
+def sampled_until(program, file, end):
+    """Samples it by the wall clock, and after a while calls end(watcher): the status, the text, and the JSON."""
+    with subprocess.Popen([ZEROTAX, "profile", "--wall", "--pid", str(program.pid), "--seconds", "60", "--json", file],
+                          stdout=subprocess.PIPE, text=True, env=clean_environment()) as watcher:
+        assert wait_for(lambda: samples(watcher))
+        time.sleep(0.5)
+        end(watcher)
+        text, _ = watcher.communicate(timeout=20)
+    return watcher.returncode, text, read_json(file)
+
+
 def test_of_a_process_that_ends_what_was_sampled_is_kept(tmp_path):
-    file = tmp_path / "profile.json"
     with Waits() as program:
-        with subprocess.Popen([ZEROTAX, "profile", "--wall", "--pid", str(program.pid), "--seconds", "60", "--json", file],
-                              stdout=subprocess.PIPE, text=True, env=clean_environment()) as watcher:
-            assert wait_for(lambda: samples(watcher))
-            time.sleep(0.5)
-            program.end()
-            text, _ = watcher.communicate(timeout=20)
-    assert watcher.returncode == 0
-    found = read_json(file)
+        status, text, found = sampled_until(program, tmp_path / "profile.json", lambda _: program.end())
+    assert status == 0
     assert found["process"]["ended"] and found["samples"] > 0 and "Call graph" in text
 
 
 def test_an_interrupt_keeps_what_was_sampled(tmp_path):
-    file = tmp_path / "profile.json"
     with Waits() as program:
-        with subprocess.Popen([ZEROTAX, "profile", "--wall", "--pid", str(program.pid), "--seconds", "60", "--json", file],
-                              stdout=subprocess.PIPE, text=True, env=clean_environment()) as watcher:
-            assert wait_for(lambda: samples(watcher))
-            time.sleep(0.5)
-            watcher.send_signal(signal.SIGINT)
-            text, _ = watcher.communicate(timeout=20)
-        assert watcher.returncode == 128 + signal.SIGINT
+        status, text, found = sampled_until(program, tmp_path / "profile.json",
+                                            lambda watcher: watcher.send_signal(signal.SIGINT))
+        assert status == 128 + signal.SIGINT
         assert program.process.poll() is None
-    assert read_json(file)["samples"] > 0 and "Call graph" in text
+    assert found["samples"] > 0 and "Call graph" in text
 
 
 def test_a_static_program_is_sampled(tmp_path):

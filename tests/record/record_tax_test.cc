@@ -73,7 +73,7 @@ KernelPart refilling() {
 
 std::uint64_t row_ns(const Tax& tax, const std::string& cause) {
   for (const TaxRow& row : tax.rows) {
-    if (cause == row.cause) return row.cpu_ns;
+    if (cause == cause_name(row.cause)) return row.cpu_ns;
   }
   ADD_FAILURE() << cause;
   return 0;

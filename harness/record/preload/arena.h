@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/fault_cost.h"
+
 namespace zerotax::record {
 
 /// What crosses the border between the driver and the recorded programs: plain data in one shared memory file, which
@@ -225,13 +227,6 @@ enum Gap : std::uint32_t {
   kHoldsChildren = 32,  ///< children of fork that could not open the arena count here
   kNoReturns = 64,      ///< the C library's munmap, madvise and brk could not be watched
   kBlocksLost = 128,    ///< more large blocks at once than there is room for
-};
-
-/// How long the kernel takes to populate memory, measured in this process: fresh memory touched once.
-struct FaultSample {
-  std::uint64_t bytes;
-  std::uint64_t faults;
-  std::uint64_t cpu_ns;
 };
 
 /// What a process holds and held of anonymous memory, which with what it returned tells what the kernel zeroed for it.

@@ -1,6 +1,7 @@
 #include "record/preload/examine.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "meter/contents.h"
 #include "record/preload/kept_file.h"
@@ -17,13 +18,6 @@ struct Sum {
   AddressRange range;
   std::uint64_t bytes;
 };
-
-AddressRange pages_of(AddressRange range) { return {page_floor(range.begin), page_ceiling(range.end)}; }
-
-AddressRange range_of(const void* begin, std::size_t bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  return {address, address + bytes};
-}
 
 /// Calls visit(part of the range) for each page of `pages`.
 template <typename Visit>
@@ -63,7 +57,7 @@ bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redun
   };
   const auto look = [&](const Pagemap& pagemap) {
     dirty.bytes = 0;
-    return pagemap.for_each_populated(pages_of(dirty.range), add_dirty, &dirty);
+    return pagemap.for_each_populated(dirty.range.pages(), add_dirty, &dirty);
   };
   if (!with_pagemap(look)) return false;
   redundant = bytes - dirty.bytes;
@@ -78,20 +72,20 @@ bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& popula
   };
   const auto look = [&](const Pagemap& pagemap) {
     sum.bytes = 0;
-    return pagemap.for_each_populated(pages_of(sum.range), add, &sum);
+    return pagemap.for_each_populated(sum.range.pages(), add, &sum);
   };
   if (!with_pagemap(look)) return false;
   populated = sum.bytes;
   return true;
 }
 
-std::optional<Pagemap::Anonymous> anonymous_bytes(AddressRange pages) {
+Pagemap::Anonymous anonymous_in(AddressRange range) {
   std::optional<Pagemap::Anonymous> found;
   with_pagemap([&](const Pagemap& pagemap) {
-    found = pagemap.anonymous(pages);
+    found = pagemap.anonymous(range.pages());
     return found.has_value();
   });
-  return found;
+  return found.value_or(Pagemap::Anonymous{});
 }
 
 void forget_pages() { kept.drop(); }
@@ -99,7 +93,7 @@ void forget_pages() { kept.drop(); }
 std::uint64_t redundant_bytes_by_contents(const void* target, std::size_t bytes) {
   const AddressRange range = range_of(target, bytes);
   std::uint64_t redundant = 0;
-  for_each_page(range, pages_of(range), [&](AddressRange part) { redundant += is_zero(part) ? part.bytes() : 0; });
+  for_each_page(range, range.pages(), [&](AddressRange part) { redundant += is_zero(part) ? part.bytes() : 0; });
   return redundant;
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "os/pagemap.h"
 
@@ -16,8 +15,8 @@ bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redun
 /// Bytes of the pages within a block that are populated. Returns false if pages cannot be looked at.
 bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& populated);
 
-/// What of some whole pages is populated private anonymous memory; nothing if pages cannot be looked at.
-std::optional<Pagemap::Anonymous> anonymous_bytes(AddressRange pages);
+/// What of the pages of a range is populated private anonymous memory; nothing of it if pages cannot be looked at.
+Pagemap::Anonymous anonymous_in(AddressRange range);
 
 /// In a child of fork: what was kept open is of its parent's memory.
 void forget_pages();

@@ -1,15 +1,14 @@
 #include "record/preload/holdings.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstring>
-#include <ctime>
 
 #include "os/clock.h"
-#include "os/faults.h"
+#include "os/fault_cost.h"
 #include "os/mappings.h"
 #include "os/unique_fd.h"
 #include "record/preload/examine.h"
@@ -25,7 +24,6 @@ namespace {
 // Less than this makes no difference: it is not worth a look.
 constexpr std::uint64_t kLookBytes = kLargeBytes;
 constexpr std::uint64_t kMostSampled = std::uint64_t{16} << 20;
-constexpr std::uint64_t kHugeBytes = std::uint64_t{2} << 20;
 
 constinit KeptFile statm("/proc/self/statm");
 
@@ -79,7 +77,7 @@ std::uint64_t copied_file_bytes() {
   std::uint64_t sum = 0;
   for_each_mapping([&](const Mapping& mapping) {
     if (mapping.inode == 0 || mapping.shared) return;
-    sum += anonymous_bytes(mapping.range).value_or(Pagemap::Anonymous{}).bytes;
+    sum += anonymous_in(mapping.range).bytes;
   });
   return sum;
 }
@@ -97,25 +95,6 @@ void look(Holdings& holdings) {
   raise(holdings.peak_bytes, *now);
 }
 
-/// Touches fresh memory; nothing of it stays.
-FaultSample populate(std::uint64_t bytes, bool huge) {
-  const std::uint64_t mapped = huge ? bytes + kHugeBytes : bytes;
-  void* memory = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return {};
-  auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  if (huge) {
-    begin = (begin + kHugeBytes - 1) & ~(kHugeBytes - 1);
-    ::madvise(reinterpret_cast<void*>(begin), bytes, MADV_HUGEPAGE);
-  }
-  const std::int64_t faults = thread_minor_faults();
-  const std::int64_t before = thread_cpu_ns();
-  for (std::uint64_t i = 0; i < bytes; i += kPageBytes) *reinterpret_cast<volatile char*>(begin + i) = 1;
-  const std::int64_t after = thread_cpu_ns();
-  const auto taken = static_cast<std::uint64_t>(thread_minor_faults() - faults);
-  ::munmap(memory, mapped);
-  return {bytes, taken, static_cast<std::uint64_t>(after - before)};
-}
-
 }  // namespace
 
 void open_holdings(ProcessSlot& slot) {
@@ -125,7 +104,7 @@ void open_holdings(ProcessSlot& slot) {
   holdings.at_start_bytes = slot.forked != 0 ? now : 0;
   holdings.last_bytes = now;
   holdings.peak_bytes = now;
-  slot.cpu_at_start_ns = slot.forked != 0 ? 0 : process_cpu_ns();
+  slot.cpu_at_start_ns = slot.forked != 0 ? 0 : own_cpu_ns();
   slot.cpu_ns = slot.cpu_at_start_ns;
 }
 
@@ -160,29 +139,24 @@ void give_to_pool(std::uint64_t bytes) {
 void measure_faults(std::uint64_t bytes, bool huge) {
   Holdings& holdings = process->holdings;
   const std::uint32_t returns = ++holdings.returns;
-  if ((returns & (returns - 1)) != 0) return;
+  if (!std::has_single_bit(returns)) return;
   const std::uint32_t index = holdings.samples_used;
   if (index >= kFaultSamples) return;
-  const std::uint64_t whole = huge ? (bytes + kHugeBytes - 1) & ~(kHugeBytes - 1) : page_ceiling(bytes);
-  const FaultSample sample = populate(whole < kMostSampled ? whole : kMostSampled, huge);
+  const std::uint64_t unit = huge ? kHugePageBytes : kPageBytes;
+  const std::uint64_t whole = (bytes + unit - 1) & ~(unit - 1);
+  const FaultSample sample =
+      measure_fault_cost(whole < kMostSampled ? whole : kMostSampled, huge ? PageKind::kHuge : PageKind::kAsSet);
   if (sample.faults == 0) return;
   holdings.samples[index] = sample;
   holdings.own_faults += sample.faults;
   holdings.samples_used = index + 1;
 }
 
-std::int64_t process_cpu_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 void close_holdings() {
   if (process == nullptr || process->pid != ::getpid() || guard.alive == 0) return;
-  const OwnWork own;
+  const TimedOwnWork own;
   settle_live_blocks();
   Holdings& holdings = process->holdings;
-  const std::int64_t began = thread_cpu_ns();
   look(holdings);
   holdings.at_end_bytes = holdings.last_bytes;
   if (process->forked == 0) {
@@ -196,12 +170,10 @@ void close_holdings() {
   }
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  const auto ns = [](const timeval& time) { return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; };
-  process->user_ns = ns(usage.ru_utime);
-  process->system_ns = ns(usage.ru_stime);
+  process->user_ns = in_ns(usage.ru_utime);
+  process->system_ns = in_ns(usage.ru_stime);
   holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
-  process->cpu_ns = process_cpu_ns();
-  if (state.block != nullptr) state.block->own_cpu_ns += static_cast<std::uint64_t>(thread_cpu_ns() - began);
+  process->cpu_ns = own_cpu_ns();
   holdings.closed = 1;
 }
 

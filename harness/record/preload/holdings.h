@@ -34,7 +34,4 @@ void measure_faults(std::uint64_t bytes, bool huge);
 /// called again, if it did not end after all.
 void close_holdings();
 
-/// CPU time of this process, in nanoseconds.
-std::int64_t process_cpu_ns();
-
 }  // namespace zerotax::record

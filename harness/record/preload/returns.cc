@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstdarg>
 
 #include "os/clock.h"
@@ -73,7 +74,7 @@ class Return {
     if (weight_ == 0) return;
     const OwnWork own;
     const Clocks began = now();
-    found_ = anonymous_bytes(range.pages()).value_or(Pagemap::Anonymous{});
+    found_ = anonymous_in(range);
     if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
     began_ = now();
     note_own(began, began_);
@@ -127,11 +128,6 @@ class Return {
   Clocks began_{};
 };
 
-AddressRange range_of(const void* begin, std::size_t bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  return {address, address + bytes};
-}
-
 /// Memory that the allocator got just now, for a large block of the program: nothing of it was populated before.
 void note_fresh(ThreadState& thread, AddressRange range) {
   if (place_of(thread) == Inside::kProgram || thread.now.size_class < class_of(kLargeBytes)) return;
@@ -151,7 +147,7 @@ int watched_munmap(void* begin, std::size_t bytes) {
 /// MADV_FREE leaves the pages populated, until the kernel needs memory.
 void note_offer(ThreadState& thread, AddressRange range) {
   const TimedOwnWork own;
-  thread.block->offered_bytes += anonymous_bytes(range.pages()).value_or(Pagemap::Anonymous{}).bytes;
+  thread.block->offered_bytes += anonymous_in(range).bytes;
 }
 
 int watched_madvise(void* begin, std::size_t bytes, int advice) {
@@ -242,7 +238,7 @@ void examine_huge(const LiveBlock& block, std::uint64_t populated) {
   constexpr std::uint64_t kAllOf = 16;
   ThreadBlock& counts = *state.block;
   const std::uint64_t number = ++counts.huge_blocks;
-  if (number > kAllOf && (number & (number - 1)) != 0) return;
+  if (number > kAllOf && !std::has_single_bit(number)) return;
   std::uint64_t zero = 0;
   if (!redundant_bytes(reinterpret_cast<const void*>(block.begin), block.bytes, zero)) return;
   counts.huge_examined_bytes += populated;
@@ -252,7 +248,7 @@ void examine_huge(const LiveBlock& block, std::uint64_t populated) {
 /// What the kernel zeroed of a block since it was last looked at.
 void settle(LiveBlock& block) {
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
-  const auto found = anonymous_bytes(pages).value_or(Pagemap::Anonymous{});
+  const auto found = anonymous_in(pages);
   if (found.huge != 0) examine_huge(block, found.bytes);
   const std::uint64_t populated = found.bytes;
   if (populated <= block.populated_bytes) return;
@@ -286,9 +282,9 @@ void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
   const AddressRange pages = range_of(block, bytes).pages();
   const AddressRange fresh = thread.eventful ? pages.intersect(thread.call.fresh) : AddressRange{};
   std::uint64_t populated = 0;
-  if (fresh.bytes() < pages.bytes()) populated = anonymous_bytes(pages).value_or(Pagemap::Anonymous{}).bytes;
+  if (fresh.bytes() < pages.bytes()) populated = anonymous_in(pages).bytes;
   if (fresh.bytes() != 0 && populated != 0) {
-    const std::uint64_t new_ones = anonymous_bytes(fresh.pages()).value_or(Pagemap::Anonymous{}).bytes;
+    const std::uint64_t new_ones = anonymous_in(fresh).bytes;
     populated -= new_ones < populated ? new_ones : populated;
   }
   if (populated < pages.bytes()) {
