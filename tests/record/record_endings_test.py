@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import BUILD, MIB, NOBODY, ZEROTAX, clean_environment, skip_if_unreadable, zerotax
+from conftest import BUILD, MIB, NOBODY, PAGE, ZEROTAX, clean_environment, skip_if_unreadable, zerotax
 from recording import ENDING, KNOWN, PROGRAMS, record
 
 root_only = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
@@ -28,6 +28,15 @@ def test_a_program_that_ends_early_leaves_what_it_did(how, status, ended):
     assert found.status == found.json["run"]["exit_status"] == status
     assert large_callocs(process) == process["figures"]["calloc_calls"] == 5
     assert process["ended"] == ended
+
+
+def test_a_thread_that_never_allocated_may_end_the_program():
+    found = record(ENDING, "end-in-thread")
+    assert found.status == 7
+    [process] = found.json["processes"]
+    assert process["kernel"]["zeroed_bytes"] > 0
+    [held] = [s for s in found.json["sites"] if s["kind"] == "malloc" and s["requested_bytes"] == 8 * MIB]
+    assert held["kernel_zeroed_bytes"] >= PAGE
 
 
 def test_closing_every_descriptor_loses_nothing():

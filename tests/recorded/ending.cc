@@ -66,6 +66,19 @@ int become_nobody() {
   return wait_for(child);
 }
 
+/// Ends the process in a thread that never allocated, while a block that the program wrote to is still held.
+int end_in_thread() {
+  // More than the callocs left populated.
+  auto* held = static_cast<char*>(std::malloc(8 * kBytes));
+  escape(held);
+  held[7 * kBytes] = 1;
+  pthread_t thread{};
+  ::pthread_create(
+      &thread, nullptr, [](void*) -> void* { ::_exit(7); }, nullptr);
+  ::pause();
+  return 1;
+}
+
 int many_threads() {
   for (int i = 0; i < 700; ++i) {
     pthread_t thread{};
@@ -103,6 +116,7 @@ int main(int argc, char** argv) {
   if (is("close-all")) return close_all();
   if (is("nobody")) return become_nobody();
   if (is("many-threads")) return many_threads();
+  if (is("end-in-thread")) return end_in_thread();
   if (is("signal")) {
     std::puts("ready");
     std::fflush(stdout);

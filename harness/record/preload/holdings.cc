@@ -154,6 +154,8 @@ void measure_faults(std::uint64_t bytes, bool huge) {
 
 void close_holdings() {
   if (process == nullptr || process->pid != ::getpid() || guard.alive == 0) return;
+  // A thread that never allocated may be the one that ends the process.
+  if (state.block == nullptr && !prepare(state)) return;
   const TimedOwnWork own;
   settle_live_blocks();
   Holdings& holdings = process->holdings;
