@@ -23,10 +23,35 @@ struct Dynamic {
 };
 
 struct Search {
+  Search(const GotReplacement* all, std::size_t how_many, const void* inside)
+      : replacements(all), count(how_many), within(inside) {
+    for (std::size_t i = 0; i < count; ++i) {
+      third_letters[third_letter(replacements[i].symbol)] = true;
+      const auto original = reinterpret_cast<std::uintptr_t>(replacements[i].original);
+      if (original < originals.begin) originals.begin = original;
+      if (original >= originals.end) originals.end = original + 1;
+    }
+  }
+
+  // Both say no of nearly all the slots of a C++ library: there are ten thousand, and twenty functions to find.
+  [[nodiscard]] bool may_have(const char* name) const { return third_letters[third_letter(name)]; }
+  [[nodiscard]] bool may_have(const void* function) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(function);
+    return address >= originals.begin && address < originals.end;
+  }
+
   const GotReplacement* replacements;
   std::size_t count;
   const void* within;
   std::size_t replaced = 0;
+
+ private:
+  static unsigned char third_letter(const char* name) {
+    return name[0] != '\0' && name[1] != '\0' ? static_cast<unsigned char>(name[2]) : 0;
+  }
+
+  bool third_letters[256] = {};
+  AddressRange originals{UINTPTR_MAX, 0};  ///< where they lie: mostly beside each other
 };
 
 /// glibc relocates the pointers of the dynamic section in place; other loaders, and the vDSO, leave offsets.
@@ -115,6 +140,8 @@ void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const 
     const bool unbound =
         lazy && symbol_index != 0 && dynamic.symbols != nullptr && dynamic.strings != nullptr && holds(object, *slot);
     const ElfW(Sym)* symbol = unbound ? &dynamic.symbols[symbol_index] : nullptr;
+    if (symbol != nullptr && !search.may_have(dynamic.strings + symbol->st_name)) symbol = nullptr;
+    if (symbol == nullptr && !search.may_have(*slot)) continue;
     for (std::size_t r = 0; r < search.count; ++r) {
       const GotReplacement& replacement = search.replacements[r];
       const bool resolved = *slot == replacement.original;
@@ -140,7 +167,7 @@ int visit_object(dl_phdr_info* object, std::size_t /*size*/, void* context) {
 }  // namespace
 
 std::size_t replace_got_slots(const GotReplacement* replacements, std::size_t count, const void* within) {
-  Search search{replacements, count, within};
+  Search search(replacements, count, within);
   ::dl_iterate_phdr(visit_object, &search);
   return search.replaced;
 }

@@ -75,11 +75,16 @@ std::optional<Rollup> rollup() {
 /// Pages of private file mappings that this process has copies of: program and libraries with their data written to.
 std::uint64_t copied_file_bytes() {
   std::uint64_t sum = 0;
+  AddressRange run{};  // mappings that touch: a library has five, and each look is a system call
   for_each_mapping([&](const Mapping& mapping) {
     if (mapping.inode == 0 || mapping.shared) return;
-    sum += anonymous_in(mapping.range).bytes;
+    if (mapping.range.begin != run.end) {
+      if (run.bytes() != 0) sum += anonymous_in(run).bytes;
+      run.begin = mapping.range.begin;
+    }
+    run.end = mapping.range.end;
   });
-  return sum;
+  return run.bytes() != 0 ? sum + anonymous_in(run).bytes : sum;
 }
 
 void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {

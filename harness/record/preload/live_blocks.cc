@@ -71,7 +71,11 @@ void open_live_blocks() {
   void* memory =
       ::mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   table = memory == MAP_FAILED ? nullptr : static_cast<Table*>(memory);
-  for (auto& filter : live_filter) filter = early_used ? kUnknown : 0;
+  // Written to only where it must be: a page of it is a page fault of every program that starts.
+  const std::uint8_t first = early_used ? kUnknown : 0;
+  for (auto& filter : live_filter) {
+    if (filter.load(std::memory_order_relaxed) != first) filter = first;
+  }
   levels_used = 0;
 }
 

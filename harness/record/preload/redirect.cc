@@ -49,9 +49,9 @@ constexpr Prologue kPrologues[] = {
 constexpr unsigned char kEndBranch[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 /// Not by the C library: its mprotect may lie in the page whose rights are being changed.
-bool protect(std::uintptr_t begin, std::uintptr_t end, int rights) {
+bool protect(AddressRange pages, int rights) {
   long result = SYS_mprotect;
-  asm volatile("syscall" : "+a"(result) : "D"(begin), "S"(end - begin), "d"(rights) : "rcx", "r11", "memory");
+  asm volatile("syscall" : "+a"(result) : "D"(pages.begin), "S"(pages.bytes()), "d"(rights) : "rcx", "r11", "memory");
   return result == 0;
 }
 
@@ -66,15 +66,6 @@ bool make_jump(unsigned char* at, const void* from, const void* target) {
   return true;
 }
 
-/// Changes code: the page stays executable meanwhile, as it may be the one that we return to.
-bool write_code(unsigned char* code, const unsigned char* bytes, std::size_t count) {
-  const std::uintptr_t begin = page_floor(reinterpret_cast<std::uintptr_t>(code));
-  const std::uintptr_t end = page_ceiling(reinterpret_cast<std::uintptr_t>(code) + count);
-  if (!protect(begin, end, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
-  for (std::size_t i = 0; i < count; ++i) *static_cast<volatile unsigned char*>(code + i) = bytes[i];
-  return protect(begin, end, PROT_READ | PROT_EXEC);
-}
-
 }  // namespace
 
 std::size_t movable_prologue(const unsigned char* code) {
@@ -85,20 +76,40 @@ std::size_t movable_prologue(const unsigned char* code) {
   return 0;
 }
 
-void* redirect(void* function, void* replacement, void** to_original) {
+bool OpenCode::make_writable(AddressRange pages) {
+  if (pages.begin >= pages_.begin && pages.end <= pages_.end) return true;
+  // The pages stay executable meanwhile, as they may be those that we return to.
+  if (!close() || !protect(pages, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
+  pages_ = pages;
+  return true;
+}
+
+bool OpenCode::write(unsigned char* code, const unsigned char* bytes, std::size_t count) {
+  if (!make_writable(range_of(code, count).pages())) return false;
+  for (std::size_t i = 0; i < count; ++i) *static_cast<volatile unsigned char*>(code + i) = bytes[i];
+  return true;
+}
+
+bool OpenCode::close() {
+  const bool closed = pages_.bytes() == 0 || protect(pages_, PROT_READ | PROT_EXEC);
+  pages_ = {};
+  return closed;
+}
+
+bool Redirector::redirect(void* function, void* replacement, void** way_to_original) {
   auto* const code = static_cast<unsigned char*>(function);
   const std::size_t moved = movable_prologue(code);
-  if (moved == 0 || ways_used + moved + kJumpBytes > kPageBytes) return nullptr;
+  if (moved == 0 || ways_used + moved + kJumpBytes > kPageBytes) return false;
   unsigned char* const way = &zerotax_ways[ways_used];
   unsigned char text[32];
   std::memcpy(&text[0], code, moved);
   unsigned char jump[kJumpBytes];
-  if (!make_jump(&text[moved], way + moved, code + moved) || !make_jump(&jump[0], code, replacement)) return nullptr;
-  if (!write_code(way, &text[0], moved + kJumpBytes)) return nullptr;
-  *to_original = way;
-  if (!write_code(code, &jump[0], kJumpBytes)) return nullptr;
+  if (!make_jump(&text[moved], way + moved, code + moved) || !make_jump(&jump[0], code, replacement)) return false;
+  if (!ways_.write(way, &text[0], moved + kJumpBytes)) return false;
+  *way_to_original = way;
+  if (!functions_.write(code, &jump[0], kJumpBytes)) return false;
   ways_used += (moved + kJumpBytes + 15) & ~std::size_t{15};
-  return way;
+  return true;
 }
 
 }  // namespace zerotax::record
@@ -108,7 +119,10 @@ void* redirect(void* function, void* replacement, void** to_original) {
 namespace zerotax::record {
 
 std::size_t movable_prologue(const unsigned char* /*code*/) { return 0; }
-void* redirect(void* /*function*/, void* /*replacement*/, void** /*way*/) { return nullptr; }
+bool OpenCode::make_writable(AddressRange /*pages*/) { return false; }
+bool OpenCode::write(unsigned char* /*code*/, const unsigned char* /*bytes*/, std::size_t /*count*/) { return false; }
+bool OpenCode::close() { return true; }
+bool Redirector::redirect(void* /*function*/, void* /*replacement*/, void** /*way*/) { return false; }
 
 }  // namespace zerotax::record
 

@@ -2,14 +2,42 @@
 
 #include <cstddef>
 
+#include "os/page.h"
+
 namespace zerotax::record {
 
-/// Sends every call of a function of the C library to `replacement`, its own internal calls included, which no
-/// preloaded function and no table of addresses stands in: the first instructions become a jump. `way` is set to the
-/// way to the original before that. Returns it, or nullptr if that cannot be done: other instructions than those known
-/// at its start, more than 2 GiB away, or code that may not be written to. x86-64 only. Each function at most once,
-/// before the program's own threads run.
-void* redirect(void* function, void* replacement, void** way);
+/// Pages of code that may be written to while it lives. To write to the same pages again asks the kernel nothing.
+class OpenCode {
+ public:
+  OpenCode() = default;
+  OpenCode(const OpenCode&) = delete;
+  OpenCode& operator=(const OpenCode&) = delete;
+  ~OpenCode() { close(); }
+
+  /// Writes `count` bytes to `code`; returns false if that is not allowed.
+  bool write(unsigned char* code, const unsigned char* bytes, std::size_t count);
+
+ private:
+  bool make_writable(AddressRange pages);
+  bool close();
+
+  AddressRange pages_{};
+};
+
+/// Sends every call of a function of the C library to another function, the library's own internal calls included,
+/// which no preloaded function and no table of addresses stands in: the first instructions become a jump. x86-64 only.
+/// For use before the program's own threads run. While it lives, code that it changed last may be written to.
+class Redirector {
+ public:
+  /// Sets `way` to the way to the original, before the first call can come. Returns false if it cannot be done: other
+  /// instructions than those known at the start of `function`, more than 2 GiB away, or code that may not be written
+  /// to. Each function at most once.
+  bool redirect(void* function, void* replacement, void** way);
+
+ private:
+  OpenCode ways_;
+  OpenCode functions_;
+};
 
 /// Bytes at the start of `code` that may be run at another place, at least the five that a jump takes; 0 if they are
 /// not among the known ways in which a C library's wrapper of a system call begins. Reads at most 16 bytes.

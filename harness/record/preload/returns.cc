@@ -215,22 +215,32 @@ void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd
   return mapped(memory);
 }
 
-/// The C library itself: an allocator may have functions of these names, which do without those of the C library.
-void* find_in_libc(const char* symbol) {
-  void* const library = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  void* const found = ::dlsym(library, symbol);
-  ::dlclose(library);
-  return found;
-}
+/// Redirects functions of the C library itself: an allocator may have functions of these names, which do without those
+/// of the C library.
+class Watch {
+ public:
+  Watch() : library_(::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD)) {}
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() {
+    if (library_ != nullptr) ::dlclose(library_);
+  }
 
-template <typename Function>
-bool watch(const char* symbol, Function replacement, Function& way) {
-  void* const function = find_in_libc(symbol);
-  // The way is known before the first call can come: it goes there.
-  return function != nullptr &&
-         redirect(function, reinterpret_cast<void*>(replacement), reinterpret_cast<void**>(&way)) != nullptr;
-}
+  [[nodiscard]] void* find(const char* symbol) const {
+    return library_ != nullptr ? ::dlsym(library_, symbol) : nullptr;
+  }
+
+  template <typename Function>
+  bool redirect(const char* symbol, Function replacement, Function& way) {
+    void* const function = find(symbol);
+    return function != nullptr &&
+           redirector_.redirect(function, reinterpret_cast<void*>(replacement), reinterpret_cast<void**>(&way));
+  }
+
+ private:
+  void* library_;
+  Redirector redirector_;
+};
 
 /// A huge page is zeroed whole, however little of it the program writes. The first sixteen blocks of a thread, then the
 /// 32nd, 64th, 128th … are looked at.
@@ -267,13 +277,15 @@ void settle(LiveBlock& block) {
 }  // namespace
 
 bool watch_returns() {
-  heap_end = static_cast<const std::uintptr_t*>(find_in_libc("__curbrk"));
-  const bool all = watch("munmap", &watched_munmap, original.munmap) &&
-                   watch("madvise", &watched_madvise, original.madvise) && watch("brk", &watched_brk, original.brk);
-  // Rare ways: a C library that has other code there is not worth less.
-  watch("mremap", &watched_mremap, original.mremap);
-  watch("mmap", &watched_mmap, original.mmap);
-  return all;
+  Watch watch;
+  heap_end = static_cast<const std::uintptr_t*>(watch.find("__curbrk"));
+  // glibc has munmap, madvise and mmap on one page. mmap and mremap are rare ways: a C library that has other code
+  // there is not worth less.
+  const bool munmap = watch.redirect("munmap", &watched_munmap, original.munmap);
+  const bool madvise = watch.redirect("madvise", &watched_madvise, original.madvise);
+  watch.redirect("mmap", &watched_mmap, original.mmap);
+  watch.redirect("mremap", &watched_mremap, original.mremap);
+  return watch.redirect("brk", &watched_brk, original.brk) && munmap && madvise;
 }
 
 void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
