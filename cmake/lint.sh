@@ -21,7 +21,7 @@ files_of() {
     javascript) sources -name '*.js' ;;
     odr) sources -name '*.cc' | grep '^[.]/harness/' ;;
     # What the build makes by itself, but for the pieces that are files of ours, is none of ours.
-    tidy) sed -n 's/^  "file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | grep '[.]c[cx]*$' | sort -u ;;
+    tidy) sed -n 's/^  "file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | grep '[.]c[cx]*$' | grep -v cmake_pch | sort -u ;;
   esac
 }
 
@@ -42,12 +42,14 @@ odr() {
 # Two files at a time; of those that are clean nothing is shown but how far it got.
 tidy() {
   [ -f build/compile_commands.json ] || { echo "lint: tidy needs a build: ./run build" >&2; return 2; }
-  export tidied="$work/tidied" of="$(($(wc -l <"$1")))"
+  # The compiler's precompiled header is nothing that clang reads.
+  sed 's/-Winvalid-pch -include [^ ]*cmake_pch[.]hxx//' build/compile_commands.json >"$work/compile_commands.json"
+  export database="$work" tidied="$work/tidied" of="$(($(wc -l <"$1")))"
   mkdir "$tidied"
   # shellcheck disable=SC2016  # the inner shell expands these
   xargs -P "$(nproc)" -n 2 sh -c '
     log=$(mktemp "$tidied/XXXXXX")
-    clang-tidy -p build --quiet --header-filter=".*" --warnings-as-errors="*" "$@" >"$log" 2>&1 && status=0 || status=1
+    clang-tidy -p "$database" --quiet --header-filter=".*" --warnings-as-errors="*" "$@" >"$log" 2>&1 && status=0 || status=1
     [ $status = 0 ] || grep -v "warnings\{0,1\} generated\|^Suppressed\|^Use -header-filter" "$log"
     done=$(find "$tidied" -type f | wc -l)
     [ $((done % 10)) != 0 ] || echo "lint: tidy: $((done * 2)) of $of files"

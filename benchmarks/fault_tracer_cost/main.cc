@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <fstream>
 #include <functional>
@@ -16,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
+#include "cli/standalone.h"
 #include "core/interrupt.h"
 #include "core/program_launch.h"
 #include "cow/run.h"
@@ -171,23 +171,23 @@ int run(const std::string& self, std::size_t pages, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"what zerotax cow adds to a page fault, beside perf"};
   bool smoke = false;
   std::size_t pages = 20'000;
+  std::size_t work_pages = 0;
   int rounds = 15;
   std::string to;
-  auto* worker = app.add_option("--work", "be the program that is traced, with so many pages")->group("");
-  app.add_option("--to", to, "where that writes its times")->group("");
-  app.add_flag("--smoke", smoke, "one round of few faults: only to see that it works");
-  app.add_option("--pages", pages, "faults of each class")->capture_default_str()->check(CLI::Range(100, 1'000'000));
-  app.add_option("--rounds", rounds, "runs of each")->capture_default_str()->check(CLI::Range(1, 1000));
-  CLI11_PARSE(app, argc, argv);
-  if (worker->count() > 0) return work(worker->as<std::size_t>(), to);
-  catch_interrupts();
-  try {
+  const auto add = [&](Arguments arguments) {
+    arguments.option("--work", work_pages, "be the program that is traced, with so many pages").hidden();
+    arguments.option("--to", to, "where that writes its times").hidden();
+    arguments.flag("--smoke", smoke, "one round of few faults: only to see that it works");
+    arguments.option("--pages", pages, "faults of each class").with_default().in_range(100, 1'000'000);
+    arguments.option("--rounds", rounds, "runs of each").with_default().in_range(1, 1000);
+  };
+  const auto start = [&] {
+    if (work_pages > 0) return work(work_pages, to);
+    catch_interrupts();
     return run(argv[0], smoke ? 500 : pages, smoke ? 1 : rounds);
-  } catch (const Error& failure) {
-    fmt::print(stderr, "benchmark-fault-tracer-cost: {}: {}\n", failure.what(), failure.remedy());
-    return static_cast<int>(failure.status());
-  }
+  };
+  return standalone_main("benchmark-fault-tracer-cost", "what zerotax cow adds to a page fault, beside perf", argc,
+                         argv, add, start);
 }

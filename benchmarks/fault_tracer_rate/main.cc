@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -18,6 +17,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
+#include "cli/standalone.h"
 #include "core/interrupt.h"
 #include "cow/run.h"
 #include "os/clock.h"
@@ -145,24 +145,21 @@ int run(const std::string& self, bool smoke, int milliseconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"how many faults a second zerotax cow follows without loss"};
   bool smoke = false;
   int processes = 0;
   int milliseconds = 1500;
   std::string to;
-  auto* worker = app.add_option("--work", processes, "be the program, in so many processes")->group("");
-  app.add_option("--to", to, "where that writes its count")->group("");
-  app.add_option("--ms", milliseconds, "how long the program faults")
-      ->capture_default_str()
-      ->check(CLI::Range(10, 60'000));
-  app.add_flag("--smoke", smoke, "a few settings for a moment: only to see that it works");
-  CLI11_PARSE(app, argc, argv);
-  if (worker->count() > 0) return work(processes, milliseconds, to);
-  catch_interrupts();
-  try {
+  const auto add = [&](Arguments arguments) {
+    arguments.option("--work", processes, "be the program, in so many processes").hidden();
+    arguments.option("--to", to, "where that writes its count").hidden();
+    arguments.option("--ms", milliseconds, "how long the program faults").with_default().in_range(10, 60'000);
+    arguments.flag("--smoke", smoke, "a few settings for a moment: only to see that it works");
+  };
+  const auto start = [&] {
+    if (processes > 0) return work(processes, milliseconds, to);
+    catch_interrupts();
     return run(argv[0], smoke, smoke ? 50 : milliseconds);
-  } catch (const Error& failure) {
-    fmt::print(stderr, "benchmark-fault-tracer-rate: {}: {}\n", failure.what(), failure.remedy());
-    return static_cast<int>(failure.status());
-  }
+  };
+  return standalone_main("benchmark-fault-tracer-rate", "how many faults a second zerotax cow follows without loss",
+                         argc, argv, add, start);
 }

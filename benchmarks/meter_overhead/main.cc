@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "base/error.h"
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "cli/standalone.h"
 #include "core/interrupt.h"
 #include "core/point.h"
 #include "core/probe_process.h"
@@ -72,17 +72,16 @@ int run(std::uint64_t size, bool smoke) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"what the meter adds to the times that it reports"};
   bool smoke = false;
   std::string size = "1MiB";
-  app.add_flag("--smoke", smoke, "a few operations: only to see that it works");
-  app.add_option("--size", size, "bytes of the block")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  catch_interrupts();
-  try {
+  const auto add = [&](Arguments arguments) {
+    arguments.flag("--smoke", smoke, "a few operations: only to see that it works");
+    arguments.option("--size", size, "bytes of the block").with_default();
+  };
+  const auto start = [&] {
+    catch_interrupts();
     return run(parse_size(size), smoke);
-  } catch (const Error& failure) {
-    fmt::print(stderr, "benchmark-meter-overhead: {}: {}\n", failure.what(), failure.remedy());
-    return static_cast<int>(failure.status());
-  }
+  };
+  return standalone_main("benchmark-meter-overhead", "what the meter adds to the times that it reports", argc, argv,
+                         add, start);
 }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -14,6 +13,7 @@
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "cli/standalone.h"
 #include "core/interrupt.h"
 #include "core/output_file.h"
 #include "core/progress.h"
@@ -199,17 +199,17 @@ int run(bool smoke, const std::string& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"calloc + touch + free under every allocator and every policy of largecache"};
   bool smoke = false;
   std::string file;
-  app.add_flag("--smoke", smoke, "two cells, one round: only to see that it works");
-  app.add_option("--json", file, "write everything to this file");
-  CLI11_PARSE(app, argc, argv);
-  catch_interrupts();
-  try {
+  const auto add = [&](Arguments arguments) {
+    arguments.flag("--smoke", smoke, "two cells, one round: only to see that it works");
+    arguments.option("--json", file, "write everything to this file");
+  };
+  const auto start = [&] {
+    catch_interrupts();
     return run(smoke, file);
-  } catch (const Error& failure) {
-    fmt::print(stderr, "benchmark-policies: {}: {}\n", failure.what(), failure.remedy());
-    return static_cast<int>(failure.status());
-  }
+  };
+  return standalone_main("benchmark-policies",
+                         "calloc + touch + free under every allocator and every policy of largecache", argc, argv, add,
+                         start);
 }

@@ -6,7 +6,6 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +16,7 @@
 
 #include "base/bootstrap.h"
 #include "base/error.h"
+#include "cli/standalone.h"
 #include "core/interrupt.h"
 #include "os/program_file.h"
 #include "record/launch.h"
@@ -136,23 +136,23 @@ int run(const std::string& self, bool smoke, int pairs) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"what zerotax record adds to the wall time of programs with small blocks"};
   bool smoke = false;
   int work = 0;
   int refill = 0;
   int pairs = 21;
-  app.add_flag("--smoke", smoke, "one pair, little work: only to see that it works");
-  app.add_option("--work", work, "do the work that is measured, so many rounds")->group("");
-  app.add_option("--refill", refill, "refill a block so many times")->group("");
-  app.add_option("--pairs", pairs, "runs of each kind")->capture_default_str()->check(CLI::Range(1, 1000));
-  CLI11_PARSE(app, argc, argv);
-  if (work > 0) return do_work(work);
-  if (refill > 0) return do_refill(refill);
-  catch_interrupts();
-  try {
+  const auto add = [&](Arguments arguments) {
+    arguments.flag("--smoke", smoke, "one pair, little work: only to see that it works");
+    arguments.option("--work", work, "do the work that is measured, so many rounds").hidden();
+    arguments.option("--refill", refill, "refill a block so many times").hidden();
+    arguments.option("--pairs", pairs, "runs of each kind").with_default().in_range(1, 1000);
+  };
+  const auto start = [&] {
+    if (work > 0) return do_work(work);
+    if (refill > 0) return do_refill(refill);
+    catch_interrupts();
     return run(argv[0], smoke, smoke ? 1 : pairs);
-  } catch (const Error& failure) {
-    fmt::print(stderr, "benchmark-record-overhead: {}: {}\n", failure.what(), failure.remedy());
-    return static_cast<int>(failure.status());
-  }
+  };
+  return standalone_main("benchmark-record-overhead",
+                         "what zerotax record adds to the wall time of programs with small blocks", argc, argv, add,
+                         start);
 }

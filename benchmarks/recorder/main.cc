@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +16,7 @@
 
 #include "base/bootstrap.h"
 #include "base/error.h"
+#include "cli/standalone.h"
 #include "core/interrupt.h"
 #include "lttng_session.h"
 #include "os/program_file.h"
@@ -228,21 +228,19 @@ void measure_loss(const Place& place, bool smoke, double seconds, int& off) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"what recording an event and a call of a function costs, beside LTTng-UST and uftrace"};
   bool smoke = false;
   int rounds = 11;
   double seconds = 10;
   std::string folder = (fs::temp_directory_path() / fmt::format("zerotax-benchmark-{}", ::getpid())).string();
-  app.add_flag("--smoke", smoke, "one round, little work: only to see that it works");
-  app.add_option("--rounds", rounds, "runs of each kind, in turn")->capture_default_str()->check(CLI::Range(1, 1000));
-  app.add_option("--seconds", seconds, "of recording at a steady rate")
-      ->capture_default_str()
-      ->check(CLI::Range(0.01, 600.));
-  app.add_option("--folder", folder, "for the traces: 3 GB at 10 s; removed afterwards")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  catch_interrupts();
-  int off = 0;
-  try {
+  const auto add = [&](Arguments arguments) {
+    arguments.flag("--smoke", smoke, "one round, little work: only to see that it works");
+    arguments.option("--rounds", rounds, "runs of each kind, in turn").with_default().in_range(1, 1000);
+    arguments.option("--seconds", seconds, "of recording at a steady rate").with_default().in_range(0.01, 600);
+    arguments.option("--folder", folder, "for the traces: 3 GB at 10 s; removed afterwards").with_default();
+  };
+  const auto start = [&] {
+    catch_interrupts();
+    int off = 0;
     if (smoke) rounds = 1;
     if (smoke) seconds = 0.1;
     const Place place{fs::read_symlink("/proc/self/exe").parent_path(), folder};
@@ -251,12 +249,12 @@ int main(int argc, char** argv) {
     measure_calls(place, smoke, rounds, off);
     measure_loss(place, smoke, seconds, off);
     fs::remove_all(folder);
-  } catch (const Error& failure) {
-    fmt::print(stderr, "benchmark-recorder: {}: {}\n", failure.what(), failure.remedy());
-    return static_cast<int>(failure.status());
-  }
-  fmt::print("{} figures are off\n", off);
-  if (interrupted() != 0) return 128 + interrupted();
-  // Times fail no test: the smoke run only shows that it works.
-  return !smoke && off > 0 ? 1 : 0;
+    fmt::print("{} figures are off\n", off);
+    if (interrupted() != 0) return 128 + interrupted();
+    // Times fail no test: the smoke run only shows that it works.
+    return !smoke && off > 0 ? 1 : 0;
+  };
+  return standalone_main("benchmark-recorder",
+                         "what recording an event and a call of a function costs, beside LTTng-UST and uftrace", argc,
+                         argv, add, start);
 }

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "cli/standalone.h"
 #include "core/interrupt.h"
 #include "core/point.h"
 #include "core/probe_process.h"
@@ -90,15 +90,15 @@ int run(bool smoke) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"zero_ns by two methods: a clock around memset, and calloc minus malloc"};
   bool smoke = false;
-  app.add_flag("--smoke", smoke, "one size, one round: only to see that it works");
-  CLI11_PARSE(app, argc, argv);
-  catch_interrupts();
-  try {
+  const auto add = [&](Arguments arguments) {
+    arguments.flag("--smoke", smoke, "one size, one round: only to see that it works");
+  };
+  const auto start = [&] {
+    catch_interrupts();
     return run(smoke);
-  } catch (const Error& failure) {
-    fmt::print(stderr, "benchmark-zero-time: {}: {}\n", failure.what(), failure.remedy());
-    return static_cast<int>(failure.status());
-  }
+  };
+  return standalone_main("benchmark-zero-time",
+                         "zero_ns by two methods: a clock around memset, and calloc minus malloc", argc, argv, add,
+                         start);
 }

@@ -38,10 +38,10 @@ ChildResult child_of(End end, int code) {
 }
 
 TEST(MachineTrouble, NamesTheLimitAsTheShellDoes) {
-  const Limited limited(RLIMIT_AS, rlim_t{4'000'000} * 1024);
-  EXPECT_EQ(limit_words(RLIMIT_AS), "the limit of address space, ulimit -v 4000000");
+  const Limited limited(RLIMIT_AS, rlim_t{4'000'000'000'000} * 1024);
+  EXPECT_EQ(limit_words(RLIMIT_AS), "the limit of address space, ulimit -v 4000000000000");
   const MachineError error = call_trouble("mmap", ENOMEM);
-  EXPECT_STREQ(error.what(), "mmap: Cannot allocate memory (the limit of address space, ulimit -v 4000000)");
+  EXPECT_STREQ(error.what(), "mmap: Cannot allocate memory (the limit of address space, ulimit -v 4000000000000)");
   EXPECT_EQ(error.remedy(), "raise it, as with ulimit -v unlimited");
   EXPECT_EQ(error.status(), ExitStatus::kMachine);
 }
@@ -54,7 +54,7 @@ TEST(MachineTrouble, BlamesAnAllocatorWhereNothingIsLimited) {
 }
 
 TEST(MachineTrouble, BlamesNobodyWhereMemoryIsLimited) {
-  const Limited limited(RLIMIT_AS, rlim_t{1} << 40);
+  const Limited limited(RLIMIT_AS, rlim_t{1} << 60);
   EXPECT_EQ(limit_behind(child_of(End::kSignalled, SIGABRT)), RLIMIT_AS);
   EXPECT_EQ(limit_behind(child_of(End::kExited, 1)), RLIMIT_AS);
   EXPECT_FALSE(limit_behind(child_of(End::kTimeout, 0)));
