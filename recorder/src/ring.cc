@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "lock.h"
 #include "process.h"
 #include "say.h"
 
