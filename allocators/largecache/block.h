@@ -33,13 +33,24 @@ struct History {
   friend constexpr bool operator==(const History&, const History&) = default;
 };
 
+/// Who had a block last: what is likely to be populated of it.
+enum class Use : std::uint8_t {
+  kFilled,  // malloc or realloc: the program writes to what it asks for
+  kZeroed,  // calloc: nobody knows how much of it was written to
+};
+
 /// A block, in use or freed.
 struct Block {
+  static constexpr std::uint32_t kUnknown = UINT32_MAX;
+
   std::uintptr_t address = 0;
   std::size_t size = 0;  // bytes, whole pages
   bool madvised = false;
+  Use use = Use::kFilled;
   std::uint32_t freed_at = 0;  // milliseconds of a monotonic clock, wrapping; set where there is decay
   History* history = nullptr;  // its own, or nullptr if there was no room for one
+  std::size_t asked = 0;       // bytes that the program may use: what it asked for, or all, once it knows the size
+  std::uint32_t resident = kUnknown;  // populated pages of a freed block, if they were counted
 
   friend constexpr bool operator==(const Block&, const Block&) = default;
 };

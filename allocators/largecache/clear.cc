@@ -82,4 +82,16 @@ bool PopulatedPages::Choose(std::uintptr_t address, std::size_t size, std::uint3
   return true;
 }
 
+std::uint32_t CountPopulated(std::uintptr_t address, std::size_t size) {
+  PageRun runs[kRuns];
+  std::size_t pages = 0;
+  std::size_t count = 0;
+  std::uintptr_t from = address;
+  while (from < address + size) {
+    if (!NonZeroRuns(from, address + size, runs, kRuns, count, from)) return Block::kUnknown;
+    for (std::size_t i = 0; i < count; ++i) pages += (runs[i].end - runs[i].begin) / PageSize();
+  }
+  return pages < Block::kUnknown ? static_cast<std::uint32_t>(pages) : Block::kUnknown;
+}
+
 }  // namespace zerotax::largecache

@@ -31,6 +31,9 @@ struct Watched {
 /// meaningless, and no page may be assumed to be zero.
 bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched = nullptr);
 
+/// Pages of the block that may be non-zero; Block::kUnknown if the kernel does not report them.
+std::uint32_t CountPopulated(std::uintptr_t address, std::size_t size);
+
 /// Some of the pages that are populated.
 struct PopulatedPages {
   static constexpr std::uint32_t kMost = 8;

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <ctime>
 
 #include "largecache/pressure.h"
+#include "largecache/small.h"
 
 namespace zerotax::largecache {
 namespace {
@@ -15,12 +18,41 @@ constexpr useconds_t kTickUs = 500'000;
 // Its frames are small, but the program's thread-local variables lie on the same stack.
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 
-void* Run(void* heap) {
+/// Whether the program did next to nothing since this was asked last: less than a tenth of a processor.
+class Idleness {
+ public:
+  bool IsIdle() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    const std::int64_t cpu_us = now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
+    const bool idle = cpu_us - last_cpu_us_ < kTickUs / 10;
+    last_cpu_us_ = cpu_us;
+    return idle;
+  }
+
+ private:
+  std::int64_t last_cpu_us_ = 0;
+};
+
+// What the C library's heap holds goes back when the program has been idle for a second: while it works, it will need
+// it again. It is asked for by everything that is freed, so there is no age to go by.
+void* Run(void* argument) {
+  auto& heap = *static_cast<LargeHeap*>(argument);
+  constexpr unsigned kIdleTicks = 2;
+  const bool keeps_small = heap.policy().keeps_small_memory;
   Pressure pressure;
+  Idleness idleness;
+  unsigned idle_ticks = 0;
+  bool more = true;
   do {
     usleep(kTickUs);
-    if (pressure.IsHigh()) static_cast<LargeHeap*>(heap)->Decay(true);
-  } while (static_cast<LargeHeap*>(heap)->Decay(false));
+    const bool is_high = pressure.IsHigh();
+    if (is_high) heap.Decay(true);
+    idle_ticks = idleness.IsIdle() ? idle_ticks + 1 : 0;
+    const bool is_idle = idle_ticks >= kIdleTicks;
+    if (keeps_small && (is_high || idle_ticks == kIdleTicks)) small::TrimHeap();
+    more = heap.Decay(false, keeps_small && !is_idle) || (keeps_small && !is_idle);
+  } while (more);
   return nullptr;
 }
 

@@ -64,12 +64,15 @@ void* Realloc(LargeHeap& heap, void* pointer, std::size_t size) {
   std::size_t old_size = heap.UsableSize(pointer);
   if (old_size != 0) {
     if (heap.ResizeInPlace(pointer, old_size, size)) return pointer;
+    if (void* const moved = heap.MoveGrown(pointer, old_size, size)) return moved;
+    old_size = heap.Asked(pointer);
   } else {
     if (IsPageAligned(pointer)) StopUnlessSmall(heap, pointer, "realloc");
     if (!heap.IsLarge(size)) return small::Realloc(pointer, size);
     old_size = small::UsableSize(pointer);
   }
-  void* const moved = Malloc(heap, size);
+  void* const moved =
+      heap.IsLarge(size) ? heap.Allocate(size, 1, Contents::kAny, size > old_size) : small::Malloc(size);
   if (moved == nullptr) return nullptr;
   // libmalloc uses vm_copy, copy-on-write, for 128 KiB or more; Linux has no such call for private
   // memory.
@@ -122,7 +125,7 @@ void* Pvalloc(LargeHeap& heap, std::size_t size) {
 
 std::size_t UsableSize(LargeHeap& heap, void* pointer) {
   if (pointer == nullptr) return 0;
-  const std::size_t size = heap.UsableSize(pointer);
+  const std::size_t size = heap.UseAll(pointer);
   if (size != 0) return size;
   if (IsPageAligned(pointer)) StopUnlessSmall(heap, pointer, "malloc_usable_size");
   return small::UsableSize(pointer);

@@ -49,8 +49,6 @@ std::size_t InUseTable::Find(std::uintptr_t address) const {
   return blocks_[Probe(address)].size;
 }
 
-void InUseTable::Resize(std::uintptr_t address, std::size_t size) { blocks_[Probe(address)].size = size; }
-
 Block InUseTable::Remove(std::uintptr_t address) {
   if (Find(address) == 0) return {};
   const std::size_t hole = Probe(address);

@@ -24,8 +24,8 @@ class InUseTable {
   /// Bytes of the block that starts at `address`; 0 when there is none.
   [[nodiscard]] std::size_t Find(std::uintptr_t address) const;
 
-  /// Changes the size of a block that is in the table.
-  void Resize(std::uintptr_t address, std::size_t size);
+  /// The block that starts at `address`, which is in the table.
+  [[nodiscard]] Block& At(std::uintptr_t address) { return blocks_[Probe(address)]; }
 
   /// Removes the block that starts at `address` and returns it; its size is 0 when there is none.
   Block Remove(std::uintptr_t address);

@@ -4,6 +4,7 @@
 #include "largecache/family.h"
 #include "largecache/largecache.h"
 #include "largecache/process.h"
+#include "largecache/small.h"
 
 namespace lc = zerotax::largecache;
 
@@ -11,7 +12,11 @@ namespace {
 
 // Not on the first allocation: that one may come from inside pthread_atfork. Before this runs there
 // are hardly any threads, and no fork that could need the handlers.
-[[gnu::constructor]] void Start() { lc::InstallForkHandlers(); }
+[[gnu::constructor]] void Start() {
+  lc::InstallForkHandlers();
+  static_cast<void>(lc::ProcessHeap().IsLarge(1));  // so that the settings have been read
+  if (lc::ProcessHeap().policy().keeps_small_memory) lc::small::KeepHeap();
+}
 
 }  // namespace
 

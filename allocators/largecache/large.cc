@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "largecache/clear.h"
 #include "largecache/message.h"
 #include "largecache/pagemap.h"
 #include "largecache/pages.h"
@@ -18,6 +19,9 @@ using Guard = std::lock_guard<Lock>;
 
 // What one page table describes on most machines, and the size of a huge page.
 constexpr std::size_t kTableSpan = std::size_t{2} << 20;
+
+// What grows will grow further: it may have a populated block of so many times its size.
+constexpr std::size_t kMostGrowth = 64;
 
 std::uintptr_t Address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
@@ -31,6 +35,12 @@ std::uint32_t Milliseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return static_cast<std::uint32_t>(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
+}
+
+// A block of which less than half is would take more faults than a fresh one saves.
+bool IsPopulated(const Block& block) {
+  if (block.resident == Block::kUnknown) return block.use == Use::kFilled;
+  return block.resident >= block.size / PageSize() / 2;
 }
 
 }  // namespace
@@ -66,11 +76,12 @@ void LargeHeap::Unmap(const Evicted& evicted) const {
   for (std::size_t i = 0; i < evicted.count; ++i) UnmapPages(evicted.blocks[i].address, Mapped(evicted.blocks[i].size));
 }
 
-void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents contents) {
+void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents contents, bool growing) {
   const std::optional<std::size_t> rounded = RoundUp(size);
   if (!rounded) return OutOfMemory();
-  for (Block block; TakeCached(*rounded, alignment, block);) {
-    if (policy().has_witness && !WitnessAgrees(block.address, block.size)) {
+  const Request request{size, contents, growing && policy().foresees_growth};
+  for (Block block; TakeCached(*rounded, alignment, request, block);) {
+    if (!AgreesWithWitness(block)) {
       Discard(block);
       continue;
     }
@@ -85,53 +96,142 @@ void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents cont
     }
     return AsPointer(block.address);
   }
-  return AllocateFresh(*rounded, alignment);
+  if (policy().foresees_growth && contents == Contents::kAny && alignment <= PageSize()) {
+    if (void* const extended = Extend(*rounded, request)) return extended;
+  }
+  return AllocateFresh(*rounded, alignment, request);
+}
+
+bool LargeHeap::AgreesWithWitness(const Block& block) const {
+  return !policy().has_witness || WitnessAgrees(block.address, block.size) ||
+         WitnessAgreesWithoutAdvice(block.address, block.size);
+}
+
+// So that a purge walks only page tables of this block, and moving it moves whole page tables. (The kernel aligns by
+// itself only what is a multiple of this long, which the witness spoils.)
+std::size_t LargeHeap::AlignmentOf(std::size_t size, std::size_t alignment) const {
+  if (policy().has_witness && size >= kTableSpan / 2 && alignment < kTableSpan) alignment = kTableSpan;
+  return alignment < policy().block_alignment ? policy().block_alignment : alignment;
 }
 
 // Fresh pages are zero: never a memset here.
-void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment) {
-  // So that a purge walks only page tables of this block. (The kernel aligns by itself only what is a multiple of this
-  // long, which the witness spoils.)
-  if (policy().has_witness && size >= kTableSpan / 2 && alignment < kTableSpan) alignment = kTableSpan;
-  if (alignment < policy().block_alignment) alignment = policy().block_alignment;
-  std::uintptr_t fresh = MapPages(Mapped(size), alignment);
+std::uintptr_t LargeHeap::MapFresh(std::size_t size, std::size_t alignment) {
+  const std::uintptr_t fresh = MapPages(Mapped(size), alignment);
+  if (fresh != 0) return fresh;
+  // Giving back the cache may help, for example under a limit on the address space. None of Apple's allocators does
+  // this: they report that there is no memory, and keep their cache (libmalloc-116, magazine_large.c:463-465).
+  // README.md says why.
+  Decay(true);
+  return MapPages(Mapped(size), alignment);
+}
+
+void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment, const Request& request) {
+  alignment = AlignmentOf(size, alignment);
+  std::size_t mapped = request.growing ? WithRoom(size) : size;
+  std::uintptr_t fresh = mapped > size ? MapPages(Mapped(mapped), alignment) : 0;
   if (fresh == 0) {
-    // Giving back the cache may help, for example under a limit on the address space. None of Apple's allocators does
-    // this: they report that there is no memory, and keep their cache (libmalloc-116, magazine_large.c:463-465).
-    // README.md says why.
-    Decay(true);
-    fresh = MapPages(Mapped(size), alignment);
+    mapped = size;
+    fresh = MapFresh(size, alignment);
   }
   if (fresh == 0) return OutOfMemory();
-  if (!Register(fresh, size)) {
-    UnmapPages(fresh, Mapped(size));
+  if (!Register(fresh, mapped, request)) {
+    UnmapPages(fresh, Mapped(mapped));
     return OutOfMemory();
   }
   return AsPointer(fresh);
 }
 
-bool LargeHeap::TakeCached(std::size_t size, std::size_t alignment, Block& block) {
-  const Guard guard(lock_);
-  if (!policy().should_cache(settings_, size)) return false;
-  if (policy().block_alignment > 1 && alignment > policy().block_alignment) return false;
-  const std::optional<std::size_t> best = ring_.BestFit(size, alignment);
-  if (!best || !Accept(ring_.at(*best).size, size)) return false;
-  if (!in_use_.Reserve()) return false;
-  block = ring_.Remove(*best);
-  // Never split: the block keeps its full size, so a later free caches all of it again.
-  HandOutLocked(block);
-  statistics_.cached_bytes -= block.size;
-  if (!block.madvised) statistics_.reserve_bytes -= block.size;
-  ++statistics_.hits;
-  return true;
+// What is likely to be populated comes first for malloc; what is not, for calloc. Malloc takes nothing that is clean:
+// the faults would be the same as with fresh pages, and calloc would have to do without it.
+std::optional<LargeHeap::Choice> LargeHeap::ChooseLocked(std::size_t size, std::size_t alignment, Contents contents,
+                                                         bool growing) const {
+  const auto of = [&](bool (*suits)(const Block&), bool counts) -> std::optional<Choice> {
+    const std::optional<std::size_t> best = ring_.BestFit(size, alignment, suits);
+    if (!best) return std::nullopt;
+    const std::size_t found = ring_.at(*best).size;
+    if (!Accept(found, size) && !(growing && found / kMostGrowth <= size)) return std::nullopt;
+    return Choice{*best, counts};
+  };
+  if (!policy().sorts_by_contents) return of([](const Block& /*block*/) { return true; }, false);
+  if (contents == Contents::kZero) {
+    const auto zeroed = of([](const Block& block) { return block.use == Use::kZeroed; }, false);
+    return zeroed ? zeroed : of([](const Block& block) { return block.use == Use::kFilled; }, false);
+  }
+  const auto filled = of([](const Block& block) { return IsPopulated(block); }, false);
+  if (filled) return filled;
+  return of([](const Block& block) { return block.use == Use::kZeroed && block.resident == Block::kUnknown; }, true);
 }
 
-void LargeHeap::HandOutLocked(const Block& block) {
+bool LargeHeap::TakeCached(std::size_t size, std::size_t alignment, const Request& request, Block& block) {
+  // Each turn but the last counts the pages of one more block.
+  for (;;) {
+    {
+      const Guard guard(lock_);
+      if (!policy().should_cache(settings_, size)) return false;
+      if (policy().block_alignment > 1 && alignment > policy().block_alignment) return false;
+      const std::optional<Choice> choice = ChooseLocked(size, alignment, request.contents, request.growing);
+      if (!choice || !in_use_.Reserve()) return false;
+      block = TakeOutLocked(choice->position);
+      if (!choice->counts) {
+        HandOutLocked(block, request);
+        return true;
+      }
+    }
+    if (HandOutIfPopulated(block, request)) return true;
+  }
+}
+
+// The block is in neither the table nor the ring meanwhile. False: it is back in the ring, and counted.
+bool LargeHeap::HandOutIfPopulated(Block& block, const Request& request) {
+  block.resident = CountPopulated(block.address, block.size);
+  if (block.resident == Block::kUnknown) block.resident = static_cast<std::uint32_t>(block.size / PageSize());
+  Evicted evicted;
+  bool handed_out = false;
+  {
+    const Guard guard(lock_);
+    handed_out = IsPopulated(block) && in_use_.Reserve();
+    if (handed_out) {
+      HandOutLocked(block, request);
+    } else {
+      PushLocked(block, evicted);
+    }
+  }
+  Unmap(evicted);
+  return handed_out;
+}
+
+// Never split: the block keeps its full size, so a later free caches all of it again.
+Block LargeHeap::TakeOutLocked(std::size_t position) {
+  Block block = ring_.Remove(position);
+  statistics_.cached_bytes -= block.size;
+  held_bytes_ -= Held(block);
+  if (!block.madvised) statistics_.reserve_bytes -= block.size;
+  return block;
+}
+
+void LargeHeap::HandOutLocked(Block& block, const Request& request) {
+  block.use = request.contents == Contents::kZero ? Use::kZeroed : Use::kFilled;
+  block.resident = Block::kUnknown;
+  block.asked = request.asked;
+  CountInUseLocked(block);
+  ++statistics_.hits;
+}
+
+void LargeHeap::CountInUseLocked(const Block& block) {
   in_use_.Insert(block);
-  statistics_.in_use_bytes += block.size;
+  statistics_.in_use_bytes += InUse(block);
   if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
     statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
   }
+}
+
+// Room that was mapped for growth is no memory until the program asks for it.
+std::size_t LargeHeap::InUse(const Block& block) const {
+  return policy().foresees_growth ? RoundUp(block.asked).value_or(block.size) : block.size;
+}
+
+std::size_t LargeHeap::Held(const Block& block) const {
+  return block.resident != Block::kUnknown ? block.resident * PageSize() : block.size;
 }
 
 // A block whose mapping the program has changed, and not changed back.
@@ -140,20 +240,24 @@ void LargeHeap::Discard(const Block& block) {
     const Guard guard(lock_);
     in_use_.Remove(block.address);
     histories_.Return(block.history);
-    statistics_.in_use_bytes -= block.size;
+    statistics_.in_use_bytes -= InUse(block);
     --statistics_.hits;
     ++statistics_.altered;
   }
   UnmapPages(block.address, Mapped(block.size));
 }
 
-bool LargeHeap::Register(std::uintptr_t address, std::size_t size) {
+bool LargeHeap::Register(std::uintptr_t address, std::size_t size, const Request& request) {
   const Guard guard(lock_);
   if (!in_use_.Reserve()) return false;
-  Block block{address, size, false, 0, nullptr};
+  Block block;
+  block.address = address;
+  block.size = size;
+  block.asked = request.asked;
+  block.use = request.contents == Contents::kZero ? Use::kZeroed : Use::kFilled;
   if (policy().has_witness) block.history = histories_.Take();
   if (block.history != nullptr) block.history->purged = true;
-  HandOutLocked(block);
+  CountInUseLocked(block);
   ++statistics_.misses;
   return true;
 }
@@ -166,6 +270,29 @@ std::size_t LargeHeap::UsableSize(const void* pointer) {
   return size;
 }
 
+std::size_t LargeHeap::UseAll(const void* pointer) {
+  const std::size_t size = UsableSize(pointer);
+  if (size != 0) Ask(Address(pointer), size);
+  return size;
+}
+
+std::size_t LargeHeap::Asked(const void* pointer) {
+  const Guard guard(lock_);
+  const Block& block = in_use_.At(Address(pointer));
+  return policy().foresees_growth ? block.asked : block.size;
+}
+
+void LargeHeap::Ask(std::uintptr_t address, std::size_t asked) {
+  const Guard guard(lock_);
+  Block& block = in_use_.At(address);
+  statistics_.in_use_bytes -= InUse(block);
+  block.asked = asked;
+  statistics_.in_use_bytes += InUse(block);
+  if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
+    statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
+  }
+}
+
 bool LargeHeap::Free(void* pointer) {
   if (pointer == nullptr || !IsPageAligned(pointer)) return false;
   const int saved_errno = errno;
@@ -173,6 +300,7 @@ bool LargeHeap::Free(void* pointer) {
   Evicted evicted;
   AtFree how = AtFree::kKeep;
   bool start_decay = false;
+  bool counts = false;
   {
     const Guard guard(lock_);
     block = in_use_.Remove(Address(pointer));
@@ -180,21 +308,29 @@ bool LargeHeap::Free(void* pointer) {
       StopIfCached(Address(pointer), "double free");
       return false;
     }
-    statistics_.in_use_bytes -= block.size;
+    statistics_.in_use_bytes -= InUse(block);
+    // Where all of it would not fit, what is populated of it may.
+    counts = policy().sorts_by_contents && settings_.entries > 0 &&
+             (block.use == Use::kZeroed || block.asked < block.size) && held_bytes_ + block.size > MemoryLimitLocked();
     // A block that is large only because of its alignment is not kept (xzone_segment.c:2963).
     if (!policy().should_cache(settings_, block.size) || block.size <= settings_.threshold ||
-        block.size > MemoryLimitLocked()) {
+        (block.size > MemoryLimitLocked() && !counts)) {
+      counts = false;
       histories_.Return(block.history);
       ++statistics_.unmapped;
       evicted.Add(block);
     } else {
       block.madvised = false;
       how = policy().at_free(settings_, statistics_.reserve_bytes, block.size);
-      if (how == AtFree::kKeep) PushLocked(block, evicted);
+      if (how == AtFree::kKeep && !counts) PushLocked(block, evicted);
       start_decay = WantsDecayLocked();
     }
   }
-  if (how != AtFree::kKeep) Recache(block, how);
+  if (how != AtFree::kKeep) {
+    Recache(block, how);
+  } else if (counts) {
+    CacheCounted(block);
+  }
   Unmap(evicted);
   if (start_decay) StartDecay();
   errno = saved_errno;
@@ -223,17 +359,34 @@ void LargeHeap::Recache(Block& block, AtFree how) {
   Unmap(evicted);
 }
 
+void LargeHeap::CacheCounted(Block& block) {
+  block.resident = CountPopulated(block.address, block.size);
+  Evicted evicted;
+  {
+    const Guard guard(lock_);
+    if (Held(block) > MemoryLimitLocked()) {
+      histories_.Return(block.history);
+      ++statistics_.unmapped;
+      evicted.Add(block);
+    } else {
+      PushLocked(block, evicted);
+    }
+  }
+  Unmap(evicted);
+}
+
 void LargeHeap::PushLocked(Block& block, Evicted& evicted) {
   if (settings_.decay_ms > 0) {
     block.freed_at = Milliseconds();
     EvictAgedLocked(block.freed_at, false, evicted);
   }
   const std::size_t limit = MemoryLimitLocked();
-  while (ring_.size() >= settings_.entries || (ring_.size() > 0 && statistics_.cached_bytes + block.size > limit)) {
+  while (ring_.size() >= settings_.entries || (ring_.size() > 0 && held_bytes_ + Held(block) > limit)) {
     EvictOldestLocked(evicted);
   }
   ring_.Push(block, settings_.entries);
   statistics_.cached_bytes += block.size;
+  held_bytes_ += Held(block);
   if (!block.madvised) statistics_.reserve_bytes += block.size;
 }
 
@@ -241,6 +394,7 @@ void LargeHeap::EvictOldestLocked(Evicted& evicted) {
   const Block oldest = ring_.PopOldest();
   ++statistics_.evictions;
   statistics_.cached_bytes -= oldest.size;
+  held_bytes_ -= Held(oldest);
   if (!oldest.madvised) statistics_.reserve_bytes -= oldest.size;
   histories_.Return(oldest.history);
   evicted.Add(oldest);
@@ -261,14 +415,22 @@ std::size_t LargeHeap::MemoryLimitLocked() const {
 
 bool LargeHeap::WantsDecayLocked() const { return settings_.decay_ms > 0 && start_decay_ != nullptr && !decaying_; }
 
-bool LargeHeap::Decay(bool all) {
+void LargeHeap::WantDecay() {
+  {
+    const Guard guard(lock_);
+    if (!WantsDecayLocked()) return;
+  }
+  StartDecay();
+}
+
+bool LargeHeap::Decay(bool all, bool stay) {
   Evicted evicted;
   bool more = false;
   {
     const Guard guard(lock_);
     EvictAgedLocked(Milliseconds(), all, evicted);
     more = ring_.size() > 0;
-    if (!more && !all) decaying_ = false;
+    if (!more && !all && !stay) decaying_ = false;
   }
   Unmap(evicted);
   return more || all;

@@ -54,11 +54,18 @@ class LargeHeap {
 
   /// A block of at least `size` bytes at a multiple of `alignment` (a power of two; at least a page
   /// whatever it says), or nullptr with errno ENOMEM. IsLarge has been asked.
-  void* Allocate(std::size_t size, std::size_t alignment, Contents contents);
+  /// `growing`: realloc asks, and will probably ask for more; see Policy::foresees_growth.
+  void* Allocate(std::size_t size, std::size_t alignment, Contents contents, bool growing = false);
 
   /// Bytes of the block that starts at `pointer`: whole granules of the policy, more than was requested if it came from
   /// the cache. 0 if it is not one of ours. Stops the process if the block has been freed.
   [[nodiscard]] std::size_t UsableSize(const void* pointer);
+
+  /// The same, and from now on the program may use them all: it has asked how many there are.
+  [[nodiscard]] std::size_t UseAll(const void* pointer);
+
+  /// Bytes of a block of ours that realloc has to keep.
+  [[nodiscard]] std::size_t Asked(const void* pointer);
 
   /// Frees the block that starts at `pointer`, to the cache or to the system. False if it is not one
   /// of ours. Preserves errno. Stops the process, naming the pointer, if the block is already in the
@@ -69,6 +76,11 @@ class LargeHeap {
   /// is. False when it must move instead; nothing has changed then. What is cut off may go to the cache.
   bool ResizeInPlace(void* pointer, std::size_t old_size, std::size_t size);
 
+  /// Makes it hold `size` > `old_size` bytes at another address, by moving its pages. nullptr, and nothing has changed,
+  /// if its bytes have to be copied: the policy does not, there is a block in the cache that is worth it, or the kernel
+  /// refuses.
+  void* MoveGrown(void* pointer, std::size_t old_size, std::size_t size);
+
   /// The policy in use.
   [[nodiscard]] const Policy& policy() const { return *settings_.policy; }
 
@@ -76,7 +88,11 @@ class LargeHeap {
 
   /// Gives back blocks that have been cached for longer than the settings allow; all of them if `all`. False if none is
   /// left and the periodic caller may stop: a later free has DecayStarter called again.
-  bool Decay(bool all);
+  /// `stay`: the caller goes on calling all the same.
+  bool Decay(bool all, bool stay = false);
+
+  /// Has Decay() called by the clock, if it is not, and the settings ask for it.
+  void WantDecay();
 
   // Around fork(). The cache is neither flushed nor changed, as in libmalloc.
   void PrepareFork() { lock_.PrepareFork(); }
@@ -96,24 +112,52 @@ class LargeHeap {
     void Add(const Block& block) { blocks[count++] = {block.address, block.size}; }
   };
 
+  /// What the program asked for.
+  struct Request {
+    std::size_t asked;  // bytes
+    Contents contents;
+    bool growing;
+  };
+
   bool IsLargeUnlessUnread(std::size_t size);
   bool IsLargeByAlignment(std::size_t alignment);
   [[nodiscard]] std::optional<std::size_t> RoundUp(std::size_t size) const;
   [[nodiscard]] std::size_t Mapped(std::size_t size) const;
   void Unmap(const Evicted& evicted) const;
-  void* AllocateFresh(std::size_t size, std::size_t alignment);
+  void* AllocateFresh(std::size_t size, std::size_t alignment, const Request& request);
+  void* Extend(std::size_t size, const Request& request);
+  [[nodiscard]] std::uintptr_t MapFresh(std::size_t size, std::size_t alignment);
+  [[nodiscard]] std::size_t AlignmentOf(std::size_t size, std::size_t alignment) const;
+  [[nodiscard]] std::size_t WithRoom(std::size_t size) const;
+  [[nodiscard]] bool AgreesWithWitness(const Block& block) const;
+  [[nodiscard]] bool IsClean(const Block& block) const;
   // These take lock_ themselves.
-  bool TakeCached(std::size_t size, std::size_t alignment, Block& block);
+  bool TakeCached(std::size_t size, std::size_t alignment, const Request& request, Block& block);
+  bool HandOutIfPopulated(Block& block, const Request& request);
+  bool IsWorthCopying(std::size_t asked, std::size_t size);
   void Discard(const Block& block);
-  bool Register(std::uintptr_t address, std::size_t size);
+  bool Register(std::uintptr_t address, std::size_t size, const Request& request);
   void Recache(Block& block, AtFree how);
+  void CacheCounted(Block& block);
+  void Ask(std::uintptr_t address, std::size_t asked);
   bool Lengthen(std::uintptr_t address, std::size_t old_size, std::size_t size);
+  bool Grow(std::uintptr_t address, std::size_t old_size, std::size_t size);
   void Shorten(std::uintptr_t address, std::size_t old_size, std::size_t size);
   void Record(std::uintptr_t address, std::size_t size);
   void CacheTail(std::uintptr_t address, std::size_t size);
   void StartDecay();
   // These require it to be held.
-  void HandOutLocked(const Block& block);
+  struct Choice {
+    std::size_t position;
+    bool counts;  // its populated pages are to be counted before it is taken
+  };
+  [[nodiscard]] std::optional<Choice> ChooseLocked(std::size_t size, std::size_t alignment, Contents contents,
+                                                   bool growing) const;
+  Block TakeOutLocked(std::size_t position);
+  void HandOutLocked(Block& block, const Request& request);
+  void CountInUseLocked(const Block& block);
+  [[nodiscard]] std::size_t InUse(const Block& block) const;
+  [[nodiscard]] std::size_t Held(const Block& block) const;
   void RecordLocked(std::uintptr_t address, std::size_t size);
   [[nodiscard]] std::uintptr_t TailLocked(std::uintptr_t from, std::uintptr_t end) const;
   [[nodiscard]] bool HasRoomLocked(std::size_t size) const;
@@ -136,7 +180,8 @@ class LargeHeap {
   Ring ring_;
   InUseTable in_use_;
   HistoryPool histories_;
-  bool decaying_ = false;  // somebody calls Decay() by the clock
+  std::size_t held_bytes_ = 0;  // of the blocks in the ring, what counts for the limit: see Held()
+  bool decaying_ = false;       // somebody calls Decay() by the clock
   struct largecache_statistics statistics_ = {};
 };
 

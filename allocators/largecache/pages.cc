@@ -1,9 +1,12 @@
 #include "largecache/pages.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstring>
 
 namespace zerotax::largecache {
 namespace {
@@ -88,6 +91,55 @@ bool WitnessAgrees(std::uintptr_t address, std::size_t size) {
   const bool agrees = longer == MAP_FAILED && (errno == ENOMEM || errno == EAGAIN);
   errno = saved_errno;
   return agrees;
+}
+
+namespace {
+
+// What advice a mapping has that nobody gave any cannot be asked for again. Without advice, huge pages come either to
+// all mappings or to none: that decides which of the two comes close.
+int AdviceLikeNone() {
+  static std::atomic<int> known{0};  // no advice is 0 that this could be
+  int advice = known.load(std::memory_order_relaxed);
+  if (advice != 0) return advice;
+  advice = MADV_NOHUGEPAGE;
+  const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    char text[8];
+    if (read(file, text, sizeof text) == sizeof text && memcmp(text, "[always]", sizeof text) == 0) {
+      advice = MADV_HUGEPAGE;
+    }
+    close(file);
+  }
+  known.store(advice, std::memory_order_relaxed);
+  return advice;
+}
+
+}  // namespace
+
+bool WitnessAgreesWithoutAdvice(std::uintptr_t address, std::size_t size) {
+  const int saved_errno = errno;
+  const bool taken_back = madvise(AsPointer(address), size + WitnessSize(), AdviceLikeNone()) == 0;
+  errno = saved_errno;
+  return taken_back && WitnessAgrees(address, size);
+}
+
+bool LengthenMapping(std::uintptr_t address, std::size_t old_size, std::size_t size) {
+  const int saved_errno = errno;
+  const bool longer = mremap(AsPointer(address), old_size, size, 0) != MAP_FAILED;
+  errno = saved_errno;
+  return longer;
+}
+
+std::uintptr_t MovePages(std::uintptr_t address, std::size_t old_size, std::size_t size, std::size_t alignment) {
+  const int saved_errno = errno;
+  const std::uintptr_t target = MapPages(size + WitnessSize(), alignment);
+  // Without room for both at once the kernel finds a place, at whatever multiple of a page.
+  const int flags = target != 0 ? MREMAP_MAYMOVE | MREMAP_FIXED : MREMAP_MAYMOVE;
+  void* const moved =
+      mremap(AsPointer(address), old_size + WitnessSize(), size + WitnessSize(), flags, AsPointer(target));
+  errno = saved_errno;
+  // If it fails, the target may be unmapped already and belong to another thread: it is left alone. It takes addresses.
+  return moved == MAP_FAILED ? 0 : Address(moved);
 }
 
 }  // namespace zerotax::largecache

@@ -74,6 +74,19 @@ std::size_t WitnessSize();
 /// as mremap.
 [[nodiscard]] bool WitnessAgrees(std::uintptr_t address, std::size_t size);
 
+/// Where block and witness do not agree: takes back the advice about huge pages (madvise(2), MADV_HUGEPAGE) that the
+/// program gave for its block, and asks again. numpy gives it for every array of 4 MiB or more.
+[[nodiscard]] bool WitnessAgreesWithoutAdvice(std::uintptr_t address, std::size_t size);
+
+/// Makes one mapping, all of it, longer where it is. False, and nothing changed, if anything lies behind it, or if it
+/// is not one mapping.
+bool LengthenMapping(std::uintptr_t address, std::size_t old_size, std::size_t size);
+
+/// Moves a block of `old_size` bytes and its witness to a fresh mapping of `size` bytes, at a multiple of `alignment` if
+/// there is room for both: page table entries instead of bytes, by mremap(2). Returns where it is now; 0, and nothing changed, if that is
+/// impossible, as it is when they are not one mapping.
+std::uintptr_t MovePages(std::uintptr_t address, std::size_t old_size, std::size_t size, std::size_t alignment);
+
 }  // namespace zerotax::largecache
 
 #endif  // ZEROTAX_ALLOCATORS_LARGECACHE_PAGES_H_

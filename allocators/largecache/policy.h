@@ -79,6 +79,14 @@ struct Policy {
   /// and there is an entry free? Not together with has_witness.
   bool keeps_tails = false;
 
+  /// Does malloc get what is populated and calloc what is not, as far as the cache has both; and does a block whose
+  /// pages nobody touched count as memory only by those that somebody did?
+  bool sorts_by_contents = false;
+  /// Does realloc move pages rather than copy them, and map room for more, which takes addresses and no memory?
+  bool foresees_growth = false;
+  /// Is the C library, whose small blocks are, kept from giving back what it will need again?
+  bool keeps_small_memory = false;
+
   /// When realloc asks for `size` bytes that are not large: does the block of `old_size` >= `size` bytes stay as it is?
   bool (*stays)(const Settings& settings, std::size_t old_size, std::size_t size) = StaysAboveHalf;
 

@@ -13,14 +13,117 @@ using Guard = std::lock_guard<Lock>;
 }  // namespace
 
 bool LargeHeap::ResizeInPlace(void* pointer, std::size_t old_size, std::size_t size) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   // A block may be as short as a small one, if its alignment made it large.
-  if (!IsLarge(size) || !IsLarge(old_size)) return size <= old_size && policy().stays(settings_, old_size, size);
+  if (!IsLarge(size) || !IsLarge(old_size)) {
+    const bool stays = size <= old_size && policy().stays(settings_, old_size, size);
+    if (stays) Ask(address, size);
+    return stays;
+  }
   const std::optional<std::size_t> rounded = RoundUp(size);
   if (!rounded) return false;
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (*rounded > old_size) return Lengthen(address, old_size, *rounded);
-  if (*rounded < old_size && policy().trims(old_size, *rounded)) Shorten(address, old_size, *rounded);
+  const std::size_t asked = Asked(pointer);
+  if (*rounded > old_size) {
+    if (policy().foresees_growth && IsWorthCopying(asked, *rounded)) return false;
+    const bool longer =
+        policy().foresees_growth ? Grow(address, old_size, *rounded) : Lengthen(address, old_size, *rounded);
+    if (!longer) return false;
+  } else if (*rounded < old_size && size < asked && policy().trims(old_size, *rounded)) {
+    // What is longer than it has ever asked for was mapped, or chosen, for its growth.
+    Shorten(address, old_size, *rounded);
+  }
+  Ask(address, size);
   return true;
+}
+
+// Is there a populated block in the cache whose pages save more faults than it takes to copy what there is? A fault
+// takes as long as copying some four pages: 0.5 us and 0.12 us on the machines of docs/largecache.md.
+bool LargeHeap::IsWorthCopying(std::size_t asked, std::size_t size) {
+  constexpr std::size_t kCopiesPerFault = 4;
+  const Guard guard(lock_);
+  const std::optional<Choice> choice = ChooseLocked(size, 1, Contents::kAny, true);
+  if (!choice || choice->counts) return false;
+  const std::size_t populated = ring_.at(choice->position).size;
+  return populated > asked && (populated - asked) * kCopiesPerFault > asked;
+}
+
+// What is mapped for a block that grows to `size` bytes.
+std::size_t LargeHeap::WithRoom(std::size_t size) const {
+  constexpr std::size_t kMostRoom = std::size_t{64} << 20;
+  const std::size_t room = size / 2 < kMostRoom ? size / 2 : kMostRoom;
+  std::size_t all = 0;
+  return __builtin_add_overflow(size, room, &all) ? size : RoundUp(all).value_or(size);
+}
+
+// A request for which no block in the cache is long enough: the pages of a shorter one save as many faults, and moving
+// them takes less than a tenth of that. As with a block that is freed, neither table nor ring names it meanwhile.
+void* LargeHeap::Extend(std::size_t size, const Request& request) {
+  Block block;
+  {
+    const Guard guard(lock_);
+    if (!policy().should_cache(settings_, size)) return nullptr;
+    const std::optional<std::size_t> longest =
+        ring_.LongestBelow(size, [](const Block& each) { return each.use == Use::kFilled; });
+    if (!longest || !in_use_.Reserve()) return nullptr;
+    block = TakeOutLocked(*longest);
+  }
+  const std::size_t mapped = request.growing ? WithRoom(size) : size;
+  const std::uintptr_t moved =
+      AgreesWithWitness(block) ? MovePages(block.address, block.size, mapped, AlignmentOf(mapped, 1)) : 0;
+  Evicted evicted;
+  {
+    const Guard guard(lock_);
+    if (moved != 0) {
+      block.address = moved;
+      block.size = mapped;
+      if (block.history != nullptr) *block.history = {};
+      HandOutLocked(block, request);
+    } else {
+      // Altered, or the kernel refuses to move it: it is of no more use.
+      histories_.Return(block.history);
+      ++statistics_.altered;
+      evicted.Add(block);
+    }
+  }
+  Unmap(evicted);
+  return moved != 0 ? AsPointer(moved) : nullptr;
+}
+
+// The table names neither address while the pages move, so a child that is forked then can free neither: it has a
+// useless mapping at worst.
+void* LargeHeap::MoveGrown(void* pointer, std::size_t old_size, std::size_t size) {
+  const std::optional<std::size_t> rounded = RoundUp(size);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (!policy().foresees_growth || !rounded || *rounded <= old_size || !IsLarge(old_size)) return nullptr;
+  if (IsWorthCopying(Asked(pointer), *rounded)) return nullptr;
+  // The program's advice about huge pages divides the mapping, and two mappings do not move as one.
+  if (!WitnessAgrees(address, old_size) && !WitnessAgreesWithoutAdvice(address, old_size)) return nullptr;
+  Block block;
+  {
+    const Guard guard(lock_);
+    block = in_use_.Remove(address);
+    statistics_.in_use_bytes -= InUse(block);
+  }
+  std::size_t mapped = WithRoom(*rounded);
+  std::uintptr_t moved = MovePages(address, old_size, mapped, AlignmentOf(mapped, 1));
+  if (moved == 0) {
+    mapped = *rounded;
+    moved = MovePages(address, old_size, mapped, AlignmentOf(mapped, 1));
+  }
+  if (moved != 0) {
+    block.address = moved;
+    block.size = mapped;
+    block.asked = size;
+    if (block.history != nullptr) *block.history = {};
+  }
+  {
+    const Guard guard(lock_);
+    // Another block may have taken its place in the table meanwhile. There is room without it, too: a table is never
+    // more than a quarter full.
+    static_cast<void>(in_use_.Reserve());
+    CountInUseLocked(block);
+  }
+  return moved != 0 ? AsPointer(moved) : nullptr;
 }
 
 // At every moment the table names only pages of ours, so that a child forked now cannot free somebody else's: a longer
@@ -30,6 +133,17 @@ bool LargeHeap::Lengthen(std::uintptr_t address, std::size_t old_size, std::size
   if (!MapPagesAt(address + Mapped(old_size), size - old_size)) return false;
   Record(address, size);
   return true;
+}
+
+// By making the mapping itself longer: one beside it would not become part of one that was moved, for the kernel keeps
+// in mind where its pages were first.
+bool LargeHeap::Grow(std::uintptr_t address, std::size_t old_size, std::size_t size) {
+  for (const std::size_t longer : {WithRoom(size), size}) {
+    if (!LengthenMapping(address, Mapped(old_size), Mapped(longer))) continue;
+    Record(address, longer);
+    return true;
+  }
+  return false;
 }
 
 void LargeHeap::Shorten(std::uintptr_t address, std::size_t old_size, std::size_t size) {
@@ -67,7 +181,10 @@ bool LargeHeap::HasRoomLocked(std::size_t size) const {
 // The tail belongs to nobody until it is in the ring: neither table nor ring names it while what lies before it is
 // unmapped, so the worst for a child forked then is a useless mapping. The last entry may have been taken since.
 void LargeHeap::CacheTail(std::uintptr_t address, std::size_t size) {
-  Block tail{address, size, false, 0, nullptr};
+  Block tail;
+  tail.address = address;
+  tail.size = size;
+  tail.asked = size;
   Evicted evicted;
   bool start_decay = false;
   {
@@ -90,11 +207,14 @@ void LargeHeap::Record(std::uintptr_t address, std::size_t size) {
 }
 
 void LargeHeap::RecordLocked(std::uintptr_t address, std::size_t size) {
-  statistics_.in_use_bytes += size - in_use_.Find(address);
+  Block& block = in_use_.At(address);
+  statistics_.in_use_bytes -= InUse(block);
+  block.size = size;
+  if (block.asked > size) block.asked = size;
+  statistics_.in_use_bytes += InUse(block);
   if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
     statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
   }
-  in_use_.Resize(address, size);
 }
 
 }  // namespace zerotax::largecache

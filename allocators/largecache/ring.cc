@@ -10,16 +10,26 @@ std::optional<Block> Ring::Push(const Block& block, std::size_t capacity) {
   return evicted;
 }
 
-std::optional<std::size_t> Ring::BestFit(std::size_t size, std::size_t alignment) const {
+std::optional<std::size_t> Ring::BestFit(std::size_t size, std::size_t alignment,
+                                         bool (*suits)(const Block& block)) const {
   std::optional<std::size_t> best;
   for (std::size_t position = size_; position-- > 0;) {  // newest to oldest
     const Block& block = at(position);
-    if (block.size < size || (block.address & (alignment - 1)) != 0) continue;
+    if (block.size < size || (block.address & (alignment - 1)) != 0 || !suits(block)) continue;
     if (block.size == size) return position;
     // Strictly smaller: of equals, the newest stays.
     if (!best || block.size < at(*best).size) best = position;
   }
   return best;
+}
+
+std::optional<std::size_t> Ring::LongestBelow(std::size_t size, bool (*suits)(const Block& block)) const {
+  std::optional<std::size_t> longest;
+  for (std::size_t position = size_; position-- > 0;) {
+    const Block& block = at(position);
+    if (block.size < size && suits(block) && (!longest || block.size > at(*longest).size)) longest = position;
+  }
+  return longest;
 }
 
 Block Ring::Remove(std::size_t position) {

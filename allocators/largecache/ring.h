@@ -34,7 +34,16 @@ class Ring {
 
   /// Position of the smallest entry of at least `size` bytes whose address is a multiple of
   /// `alignment` (a power of two): of equals, the newest.
-  [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment) const;
+  [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment) const {
+    return BestFit(size, alignment, [](const Block& /*block*/) { return true; });
+  }
+
+  /// The same of the entries that `suits` says yes of.
+  [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment,
+                                                   bool (*suits)(const Block& block)) const;
+
+  /// Position of the longest entry of less than `size` bytes that `suits` says yes of: of equals, the newest.
+  [[nodiscard]] std::optional<std::size_t> LongestBelow(std::size_t size, bool (*suits)(const Block& block)) const;
 
   /// Removes the entry at `position` < size() and returns it. The others keep their order.
   Block Remove(std::size_t position);

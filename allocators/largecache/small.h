@@ -24,6 +24,15 @@ std::size_t UsableSize(void* pointer);
 /// has a mapping of its own; 0 if it cannot be one. SIZE_MAX if that cannot be known. Dereferences any pointer.
 std::size_t Claimed(void* pointer);
 
+/// Keeps memory that was freed for what will need it, until TrimHeap(); unless the user set the C library's own knobs.
+void KeepHeap();
+
+/// Gives back all that is free.
+void TrimHeap();
+
+/// Bytes that the heap has grown by so far, about; 0 where that is not known.
+std::size_t HeapBytes();
+
 }  // namespace zerotax::largecache::small
 
 #endif  // ZEROTAX_ALLOCATORS_LARGECACHE_SMALL_H_

@@ -1,7 +1,10 @@
 // glibc's allocator by its second names, which are not affected by interposing malloc (glibc,
 // malloc/malloc.c: strong_alias (__libc_malloc, malloc) and so on; all five are exported under
 // GLIBC_2.2.5).
+#include <malloc.h>
+
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "largecache/pages.h"
@@ -14,6 +17,7 @@ void* __libc_calloc(std::size_t count, std::size_t size) noexcept;
 void* __libc_realloc(void* pointer, std::size_t size) noexcept;
 void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
 void __libc_free(void* pointer) noexcept;
+extern void* __curbrk;  // the end of the heap, as brk(2) was told last
 }
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
@@ -40,6 +44,36 @@ std::size_t UsableSize(void* pointer) {
   const std::size_t overhead = (header & kIsMmapped) != 0 ? 2 * sizeof header : sizeof header;
   return (header & ~kFlags) - overhead;
 }
+
+namespace {
+
+std::uintptr_t HeapEnd() { return reinterpret_cast<std::uintptr_t>(__curbrk); }
+
+std::uintptr_t heap_begin = 0;
+
+bool IsSet(const char* variable, const char* tunable) {
+  const char* const tunables = std::getenv("GLIBC_TUNABLES");
+  return std::getenv(variable) != nullptr || (tunables != nullptr && std::strstr(tunables, tunable) != nullptr);
+}
+
+}  // namespace
+
+// By default glibc gives the end of its heap back as soon as 128 KiB of it are free, and learns from large blocks alone
+// that this is too little: those are ours, so it would never learn.
+void KeepHeap() {
+  constexpr int kNever = -1;
+  constexpr int kTopPad = 1 << 20;              // fewer calls of brk(2); memory only where it is touched
+  constexpr int kMostMmapThreshold = 32 << 20;  // for a larger threshold of ours
+  heap_begin = HeapEnd();
+  if (IsSet("MALLOC_TRIM_THRESHOLD_", "trim_threshold")) return;
+  mallopt(M_TRIM_THRESHOLD, kNever);
+  if (!IsSet("MALLOC_TOP_PAD_", "top_pad")) mallopt(M_TOP_PAD, kTopPad);
+  if (!IsSet("MALLOC_MMAP_THRESHOLD_", "mmap_threshold")) mallopt(M_MMAP_THRESHOLD, kMostMmapThreshold);
+}
+
+void TrimHeap() { malloc_trim(std::size_t{128} << 10); }
+
+std::size_t HeapBytes() { return heap_begin != 0 ? HeapEnd() - heap_begin : 0; }
 
 // glibc itself reads the header of whatever it is given, and follows it: a program that frees something that is not a
 // block would die of SIGSEGV, without a message. The header lies at the end of the previous page.

@@ -16,6 +16,10 @@ void* Memalign(std::size_t alignment, std::size_t size) { return memalign(alignm
 void Free(void* pointer) { std::free(pointer); }
 std::size_t UsableSize(void* pointer) { return malloc_usable_size(pointer); }
 
+void KeepHeap() {}
+void TrimHeap() {}
+std::size_t HeapBytes() { return 0; }
+
 std::size_t Claimed(void* /*pointer*/) { return SIZE_MAX; }
 
 }  // namespace zerotax::largecache::small

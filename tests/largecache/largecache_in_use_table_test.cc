@@ -35,7 +35,7 @@ TEST(InUseTable, FindsABlockByItsStartOnly) {
   EXPECT_EQ(table.Find(5 * kPage), 3 * kPage);
   EXPECT_EQ(table.Find(6 * kPage), 0U);
   EXPECT_EQ(table.Find(0), 0U);
-  table.Resize(5 * kPage, 7 * kPage);
+  table.At(5 * kPage).size = 7 * kPage;
   EXPECT_EQ(table.Find(5 * kPage), 7 * kPage);
 }
 
@@ -85,7 +85,7 @@ TEST(InUseTable, AgreesWithAMapUnderRandomOperations) {
     const std::uintptr_t address = (1 + random() % 3000 * 7) * kPage;
     if (random() % 8 < (filling ? 6U : 2U)) {
       if (map.contains(address)) {
-        table.Resize(address, map[address] = step + 1U);
+        table.At(address).size = map[address] = step + 1U;
       } else {
         Add(table, address, map[address] = step + 1U);
       }

@@ -113,6 +113,9 @@ constinit const Policy kAdaptive = {
     .should_cache = CacheAny,
     .at_free = KeepAtFree,
     .clear = Clear,
+    .sorts_by_contents = true,
+    .foresees_growth = true,
+    .keeps_small_memory = true,
 };
 
 }  // namespace zerotax::largecache

@@ -11,6 +11,9 @@ constinit const Policy kDirty = {
     .should_cache = CacheAny,
     .at_free = KeepAtFree,
     .clear = ClearDirty,
+    .sorts_by_contents = true,
+    .foresees_growth = true,
+    .keeps_small_memory = true,
 };
 
 }  // namespace zerotax::largecache

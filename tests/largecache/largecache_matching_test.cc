@@ -1,0 +1,160 @@
+// Which block of the cache malloc and calloc get, and what of it counts as memory.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstring>
+#include <set>
+
+#include "largecache/pagemap.h"
+#include "largecache_testing.h"
+
+namespace zerotax::largecache {
+namespace {
+
+class Matching : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!CanLook()) GTEST_SKIP() << "the kernel does not report which pages are populated";
+  }
+
+  char* Malloc(std::size_t size) { return static_cast<char*>(heap_.Allocate(size, 1, Contents::kAny)); }
+  char* Calloc(std::size_t size) { return static_cast<char*>(heap_.Allocate(size, 1, Contents::kZero)); }
+  char* Filled(std::size_t size) {
+    char* const block = Malloc(size);
+    std::memset(block, 7, size);
+    return block;
+  }
+
+  LargeHeap heap_{SettingsOf(GetParam())};
+};
+
+std::int64_t Faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+TEST_P(Matching, EachGetsItsOwn) {
+  char* const filled = Filled(kMiB);
+  char* const clean = Calloc(kMiB);
+  heap_.Free(filled);
+  heap_.Free(clean);
+  EXPECT_EQ(Malloc(kMiB), filled) << "although the other was freed last";
+  EXPECT_EQ(Calloc(kMiB), clean);
+  EXPECT_EQ(Statistics(heap_).zeroed_bytes, 0U);
+}
+
+TEST_P(Matching, MallocLeavesWhatIsCleanToCalloc) {
+  char* const clean = Calloc(kMiB);
+  clean[0] = 1;
+  heap_.Free(clean);
+  char* const fresh = Malloc(kMiB);
+  EXPECT_NE(fresh, clean);
+  EXPECT_EQ(Statistics(heap_).entries, 1U);
+  EXPECT_EQ(Calloc(kMiB), clean);
+  EXPECT_TRUE(IsZero(clean, kMiB));
+}
+
+TEST_P(Matching, MallocTakesWhatCallocGaveAndTheProgramFilled) {
+  char* const block = Calloc(kMiB);
+  std::memset(block, 1, kMiB);
+  heap_.Free(block);
+  EXPECT_EQ(Malloc(kMiB), block);
+}
+
+TEST_P(Matching, CallocTakesWhatMallocGaveIfThereIsNothingElse) {
+  char* const block = Filled(kMiB);
+  heap_.Free(block);
+  EXPECT_EQ(Calloc(kMiB), block);
+  EXPECT_TRUE(IsZero(block, kMiB));
+}
+
+// numpy: a = zeros(n); a[0] = 1; b = a + 1, again and again. The limit is the program's own stores.
+TEST_P(Matching, AfterItsFirstRoundsAnArrayOfZerosAndItsSumNeedNeitherFaultNorZero) {
+  constexpr std::size_t kSize = 4 * kMiB;
+  char* zeros = nullptr;
+  char* sum = nullptr;
+  struct largecache_statistics before {};
+  std::int64_t faults = 0;
+  constexpr int kFirst = 20;
+  constexpr int kRounds = 100;
+  for (int round = 0; round < kRounds; ++round) {
+    if (round == kFirst) {
+      before = Statistics(heap_);
+      faults = Faults();
+    }
+    char* const next_zeros = Calloc(kSize);
+    if (zeros != nullptr) heap_.Free(zeros);
+    zeros = next_zeros;
+    zeros[0] = 1;
+    char* const next_sum = Malloc(kSize);
+    for (std::size_t i = 0; i < kSize; ++i) next_sum[i] = static_cast<char>(zeros[i] + 1);
+    if (sum != nullptr) heap_.Free(sum);
+    sum = next_sum;
+    ASSERT_EQ(sum[0], 2);
+    ASSERT_TRUE(AllBytes(sum + 1, kSize - 1, 1)) << round;
+  }
+  const auto after = Statistics(heap_);
+  EXPECT_EQ(after.misses, before.misses);
+  EXPECT_EQ(after.evictions, before.evictions);
+  EXPECT_LE(after.zeroed_bytes - before.zeroed_bytes, (kRounds - kFirst) * kPage) << "the page that is written to";
+  // A policy may purge the block of zeros now and then, to see what is touched: then that page takes a fault.
+  EXPECT_LE(Faults() - faults, 2 * (kRounds - kFirst));
+}
+
+// The peak is 8 MiB, so 10 MiB may be held: two blocks that are filled, and any number that are empty.
+TEST_P(Matching, WhatNobodyTouchedIsNoMemory) {
+  char* const first = Filled(4 * kMiB);
+  heap_.Free(Filled(4 * kMiB));
+  heap_.Free(first);
+  char* empty[3];
+  for (char*& block : empty) block = Calloc(2 * kMiB);
+  for (char* block : empty) heap_.Free(block);
+  const auto statistics = Statistics(heap_);
+  EXPECT_EQ(statistics.evictions, 0U);
+  EXPECT_EQ(statistics.entries, 5U);
+  EXPECT_EQ(statistics.cached_bytes, 14 * kMiB);
+  EXPECT_EQ(statistics.peak_in_use_bytes, 8 * kMiB);
+}
+
+TEST_P(Matching, WhatIsTouchedIsMemoryWhoeverGaveIt) {
+  char* blocks[4];
+  for (char*& block : blocks) {
+    block = Calloc(4 * kMiB);
+    std::memset(block, 1, 4 * kMiB);
+  }
+  char* const more = Filled(2 * kMiB);
+  heap_.Free(more);
+  for (char* block : blocks) heap_.Free(block);
+  char* again[4];
+  for (char*& block : again) block = Filled(4 * kMiB);
+  char* const fifth = Filled(4 * kMiB);
+  heap_.Free(fifth);
+  EXPECT_LE(Statistics(heap_).in_use_bytes + Statistics(heap_).cached_bytes, 25 * kMiB) << "1.25 times 20 MiB";
+}
+
+TEST_P(Matching, WhereNoneIsLongEnoughAShorterOneGivesItsPages) {
+  heap_.Free(Filled(kMiB));
+  const auto before = Statistics(heap_);
+  char* const block = Malloc(3 * kMiB);
+  EXPECT_EQ(ResidentPages(block, 3 * kMiB), kMiB / kPage);
+  const auto after = Statistics(heap_);
+  EXPECT_EQ(after.misses, before.misses);
+  EXPECT_EQ(after.entries, 0U);
+  std::memset(block, 9, 3 * kMiB);
+  heap_.Free(block);
+  EXPECT_EQ(Calloc(3 * kMiB), block) << "it has a witness like any other";
+  EXPECT_TRUE(IsZero(block, 3 * kMiB));
+}
+
+TEST_P(Matching, CallocIsGivenFreshPagesRatherThanAShorterBlock) {
+  heap_.Free(Filled(kMiB));
+  char* const block = Calloc(3 * kMiB);
+  EXPECT_EQ(ResidentPages(block, 3 * kMiB), 0U);
+  EXPECT_EQ(Statistics(heap_).entries, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Matching, testing::Values("dirty", "adaptive"));
+
+}  // namespace
+}  // namespace zerotax::largecache
