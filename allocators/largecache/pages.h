@@ -82,9 +82,9 @@ std::size_t WitnessSize();
 /// is not one mapping.
 bool LengthenMapping(std::uintptr_t address, std::size_t old_size, std::size_t size);
 
-/// Moves a block of `old_size` bytes and its witness to a fresh mapping of `size` bytes, at a multiple of `alignment` if
-/// there is room for both: page table entries instead of bytes, by mremap(2). Returns where it is now; 0, and nothing changed, if that is
-/// impossible, as it is when they are not one mapping.
+/// Moves a block of `old_size` bytes and its witness to a fresh mapping of `size` bytes, at a multiple of `alignment`
+/// if there is room for both: page table entries instead of bytes, by mremap(2). Returns where it is now; 0, and
+/// nothing changed, if that is impossible, as it is when they are not one mapping.
 std::uintptr_t MovePages(std::uintptr_t address, std::size_t old_size, std::size_t size, std::size_t alignment);
 
 }  // namespace zerotax::largecache
