@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <sstream>
 
@@ -27,6 +28,7 @@ struct Options {
   std::string programs;
   std::string contenders;
   int rounds = 7;
+  int timeout_s = 60;
   std::string file;
   bool smoke = false;
 };
@@ -66,9 +68,15 @@ std::vector<std::string> words_of(const std::string& list) {
   return words;
 }
 
+/// Where a program runs, and for how long at most.
+struct Place {
+  fs::path folder;
+  std::chrono::seconds timeout;
+};
+
 /// One program under each contender once; false if that was interrupted, and then nothing is kept of it.
 bool measure_round(Measured& measured, const std::string& file, const std::vector<Contender>& contenders,
-                   std::size_t round, const fs::path& folder, Progress& progress) {
+                   std::size_t round, const Place& place, Progress& progress) {
   std::map<std::string, Run> runs;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     const Contender& contender = contenders[(i + round) % contenders.size()];
@@ -76,7 +84,7 @@ bool measure_round(Measured& measured, const std::string& file, const std::vecto
     const auto& before = measured.runs[contender.name];
     if (before.size() == round && (before.empty() || before.back().status == "ok")) {
       progress.show(measured.program.name + " under " + contender.name);
-      runs[contender.name] = run_program(measured.program, file, contender, folder);
+      runs[contender.name] = run_program(measured.program, file, contender, place.folder, place.timeout);
       if (stop_requested()) return false;
     }
     progress.advance(1);
@@ -87,7 +95,7 @@ bool measure_round(Measured& measured, const std::string& file, const std::vecto
 
 /// All programs, round by round, until all is done or a signal asks for an end.
 void measure(std::vector<Measured>& all, const std::vector<Contender>& contenders, std::size_t rounds,
-             const Folder& folder, Progress& progress) {
+             std::chrono::seconds timeout, const Folder& folder, Progress& progress) {
   for (std::size_t round = 0; round < rounds; ++round) {
     for (Measured& measured : all) {
       std::string why;
@@ -96,10 +104,10 @@ void measure(std::vector<Measured>& all, const std::vector<Contender>& contender
         measured.missing = why;
         continue;
       }
-      const fs::path place = folder.of(measured.program);
+      const Place place{folder.of(measured.program), timeout};
       if (round == 0 && measured.program.prepare) {
         progress.show("input of " + measured.program.name);
-        measured.program.prepare(place);
+        measured.program.prepare(place.folder);
       }
       if (stop_requested() || !measure_round(measured, file, contenders, round, place, progress)) return;
     }
@@ -143,7 +151,7 @@ int run(const Options& options) {
   {
     const Folder folder;
     Progress progress("programs", steps, static_cast<double>(steps));
-    measure(all, contenders, rounds, folder, progress);
+    measure(all, contenders, rounds, std::chrono::seconds(options.timeout_s), folder, progress);
     progress.clear();
   }
   Json json{{"schema", "zerotax.programs/1"},
@@ -179,6 +187,9 @@ int main(int argc, char** argv) {
         .word();
     arguments.option("--rounds", options.rounds, "runs of each program under each contender")
         .in_range(1, 1000)
+        .with_default();
+    arguments.option("--timeout", options.timeout_s, "seconds after which a program hangs and is killed")
+        .in_range(1, 86'400)
         .with_default();
     arguments.flag("--smoke", options.smoke, "two programs, two contenders, one round: only to see that it works");
     arguments.option("--json", options.file, "write everything to this file").path();

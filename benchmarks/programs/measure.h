@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -25,6 +26,6 @@ struct Run {
   std::uint64_t output = 0;  ///< a hash of its standard output
 };
 
-/// Runs the program of this file in `folder`, which holds its input.
+/// Runs the program of this file in `folder`, which holds its input, for at most `timeout`.
 Run run_program(const Program& program, const std::string& file, const Contender& contender,
-                const std::filesystem::path& folder);
+                const std::filesystem::path& folder, std::chrono::seconds timeout);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <string.h>  // NOLINT(modernize-deprecated-headers): sigabbrev_np
 
-#include <chrono>
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -15,8 +15,6 @@ using namespace zerotax;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr auto kTimeout = std::chrono::seconds(60);
 
 // FNV-1a of words of eight bytes, and of the length.
 std::uint64_t hash_of(const fs::path& file) {
@@ -68,7 +66,8 @@ std::vector<std::string> variables_of(const Contender& contender, const fs::path
 
 }  // namespace
 
-Run run_program(const Program& program, const std::string& file, const Contender& contender, const fs::path& folder) {
+Run run_program(const Program& program, const std::string& file, const Contender& contender, const fs::path& folder,
+                std::chrono::seconds timeout) {
   const fs::path output = folder / "standard.output";
   const fs::path errors = folder / "standard.errors";
   std::error_code ignored;
@@ -83,12 +82,12 @@ Run run_program(const Program& program, const std::string& file, const Contender
   command.arguments.push_back(file);
   command.arguments.insert(command.arguments.end(), program.words.begin(), program.words.end());
   command.capture = true;
-  command.timeout = kTimeout;
+  command.timeout = timeout;
   const ChildResult result = run_child(command, stop_requested);
 
   Run run;
   if (result.end == ChildResult::End::kTimeout) {
-    run.status = fmt::format("timed out after {} s", kTimeout.count());
+    run.status = fmt::format("timed out after {} s", timeout.count());
     return run;
   }
   std::istringstream text(result.output);

@@ -66,7 +66,7 @@ def test_faults_and_memory_are_those_of_the_program_alone(tmp_path):
     assert program(again, "blocks")["contenders"]["glibc"]["faults"] > 580_000
 
 
-def test_a_contender_that_crashes_or_changes_the_output_is_shown_with_how(tmp_path):
+def test_a_contender_that_crashes_hangs_or_changes_the_output_is_shown_with_how(tmp_path):
     crashes = library(tmp_path, "crashes", "#include <stdlib.h>\n#include <unistd.h>\n"
                       "void* calloc(size_t a, size_t b) { (void)a; (void)b; write(2, \"no room\\n\", 8); abort(); }\n"
                       "__attribute__((constructor)) static void start(void) { calloc(1, 1); }\n")
@@ -74,9 +74,11 @@ def test_a_contender_that_crashes_or_changes_the_output_is_shown_with_how(tmp_pa
                    "__attribute__((constructor)) static void start(void) { _exit(7); }\n")
     differs = library(tmp_path, "differs", "#include <stdio.h>\n"
                       "__attribute__((constructor)) static void start(void) { printf(\"zero\\n\"); }\n")
-    document, text = run(tmp_path / "programs.json", "--rounds", "2", "--programs", "blocks",
-                         "--contenders", f"{crashes},{ends},{differs}")
-    contenders = program(document, "blocks")["contenders"]
+    hangs = library(tmp_path, "hangs", "#include <unistd.h>\n__attribute__((constructor)) static void start(void) { pause(); }\n")
+    document, text = run(tmp_path / "programs.json", "--rounds", "2", "--programs", "grep", "--timeout", "5",
+                         "--contenders", f"{crashes},{ends},{differs},{hangs}")
+    contenders = program(document, "grep")["contenders"]
+    assert contenders["hangs"]["status"] == "timed out after 5 s"
     assert contenders["crashes"]["status"] == "killed by SIGABRT" and contenders["crashes"]["message"] == "no room"
     assert contenders["ends"]["status"] == "exit status 7"
     assert contenders["differs"]["status"] == "other output"
