@@ -67,10 +67,11 @@ std::vector<Contender> all_contenders() {
 }
 
 std::vector<Contender> chosen_contenders(const std::vector<std::string>& words) {
-  const std::vector<Contender> all = all_contenders();
+  std::vector<Contender> all = all_contenders();
   if (words.empty()) return all;
   std::vector<Contender> chosen = {all.front()};
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const Contender& contender : all) names.push_back(contender.name);
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');

@@ -156,6 +156,7 @@ std::vector<Program> all_programs() {
 std::vector<Program> chosen_programs(const std::vector<std::string>& names) {
   std::vector<Program> programs = all_programs();
   std::vector<std::string> known;
+  known.reserve(programs.size());
   for (const Program& program : programs) known.push_back(program.name);
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) == known.end()) {

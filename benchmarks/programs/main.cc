@@ -50,7 +50,7 @@ class Folder {
 
   /// Made if it is not there.
   [[nodiscard]] fs::path of(const Program& program) const {
-    const fs::path folder = fs::path(path_) / program.name;
+    fs::path folder = fs::path(path_) / program.name;
     fs::create_directories(folder);
     return folder;
   }
