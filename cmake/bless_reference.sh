@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies stress reports compare check_alarms report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies programs stress reports compare check_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -74,6 +74,12 @@ policies() {
   # 1: a promise is not kept somewhere, which the file says.
   build/bin/benchmark-policies --json "$1/policies.json" >"$1/benchmark-policies.txt" || [ $? = 1 ] || exit
   $python plots/policies.py "$1/policies.json" >/dev/null
+}
+
+programs() {
+  # 1: a promise is not kept somewhere, which the file says.
+  build/bin/benchmark-programs --json "$1/programs.json" >"$1/benchmark-programs.txt" || [ $? = 1 ] || exit
+  $python plots/programs.py "$1/programs.json" >/dev/null
 }
 
 # Last, as it pictures what the others have put into results/reference.

@@ -1,0 +1,204 @@
+// What real programs cost under every allocator and every policy of largecache, beside glibc as it is and with raised
+// settings: minor faults, CPU time, peak memory. In each round every contender runs each program once, one after the
+// other, in an order that rotates. Expected of `adaptive`: never more than the cheaper of the two glibcs (results.h).
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/names.h"
+#include "cli/standalone.h"
+#include "core/interrupt.h"
+#include "core/output_file.h"
+#include "core/progress.h"
+#include "os/environment.h"
+#include "results.h"
+
+namespace {
+
+using namespace zerotax;
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string programs;
+  std::string contenders;
+  int rounds = 7;
+  int timeout_s = 60;
+  std::string file;
+  bool smoke = false;
+};
+
+/// Holds the input of all programs, a folder each.
+class Folder {
+ public:
+  Folder() : path_((fs::temp_directory_path() / "zerotax-programs-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw MachineError("cannot make a folder in " + fs::temp_directory_path().string(), "set TMPDIR to another");
+    }
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  /// Made if it is not there.
+  [[nodiscard]] fs::path of(const Program& program) const {
+    fs::path folder = fs::path(path_) / program.name;
+    fs::create_directories(folder);
+    return folder;
+  }
+
+ private:
+  std::string path_;
+};
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream text(list);
+  for (std::string word; std::getline(text, word, ',');) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+/// Where a program runs, and for how long at most.
+struct Place {
+  fs::path folder;
+  std::chrono::seconds timeout;
+};
+
+/// One program under each contender once; false if that was interrupted, and then nothing is kept of it.
+bool measure_round(Measured& measured, const std::string& file, const std::vector<Contender>& contenders,
+                   std::size_t round, const Place& place, Progress& progress) {
+  std::map<std::string, Run> runs;
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    const Contender& contender = contenders[(i + round) % contenders.size()];
+    // A contender that failed does so again.
+    const auto& before = measured.runs[contender.name];
+    if (before.size() == round && (before.empty() || before.back().status == "ok")) {
+      progress.show(measured.program.name + " under " + contender.name);
+      runs[contender.name] = run_program(measured.program, file, contender, place.folder, place.timeout);
+      if (stop_requested()) return false;
+    }
+    progress.advance(1);
+  }
+  for (auto& [name, run] : runs) measured.runs[name].push_back(std::move(run));
+  return true;
+}
+
+/// All programs, round by round, until all is done or a signal asks for an end.
+void measure(std::vector<Measured>& all, const std::vector<Contender>& contenders, std::size_t rounds,
+             std::chrono::seconds timeout, const Folder& folder, Progress& progress) {
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (Measured& measured : all) {
+      std::string why;
+      const std::string file = installed(measured.program, why);
+      if (file.empty()) {
+        measured.missing = why;
+        continue;
+      }
+      const Place place{folder.of(measured.program), timeout};
+      if (round == 0 && measured.program.prepare) {
+        progress.show("input of " + measured.program.name);
+        measured.program.prepare(place.folder);
+      }
+      if (stop_requested() || !measure_round(measured, file, contenders, round, place, progress)) return;
+    }
+  }
+}
+
+Json contenders_json(const std::vector<Contender>& contenders) {
+  Json json = Json::array();
+  for (const Contender& contender : contenders) {
+    Json variables = Json::object();
+    for (const auto& [key, value] : contender.environment) variables[key] = value;
+    const Json library =
+        contender.library.empty() ? Json{{"na", "the C library itself"}} : Json(file_name(contender.library));
+    const Json version =
+        contender.version.empty()
+            ? Json{{"na", contender.library.empty() ? "that of the environment" : "the library does not say"}}
+            : Json(contender.version);
+    json.push_back({{"name", contender.name},
+                    {"kind", kind_name(contender.kind)},
+                    {"version", version},
+                    {"library", library},
+                    {"environment", variables}});
+  }
+  return json;
+}
+
+int run(const Options& options) {
+  if (!options.file.empty()) check_writable(options.file);
+  std::vector<std::string> contender_words = words_of(options.contenders);
+  if (options.smoke && contender_words.empty()) contender_words = {kDefault, "adaptive"};
+  const std::vector<Contender> contenders = chosen_contenders(contender_words);
+  const std::vector<std::string> names = words_of(options.programs);
+  std::vector<Measured> all;
+  for (Program& program : chosen_programs(names)) {
+    if (options.smoke && names.empty() && !program.quick) continue;
+    all.push_back({std::move(program), {}, {}});
+  }
+  const auto rounds = static_cast<std::size_t>(options.smoke ? 1 : options.rounds);
+  const std::size_t steps = rounds * all.size() * contenders.size();
+  const Json environment = describe_environment();
+  {
+    const Folder folder;
+    Progress progress("programs", steps, static_cast<double>(steps));
+    measure(all, contenders, rounds, std::chrono::seconds(options.timeout_s), folder, progress);
+    progress.clear();
+  }
+  Json json{{"schema", "zerotax.programs/1"},
+            {"environment", environment},
+            {"rounds", rounds},
+            {"interrupted", interrupted() != 0},
+            {"contenders", contenders_json(contenders)},
+            {"programs", Json::array()}};
+  std::size_t broken = 0;
+  std::size_t judged = 0;
+  for (const Measured& measured : all) {
+    fmt::print("{}\n", program_text(measured, contenders));
+    json["programs"].push_back(program_json(measured, contenders));
+    const auto promises = judge(measured);
+    judged += promises.has_value() ? 1 : 0;
+    broken += promises && !promises->all() ? 1 : 0;
+  }
+  if (judged > 0) fmt::print("adaptive keeps its promises in {} of {} programs\n", judged - broken, judged);
+  if (!options.file.empty()) write_file(options.file, json_text(json));
+  if (interrupted() != 0) return 128 + interrupted();
+  return !options.smoke && broken > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  const auto add = [&](Arguments arguments) {
+    arguments.option("--programs", options.programs, "only these, as in: numpy,git").word();
+    arguments
+        .option("--contenders", options.contenders,
+                "only these and glibc, as in: adaptive,jemalloc; NAME=PATH is any library that replaces malloc")
+        .word();
+    arguments.option("--rounds", options.rounds, "runs of each program under each contender")
+        .in_range(1, 1000)
+        .with_default();
+    arguments.option("--timeout", options.timeout_s, "seconds after which a program hangs and is killed")
+        .in_range(1, 86'400)
+        .with_default();
+    arguments.flag("--smoke", options.smoke, "two programs, two contenders, one round: only to see that it works");
+    arguments.option("--json", options.file, "write everything to this file").path();
+  };
+  const auto start = [&] {
+    catch_interrupts();
+    return run(options);
+  };
+  return standalone_main("benchmark-programs",
+                         "real programs under glibc, every other allocator and every policy of largecache", argc, argv,
+                         add, start);
+}

@@ -1,0 +1,14 @@
+# What benchmark-programs runs and is no program of Debian's, and what counts the faults of each. Linked against no allocator:
+# they are preloaded.
+foreach(name meter blocks growing threads)
+  file(GLOB source ${CMAKE_CURRENT_SOURCE_DIR}/programs/${name}.c*)
+  add_executable(benchmark-programs-${name} ${source})
+  set_target_properties(benchmark-programs-${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks/programs OUTPUT_NAME ${name})
+  target_compile_options(benchmark-programs-${name} PRIVATE -fno-builtin-malloc -fno-builtin-calloc)
+  add_dependencies(benchmark-programs benchmark-programs-${name})
+endforeach()
+target_link_libraries(benchmark-programs-threads PRIVATE Threads::Threads)
+add_dependencies(benchmark-programs largecache)
+# The policies are those that the library has.
+target_link_libraries(benchmark-programs PRIVATE largecache_core)

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bootstrap.h"
+#include "base/json.h"
+#include "measure.h"
+
+/// What was measured of one program. Only rounds that are complete are in it.
+struct Measured {
+  Program program;
+  std::string missing;                           ///< why it cannot run here; empty if it can
+  std::map<std::string, std::vector<Run>> runs;  ///< by contender, a run a round, up to the first that failed
+
+  /// Rounds that are complete.
+  [[nodiscard]] std::size_t rounds() const;
+  /// "ok"; how its last run ended; "other output" where a run's is not what it is under default glibc.
+  [[nodiscard]] std::string status(const std::string& contender) const;
+  /// Median of a figure over the rounds; none if the contender failed.
+  [[nodiscard]] std::optional<double> median(const std::string& contender, double (*figure)(const Figures&)) const;
+};
+
+/// One contender's cost as a multiple of another's: the median of the ratios of the rounds, and its 95 % bootstrap
+/// interval.
+struct Ratio {
+  double median;
+  zerotax::Interval interval;
+};
+
+double faults_of(const Figures& figures);
+double cpu_of(const Figures& figures);
+double peak_of(const Figures& figures);
+
+/// The cheaper of default and raised glibc by the median of this figure; empty if both failed.
+std::string baseline(const Measured& measured, double (*figure)(const Figures&));
+
+/// None if either failed or the other used none.
+std::optional<Ratio> ratio(const Measured& measured, const std::string& contender, const std::string& other,
+                           double (*figure)(const Figures&));
+
+/// What `adaptive` promises of a program. A ratio of times that is above its limit counts as broken where its whole
+/// interval is.
+struct Promises {
+  bool faults_kept;  ///< at most 1.05 times the cheaper glibc's
+  bool cpu_kept;     ///< at most 1.02 times the cheaper glibc's
+  bool faster_kept;  ///< no slower than default glibc
+  bool memory_kept;  ///< peak at most 1.15 times default glibc's
+
+  [[nodiscard]] bool all() const { return faults_kept && cpu_kept && faster_kept && memory_kept; }
+};
+
+/// None if adaptive or default glibc were not measured, or glibc failed; all broken if adaptive failed.
+std::optional<Promises> judge(const Measured& measured);
+
+/// One table: a row a contender.
+std::string program_text(const Measured& measured, const std::vector<Contender>& contenders);
+
+/// An element of "programs" of the document.
+zerotax::Json program_json(const Measured& measured, const std::vector<Contender>& contenders);

@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""Figure: what real programs cost under every allocator and policy, beside the cheaper of glibc's two settings."""
+
+from __future__ import annotations
+
+import sys
+
+import zerotax_main
+import zerotax_style
+from matplotlib import colors
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from zerotax_documents import document_of, load_document
+from zerotax_results import Results
+from zerotax_units import number_text
+
+FIGURE = "programs"
+NAME, SCHEMA = "programs.json", "zerotax.programs/1"
+REMEDY = "run `build/bin/benchmark-programs --json programs.json`"
+# Faults differ by orders of magnitude, times hardly by one; white is equal.
+PANELS = (("page faults", "faults_ratio", colors.LogNorm(1e-2, 1e2)), ("CPU time", "cpu_ratio", colors.LogNorm(1 / 3, 3)))
+
+
+def ratio(program: dict, contender: str, key: str) -> float | None:
+    """The median of the ratios to the cheaper glibc; None when it is n/a."""
+    return program["contenders"].get(contender, {}).get(key, {}).get("median")
+
+
+def draw_panel(axes: Axes, programs: list[dict], contenders: list[str], key: str, norm: colors.LogNorm) -> None:
+    """A heat map: a row a program, a column a contender. "fails" is not "n/a": its run ended otherwise than glibc's."""
+    values = [[ratio(program, name, key) for name in contenders] for program in programs]
+    axes.imshow([[float("nan") if value is None else value for value in row] for row in values], cmap="PuOr_r", norm=norm,
+                aspect="auto")
+    for row, (program, line) in enumerate(zip(programs, values)):
+        for column, (name, value) in enumerate(zip(contenders, line)):
+            status = program["contenders"].get(name, {}).get("status", "ok")
+            text = number_text(value) if value is not None else "n/a" if status == "ok" else "fails"
+            dark = value is not None and abs(norm(value) - 0.5) > 0.4
+            axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color="white" if dark else zerotax_style.INK)
+    axes.set_xticks(range(len(contenders)), contenders, rotation=60, ha="right", rotation_mode="anchor", fontsize=9)
+    axes.set_yticks(range(len(programs)), [program["name"] for program in programs])
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def draw(results: Results) -> Figure:
+    """The figure: faults to the left, CPU time to the right."""
+    document = document_of(results, NAME, SCHEMA, REMEDY)
+    programs = [program for program in document["programs"] if "na" not in program["contenders"]]
+    contenders = [contender["name"] for contender in document["contenders"]]
+    figure = Figure(figsize=(14, 7))
+    figure.set_label("Real programs under every allocator and policy")
+    figure.suptitle("Real programs: page faults and CPU time as a multiple of glibc's, the cheaper of default and raised",
+                    x=0.01, ha="left", fontsize=12)
+    for axes, (title, key, norm) in zip(figure.subplots(1, 2, sharey=True), PANELS):
+        draw_panel(axes, programs, contenders, key, norm)
+        axes.set_title(title, fontsize=11)
+    figure.text(0.01, 0.01, "Orange: dearer; violet: cheaper. Medians of paired ratios.", fontsize=9, color=zerotax_style.FAINT)
+    figure.subplots_adjust(left=0.09, right=0.995, top=0.9, bottom=0.19, wspace=0.02)
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=lambda path: load_document(path, NAME, SCHEMA, REMEDY)))
