@@ -25,7 +25,7 @@ class Pressure {
   using Path = std::array<char, 512>;
 
   bool WaitsForMemory();
-  bool GroupIsNearItsLimit() const;
+  [[nodiscard]] bool GroupIsNearItsLimit() const;
 
   Path stall_{};
   Path usage_{};  // of the control group; empty: none

@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
   if (threads < 1 || threads > kMostThreads) return 2;
 
   pthread_barrier_init(&start, NULL, (unsigned)threads);
-  pthread_t ids[kMostThreads];
+  pthread_t ids[kMostThreads] = {0};
   for (int i = 1; i < threads; ++i) {
     if (pthread_create(&ids[i], NULL, work, &outcomes[i]) != 0) return 3;
   }

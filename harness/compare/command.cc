@@ -80,6 +80,7 @@ void check_files(const Options& options, const std::vector<NamedPath>& inputs) {
 
 std::vector<NamedPath> inputs_of(const std::string& option, const std::vector<std::string>& files) {
   std::vector<NamedPath> inputs;
+  inputs.reserve(files.size());
   for (const std::string& file : files) inputs.push_back({option, file});
   return inputs;
 }

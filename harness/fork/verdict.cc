@@ -37,7 +37,7 @@ Json sentence_of(const Json& model) {
   const double empty_ns = base->at("predicted_ns");
   const double page_ns = page->at("ns");
   return fmt::format("fork takes {}, and {} for each populated page: {} with 1 GiB.", format_ns(empty_ns),
-                     format_ns(page_ns), format_ns(empty_ns + page_ns * static_cast<double>(kGiB / 4096)));
+                     format_ns(page_ns), format_ns(empty_ns + page_ns * static_cast<double>(kGiB) / 4096));
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ struct ThresholdLane {
   std::string thread;  ///< "main" or "worker"
   bool searched = false;
   ThresholdSearch found;
-  std::string failure = "";  ///< of the first probe that failed, as in "at 64 KiB: crashed: …"; empty if none did
+  /// Of the first probe that failed, as in "at 64 KiB: crashed: …"; empty if none did. With a value,
+  /// so that one may be made without naming it.
+  std::string failure = "";  // NOLINT(readability-redundant-string-init)
 };
 
 /// Why a lane is evidence of a failing allocator rather than of sizes at which a good one changes behaviour; empty if

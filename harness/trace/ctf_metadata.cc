@@ -22,7 +22,7 @@ std::uint64_t parse_number(const std::string& text) {
 
 /// Regular expressions of the C++ library recurse with each character that they match.
 bool has_long_line(const std::string& text) {
-  constexpr std::size_t kLongest = 16 * 1024;
+  constexpr std::size_t kLongest = std::size_t{16} * 1024;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     if (end - begin > kLongest) return true;

@@ -10,6 +10,7 @@ namespace {
 
 std::vector<std::string> keys_in(const std::vector<const MetricRow*>& rows) {
   std::vector<std::string> keys;
+  keys.reserve(rows.size());
   for (const MetricRow* row : rows) keys.push_back(dotted_key(*row));
   return keys;
 }

@@ -9,8 +9,10 @@
 #ifndef ZEROTAX_RECORDER_H
 #define ZEROTAX_RECORDER_H
 
+// NOLINTBEGIN(modernize-deprecated-headers): C includes this, too
 #include <stddef.h>
 #include <stdint.h>
+// NOLINTEND(modernize-deprecated-headers)
 
 #include "zerotax/recorder_fast.h"
 #include "zerotax/recorder_fields.h"

@@ -2,9 +2,11 @@
 #ifndef ZEROTAX_RECORDER_FAST_H
 #define ZEROTAX_RECORDER_FAST_H
 
+// NOLINTBEGIN(modernize-deprecated-headers): C includes this, too
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+// NOLINTEND(modernize-deprecated-headers)
 
 #ifdef __cplusplus
 #pragma GCC diagnostic push
