@@ -143,9 +143,9 @@ def test_a_change_of(tmp_path, unchanged, what):
 
 def run_unit_test(folder, objects, name):
     """The exit status of one unit test of the emulations over these objects, and what it said."""
-    test = BUILD / "tests" / "unit" / "CMakeFiles" / "largecache_emulation_test.dir" / "largecache_emulation_test.cc.o"
+    test = BUILD / "tests" / "CMakeFiles" / "largecache_emulation_test.dir" / "largecache" / "largecache_emulation_test.cc.o"
     if not test.exists():
-        pytest.skip(f"{test} is not built")
+        pytest.fail(f"{test} is not built: ./run test builds it")
     library = [path for source, path in objects.items() if source != "interpose.cc"]
     subprocess.run(["g++", "-o", folder / "changed_test", test, *library, "-lgtest", "-lgtest_main", "-pthread"], check=True)
     done = subprocess.run([folder / "changed_test", f"--gtest_filter={name}"], capture_output=True, text=True, timeout=60,
