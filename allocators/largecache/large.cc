@@ -415,14 +415,6 @@ std::size_t LargeHeap::MemoryLimitLocked() const {
 
 bool LargeHeap::WantsDecayLocked() const { return settings_.decay_ms > 0 && start_decay_ != nullptr && !decaying_; }
 
-void LargeHeap::WantDecay() {
-  {
-    const Guard guard(lock_);
-    if (!WantsDecayLocked()) return;
-  }
-  StartDecay();
-}
-
 bool LargeHeap::Decay(bool all, bool stay) {
   Evicted evicted;
   bool more = false;

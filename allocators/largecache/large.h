@@ -91,9 +91,6 @@ class LargeHeap {
   /// `stay`: the caller goes on calling all the same.
   bool Decay(bool all, bool stay = false);
 
-  /// Has Decay() called by the clock, if it is not, and the settings ask for it.
-  void WantDecay();
-
   // Around fork(). The cache is neither flushed nor changed, as in libmalloc.
   void PrepareFork() { lock_.PrepareFork(); }
   void ParentAfterFork();

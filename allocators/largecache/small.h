@@ -30,9 +30,6 @@ void KeepHeap();
 /// Gives back all that is free.
 void TrimHeap();
 
-/// Bytes that the heap has grown by so far, about; 0 where that is not known.
-std::size_t HeapBytes();
-
 }  // namespace zerotax::largecache::small
 
 #endif  // ZEROTAX_ALLOCATORS_LARGECACHE_SMALL_H_

@@ -17,7 +17,6 @@ void* __libc_calloc(std::size_t count, std::size_t size) noexcept;
 void* __libc_realloc(void* pointer, std::size_t size) noexcept;
 void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
 void __libc_free(void* pointer) noexcept;
-extern void* __curbrk;  // the end of the heap, as brk(2) was told last
 }
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
@@ -47,10 +46,6 @@ std::size_t UsableSize(void* pointer) {
 
 namespace {
 
-std::uintptr_t HeapEnd() { return reinterpret_cast<std::uintptr_t>(__curbrk); }
-
-std::uintptr_t heap_begin = 0;
-
 bool IsSet(const char* variable, const char* tunable) {
   const char* const tunables = std::getenv("GLIBC_TUNABLES");
   return std::getenv(variable) != nullptr || (tunables != nullptr && std::strstr(tunables, tunable) != nullptr);
@@ -64,7 +59,6 @@ void KeepHeap() {
   constexpr int kNever = -1;
   constexpr int kTopPad = 1 << 20;              // fewer calls of brk(2); memory only where it is touched
   constexpr int kMostMmapThreshold = 32 << 20;  // for a larger threshold of ours
-  heap_begin = HeapEnd();
   if (IsSet("MALLOC_TRIM_THRESHOLD_", "trim_threshold")) return;
   mallopt(M_TRIM_THRESHOLD, kNever);
   if (!IsSet("MALLOC_TOP_PAD_", "top_pad")) mallopt(M_TOP_PAD, kTopPad);
@@ -72,8 +66,6 @@ void KeepHeap() {
 }
 
 void TrimHeap() { malloc_trim(std::size_t{128} << 10); }
-
-std::size_t HeapBytes() { return heap_begin != 0 ? HeapEnd() - heap_begin : 0; }
 
 // glibc itself reads the header of whatever it is given, and follows it: a program that frees something that is not a
 // block would die of SIGSEGV, without a message. The header lies at the end of the previous page.

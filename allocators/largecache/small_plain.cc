@@ -18,7 +18,6 @@ std::size_t UsableSize(void* pointer) { return malloc_usable_size(pointer); }
 
 void KeepHeap() {}
 void TrimHeap() {}
-std::size_t HeapBytes() { return 0; }
 
 std::size_t Claimed(void* /*pointer*/) { return SIZE_MAX; }
 
