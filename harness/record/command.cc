@@ -98,6 +98,9 @@ const Subcommand command(
           .with_default();
       return [options, arguments] {
         if (const auto left = arguments.leftover(); !left.empty()) {
+          if (left.front().starts_with('-')) {
+            throw UsageError(fmt::format("unknown option '{}'", left.front()), "see `zerotax record --help`");
+          }
           throw UsageError(fmt::format("unexpected '{}'", left.front()),
                            "put options before --, and the program and its arguments after it");
         }
