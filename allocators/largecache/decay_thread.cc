@@ -43,16 +43,15 @@ void* Run(void* argument) {
   Pressure pressure;
   Idleness idleness;
   unsigned idle_ticks = 0;
-  bool more = true;
+  bool is_idle = false;
   do {
     usleep(kTickUs);
     const bool is_high = pressure.IsHigh();
     if (is_high) heap.Decay(true);
     idle_ticks = idleness.IsIdle() ? idle_ticks + 1 : 0;
-    const bool is_idle = idle_ticks >= kIdleTicks;
+    is_idle = idle_ticks >= kIdleTicks;
     if (keeps_small && (is_high || idle_ticks == kIdleTicks)) small::TrimHeap();
-    more = heap.Decay(false, keeps_small && !is_idle) || (keeps_small && !is_idle);
-  } while (more);
+  } while (heap.Decay(false, keeps_small && !is_idle));
   return nullptr;
 }
 

@@ -14,8 +14,7 @@ namespace {
 // are hardly any threads, and no fork that could need the handlers.
 [[gnu::constructor]] void Start() {
   lc::InstallForkHandlers();
-  static_cast<void>(lc::ProcessHeap().IsLarge(1));  // so that the settings have been read
-  if (lc::ProcessHeap().policy().keeps_small_memory) lc::small::KeepHeap();
+  if (lc::ProcessPolicy().keeps_small_memory) lc::small::KeepHeap();
 }
 
 }  // namespace
@@ -54,10 +53,7 @@ void* pvalloc(std::size_t size) noexcept { return lc::Pvalloc(lc::ProcessHeap(),
 
 std::size_t malloc_usable_size(void* pointer) noexcept { return lc::UsableSize(lc::ProcessHeap(), pointer); }
 
-int malloc_watches_its_mappings() {
-  static_cast<void>(lc::ProcessHeap().IsLarge(1));  // so that the settings have been read
-  return lc::ProcessHeap().policy().has_witness ? 1 : 0;
-}
+int malloc_watches_its_mappings() { return lc::ProcessPolicy().has_witness ? 1 : 0; }
 
 const char* largecache_version() { return lc::Version(); }
 

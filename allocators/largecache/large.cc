@@ -81,7 +81,7 @@ void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents cont
   if (!rounded) return OutOfMemory();
   const Request request{size, contents, growing && policy().foresees_growth};
   for (Block block; TakeCached(*rounded, alignment, request, block);) {
-    if (!AgreesWithWitness(block)) {
+    if (!AgreesWithWitness(block.address, block.size)) {
       Discard(block);
       continue;
     }
@@ -102,9 +102,8 @@ void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents cont
   return AllocateFresh(*rounded, alignment, request);
 }
 
-bool LargeHeap::AgreesWithWitness(const Block& block) const {
-  return !policy().has_witness || WitnessAgrees(block.address, block.size) ||
-         WitnessAgreesWithoutAdvice(block.address, block.size);
+bool LargeHeap::AgreesWithWitness(std::uintptr_t address, std::size_t size) const {
+  return !policy().has_witness || WitnessAgrees(address, size) || WitnessAgreesWithoutAdvice(address, size);
 }
 
 // So that a purge walks only page tables of this block, and moving it moves whole page tables. (The kernel aligns by
@@ -219,10 +218,22 @@ void LargeHeap::HandOutLocked(Block& block, const Request& request) {
 
 void LargeHeap::CountInUseLocked(const Block& block) {
   in_use_.Insert(block);
-  statistics_.in_use_bytes += InUse(block);
+  AddInUseLocked(InUse(block));
+}
+
+void LargeHeap::AddInUseLocked(std::size_t bytes) {
+  statistics_.in_use_bytes += bytes;
   if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
     statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
   }
+}
+
+void LargeHeap::ResizeLocked(std::uintptr_t address, std::size_t size, std::size_t asked) {
+  Block& block = in_use_.At(address);
+  statistics_.in_use_bytes -= InUse(block);
+  block.size = size;
+  block.asked = asked;
+  AddInUseLocked(InUse(block));
 }
 
 // Room that was mapped for growth is no memory until the program asks for it.
@@ -284,13 +295,7 @@ std::size_t LargeHeap::Asked(const void* pointer) {
 
 void LargeHeap::Ask(std::uintptr_t address, std::size_t asked) {
   const Guard guard(lock_);
-  Block& block = in_use_.At(address);
-  statistics_.in_use_bytes -= InUse(block);
-  block.asked = asked;
-  statistics_.in_use_bytes += InUse(block);
-  if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
-    statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
-  }
+  ResizeLocked(address, in_use_.Find(address), asked);
 }
 
 bool LargeHeap::Free(void* pointer) {
@@ -316,9 +321,8 @@ bool LargeHeap::Free(void* pointer) {
     if (!policy().should_cache(settings_, block.size) || block.size <= settings_.threshold ||
         (block.size > MemoryLimitLocked() && !counts)) {
       counts = false;
-      histories_.Return(block.history);
       ++statistics_.unmapped;
-      evicted.Add(block);
+      GiveUpLocked(block, evicted);
     } else {
       block.madvised = false;
       how = policy().at_free(settings_, statistics_.reserve_bytes, block.size);
@@ -351,9 +355,8 @@ void LargeHeap::Recache(Block& block, AtFree how) {
     if (block.madvised || !offer) {
       PushLocked(block, evicted);
     } else {
-      histories_.Return(block.history);
       ++statistics_.unmapped;
-      evicted.Add(block);
+      GiveUpLocked(block, evicted);
     }
   }
   Unmap(evicted);
@@ -365,9 +368,8 @@ void LargeHeap::CacheCounted(Block& block) {
   {
     const Guard guard(lock_);
     if (Held(block) > MemoryLimitLocked()) {
-      histories_.Return(block.history);
       ++statistics_.unmapped;
-      evicted.Add(block);
+      GiveUpLocked(block, evicted);
     } else {
       PushLocked(block, evicted);
     }
@@ -396,8 +398,13 @@ void LargeHeap::EvictOldestLocked(Evicted& evicted) {
   statistics_.cached_bytes -= oldest.size;
   held_bytes_ -= Held(oldest);
   if (!oldest.madvised) statistics_.reserve_bytes -= oldest.size;
-  histories_.Return(oldest.history);
-  evicted.Add(oldest);
+  GiveUpLocked(oldest, evicted);
+}
+
+// The block is in neither the table nor the ring any more, and is to be unmapped.
+void LargeHeap::GiveUpLocked(const Block& block, Evicted& evicted) {
+  histories_.Return(block.history);
+  evicted.Add(block);
 }
 
 void LargeHeap::EvictAgedLocked(std::uint32_t now, bool all, Evicted& evicted) {
@@ -425,7 +432,7 @@ bool LargeHeap::Decay(bool all, bool stay) {
     if (!more && !all && !stay) decaying_ = false;
   }
   Unmap(evicted);
-  return more || all;
+  return more || all || stay;
 }
 
 void LargeHeap::StartDecay() {

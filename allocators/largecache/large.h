@@ -87,8 +87,8 @@ class LargeHeap {
   void Statistics(struct largecache_statistics& out);
 
   /// Gives back blocks that have been cached for longer than the settings allow; all of them if `all`. False if none is
-  /// left and the periodic caller may stop: a later free has DecayStarter called again.
-  /// `stay`: the caller goes on calling all the same.
+  /// left and the periodic caller may stop: a later free has DecayStarter called again. Always true if the caller wants
+  /// to `stay`.
   bool Decay(bool all, bool stay = false);
 
   // Around fork(). The cache is neither flushed nor changed, as in libmalloc.
@@ -126,8 +126,8 @@ class LargeHeap {
   [[nodiscard]] std::uintptr_t MapFresh(std::size_t size, std::size_t alignment);
   [[nodiscard]] std::size_t AlignmentOf(std::size_t size, std::size_t alignment) const;
   [[nodiscard]] std::size_t WithRoom(std::size_t size) const;
-  [[nodiscard]] bool AgreesWithWitness(const Block& block) const;
-  [[nodiscard]] bool IsClean(const Block& block) const;
+  [[nodiscard]] bool AgreesWithWitness(std::uintptr_t address, std::size_t size) const;
+  bool MoveLonger(Block& block, std::size_t size, bool growing) const;
   // These take lock_ themselves.
   bool TakeCached(std::size_t size, std::size_t alignment, const Request& request, Block& block);
   bool HandOutIfPopulated(Block& block, const Request& request);
@@ -153,6 +153,9 @@ class LargeHeap {
   Block TakeOutLocked(std::size_t position);
   void HandOutLocked(Block& block, const Request& request);
   void CountInUseLocked(const Block& block);
+  void AddInUseLocked(std::size_t bytes);
+  void ResizeLocked(std::uintptr_t address, std::size_t size, std::size_t asked);
+  void GiveUpLocked(const Block& block, Evicted& evicted);
   [[nodiscard]] std::size_t InUse(const Block& block) const;
   [[nodiscard]] std::size_t Held(const Block& block) const;
   void RecordLocked(std::uintptr_t address, std::size_t size);

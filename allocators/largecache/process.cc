@@ -21,10 +21,14 @@ void Child() { process_heap.ChildAfterFork(); }
 
 constinit LargeHeap process_heap{&SettingsFromEnvironment, &StartDecayThread};
 
+const Policy& ProcessPolicy() {
+  static_cast<void>(process_heap.IsLarge(1));  // which reads the settings
+  return process_heap.policy();
+}
+
 const char* Version() {
   static std::array<char, 64> text;
-  static_cast<void>(process_heap.IsLarge(1));  // so that the settings have been read
-  std::string_view policy = process_heap.policy().name;
+  std::string_view policy = ProcessPolicy().name;
   constexpr std::string_view kApples = "libmalloc-";
   if (policy.starts_with(kApples)) policy.remove_prefix(kApples.size());
   std::snprintf(text.data(), text.size(), "0.1.0 (%.*s)", static_cast<int>(policy.size()), policy.data());

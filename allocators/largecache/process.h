@@ -13,6 +13,9 @@ namespace zerotax::largecache {
 /// The heap, configured from the environment when it is first needed. Usable before any constructor has run.
 inline LargeHeap& ProcessHeap() { return process_heap; }
 
+/// The heap's policy, read from the environment if it has not been yet.
+const Policy& ProcessPolicy();
+
 /// "0.1.0 (adaptive)": our version, and the name of the policy. Static storage.
 const char* Version();
 

@@ -55,8 +55,24 @@ std::size_t LargeHeap::WithRoom(std::size_t size) const {
   return __builtin_add_overflow(size, room, &all) ? size : RoundUp(all).value_or(size);
 }
 
+// Moves the pages of a block that neither table nor ring names to a mapping of at least `size` bytes, with room if it
+// is `growing`. False if the kernel refuses; the block is as it was then.
+bool LargeHeap::MoveLonger(Block& block, std::size_t size, bool growing) const {
+  for (const std::size_t longer : {growing ? WithRoom(size) : size, size}) {
+    const std::uintptr_t moved = MovePages(block.address, block.size, longer, AlignmentOf(longer, 1));
+    if (moved != 0) {
+      block.address = moved;
+      block.size = longer;
+      if (block.history != nullptr) *block.history = {};
+      return true;
+    }
+    if (longer == size) break;  // there was no room to do without
+  }
+  return false;
+}
+
 // A request for which no block in the cache is long enough: the pages of a shorter one save as many faults, and moving
-// them takes less than a tenth of that. As with a block that is freed, neither table nor ring names it meanwhile.
+// them takes less than a tenth of that.
 void* LargeHeap::Extend(std::size_t size, const Request& request) {
   Block block;
   {
@@ -67,26 +83,20 @@ void* LargeHeap::Extend(std::size_t size, const Request& request) {
     if (!longest || !in_use_.Reserve()) return nullptr;
     block = TakeOutLocked(*longest);
   }
-  const std::size_t mapped = request.growing ? WithRoom(size) : size;
-  const std::uintptr_t moved =
-      AgreesWithWitness(block) ? MovePages(block.address, block.size, mapped, AlignmentOf(mapped, 1)) : 0;
+  const bool moved = AgreesWithWitness(block.address, block.size) && MoveLonger(block, size, request.growing);
   Evicted evicted;
   {
     const Guard guard(lock_);
-    if (moved != 0) {
-      block.address = moved;
-      block.size = mapped;
-      if (block.history != nullptr) *block.history = {};
+    if (moved) {
       HandOutLocked(block, request);
     } else {
       // Altered, or the kernel refuses to move it: it is of no more use.
-      histories_.Return(block.history);
       ++statistics_.altered;
-      evicted.Add(block);
+      GiveUpLocked(block, evicted);
     }
   }
   Unmap(evicted);
-  return moved != 0 ? AsPointer(moved) : nullptr;
+  return moved ? AsPointer(block.address) : nullptr;
 }
 
 // The table names neither address while the pages move, so a child that is forked then can free neither: it has a
@@ -96,26 +106,16 @@ void* LargeHeap::MoveGrown(void* pointer, std::size_t old_size, std::size_t size
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (!policy().foresees_growth || !rounded || *rounded <= old_size || !IsLarge(old_size)) return nullptr;
   if (IsWorthCopying(Asked(pointer), *rounded)) return nullptr;
-  // The program's advice about huge pages divides the mapping, and two mappings do not move as one.
-  if (!WitnessAgrees(address, old_size) && !WitnessAgreesWithoutAdvice(address, old_size)) return nullptr;
+  // Two mappings, as the program's advice about huge pages makes of one, do not move as one.
+  if (!AgreesWithWitness(address, old_size)) return nullptr;
   Block block;
   {
     const Guard guard(lock_);
     block = in_use_.Remove(address);
     statistics_.in_use_bytes -= InUse(block);
   }
-  std::size_t mapped = WithRoom(*rounded);
-  std::uintptr_t moved = MovePages(address, old_size, mapped, AlignmentOf(mapped, 1));
-  if (moved == 0) {
-    mapped = *rounded;
-    moved = MovePages(address, old_size, mapped, AlignmentOf(mapped, 1));
-  }
-  if (moved != 0) {
-    block.address = moved;
-    block.size = mapped;
-    block.asked = size;
-    if (block.history != nullptr) *block.history = {};
-  }
+  const bool moved = MoveLonger(block, *rounded, true);
+  if (moved) block.asked = size;
   {
     const Guard guard(lock_);
     // Another block may have taken its place in the table meanwhile. There is room without it, too: a table is never
@@ -123,7 +123,7 @@ void* LargeHeap::MoveGrown(void* pointer, std::size_t old_size, std::size_t size
     static_cast<void>(in_use_.Reserve());
     CountInUseLocked(block);
   }
-  return moved != 0 ? AsPointer(moved) : nullptr;
+  return moved ? AsPointer(block.address) : nullptr;
 }
 
 // At every moment the table names only pages of ours, so that a child forked now cannot free somebody else's: a longer
@@ -207,14 +207,8 @@ void LargeHeap::Record(std::uintptr_t address, std::size_t size) {
 }
 
 void LargeHeap::RecordLocked(std::uintptr_t address, std::size_t size) {
-  Block& block = in_use_.At(address);
-  statistics_.in_use_bytes -= InUse(block);
-  block.size = size;
-  if (block.asked > size) block.asked = size;
-  statistics_.in_use_bytes += InUse(block);
-  if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
-    statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
-  }
+  const std::size_t asked = in_use_.At(address).asked;
+  ResizeLocked(address, size, asked < size ? asked : size);
 }
 
 }  // namespace zerotax::largecache

@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
   int pairs = 21;
   const auto add = [&](Arguments arguments) {
     arguments.flag("--smoke", smoke, "one pair, little work: only to see that it works");
-    arguments.option("--work", work, "do the work that is measured, so many rounds").hidden();
+    arguments.option("--work", work, "do this many rounds of the measured work").hidden();
     arguments.option("--refill", refill, "refill a block so many times").hidden();
     arguments.option("--pairs", pairs, "runs of each kind").with_default().in_range(1, 1000);
   };

@@ -7,7 +7,7 @@ namespace zerotax {
 /// What the kernel took to populate fresh memory.
 struct FaultSample {
   std::uint64_t bytes;
-  std::uint64_t faults;  ///< minor faults of the thread; 0: no memory was to be had
+  std::uint64_t faults;  ///< minor faults of the thread; 0: no memory could be mapped
   std::uint64_t cpu_ns;  ///< by the thread's clock
 };
 

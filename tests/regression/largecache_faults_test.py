@@ -66,8 +66,8 @@ FAULTS = {
         "clear.cc", "memset(AsPointer(address), 0, size);", "memset(AsPointer(address), 0, size - 1);",
         "pages", "Pages.ThatAreHugeAreClearedWhole/memset_new"),
     "the witness is not asked": (
-        "large.cc", "return !policy().has_witness || WitnessAgrees(block.address, block.size) ||",
-        "return WitnessSize() != 0 || WitnessAgrees(block.address, block.size) ||",
+        "large.cc", "return !policy().has_witness || WitnessAgrees(address, size) ||",
+        "return WitnessSize() != 0 || WitnessAgrees(address, size) ||",
         "mappings", "Altered.BlockIsNeverHandedOutAgain/dirty_new_part_a_shared_file"),
     "the witness's EFAULT is taken for consent": (
         "pages.cc", "(errno == ENOMEM || errno == EAGAIN)", "(errno == ENOMEM || errno == EAGAIN || errno == EFAULT)",
@@ -179,8 +179,7 @@ FAULTS = {
         "resize.cc", "if (!policy().foresees_growth || !rounded", "if (policy().foresees_growth || !rounded",
         "realloc", "All/Regrowth.KeepsEveryByteAndCopiesNoPageThatItCanMove/adaptive"),
     "a block that moved keeps its old address in the table": (
-        "resize.cc", "    block.address = moved;\n    block.size = mapped;\n    block.asked = size;",
-        "    block.size = mapped;\n    block.asked = size;",
+        "resize.cc", "    block.address = moved;\n", "",
         "realloc", "All/Regrowth.KeepsEveryByteAndCopiesNoPageThatItCanMove/adaptive"),
     "malloc_usable_size may not be believed": (
         "large.cc", "if (size != 0) Ask(Address(pointer), size);", "",
