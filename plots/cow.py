@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_axes import zero_axis
-from zerotax_cow import FILE, SCHEMA, SIDES, counts, notes, resident, title
-from zerotax_documents import document_of, load_document
+from zerotax_cow import FILE, SCHEMA, SIDES, counts, resident, title
+from zerotax_documents import document_of, load_document, notes_of
 from zerotax_files import ResultsError
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
@@ -68,7 +68,7 @@ def draw(results: Results) -> Figure:
     sides = [child for child in SIDES
              if any(process["child"] == child for i in intervals for process in i["processes"])]
     edges = [interval["from_s"] for interval in intervals] + [intervals[-1]["to_s"]]
-    page = Layout(title(document), Results(results.source, document, []), notes(document))
+    page = Layout(title(document), Results(results.source, document, []), notes_of(document))
     panels = len(sides) + 1
     figure = page.figure(panels * (HEADING + PANEL) + (panels - 1) * GAP + BELOW)
     height = figure.get_figheight()

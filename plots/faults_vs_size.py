@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from zerotax_panels import Guide, LineFigure, Row
 from zerotax_results import Results
-from zerotax_summary import figure_title
-from zerotax_sums import whole_faults
+from zerotax_summary import figure_title, said
 from zerotax_units import size_text
 
 FIGURE = "faults_vs_size"
@@ -21,7 +20,7 @@ def draw(results: Results) -> Figure:
     """The figure: two rows of panels of faults per operation; zeros lie in a band of their own."""
     page = results.page_bytes()
     rows = [Row("faults inside calloc", lambda point: point.figure("calloc_faults")),
-            Row("calloc + touch + free", whole_faults)]
+            Row("calloc + touch + free", said(results, "operation_faults"))]
     figure = LineFigure(results, rows, base=10,
                         guide=Guide(f"a fault per {size_text(page)} page",
                                     lambda size: size / page))

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_axes import size_axis, time_axis
-from zerotax_documents import document_of, load_document
+from zerotax_documents import document_of, load_document, notes_of
 from zerotax_fork import FILE, LOOKS, SCHEMA, bars, line, places, title
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
@@ -24,6 +24,10 @@ from zerotax_units import whole_percent_text
 
 FIGURE = "fork"
 LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
+# What the parts of a bar mean.
+LEGEND_NOTE = ("Search: process number. uballoc: task, kernel stack, address space. setuctxt: registers and FPU. procdup "
+               "loop: mappings and page tables. Miscellaneous: descriptors, directory, rights, scheduling and the rest. "
+               "Grey: others who watch forks, not in the paper.")
 KINDS = {"private": ("#0063A2", "o", "private pages of 4 KiB"), "huge": ("#C85300", "^", "huge pages")}
 
 
@@ -71,8 +75,9 @@ def growth(axes: Axes, document: dict[str, Any]) -> None:
         colour, marker, name = KINDS[kind]
         sizes = [size for size, _, _ in every]
         steps = [min(sizes) * (max(sizes) / min(sizes)) ** (k / 64) for k in range(65)]
-        axes.plot(steps, [line(document, kind, size) for size in steps], color=colour, linewidth=1.2,
-                  label=f"{name}: model")
+        if model := line(document, kind):
+            axes.plot(steps, [model[0] + model[1] * size for size in steps], color=colour, linewidth=1.2,
+                      label=f"{name}: model")
         for held, face, word in ((False, colour, "fitted"), (True, "white", "held back")):
             shown = [(size, ns) for size, ns, back in every if back == held]
             if shown:
@@ -89,12 +94,7 @@ def growth(axes: Axes, document: dict[str, Any]) -> None:
 def draw(results: Results) -> Figure:
     """The figure: sections as stacked bars, and the time of fork against populated memory."""
     document = found(results)
-    notes = ["Search: process number. uballoc: task, kernel stack, address space. setuctxt: registers and FPU. procdup "
-             "loop: mappings and page tables. Miscellaneous: descriptors, directory, rights, scheduling and the rest. "
-             "Grey: others who watch forks, not in the paper."]
-    if not any(isinstance(process["samples"], list) for process in document["processes"]):
-        notes.append("No sections: the kernel was not sampled.")
-    page = Layout(title(document), Results(results.source, document, []), notes)
+    page = Layout(title(document), Results(results.source, document, []), [LEGEND_NOTE, *notes_of(document)])
     legend = 0.3
     figure = page.figure(HEADING + HEIGHT + BELOW + legend)
     total = figure.get_figheight()

@@ -17,17 +17,18 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
 from zerotax_axes import time_axis
-from zerotax_documents import document_of, read_document
+from zerotax_documents import document_of, notes_of, read_document
 from zerotax_labels import LABEL_POINTS
 from zerotax_looks import OTHERS, darker
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results, load
-from zerotax_snapshot import FILE, LOOKS, SCHEMA, Mark, available, chosen, left_out, marks, title
+from zerotax_snapshot import FILE, LOOKS, SCHEMA, Mark, available, chosen, marks, title
 from zerotax_style import FAINT, INK
-from zerotax_units import number_text, plain_text, size_text, time_text
+from zerotax_units import number_text, plain_text, time_text
 
 FIGURE = "fork_snapshot"
 REMEDY = "run `zerotax snapshot --json snapshot.json`"
+EARLIER = "written by an earlier version; add it by\n`zerotax snapshot --read FILE --json NEW`"
 KINDS = {"copies": ("copied", "#A9371F", ""), "reuses": ("reused", "#A9D3EE", "///"),
          "others": ("other", "#DDDDDD", "")}
 LEFT, GAP, HEADING, HEIGHT, BELOW, LEGEND = 0.92, 1.0, 0.36, 2.35, 0.62, 0.55   # inches
@@ -78,14 +79,19 @@ def scatter(axes: Axes, of: list[Mark], value: str) -> None:
                   clip_on=False)
 
 
+def not_available(axes: Axes, why: str) -> None:
+    """Nothing but the reason."""
+    axes.set_axis_off()
+    axes.text(0, 0.8, f"n/a: {why}", transform=axes.transAxes, fontsize=LABEL_POINTS)
+
+
 def faults(axes: Axes, result: dict[str, Any] | None, figure: str, heading: str) -> None:
     """The parent's faults on the array, a bar for each part of the time."""
     axes.set_title(heading, loc="left", fontsize=11, pad=7)
     axes.set_xlabel("milliseconds after the instant of the snapshot")
     found = result[figure] if result else {"na": "fork was not measured"}
     if not available(found):
-        axes.set_axis_off()
-        axes.text(0, 0.8, f"n/a: {found['na'][:70]}", transform=axes.transAxes, fontsize=LABEL_POINTS)
+        not_available(axes, found["na"][:70])
         return
     wide = found["timeline"]["bin_ns"] / 1e6
     bins = found["timeline"]["bins"]
@@ -113,15 +119,11 @@ def draw(results: Results) -> Figure:
     """The figure: slow-down against memory and against standing still, and faults over time."""
     document = found(results)
     of = marks(document)
-    if not of:
+    if not of and any("mark" in result for result in document["results"]):
         raise zerotax_main.NothingToDraw(
             "no alternative was measured beside none; run `zerotax snapshot --json snapshot.json`")
     fork = next((r for r in chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
-    given = document["parameters"]
-    page = Layout(title(document), head(document, results),
-                  [f"{given['writers']} writers, {given['checkpointers']} thread(s) that copy, batches of "
-                   f"{size_text(given['batch_bytes'])}; medians of {given['repeat']} runs. Memory and faults are of "
-                   "runs of their own; faults are slower while they are traced.", *left_out(document)])
+    page = Layout(title(document), head(document, results), notes_of(document))
     figure = page.figure(2 * (HEADING + HEIGHT + BELOW) + LEGEND)
     total = figure.get_figheight()
     width = (WIDTH - LEFT - GAP - MARGIN) / 2
@@ -135,11 +137,14 @@ def draw(results: Results) -> Figure:
     for axes, value, heading in ((memory, "share", "memory added, in sizes of the array"),
                                  (stopped, "stopped_ns", "time that all writers stand still")):
         axes.set_title(heading, loc="left", fontsize=11, pad=7)
-        slowdown_axis(axes, of)
-        scatter(axes, of, value)
+        if of:
+            slowdown_axis(axes, of)
+            scatter(axes, of, value)
+        else:
+            not_available(axes, EARLIER)
     memory.set_ylim(-0.04, max([1.05, *(m.share * 1.1 for m in of if m.share is not None)]))
-    times = [mark.stopped_ns for mark in of]
-    time_axis(stopped, min(times) / 2, max(times) * 2)
+    if times := [mark.stopped_ns for mark in of]:
+        time_axis(stopped, min(times) / 2, max(times) * 2)
     handles = []
     for mark in of:
         look = LOOKS.get(mark.name, OTHERS[-1])

@@ -20,7 +20,7 @@ from zerotax_panels import lines_of
 from zerotax_results import Key, Na, Point, Results
 from zerotax_style import FAINT
 from zerotax_summary import figure_title
-from zerotax_units import count_text, size_text, time_text
+from zerotax_units import counted_text, size_text, time_text
 
 FIGURE = "headline"
 SIZES = (100 << 20, 1000 << 20)
@@ -100,8 +100,7 @@ def _bar(axes: Axes, y: float, size: int, point: Point | None, time: float | Non
                   marker="|", markersize=5, clip_on=False)
         end = max(time, high)
     faults = point.figure("calloc_faults")
-    plural = "" if faults == 1 else "s"
-    aside = "" if isinstance(faults, Na) else f"  {count_text(faults)} fault{plural}"
+    aside = "" if isinstance(faults, Na) else f"  {counted_text(faults, 'fault')}"
     value = axes.annotate(time_text(time), (end, y), xytext=(6, 0), textcoords="offset points",
                           va="center", fontsize=VALUE_POINTS, weight="bold",
                           annotation_clip=False)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import zerotax_main
@@ -11,28 +12,31 @@ from matplotlib import colors
 from matplotlib.figure import Figure
 
 from zerotax_documents import document_of, load_document
+from zerotax_files import NothingToDraw
 from zerotax_results import Results
 from zerotax_units import number_text, plain_text, size_text
 
 FIGURE = "policies"
 NAME, SCHEMA = "policies.json", "zerotax.policies/1"
 REMEDY = "run `build/bin/benchmark-policies --json policies.json`"
-POLICIES = ("libmalloc-116", "libmalloc-283", "xzone-792", "unmap", "purge", "memset", "dirty", "adaptive")
+EARLIER = "`build/bin/benchmark-policies --read FILE --json NEW` adds them to this earlier file"
+COLUMNS = 4
 # From a thousandth to a thousand times the best other allocator; white is equal.
 SCALE = colors.LogNorm(1e-3, 1e3)
 
 
 def ratio(cell: dict, policy: str) -> float | None:
-    """The policy's time as a multiple of the cheapest allocator's that is no policy; None when one is n/a."""
-    others = [its["ns"] for name, its in cell["contenders"].items()
-              if name not in POLICIES and not isinstance(its["ns"], dict)]
-    own = cell["contenders"].get(policy, {}).get("ns", {})
-    return None if isinstance(own, dict) or not others else own / min(others)
+    """The policy's time as a multiple of the cheapest allocator's that is no policy; None when it is n/a."""
+    found = cell["contenders"].get(policy, {}).get("to_best_allocator")
+    return None if isinstance(found, dict) else found
 
 
 def draw(results: Results) -> Figure:
     """The figure: a heat map per policy, sizes upwards, shares to the right."""
-    cells = document_of(results, NAME, SCHEMA, REMEDY)["groups"][0]["cells"]
+    document = document_of(results, NAME, SCHEMA, REMEDY)
+    cells, policies = document["groups"][0]["cells"], document.get("policies", [])
+    if not policies:
+        raise NothingToDraw(f"{results.source} has no ratios; {EARLIER}")
     sizes = sorted({cell["sizes"][0] for cell in cells})
     touches = sorted({cell["touch"] for cell in cells})
     by_place = {(cell["sizes"][0], cell["touch"]): cell for cell in cells}
@@ -40,8 +44,10 @@ def draw(results: Results) -> Figure:
     figure.set_label("Policies of largecache beside the best other allocator")
     figure.suptitle("calloc + touch + free: time of each policy of largecache as a multiple of the best other allocator's",
                     x=0.01, ha="left", fontsize=12)
-    panels = figure.subplots(2, 4, sharex=True, sharey=True)
-    for axes, policy in zip(panels.flat, POLICIES):
+    panels = figure.subplots(math.ceil(len(policies) / COLUMNS), COLUMNS, sharex=True, sharey=True, squeeze=False)
+    for axes in panels.flat[len(policies):]:
+        axes.set_visible(False)
+    for axes, policy in zip(panels.flat, policies):
         values = [[ratio(by_place[size, touch], policy) if (size, touch) in by_place else None
                    for touch in touches] for size in sizes]
         axes.imshow([[float("nan") if value is None else value for value in row] for row in values], origin="lower",

@@ -19,13 +19,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from zerotax_documents import read_document, title_of
+from zerotax_documents import notes_of, read_document, title_of
 from zerotax_files import ResultsError
 from zerotax_labels import LINE, text_width, wrap
 from zerotax_lanes import UNKNOWN, Lane, Tick, lanes_of, words_of
 from zerotax_looks import order
 from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import ENDED, Results, load
+from zerotax_results import Results, load
 from zerotax_style import INK
 from zerotax_units import count_text, size_text, tick_size_text
 
@@ -33,6 +33,9 @@ FIGURE = "thresholds_map"
 FILE = "thresholds.json"
 SCHEMA = "zerotax.thresholds/1"
 REMEDY = "python3 plots/validate.py shows every problem"
+# What the parts of a bar mean.
+LEGEND_NOTE = ("Colour: what calloc does after a block of that size has been freed. Long mark: from this size on, this, "
+               "its system calls or the place of the block change; short mark: only those of the first calloc of a process.")
 
 
 class Look(NamedTuple):
@@ -80,29 +83,6 @@ def _head(document: dict[str, Any], results: Results) -> Results:
     return Results(results.source, run, [])
 
 
-def _endings(document: dict[str, Any]) -> list[str]:
-    """How the points ended that have no behaviour: crashed, timeout, …."""
-    seen = [lane["at_from"] for lane in document["lanes"]] \
-        + [entry["above"] for entry in document["thresholds"]]
-    return sorted({signature["status"] for signature in seen} - {"ok"})
-
-
-def notes_of(lanes: list[Lane], endings: list[str]) -> list[str]:
-    """Footnotes: what the parts of a bar mean, and what is not to be relied on."""
-    notes = ["Colour: what calloc does after a block of that size has been freed. Long mark: from this size on, this, "
-             "its system calls or the place of the block change; short mark: only those of the first calloc of a process."]
-    if any(lane.thread == "worker" for lane in lanes):
-        notes.append("A worker thread has a bar of its own only where it differs from the main thread.")
-    doubtful = [tick for lane in lanes for tick in lane.ticks if tick.doubtful]
-    if doubtful:
-        notes.append(f"Dashed: {len(doubtful)} unreliable mark{'s' * (len(doubtful) != 1)}: probed again, the size behaved "
-                     "differently, or behaviour changes back and forth.")
-    if endings:
-        told = ", ".join(ENDED.get(ending, ending) for ending in endings)
-        notes.append(f"Not known where a point ended as: {told}.")
-    return notes
-
-
 def draw(results: Results) -> Figure:
     """The figure: a bar for each allocator and touch over size in bytes, on a log axis."""
     path = results.source
@@ -114,12 +94,13 @@ def draw(results: Results) -> Figure:
     document = read(path)
     try:
         lanes = lanes_of(document)
-        head, endings = _head(document, results), _endings(document)
+        head = _head(document, results)
     except (KeyError, TypeError, AttributeError) as error:
         raise ResultsError(f"{path}: does not match its schema ({error}); {REMEDY}") from error
     if not lanes:
         raise ResultsError(f"{path}: no lane was searched to its end; search again")
-    page = Layout(title_of(document, "What calloc does, by size"), head, notes_of(lanes, endings))
+    page = Layout(title_of(document, "What calloc does, by size"), head,
+                  [LEGEND_NOTE, *notes_of(document)])
     return _draw(lanes, words_of(document), page)
 
 

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from zerotax_panels import LineFigure, Row
 from zerotax_results import Results
-from zerotax_summary import figure_title
-from zerotax_sums import whole_time
+from zerotax_summary import figure_title, said
 
 FIGURE = "time_vs_size"
 
@@ -21,7 +20,7 @@ def draw(results: Results) -> Figure:
     rows = [
         Row("time of one calloc", lambda point: point.figure("calloc_ns", "median"),
             lambda point: (point.figure("calloc_ns", "p05"), point.figure("calloc_ns", "p95"))),
-        Row("calloc + touch + free", whole_time),
+        Row("calloc + touch + free", said(results, "operation_ns")),
     ]
     figure = LineFigure(results, rows, base=None)
     figure.notes.insert(0, "Lines: median. Shaded: 5th to 95th percentile. Lower row: sum of the "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from zerotax_documents import title_of
-from zerotax_units import count_text, plain_text
 
 FILE = "cow.json"
 SCHEMA = "zerotax.cow/1"
@@ -31,13 +30,3 @@ def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]
 def title(document: dict[str, Any]) -> str:
     """How many pages were copied, and by whom."""
     return title_of(document, "Copies, reuses and zero-fills over time")
-
-
-def notes(document: dict[str, Any]) -> list[str]:
-    """What one has to know to read the figure."""
-    words = " ".join(document["command"]) or f"process {document['pid']}"
-    told = [f"{words if len(words) <= 160 else words[:159] + '…'}; counted: {document['counted']}; by "
-            f"{document['method']}. Faults per interval of {plain_text(document['interval_s'])} s; the last one may be shorter."]
-    if document["totals"]["lost"]:
-        told.append(f"{count_text(document['totals']['lost'])} events were lost: the figures are too low.")
-    return told

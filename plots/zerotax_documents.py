@@ -9,15 +9,16 @@ from zerotax_command import ask
 from zerotax_files import NothingToDraw, ResultsError, parse_json, read_text
 from zerotax_results import Results
 
-# Commands that add to a file of an earlier version what they say of it.
+# Commands that add to a file of an earlier version what they say of it, and what all such files of this version have.
 JUDGES = {f"zerotax.{name}/1": name for name in ("thresholds", "fork", "snapshot", "cow")}
+SAID = {"sentence", "notes"}
 
 
 def read_document(path: Path, schema: str, remedy: str, zerotax: Path | None = None) -> dict[str, Any]:
     """The object of a file; raises ResultsError with `remedy` when it is not of this schema.
 
-    A file of an earlier version has no sentences: the command (`zerotax`, or the one built here) adds them. Without a
-    command they are missing.
+    A file of an earlier version lacks sentences, notes or marks: the command (`zerotax`, or the one built here) adds
+    them. Without a command they are missing.
     """
     try:
         document = parse_json(read_text(path))
@@ -26,7 +27,7 @@ def read_document(path: Path, schema: str, remedy: str, zerotax: Path | None = N
     its = document.get("schema") if isinstance(document, dict) else None
     if its != schema:
         raise ResultsError(f"{path}: its schema is {its!r} and this figure is of {schema!r}; {remedy}")
-    if schema not in JUDGES or "sentence" in document:
+    if schema not in JUDGES or SAID.issubset(document):
         return document
     try:
         return ask(path, JUDGES[schema], "--read", str(path), given=zerotax) or document
@@ -38,6 +39,11 @@ def told(document: dict[str, Any], key: str = "sentence") -> str:
     """What the document says of itself; "" where it says nothing, or that it is not known."""
     text = document.get(key)
     return text if isinstance(text, str) else ""
+
+
+def notes_of(document: dict[str, Any]) -> list[str]:
+    """What one has to know to read the document's figure, a sentence each; none in a file of an earlier version."""
+    return [note for note in document.get("notes", []) if isinstance(note, str)]
 
 
 def title_of(document: dict[str, Any], plain: str) -> str:

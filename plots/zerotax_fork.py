@@ -39,16 +39,10 @@ def places(document: dict[str, Any], kind: str) -> list[tuple[int, float, bool]]
                   if place["kind"] == kind and place["populated_bytes"] and place.get("plain", True))
 
 
-def terms(document: dict[str, Any]) -> dict[str, float]:
-    """What each thing costs by the model, in nanoseconds; only what is known."""
-    return {term["key"]: term["ns"] for term in document["model"]["terms"] if not isinstance(term["ns"], dict)}
-
-
-def line(document: dict[str, Any], kind: str, size: float) -> float:
-    """What the model gives for the smallest process with so many populated bytes more."""
-    costs = terms(document)
-    base = next(place["predicted_ns"] for place in document["model"]["fit"] if place["sweep"] == "base")
-    return base + (costs["page"] * size / 4096 if kind == "private" else costs["huge_page"] * size / 2**21)
+def line(document: dict[str, Any], kind: str) -> tuple[float, float] | None:
+    """The model's line: nanoseconds without such pages, and for each of their bytes; None if it is not known."""
+    found = next((each for each in document["model"].get("lines", []) if each["kind"] == kind), None)
+    return (found["empty_ns"], found["ns_per_byte"]) if found else None
 
 
 def title(document: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from zerotax_labels import LINE, wrap
 from zerotax_results import Na, Results
 from zerotax_style import FAINT, INK
+from zerotax_units import counted_text
 from zerotax_words import subtitle, unfinished
 
 WIDTH = 10.67          # inches: 1600 pixels at 150 dpi
@@ -19,7 +20,7 @@ REASONS = 4            # reasons told one by one in a footnote
 
 def tell(reasons: Counter[Na]) -> str:
     """"3 points n/a: no pagemap; 1 point crashed: signal 11", the most frequent first."""
-    told = [f"{count} point{'' if count == 1 else 's'} {na.kind}: "
+    told = [f"{counted_text(count, 'point')} {na.kind}: "
             f"{na.why if len(na.why) <= 90 else na.why[:89] + '…'}"
             for na, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
     rest = sum(sorted(reasons.values(), reverse=True)[REASONS:])

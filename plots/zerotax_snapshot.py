@@ -43,29 +43,20 @@ def available(figure: Any) -> bool:
 
 
 def marks(document: dict[str, Any]) -> list[Mark]:
-    """Those that took a snapshot, and were measured beside none."""
-    size = document["parameters"]["array_bytes"]
+    """Those that there is something to draw of, as the document says; none in a file of an earlier version."""
     found = []
     for result in chosen(document):
-        if result["status"] != "ok" or not available(result["checked_elements"]) \
-                or not available(result["slowdown"]):
-            continue
-        memory = result["memory"]
-        share = (memory["peak_bytes"] - memory["before_bytes"]) / size if available(memory) else None
-        found.append(Mark(result["alternative"], result["slowdown"], share,
-                          result["stopped_ns"]["median"]))
+        mark = result.get("mark", {"na": "of an earlier version"})
+        if available(mark):
+            share = mark["memory_share"] if available(mark["memory_share"]) else None
+            found.append(Mark(result["alternative"], mark["slowdown"], share, mark["stopped_ns"]))
     return found
 
 
-def left_out(document: dict[str, Any]) -> list[str]:
-    """A footnote about alternatives that are not drawn, and other allocators."""
-    notes = [f"{result['alternative']}: {result['status']}: {result['reason']}."
-             for result in chosen(document) if result["status"] != "ok"]
-    others = {r["allocator"] for r in document["results"]} - {document["results"][0]["allocator"]}
-    if others:
-        notes.append(f"Drawn of {document['results'][0]['allocator']}; measured also: "
-                     f"{', '.join(sorted(others))}.")
-    return notes
+def without_mark(result: dict[str, Any]) -> str:
+    """Why there is nothing to draw of a result; "" where there is, or where the document does not say."""
+    mark = result.get("mark", {})
+    return str(mark["na"]) if "na" in mark else ""
 
 
 def title(document: dict[str, Any]) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 from zerotax_command import ask
 from zerotax_documents import read_document
 from zerotax_files import ResultsError
-from zerotax_results import Key, Results
+from zerotax_results import Key, Na, Point, Results
 from zerotax_units import plain_text
 
 FILE, SCHEMA = "summary.json", "zerotax.summary/1"
 Place = tuple[Key, str, int, float]   # line, case, size in bytes, touch
+Rows = dict[Place, dict[str, Any]]
 
 
 def given_as(source: Path) -> Path:
@@ -31,7 +32,7 @@ def summary_of(source: Path, zerotax: Path | None = None) -> dict[str, Any] | No
     if source.name != "run.json" or not beside.is_file():
         return ask(given, "summary", str(given), given=zerotax)
     found = read_document(beside, SCHEMA, f"write it anew: `zerotax summary {given} --json {beside}`")
-    if "figures" in found:
+    if "figures" in found and "unfinished" in found["run"]:
         return found
     try:
         return ask(given, "summary", str(given), given=zerotax) or found
@@ -39,7 +40,7 @@ def summary_of(source: Path, zerotax: Path | None = None) -> dict[str, Any] | No
         return found
 
 
-def _known(source: Path) -> dict[str, Any]:
+def known(source: Path) -> dict[str, Any]:
     """The summary, or nothing: a figure is drawn without its words rather than not at all."""
     try:
         return summary_of(source) or {}
@@ -49,19 +50,21 @@ def _known(source: Path) -> dict[str, Any]:
 
 def figure_title(results: Results, figure: str, plain: str) -> str:
     """What the figure shows, or the title of its axes where nothing is said of it."""
-    text = _known(results.source).get("figures", {}).get(figure, {}).get("title")
+    text = known(results.source).get("figures", {}).get(figure, {}).get("title")
     return text if isinstance(text, str) else plain
 
 
 def touch_heading(results: Results, touch: float) -> str:
     """What a touched fraction means, in words where there are any."""
     name = plain_text(touch)
-    words = _known(results.source).get("touches", {}).get(name)
+    words = known(results.source).get("touches", {}).get(name)
     return f"touch {name}: the program writes {words}" if words else f"touch {name}"
 
 
-def shares(document: dict[str, Any]) -> dict[Place, dict[str, Any]]:
-    """Of each point, the shares of its block that calloc zeroed ("zeroed_share"), and needlessly ("redundant_share")."""
+def rows_of(document: dict[str, Any]) -> Rows:
+    """What a summary says of each point, by its columns; nothing if there is no summary."""
+    if "points" not in document:
+        return {}
     keys = [
         (each["allocator"], tuple(sorted(each["env"].items())), each["preload"]) for each in document["allocators"]
     ]
@@ -71,5 +74,23 @@ def shares(document: dict[str, Any]) -> dict[Place, dict[str, Any]]:
         row = dict(zip(names, values))
         allocator, env, preload = keys[row["allocator"]]
         place = Key(allocator, env, row["thread"], preload), row["case"], row["size_bytes"], float(row["touch"])
-        found[place] = {name: row[name] for name in ("redundant_share", "zeroed_share") if name in row}
+        found[place] = row
     return found
+
+
+def said_of(rows: Rows, name: str) -> Callable[[Point], float | Na]:
+    """What the summary says of a point in the column of this name."""
+    def value(point: Point) -> float | Na:
+        if point.status != "ok":
+            return point.figure(name)
+        found = rows.get((point.key, point.raw["case"], point.size, point.touch), {}).get(name)
+        if isinstance(found, dict):
+            return Na(found["na"])
+        return Na(f"no {name} in a summary") if found is None else float(found)
+
+    return value
+
+
+def said(results: Results, name: str) -> Callable[[Point], float | Na]:
+    """The same of the summary of this run."""
+    return said_of(rows_of(known(results.source)), name)

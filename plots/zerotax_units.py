@@ -50,6 +50,11 @@ def count_text(count: float) -> str:
     return f"{count:,.0f}" if count == int(count) else number_text(count)
 
 
+def counted_text(count: float, singular: str) -> str:
+    """A count with its noun: 1 fault, 2 faults."""
+    return f"{count_text(count)} {singular}{'' if count == 1 else 's'}"
+
+
 def exact_size_text(size: float) -> str:
     """A size in bytes, to the byte: 131,049 B."""
     return f"{count_text(size)} B"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from zerotax_results import Results
+from zerotax_results import SCHEMA, Results
+from zerotax_summary import known
+from zerotax_units import counted_text
 
 
 def subtitle(results: Results) -> list[str]:
@@ -11,7 +13,7 @@ def subtitle(results: Results) -> list[str]:
     cpus, thp = results.environment("cpus"), results.environment("thp")
     kernel = results.environment("kernel")
     parts = [f"Linux {kernel}" if kernel else None, results.environment("cpu"),
-             f"{cpus} CPU{'' if cpus == 1 else 's'}" if cpus else None,
+             counted_text(cpus, "CPU") if isinstance(cpus, int) and cpus else None,
              f"THP {thp}" if thp else None, str(run.get("started", ""))[:10] or None,
              f"zerotax {run['zerotax_version']}" if run.get("zerotax_version") else None]
     versions: dict[str, None] = {}
@@ -24,9 +26,7 @@ def subtitle(results: Results) -> list[str]:
 
 def unfinished(results: Results) -> list[str]:
     """A footnote when the run is not complete."""
-    plan, state = results.run.get("plan", {}), results.run.get("state")
-    if state in (None, "complete"):
-        return []
-    return [f"The run is {'still going' if state == 'running' else 'interrupted'}: "
-            f"{plan.get('points_finished', '?')} of {plan.get('points_planned', '?')} points "
-            "are measured."]
+    if results.run.get("schema") != SCHEMA:
+        return []   # a document, and no run
+    text = known(results.source).get("run", {}).get("unfinished")
+    return [text] if isinstance(text, str) else []

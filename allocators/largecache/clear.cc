@@ -82,13 +82,15 @@ bool PopulatedPages::Choose(std::uintptr_t address, std::size_t size, std::uint3
   return true;
 }
 
+// Fewer at a time, because free calls this, on any stack.
 std::uint32_t CountPopulated(std::uintptr_t address, std::size_t size) {
-  PageRun runs[kRuns];
+  constexpr std::size_t kFewRuns = 32;
+  PageRun runs[kFewRuns];
   std::size_t pages = 0;
-  std::size_t count = 0;
   std::uintptr_t from = address;
   while (from < address + size) {
-    if (!NonZeroRuns(from, address + size, runs, kRuns, count, from)) return Block::kUnknown;
+    std::size_t count = 0;
+    if (!NonZeroRuns(from, address + size, runs, kFewRuns, count, from)) return Block::kUnknown;
     for (std::size_t i = 0; i < count; ++i) pages += (runs[i].end - runs[i].begin) / PageSize();
   }
   return pages < Block::kUnknown ? static_cast<std::uint32_t>(pages) : Block::kUnknown;

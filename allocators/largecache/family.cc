@@ -61,7 +61,7 @@ void* Realloc(LargeHeap& heap, void* pointer, std::size_t size) {
     Free(heap, pointer);
     return nullptr;
   }
-  std::size_t old_size = heap.UsableSize(pointer);
+  std::size_t old_size = IsPageAligned(pointer) ? heap.UsableSize(pointer) : 0;
   if (old_size != 0) {
     if (heap.ResizeInPlace(pointer, old_size, size)) return pointer;
     if (void* const moved = heap.MoveGrown(pointer, old_size, size)) return moved;
@@ -125,9 +125,11 @@ void* Pvalloc(LargeHeap& heap, std::size_t size) {
 
 std::size_t UsableSize(LargeHeap& heap, void* pointer) {
   if (pointer == nullptr) return 0;
-  const std::size_t size = heap.UseAll(pointer);
-  if (size != 0) return size;
-  if (IsPageAligned(pointer)) StopUnlessSmall(heap, pointer, "malloc_usable_size");
+  if (IsPageAligned(pointer)) {
+    const std::size_t size = heap.UseAll(pointer);
+    if (size != 0) return size;
+    StopUnlessSmall(heap, pointer, "malloc_usable_size");
+  }
   return small::UsableSize(pointer);
 }
 

@@ -314,9 +314,10 @@ bool LargeHeap::Free(void* pointer) {
       return false;
     }
     statistics_.in_use_bytes -= InUse(block);
-    // Where all of it would not fit, what is populated of it may.
+    // Where all of it would not fit, its populated pages may; long before, as what is cached until then counts in full.
     counts = policy().sorts_by_contents && settings_.entries > 0 &&
-             (block.use == Use::kZeroed || block.asked < block.size) && held_bytes_ + block.size > MemoryLimitLocked();
+             (block.use == Use::kZeroed || block.asked < block.size) &&
+             held_bytes_ + block.size > MemoryLimitLocked() / 2;
     // A block that is large only because of its alignment is not kept (xzone_segment.c:2963).
     if (!policy().should_cache(settings_, block.size) || block.size <= settings_.threshold ||
         (block.size > MemoryLimitLocked() && !counts)) {

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "grid.h"
+#include "largecache/policy.h"
 
 using namespace zerotax;
 
@@ -167,5 +169,29 @@ Json cell_json(const Cell& cell, const std::vector<Contender>& contenders) {
                      {"near_kept", verdict.near_kept},
                      {"ten_times_promised", verdict.ten_times_promised},
                      {"ten_times_kept", verdict.ten_times_kept}};
+  add_ratios(json, policy_names());
   return json;
+}
+
+std::vector<std::string> policy_names() {
+  std::vector<std::string> names;
+  for (const auto* each = largecache::kPolicies; *each != nullptr; ++each) names.emplace_back((*each)->name);
+  return names;
+}
+
+void add_ratios(Json& cell, const std::vector<std::string>& policies) {
+  double best = 0;
+  for (const auto& [name, figures] : cell.at("contenders").items()) {
+    if (is_not_available(figures.at("ns")) || std::ranges::find(policies, name) != policies.end()) continue;
+    const double ns = figures.at("ns");
+    if (best == 0 || ns < best) best = ns;
+  }
+  for (auto& [name, figures] : cell.at("contenders").items()) {
+    Json& ratio = figures["to_best_allocator"];
+    if (is_not_available(figures.at("ns"))) {
+      ratio = figures.at("ns");
+    } else {
+      ratio = best > 0 ? Json(figures.at("ns").get<double>() / best) : not_available("no other allocator was measured");
+    }
+  }
 }

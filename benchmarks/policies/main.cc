@@ -14,8 +14,10 @@
 #include "base/statistics.h"
 #include "base/units.h"
 #include "cli/standalone.h"
+#include "core/document.h"
 #include "core/interrupt.h"
 #include "core/output_file.h"
+#include "core/output_paths.h"
 #include "core/progress.h"
 #include "grid.h"
 #include "os/environment.h"
@@ -178,7 +180,10 @@ int run(bool smoke, const std::string& file) {
   for (const Group& group : groups)
     steps += group.cells.size() * static_cast<std::size_t>(effort.rounds + group.audited);
   Progress progress("policies", steps, static_cast<double>(steps));
-  Json json{{"schema", "zerotax.policies/1"}, {"environment", describe_environment()}, {"groups", Json::array()}};
+  Json json{{"schema", "zerotax.policies/1"},
+            {"environment", describe_environment()},
+            {"policies", policy_names()},
+            {"groups", Json::array()}};
   for (Group& group : groups) {
     measure(group, contenders, effort.rounds, progress);
     if (group.audited) audit(group, contenders, progress);
@@ -196,18 +201,33 @@ int run(bool smoke, const std::string& file) {
   return !smoke && broken > 0 ? 1 : 0;
 }
 
+/// What an earlier version wrote, with what this one says of it.
+int judge_again(const std::string& read, const std::string& file) {
+  if (file.empty()) throw UsageError("--read without --json", "give the file to write to with --json");
+  check_outputs({{"--json", file}}, {{"--read", read}});
+  Json json = read_document(read, "policies", "give a file of benchmark-policies --json");
+  json["policies"] = policy_names();
+  for (Json& group : json.at("groups")) {
+    for (Json& cell : group.at("cells")) add_ratios(cell, policy_names());
+  }
+  write_file(file, json_text(json));
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   bool smoke = false;
+  std::string read;
   std::string file;
   const auto add = [&](Arguments arguments) {
     arguments.flag("--smoke", smoke, "two cells, one round: only to see that it works");
-    arguments.option("--json", file, "write everything to this file");
+    arguments.option("--read", read, "measure nothing: judge this earlier file of --json again").path();
+    arguments.option("--json", file, "write everything to this file").path();
   };
   const auto start = [&] {
     catch_interrupts();
-    return run(smoke, file);
+    return read.empty() ? run(smoke, file) : judge_again(read, file);
   };
   return standalone_main("benchmark-policies",
                          "calloc + touch + free under every allocator and every policy of largecache", argc, argv, add,

@@ -3,7 +3,6 @@
 // other, in an order that rotates. Expected of `adaptive`: never more than the cheaper of the two glibcs (results.h).
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include "core/interrupt.h"
 #include "core/output_file.h"
 #include "core/progress.h"
+#include "core/temporary_folder.h"
 #include "os/environment.h"
 #include "results.h"
 
@@ -31,32 +31,6 @@ struct Options {
   int timeout_s = 60;
   std::string file;
   bool smoke = false;
-};
-
-/// Holds the input of all programs, a folder each.
-class Folder {
- public:
-  Folder() : path_((fs::temp_directory_path() / "zerotax-programs-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw MachineError("cannot make a folder in " + fs::temp_directory_path().string(), "set TMPDIR to another");
-    }
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  /// Made if it is not there.
-  [[nodiscard]] fs::path of(const Program& program) const {
-    fs::path folder = fs::path(path_) / program.name;
-    fs::create_directories(folder);
-    return folder;
-  }
-
- private:
-  std::string path_;
 };
 
 std::vector<std::string> words_of(const std::string& list) {
@@ -95,7 +69,7 @@ bool measure_round(Measured& measured, const std::string& file, const std::vecto
 
 /// All programs, round by round, until all is done or a signal asks for an end.
 void measure(std::vector<Measured>& all, const std::vector<Contender>& contenders, std::size_t rounds,
-             std::chrono::seconds timeout, const Folder& folder, Progress& progress) {
+             std::chrono::seconds timeout, const TemporaryFolder& folder, Progress& progress) {
   for (std::size_t round = 0; round < rounds; ++round) {
     for (Measured& measured : all) {
       std::string why;
@@ -104,7 +78,8 @@ void measure(std::vector<Measured>& all, const std::vector<Contender>& contender
         measured.missing = why;
         continue;
       }
-      const Place place{folder.of(measured.program), timeout};
+      const Place place{folder.file(measured.program.name), timeout};
+      fs::create_directories(place.folder);
       if (round == 0 && measured.program.prepare) {
         progress.show("input of " + measured.program.name);
         measured.program.prepare(place.folder);
@@ -149,7 +124,7 @@ int run(const Options& options) {
   const std::size_t steps = rounds * all.size() * contenders.size();
   const Json environment = describe_environment();
   {
-    const Folder folder;
+    const TemporaryFolder folder("programs");  // of the input of all programs, a folder each
     Progress progress("programs", steps, static_cast<double>(steps));
     measure(all, contenders, rounds, std::chrono::seconds(options.timeout_s), folder, progress);
     progress.clear();

@@ -1,6 +1,5 @@
-# What benchmark-programs runs and is no program of Debian's, and what counts the faults of each. Linked against no allocator:
-# they are preloaded.
-foreach(name meter blocks growing threads)
+# What benchmark-programs runs and is no program of Debian's. Linked against no allocator: they are preloaded.
+foreach(name blocks growing threads)
   file(GLOB source ${CMAKE_CURRENT_SOURCE_DIR}/programs/${name}.c*)
   add_executable(benchmark-programs-${name} ${source})
   set_target_properties(benchmark-programs-${name} PROPERTIES
@@ -9,6 +8,6 @@ foreach(name meter blocks growing threads)
   add_dependencies(benchmark-programs benchmark-programs-${name})
 endforeach()
 target_link_libraries(benchmark-programs-threads PRIVATE Threads::Threads)
-add_dependencies(benchmark-programs largecache)
+add_dependencies(benchmark-programs largecache run-metered)
 # The policies are those that the library has.
 target_link_libraries(benchmark-programs PRIVATE largecache_core)

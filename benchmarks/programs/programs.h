@@ -19,8 +19,9 @@ struct Program {
   std::vector<std::string> words;  ///< behind it
   std::function<void(const std::filesystem::path& folder)> prepare = {};  ///< makes its input in its folder
   std::string input = "/dev/null";
-  std::string client = {};  ///< of a server: a command for the shell that gives it work and ends it
-  bool quick = false;       ///< in a smoke run
+  std::string client = {};     ///< of a server: a command for the shell that gives it work and ends it
+  bool quick = false;          ///< in a smoke run
+  bool own_allocator = false;  ///< it is linked with another than the C library's
 };
 
 /// All of them, in the order of the table.

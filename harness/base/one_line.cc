@@ -7,9 +7,12 @@ namespace {
 
 constexpr std::size_t kLongestWord = 160;
 
+/// Whether a byte continues a character of UTF-8.
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80; }
+
 /// Not within a character of UTF-8.
 std::string shortened(const std::string& word) {
-  const auto inside = [&](std::size_t at) { return (static_cast<unsigned char>(word[at]) & 0xC0U) == 0x80; };
+  const auto inside = [&](std::size_t at) { return continues(word[at]); };
   std::size_t head = kLongestWord / 2;
   std::size_t tail = word.size() - kLongestWord / 2;
   while (head > 0 && inside(head)) --head;
@@ -43,6 +46,17 @@ std::string one_line(std::string_view text) {
   }
   end_word();
   return line;
+}
+
+std::string first_characters(std::string text, std::size_t most) {
+  std::size_t characters = 0;
+  std::size_t last = 0;  // where the last character that is kept beside the … ends
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (continues(text[at])) continue;
+    if (characters + 1 == most) last = at;
+    if (characters++ == most) return text.replace(last, std::string::npos, "…");
+  }
+  return text;
 }
 
 }  // namespace zerotax

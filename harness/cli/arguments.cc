@@ -1,8 +1,11 @@
 #include "cli/arguments.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 
+#include "base/error.h"
 #include "cli/complete_values.h"
 #include "cli/parser.h"
 
@@ -109,6 +112,14 @@ std::string Arguments::name() const { return app_->get_name(); }
 
 void Arguments::keep_leftover() { app_->allow_extras(); }
 
-std::vector<std::string> Arguments::leftover() const { return app_->remaining(); }
+void Arguments::refuse_leftover() const {
+  const std::vector<std::string> left = app_->remaining();
+  if (left.empty()) return;
+  if (left.front().starts_with('-')) {
+    throw UsageError(fmt::format("unknown option '{}'", left.front()), fmt::format("see `zerotax {} --help`", name()));
+  }
+  throw UsageError(fmt::format("unexpected '{}'", left.front()),
+                   "put options before --, and the program and its arguments after it");
+}
 
 }  // namespace zerotax

@@ -68,9 +68,10 @@ class Arguments {
   [[nodiscard]] bool given() const;
   [[nodiscard]] std::string name() const;
 
-  /// Accepts words that are not options of the command: leftover() returns them.
+  /// Words that are not options of the command are refuse_leftover()'s, which has a clearer message than the parser.
   void keep_leftover();
-  [[nodiscard]] std::vector<std::string> leftover() const;
+  /// Throws UsageError if there are any: of a command that runs a program, whose words stand after --.
+  void refuse_leftover() const;
 
   /// For cli/ itself.
   [[nodiscard]] CLI::App& app() const { return *app_; }

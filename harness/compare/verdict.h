@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/paired_times.h"
 #include "compare/compared_point.h"
-#include "compare/times.h"
 
 namespace zerotax::compare {
 

@@ -128,8 +128,6 @@ Allocator parse_allocator(const std::string& word) {
   return allocator;
 }
 
-/// Throws UsageError for a variable that zerotax sets itself, which would silently be overwritten, and for a word that
-/// is not the name of a variable.
 void check_variable(const std::string& key, const std::string& allocator) {
   if (key == "LD_PRELOAD") {
     throw UsageError("--env cannot set LD_PRELOAD: zerotax sets it itself",
@@ -148,18 +146,10 @@ void check_variable(const std::string& key, const std::string& allocator) {
 }
 
 void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
-  const auto colon = word.find(':');
-  const auto equals = word.find('=', colon == std::string::npos ? 0 : colon);
-  if (colon == std::string::npos || equals == std::string::npos || equals == colon + 1) {
-    throw UsageError(fmt::format("invalid --env '{}'", word),
-                     "give NAME:KEY=VALUE, as in --env jemalloc:MALLOC_CONF=retain:false");
-  }
-  const std::string name = word.substr(0, colon);
-  const std::string key = word.substr(colon + 1, equals - colon - 1);
-  check_variable(key, name);
+  const auto [name, key, value] = parse_env_word(word);
   for (Allocator& allocator : allocators) {
     if (allocator.name != name) continue;
-    if (!allocator.env.emplace(key, word.substr(equals + 1)).second) {
+    if (!allocator.env.emplace(key, value).second) {
       throw UsageError(fmt::format("--env sets {} of {} twice", key, name), "leave one of them out");
     }
     return;
@@ -175,6 +165,18 @@ const std::vector<BuiltinAllocator>& builtin_allocators() {
 #include "builtin_allocators.inc"
   };
   return all;
+}
+
+EnvWord parse_env_word(const std::string& word) {
+  const auto colon = word.find(':');
+  const auto equals = word.find('=', colon == std::string::npos ? 0 : colon);
+  if (colon == std::string::npos || equals == std::string::npos || equals == colon + 1) {
+    throw UsageError(fmt::format("invalid --env '{}'", word),
+                     "give NAME:KEY=VALUE, as in --env jemalloc:MALLOC_CONF=retain:false");
+  }
+  EnvWord parsed{word.substr(0, colon), word.substr(colon + 1, equals - colon - 1), word.substr(equals + 1)};
+  check_variable(parsed.key, parsed.allocator);
+  return parsed;
 }
 
 void check_preload_path(const std::string& path, const std::string& remedy) {

@@ -31,6 +31,17 @@ std::string probe_folder();
 /// Throws UsageError for a path that LD_PRELOAD cannot hold.
 void check_preload_path(const std::string& path, const std::string& remedy);
 
+/// A word of --env, taken apart.
+struct EnvWord {
+  std::string allocator;
+  std::string key;
+  std::string value;
+};
+
+/// Throws UsageError for what is not NAME:KEY=VALUE, a KEY that zerotax sets itself, which would silently be
+/// overwritten, and one that is not the name of a variable.
+EnvWord parse_env_word(const std::string& word);
+
 /// Turns --allocator words (NAME or NAME=PATH) and --env words (NAME:KEY=VALUE) into allocators whose versions were
 /// read by starting each. No names: every built-in one. Throws UsageError for unknown or doubled names, and for a path
 /// that is not a malloc replacement.

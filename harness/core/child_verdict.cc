@@ -19,9 +19,9 @@ std::string how_it_ended(const ChildResult& child, std::chrono::duration<double>
     case End::kExited:
       return fmt::format("exited with status {}", child.code);
     case End::kSignalled:
-      return fmt::format("killed by SIG{}", sigabbrev_np(child.code));
+      return "killed by " + signal_name(child.code);
     case End::kSuspended:
-      return fmt::format("stopped by SIG{}, and not continued", sigabbrev_np(child.code));
+      return fmt::format("stopped by {}, and not continued", signal_name(child.code));
     case End::kTimeout:
       return fmt::format("not done after {:.3g} s", timeout.count());
     case End::kMemory:

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,6 +9,7 @@
 #include "base/error.h"
 #include "core/output_file.h"
 #include "core/python.h"
+#include "core/temporary_folder.h"
 
 namespace zerotax {
 
@@ -47,22 +45,12 @@ std::string draw_svg(const std::string& name, const std::string& document) {
   const auto python = find_python({"matplotlib"});
   if (!python) throw MachineError("no python3 with matplotlib was found", "apt-get install python3-matplotlib");
   if (document.empty()) return "";
-  std::string folder = (fs::temp_directory_path() / "zerotax-figure-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) {
-    throw MachineError(fmt::format("{} cannot be created: {}", folder, std::strerror(errno)),
-                       "point TMPDIR at a writable folder");
-  }
+  const TemporaryFolder folder("figure");
+  write_file(folder.file("in.json"), document);
+  const ChildResult drawn =
+      run_python(*python, {script + "/" + name + ".py", folder.file("in.json"), "--format", "svg"});
   std::ostringstream svg;
-  ChildResult drawn;
-  try {
-    write_file(folder + "/in.json", document);
-    drawn = run_python(*python, {script + "/" + name + ".py", folder + "/in.json", "--format", "svg"});
-    svg << std::ifstream(folder + "/" + name + ".svg").rdbuf();
-  } catch (...) {
-    fs::remove_all(folder);
-    throw;
-  }
-  fs::remove_all(folder);
+  svg << std::ifstream(folder.file(name + ".svg")).rdbuf();
   if (drawn.end == ChildResult::End::kExited && drawn.code == 0) return svg.str();
   throw MachineError(fmt::format("{}/{}.py failed: {}", script, name, drawn.errors.substr(0, drawn.errors.find('\n'))),
                      "draw it from the file of --json");

@@ -46,7 +46,8 @@ void check_answered(const Allocator& allocator, const ChildResult& child, bool c
   }
   const bool ended_well = child.end == ChildResult::End::kExited && child.code == 0;
   if (ended_well && complete) return;
-  const std::string what = allocator.preload ? fmt::format(" with '{}' preloaded", *allocator.preload) : "";
+  const std::string what =
+      allocator.preload && !allocator.preload->empty() ? fmt::format(" with '{}' preloaded", *allocator.preload) : "";
   std::string said = child.errors.substr(0, child.errors.find('\n'));
   if (!said.empty()) said = ": " + said;
   const std::string problem = fmt::format("a program that only allocates one byte fails under {}{}: {}{}",

@@ -55,7 +55,12 @@ std::optional<Allocator> resolve_program_allocator(const std::string& word, cons
   Allocator allocator = resolve_allocators({word}, env).front();
   if (allocator.preload) return allocator;
   // A built-in allocator's library is what its probe is linked with.
-  const auto answer = ask_probe(allocator);
+  // What the user preloads would answer in its place.
+  Allocator alone = allocator;
+  alone.preload = "";
+  const auto answer = ask_probe(alone);
+  const auto version = answer.find("version");
+  allocator.version = version != answer.end() ? version->second : "";
   std::error_code failure;
   allocator.preload = std::filesystem::canonical(answer.at("calloc"), failure).string();
   if (failure) {

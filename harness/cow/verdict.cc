@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include "base/one_line.h"
 #include "base/units.h"
 #include "cow/document.h"
 
@@ -26,6 +29,27 @@ bool has_children(const Json& intervals) {
   });
 }
 
+/// "./server --fast", "process 4711". Of a long command line the beginning.
+std::string watched_words(const Json& cow) {
+  const auto command = cow.at("command").get<std::vector<std::string>>();
+  if (command.empty()) return fmt::format("process {}", cow.at("pid").get<int>());
+  return first_characters(fmt::format("{}", fmt::join(command, " ")), 160);
+}
+
+/// What one has to know to read the counts.
+Json notes_of(const Json& cow) {
+  Json notes = Json::array();
+  notes.push_back(fmt::format("{}; counted: {}; by {}. Faults per interval of {:g} s; the last one may be shorter.",
+                              watched_words(cow), cow.at("counted").get<std::string>(),
+                              cow.at("method").get<std::string>(), cow.at("interval_s").get<double>()));
+  const auto lost = cow.at("totals").at("lost").get<std::uint64_t>();
+  if (lost > 0) {
+    notes.push_back(
+        fmt::format("{} {} lost: the counts are too low.", format_counted(lost, "event"), lost == 1 ? "was" : "were"));
+  }
+  return notes;
+}
+
 }  // namespace
 
 void add_verdict(Json& cow) {
@@ -38,6 +62,7 @@ void add_verdict(Json& cow) {
     text += fmt::format(": {} by the parent, {} by its children", format_count(parent), format_count(children));
   }
   cow["sentence"] = text + ".";
+  cow["notes"] = notes_of(cow);
 }
 
 }  // namespace zerotax::cow

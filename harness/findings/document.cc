@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "core/metric_json.h"
+#include "findings/figures_text.h"
 #include "findings/projects.h"
 #include "findings/rule.h"
 #include "findings/tax.h"
@@ -54,13 +55,21 @@ std::string breakable(std::string words) {
 }
 
 std::string knob_words(const Json& knob) {
-  const Json& effect = knob.at("effect");
-  if (is_not_available(effect))
-    return fmt::format("{}: {}", breakable(env_words(knob.at("env"))), text_field(effect, "na", ""));
-  return fmt::format("{}: {}", breakable(env_words(knob.at("env"))), effect.dump());
+  return fmt::format("{}: {}", breakable(env_words(knob.at("env"))), knob.at("text").get<std::string>());
+}
+
+Json shown_in_json(const ShownIn& shown) {
+  Json columns = Json::object();
+  if (*shown.column != '\0') columns[std::string(shown.figure) + ".f"] = shown.column;
+  return {{"figure", shown.figure}, {"columns", columns}};
 }
 
 }  // namespace
+
+Json knob_json(const Json& env, const Json& effect) {
+  const std::string text = is_not_available(effect) ? text_field(effect, "na", "") : figures_text(effect);
+  return {{"env", env}, {"effect", effect}, {"text", text}};
+}
 
 std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds) {
   std::vector<const Point*> firsts;
@@ -77,7 +86,10 @@ std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, c
     const FindingSubject subject = subject_of(*first, points, thresholds);
     for (const FindingRule* rule : FindingRule::all()) {
       std::vector<Finding> found = rule->find(subject);
-      for (Finding& finding : found) finding.rule = rule->name();
+      for (Finding& finding : found) {
+        finding.rule = rule->name();
+        if (!finding.shown_in) finding.shown_in = rule->shown_in();
+      }
       std::move(found.begin(), found.end(), std::back_inserter(one.findings));
     }
     tell_apart(one.allocator, one.findings);
@@ -97,11 +109,12 @@ Json finding_json(const AllocatorFindings& subject, const Finding& finding) {
   json["severity"] = severity_word(finding.severity);
   json["title"] = finding.title;
   json["sentence"] = finding.sentence;
+  json["shown_in"] = shown_in_json(finding.shown_in.value_or(ShownIn{"time"}));
   json["evidence"] = finding.evidence;
+  for (Json& entry : json["evidence"]) entry["text"] = figures_text(entry.at("figures"));
   json["knobs"] = Json::array();
   for (const Json& knob : upstream_entries(subject.allocator, "knobs", finding)) {
-    json["knobs"].push_back(
-        {{"env", knob.at("env")}, {"effect", not_available("not tried yet: zerotax report tries it")}});
+    json["knobs"].push_back(knob_json(knob.at("env"), not_available("not tried yet: zerotax report tries it")));
   }
   return json;
 }
@@ -171,7 +184,8 @@ std::string findings_text(const Json& findings) {
                         range_text(least->at("size_bytes"), most->at("size_bytes")));
     for (const Json& knob : finding.at("knobs")) text += wrap("knob: " + knob_words(knob), "    ", "      ");
   }
-  return text;
+  if (last.empty()) return text;
+  return text + "\nTo try settings on a program of your own: zerotax advise -- COMMAND\n";
 }
 
 }  // namespace zerotax::findings

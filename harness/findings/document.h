@@ -22,6 +22,9 @@ struct AllocatorFindings {
 /// allocator and configuration, in order of appearance, those without findings too.
 std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds);
 
+/// A setting with what it changed: figures, or {"na": why}; and that in words.
+Json knob_json(const Json& env, const Json& effect);
+
 /// One finding as in "zerotax.findings/1", its knobs not tried yet.
 Json finding_json(const AllocatorFindings& subject, const Finding& finding);
 

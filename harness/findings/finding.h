@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,12 @@ Severity parse_severity(std::string_view word);
 /// From blocks of this many bytes on, a finding matters more.
 inline constexpr std::uint64_t kBigBlock = 1 << 20;
 
+/// What of the page shows a finding at its best.
+struct ShownIn {
+  const char* figure;       ///< "time", "faults", "bytes" or "heat"
+  const char* column = "";  ///< by its name in the page's address; empty: the figure's first
+};
+
 /// One thing that an allocator does needlessly, with all the points that show it.
 struct Finding {
   std::string rule;              ///< set by whoever applies the rule
@@ -27,9 +34,10 @@ struct Finding {
   std::uint64_t named_bytes = 0;  ///< the size in its id, which it keeps when other sizes are measured
   bool exact = false;             ///< named_bytes is the very byte at which it happens
   Severity severity = Severity::kLow;
-  std::string title;              ///< one line, with ratio and size
-  std::string sentence;           ///< one sentence in plain words
-  Json evidence = Json::array();  ///< {"case", "size_bytes", "touch", "thread", "figures"}, one for each point
+  std::string title;                ///< one line, with ratio and size
+  std::string sentence;             ///< one sentence in plain words
+  std::optional<ShownIn> shown_in;  ///< nothing: what its rule says
+  Json evidence = Json::array();    ///< {"case", "size_bytes", "touch", "thread", "figures"}, one for each point
 };
 
 /// "mimalloc-redundant-fresh-100MiB".

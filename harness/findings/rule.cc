@@ -13,8 +13,8 @@ std::vector<const FindingRule*>& registered() {
 
 }  // namespace
 
-FindingRule::FindingRule(const char* name, const char* meaning, Find function)
-    : name_(name), meaning_(meaning), find_(function) {
+FindingRule::FindingRule(const char* name, const char* meaning, ShownIn shown_in, Find function)
+    : name_(name), meaning_(meaning), shown_in_(shown_in), find_(function) {
   auto& rules = registered();
   const auto after =
       std::upper_bound(rules.begin(), rules.end(), std::string_view(name),

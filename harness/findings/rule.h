@@ -24,11 +24,13 @@ class FindingRule {
  public:
   using Find = std::vector<Finding> (*)(const FindingSubject& subject);
 
-  /// `name`: as in the ids of its findings; `meaning`: for people, one line.
-  FindingRule(const char* name, const char* meaning, Find function);
+  /// `name`: as in the ids of its findings; `meaning`: for people, one line; `shown_in`: of its findings, unless one
+  /// says otherwise.
+  FindingRule(const char* name, const char* meaning, ShownIn shown_in, Find function);
 
   [[nodiscard]] const char* name() const { return name_; }
   [[nodiscard]] const char* meaning() const { return meaning_; }
+  [[nodiscard]] const ShownIn& shown_in() const { return shown_in_; }
   [[nodiscard]] std::vector<Finding> find(const FindingSubject& subject) const { return find_(subject); }
 
   /// Every rule, by name.
@@ -37,6 +39,7 @@ class FindingRule {
  private:
   const char* name_;
   const char* meaning_;
+  ShownIn shown_in_;
   Find find_;
 };
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <optional>
+#include <tuple>
 
 #include "base/size.h"
 #include "base/units.h"
 #include "fork/document.h"
+#include "os/page.h"
 
 namespace zerotax::fork {
 namespace {
@@ -25,33 +27,61 @@ const Json* base_of(const Json& model) {
   return found == fit.end() ? nullptr : &*found;
 }
 
+/// What a term of the model costs; nothing if that is not known.
+std::optional<double> cost_of(const Json& model, const char* key) {
+  for (const Json& term : model.at("terms")) {
+    if (term.at("key") == key && !is_not_available(term.at("ns"))) return term.at("ns").get<double>();
+  }
+  return std::nullopt;
+}
+
+/// The model's time of a fork by populated bytes, for each kind of pages whose cost is known.
+Json lines_of(const Json& model, const Json& base) {
+  Json lines = Json::array();
+  for (const auto& [kind, key, bytes] :
+       {std::tuple{"private", "page", kPageBytes}, {"huge", "huge_page", kHugePageBytes}}) {
+    const auto ns = cost_of(model, key);
+    if (!ns) continue;
+    lines.push_back(
+        {{"kind", kind}, {"empty_ns", base.at("predicted_ns")}, {"ns_per_byte", *ns / static_cast<double>(bytes)}});
+  }
+  return lines;
+}
+
 /// "fork takes 25 µs, and 70 ns for each populated page: 18 ms with 1 GiB."
 Json sentence_of(const Json& model) {
   if (is_not_available(model)) return model;
-  const Json& terms = model.at("terms");
-  const auto page = std::find_if(terms.begin(), terms.end(), [](const Json& term) { return term.at("key") == "page"; });
+  const auto page_ns = cost_of(model, "page");
   const Json* base = base_of(model);
-  if (base == nullptr || page == terms.end() || is_not_available(page->at("ns"))) {
-    return not_available("the model does not know what a page costs");
-  }
+  if (base == nullptr || !page_ns) return not_available("the model does not know what a page costs");
   const double empty_ns = base->at("predicted_ns");
-  const double page_ns = page->at("ns");
+  constexpr double kPages = static_cast<double>(kGiB) / static_cast<double>(kPageBytes);
   return fmt::format("fork takes {}, and {} for each populated page: {} with 1 GiB.", format_ns(empty_ns),
-                     format_ns(page_ns), format_ns(empty_ns + page_ns * static_cast<double>(kGiB) / 4096));
+                     format_ns(*page_ns), format_ns(empty_ns + *page_ns * kPages));
+}
+
+Json notes_of(const Json& fork) {
+  const Json& processes = fork.at("processes");
+  const bool sampled = std::any_of(processes.begin(), processes.end(),
+                                   [](const Json& process) { return process.at("samples").is_array(); });
+  return sampled ? Json::array() : Json::array({"No sections: the kernel was not sampled."});
 }
 
 }  // namespace
 
 void add_verdict(Json& fork) {
   fork["sentence"] = sentence_of(fork.at("model"));
+  fork["notes"] = notes_of(fork);
   Json& model = fork.at("model");
   if (is_not_available(model)) return;
   const Json* base = base_of(model);
   if (base == nullptr) return;
   const Json facts = base->at("facts");
+  Json lines = lines_of(model, *base);
   for (const char* places : {"fit", "held_back"}) {
     for (Json& place : model.at(places)) place["plain"] = is_plain(place.at("facts"), facts);
   }
+  model["lines"] = std::move(lines);  // last: it moves the rest
 }
 
 }  // namespace zerotax::fork

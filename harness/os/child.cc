@@ -99,6 +99,11 @@ void reap(pid_t pid, ChildResult& result) {
 
 }  // namespace
 
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
 ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Prepared prepared = prepare(command);

@@ -34,6 +34,9 @@ struct ChildResult {
   std::string errors;
 };
 
+/// "SIGABRT"; "signal 35" of one that has no name.
+std::string signal_name(int signal);
+
 /// Runs a command to its end. The child gets a process group of its own and is first in line for the kernel's
 /// out-of-memory killer. It is killed, with its group, at the timeout, when its resident set passes the limit (looked
 /// at every 20 ms), when `stop` answers true, and when it has stopped itself by a signal (kSuspended). The timeout is

@@ -79,7 +79,6 @@ const Subcommand command(
     "record", "run a program (record [OPTIONS] -- COMMAND ...) and measure what zeroing costs it", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<RecordOptions>();
-      // We reject leftover words ourselves, with a clearer message than the parser's.
       arguments.keep_leftover();
       arguments.option("--allocator", options->allocator,
                        "run it with this allocator: NAME of a built-in one, or NAME=PATH of any "
@@ -97,13 +96,7 @@ const Subcommand command(
           .completed_by(stack_weight_names)
           .with_default();
       return [options, arguments] {
-        if (const auto left = arguments.leftover(); !left.empty()) {
-          if (left.front().starts_with('-')) {
-            throw UsageError(fmt::format("unknown option '{}'", left.front()), "see `zerotax record --help`");
-          }
-          throw UsageError(fmt::format("unexpected '{}'", left.front()),
-                           "put options before --, and the program and its arguments after it");
-        }
+        arguments.refuse_leftover();
         return run(*options);
       };
     });

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "os/child.h"
 #include "os/environment.h"
 #include "os/process_info.h"
 #include "os/program_file.h"
@@ -108,7 +109,7 @@ std::string ending(const ProcessSlot& slot, const std::vector<const ProcessSlot*
   for (const ExecEntry* entry : arena.execs()) {
     if (entry->pid == slot.pid && entry->failed == 0 && entry->at_ns > slot.started_ns) return "exec";
   }
-  if (slot.pid == run.pid) return run.signal != 0 ? fmt::format("SIG{}", sigabbrev_np(run.signal)) : "exit";
+  if (slot.pid == run.pid) return run.signal != 0 ? signal_name(run.signal) : "exit";
   if (slot.ended != 0) return "exit";
   return is_running(slot.pid) ? "running" : "unknown";
 }
@@ -216,7 +217,7 @@ std::string main_allocator(const std::vector<const ProcessSlot*>& processes) {
 Json run_json(const ForegroundResult& run) {
   Json json;
   json["exit_status"] = run.exit_status;
-  json["signal"] = run.signal != 0 ? Json(fmt::format("SIG{}", sigabbrev_np(run.signal))) : Json(nullptr);
+  json["signal"] = run.signal != 0 ? Json(signal_name(run.signal)) : Json(nullptr);
   json["wall_ns"] = run.wall_ns;
   json["user_ns"] = run.user_ns;
   json["system_ns"] = run.system_ns;

@@ -15,10 +15,14 @@ RecordTarget resolve_record_target(const std::vector<std::string>& words, const 
   return target;
 }
 
-ForegroundResult run_recorded(const RecordTarget& target, const RecordArena& arena) {
+ForegroundCommand recorded_command(const RecordTarget& target, const RecordArena& arena) {
   ForegroundCommand command = foreground_command(target.program, target.words, target.library, target.allocator);
   command.environment.emplace_back(record::kArenaVariable, arena.path());
-  return run_program(command, "record");
+  return command;
+}
+
+ForegroundResult run_recorded(const RecordTarget& target, const RecordArena& arena) {
+  return run_program(recorded_command(target, arena), "record");
 }
 
 }  // namespace zerotax::record

@@ -23,6 +23,9 @@ struct RecordTarget {
 RecordTarget resolve_record_target(const std::vector<std::string>& words, const std::string& allocator,
                                    const std::vector<std::string>& env);
 
+/// The program as it is started to be recorded, for whoever runs it himself.
+ForegroundCommand recorded_command(const RecordTarget& target, const RecordArena& arena);
+
 /// Runs the program, recorded, to its end. Throws UsageError if it could not be started.
 ForegroundResult run_recorded(const RecordTarget& target, const RecordArena& arena);
 

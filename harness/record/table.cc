@@ -238,7 +238,7 @@ std::string record_text(const Json& record) {
   }
   return text + tax_text(record.at("tax")) + returned_text(record.at("totals").at("returned")) + sites(record) +
          advice_text(record.at("tax")) + totals(record) + remarks(record) + histogram(record) + processes(record) +
-         warnings(record);
+         warnings(record) + pointer_text(record.at("tax"));
 }
 
 }  // namespace zerotax::record

@@ -13,9 +13,6 @@ namespace {
 
 using namespace record;
 
-// Less than this is not worth anybody's time.
-constexpr double kNoticed = 0.01;
-
 double as_double(std::uint64_t value) { return static_cast<double>(value); }
 
 std::uint64_t part_of(std::uint64_t whole, std::uint64_t part, std::uint64_t of) {

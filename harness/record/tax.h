@@ -11,6 +11,9 @@
 
 namespace zerotax::record {
 
+/// A cause that takes a smaller share of the CPU time is not worth anybody's time.
+inline constexpr double kNoticed = 0.01;
+
 /// Who zeroed, or caused it: the kernel's part first, then the allocator's, then the program's.
 enum class Cause { kFresh, kRefilled, kReturning, kRedundant, kNeeded, kUnexamined, kInFree, kByHand };
 

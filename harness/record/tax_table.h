@@ -12,6 +12,9 @@ std::string tax_text(const Json& tax);
 /// What to try next: one sentence.
 std::string advice_text(const Json& tax);
 
+/// One line that names the command which tries remedies; empty if no cause takes time enough.
+std::string pointer_text(const Json& tax);
+
 /// How the memory that was returned went back, from `totals.returned`; empty if none did.
 std::string returned_text(const Json& returned);
 

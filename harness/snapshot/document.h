@@ -41,7 +41,9 @@ class SnapshotReport {
 /// The memory that a result needed beyond what was there before the snapshot. Its "memory" must be available.
 std::uint64_t added_bytes(const Json& result);
 
-/// Adds `sentence` to that object, or replaces it: how much longer the writers need, at the least and at the most.
+/// Adds to that object, or replaces, what is said of it: `sentence`, how much longer the writers need, at the least and
+/// at the most; `notes`, what one has to know to read the figure; and of each result `mark`, what the figure shows of
+/// it.
 void add_verdict(Json& snapshot);
 
 /// The table for the terminal, from that object: a row per alternative, at most 80 columns, and what was not ok.

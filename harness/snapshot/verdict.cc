@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/units.h"
@@ -9,34 +12,79 @@
 namespace zerotax::snapshot {
 namespace {
 
-/// Those of the first allocator that took a snapshot and were measured beside none.
-std::vector<const Json*> compared(const Json& results) {
+/// What the figure shows of a result that took a snapshot and was measured beside none; or why it shows nothing.
+Json mark_of(const Json& result, std::uint64_t array_bytes) {
+  const auto status = result.at("status").get<std::string>();
+  if (status != "ok")
+    return not_available(fmt::format("{}: {}", status, text_field(result, "reason", "no reason given")));
+  if (is_not_available(result.at("checked_elements"))) return not_available("what the others are compared with");
+  if (is_not_available(result.at("slowdown"))) return result.at("slowdown");
+  const Json& memory = result.at("memory");
+  return {{"slowdown", result.at("slowdown")},
+          {"memory_share", is_not_available(memory)
+                               ? memory
+                               : Json(static_cast<double>(added_bytes(result)) / static_cast<double>(array_bytes))},
+          {"stopped_ns", result.at("stopped_ns").at("median")}};
+}
+
+/// The results of the first allocator: sentence, notes and figure are of these.
+std::vector<const Json*> shown(const Json& results) {
   std::vector<const Json*> found;
   for (const Json& result : results) {
-    if (result.at("allocator") == results.front().at("allocator") && result.at("status") == "ok" &&
-        !is_not_available(result.at("checked_elements")) && !is_not_available(result.at("slowdown"))) {
-      found.push_back(&result);
-    }
+    if (result.at("allocator") == results.front().at("allocator")) found.push_back(&result);
   }
   return found;
+}
+
+Json sentence_of(const Json& snapshot) {
+  std::vector<const Json*> found = shown(snapshot.at("results"));
+  std::erase_if(found, [](const Json* result) { return is_not_available(result->at("mark")); });
+  if (found.size() < 2) return not_available("fewer than two alternatives were measured beside none");
+  const auto [best, worst] = std::minmax_element(found.begin(), found.end(), [](const Json* one, const Json* other) {
+    return one->at("slowdown") < other->at("slowdown");
+  });
+  const auto with = [](const Json& result) { return result.at("alternative").get<std::string>(); };
+  return fmt::format("A snapshot of {} under writers: they need {} times as long with {}, {} times with {}.",
+                     format_size(snapshot.at("parameters").at("array_bytes")), format_ratio((*best)->at("slowdown")),
+                     with(**best), format_ratio((*worst)->at("slowdown")), with(**worst));
+}
+
+std::string parameters_words(const Json& parameters) {
+  const auto copying = parameters.at("checkpointers").get<std::uint64_t>();
+  return fmt::format(
+      "{}, {} that {}, batches of {}; {}.", format_counted(parameters.at("writers").get<std::uint64_t>(), "writer"),
+      format_counted(copying, "thread"), copying == 1 ? "copies" : "copy", format_size(parameters.at("batch_bytes")),
+      parameters.at("repeat") == 1 ? "one run"
+                                   : fmt::format("medians of {} runs", parameters.at("repeat").get<std::uint64_t>()));
+}
+
+Json notes_of(const Json& snapshot) {
+  const Json& results = snapshot.at("results");
+  Json notes = Json::array();
+  notes.push_back(parameters_words(snapshot.at("parameters")) +
+                  " Memory and faults are of runs of their own; faults are slower while they are traced.");
+  for (const Json* result : shown(results)) {
+    if (result->at("status") == "ok") continue;
+    notes.push_back(
+        fmt::format("{}: {}.", result->at("alternative").get<std::string>(), text_field(result->at("mark"), "na", "")));
+  }
+  std::set<std::string> others;
+  for (const Json& result : results) others.insert(result.at("allocator"));
+  if (others.size() > 1) {
+    const std::string first = results.front().at("allocator");
+    others.erase(first);
+    notes.push_back(fmt::format("Of {}; measured also: {}.", first, fmt::join(others, ", ")));
+  }
+  return notes;
 }
 
 }  // namespace
 
 void add_verdict(Json& snapshot) {
-  const std::vector<const Json*> found = compared(snapshot.at("results"));
-  if (found.size() < 2) {
-    snapshot["sentence"] = not_available("fewer than two alternatives were measured beside none");
-    return;
-  }
-  const auto [best, worst] = std::minmax_element(found.begin(), found.end(), [](const Json* one, const Json* other) {
-    return one->at("slowdown") < other->at("slowdown");
-  });
-  const auto with = [](const Json& result) { return result.at("alternative").get<std::string>(); };
-  snapshot["sentence"] =
-      fmt::format("A snapshot of {} under writers: they need {} times as long with {}, {} times with {}.",
-                  format_size(snapshot.at("parameters").at("array_bytes")), format_ratio((*best)->at("slowdown")),
-                  with(**best), format_ratio((*worst)->at("slowdown")), with(**worst));
+  const std::uint64_t array_bytes = snapshot.at("parameters").at("array_bytes");
+  for (Json& result : snapshot.at("results")) result["mark"] = mark_of(result, array_bytes);
+  snapshot["sentence"] = sentence_of(snapshot);
+  snapshot["notes"] = notes_of(snapshot);
 }
 
 }  // namespace zerotax::snapshot

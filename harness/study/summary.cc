@@ -165,6 +165,21 @@ Json failures_json(const Verdicts& verdicts) {
   return failures;
 }
 
+/// That a run is not complete, and how far it got; null if it is, or if that is not known.
+Json unfinished_text(const Json& run) {
+  const std::string state = run.is_object() ? text_field(run, "state", "complete") : "complete";
+  if (state == "complete") return nullptr;
+  const auto points = [&](const char* key) {
+    const auto plan = run.find("plan");
+    const bool known =
+        plan != run.end() && plan->is_object() && plan->contains(key) && plan->at(key).is_number_integer();
+    return known ? format_count(plan->at(key).get<std::uint64_t>()) : std::string("?");
+  };
+  const std::string finished = points("points_finished");
+  return fmt::format("The run is {}: {} of {} points {} measured.", state == "running" ? "still going" : state,
+                     finished, points("points_planned"), finished == "1" ? "is" : "are");
+}
+
 Json run_head(const Verdicts& verdicts, const Json& run) {
   const auto word = [&](const char* key) {
     const std::string text = run.is_object() ? text_field(run, key, "") : "";
@@ -172,6 +187,7 @@ Json run_head(const Verdicts& verdicts, const Json& run) {
   };
   return Json{{"started", word("started")},
               {"state", word("state")},
+              {"unfinished", unfinished_text(run)},
               {"points", verdicts.points.size()},
               {"points_without_result", std::count_if(verdicts.points.begin(), verdicts.points.end(),
                                                       [](const auto& one) { return !one.is_ok(); })}};

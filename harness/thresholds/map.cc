@@ -83,6 +83,44 @@ std::string sentence_of(const Json& document) {
                      found == 0 ? "" : found_words(document.at("thresholds")));
 }
 
+/// How points ended that have no behaviour, in words.
+std::set<std::string> endings_of(const Json& document) {
+  std::set<std::string> endings;
+  const auto add = [&](const Json& signature) {
+    const std::string status = signature.at("status");
+    if (status != "ok") endings.insert(status == "not_zero" ? "not zero" : status == "timeout" ? "timed out" : status);
+  };
+  for (const Json& lane : document.at("lanes")) add(lane.at("at_from"));
+  for (const Json& threshold : document.at("thresholds")) add(threshold.at("above"));
+  return endings;
+}
+
+/// What is not to be relied on, and what the map lacks.
+Json notes_of(const Json& document) {
+  std::set<LaneKey> drawn;
+  for (const Json& lane : document.at("lanes")) {
+    if (!lane.at("like_main").get<bool>()) drawn.insert(key_of(lane));
+  }
+  const bool worker =
+      std::any_of(drawn.begin(), drawn.end(), [](const LaneKey& key) { return std::get<2>(key) == "worker"; });
+  const Json& thresholds = document.at("thresholds");
+  const auto doubtful =
+      static_cast<std::uint64_t>(std::count_if(thresholds.begin(), thresholds.end(), [&](const Json& threshold) {
+        return threshold.at("doubtful").get<bool>() && drawn.contains(key_of(threshold));
+      }));
+  Json notes = Json::array();
+  if (worker) notes.push_back("A worker thread has a bar of its own only where it differs from the main thread.");
+  if (doubtful > 0) {
+    notes.push_back(
+        fmt::format("Dashed: {}: probed again, the size behaved differently, or behaviour changes back and "
+                    "forth.",
+                    format_counted(doubtful, "unreliable mark")));
+  }
+  if (const auto endings = endings_of(document); !endings.empty())
+    notes.push_back(fmt::format("Not known where a point ended as: {}.", fmt::join(endings, ", ")));
+  return notes;
+}
+
 }  // namespace
 
 const std::array<DoingWords, 5>& doings() {
@@ -133,6 +171,7 @@ void add_map(Json& document) {
   for (const DoingWords& doing : doings()) document["words"][doing.key] = doing.words;
   document["title"] = title_of(document);
   document["sentence"] = sentence_of(document);
+  document["notes"] = notes_of(document);
 }
 
 }  // namespace zerotax::thresholds

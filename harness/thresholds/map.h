@@ -22,8 +22,8 @@ const std::array<DoingWords, 5>& doings();
 Doing doing_of(const Signature& signature);
 
 /// Adds to an object of "zerotax.thresholds/1" what the map and the page say of it, or replaces that: `title`,
-/// `sentence`, `words`; of each lane `name`, `pieces`, `like_main`; of each threshold `steady`, `doubtful`. Needs
-/// nothing but what every version has written. Throws a Json exception if it is no such object.
+/// `sentence`, `notes`, `words`; of each lane `name`, `pieces`, `like_main`; of each threshold `steady`, `doubtful`.
+/// Needs nothing but what every version has written. Throws a Json exception if it is no such object.
 void add_map(Json& document);
 
 }  // namespace zerotax::thresholds

@@ -6,6 +6,7 @@ namespace zerotax::upstream {
 
 using findings::finding_json;
 using findings::fixed_later;
+using findings::knob_json;
 using findings::upstream_entries;
 using findings::upstream_of;
 namespace {
@@ -13,7 +14,7 @@ namespace {
 Json finding_with_effects(const ReportData& data) {
   Json json = finding_json(data.subject, data.finding);
   json["knobs"] = Json::array();
-  for (const KnobTrial& trial : data.knobs) json["knobs"].push_back({{"env", trial.env}, {"effect", trial.effect}});
+  for (const KnobTrial& trial : data.knobs) json["knobs"].push_back(knob_json(trial.env, trial.effect));
   return json;
 }
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -36,28 +34,14 @@ std::string ending(const ChildResult& result) {
 
 }  // namespace
 
-ReproducerProgram::ReproducerProgram(const CCompiler& compiler, const std::string& source)
-    : folder_((fs::temp_directory_path() / "zerotax-reproducer-XXXXXX").string()) {
-  if (::mkdtemp(folder_.data()) == nullptr) {
-    throw MachineError(fmt::format("{} cannot be made: {}", folder_, std::strerror(errno)), "point TMPDIR at a folder");
-  }
-  try {
-    write_file(folder_ + "/reproducer.c", source);
-    compile_c(compiler, folder_ + "/reproducer.c", folder_ + "/reproducer");
-  } catch (...) {
-    fs::remove_all(folder_);
-    throw;
-  }
-}
-
-ReproducerProgram::~ReproducerProgram() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+ReproducerProgram::ReproducerProgram(const CCompiler& compiler, const std::string& source) {
+  write_file(folder_.file("reproducer.c"), source);
+  compile_c(compiler, folder_.file("reproducer.c"), folder_.file("reproducer"));
 }
 
 ReproducerRun ReproducerProgram::run(const Allocator& allocator) const {
   ChildCommand command;
-  command.program = folder_ + "/reproducer";
+  command.program = folder_.file("reproducer");
   command.capture = true;
   // As whoever tries it will run it.
   command.fixed_layout = false;

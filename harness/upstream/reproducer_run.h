@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "core/allocators.h"
+#include "core/temporary_folder.h"
 #include "upstream/c_compiler.h"
 
 namespace zerotax::upstream {
@@ -30,15 +31,12 @@ class ReproducerProgram {
  public:
   /// Compiles it. Throws MachineError if that fails.
   ReproducerProgram(const CCompiler& compiler, const std::string& source);
-  ~ReproducerProgram();
-  ReproducerProgram(const ReproducerProgram&) = delete;
-  ReproducerProgram& operator=(const ReproducerProgram&) = delete;
 
   /// Runs it under an allocator as resolve_reproducer_allocator gives it.
   [[nodiscard]] ReproducerRun run(const Allocator& allocator) const;
 
  private:
-  std::string folder_;
+  TemporaryFolder folder_{"reproducer"};
 };
 
 /// An allocator as a C program is run with it: `preload` is its library, and empty if that is the C library itself.

@@ -32,6 +32,11 @@ function thinned(xs, ys, from, to, x) {
   return kept;
 }
 
+// Why a line has no value there: "n/a: no clock", "crashed: signal 11".
+function reasonText(line, place) {
+  return (line.na && line.na[place]) || "n/a";
+}
+
 class LineChart {
   // `source()` gives {lines, x, y (units), xname, yname, words}; logX says whether x is logarithmic.
   constructor(figure, source, logX) {
@@ -87,7 +92,7 @@ class LineChart {
         ? "Nothing is chosen: switch an allocator on."
         : some
           ? ""
-          : `n/a: ${reason || "not measured"}`,
+          : reason || "n/a: not measured",
     };
   }
 
@@ -174,17 +179,11 @@ class LineChart {
       const n = d3.bisectLeft(line.xs, at);
       if (line.xs[n] !== at) continue;
       const value = line.ys[n];
-      const na = line.na && line.na[n] ? line.na[n] : "not known";
       rows.push({
         look: line,
         name: line.name,
         value,
-        text:
-          value === null
-            ? /^(crashed|timed out|not zero|failed|skipped):/.test(na)
-              ? na
-              : `n/a: ${na}`
-            : valueText(unit, value),
+        text: value === null ? reasonText(line, n) : valueText(unit, value),
       });
       if (value !== null && this.y)
         svg("circle", {class: "chosen", r: 6, cx: this.frame.x(at), cy: this.y(value)}, cursor);
@@ -205,11 +204,7 @@ class LineChart {
         ...lines.map(line => {
           const at = d3.bisectLeft(line.xs, places[n]);
           if (line.xs[at] !== places[n]) return "";
-          return line.ys[at] === null
-            ? line.na && line.na[at]
-              ? `n/a: ${line.na[at]}`
-              : "n/a"
-            : valueText(y, line.ys[at]);
+          return line.ys[at] === null ? reasonText(line, at) : valueText(y, line.ys[at]);
         }),
       ],
     };

@@ -12,7 +12,7 @@ import zerotax_snapshot as snapshot
 from page.findings import findings_part
 from page.points import contrasting
 from page.summary import Sentence
-from zerotax_documents import read_document, told
+from zerotax_documents import notes_of, read_document, told
 from zerotax_files import ResultsError
 from zerotax_lanes import UNKNOWN, Lane, lanes_of, words_of
 from zerotax_looks import Style, darker
@@ -144,8 +144,7 @@ def snapshot_part(document: dict[str, Any]) -> Part:
             {
                 "name": result["alternative"],
                 "summary": summaries.get(result["alternative"], ""),
-                "status": result["status"],
-                "reason": result["reason"] or "",
+                "why": snapshot.without_mark(result),
                 "slowdown": number_text(mark.slowdown) if mark else "",
                 "of": mark.slowdown / most if mark else 0,
                 "memory": "n/a" if not mark or mark.share is None else whole_percent_text(mark.share),
@@ -200,7 +199,7 @@ def cow_part(document: dict[str, Any]) -> Part:
         "yname": f"faults in {plain_text(document['interval_s'] * 1e3)} ms",
         "ylog": True,
     }
-    return {"sentence": cow.title(document) + ".", "notes": cow.notes(document), "chart": chart if lines else None}
+    return {"sentence": cow.title(document) + ".", "notes": notes_of(document), "chart": chart if lines else None}
 
 
 # File, schema, what makes the part, and the command that makes the file.

@@ -162,7 +162,7 @@ class HeatMap {
         return {
           look: line,
           name: line.name,
-          text: line.ended.some(end => end.x === at) ? line.na[n] : `n/a: ${line.na[n]}`,
+          text: line.na[n],
         };
       return {look: line, name: line.name, text: valueText(this.unit(), value) + (this.share() ? ` of the block` : "")};
     });
@@ -179,7 +179,7 @@ class HeatMap {
         ...this.lines.map(line => {
           const at = d3.bisectLeft(line.xs, this.places[n]);
           if (line.xs[at] !== this.places[n]) return "";
-          return line.ys[at] === null ? `n/a: ${line.na[at]}` : valueText(this.unit(), line.ys[at]);
+          return line.ys[at] === null ? line.na[at] : valueText(this.unit(), line.ys[at]);
         }),
       ],
     };

@@ -147,7 +147,7 @@ function pointRows() {
         figure.values[row] < 0
           ? row in Points.status
             ? ""
-            : `n/a: ${why(figure.values[row])}`
+            : why(figure.values[row])
           : valueText(figure.unit, figure.values[row]),
       );
       return [

@@ -7,19 +7,16 @@ from typing import Any, Callable, NamedTuple
 from page.facts import Value, first_call
 from zerotax_looks import FILLS, darker, labels, order, styles
 from zerotax_results import Key, Na, Point, Results
-from zerotax_summary import Place
-from zerotax_sums import whole_faults, whole_time
-
-Shares = dict[Place, dict[str, Any]]
+from zerotax_summary import Rows, said_of
 
 
 class Figure(NamedTuple):
-    """A column: what it is called, its unit, and where it is in a point."""
+    """A column: what it is called, its unit, and where it is in a point; or by which name a summary says it of the point."""
 
     key: str
     name: str
     unit: str  # time (ns), bytes, count, rate (MB/s) or share (of the block)
-    value: Value
+    value: Value | str
 
 
 def _of(*path: str) -> Value:
@@ -34,12 +31,12 @@ FIGURES = [
     Figure("calloc_ns", "time of one calloc", "time", _of("calloc_ns", "median")),
     Figure("calloc_p05", "5th percentile of calloc", "time", _of("calloc_ns", "p05")),
     Figure("calloc_p95", "95th percentile of calloc", "time", _of("calloc_ns", "p95")),
-    Figure("whole_ns", "time of calloc + touch + free", "time", whole_time),
+    Figure("whole_ns", "time of calloc + touch + free", "time", "operation_ns"),
     Figure("free_ns", "time of one free", "time", _of("free_ns", "median")),
     Figure("zero_ns", "time spent writing zeros", "time", _of("zero_ns")),
     Figure("first_ns", "time of the first calloc of a process", "time", _first("calloc_ns")),
     Figure("calloc_faults", "page faults inside calloc", "count", _of("calloc_faults")),
-    Figure("whole_faults", "page faults in calloc + touch + free", "count", whole_faults),
+    Figure("whole_faults", "page faults in calloc + touch + free", "count", "operation_faults"),
     Figure("first_faults", "page faults in the first calloc of a process", "count", _first("calloc_faults")),
     Figure("zeroed", "bytes zeroed by calloc", "bytes", _of("zeroed_bytes")),
     Figure("redundant", "bytes zeroed that were zero already", "bytes", _of("redundant_zeroed_bytes")),
@@ -47,6 +44,8 @@ FIGURES = [
     Figure("first_redundant", "the same in the first calloc of a process", "bytes", _first("redundant_zeroed_bytes")),
     Figure("mb_per_s", "megabytes received per second", "rate", _of("transfer", "mb_per_s")),
     Figure("fork_ns", "time of fork()", "time", _of("fork", "fork_ns", "median")),
+    Figure("redundant_share", "share of the block zeroed though it was zero", "share", "redundant_share"),
+    Figure("zeroed_share", "share of the block zeroed by calloc", "share", "zeroed_share"),
 ]
 
 
@@ -125,36 +124,21 @@ class Words:
 def _number(value: float | Na, reasons: Words) -> float | int:
     """The value, whole or to six digits; or, below zero, the number of the reason why there is none, from -1 on."""
     if isinstance(value, Na):
-        return -1 - reasons.place(value.why if value.kind == "n/a" else f"{value.kind}: {value.why}")
+        return -1 - reasons.place(f"{value.kind}: {value.why}")
     return int(value) if value == int(value) else float(f"{value:.6g}")
 
 
-def _share(name: str, shares: Shares) -> Value:
-    def value(point: Point) -> float | Na:
-        if point.status != "ok":
-            return point.figure(name)
-        place = point.key, point.raw["case"], point.size, point.touch
-        found = shares.get(place, {}).get(name, {"na": f"no {name} in a summary"})
-        return Na(found["na"]) if isinstance(found, dict) else float(found)
-
-    return value
-
-
-def columns(results: Results, shares: Shares) -> dict[str, Any]:
-    """The points in groups of one case, touch, thread and line, each by ascending size; `shares` as the summaries of
-    the runs have them."""
-    figures = [
-        *FIGURES,
-        Figure("redundant_share", "share of the block zeroed though it was zero", "share", _share("redundant_share", shares)),
-        Figure("zeroed_share", "share of the block zeroed by calloc", "share", _share("zeroed_share", shares)),
-    ]
+def columns(results: Results, rows: Rows) -> dict[str, Any]:
+    """The points in groups of one case, touch, thread and line, each by ascending size; `rows`: what the summaries of
+    the runs say of each."""
+    value_of = {f.key: said_of(rows, f.value) if isinstance(f.value, str) else f.value for f in FIGURES}
     series = series_of(results)
     index = {key: n for n, key in enumerate(series)}
     cases = sorted(results.cases, key=lambda case: (case != "calloc_loop", case))
     reasons, groups = Words(), []
     sizes: list[int] = []
     status: dict[int, int] = {}  # row of a point that is not ok: number of the reason
-    values: dict[str, list[float | int]] = {figure.key: [] for figure in figures}
+    values: dict[str, list[float | int]] = {figure.key: [] for figure in FIGURES}
 
     def where(point: Point) -> tuple[float, str, int, int]:
         return point.touch, point.key.thread, index[unthreaded(point.key)], point.size
@@ -168,8 +152,8 @@ def columns(results: Results, shares: Shares) -> dict[str, Any]:
             if point.status != "ok":
                 status[len(sizes)] = _number(point.figure("calloc_ns"), reasons)
             sizes.append(point.size)
-            for figure in figures:
-                values[figure.key].append(_number(figure.value(point), reasons))
+            for key, value in value_of.items():
+                values[key].append(_number(value(point), reasons))
     absent = {key for key, column in values.items() if all(value < 0 for value in column)}
     return {
         "series": list(series.values()),
@@ -179,7 +163,7 @@ def columns(results: Results, shares: Shares) -> dict[str, Any]:
         "status": status,
         "figures": [
             {"key": f.key, "name": f.name, "unit": f.unit, "values": values[f.key]}
-            for f in figures
+            for f in FIGURES
             if f.key not in absent or f.key in ALWAYS
         ],
         "reasons": list(reasons.places),

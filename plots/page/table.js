@@ -14,7 +14,7 @@ class PagedTable {
     this.place.replaceChildren();
     const box = html("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": this.caption}, this.place);
     const table = html("table", {}, box);
-    html("caption", {}, table, `${this.caption}: ${countText(content.count)} row${content.count === 1 ? "" : "s"}`);
+    html("caption", {}, table, `${this.caption}: ${countedText(content.count, "row")}`);
     const head = html("tr", {}, html("thead", {}, table));
     for (const name of content.head) html("th", {scope: "col"}, head, name);
     const body = html("tbody", {}, table);

@@ -69,6 +69,11 @@ function countText(count) {
   return Number.isInteger(count) ? withThousands(String(count)) : numberText(count);
 }
 
+// A count with its noun: 1 row, 2 rows.
+function countedText(count, singular) {
+  return `${countText(count)} ${singular}${count === 1 ? "" : "s"}`;
+}
+
 // To the byte: 131,049 B.
 function exactSizeText(size) {
   return `${countText(size)} B`;

@@ -29,6 +29,7 @@ except ModuleNotFoundError as missing:
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
 
+from page.advice import advice_part  # noqa: E402
 from page.documents import documents_told, findings_told  # noqa: E402
 from page.documents import parts as document_parts  # noqa: E402
 from page.environment import environment  # noqa: E402
@@ -38,8 +39,8 @@ from page.points import columns, failures, slim  # noqa: E402
 from page.summary import summary  # noqa: E402
 from zerotax_files import ResultsError  # noqa: E402
 from zerotax_results import Results, read_run  # noqa: E402
-from zerotax_summary import shares, summary_of  # noqa: E402
-from zerotax_units import size_text, whole_percent_text  # noqa: E402
+from zerotax_summary import rows_of, summary_of  # noqa: E402
+from zerotax_units import counted_text, size_text, whole_percent_text  # noqa: E402
 from zerotax_words import subtitle, unfinished  # noqa: E402
 
 LIBRARY = Path("/usr/share/nodejs")  # where Debian's node-d3-scale and node-d3-zoom, and what they need, put theirs
@@ -76,6 +77,7 @@ CONTENTS = [
     ("fork", "Fork"),
     ("snapshot", "Snapshot"),
     ("cow", "Page faults"),
+    ("advise", "Advice"),
     ("points", "Every point"),
     ("environment", "Environment"),
     ("method", "Method"),
@@ -148,7 +150,7 @@ def page(source: str | Path, zerotax: Path | None = None) -> str:
     folder has none. Raises ResultsError when the results are unusable."""
     results, more = with_more_runs(*_read(source))
     folder = results.source.parent
-    parts = document_parts(folder, zerotax)
+    parts = {**document_parts(folder, zerotax), "advise": advice_part(folder)}
     words = summary(results.source, zerotax)
     words["for_whom"] = [*words["for_whom"], *documents_told(parts)]
     found = parts["findings"].get("findings", [])
@@ -157,7 +159,7 @@ def page(source: str | Path, zerotax: Path | None = None) -> str:
     failed = [{**f, "size_text": size_text(f["size"])} for f in failures(results, lambda key: names[key])]
     summaries = [words["document"], *(_summary_or_none(folder / file, zerotax) for file in more_files(more))]
     judged = [document for document in summaries if document]
-    points = columns(results, {place: row for document in judged for place, row in shares(document).items()})
+    points = columns(results, {place: row for document in judged for place, row in rows_of(document).items()})
     data = {
         "points": points,
         "touches": {name: word for document in judged for name, word in document["touches"].items()},
@@ -175,6 +177,7 @@ def page(source: str | Path, zerotax: Path | None = None) -> str:
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     jinja.filters["code"] = code_marked
+    jinja.filters["counted"] = counted_text
     jinja.filters["percent"] = whole_percent_text
     template = jinja.get_template("page.html")
     head = [line for line in subtitle(results) if line]

@@ -14,6 +14,13 @@ TEST(OneLine, LeavesWhatIsOneAlone) {
 
 TEST(OneLine, ShowsControlCharacters) { EXPECT_EQ(one_line("a\nb\tc\x1b[31m\x7f"), "a\\nb\\tc\\x1b[31m\\x7f"); }
 
+TEST(FirstCharacters, CutsBetweenCharactersAndSaysSo) {
+  EXPECT_EQ(first_characters("", 3), "");
+  EXPECT_EQ(first_characters("aüb", 3), "aüb");
+  EXPECT_EQ(first_characters("aübc", 3), "aü…");
+  EXPECT_EQ(first_characters("üüüüü", 3), "üü…");
+}
+
 TEST(OneLine, LeavesOutTheMiddleOfALongWord) {
   const std::string line = one_line("no '" + std::string(5000, 'x') + "end' here");
   EXPECT_LT(line.size(), 190U);

@@ -24,6 +24,7 @@ TEST(Units, AreWrittenAsInPythonAndJavaScript) {
       {"size", [](const Json& value) { return format_size(value.get<std::uint64_t>()); }},
       {"given_size", [](const Json& value) { return format_given_size(value.get<std::uint64_t>()); }},
       {"count", [](const Json& value) { return format_count(value.get<std::uint64_t>()); }},
+      {"counted", [](const Json& value) { return format_counted(value.get<std::uint64_t>(), "point"); }},
       {"ratio", [](const Json& value) { return format_ratio(value.get<double>()); }},
       {"number", [](const Json& value) { return format_number(value.get<double>()); }},
       {"percent", [](const Json& value) { return format_percent(value.get<double>()); }},

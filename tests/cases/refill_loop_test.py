@@ -110,7 +110,7 @@ def test_the_storm_is_a_finding_and_the_knob_ends_it(tmp_path):
     [storm] = found()
     assert (storm["id"], storm["rule"], storm["severity"]) == ("glibc-refill-storm-1MiB", "refill-storm", "low")
     assert "by brk in each round" in storm["sentence"] and "98.4 % of what it uses" in storm["sentence"]
-    assert {"env", "effect"} == storm["knobs"][0].keys() and "MALLOC_TRIM_THRESHOLD_" in storm["knobs"][0]["env"]
+    assert {"env", "effect", "text"} == storm["knobs"][0].keys() and "MALLOC_TRIM_THRESHOLD_" in storm["knobs"][0]["env"]
     assert found(*KEPT) == []
 
 

@@ -387,6 +387,48 @@ report --allocator glibc --out ''                             | --out
 report --allocator glibc extra                                | extra
 report --allocator glibc --env glibc:ZEROTAX_X=1              | ZEROTAX_
 report --allocator glibc -- x                                 | --
+advise                                                        | no command
+advise --                                                     | no command
+advise program                                                | 'program'
+advise -- ''                                                  | ''
+advise -- absent-program                                      | absent-program
+advise -- ./full                                              | full
+advise -- ./run.json                                          | run.json
+advise --bogus -- ./program                                   | --bogus
+advise --goal fast -- ./program                               | fast
+advise --goal '' -- ./program                                 | --goal
+advise --runs 9 -- ./program                                  | --runs
+advise --runs 201 -- ./program                                | --runs
+advise --runs 2.5 -- ./program                                | 2.5
+advise --memory 0.9 -- ./program                              | --memory
+advise --memory nan -- ./program                              | --memory
+advise --timeout 0 -- ./program                               | --timeout
+advise --timeout -1 -- ./program                              | --timeout
+advise --timeout inf -- ./program                             | --timeout
+advise --self-test -1 -- ./program                            | --self-test
+advise --self-test 1 --markdown m -- ./program                | --markdown
+advise --input absent -- ./program                            | absent
+advise --input full -- ./program                              | full
+advise --input pipe -- ./program                              | pipe
+advise --input run.json --json run.json -- ./program          | overwrite
+advise --ready true -- ./program                              | --load
+advise --load true -- ./program                               | --ready
+advise --ready '' --load true -- ./program                    | --ready
+advise --allocator nobody -- ./program                        | nobody
+advise --allocator glibc -- ./program                         | glibc
+advise --allocator x=run.json -- ./program                    | run.json
+advise --allocator jemalloc --allocator jemalloc -- ./program | twice
+advise --settings-only --allocator jemalloc -- ./program       | --settings-only
+advise --env A=b -- ./program                                 | A=b
+advise --env nobody:A=b -- ./program                          | nobody
+advise --env glibc:LD_PRELOAD=x -- ./program                  | LD_PRELOAD
+advise --env glibc:ZEROTAX_X=x -- ./program                   | ZEROTAX_X
+advise --env glibc:A=b --env glibc:A=b -- ./program           | twice
+advise --json full -- ./program                               | full
+advise --json '' -- ./program                                 | --json
+advise --json ./program -- ./program                          | overwrite
+advise --json a --markdown ./a -- ./program                   | both write
+advise -- /bin/false                                          | exit status 1
 record                                                        | no command
 record --                                                     | no command
 record program                                                | 'program'

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <set>
 
+#include "findings/rule.h"
 #include "findings_testing.h"
 
 namespace zerotax::findings {
@@ -18,6 +20,32 @@ TEST(Findings, FreshMemoryZeroedInEveryCallIsHighFromAMebibyteOn) {
   const std::uint64_t small = 64 * kKiB;
   EXPECT_EQ(found_in({{.size = small, .redundant = small, .populated = small, .first_redundant = small}}),
             Ids{"a-redundant-fresh-64KiB low"});
+}
+
+/// What of the page shows each finding, by the beginning of its id.
+Json shown_by_id(const std::vector<Made>& made) {
+  std::vector<Json> points;
+  for (const Made& each : made) points.push_back(point_of(each));
+  const Json found = found_json(points);
+  Json shown;
+  for (const Json& finding : found.at("findings")) {
+    const std::string id = finding.at("id");
+    shown[id.substr(2, id.rfind('-') - 2)] = finding.at("shown_in");
+  }
+  return shown;
+}
+
+TEST(Findings, EachRuleSaysWhatOfThePageShowsIt) {
+  const std::set<std::string> figures{"time", "faults", "bytes", "heat"};
+  for (const FindingRule* rule : FindingRule::all()) EXPECT_TRUE(figures.contains(rule->shown_in().figure));
+  EXPECT_EQ(shown_by_id({{.redundant = kHalf, .populated = kHalf, .first_redundant = kHalf}})["redundant-fresh"],
+            (Json{{"figure", "heat"}, {"columns", {{"heat.f", "redundant"}}}}));
+}
+
+TEST(Findings, WhatTheFirstCallDoesIsShownByTheFigureOfFirstCalls) {
+  const Json shown = shown_by_id({{.first_redundant = kMiB, .first_populated = kMiB}});
+  const Json first{{"figure", "bytes"}, {"columns", {{"bytes.f", "first_redundant"}}}};
+  EXPECT_EQ(shown, (Json{{"first-calls-differ-dearer", first}, {"redundant-fresh-first", first}}));
 }
 
 TEST(Findings, FreshMemoryZeroedByTheFirstCallAloneIsLow) {
@@ -250,6 +278,8 @@ TEST(Findings, TheTextFitsATerminalOf80Columns) {
   }
   const std::string text = findings_text(found_json(points));
   EXPECT_NE(text.find("glibc-redundant-reuse-100MiB"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("\nTo try settings on a program of your own: zerotax advise -- COMMAND\n")) << text;
+  EXPECT_EQ(findings_text(found_json({})).find("zerotax advise"), std::string::npos) << "nothing was found";
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     EXPECT_LE(end - begin, 80U) << text.substr(begin, end - begin);

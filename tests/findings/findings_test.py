@@ -129,9 +129,9 @@ def test_the_reference_has_findings_and_their_text_fits_80_columns():
 def test_reading_a_folder_changes_nothing(tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(REFERENCE, folder, ignore=shutil.ignore_patterns("*.svg", "*.png", "reports"))
-    before = {path: path.read_bytes() for path in folder.iterdir()}
+    before = {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")}
     assert zerotax("findings", folder).returncode == 1
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    assert {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")} == before
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

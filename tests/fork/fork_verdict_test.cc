@@ -12,7 +12,8 @@ Json place(const char* sweep, std::uint64_t mappings, std::uint64_t descriptors 
 }
 
 Json fork_of(const Json& page_ns) {
-  return {{"model",
+  return {{"processes", {{{"samples", not_available("no permission")}}, {{"samples", Json::array()}}}},
+          {"model",
            {{"terms", {{{"key", "fixed"}, {"ns", 20'000}}, {{"key", "page"}, {"ns", page_ns}}}},
             {"fit", {place("base", 13), place("pages", 16), place("mappings", 17), place("descriptors", 13, 5)}},
             {"held_back", {place("held back", 14), place("held back", 13, 4, 2)}}}}};
@@ -33,6 +34,29 @@ TEST(ForkVerdict, AProcessIsPlainThatHasLittleButItsPages) {
     for (const Json& each : fork["model"][places]) plain.push_back(each.at("plain"));
   }
   EXPECT_EQ(plain, (std::vector<bool>{true, true, false, false, true, false}));
+}
+
+TEST(ForkVerdict, TheModelIsALineForEachKindOfPagesWhoseCostIsKnown) {
+  Json fork = fork_of(64);
+  add_verdict(fork);
+  const Json page{{"kind", "private"}, {"empty_ns", 25'000.0}, {"ns_per_byte", 64.0 / 4096}};
+  EXPECT_EQ(fork["model"]["lines"], Json::array({page}));
+  fork["model"]["terms"].push_back({{"key", "huge_page"}, {"ns", 2'097'152}});
+  add_verdict(fork);
+  const Json huge{{"kind", "huge"}, {"empty_ns", 25'000.0}, {"ns_per_byte", 1.0}};
+  EXPECT_EQ(fork["model"]["lines"], Json::array({page, huge}));
+  fork["model"]["terms"][1]["ns"] = not_available("no process had any");
+  add_verdict(fork);
+  EXPECT_EQ(fork["model"]["lines"], Json::array({huge}));
+}
+
+TEST(ForkVerdict, WithoutAnySamplesItIsNotedThatThereAreNoSections) {
+  Json fork = fork_of(70);
+  add_verdict(fork);
+  EXPECT_EQ(fork["notes"], Json::array());
+  fork["processes"].erase(1);
+  add_verdict(fork);
+  EXPECT_EQ(fork["notes"], Json::array({"No sections: the kernel was not sampled."}));
 }
 
 TEST(ForkVerdict, WithoutAModelOrAPagesCostThereIsNoSentence) {

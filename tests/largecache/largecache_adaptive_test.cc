@@ -187,6 +187,17 @@ TEST(Adaptive, ForgetsABlockThatWasTouchedWholeOnce) {
   EXPECT_LE(untouched, 1.05 * Cheapest(kPages, 26, Pattern::kFirst));
 }
 
+// Another 150 pages each time, until there are none left: to populate a page is paid once.
+TEST(Adaptive, KeepsABlockThatIsSoonPopulatedWhole) {
+  History history;
+  history.purged = true;
+  for (std::uint32_t populated = 150; populated <= 1024; populated += 150) {
+    ASSERT_NE(Choose(history, 1024, 1), Action::kPurge) << populated;
+    EXPECT_EQ(LookDone(history, kCosts, {populated, 1, 0}), Next::kNothing);
+  }
+  EXPECT_NE(Choose(history, 1024, 1), Action::kPurge);
+}
+
 TEST(Adaptive, NoticesThatABlockWhichWasNeverTouchedIsTouched) {
   constexpr std::uint32_t kPages = 25600;
   Simulated block(kPages);

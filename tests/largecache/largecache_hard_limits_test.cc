@@ -90,6 +90,82 @@ TEST_P(EveryPolicy, SaysEnomemAtALimitAndGoesOn) {
     });
   }
 }
+
+// As many mappings as the process may have (sysctl vm.max_map_count): none can be made, moved or cut in two.
+class AllMappings {
+ public:
+  AllMappings() {
+    if (all_ == MAP_FAILED) return;
+    const auto at = [&](std::size_t page) { return static_cast<char*>(all_) + page * kPage; };
+    for (std::size_t page = 1; page < kPages && !full_; page += 2) full_ = mprotect(at(page), kPage, PROT_READ) != 0;
+    // One more mapping may have been left: each of these is of one page, and no neighbour's.
+    while (full_ && mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
+    }
+  }
+  ~AllMappings() { munmap(all_, kPages * kPage); }
+  AllMappings(const AllMappings&) = delete;
+  AllMappings& operator=(const AllMappings&) = delete;
+  [[nodiscard]] bool IsFull() const { return full_; }
+
+ private:
+  static constexpr std::size_t kPages = 200'000;
+  void* all_ = mmap(nullptr, kPages* kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  bool full_ = false;
+};
+
+struct Bytes {
+  char* block;
+  std::size_t size;
+  unsigned char value;
+
+  // Resizes the block, or leaves it as it was; what is new is filled. Empty, or what is wrong.
+  std::string Resize(LargeHeap& heap, std::size_t to) {
+    errno = 0;
+    auto* const moved = static_cast<char*>(Realloc(heap, block, to));
+    if (moved == nullptr) {
+      return errno == ENOMEM && AllBytes(block, size, value) ? "" : "refused, and not as it was";
+    }
+    if (!AllBytes(moved, std::min(size, to), value)) return "lost a byte";
+    if (to > size) std::memset(moved + size, value, to - size);
+    *this = {moved, to, value};
+    return "";
+  }
+};
+
+TEST_P(EveryPolicy, LosesNoByteAtTheLimitOfMappings) {
+  EXPECT_GOOD_IN_CHILD([&]() -> std::string {
+    LargeHeap heap(SettingsOf(GetParam()->name));
+    std::vector<Bytes> all;
+    for (const std::size_t size : {kMiB, 3 * kMiB, 200 * kKiB, 5 * kMiB}) {
+      const auto value = static_cast<unsigned char>(all.size() + 1);
+      all.push_back({static_cast<char*>(Malloc(heap, size)), size, value});
+      std::memset(all.back().block, value, size);
+      void* const cached = Malloc(heap, size);
+      std::memset(cached, 0xab, size);
+      Free(heap, cached);
+    }
+    {
+      const AllMappings mappings;
+      if (!mappings.IsFull()) return kImpossible;
+      for (int round = 0; round < 12; ++round) {
+        for (Bytes& each : all) {
+          const std::size_t to = round % 4 == 3 ? each.size / 3 : each.size + each.size / 3;
+          if (const std::string wrong = each.Resize(heap, to); !wrong.empty()) return wrong;
+        }
+        void* const zeros = CallocOf(heap, 1, 700 * kKiB);
+        if (zeros == nullptr ? errno != ENOMEM : !IsZero(zeros, 700 * kKiB)) return "a byte is not zero";
+        if (zeros != nullptr) std::memset(zeros, 0xab, 700 * kKiB);
+        Free(heap, zeros);
+      }
+    }
+    for (Bytes& each : all) {
+      if (const std::string wrong = each.Resize(heap, 20 * kMiB); !wrong.empty()) return wrong;
+      if (each.size != 20 * kMiB) return "refused although there is room again";
+      Free(heap, each.block);
+    }
+    return IsZero(CallocOf(heap, 1, 20 * kMiB), 20 * kMiB) ? "" : "a byte is not zero afterwards";
+  });
+}
 #endif
 
 std::vector<const Policy*> AllPolicies() {

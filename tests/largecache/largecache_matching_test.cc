@@ -45,6 +45,7 @@ TEST_P(Matching, EachGetsItsOwn) {
 }
 
 TEST_P(Matching, MallocLeavesWhatIsCleanToCalloc) {
+  Malloc(32 * kMiB);  // so that there is room, and nothing is counted before malloc asks
   char* const clean = Calloc(kMiB);
   clean[0] = 1;
   heap_.Free(clean);
@@ -88,18 +89,20 @@ TEST_P(Matching, AfterItsFirstRoundsAnArrayOfZerosAndItsSumNeedNeitherFaultNorZe
     zeros = next_zeros;
     zeros[0] = 1;
     char* const next_sum = Malloc(kSize);
-    for (std::size_t i = 0; i < kSize; ++i) next_sum[i] = static_cast<char>(zeros[i] + 1);
+    std::memcpy(next_sum, zeros, kSize);
     if (sum != nullptr) heap_.Free(sum);
     sum = next_sum;
-    ASSERT_EQ(sum[0], 2);
-    ASSERT_TRUE(AllBytes(sum + 1, kSize - 1, 1)) << round;
+    ASSERT_EQ(sum[0], 1);
+    ASSERT_TRUE(IsZero(sum + 1, kSize - 1)) << round;
   }
   const auto after = Statistics(heap_);
   EXPECT_EQ(after.misses, before.misses);
   EXPECT_EQ(after.evictions, before.evictions);
   EXPECT_LE(after.zeroed_bytes - before.zeroed_bytes, (kRounds - kFirst) * kPage) << "the page that is written to";
   // A policy may purge the block of zeros now and then, to see what is touched: then that page takes a fault.
-  EXPECT_LE(Faults() - faults, 2 * (kRounds - kFirst));
+  if (!kUnderSanitizer) {
+    EXPECT_LE(Faults() - faults, 2 * (kRounds - kFirst));
+  }
 }
 
 // The peak is 8 MiB, so 10 MiB may be held: two blocks that are filled, and any number that are empty.

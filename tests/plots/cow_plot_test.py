@@ -106,6 +106,12 @@ def test_the_title_tells_who_copied_and_lost_events_are_named(tmp_path: Path) ->
     assert "1,234 events were lost" in told and "./server" in told
 
 
+def test_footnotes_are_those_of_the_document(tmp_path: Path) -> None:
+    planted = {**document({10: PARENT}, lost=1234), "sentence": "Planted.", "notes": ["Planted: 7 geese."]}
+    told = words(figure_of(tmp_path, planted))
+    assert "Planted: 7 geese." in told and "1,234" not in told and "./server" not in told
+
+
 def test_it_is_drawn_alone_and_among_all_figures_and_its_absence_is_no_fault(tmp_path: Path) -> None:
     folder = sample.write(tmp_path / "run", [sample.point("glibc", size) for size in (MIB, 100 * MIB, 1000 * MIB)])
     together = script("all_figures", folder)

@@ -47,6 +47,7 @@ def document() -> dict[str, Any]:
                    {"section": "Total fork", "ms": 14.71, "percent": 100}],
         "processes": [{"name": "smallest", "samples": samples}],
         "model": {"terms": [{"key": key, "ns": ns} for key, ns in terms.items()],
+                  "lines": [{"kind": "private", "empty_ns": 21_000, "ns_per_byte": 0.25}],
                   "fit": [place("base", 0), place("pages", MIB), place("pages", GIB), place("huge", 64 * MIB, "huge"),
                           place("mappings", 0, mappings=1013)],
                   "held_back": [place("held back", 100 * MIB), place("held back", 32 * MIB, mappings=200)]}})
@@ -74,21 +75,23 @@ def test_places_are_drawn_where_they_were_measured_and_those_held_back_apart(tmp
     assert drawn["huge pages: fitted"] == [(64 * MIB, place("huge", 64 * MIB, "huge")["measured_ns"])]
 
 
-def test_the_line_is_the_model(tmp_path: Path) -> None:
+def test_the_line_is_the_one_that_the_document_has_and_without_one_there_is_none(tmp_path: Path) -> None:
     right = figure_of(tmp_path, document()).axes[1]
-    [line] = [line for line in right.lines if line.get_label() == "private pages of 4 KiB: model"]
+    [line] = [line for line in right.lines if line.get_label().endswith(": model")]
+    assert line.get_label() == "private pages of 4 KiB: model"
     for size, ns in zip(*line.get_data()):
-        assert ns == pytest.approx(20_000 + 60 * (11 + size / 4096) + 900 * 13)
+        assert ns == pytest.approx(21_000 + size / 4)
 
 
 def test_without_samples_and_without_a_model_the_figure_says_so(tmp_path: Path) -> None:
     of = document()
     of["processes"][0]["samples"] = {"na": "not permitted"}
     of["model"] = {"na": "interrupted"}
+    of["notes"] = ["No sections: planted."]
     figure = figure_of(tmp_path, of)
     assert len(figure.axes[0].patches) == 6
     assert "n/a: interrupted" in [text.get_text() for text in figure.axes[1].texts]
-    assert "No sections" in " ".join(text.get_text() for text in figure.texts)
+    assert "No sections: planted." in " ".join(text.get_text() for text in figure.texts)
 
 
 def test_another_document_is_refused_and_a_run_without_one_is_left_out(tmp_path: Path) -> None:

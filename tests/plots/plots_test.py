@@ -287,7 +287,8 @@ def test_figures_that_are_available_nowhere_are_an_error_with_the_reason(tmp_pat
 
 def test_the_words_say_where_and_when_it_was_measured(tmp_path: Path) -> None:
     head = sample.run(12)
-    head.update(state="interrupted", plan={"points_planned": 40, "points_finished": 12})
+    head["state"] = "interrupted"
+    head["plan"].update(points_planned=40, points_finished=12)
     words = texts(time_vs_size.draw(load(sample.write(tmp_path, small(), head))))
     for word in ("Linux 6.18.44", "AMD EPYC 7B13", "2 CPUs", "THP madvise", "2026-11-20",
                  "mimalloc 2.0.9", "interrupted: 12 of 40 points"):

@@ -9,6 +9,7 @@ TABLE = (SOURCE / "harness" / "core" / "metrics.inc").read_text()
 KEYS = set(re.findall(r'^  \.key = "(\w+)"', TABLE, re.MULTILINE))
 # Files and rooms that read documents without points, though some of their keys are alike.
 OTHERS = {
+    "advise/recording.cc": "zerotax.record/1",
     "fork/table.cc": "zerotax.fork/1",
     "observe/folded.cc": "the sites of zerotax.record/1",
     "record/": "zerotax.record/1",

@@ -98,6 +98,7 @@ def test_eight_buffers_freed_together_are_trimmed_by_brk():
     assert kernel(found)["refilled_bytes"] == pytest.approx((rounds - 1) * (8 * MIB - 128 * KIB), rel=0.01)
     check_against_the_kernels_count(found)
     assert "MALLOC_TRIM_THRESHOLD_" in found.json["tax"]["advice"]
+    assert found.text.endswith("\nTo try what could help, and see what does: zerotax advise -- COMMAND\n")
 
 
 def test_many_small_blocks_are_trimmed_too_and_counted_as_the_rest():

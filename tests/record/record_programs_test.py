@@ -46,20 +46,24 @@ def test_what_a_library_that_is_loaded_later_zeroes_is_seen():
     assert {s["frames"][0]["function"] for s in found.json["sites"]} == {"zero_by_calloc", "zero_by_hand"}
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+# Not the first of the user's PATH, which may be ccache.
+GCC = shutil.which("gcc", path="/usr/bin:/bin")
+
+
+@pytest.mark.skipif(GCC is None, reason="no gcc")
 def test_gcc_is_followed_into_the_programs_that_it_starts(tmp_path):
     source = tmp_path / "hello.c"
     source.write_text("int main(void) { return 0; }\n")
     plain, recorded = tmp_path / "plain.o", tmp_path / "recorded.o"
-    subprocess.run(["gcc", "-c", source, "-o", plain], check=True)
-    found = record("gcc", "-c", source, "-o", recorded)
+    subprocess.run([GCC, "-c", source, "-o", plain], check=True)
+    found = record(GCC, "-c", source, "-o", recorded)
     assert (found.status, found.out, found.err) == (0, "", "")
     assert recorded.read_bytes() == plain.read_bytes()
     programs = [pathlib.Path(p["command"].split()[0]).name for p in found.json["processes"]]
     assert programs[:2] == ["gcc", "cc1"] and any(p.endswith("as") for p in programs)
     for process in found.json["processes"]:
         assert process["ended"] == "exit" and process["figures"]["malloc_calls"] > 0
-    failing = record("gcc", "-c", tmp_path / "missing.c")
+    failing = record(GCC, "-c", tmp_path / "missing.c")
     assert failing.status == 1 and "missing.c" in failing.err
 
 

@@ -18,7 +18,7 @@ BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve(
 LIBRARY = SOURCE / "allocators" / "largecache"
 
 # Tests that are not made for each policy.
-BY_THEMSELVES = ("emulation", "matching", "realloc")
+BY_THEMSELVES = ("adaptive", "emulation", "matching", "realloc")
 
 # Before Linux 6.7 nothing is looked at, so that many faults have no effect; those of the emulations do.
 IS_LOOKED_AT = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 7)
@@ -196,6 +196,10 @@ FAULTS = {
     "calloc takes what is filled": (
         "large.cc", "block.use == Use::kZeroed; }, false);", "block.use == Use::kFilled; }, false);",
         "matching", "All/Matching.EachGetsItsOwn/1"),
+    "what was populated once is expected every time": (
+        "policies/adaptive_model.cc", "(static_cast<double>(history.pages) - look.populated) / kSampleCalls;",
+        "history.pages;",
+        "adaptive", "Adaptive.KeepsABlockThatIsSoonPopulatedWhole"),
     "malloc takes what is clean": (
         "large.cc", "handed_out = IsPopulated(block) && in_use_.Reserve();", "handed_out = in_use_.Reserve();",
         "matching", "All/Matching.MallocLeavesWhatIsCleanToCalloc/0"),

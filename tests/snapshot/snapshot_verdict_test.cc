@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "snapshot/document.h"
@@ -10,15 +11,26 @@ Json result(const char* alternative, const Json& slowdown, const char* allocator
   return {{"allocator", allocator},
           {"alternative", alternative},
           {"status", "ok"},
+          {"reason", nullptr},
           {"slowdown", slowdown},
+          {"stopped_ns", {{"median", 7e6}, {"p05", 1e6}, {"p95", 9e6}}},
+          {"memory", {{"before_bytes", 1 << 27}, {"peak_bytes", (1 << 27) + (1 << 25)}}},
           {"checked_elements", none ? not_available("it takes no snapshot") : Json(8)}};
 }
 
-Json sentence_of(const std::vector<Json>& results) {
-  Json snapshot{{"parameters", {{"array_bytes", 1 << 26}}}, {"results", results}};
+Json judged(const std::vector<Json>& results, int writers = 2, int checkpointers = 1, int repeat = 3) {
+  Json snapshot{{"parameters",
+                 {{"array_bytes", 1 << 26},
+                  {"batch_bytes", 1 << 21},
+                  {"writers", writers},
+                  {"checkpointers", checkpointers},
+                  {"repeat", repeat}}},
+                {"results", results}};
   add_verdict(snapshot);
-  return snapshot["sentence"];
+  return snapshot;
 }
+
+Json sentence_of(const std::vector<Json>& results) { return judged(results)["sentence"]; }
 
 TEST(SnapshotVerdict, NamesTheLeastAndTheMostOfTheFirstAllocator) {
   EXPECT_EQ(sentence_of({result("none", 1.0), result("fork", 6.5), result("shared_stop", 1.3), result("uffd_wp", 2.7),
@@ -31,6 +43,37 @@ TEST(SnapshotVerdict, WhatFailedOrWasNotMeasuredBesideNoneIsNotCompared) {
   failed["status"] = "failed";
   const Json unknown = result("fork_huge", not_available("the alternative none was not measured"));
   EXPECT_TRUE(is_not_available(sentence_of({result("none", 1.0), result("uffd_wp", 2.7), failed, unknown})));
+}
+
+TEST(SnapshotVerdict, AMarkIsOfWhatTookASnapshotAndWasMeasuredBesideNone) {
+  Json failed = result("uffd_wp", not_available("skipped"));
+  failed["status"] = "skipped";
+  failed["reason"] = "userfaultfd is not permitted";
+  Json unseen = result("fork_huge", 3.0);
+  unseen["memory"] = not_available("no PSS");
+  const Json results = judged({result("none", 1.0), result("fork", 6.5), failed, unseen})["results"];
+  EXPECT_EQ(results[0]["mark"], not_available("what the others are compared with"));
+  EXPECT_EQ(results[1]["mark"], (Json{{"slowdown", 6.5}, {"memory_share", 0.5}, {"stopped_ns", 7e6}}));
+  EXPECT_EQ(results[2]["mark"], not_available("skipped: userfaultfd is not permitted"));
+  EXPECT_EQ(results[3]["mark"],
+            (Json{{"slowdown", 3.0}, {"memory_share", not_available("no PSS")}, {"stopped_ns", 7e6}}));
+  const Json alone = judged({result("fork", not_available("the alternative none was not measured"))});
+  EXPECT_EQ(alone["results"][0]["mark"], not_available("the alternative none was not measured"));
+}
+
+TEST(SnapshotVerdict, NotesSayWhatRanWhatFailedAndWhoElseWasMeasured) {
+  constexpr const char* kApart =
+      " Memory and faults are of runs of their own; faults are slower while they are traced.";
+  Json failed = result("uffd_wp", not_available("failed"));
+  failed["status"] = "failed";
+  failed["reason"] = "out of memory";
+  Json other = failed;
+  other["allocator"] = "jemalloc";
+  EXPECT_EQ(judged({result("none", 1.0), failed, result("none", 1.0, "scudo"), other})["notes"],
+            Json::array({fmt::format("2 writers, 1 thread that copies, batches of 2 MiB; medians of 3 runs.{}", kApart),
+                         "uffd_wp: failed: out of memory.", "Of glibc; measured also: jemalloc, scudo."}));
+  EXPECT_EQ(judged({result("none", 1.0)}, 1, 2, 1)["notes"],
+            Json::array({fmt::format("1 writer, 2 threads that copy, batches of 2 MiB; one run.{}", kApart)}));
 }
 
 }  // namespace

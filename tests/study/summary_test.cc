@@ -145,6 +145,20 @@ TEST(SummaryRows, ACallInSevenIsSomeOfTheCalls) {
   EXPECT_EQ(summary.at("allocators")[0].at("redundant").at("word"), "always") << "the size pays";
 }
 
+TEST(SummaryRun, OneThatIsNotCompleteSaysHowFarItGot) {
+  const auto unfinished = [](const Json& run) {
+    return summary_json(typed_points({zeroed(kMiB, true)}), run).at("run").at("unfinished");
+  };
+  const Json plan{{"points_finished", 1}, {"points_planned", 1234}};
+  EXPECT_EQ(unfinished({{"state", "interrupted"}, {"plan", plan}}),
+            "The run is interrupted: 1 of 1,234 points is measured.");
+  EXPECT_EQ(unfinished({{"state", "running"}, {"plan", {{"points_finished", 0}, {"points_planned", 3}}}}),
+            "The run is still going: 0 of 3 points are measured.");
+  EXPECT_EQ(unfinished({{"state", "interrupted"}}), "The run is interrupted: ? of ? points are measured.");
+  EXPECT_EQ(unfinished({{"state", "complete"}, {"plan", plan}}), nullptr);
+  EXPECT_EQ(unfinished(nullptr), nullptr);
+}
+
 TEST(SummaryBroken, PromisesComeFirstWithHowManyAndWhy) {
   const Json summary = summary_of({crashed(2 * kMiB), crashed(kMiB)});
   EXPECT_EQ(summary.at("sentences")[0].at("part"), "broken");

@@ -25,10 +25,12 @@ RUN_FILES = [
     *("run.json", "points.jsonl", "thresholds.json", "fork.json", "snapshot.json"),
     *("recv_buffer.json", "fork_after_calloc.json"),
 ]
-EVIDENCE = {"case": "calloc_loop", "size_bytes": 64 * MIB, "touch": 1, "thread": "main", "figures": {"zeroed_bytes": 1}}
+EVIDENCE = {"case": "calloc_loop", "size_bytes": 64 * MIB, "touch": 1, "thread": "main", "figures": {"zeroed_bytes": 1},
+            "text": "zeroed_bytes 1 byte"}
 FINDING = {
     **{"id": "mimalloc-redundant-reuse-64MiB", "rule": "redundant-reuse", "allocator": "mimalloc", "version": "2.0.9"},
     **{"env": {}, "severity": "high", "title": "zeroes needlessly", "sentence": "It does.", "knobs": []},
+    "shown_in": {"figure": "heat", "columns": {"heat.f": "redundant"}},
     "evidence": [EVIDENCE],
 }
 CANNOT = 3  # the machine lets nobody watch

@@ -1,5 +1,6 @@
 #include "thresholds/map.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/size.h"
@@ -97,6 +98,34 @@ TEST(ThresholdsMap, WhatIsNotExactIsCountedAndDoubtful) {
   EXPECT_EQ(map["sentence"], "2 thresholds in 1 search, 1 of 2 found to the byte.");
 }
 
+TEST(ThresholdsMap, NotesAreOfWhatTheMapShows) {
+  const auto notes = [](const std::vector<ThresholdLane>& lanes) { return map_of(lanes)["notes"]; };
+  ThresholdLane doubtful = lane("a", "main", kKept, {{kMiB, kBack}, {2 * kMiB, kKept}, {kGiB, kCrashed}});
+  EXPECT_EQ(notes({lane("a", "main", kKept, {{kMiB, kBack}})}), Json::array());
+  doubtful.found.noisy = {kMiB};
+  constexpr const char* kWhy = ": probed again, the size behaved differently, or behaviour changes back and forth.";
+  constexpr const char* kEnded = "Not known where a point ended as: crashed.";
+  EXPECT_EQ(notes({doubtful}), Json::array({fmt::format("Dashed: 1 unreliable mark{}", kWhy), kEnded}));
+  doubtful.found.thresholds[1].after_bytes -= 100;
+  EXPECT_EQ(notes({doubtful}), Json::array({fmt::format("Dashed: 2 unreliable marks{}", kWhy), kEnded}));
+  ThresholdLane worker = doubtful;
+  worker.thread = "worker";
+  EXPECT_EQ(notes({doubtful, worker}), notes({doubtful})) << "one that is like the main thread's is not drawn";
+  worker.found.thresholds.pop_back();
+  EXPECT_EQ(notes({doubtful, worker}),
+            Json::array({"A worker thread has a bar of its own only where it differs from the main thread.",
+                         fmt::format("Dashed: 4 unreliable marks{}", kWhy), kEnded}));
+}
+
+TEST(ThresholdsMap, HowPointsEndedIsInWords) {
+  Signature late = kCrashed;
+  late.status = "timeout";
+  Signature dirty = kCrashed;
+  dirty.status = "not_zero";
+  EXPECT_EQ(map_of({lane("a", "main", dirty, {{kMiB, late}})})["notes"],
+            Json::array({"Not known where a point ended as: not zero, timed out."}));
+}
+
 TEST(ThresholdsMap, NoChangeIsSaidAndSettingsAreInTheName) {
   ThresholdLane never = lane("scudo", "main", kKept, {});
   never.allocator.env = {{"A", "1"}, {"B", "2"}};
@@ -109,7 +138,7 @@ TEST(ThresholdsMap, NoChangeIsSaidAndSettingsAreInTheName) {
 TEST(ThresholdsMap, AnEarlierFileGetsTheSameMap) {
   const Json made = map_of({lane("glibc", "main", kNeedless, {{131'049, kBack}}), lane("glibc", "worker", kKept, {})});
   Json earlier = made;
-  for (const char* key : {"title", "sentence", "words"}) earlier.erase(key);
+  for (const char* key : {"title", "sentence", "notes", "words"}) earlier.erase(key);
   for (Json& each : earlier["lanes"]) {
     for (const char* key : {"name", "pieces", "like_main"}) each.erase(key);
   }

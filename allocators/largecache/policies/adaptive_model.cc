@@ -54,7 +54,9 @@ double CostToKeep(const Costs& costs, double populated, double runs) {
 
 // Does it cost less to purge each time than to keep, as far as the last two calls show?
 bool PurgingIsCheaper(const History& history, const Costs& costs, const Look& look) {
-  const double grown = std::max(0.0, static_cast<double>(look.populated) - history.populated);
+  // It may go on growing as it did, but not beyond its end.
+  const double room = (static_cast<double>(history.pages) - look.populated) / kSampleCalls;
+  const double grown = std::clamp(static_cast<double>(look.populated) - history.populated, 0.0, std::max(0.0, room));
   const double touched = history.touched;
   const double keep = CostToKeep(costs, look.populated, look.runs) + grown * costs.fault;
   const double purge = costs.purge + touched * (costs.purge_page + costs.fault);

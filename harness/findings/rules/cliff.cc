@@ -127,7 +127,8 @@ std::vector<Finding> find_cliff(const FindingSubject& subject) {
   return findings;
 }
 
-const FindingRule cliff_rule("cliff", "faults or zeroed bytes change by ten times within one byte of size", find_cliff);
+const FindingRule cliff_rule("cliff", "faults or zeroed bytes change by ten times within one byte of size",
+                             {"faults", "whole_faults"}, find_cliff);
 
 }  // namespace
 }  // namespace zerotax::findings

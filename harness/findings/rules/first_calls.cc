@@ -70,7 +70,8 @@ std::vector<Finding> find_first_calls(const FindingSubject& subject) {
   return found;
 }
 
-const FindingRule first_calls_rule("first-calls-differ", "first calls that differ from later ones", find_first_calls);
+const FindingRule first_calls_rule("first-calls-differ", "first calls that differ from later ones",
+                                   {"bytes", "first_redundant"}, find_first_calls);
 
 }  // namespace
 }  // namespace zerotax::findings

@@ -10,7 +10,7 @@ std::vector<Finding> find_misaligned(const FindingSubject& subject) {
                         "calloc handed out a misaligned block");
 }
 
-const FindingRule misaligned_rule("misaligned", "blocks from calloc that are not aligned for every type",
+const FindingRule misaligned_rule("misaligned", "blocks from calloc that are not aligned for every type", {"time"},
                                   find_misaligned);
 
 }  // namespace

@@ -10,7 +10,7 @@ std::vector<Finding> find_not_zero(const FindingSubject& subject) {
                         "calloc handed out a block with a non-zero byte");
 }
 
-const FindingRule not_zero_rule("not-zero", "memory handed out by calloc that is not zero", find_not_zero);
+const FindingRule not_zero_rule("not-zero", "memory handed out by calloc that is not zero", {"time"}, find_not_zero);
 
 }  // namespace
 }  // namespace zerotax::findings

@@ -92,7 +92,7 @@ std::vector<Finding> find_purge_storm(const FindingSubject& subject) {
 }
 
 const FindingRule purge_storm_rule("purge-storm", "pages given back and faulted in again with every call",
-                                   find_purge_storm);
+                                   {"faults", "whole_faults"}, find_purge_storm);
 
 }  // namespace
 }  // namespace zerotax::findings

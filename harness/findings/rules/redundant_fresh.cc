@@ -76,6 +76,7 @@ Finding first_call(const FindingSubject& subject, const FiringRange& range) {
                  {of_first(Metric::kZeroedBytes), of_first(Metric::kRedundantZeroedBytes),
                   of_first(Metric::kPopulatedBytes), of_first(Metric::kCallocFaults), of_first(Metric::kCallocNs)});
   finding.severity = Severity::kLow;
+  finding.shown_in = ShownIn{"bytes", "first_redundant"};
   const Point& point = point_nearest(range, finding.named_bytes);
   const std::string faults = faults_words(count_of(point, of_first(Metric::kCallocFaults)));
   const std::string ratio = peer_words(fastest_peer(subject, point, first_calloc_ns));
@@ -100,7 +101,7 @@ std::vector<Finding> find_redundant_fresh(const FindingSubject& subject) {
 }
 
 const FindingRule redundant_fresh_rule("redundant-fresh", "zeros written over memory fresh from the kernel",
-                                       find_redundant_fresh);
+                                       {"heat", "redundant"}, find_redundant_fresh);
 
 }  // namespace
 }  // namespace zerotax::findings

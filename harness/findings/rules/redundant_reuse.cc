@@ -50,7 +50,7 @@ std::vector<Finding> find_redundant_reuse(const FindingSubject& subject) {
 }
 
 const FindingRule redundant_reuse_rule("redundant-reuse", "zeros written over a reused block that nobody wrote to",
-                                       find_redundant_reuse);
+                                       {"heat", "redundant"}, find_redundant_reuse);
 
 }  // namespace
 }  // namespace zerotax::findings

@@ -95,7 +95,7 @@ std::vector<Finding> find_refill_storm(const FindingSubject& subject) {
 
 const FindingRule refill_storm_rule("refill-storm",
                                     "buffers freed together are returned, and zeroed again in each round",
-                                    find_refill_storm);
+                                    {"faults", "whole_faults"}, find_refill_storm);
 
 }  // namespace
 }  // namespace zerotax::findings

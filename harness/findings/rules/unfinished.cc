@@ -47,7 +47,7 @@ std::vector<Finding> find_unfinished(const FindingSubject& subject) {
 }
 
 const FindingRule unfinished_rule("unfinished", "the process ended, hung or got NULL before its last operation",
-                                  find_unfinished);
+                                  {"time"}, find_unfinished);
 
 }  // namespace
 }  // namespace zerotax::findings

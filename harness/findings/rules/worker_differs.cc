@@ -79,7 +79,7 @@ std::vector<Finding> find_worker_differs(const FindingSubject& subject) {
 }
 
 const FindingRule worker_differs_rule("worker-differs", "behaviour that differs between the main thread and others",
-                                      find_worker_differs);
+                                      {"heat", "redundant"}, find_worker_differs);
 
 }  // namespace
 }  // namespace zerotax::findings

@@ -65,7 +65,8 @@ std::vector<Finding> find_zeroing_beyond(const FindingSubject& subject) {
   return {finding};
 }
 
-const FindingRule zeroing_beyond_rule("zeroing-beyond", "more bytes zeroed than were asked for", find_zeroing_beyond);
+const FindingRule zeroing_beyond_rule("zeroing-beyond", "more bytes zeroed than were asked for", {"bytes", "zeroed"},
+                                      find_zeroing_beyond);
 
 }  // namespace
 }  // namespace zerotax::findings

@@ -58,7 +58,8 @@ std::vector<Finding> find_zeroing_in_free(const FindingSubject& subject) {
   return found;
 }
 
-const FindingRule zeroing_in_free_rule("zeroing-in-free", "zeros written by free", find_zeroing_in_free);
+const FindingRule zeroing_in_free_rule("zeroing-in-free", "zeros written by free", {"time", "free_ns"},
+                                       find_zeroing_in_free);
 
 }  // namespace
 }  // namespace zerotax::findings

@@ -1,11 +1,12 @@
+#include "base/paired_times.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/distributions.h"
-#include "compare/times.h"
 
-namespace zerotax::compare {
+namespace zerotax {
 namespace {
 
 using Kind = TimeVerdict::Kind;
@@ -139,4 +140,4 @@ TEST(CompareTimes, TheIntervalOfARateIsClopperAndPearsons) {
 }
 
 }  // namespace
-}  // namespace zerotax::compare
+}  // namespace zerotax

@@ -1,4 +1,4 @@
-#include "compare/times.h"
+#include "base/paired_times.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/signed_rank.h"
 
-namespace zerotax::compare {
+namespace zerotax {
 namespace {
 
 using Kind = TimeVerdict::Kind;
@@ -104,4 +104,4 @@ std::optional<double> false_alarm_rate(const std::vector<TimeSample>& samples, s
   return static_cast<double>(alarms) / static_cast<double>(times);
 }
 
-}  // namespace zerotax::compare
+}  // namespace zerotax

@@ -6,7 +6,7 @@
 
 #include "base/bootstrap.h"
 
-namespace zerotax::compare {
+namespace zerotax {
 
 /// How differences of time are judged (docs/compare.md).
 struct CompareMethod {
@@ -55,4 +55,4 @@ std::size_t fewest_pairs(std::size_t points, double alpha);
 std::optional<double> false_alarm_rate(const std::vector<TimeSample>& samples, std::size_t times,
                                        const CompareMethod& method = {});
 
-}  // namespace zerotax::compare
+}  // namespace zerotax

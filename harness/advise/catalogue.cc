@@ -1,0 +1,226 @@
+#include "advise/catalogue.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "core/program_launch.h"
+#include "findings/projects.h"
+
+namespace zerotax::advise {
+namespace {
+
+/// As allocators/<name>/upstream.json has them.
+const Json& known_remedies(const std::string& allocator) {
+  static const Json none = Json::array();
+  const Json* upstream = findings::upstream_of(allocator);
+  return upstream == nullptr || !upstream->contains("remedies") ? none : upstream->at("remedies");
+}
+
+bool is_base(const Json& entry) { return entry.value("always", false); }
+
+Remedy remedy_of(const std::string& allocator, const Json& entry) {
+  Remedy remedy;
+  remedy.name = allocator + ": " + entry.at("name").get<std::string>();
+  remedy.allocator = allocator;
+  for (const auto& [key, value] : entry.at("env").items()) remedy.env[key] = value.get<std::string>();
+  for (const Json& cause : entry.at("causes")) remedy.causes.push_back(cause.get<std::string>());
+  remedy.words = entry.at("words").get<std::string>();
+  remedy.costs = entry.at("costs").get<std::string>();
+  return remedy;
+}
+
+/// An allocator with its defaults, but for what it is always given as a remedy.
+Remedy preloaded(const Allocator& allocator) {
+  Remedy remedy;
+  remedy.name = allocator.name;
+  remedy.allocator = allocator.name;
+  remedy.version = allocator.version;
+  remedy.preload = allocator.preload.value_or("");
+  // largecache's version names its default policy, too, which a remedy may change.
+  const std::string version = allocator.version.substr(0, allocator.version.find(" ("));
+  remedy.words = fmt::format("{} in place of the program's own allocator",
+                             version.empty() ? allocator.name : allocator.name + " " + version);
+  remedy.costs = "another allocator serves every allocation";
+  for (const Json& entry : known_remedies(allocator.name)) {
+    if (!is_base(entry)) continue;
+    const Remedy base = remedy_of(allocator.name, entry);
+    remedy.name = base.name;
+    remedy.env = base.env;
+    remedy.words += ": " + base.words;
+    remedy.costs = base.costs;
+  }
+  return remedy;
+}
+
+class Maker {
+ public:
+  explicit Maker(const Situation& situation) : situation_(situation) {}
+
+  /// Settings of the program's own allocator, and those that were given for it.
+  void add_own(const std::vector<Remedy>& settings) {
+    for (const Json& entry : known_remedies(situation_.allocator)) {
+      const Remedy remedy = remedy_of(situation_.allocator, entry);
+      if (!is_base(entry)) consider(remedy, entry, situation_.version);
+    }
+    add_without_preload();
+    for (const Remedy& setting : settings) {
+      if (setting.preload.empty()) made_.remedies.push_back(setting);
+    }
+  }
+
+  void add_other(const Allocator& allocator, const std::vector<Remedy>& settings) {
+    const std::size_t plain = made_.remedies.size();
+    made_.remedies.push_back(preloaded(allocator));
+    const Remedy base = made_.remedies[plain];
+    for (const Remedy& setting : settings) {
+      if (!setting.preload.empty() && setting.allocator == allocator.name) made_.remedies.push_back(setting);
+    }
+    for (const Json& entry : known_remedies(allocator.name)) {
+      if (is_base(entry)) continue;
+      const Remedy setting = remedy_of(allocator.name, entry);
+      Remedy both = combined(base, setting);
+      both.causes = setting.causes;
+      both.parts = {plain};
+      if (can_combine(base, setting)) consider(both, entry, allocator.version);
+    }
+  }
+
+  /// Two settings of the program's own allocator, or such a setting and huge pages.
+  void add_pairs() {
+    const std::size_t single = made_.remedies.size();
+    for (std::size_t i = 0; i < single; ++i) {
+      for (std::size_t k = i + 1; k < single; ++k) {
+        const Remedy& one = made_.remedies[i];
+        const Remedy& other = made_.remedies[k];
+        if (!one.preload.empty() || !other.preload.empty() || one.allocator != other.allocator) continue;
+        if (!can_combine(one, other)) continue;
+        Remedy both = combined(one, other);
+        both.parts = {i, k};
+        both.parts_must_gain = true;
+        made_.remedies.push_back(both);
+      }
+    }
+  }
+
+  [[nodiscard]] Catalogue take() { return std::move(made_); }
+
+ private:
+  /// Where the user preloads an allocator: the C library's own.
+  void add_without_preload() {
+    const char* preloads = std::getenv("LD_PRELOAD");
+    const std::string others = other_preloads();
+    if (preloads == nullptr || others == preloads) return;
+    Remedy remedy;
+    remedy.name = remedy.allocator = "glibc";
+    remedy.env["LD_PRELOAD"] = others;
+    remedy.words = fmt::format("the C library's own allocator, in place of {}", situation_.allocator);
+    remedy.costs = "another allocator serves every allocation";
+    made_.remedies.push_back(remedy);
+  }
+
+  void consider(const Remedy& remedy, const Json& entry, const std::string& version) {
+    std::string why = why_not(remedy, entry, version);
+    if (why.empty()) {
+      made_.remedies.push_back(remedy);
+    } else {
+      made_.not_tried.push_back({remedy.name, std::move(why)});
+    }
+  }
+
+  /// Why a remedy cannot help; empty if it might.
+  [[nodiscard]] std::string why_not(const Remedy& remedy, const Json& entry, const std::string& version) const {
+    const auto since = entry.find("since");
+    if (since != entry.end() && !version.empty() && findings::is_older(version, since->get<std::string>())) {
+      return fmt::format("available from {} on; this is {}", since->get<std::string>(), version);
+    }
+    if (entry.value("huge_pages", false) && !situation_.huge_pages) return "huge pages are off on this machine";
+    const auto is_set = [](const auto& variable) {
+      const char* now = std::getenv(variable.first.c_str());
+      return now != nullptr && variable.second == now;
+    };
+    if (remedy.preload.empty() && std::all_of(remedy.env.begin(), remedy.env.end(), is_set)) return "already set";
+    const Recording* recording = situation_.recording;
+    if (situation_.all || recording == nullptr || !recording->why_not.empty()) return "";
+    if (entry.value("threads", false) && !recording->threads) return "the program has one thread";
+    double sum = 0;
+    for (const std::string& cause : remedy.causes) {
+      const auto share = recording->share(cause);
+      if (!share) return "";
+      sum = std::max(sum, *share);
+    }
+    if (sum >= kNoticed) return "";
+    return fmt::format("what it is for takes under 1 % of CPU time ({})", fmt::join(remedy.causes, ", "));
+  }
+
+  const Situation& situation_;
+  Catalogue made_;
+};
+
+}  // namespace
+
+Others allocators_to_try(const std::vector<std::string>& words) {
+  Others others;
+  std::vector<std::string> chosen = words;
+  if (words.empty()) {
+    for (const BuiltinAllocator& builtin : builtin_allocators()) {
+      if (builtin.name == "glibc") continue;
+      if (builtin.missing.empty()) {
+        chosen.push_back(builtin.name);
+      } else {
+        others.missing.push_back({builtin.name, "it is not in this build: " + builtin.missing});
+      }
+    }
+  }
+  for (const std::string& word : chosen) {
+    if (word == "glibc")
+      throw UsageError("glibc cannot be preloaded: it is the C library's own", "give another allocator");
+    Allocator allocator = *resolve_program_allocator(word, {});
+    for (const Allocator& other : others.allocators) {
+      if (other.name != allocator.name) continue;
+      throw UsageError(fmt::format("allocator '{}' is named twice", allocator.name),
+                       "give each a name of its own, as in a=PATH b=PATH");
+    }
+    others.allocators.push_back(std::move(allocator));
+  }
+  return others;
+}
+
+void leave_out(Others& others, const std::string& present) {
+  const auto is_it = [&](const auto& each) { return each.name == present; };
+  std::erase_if(others.allocators, is_it);
+  std::erase_if(others.missing, is_it);
+}
+
+Remedy setting_of(const std::string& word, const std::vector<Allocator>& others, const std::string& present) {
+  const auto [name, key, value] = parse_env_word(word);
+  Remedy remedy;
+  const auto other =
+      std::find_if(others.begin(), others.end(), [&name = name](const Allocator& each) { return each.name == name; });
+  if (other != others.end()) {
+    remedy = preloaded(*other);
+  } else if (name != present && name != "glibc") {
+    throw UsageError(fmt::format("--env names '{}', which is not tried", name),
+                     fmt::format("add --allocator {}", name));
+  }
+  remedy.name = word;
+  remedy.allocator = name;
+  remedy.env[key] = value;
+  remedy.words = remedy.words.empty() ? "as given" : remedy.words + ", with the setting that was given";
+  return remedy;
+}
+
+Catalogue make_catalogue(const Situation& situation, const std::vector<Allocator>& others,
+                         const std::vector<Remedy>& settings) {
+  Maker maker(situation);
+  maker.add_own(settings);
+  maker.add_pairs();
+  for (const Allocator& allocator : others) maker.add_other(allocator, settings);
+  return maker.take();
+}
+
+}  // namespace zerotax::advise

@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "advise/advice.h"
+#include "advise/document.h"
+#include "advise/remedy.h"
+#include "base/units.h"
+#include "cli/subcommand.h"
+#include "core/interrupt.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/program_launch.h"
+
+namespace zerotax::advise {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax advise -- ./program input.txt\n"
+    "  zerotax advise --goal memory --json advise.json -- python3 work.py\n"
+    "  zerotax advise --allocator jemalloc --env jemalloc:MALLOC_CONF=narenas:1 -- ./program\n"
+    "  zerotax advise --ready 'redis-cli -p 7000 ping' --load 'redis-benchmark -p 7000 -q -n 100000' \\\n"
+    "    -- redis-server --port 7000\n"
+    "The program is run many times, without a terminal; its output is compared, not shown.\n";
+
+struct Options {
+  std::vector<std::string> allocators;
+  std::vector<std::string> env;
+  std::string goal = "cpu";
+  std::int64_t runs = 24;
+  double memory = 1.5;
+  double timeout = 60;
+  std::string input;
+  std::string ready;
+  std::string load;
+  bool ignore_output = false;
+  bool settings_only = false;
+  bool all = false;
+  std::int64_t self_test = 0;
+  std::string json;
+  std::string markdown;
+};
+
+/// It is read anew in each run.
+void check_input(const std::string& path) {
+  std::error_code failure;
+  const char* why = !std::filesystem::exists(path, failure)            ? "there is no such file"
+                    : !std::filesystem::is_regular_file(path, failure) ? "it is not a regular file"
+                    : ::access(path.c_str(), R_OK) != 0                ? "it cannot be read"
+                                                                       : nullptr;
+  if (why == nullptr) return;
+  throw UsageError(fmt::format("invalid --input '{}': {}", path, why), "give a file that each run can read anew");
+}
+
+void check_numbers(const Options& options) {
+  constexpr std::int64_t kFewestPairs = 10;
+  constexpr std::int64_t kMostPairs = 200;
+  if (options.runs < kFewestPairs || options.runs > kMostPairs) {
+    throw UsageError(fmt::format("invalid --runs {}", options.runs),
+                     fmt::format("give {} to {}: fewer pairs of runs prove nothing", kFewestPairs, kMostPairs));
+  }
+  if (!(options.memory >= 1) || options.memory > 1e6) {
+    throw UsageError(fmt::format("invalid --memory {:g}", options.memory), "give a ratio of 1 or more");
+  }
+  if (!(options.timeout > 0) || options.timeout > 86'400) {
+    throw UsageError(fmt::format("invalid --timeout {:g}", options.timeout),
+                     "give seconds, more than 0 and at most 86400");
+  }
+  if (options.self_test < 0 || options.self_test > 10'000) {
+    throw UsageError(fmt::format("invalid --self-test {}", options.self_test), "give 1 to 10000");
+  }
+  if (options.load.empty() != options.ready.empty()) {
+    throw UsageError("--ready and --load belong together",
+                     "give both: when the server can be used, and the work that it is to do");
+  }
+}
+
+Request request_of(const Options& options) {
+  const std::vector<std::string> words = Subcommand::program_words();
+  if (words.empty()) {
+    throw UsageError("no command is given", "put it after --, as in zerotax advise -- ./program input.txt");
+  }
+  check_numbers(options);
+  Request request;
+  request.method.goal = parse_goal(options.goal);
+  request.method.most_pairs = static_cast<unsigned>(options.runs);
+  request.method.memory_ratio = options.memory;
+  request.allocators = options.allocators;
+  request.env = options.env;
+  request.settings_only = options.settings_only;
+  if (options.settings_only && !options.allocators.empty()) {
+    throw UsageError("--settings-only tries no other allocator", "leave it out, or --allocator");
+  }
+  request.all = options.all;
+  Target& target = request.target;
+  target.words = words;
+  target.program = resolve_program(words.front());
+  check_takes_preload(target.program, "be advised on");
+  target.input = options.input.empty() ? "/dev/null" : options.input;
+  if (!options.input.empty()) check_input(options.input);
+  target.ready = options.ready;
+  target.load = options.load;
+  target.timeout_s = options.timeout;
+  target.ignore_output = options.ignore_output;
+  std::vector<NamedPath> inputs = program_input(words);
+  for (NamedPath& library : library_inputs(options.allocators)) inputs.push_back(std::move(library));
+  if (!options.input.empty()) inputs.push_back({"--input", options.input});
+  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}}, inputs);
+  return request;
+}
+
+ExitStatus test(const Request& request, const Options& options) {
+  if (!options.markdown.empty()) throw UsageError("--self-test writes no Markdown", "leave out --markdown");
+  const SelfTest test = self_test(request, static_cast<std::size_t>(options.self_test), stop_requested);
+  if (!options.json.empty()) write_file(options.json, json_text(self_test_json(test, request)));
+  if (options.json == "-") return test.alarms == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
+  fmt::print("{} of {} without effect recommended one.\n", test.alarms, format_counted(test.advices, "advice"));
+  if (stop_requested()) fmt::print(stderr, "zerotax: interrupted: of the advices that were finished\n");
+  return test.alarms == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+ExitStatus run(const Options& options) {
+  const Request request = request_of(options);
+  if (options.self_test > 0) return test(request, options);
+  const Advice advice = advise(request, stop_requested);
+  const Json document = advise_json(advice);
+  if (!options.json.empty()) write_file(options.json, json_text(document));
+  if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(document));
+  if (options.json != "-" && options.markdown != "-") fmt::print("{}", advise_text(document));
+  if (!advice.complete) fmt::print(stderr, "zerotax: interrupted: this is what was known\n");
+  return ExitStatus::kDone;
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  arguments.keep_leftover();
+  arguments
+      .option("--allocator", options->allocators,
+              "try this allocator: NAME of a built-in one, or NAME=PATH of any malloc replacement (repeatable; "
+              "default: all built-in ones)")
+      .repeatable();
+  arguments
+      .option("--env", options->env,
+              "NAME:KEY=VALUE, try this variable of an allocator, too; NAME may be the program's own (repeatable)")
+      .repeatable();
+  arguments.option("--goal", options->goal, "what is to become less: cpu, wall, faults or memory")
+      .completed_by(goal_names)
+      .with_default();
+  arguments.option("--memory", options->memory, "most peak memory that a remedy may take, in times the present state's")
+      .with_default();
+  arguments.option("--runs", options->runs, "most pairs of runs to confirm a remedy").with_default();
+  arguments.option("--timeout", options->timeout, "time limit of one run, in seconds").with_default();
+  arguments.option("--input", options->input, "standard input of the program (default: /dev/null)").path();
+  arguments.flag("--ignore-output", options->ignore_output, "the program may print something else in each run");
+  arguments.option("--ready", options->ready, "of a server: a shell command, tried until it succeeds").word();
+  arguments
+      .option(
+          "--load", options->load,
+          "of a server: the work, a shell command; its wall time and the server's CPU time count. Then the server is "
+          "ended by SIGTERM")
+      .word();
+  arguments.flag("--settings-only", options->settings_only, "leave the program its own allocator");
+  arguments.flag("--all", options->all, "try everything, whatever the recording says");
+  arguments.option("--self-test", options->self_test,
+                   "instead: N advices in which no remedy has any effect, and how many recommend one");
+  arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+  arguments.option("--markdown", options->markdown, "write the advice as Markdown to this file (- is standard output)")
+      .path();
+  return [options, arguments] {
+    arguments.refuse_leftover();
+    return run(*options);
+  };
+}
+
+const Subcommand command("advise", "try what could make a program's zeroing cheaper, and prove which remedy helps",
+                         kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax::advise

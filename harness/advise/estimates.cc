@@ -1,0 +1,95 @@
+#include "advise/estimates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/bootstrap.h"
+#include "base/distributions.h"
+
+namespace zerotax::advise {
+namespace {
+
+constexpr double kLeastNoise = 0.003;
+/// A median of absolute deviations as a standard deviation, of a normal distribution.
+constexpr double kToDeviation = 1.4826;
+/// What two more than are needed to prove anything leave room for: one or two pairs of the other sign.
+constexpr unsigned kSpare = 2;
+constexpr double kPower = 0.9;
+/// Degrees of freedom with which Student's distribution is the normal one.
+constexpr double kNormal = 1e6;
+
+bool is_reference(const SearchRun& run) {
+  return run.candidate == kPresent && run.trial.end == Trial::End::kOk && run.phase != Phase::kWarmUp;
+}
+
+double log_of(const SearchRun& run, Goal goal) { return std::log(figure_of(run.trial.figures, goal)); }
+
+}  // namespace
+
+std::vector<std::vector<double>> ratios_to_neighbours(const std::vector<SearchRun>& runs, std::size_t candidates,
+                                                      Goal goal) {
+  std::vector<std::vector<double>> ratios(candidates);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].candidate == kPresent || runs[i].trial.end != Trial::End::kOk) continue;
+    std::vector<double> around;
+    for (std::size_t before = i; before-- > 0;) {
+      if (!is_reference(runs[before])) continue;
+      around.push_back(log_of(runs[before], goal));
+      break;
+    }
+    const auto after = std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(i), runs.end(), is_reference);
+    if (after != runs.end()) around.push_back(log_of(*after, goal));
+    if (around.empty()) continue;
+    const double reference = (around.front() + around.back()) / 2;
+    ratios[runs[i].candidate].push_back(log_of(runs[i], goal) - reference);
+  }
+  return ratios;
+}
+
+double noise_of_present(const std::vector<SearchRun>& runs, Goal goal) {
+  std::vector<double> differences;
+  std::optional<double> before;
+  for (const SearchRun& run : runs) {
+    if (!is_reference(run)) continue;
+    const double now = log_of(run, goal);
+    if (before) differences.push_back(std::abs(now - *before));
+    before = now;
+  }
+  if (differences.empty()) return kLeastNoise;
+  return std::max(kLeastNoise, kToDeviation * median(differences) / std::sqrt(2.0));
+}
+
+double noise_of_score(double noise, std::size_t runs) {
+  // Of the run itself, and of the mean of two references.
+  return noise * std::sqrt(1.5 / static_cast<double>(std::max<std::size_t>(1, runs)));
+}
+
+TimeVerdict::Kind kind_of_score(double score, double score_noise, double band) {
+  const double margin = std::log1p(band);
+  if (std::abs(score) > std::max(margin, 3 * score_noise)) {
+    return score < 0 ? TimeVerdict::Kind::kFaster : TimeVerdict::Kind::kSlower;
+  }
+  return std::abs(score) + 2 * score_noise < std::log1p(2 * band) ? TimeVerdict::Kind::kSame
+                                                                  : TimeVerdict::Kind::kAmbiguous;
+}
+
+unsigned pairs_needed(double gain, double noise, double alpha, unsigned most) {
+  const auto fewest = static_cast<unsigned>(fewest_pairs(1, alpha)) + kSpare;
+  const double of_pair = std::sqrt(2.0) * noise;
+  const double quantiles = student_quantile(alpha / 2, kNormal) + student_quantile(1 - kPower, kNormal);
+  // The signed-rank test wants a twentieth more pairs than that of the mean (its efficiency is 3 / pi).
+  const double wanted = std::ceil(1.05 * std::pow(quantiles * of_pair / std::max(std::abs(gain), 1e-6), 2));
+  return static_cast<unsigned>(std::clamp<double>(wanted, std::min(fewest, most), most));
+}
+
+double median_figure(const std::vector<SearchRun>& runs, std::size_t candidate, Goal goal) {
+  std::vector<double> values;
+  for (const SearchRun& run : runs) {
+    if (run.candidate != candidate || run.trial.end != Trial::End::kOk) continue;
+    if (run.phase != Phase::kWarmUp) values.push_back(figure_of(run.trial.figures, goal));
+  }
+  return values.empty() ? 0 : median(values);
+}
+
+}  // namespace zerotax::advise

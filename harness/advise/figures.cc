@@ -1,0 +1,45 @@
+#include "advise/figures.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace zerotax::advise {
+
+const char* goal_name(Goal goal) {
+  constexpr const char* kNames[] = {"cpu", "wall", "faults", "memory"};
+  return kNames[static_cast<std::size_t>(goal)];
+}
+
+std::vector<std::string> goal_names() {
+  std::vector<std::string> names;
+  for (const Goal goal : kGoals) names.emplace_back(goal_name(goal));
+  return names;
+}
+
+Goal parse_goal(const std::string& word) {
+  for (const Goal goal : kGoals) {
+    if (word == goal_name(goal)) return goal;
+  }
+  throw UsageError(fmt::format("invalid --goal '{}'", word), fmt::format("choose: {}", fmt::join(goal_names(), ", ")));
+}
+
+double figure_of(const Figures& figures, Goal goal) {
+  constexpr double kMicrosecond = 1e-6;
+  switch (goal) {
+    case Goal::kCpu:
+      return std::max(figures.cpu_s, kMicrosecond);
+    case Goal::kWall:
+      return std::max(figures.wall_s, kMicrosecond);
+    case Goal::kFaults:
+      return std::max(figures.faults, 1.0);
+    case Goal::kMemory:
+      break;
+  }
+  return std::max(figures.peak_bytes, 1.0);
+}
+
+}  // namespace zerotax::advise

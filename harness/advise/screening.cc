@@ -1,0 +1,222 @@
+#include "advise/screening.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "advise/estimates.h"
+
+namespace zerotax::advise {
+namespace {
+
+/// Candidates between two runs of the present state.
+constexpr std::size_t kBetween = 3;
+constexpr std::size_t kFinalists = 3;
+/// Fewer than these are not halved: one run each would have to tell them apart.
+constexpr std::size_t kFewest = 4;
+constexpr std::size_t kFastest = 2;
+/// What is that much slower than the best, and three times the noise, drops out, half or not.
+constexpr double kFarBehind = 0.10;
+
+}  // namespace
+
+Screening::Screening(const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
+                     const SearchWatch& watch, SearchResult& result)
+    : candidates_(candidates), method_(method), run_(run), watch_(watch), result_(result), random_(method.seed) {
+  result_.standings.assign(candidates.size(), {});
+}
+
+bool Screening::once(Phase phase, unsigned round, std::size_t candidate) {
+  watch_.next(candidate);
+  result_.runs.push_back({phase, round, candidate, run_(candidate)});
+  const Trial& trial = result_.runs.back().trial;
+  if (trial.end == Trial::End::kStopped) {
+    result_.runs.pop_back();
+    return false;
+  }
+  if (candidate == kPresent) return true;
+  Standing& standing = result_.standings[candidate];
+  standing.left_in_round = round;
+  if (standing.state == Standing::State::kNotTried) standing.state = Standing::State::kOk;
+  if (trial.end == Trial::End::kFailed) standing.state = Standing::State::kFailed;
+  if (trial.end == Trial::End::kChangedOutput) standing.state = Standing::State::kChangedOutput;
+  if (trial.end != Trial::End::kOk) standing.why = trial.why;
+  return true;
+}
+
+bool Screening::round(std::vector<std::size_t> contestants, unsigned cycles) {
+  ++round_;
+  const std::size_t references = (contestants.size() + kBetween - 1) / kBetween;
+  watch_.begin(fmt::format("round {}", round_), cycles * (contestants.size() + references) + 1);
+  for (unsigned cycle = 0; cycle < cycles; ++cycle) {
+    for (std::size_t i = contestants.size(); i > 1; --i) std::swap(contestants[i - 1], contestants[random_.below(i)]);
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+      if (i % kBetween == 0 && !once(Phase::kScreen, round_, kPresent)) return false;
+      // One that failed in the cycle before fails again.
+      if (cycle > 0 && result_.standings[contestants[i]].state != Standing::State::kOk) continue;
+      if (!once(Phase::kScreen, round_, contestants[i])) return false;
+    }
+  }
+  return once(Phase::kScreen, round_, kPresent);
+}
+
+bool Screening::is_heavy(std::size_t candidate) const {
+  const auto both = [&](Goal goal) {
+    return std::pair(median_figure(result_.runs, candidate, goal), median_figure(result_.runs, kPresent, goal));
+  };
+  if (method_.goal != Goal::kMemory) {
+    const auto [own, present] = both(Goal::kMemory);
+    return own > present * method_.memory_ratio && own > present + method_.memory_slack;
+  }
+  const auto [own, present] = both(Goal::kCpu);
+  return own > present * method_.other_ratio;
+}
+
+void Screening::rate() {
+  const auto ratios = ratios_to_neighbours(result_.runs, candidates_.size(), method_.goal);
+  result_.noise = noise_of_present(result_.runs, method_.goal);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    Standing& standing = result_.standings[i];
+    standing.log_ratios = ratios[i];
+    if (ratios[i].empty()) continue;
+    standing.score = median(ratios[i]);
+    standing.heavy = is_heavy(i);
+    standing.kind = kind_of_score(standing.score, noise_of_score(result_.noise, ratios[i].size()), method_.band);
+  }
+}
+
+double Screening::tolerance(std::size_t candidate) const {
+  return noise_of_score(result_.noise, result_.standings[candidate].log_ratios.size());
+}
+
+/// Those that may be recommended as far as is known, by their score; slower ones have dropped out.
+std::vector<std::size_t> Screening::standing() const {
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const Standing& standing = result_.standings[i];
+    if (standing.state != Standing::State::kOk || standing.heavy || standing.log_ratios.empty()) continue;
+    if (standing.score <= std::log1p(method_.band) + tolerance(i)) left.push_back(i);
+  }
+  std::sort(left.begin(), left.end(),
+            [&](std::size_t a, std::size_t b) { return result_.standings[a].score < result_.standings[b].score; });
+  return left;
+}
+
+/// Those that are left, what is to be preferred first: of all that are about as good as the best, what changes no
+/// allocator, then what is shorter, then what takes less memory. About as good: within some percent of what the present
+/// state costs, or within the noise.
+std::vector<std::size_t> Screening::ranked() const {
+  std::vector<std::size_t> left = standing();
+  if (left.empty()) return left;
+  const auto cost = [&](std::size_t each) { return std::exp(result_.standings[each].score); };
+  const std::size_t best = left.front();
+  const auto rank = [&](std::size_t each) {
+    const double noise = std::hypot(cost(each) * tolerance(each), cost(best) * tolerance(best));
+    const bool near = cost(each) - cost(best) <= std::max(method_.near, noise);
+    const Candidate& candidate = candidates_[each];
+    return std::tuple(!near, near && candidate.preload, near ? candidate.settings : 0,
+                      near ? median_figure(result_.runs, each, Goal::kMemory) : cost(each));
+  };
+  std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  return left;
+}
+
+std::vector<std::size_t> Screening::better_half() const {
+  const std::vector<std::size_t> by_score = standing();
+  std::vector<std::size_t> left = ranked();
+  const std::size_t half = std::max(kFewest, (left.size() + 1) / 2);
+  if (left.size() > half) left.resize(half);
+  // One run may have been lucky, or not: the fastest stay in any case.
+  for (std::size_t i = 0; i < std::min(kFastest, by_score.size()); ++i) {
+    if (std::find(left.begin(), left.end(), by_score[i]) == left.end()) left.push_back(by_score[i]);
+  }
+  std::erase_if(left, [&](std::size_t each) {
+    const double behind = result_.standings[each].score - result_.standings[by_score.front()].score;
+    const double gap = std::exp(result_.standings[each].score) - std::exp(result_.standings[by_score.front()].score);
+    return gap > method_.near && behind > std::max(kFarBehind, 3 * std::sqrt(2.0) * tolerance(each));
+  });
+  return left;
+}
+
+bool Screening::may_join(const Candidate& candidate, std::string& why) const {
+  for (const std::size_t part : candidate.parts) {
+    const Standing& standing = result_.standings[part];
+    if (standing.state != Standing::State::kOk || standing.log_ratios.empty()) {
+      why = standing.state == Standing::State::kNotTried ? "a part of it was not tried" : "a part of it did not work";
+      return false;
+    }
+    if (candidate.parts_must_gain && standing.score > -std::log1p(method_.near)) {
+      why = "not both parts of it gained anything alone";
+      return false;
+    }
+    if (standing.score > std::log1p(method_.band) + tolerance(part)) {
+      why = "a part of it alone was slower";
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Candidates made of those that did well, the most promising first.
+std::vector<std::size_t> Screening::joining() {
+  std::vector<std::pair<double, std::size_t>> found;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (candidates_[i].parts.empty()) continue;
+    if (!may_join(candidates_[i], result_.standings[i].why)) continue;
+    double sum = 0;
+    for (const std::size_t part : candidates_[i].parts) sum += result_.standings[part].score;
+    found.emplace_back(sum, i);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::size_t> joining;
+  for (const auto& [score, candidate] : found) {
+    if (joining.size() < method_.most_joined) {
+      joining.push_back(candidate);
+    } else {
+      result_.standings[candidate].why = "others were more promising";
+    }
+  }
+  return joining;
+}
+
+bool Screening::run() {
+  watch_.begin("the program as it is", 3);
+  for (const Phase phase : {Phase::kWarmUp, Phase::kScreen, Phase::kScreen}) {
+    if (!once(phase, 0, kPresent)) return false;
+  }
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (candidates_[i].parts.empty()) {
+      first.push_back(i);
+    } else {
+      result_.standings[i].why = "the search ended before its round";
+    }
+  }
+  if (first.empty()) return true;
+  bool going = round(first, method_.brief ? 2 : 1);
+  rate();
+  if (!going || method_.brief) return going;
+  std::vector<std::size_t> contestants = better_half();
+  for (const std::size_t candidate : joining()) contestants.push_back(candidate);
+  if (contestants.empty()) return true;
+  going = round(contestants, 2);
+  rate();
+  contestants = finalists();
+  if (!going || contestants.size() < 2) return going;
+  going = round(contestants, 2);
+  rate();
+  return going;
+}
+
+std::vector<std::size_t> Screening::finalists() const {
+  std::vector<std::size_t> left = ranked();
+  // Nobody has proven a gain that the band hides; a little less may be more with better luck.
+  const double least = 0.8 * std::log1p(method_.band);
+  std::erase_if(left, [&](std::size_t each) { return result_.standings[each].score > -least; });
+  if (left.size() > kFinalists) left.resize(kFinalists);
+  return left;
+}
+
+}  // namespace zerotax::advise

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "advise/search.h"
+
+namespace zerotax::advise {
+
+/// Rounds of few runs each, in which most candidates drop out. Every third run or so is of the present state.
+class Screening {
+ public:
+  Screening(const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
+            const SearchWatch& watch, SearchResult& result);
+
+  /// All rounds. False if it was stopped.
+  bool run();
+
+  /// What is left, at most three: that which is to be confirmed first is first. Empty if nothing gains enough.
+  [[nodiscard]] std::vector<std::size_t> finalists() const;
+
+ private:
+  bool once(Phase phase, unsigned round, std::size_t candidate);
+  bool round(std::vector<std::size_t> contestants, unsigned cycles);
+  void rate();
+  [[nodiscard]] bool is_heavy(std::size_t candidate) const;
+  [[nodiscard]] std::vector<std::size_t> standing() const;
+  [[nodiscard]] std::vector<std::size_t> ranked() const;
+  [[nodiscard]] std::vector<std::size_t> better_half() const;
+  [[nodiscard]] std::vector<std::size_t> joining();
+  [[nodiscard]] bool may_join(const Candidate& candidate, std::string& why) const;
+  [[nodiscard]] double tolerance(std::size_t candidate) const;
+
+  const std::vector<Candidate>& candidates_;
+  const SearchMethod& method_;
+  const RunOnce& run_;
+  const SearchWatch& watch_;
+  SearchResult& result_;
+  Random random_;
+  unsigned round_ = 0;
+};
+
+}  // namespace zerotax::advise

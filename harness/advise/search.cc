@@ -1,0 +1,166 @@
+#include "advise/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "advise/estimates.h"
+#include "advise/screening.h"
+#include "base/bootstrap.h"
+
+namespace zerotax::advise {
+namespace {
+
+/// So many finalists may be confirmed, each at its part of alpha (Bonferroni).
+constexpr std::size_t kMostConfirmations = 2;
+
+double ratio_of(const Confirmation& confirmation, Goal goal) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
+    ratios.push_back(figure_of(confirmation.remedy[i], goal) / figure_of(confirmation.present[i], goal));
+  }
+  return median(ratios);
+}
+
+std::vector<TimeVerdict> judge(const Confirmation& confirmation, double band) {
+  std::vector<TimeVerdict> verdicts;
+  CompareMethod compare;
+  compare.alpha = confirmation.alpha;
+  compare.band = band;
+  compare.floor_ns = 0;
+  for (const Goal goal : kGoals) {
+    TimeSample sample;
+    for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
+      const double remedy = figure_of(confirmation.remedy[i], goal);
+      sample.log_ratios.push_back(std::log(remedy / figure_of(confirmation.present[i], goal)));
+    }
+    verdicts.push_back(judge_times({sample}, compare).front());
+  }
+  return verdicts;
+}
+
+class Confirming {
+ public:
+  Confirming(const SearchMethod& method, const RunOnce& run, const SearchWatch& watch, SearchResult& result)
+      : method_(method), run_(run), watch_(watch), result_(result), coin_(method.seed + 1) {}
+
+  /// False if it was stopped.
+  bool confirm(std::size_t candidate) {
+    Confirmation& confirmation = result_.confirmations.emplace_back();
+    confirmation.candidate = candidate;
+    confirmation.alpha = method_.alpha / kMostConfirmations;
+    confirmation.planned =
+        pairs_needed(result_.standings[candidate].score, result_.noise, confirmation.alpha, method_.most_pairs);
+    watch_.begin(fmt::format("confirming in {} pairs", confirmation.planned), std::size_t{2} * confirmation.planned);
+    while (confirmation.present.size() < confirmation.planned) {
+      if (!pair(confirmation)) return false;
+      if (!confirmation.why_not.empty()) return true;
+    }
+    judge_it(confirmation);
+    return true;
+  }
+
+ private:
+  bool pair(Confirmation& confirmation) {
+    const bool present_first = coin_.below(2) == 0;
+    Figures figures[2];
+    for (const bool second : {false, true}) {
+      const bool is_present = present_first != second;
+      const std::size_t candidate = is_present ? kPresent : confirmation.candidate;
+      watch_.next(candidate);
+      Trial trial = run_(candidate);
+      if (trial.end == Trial::End::kStopped) return false;
+      const auto round = static_cast<unsigned>(result_.confirmations.size());
+      result_.runs.push_back({Phase::kConfirm, round, candidate, trial});
+      figures[is_present ? 0 : 1] = trial.figures;
+      if (trial.end == Trial::End::kOk || is_present) continue;
+      Standing& standing = result_.standings[candidate];
+      const bool failed = trial.end == Trial::End::kFailed;
+      standing.state = failed ? Standing::State::kFailed : Standing::State::kChangedOutput;
+      standing.why = trial.why;
+      confirmation.why_not = failed ? "a run of it failed" : "a run of it changed the program's output";
+      return true;
+    }
+    confirmation.present.push_back(figures[0]);
+    confirmation.remedy.push_back(figures[1]);
+    return true;
+  }
+
+  void judge_it(Confirmation& confirmation) {
+    confirmation.verdicts = judge(confirmation, method_.band);
+    const TimeVerdict& verdict = confirmation.verdicts[static_cast<std::size_t>(method_.goal)];
+    const Goal other = method_.goal == Goal::kMemory ? Goal::kCpu : Goal::kMemory;
+    double extra = 0;
+    for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
+      extra = std::max(extra, figure_of(confirmation.remedy[i], other) - figure_of(confirmation.present[i], other));
+    }
+    const bool memory = other == Goal::kMemory;
+    const bool heavy = ratio_of(confirmation, other) > (memory ? method_.memory_ratio : method_.other_ratio) &&
+                       (!memory || extra > method_.memory_slack);
+    if (verdict.kind != TimeVerdict::Kind::kFaster) {
+      confirmation.why_not = "the gain was not confirmed";
+    } else if (heavy) {
+      confirmation.why_not = memory ? "it took too much memory" : "it took too much CPU time";
+    } else {
+      confirmation.confirmed = true;
+    }
+  }
+
+  const SearchMethod& method_;
+  const RunOnce& run_;
+  const SearchWatch& watch_;
+  SearchResult& result_;
+  Random coin_;
+};
+
+/// The best of what is too heavy, if its gain is worth mentioning beside the winner's.
+std::optional<std::size_t> faster_still(const SearchResult& result, const SearchMethod& method) {
+  const double winner = result.winner ? result.standings[*result.winner].score : 0;
+  double best = winner - std::log1p(method.band);
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < result.standings.size(); ++i) {
+    const Standing& standing = result.standings[i];
+    if (standing.state != Standing::State::kOk || !standing.heavy || standing.score >= best) continue;
+    best = standing.score;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+const char* phase_name(Phase phase) {
+  constexpr const char* kNames[] = {"warm-up", "screen", "confirm"};
+  return kNames[static_cast<std::size_t>(phase)];
+}
+
+std::size_t most_runs(const std::vector<Candidate>& candidates, const SearchMethod& method) {
+  const auto first = static_cast<std::size_t>(
+      std::count_if(candidates.begin(), candidates.end(), [](const Candidate& each) { return each.parts.empty(); }));
+  const std::size_t second = method.brief ? first : (first + 1) / 2 + method.most_joined;
+  // Every third run or so is of the present state; the last round is of the finalists.
+  return 3 + first * 4 / 3 + 2 * (second * 4 / 3 + 1) + 10 + std::size_t{2} * method.most_pairs;
+}
+
+SearchResult search_remedies(const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
+                             const SearchWatch& watch) {
+  SearchResult result;
+  Screening screening(candidates, method, run, watch, result);
+  result.complete = screening.run();
+  if (!result.complete) return result;
+  std::vector<std::size_t> finalists = screening.finalists();
+  if (finalists.size() > kMostConfirmations) finalists.resize(kMostConfirmations);
+  Confirming confirming(method, run, watch, result);
+  for (const std::size_t finalist : finalists) {
+    result.complete = confirming.confirm(finalist);
+    if (!result.complete) break;
+    if (!result.confirmations.back().confirmed) continue;
+    result.winner = finalist;
+    break;
+  }
+  result.faster_still = faster_still(result, method);
+  return result;
+}
+
+}  // namespace zerotax::advise

@@ -1,0 +1,120 @@
+#include "advise/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "advise/remedy.h"
+#include "base/one_line.h"
+
+namespace zerotax::advise {
+namespace {
+
+/// A remedy may take so many times the program's own time, and some seconds.
+constexpr double kPatience = 5;
+constexpr double kLeastPatience_s = 5;
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1e3)));
+}
+
+}  // namespace
+
+TargetRunner::TargetRunner(Target target, std::function<bool()> stop)
+    : target_(std::move(target)), stop_(std::move(stop)) {}
+
+MeteredRun TargetRunner::run_once(const Variables& variables) {
+  const std::string output = folder_.file("output");
+  const std::string errors = folder_.file("errors");
+  std::error_code ignored;
+  std::filesystem::remove(errors, ignored);
+  MeteredCommand command;
+  command.program = target_.program;
+  command.words = target_.words;
+  command.environment.assign(variables.begin(), variables.end());
+  command.input = target_.input;
+  command.output = target_.ignore_output || target_.is_server() ? "/dev/null" : output;
+  command.errors = errors;
+  command.client = target_.load;
+  command.ready = target_.ready;
+  command.terminate = target_.is_server();
+  const double patience = longest_s_ == 0 ? target_.timeout_s : std::max(kLeastPatience_s, kPatience * longest_s_);
+  command.timeout = milliseconds(std::min(target_.timeout_s, patience));
+  MeteredRun run = run_metered(command, stop_);
+  last_output_ = command.output == output && run.end == MeteredRun::End::kEnded ? hash_of_file(output) : 0;
+  return run;
+}
+
+std::string TargetRunner::why_failed(const MeteredRun& run) const {
+  if (run.end == MeteredRun::End::kTimeout) return "did not end in time";
+  if (run.end == MeteredRun::End::kNotStarted) return "could not be started: " + run.why_not_started;
+  std::string why;
+  // A server ends by our signal, by itself or with a status that says so.
+  const bool by_us = target_.is_server() && (run.exited ? run.code == 0 || run.code == 128 + 15 : run.code == 15);
+  if (run.never_ready) {
+    why = "ended before it was ready: " + end_text(run.exited, run.code);
+  } else if (!by_us && (!run.exited || run.code != 0)) {
+    why = "ended with " + end_text(run.exited, run.code);
+    if (!run.exited) why = "was " + end_text(run.exited, run.code);
+  } else if (target_.is_server() && run.client_status != 0) {
+    why = fmt::format("--load ended with exit status {}", run.client_status);
+  }
+  if (why.empty()) return why;
+  const std::string said = last_line_of_file(folder_.file("errors"));
+  return said.empty() ? why : why + " (" + one_line(said) + ")";
+}
+
+Trial TargetRunner::run(const Variables& variables) {
+  const MeteredRun run = run_once(variables);
+  Trial trial;
+  if (run.end == MeteredRun::End::kStopped) {
+    trial.end = Trial::End::kStopped;
+    return trial;
+  }
+  trial.figures = figures_of(run);
+  trial.why = why_failed(run);
+  if (!trial.why.empty()) {
+    trial.end = Trial::End::kFailed;
+  } else if (reference_ && !same_output()) {
+    trial.end = Trial::End::kChangedOutput;
+  }
+  return trial;
+}
+
+Trial TargetRunner::run_present() {
+  Trial trial = run({});
+  const std::string name = shell_text({target_.words.front()});
+  if (trial.end == Trial::End::kFailed) {
+    std::string remedy =
+        "only runs that succeed are compared; its standard input is /dev/null (give --input FILE), and it "
+        "has no terminal";
+    if (reference_) remedy = "it succeeded before: advice needs a program that does the same each time";
+    if (trial.why.starts_with("did not end")) {
+      trial.why = fmt::format("did not end within {:g} s", target_.timeout_s);
+      remedy = "give --timeout SECONDS; for a server, --load COMMAND, after which it is ended";
+      if (target_.is_server()) remedy = "give --timeout SECONDS, and check --ready and --load";
+    }
+    throw UsageError(fmt::format("'{}' {}", name, trial.why), remedy);
+  }
+  if (trial.end == Trial::End::kChangedOutput) {
+    throw UsageError(
+        fmt::format("'{}' prints something else from run to run, so that a change by a remedy could not be "
+                    "seen",
+                    name),
+        "give --ignore-output, if that is how it should be");
+  }
+  if (trial.end == Trial::End::kOk) {
+    if (!reference_) reference_ = last_output_;
+    longest_s_ = std::max(longest_s_, trial.figures.wall_s);
+  }
+  return trial;
+}
+
+Figures figures_of(const MeteredRun& run) {
+  return {static_cast<double>(run.user_ns + run.system_ns) / 1e9, static_cast<double>(run.wall_ns) / 1e9,
+          static_cast<double>(run.faults), static_cast<double>(run.peak_bytes)};
+}
+
+}  // namespace zerotax::advise

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "advise/figures.h"
+#include "core/metered_run.h"
+#include "core/temporary_folder.h"
+
+namespace zerotax::advise {
+
+/// What is to be advised on, checked.
+struct Target {
+  std::vector<std::string> words;  ///< the command
+  std::string program;             ///< its file
+  std::string input;               ///< its standard input
+  std::string ready;               ///< of a server: a command that succeeds once it can be used
+  std::string load;                ///< of a server: the work
+  double timeout_s = 60;
+  bool ignore_output = false;
+
+  [[nodiscard]] bool is_server() const { return !load.empty(); }
+};
+
+/// Runs it, again and again, and compares how it ends with how it ended first.
+class TargetRunner {
+ public:
+  using Variables = std::map<std::string, std::string>;
+
+  TargetRunner(Target target, std::function<bool()> stop);
+
+  /// In the present state. Throws UsageError if it does not succeed, or not as the first time.
+  Trial run_present();
+  /// With these variables.
+  Trial run(const Variables& variables);
+  /// One run with these variables, whatever becomes of it.
+  MeteredRun run_once(const Variables& variables);
+  [[nodiscard]] bool succeeded(const MeteredRun& run) const { return why_failed(run).empty(); }
+  /// Of the last run: whether its output was that of the first run in the present state.
+  [[nodiscard]] bool same_output() const { return target_.ignore_output || last_output_ == reference_; }
+
+  [[nodiscard]] const Target& target() const { return target_; }
+  /// Of the longest run in the present state, as far as it is known.
+  [[nodiscard]] double wall_s() const { return longest_s_; }
+
+ private:
+  /// Empty if it succeeded.
+  [[nodiscard]] std::string why_failed(const MeteredRun& run) const;
+
+  Target target_;
+  std::function<bool()> stop_;
+  TemporaryFolder folder_{"advise"};
+  std::optional<std::uint64_t> reference_;  ///< a hash of what it printed
+  std::optional<std::uint64_t> last_output_;
+  double longest_s_ = 0;
+};
+
+Figures figures_of(const MeteredRun& run);
+
+}  // namespace zerotax::advise

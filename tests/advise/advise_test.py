@@ -1,0 +1,159 @@
+"""`zerotax advise` on programs whose best remedy is known: the right line, proven, and nothing where nothing helps."""
+
+import socket
+import subprocess
+
+import pytest
+from advising import PROGRAMS, advise
+from allocators_here import available, library_of, only_version
+from conftest import interrupt, zerotax
+
+FEW = ["--allocator", "jemalloc", "--allocator", "mimalloc", "--runs", "12"]
+
+
+def keeps_its_heap(line):
+    return "MALLOC_TRIM_THRESHOLD_=1073741824" in line and "MALLOC_MMAP_THRESHOLD_=1073741824" in line
+
+
+def test_memory_that_glibc_trims_and_needs_again():
+    found = advise(PROGRAMS / "refill_by_trim")
+    assert (found.status, found.advice["kind"]) == (0, "remedy")
+    assert keeps_its_heap(found.advice["line"]) and found.advice["line"].endswith("/refill_by_trim")
+    # 60 rounds of 8 MiB, of which all but the first come back; what is exact is asserted.
+    assert found.json["recording"]["refilled_bytes"] > 59 * 8 * 2**20 * 0.95
+    assert found.json["recording_after"]["refilled_bytes"] < 2**20
+    assert found.remedy(found.advice["remedy"])["ratios"]["faults"]["high"] < 0.1
+    confirmed = [each for each in found.json["confirmations"] if each["confirmed"]]
+    assert len(confirmed) == 1 and confirmed[0]["remedy"] == found.advice["remedy"]
+    assert len(confirmed[0]["pairs"]) >= 12 and confirmed[0]["p"] <= 0.0025
+    # Why nothing else was tried is said of each.
+    assert "2.0.9" in found.why_not_tried("mimalloc: no purge") or found.remedy("mimalloc: no purge")
+    assert found.why_not_tried("glibc: one arena") == "the program has one thread"
+
+
+@pytest.mark.parametrize("program", ["refill_by_mmap", "forks"])
+def test_memory_that_is_returned_at_each_free_or_in_each_child(program):
+    found = advise(PROGRAMS / program, options=FEW)
+    assert found.status == 0 and keeps_its_heap(found.advice["line"]), found.out
+    assert found.remedy(found.advice["remedy"])["ratios"]["faults"]["high"] < 0.2
+
+
+@available("jemalloc")
+def test_a_program_that_crashes_under_an_allocator():
+    found = advise(PROGRAMS / "hates_jemalloc", options=FEW)
+    assert keeps_its_heap(found.advice["line"]), found.out
+    row = found.remedy("jemalloc")
+    assert row["verdict"] == "FAILED" and row["runs"] == 1
+    assert row["reason"] == "was killed by SIGABRT (no jemalloc, please)"
+    assert found.why_not_tried("jemalloc: no decay") == "a part of it did not work"
+
+
+@available("jemalloc")
+def test_a_program_that_prints_something_else_under_an_allocator():
+    found = advise(PROGRAMS / "differs", options=["--allocator", "jemalloc", "--runs", "12"])
+    assert keeps_its_heap(found.advice["line"]), found.out
+    assert found.remedy("jemalloc")["verdict"] == "CHANGED OUTPUT" and found.remedy("jemalloc")["runs"] == 1
+    assert "CHANGED OUTPUT" in found.out
+
+
+@only_version("mimalloc", "2.0.9")
+def test_an_allocator_that_clears_what_is_zero_is_replaced():
+    mimalloc = library_of("mimalloc")
+    found = advise(PROGRAMS / "redundant_calloc", options=["--allocator", "jemalloc", "--runs", "12"], LD_PRELOAD=mimalloc)
+    assert found.json["present"]["allocator"] == "mimalloc"
+    line = found.advice["line"]
+    assert line.startswith("LD_PRELOAD=") and "mimalloc" not in line, found.out
+    # 20 blocks of 24 MiB, cleared in vain.
+    assert found.json["recording"]["zeroed_bytes"] >= 20 * 24 * 2**20
+    assert found.json["recording_after"]["zeroed_bytes"] < found.json["recording"]["zeroed_bytes"]
+
+
+def test_a_program_that_clears_by_itself():
+    found = advise(PROGRAMS / "by_hand", options=FEW)
+    assert (found.status, found.advice["kind"], found.advice["line"]) == (0, "nothing_helps", None)
+    assert "own memset is the cost" in found.advice["sentence"]
+    assert "by_hand.c:" in found.advice["sentence"]
+
+
+def test_the_fastest_remedy_takes_too_much_memory():
+    options = [*FEW, "--all", "--env", "glibc:GREEDY=1", "--env", "glibc:FRUGAL=1"]
+    found = advise(PROGRAMS / "greedy", options=options)
+    assert "FRUGAL=1" in found.advice["line"] and "GREEDY=1" not in found.advice["line"], found.out
+    assert "GREEDY=1" in found.advice["faster_still"]["line"]
+    assert "times the peak memory" in found.advice["faster_still"]["sentence"]
+    assert found.remedy("glibc:GREEDY=1")["heavy"]
+
+
+def test_a_program_that_hardly_allocates():
+    found = advise("/bin/sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo $i")
+    assert (found.status, found.advice["kind"]) == (0, "nothing_to_gain")
+    assert found.json["remedies"] == [] and found.json["runs"] == []
+
+
+def test_a_server_under_its_load():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    client = f"{PROGRAMS / 'serves'} {port}"
+    options = [*FEW, "--ready", f"{client} 1", "--load", f"{client} 10"]
+    found = advise(PROGRAMS / "serves", str(port), options=options)
+    assert keeps_its_heap(found.advice["line"]), found.out
+    left = subprocess.run(["pgrep", "-f", f"{PROGRAMS / 'serves'} {port}"], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+def test_an_allocator_and_a_setting_of_ones_own(tmp_path):
+    library = library_of("largecache")
+    options = ["--allocator", f"mine={library}", "--env", "mine:LARGECACHE_POLICY=memset", "--runs", "12"]
+    found = advise(PROGRAMS / "refill_by_trim", options=options)
+    assert found.remedy("mine")["preload"] == library
+    assert found.remedy("mine:LARGECACHE_POLICY=memset")["env"] == {"LARGECACHE_POLICY": "memset"}
+
+
+def test_settings_of_the_programs_own_allocator_only():
+    found = advise(PROGRAMS / "refill_by_trim", options=["--settings-only", "--runs", "12"])
+    assert keeps_its_heap(found.advice["line"])
+    assert all(each["preload"] is None for each in found.json["remedies"])
+    assert found.why_not_tried("other allocators") == "as asked for"
+
+
+def test_what_is_known_when_it_is_interrupted(tmp_path):
+    document = tmp_path / "advise.json"
+    text, _ = interrupt("advise", "--all", "--json", document, "--", PROGRAMS / "by_hand", after_s=2)
+    assert "Interrupted" in text
+    assert '"complete": false' in document.read_text()
+
+
+TABLE = [
+    (["--", "no-such-command"], "no-such-command"),
+    (["--", "/bin/false"], "exit status 1"),
+    (["--", str(PROGRAMS / "unsteady")], "prints something else"),
+    (["--timeout", "1", "--", "/bin/sleep", "100"], "within 1 s"),
+    (["--", "/bin/sh", "-c", "read -r line < /dev/tty"], "no terminal"),
+    (["--", "/bin/sh", "-c", "kill -SEGV $$"], "SIGSEGV"),
+]
+
+
+@pytest.mark.parametrize("arguments,word", TABLE, ids=[word for _, word in TABLE])
+def test_what_cannot_be_advised_on_is_refused_in_one_line(arguments, word):
+    done = zerotax("advise", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert word in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_nothing_is_left_running():
+    marker = "31.4159"
+    # In sessions of their own, and in the background.
+    done = zerotax("advise", "--timeout", "1", "--", "/bin/sh", "-c", f"setsid sleep {marker} & sleep {marker}")
+    assert done.returncode == 2
+    assert subprocess.run(["pgrep", "-f", f"sleep {marker}"], capture_output=True, check=False).stdout == b""
+
+
+def test_output_that_may_differ():
+    done = zerotax("advise", "--ignore-output", "--", PROGRAMS / "unsteady")
+    assert done.returncode == 0, done.stderr
+
+
+def test_remedies_without_effect_are_not_recommended():
+    done = zerotax("advise", "--self-test", "1", "--runs", "12", "--", "/bin/echo", "hello")
+    assert (done.returncode, done.stdout) == (0, "0 of 1 advice without effect recommended one.\n")

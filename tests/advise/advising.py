@@ -1,0 +1,59 @@
+"""What the tests of `zerotax advise` share: the programs, and a run of the command with its document checked."""
+
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+
+from conftest import BUILD, ZEROTAX, check_schema, clean_environment
+
+PROGRAMS = BUILD / "tests" / "advised"
+
+
+class Advised:
+    """What was said of a program, and what was written."""
+
+    def __init__(self, done, document, markdown):
+        self.status = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr
+        self.json = document
+        self.markdown = markdown
+        self.advice = document["recommendation"]
+
+    def remedy(self, name):
+        [found] = [each for each in self.json["remedies"] if each["name"] == name]
+        return found
+
+    def why_not_tried(self, name):
+        [found] = [each for each in self.json["not_tried"] if each["name"] == name]
+        return found["why"]
+
+
+def advise(*command, options=(), **environment):
+    """Runs `zerotax advise options -- command`; its JSON is held against the schema."""
+    with tempfile.TemporaryDirectory() as folder:
+        document, markdown = pathlib.Path(folder, "advise.json"), pathlib.Path(folder, "advise.md")
+        done = subprocess.run(
+            [str(ZEROTAX), "advise", "--json", str(document), "--markdown", str(markdown), *map(str, options), "--",
+             *map(str, command)], env=clean_environment(**environment), capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL, timeout=300)
+        assert document.exists(), done.stderr
+        found = Advised(done, json.loads(document.read_text()), markdown.read_text())
+    check_schema(found.json, "advise")
+    check_text(found)
+    return found
+
+
+def check_text(found):
+    """The table says what the document says, in 80 columns but for what is to be pasted."""
+    line = found.advice["line"]
+    assert line is None or found.out.startswith(line + "\n")
+    words = re.sub(r"\s+", " ", found.out)
+    for text in (found.advice["sentence"], found.advice["gains"], found.advice["costs"]):
+        assert text in words or text in found.markdown
+    for row in found.json["remedies"]:
+        assert row["name"] in found.out and f"| {row['name']} |" in found.markdown
+    for each in found.out.splitlines():
+        assert len(each) <= 80 or each == line or any(len(word) > 60 for word in each.split()), each

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "advise/search.h"
+#include "base/bootstrap.h"
+
+namespace zerotax::advise {
+
+/// What a simulated remedy does to a program's figures.
+struct Effect {
+  double cpu = 1;  ///< times the present state's
+  double memory = 1;
+  Trial::End end = Trial::End::kOk;
+};
+
+/// A program that never runs: its figures are of chance, with noise as a busy machine has it, in drifts and outliers.
+class SimulatedProgram {
+ public:
+  SimulatedProgram(std::vector<Effect> effects, double noise, std::uint64_t seed)
+      : effects_(std::move(effects)), noise_(noise), random_(seed) {}
+
+  Trial operator()(std::size_t candidate) {
+    ++runs_[candidate];
+    const Effect effect = candidate == kPresent ? Effect{} : effects_[candidate];
+    // The machine gets slower and faster over many runs.
+    drift_ = 0.9 * drift_ + noise_ * normal();
+    const double disturbed = random_.below(20) == 0 ? 5 * noise_ * uniform() : 0;
+    const double factor = std::exp(drift_ + noise_ * normal() + disturbed);
+    Trial trial;
+    trial.end = effect.end;
+    if (effect.end == Trial::End::kFailed) trial.why = "was killed by SIGABRT";
+    trial.figures = {effect.cpu * factor, effect.cpu * factor * 1.1, 10'000 * effect.cpu, 50e6 * effect.memory};
+    return trial;
+  }
+
+  [[nodiscard]] unsigned runs(std::size_t candidate) const {
+    const auto found = runs_.find(candidate);
+    return found == runs_.end() ? 0 : found->second;
+  }
+
+ private:
+  double uniform() { return static_cast<double>(random_.below(1'000'000)) / 1e6; }
+  double normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += uniform();
+    return sum;
+  }
+
+  std::vector<Effect> effects_;
+  double noise_;
+  Random random_;
+  double drift_ = 0;
+  std::map<std::size_t, unsigned> runs_;
+};
+
+}  // namespace zerotax::advise

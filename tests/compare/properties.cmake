@@ -1,2 +1,0 @@
-# compare_times_test counts over many simulated comparisons: under a sanitizer that takes minutes.
-set_tests_properties(unit.compare_times_test PROPERTIES TIMEOUT 1200)
