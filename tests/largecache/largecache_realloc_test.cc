@@ -57,7 +57,9 @@ TEST_P(Regrowth, KeepsEveryByteAndCopiesNoPageThatItCanMove) {
   const std::int64_t before = Faults();
   char* const block = GrowByEighths(32 * kMiB);
   // Each page is populated once, but for those of the small blocks before: glibc's are copied.
-  EXPECT_LE(Faults() - before, static_cast<std::int64_t>(36 * kMiB / kPage + 500));
+  if (!kUnderSanitizer) {
+    EXPECT_LE(Faults() - before, static_cast<std::int64_t>(36 * kMiB / kPage + 500));
+  }
   Free(heap_, block);
 }
 
@@ -66,14 +68,22 @@ TEST_P(Regrowth, TheNextTimeTakesNoFaultAtAll) {
   Free(heap_, GrowByEighths(8 * kMiB));
   const std::int64_t before = Faults();
   Free(heap_, GrowByEighths(8 * kMiB));
-  EXPECT_LE(Faults() - before, 40) << "those of the small blocks";
+  if (!kUnderSanitizer) {
+    EXPECT_LE(Faults() - before, 40) << "those of the small blocks";
+  }
 }
 
 TEST_P(Regrowth, RoomIsNoMemory) {
-  char* const block = GrowByEighths(4 * kMiB);
+  char* block = GrowByEighths(4 * kMiB);
+  // A block that grew where it is may have found no address space for its room: then it grows on.
+  std::size_t size = 5 * kMiB;
+  for (block = Grown(block, size); heap_.UsableSize(block) < size + size / 8; block = Grown(block, size)) {
+    ASSERT_LT(size, 64 * kMiB) << "it never had any room";
+    size += size / 8;
+  }
   const auto statistics = Statistics(heap_);
-  EXPECT_LE(statistics.peak_in_use_bytes, 5 * kMiB);
-  EXPECT_GE(heap_.UsableSize(block), statistics.in_use_bytes);
+  EXPECT_LE(statistics.in_use_bytes, size + kPage);
+  EXPECT_LE(statistics.peak_in_use_bytes, size + kPage);
   Free(heap_, block);
 }
 
@@ -88,6 +98,7 @@ TEST_P(Reallocs, OfABlockOfZerosKeepsThem) {
   EXPECT_TRUE(IsZero(block, 5 * kPage));
   EXPECT_EQ(block[5 * kPage], 1);
   EXPECT_TRUE(IsZero(block + 5 * kPage + 1, kMiB - 5 * kPage - 1));
+  Free(heap_, block);
 }
 
 // Who has asked how much there is may use it (redis does); who has not cannot know.
@@ -156,7 +167,7 @@ TEST_P(Reallocs, RandomlyLosesNoByte) {
   std::mt19937 random(1989);
   std::vector<Held> all(24);
   const auto some_size = [&] { return std::size_t{1} << (14 + random() % 9) | random() % 5000; };
-  for (int step = 0; step < 3'000; ++step) {
+  for (int step = 0; step < (kUnderSanitizer ? 1'000 : 3'000); ++step) {
     Held& held = all[random() % all.size()];
     const unsigned action = random() % 8;
     if (held.block == nullptr) {
@@ -214,7 +225,7 @@ TEST(RegrowthFork, BetweenItsStepsHarmsNobody) {
       Free(heap, block);
     }
   });
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < (kUnderSanitizer ? 50 : 200); ++round) {
     heap.PrepareFork();
     const pid_t child = fork();
     if (child == 0) {
