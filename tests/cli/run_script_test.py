@@ -33,7 +33,8 @@ def without_sudo(tmp_path):
 def test_who_may_not_install_is_given_the_exact_command(tmp_path):
     if os.geteuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("setpriv is missing: install util-linux")
-    run = front_door(tmp_path, "# a comment\nno-such-package-1\nbash\nno-such-package-2  # lint\nno-such-package-3  # test\n")
+    run = front_door(tmp_path, "# a comment\nno-such-package-1\nbash\nno-such-package-2  # lint\nno-such-package-3  # test\n"
+                     "no-such-package-4  # run\n")
     prefix = [shutil.which("setpriv"), *NOBODY[1:]] if os.geteuid() == 0 else []
     done = subprocess.run([*prefix, "/bin/sh", str(run), "build"], env=without_sudo(tmp_path), capture_output=True,
                           text=True, check=False, stdin=subprocess.DEVNULL)
