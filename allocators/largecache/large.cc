@@ -20,9 +20,6 @@ using Guard = std::lock_guard<Lock>;
 // What one page table describes on most machines, and the size of a huge page.
 constexpr std::size_t kTableSpan = std::size_t{2} << 20;
 
-// What grows will grow further: it may have a populated block of so many times its size.
-constexpr std::size_t kMostGrowth = 64;
-
 std::uintptr_t Address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 void* OutOfMemory() {
@@ -35,12 +32,6 @@ std::uint32_t Milliseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return static_cast<std::uint32_t>(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
-}
-
-// A block of which less than half is would take more faults than a fresh one saves.
-bool IsPopulated(const Block& block) {
-  if (block.resident == Block::kUnknown) return block.use == Use::kFilled;
-  return block.resident >= block.size / PageSize() / 2;
 }
 
 }  // namespace
@@ -97,6 +88,7 @@ void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents cont
     return AsPointer(block.address);
   }
   if (policy().foresees_growth && contents == Contents::kAny && alignment <= PageSize()) {
+    if (void* const part = growing ? nullptr : Cut(*rounded, request)) return part;
     if (void* const extended = Extend(*rounded, request)) return extended;
   }
   return AllocateFresh(*rounded, alignment, request);
@@ -138,82 +130,6 @@ void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment, const Re
     return OutOfMemory();
   }
   return AsPointer(fresh);
-}
-
-// What is likely to be populated comes first for malloc; what is not, for calloc. Malloc takes nothing that is clean:
-// the faults would be the same as with fresh pages, and calloc would have to do without it.
-std::optional<LargeHeap::Choice> LargeHeap::ChooseLocked(std::size_t size, std::size_t alignment, Contents contents,
-                                                         bool growing) const {
-  const auto of = [&](bool (*suits)(const Block&), bool counts) -> std::optional<Choice> {
-    const std::optional<std::size_t> best = ring_.BestFit(size, alignment, suits);
-    if (!best) return std::nullopt;
-    const std::size_t found = ring_.at(*best).size;
-    if (!Accept(found, size) && !(growing && found / kMostGrowth <= size)) return std::nullopt;
-    return Choice{*best, counts};
-  };
-  if (!policy().sorts_by_contents) return of([](const Block& /*block*/) { return true; }, false);
-  if (contents == Contents::kZero) {
-    const auto zeroed = of([](const Block& block) { return block.use == Use::kZeroed; }, false);
-    return zeroed ? zeroed : of([](const Block& block) { return block.use == Use::kFilled; }, false);
-  }
-  const auto filled = of([](const Block& block) { return IsPopulated(block); }, false);
-  if (filled) return filled;
-  return of([](const Block& block) { return block.use == Use::kZeroed && block.resident == Block::kUnknown; }, true);
-}
-
-bool LargeHeap::TakeCached(std::size_t size, std::size_t alignment, const Request& request, Block& block) {
-  // Each turn but the last counts the pages of one more block.
-  for (;;) {
-    {
-      const Guard guard(lock_);
-      if (!policy().should_cache(settings_, size)) return false;
-      if (policy().block_alignment > 1 && alignment > policy().block_alignment) return false;
-      const std::optional<Choice> choice = ChooseLocked(size, alignment, request.contents, request.growing);
-      if (!choice || !in_use_.Reserve()) return false;
-      block = TakeOutLocked(choice->position);
-      if (!choice->counts) {
-        HandOutLocked(block, request);
-        return true;
-      }
-    }
-    if (HandOutIfPopulated(block, request)) return true;
-  }
-}
-
-// The block is in neither the table nor the ring meanwhile. False: it is back in the ring, and counted.
-bool LargeHeap::HandOutIfPopulated(Block& block, const Request& request) {
-  block.resident = CountPopulated(block.address, block.size);
-  if (block.resident == Block::kUnknown) block.resident = static_cast<std::uint32_t>(block.size / PageSize());
-  Evicted evicted;
-  bool handed_out = false;
-  {
-    const Guard guard(lock_);
-    handed_out = IsPopulated(block) && in_use_.Reserve();
-    if (handed_out) {
-      HandOutLocked(block, request);
-    } else {
-      PushLocked(block, evicted);
-    }
-  }
-  Unmap(evicted);
-  return handed_out;
-}
-
-// Never split: the block keeps its full size, so a later free caches all of it again.
-Block LargeHeap::TakeOutLocked(std::size_t position) {
-  Block block = ring_.Remove(position);
-  statistics_.cached_bytes -= block.size;
-  held_bytes_ -= Held(block);
-  if (!block.madvised) statistics_.reserve_bytes -= block.size;
-  return block;
-}
-
-void LargeHeap::HandOutLocked(Block& block, const Request& request) {
-  block.use = request.contents == Contents::kZero ? Use::kZeroed : Use::kFilled;
-  block.resident = Block::kUnknown;
-  block.asked = request.asked;
-  CountInUseLocked(block);
-  ++statistics_.hits;
 }
 
 void LargeHeap::CountInUseLocked(const Block& block) {
@@ -378,7 +294,7 @@ void LargeHeap::CacheCounted(Block& block) {
   Unmap(evicted);
 }
 
-void LargeHeap::PushLocked(Block& block, Evicted& evicted) {
+void LargeHeap::PushLocked(Block block, Evicted& evicted) {
   if (settings_.decay_ms > 0) {
     block.freed_at = Milliseconds();
     EvictAgedLocked(block.freed_at, false, evicted);

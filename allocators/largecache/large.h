@@ -123,6 +123,7 @@ class LargeHeap {
   void Unmap(const Evicted& evicted) const;
   void* AllocateFresh(std::size_t size, std::size_t alignment, const Request& request);
   void* Extend(std::size_t size, const Request& request);
+  void* Cut(std::size_t size, const Request& request);
   [[nodiscard]] std::uintptr_t MapFresh(std::size_t size, std::size_t alignment);
   [[nodiscard]] std::size_t AlignmentOf(std::size_t size, std::size_t alignment) const;
   [[nodiscard]] std::size_t WithRoom(std::size_t size) const;
@@ -151,6 +152,7 @@ class LargeHeap {
   [[nodiscard]] std::optional<Choice> ChooseLocked(std::size_t size, std::size_t alignment, Contents contents,
                                                    bool growing) const;
   Block TakeOutLocked(std::size_t position);
+  Block CutOffLocked(Block& block, std::size_t size);
   void HandOutLocked(Block& block, const Request& request);
   void CountInUseLocked(const Block& block);
   void AddInUseLocked(std::size_t bytes);
@@ -162,7 +164,7 @@ class LargeHeap {
   [[nodiscard]] std::uintptr_t TailLocked(std::uintptr_t from, std::uintptr_t end) const;
   [[nodiscard]] bool HasRoomLocked(std::size_t size) const;
   [[nodiscard]] bool WantsDecayLocked() const;
-  void PushLocked(Block& block, Evicted& evicted);
+  void PushLocked(Block block, Evicted& evicted);
   void EvictOldestLocked(Evicted& evicted);
   void EvictAgedLocked(std::uint32_t now, bool all, Evicted& evicted);
   [[nodiscard]] std::size_t MemoryLimitLocked() const;

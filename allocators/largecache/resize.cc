@@ -71,34 +71,6 @@ bool LargeHeap::MoveLonger(Block& block, std::size_t size, bool growing) const {
   return false;
 }
 
-// A request for which no block in the cache is long enough: the pages of a shorter one save as many faults, and moving
-// them takes less than a tenth of that.
-void* LargeHeap::Extend(std::size_t size, const Request& request) {
-  Block block;
-  {
-    const Guard guard(lock_);
-    if (!policy().should_cache(settings_, size)) return nullptr;
-    const std::optional<std::size_t> longest =
-        ring_.LongestBelow(size, [](const Block& each) { return each.use == Use::kFilled; });
-    if (!longest || !in_use_.Reserve()) return nullptr;
-    block = TakeOutLocked(*longest);
-  }
-  const bool moved = AgreesWithWitness(block.address, block.size) && MoveLonger(block, size, request.growing);
-  Evicted evicted;
-  {
-    const Guard guard(lock_);
-    if (moved) {
-      HandOutLocked(block, request);
-    } else {
-      // Altered, or the kernel refuses to move it: it is of no more use.
-      ++statistics_.altered;
-      GiveUpLocked(block, evicted);
-    }
-  }
-  Unmap(evicted);
-  return moved ? AsPointer(block.address) : nullptr;
-}
-
 // The table names neither address while the pages move, so a child that is forked then can free neither: it has a
 // useless mapping at worst.
 void* LargeHeap::MoveGrown(void* pointer, std::size_t old_size, std::size_t size) {

@@ -44,12 +44,11 @@ std::string cells_text(const std::string& heading, const std::vector<Cell>& cell
 std::string causes_text(const std::string& heading, const std::vector<Cell>& cells,
                         const std::vector<Contender>& contenders);
 
-/// Adds to each contender of a cell of that JSON, or replaces, "to_best_allocator": its time as a multiple of the
-/// cheapest allocator's that is none of `policies`.
-void add_ratios(zerotax::Json& cell, const std::vector<std::string>& policies);
-
-/// The names of largecache's policies.
-std::vector<std::string> policy_names();
-
 /// {"sizes", "touch", "pattern", "threads", "limit_ns", "contenders": {name: {...}}, "verdict": {...}}
 zerotax::Json cell_json(const Cell& cell, const std::vector<Contender>& contenders);
+
+/// Adds what is said of the figures in a document of benchmark-policies, or replaces it: "policies", largecache's; of
+/// each contender of a cell "to_best_allocator", its time as a multiple of the cheapest allocator's that is no policy;
+/// of each cell's verdict "why" a promise is not kept there, as far as that is known ("open" where it is not, empty
+/// where both are kept).
+void add_verdicts(zerotax::Json& document);

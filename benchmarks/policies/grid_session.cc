@@ -169,9 +169,10 @@ Json cell_json(const Cell& cell, const std::vector<Contender>& contenders) {
                      {"near_kept", verdict.near_kept},
                      {"ten_times_promised", verdict.ten_times_promised},
                      {"ten_times_kept", verdict.ten_times_kept}};
-  add_ratios(json, policy_names());
   return json;
 }
+
+namespace {
 
 std::vector<std::string> policy_names() {
   std::vector<std::string> names;
@@ -192,6 +193,42 @@ void add_ratios(Json& cell, const std::vector<std::string>& policies) {
       ratio = figures.at("ns");
     } else {
       ratio = best > 0 ? Json(figures.at("ns").get<double>() / best) : not_available("no other allocator was measured");
+    }
+  }
+}
+
+void add_reason(Json& cell, int cpus) {
+  // A ratio up to here is within what the figures of fourteen others scatter.
+  constexpr double kClose = 1.15;
+  Json& verdict = cell.at("verdict");
+  const bool near_kept = verdict.at("near_kept");
+  const bool random = cell.at("pattern") == "random";
+  const auto sizes = cell.at("sizes").get<std::vector<std::uint64_t>>();
+  const auto why = [&]() -> const char* {
+    if (near_kept && (verdict.at("ten_times_kept") || !verdict.at("ten_times_promised"))) return "";
+    if (cell.at("touch") == 0) return "nothing is touched: one system call for the other, two here";
+    if (near_kept) {
+      return random ? "other pages each time: which, only a fault per page can tell"
+                    : "so few pages that their faults cost the other little more than two system calls";
+    }
+    if (*std::ranges::min_element(sizes) <= kMiB) return "so little to zero that the witness's system call shows";
+    if (cell.at("threads") > cpus) return "more threads than processors: who runs when makes more of a difference";
+    if (random) return "how much is touched is learnt over more calls than the stretch has";
+    return verdict.at("to_best_other") <= kClose ? "close: the least of fourteen others, whose figures scatter as much"
+                                                 : "open";
+  };
+  verdict["why"] = why();
+}
+
+}  // namespace
+
+void add_verdicts(Json& document) {
+  document["policies"] = policy_names();
+  const int cpus = document.at("environment").at("cpus");
+  for (Json& group : document.at("groups")) {
+    for (Json& cell : group.at("cells")) {
+      add_ratios(cell, policy_names());
+      add_reason(cell, cpus);
     }
   }
 }

@@ -180,10 +180,7 @@ int run(bool smoke, const std::string& file) {
   for (const Group& group : groups)
     steps += group.cells.size() * static_cast<std::size_t>(effort.rounds + group.audited);
   Progress progress("policies", steps, static_cast<double>(steps));
-  Json json{{"schema", "zerotax.policies/1"},
-            {"environment", describe_environment()},
-            {"policies", policy_names()},
-            {"groups", Json::array()}};
+  Json json{{"schema", "zerotax.policies/1"}, {"environment", describe_environment()}, {"groups", Json::array()}};
   for (Group& group : groups) {
     measure(group, contenders, effort.rounds, progress);
     if (group.audited) audit(group, contenders, progress);
@@ -196,6 +193,7 @@ int run(bool smoke, const std::string& file) {
     json["groups"].push_back({{"heading", group.heading}, {"cells", cells}});
   }
   json["memory"] = smoke ? Json::array() : measure_memory(contenders);
+  add_verdicts(json);
   const int broken = count_broken(groups, contenders);
   if (!file.empty()) write_file(file, json_text(json));
   return !smoke && broken > 0 ? 1 : 0;
@@ -206,10 +204,7 @@ int judge_again(const std::string& read, const std::string& file) {
   if (file.empty()) throw UsageError("--read without --json", "give the file to write to with --json");
   check_outputs({{"--json", file}}, {{"--read", read}});
   Json json = read_document(read, "policies", "give a file of benchmark-policies --json");
-  json["policies"] = policy_names();
-  for (Json& group : json.at("groups")) {
-    for (Json& cell : group.at("cells")) add_ratios(cell, policy_names());
-  }
+  add_verdicts(json);
   write_file(file, json_text(json));
   return 0;
 }

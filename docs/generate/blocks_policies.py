@@ -44,24 +44,6 @@ def causes_block() -> str:
     return f"Why: what the allocator zeroed + page faults, of one such operation:\n\n{table(['', *map(share, cells)], rows)}"
 
 
-def reason(cell: dict, cpus: int) -> str:
-    """Why a promise is not kept there, as far as it is known; "open" where it is not."""
-    verdict = cell["verdict"]
-    if cell["touch"] == 0:
-        return "nothing is touched: one system call for the other, two here"
-    if verdict["near_kept"]:
-        return "other pages each time: which, only a fault per page can tell" if cell["pattern"] == "random" else \
-            "so few pages that their faults cost the other little more than two system calls"
-    if min(cell["sizes"]) <= MIB:
-        return "so little to zero that the witness's system call shows"
-    if cell["threads"] > cpus:
-        return "more threads than processors: who runs when makes more of a difference"
-    if cell["pattern"] == "random":
-        return "how much is touched is learnt over more calls than the stretch has"
-    return "close: the least of fourteen others, whose figures scatter as much" if verdict["to_best_other"] <= 1.15 \
-        else "open"
-
-
 def promises_block() -> str:
     """How many cells keep both promises, and a row for each that does not."""
     run = reference("policies.json")
@@ -75,13 +57,13 @@ def promises_block() -> str:
         for cell in cells:
             verdict = cell["verdict"]
             tenth_kept = verdict["ten_times_kept"] or not verdict["ten_times_promised"]
-            if verdict["near_kept"] and tenth_kept:
+            if not verdict["why"]:
                 continue
             what = " + ".join(map(size_text, cell["sizes"])) + (f" x {cell['threads']}" if cell["threads"] > 1 else "")
             rows.append([group["heading"], what, share(cell),
                          "" if verdict["near_kept"] else f"{number_text(verdict['to_best_other'])} of {verdict['best_other']}",
                          "" if tenth_kept else f"{number_text(verdict['to_best_allocator'])} of {verdict['best_allocator']}",
-                         reason(cell, run["environment"]["cpus"])])
+                         verdict["why"]])
     head = ["cells", "at most 1.05 times the cheapest of all others",
             "at most a tenth of the best other allocator (20 MiB and more, under 10 %)"]
     text = table(head, lines)

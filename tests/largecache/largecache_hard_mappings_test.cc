@@ -238,6 +238,24 @@ TEST_P(Altered, BlockThatIsShortenedIsNotEither) {
   EXPECT_EQ(heap.after().altered, alteration.taken_back || (shortened && only_behind) ? 0U : 1U);
 }
 
+// malloc asks for the quarter of a longer one, in which it was done.
+TEST_P(Altered, BlockIsNotCutEither) {
+  constexpr std::size_t kLong = 32 * kMiB;
+  const auto& [way, alteration] = GetParam();
+  HardHeap heap(way);
+  if (!heap.heap().policy().foresees_growth) GTEST_SKIP() << "this policy cuts no block";
+  auto* const block = static_cast<char*>(heap.heap().Allocate(kLong, 1, Contents::kAny));
+  std::memset(block, 0xab, kLong);
+  Aftermath aftermath;
+  if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
+  heap.Free(block);
+  auto* const quarter = static_cast<char*>(heap.heap().Allocate(kLong / 4, 1, Contents::kAny));
+  std::memset(quarter, 1, kLong / 4);
+  EXPECT_EQ(heap.Counters().altered, alteration.taken_back ? 0U : 1U);
+  heap.Free(quarter);
+  EXPECT_EQ(aftermath ? aftermath() : "", "");
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Altered, testing::Combine(testing::ValuesIn(kWays), testing::ValuesIn(kAlterations)),
                          [](const auto& all) {
                            return NameOf(std::get<0>(all.param)) + "_" + std::get<1>(all.param).name;

@@ -156,6 +156,61 @@ TEST_P(Matching, CallocIsGivenFreshPagesRatherThanAShorterBlock) {
   EXPECT_EQ(Statistics(heap_).entries, 1U);
 }
 
+TEST_P(Matching, WhereAllAreTooLongOneIsCut) {
+  char* const whole = Filled(32 * kMiB);
+  heap_.Free(whole);
+  char* const first = Malloc(8 * kMiB);
+  EXPECT_EQ(first, whole);
+  EXPECT_EQ(Statistics(heap_).entries, 1U) << "the rest";
+  char* const second = Malloc(12 * kMiB);
+  EXPECT_EQ(second, first + 8 * kMiB + WitnessSize());
+  EXPECT_EQ(ResidentPages(second, 12 * kMiB), 12 * kMiB / kPage);
+  std::memset(first, 1, 8 * kMiB);
+  std::memset(second, 2, heap_.UsableSize(second));
+  EXPECT_TRUE(AllBytes(first, 8 * kMiB, 1));
+  heap_.Free(first);
+  EXPECT_EQ(Calloc(8 * kMiB), first) << "it has a witness like any other";
+  EXPECT_TRUE(IsZero(first, 8 * kMiB));
+  heap_.Free(first);
+  heap_.Decay(true);
+  EXPECT_FALSE(IsMapped(first + 8 * kMiB + WitnessSize() - kPage));
+  EXPECT_TRUE(AllBytes(second, heap_.UsableSize(second), 2)) << "what was cut off is a block of its own";
+  heap_.Free(second);
+  EXPECT_EQ(Calloc(12 * kMiB), second);
+  EXPECT_TRUE(IsZero(second, 12 * kMiB));
+  EXPECT_EQ(Statistics(heap_).misses, 1U);
+  EXPECT_EQ(Statistics(heap_).altered, 0U);
+}
+
+// The long block will be wanted again.
+TEST_P(Matching, NoneIsCutForAFewMiB) {
+  heap_.Free(Filled(32 * kMiB));
+  Malloc(2 * kMiB);
+  EXPECT_EQ(Statistics(heap_).cached_bytes, 32 * kMiB);
+}
+
+// 46 MiB and 11 MiB in turn, as ImageMagick does: once there is a block of each, nothing is cut or moved any more.
+TEST_P(Matching, CuttingComesToAnEnd) {
+  constexpr int kRounds = 20;
+  struct largecache_statistics before {};
+  std::int64_t faults = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    if (round == 2) {
+      before = Statistics(heap_);
+      faults = Faults();
+    }
+    heap_.Free(Filled(46 * kMiB));
+    char* const shorter = Filled(11 * kMiB);
+    char* const longer = Filled(46 * kMiB);
+    heap_.Free(shorter);
+    heap_.Free(longer);
+  }
+  EXPECT_EQ(Statistics(heap_).misses, before.misses);
+  if (!kUnderSanitizer) {
+    EXPECT_EQ(Faults(), faults);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Matching, testing::Values("dirty", "adaptive"));
 
 }  // namespace

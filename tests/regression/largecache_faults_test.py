@@ -155,7 +155,7 @@ FAULTS = {
         "large.cc", "return alignment < policy().block_alignment ? policy().block_alignment : alignment;", "return alignment;",
         "emulation", "Xzone792.StartsBlocksAtMultiplesOf4MiBSoThatEachFitsAnAlignmentUpToThat"),
     "the cache is asked for any alignment": (
-        "large.cc", "if (policy().block_alignment > 1 && alignment > policy().block_alignment) return false;", "",
+        "match.cc", "if (policy().block_alignment > 1 && alignment > policy().block_alignment) return false;", "",
         "emulation", "Xzone792.LooksForNothingInTheCacheWithAnAlignmentAbove4MiB"),
     "no alignment makes a request large": (
         "large.cc", "return alignment > policy().most_small_alignment;", "return alignment > SIZE_MAX - 1;",
@@ -191,17 +191,17 @@ FAULTS = {
         "large.cc", "policy().foresees_growth ? RoundUp(block.asked)", "!policy().foresees_growth ? RoundUp(block.asked)",
         "realloc", "All/Regrowth.RoomIsNoMemory/adaptive"),
     "malloc takes the newest": (
-        "large.cc", "return IsPopulated(block); }, false);", "return !IsPopulated(block); }, false);",
+        "match.cc", "return IsPopulated(block); }, false);", "return !IsPopulated(block); }, false);",
         "matching", "All/Matching.EachGetsItsOwn/0"),
     "calloc takes what is filled": (
-        "large.cc", "block.use == Use::kZeroed; }, false);", "block.use == Use::kFilled; }, false);",
+        "match.cc", "block.use == Use::kZeroed; }, false);", "block.use == Use::kFilled; }, false);",
         "matching", "All/Matching.EachGetsItsOwn/1"),
     "what was populated once is expected every time": (
         "policies/adaptive_model.cc", "(static_cast<double>(history.pages) - look.populated) / kSampleCalls;",
         "history.pages;",
         "adaptive", "Adaptive.KeepsABlockThatIsSoonPopulatedWhole"),
     "malloc takes what is clean": (
-        "large.cc", "handed_out = IsPopulated(block) && in_use_.Reserve();", "handed_out = in_use_.Reserve();",
+        "match.cc", "handed_out = IsPopulated(block) && in_use_.Reserve();", "handed_out = in_use_.Reserve();",
         "matching", "All/Matching.MallocLeavesWhatIsCleanToCalloc/0"),
     "what nobody touched counts as memory": (
         "large.cc", "block.resident != Block::kUnknown ? block.resident * PageSize() : block.size;", "block.size;",
@@ -209,6 +209,15 @@ FAULTS = {
     "a shorter block's pages are not used": (
         "large.cc", "policy().foresees_growth && contents == Contents::kAny && alignment <= PageSize()", "contents != contents",
         "matching", "All/Matching.WhereNoneIsLongEnoughAShorterOneGivesItsPages/1"),
+    "what lies behind a block that was cut is lost": (
+        "match.cc", "      PushLocked(CutOffLocked(block, size), evicted);", "      CutOffLocked(block, size);",
+        "matching", "All/Matching.WhereAllAreTooLongOneIsCut/1"),
+    "what was cut off begins in the witness": (
+        "match.cc", "rest.address += Mapped(size);", "rest.address += size;",
+        "matching", "All/Matching.WhereAllAreTooLongOneIsCut/1"),
+    "a block is cut whatever was done to it": (
+        "match.cc", "const bool agrees = AgreesWithWitness(block.address, block.size);", "const bool agrees = true;",
+        "mappings", "Altered.BlockIsNotCutEither/dirty_new_all_read_only"),
     "advice about huge pages is an alteration": (
         "pages.cc", "return taken_back && WitnessAgrees(address, size);", "return !taken_back && WitnessAgrees(address, size);",
         "mappings", "Altered.BlockIsNeverHandedOutAgain/dirty_new_all_huge"),

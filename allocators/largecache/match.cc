@@ -1,0 +1,175 @@
+// Which block of the cache serves a request, and how it leaves the cache.
+#include <mutex>
+#include <optional>
+
+#include "largecache/clear.h"
+#include "largecache/large.h"
+#include "largecache/pagemap.h"
+#include "largecache/pages.h"
+
+namespace zerotax::largecache {
+namespace {
+
+using Guard = std::lock_guard<Lock>;
+
+// What grows will grow further: it may have a populated block of so many times its size.
+constexpr std::size_t kMostGrowth = 64;
+
+// Shorter requests of several sizes take turns, and the long blocks are wanted again: with cutting from 128 KiB on,
+// benchmark-programs' `threads` took 10 % more faults, with 8 MiB none; `imagemagick` cuts for 11 MiB.
+constexpr std::size_t kLeastCut = std::size_t{8} << 20;
+
+// A block of which less than half is would take more faults than a fresh one saves.
+bool IsPopulated(const Block& block) {
+  if (block.resident == Block::kUnknown) return block.use == Use::kFilled;
+  return block.resident >= block.size / PageSize() / 2;
+}
+
+}  // namespace
+
+// What is likely to be populated comes first for malloc; what is not, for calloc. Malloc takes nothing that is clean:
+// the faults would be the same as with fresh pages, and calloc would have to do without it.
+std::optional<LargeHeap::Choice> LargeHeap::ChooseLocked(std::size_t size, std::size_t alignment, Contents contents,
+                                                         bool growing) const {
+  const auto of = [&](bool (*suits)(const Block&), bool counts) -> std::optional<Choice> {
+    const std::optional<std::size_t> best = ring_.BestFit(size, alignment, suits);
+    if (!best) return std::nullopt;
+    const std::size_t found = ring_.at(*best).size;
+    if (!Accept(found, size) && !(growing && found / kMostGrowth <= size)) return std::nullopt;
+    return Choice{*best, counts};
+  };
+  if (!policy().sorts_by_contents) return of([](const Block& /*block*/) { return true; }, false);
+  if (contents == Contents::kZero) {
+    const auto zeroed = of([](const Block& block) { return block.use == Use::kZeroed; }, false);
+    return zeroed ? zeroed : of([](const Block& block) { return block.use == Use::kFilled; }, false);
+  }
+  const auto filled = of([](const Block& block) { return IsPopulated(block); }, false);
+  if (filled) return filled;
+  return of([](const Block& block) { return block.use == Use::kZeroed && block.resident == Block::kUnknown; }, true);
+}
+
+bool LargeHeap::TakeCached(std::size_t size, std::size_t alignment, const Request& request, Block& block) {
+  // Each turn but the last counts the pages of one more block.
+  for (;;) {
+    {
+      const Guard guard(lock_);
+      if (!policy().should_cache(settings_, size)) return false;
+      if (policy().block_alignment > 1 && alignment > policy().block_alignment) return false;
+      const std::optional<Choice> choice = ChooseLocked(size, alignment, request.contents, request.growing);
+      if (!choice || !in_use_.Reserve()) return false;
+      block = TakeOutLocked(choice->position);
+      if (!choice->counts) {
+        HandOutLocked(block, request);
+        return true;
+      }
+    }
+    if (HandOutIfPopulated(block, request)) return true;
+  }
+}
+
+// The block is in neither the table nor the ring meanwhile. False: it is back in the ring, and counted.
+bool LargeHeap::HandOutIfPopulated(Block& block, const Request& request) {
+  block.resident = CountPopulated(block.address, block.size);
+  if (block.resident == Block::kUnknown) block.resident = static_cast<std::uint32_t>(block.size / PageSize());
+  Evicted evicted;
+  bool handed_out = false;
+  {
+    const Guard guard(lock_);
+    handed_out = IsPopulated(block) && in_use_.Reserve();
+    if (handed_out) {
+      HandOutLocked(block, request);
+    } else {
+      PushLocked(block, evicted);
+    }
+  }
+  Unmap(evicted);
+  return handed_out;
+}
+
+// Whole: whatever was asked for, a later free caches all of it again.
+Block LargeHeap::TakeOutLocked(std::size_t position) {
+  Block block = ring_.Remove(position);
+  statistics_.cached_bytes -= block.size;
+  held_bytes_ -= Held(block);
+  if (!block.madvised) statistics_.reserve_bytes -= block.size;
+  return block;
+}
+
+void LargeHeap::HandOutLocked(Block& block, const Request& request) {
+  block.use = request.contents == Contents::kZero ? Use::kZeroed : Use::kFilled;
+  block.resident = Block::kUnknown;
+  block.asked = request.asked;
+  CountInUseLocked(block);
+  ++statistics_.hits;
+}
+
+// A request for which no block in the cache is long enough: the pages of a shorter one save as many faults, and moving
+// them takes less than a tenth of that.
+void* LargeHeap::Extend(std::size_t size, const Request& request) {
+  Block block;
+  {
+    const Guard guard(lock_);
+    if (!policy().should_cache(settings_, size)) return nullptr;
+    const std::optional<std::size_t> longest =
+        ring_.LongestBelow(size, [](const Block& each) { return each.use == Use::kFilled; });
+    if (!longest || !in_use_.Reserve()) return nullptr;
+    block = TakeOutLocked(*longest);
+  }
+  const bool moved = AgreesWithWitness(block.address, block.size) && MoveLonger(block, size, request.growing);
+  Evicted evicted;
+  {
+    const Guard guard(lock_);
+    if (moved) {
+      HandOutLocked(block, request);
+    } else {
+      // Altered, or the kernel refuses to move it: it is of no more use.
+      ++statistics_.altered;
+      GiveUpLocked(block, evicted);
+    }
+  }
+  Unmap(evicted);
+  return moved ? AsPointer(block.address) : nullptr;
+}
+
+// A request for which every populated block is too long: the smallest of these gives its first pages, and the rest
+// stays in the cache. Both lie in the one mapping that there was, so that each has its witness: that of the first is
+// made of pages of the rest.
+void* LargeHeap::Cut(std::size_t size, const Request& request) {
+  Block block;
+  {
+    const Guard guard(lock_);
+    if (size < kLeastCut || !policy().should_cache(settings_, size)) return nullptr;
+    const std::optional<std::size_t> found = ring_.BestFit(Mapped(size) + settings_.threshold + 1, 1, IsPopulated);
+    if (!found || !in_use_.Reserve()) return nullptr;
+    block = TakeOutLocked(*found);
+  }
+  const bool agrees = AgreesWithWitness(block.address, block.size);
+  Evicted evicted;
+  {
+    const Guard guard(lock_);
+    if (agrees) {
+      PushLocked(CutOffLocked(block, size), evicted);
+      HandOutLocked(block, request);
+    } else {
+      ++statistics_.altered;
+      GiveUpLocked(block, evicted);
+    }
+  }
+  Unmap(evicted);
+  return agrees ? AsPointer(block.address) : nullptr;
+}
+
+// Makes a block `size` bytes long, and returns what lies behind it and its witness.
+Block LargeHeap::CutOffLocked(Block& block, std::size_t size) {
+  Block rest = block;
+  rest.address += Mapped(size);
+  rest.size -= Mapped(size);
+  rest.asked = rest.size;
+  rest.resident = Block::kUnknown;
+  rest.history = policy().has_witness ? histories_.Take() : nullptr;
+  block.size = size;
+  if (block.history != nullptr) *block.history = {};
+  return rest;
+}
+
+}  // namespace zerotax::largecache
