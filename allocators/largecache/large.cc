@@ -230,10 +230,11 @@ bool LargeHeap::Free(void* pointer) {
       return false;
     }
     statistics_.in_use_bytes -= InUse(block);
-    // Where all of it would not fit, its populated pages may; long before, as what is cached until then counts in full.
+    // Where all of it would not fit, its populated pages may. Beside others that is asked long before, as what is cached
+    // until then counts in full; a block by itself need not pay for a system call.
     counts = policy().sorts_by_contents && settings_.entries > 0 &&
              (block.use == Use::kZeroed || block.asked < block.size) &&
-             held_bytes_ + block.size > MemoryLimitLocked() / 2;
+             held_bytes_ + block.size > MemoryLimitLocked() / (held_bytes_ > 0 ? 2 : 1);
     // A block that is large only because of its alignment is not kept (xzone_segment.c:2963).
     if (!policy().should_cache(settings_, block.size) || block.size <= settings_.threshold ||
         (block.size > MemoryLimitLocked() && !counts)) {
