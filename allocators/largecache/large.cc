@@ -230,8 +230,8 @@ bool LargeHeap::Free(void* pointer) {
       return false;
     }
     statistics_.in_use_bytes -= InUse(block);
-    // Where all of it would not fit, its populated pages may. Beside others that is asked long before, as what is cached
-    // until then counts in full; a block by itself need not pay for a system call.
+    // Where all of it would not fit, its populated pages may. Beside others that is asked long before, as what is
+    // cached until then counts in full; a block by itself need not pay for a system call.
     counts = policy().sorts_by_contents && settings_.entries > 0 &&
              (block.use == Use::kZeroed || block.asked < block.size) &&
              held_bytes_ + block.size > MemoryLimitLocked() / (held_bytes_ > 0 ? 2 : 1);
