@@ -61,12 +61,20 @@ Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& point
 /// one of them found is left out, and a point that fails in one of them fails. What the other did not measure stays.
 Baseline agreed_baseline(const Baseline& one, const Baseline& other, const std::string& why);
 
+/// What of a point or threshold differs.
+enum class ChangeKind : std::uint8_t { kStatus, kMetric, kNotMeasured, kThreshold };
+
 /// A metric or threshold that differs between a baseline and a new measurement.
 struct BaselineChange {
   std::optional<PointIdentity> point;  ///< nothing for a threshold
   std::uint64_t at_bytes;              ///< of a threshold; 0 for a point
   std::string name;                    ///< of the metric: the same in each comparison with the same baseline
   std::string line;                    ///< the name, with what it was before and is now
+  ChangeKind kind = ChangeKind::kMetric;
+  std::optional<Metric> metric = {};  ///< of kMetric
+  std::uint64_t call = 0;             ///< which of the first calls, from 1; 0: the steady state
+  Json before = {};                   ///< null for a threshold that is new
+  Json after = {};                    ///< null for one that is gone, and for a point that was not measured
 };
 
 /// Every difference between a baseline and a new measurement, or one of some of its points. Left out: metrics that are
