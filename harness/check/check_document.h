@@ -3,23 +3,17 @@
 #include <string>
 #include <vector>
 
+#include "check/conditions.h"
 #include "check/review.h"
 #include "core/allocators.h"
 
 namespace zerotax::check {
 
-/// A metric or threshold that says nothing in this check, and why.
+/// What says nothing in a check, and why: a metric of one point (BaselineChange::name), one that all points lack (its
+/// key), "thresholds", or "points of other sizes".
 struct NotCompared {
-  std::string name;  ///< as BaselineChange::name, or the name of a metric that all points lack
-  std::string why;   ///< "not the same each time it was measured", "depends on the clock", "within the tolerance"
-};
-
-/// A condition that differs between the machine of the baseline and this one.
-struct ConditionDifference {
-  std::string name;    ///< "kernel", "page_bytes", "thp", "cpus", "zerotax", …
-  std::string before;  ///< in words; "unknown" in an older baseline
-  std::string after;
-  bool may_explain = false;  ///< whether it could explain a change; never for one that is unknown
+  std::string name;
+  std::string why;  ///< "depends on the clock", "within the tolerance", "left out by --only"
 };
 
 /// One allocator held against its baseline.
@@ -30,18 +24,27 @@ struct CheckResult {
   Review review;
   std::vector<NotCompared> not_compared;
   std::vector<std::string> accepted_failures;   ///< failing_in_baseline
-  std::vector<ConditionDifference> conditions;  ///< what differs
+  std::vector<ConditionDifference> conditions;  ///< what differs between the machine of the baseline and this one
   Json measured_on;                             ///< this machine, as in a baseline
-  Json load;                                    ///< load averages at start and end against CPUs (os/load.h)
-  std::string accept;                           ///< the command that accepts what is new
+  Json load;                                    ///< under which it was measured (os/load.h)
+  std::vector<std::string> notes;  ///< sentences on what was done that nobody asked for, as taking a configuration over
+  std::string accept;              ///< the command that accepts what is new
 };
 
-/// The object of "zerotax.check/1" (results/schema/check.schema.json). Every sentence that the terminal, JUnit,
-/// Markdown or a page shows is in it.
+/// Metrics that were not compared because one side lacks them: what a baseline of an earlier version does not hold, and
+/// what is n/a.
+std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Baseline& after);
+
+/// The object of "zerotax.check/1" (results/schema/check.schema.json). Every sentence that the terminal or anything
+/// else shows is in it. `strict`: improvements fail, too.
 Json check_json(const std::vector<CheckResult>& results, bool strict);
 
+/// Of that object, the exit status of `zerotax check`: kDone if nothing changed, or for the better alone; else
+/// kFinding.
+ExitStatus status_of(const Json& document);
+
 /// For people, of that object: the verdict, the groups, how to accept it; with `explain` every changed metric as well.
-/// At most 80 columns but for paths.
+/// The first line is the verdict; the others have at most 80 columns, but for paths and names.
 std::string check_text(const Json& document, bool explain);
 
 }  // namespace zerotax::check

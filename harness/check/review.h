@@ -61,8 +61,8 @@ struct ReviewRange {
 /// The figure that shows a group at one point.
 struct ReviewExample {
   PointIdentity point;
-  Metric metric;
-  std::uint64_t call = 0;  ///< which of the first calls, from 1; 0: the steady state
+  std::optional<Metric> metric;  ///< nothing: the status
+  std::uint64_t call = 0;        ///< which of the first calls, from 1; 0: the steady state
   Json before;
   Json after;
   std::string words;  ///< "1 → 5,121 faults at 20 MiB"
