@@ -137,7 +137,8 @@ const Subcommand command(
           .repeatable();
       arguments.flag("--strict", options->strict, "exit with 1 for improvements, too");
       arguments.flag("--explain", options->explain, "list every changed metric, and all that was not compared");
-      arguments.flag("--force", options->force, "hold an allocator against another's baseline, or configuration");
+      arguments.flag("--force", options->force,
+                     "hold a built-in allocator against the baseline of another, or leave out the settings it names");
       arguments.option("--json", measure.json, "write the review to this file (- is standard output)").path();
       return [options] { return check(*options); };
     });

@@ -49,19 +49,23 @@ std::string ranges_words(const std::vector<ReviewRange>& ranges) {
   return words;
 }
 
-/// Who: " on a worker thread, if nothing is written to the block"; and the case, where it is not the plain one.
+/// Which calls: the case, where it is not the plain one, and what is written to the block.
 std::string scope_words(const ReviewGroup& group) {
   std::string words;
   if (!group.cases.empty() && group.cases.front() != "calloc_loop") {
     words += fmt::format(" in {}", fmt::join(group.cases, ", "));
   }
-  if (group.thread == "worker") words += " on a worker thread only";
-  if (group.thread == "main") words += " on the main thread only";
   if (!group.touch) return words;
   words += *group.touch == 0   ? ", where nothing is written to the block,"
            : *group.touch == 1 ? ", where the whole block is written to,"
                                : fmt::format(", where {} of the block is written to,", format_percent(*group.touch));
   return words;
+}
+
+std::string thread_words(const ReviewGroup& group) {
+  return group.thread == "worker" ? "on worker threads only, "
+         : group.thread == "main" ? "on the main thread only, "
+                                  : "";
 }
 
 std::string calls_words(const Json& calls) {
@@ -334,7 +338,8 @@ std::string group_sentence(const ReviewInput& input, const Draft& draft, const B
   if (group.cause == Cause::kThreshold && !draft.moved) return thresholds_sentence(input, group);
   if (group.cases.empty()) return thresholds_sentence(input, group);
   const Cause cause = draft.moved.value_or(group.cause);
-  std::string text = subject_words(input, draft, cause) + ranges_words(group.ranges) + scope_words(group);
+  std::string text =
+      thread_words(group) + subject_words(input, draft, cause) + ranges_words(group.ranges) + scope_words(group);
   text += " " + what_now(input, draft, cause, example);
   if (draft.moved) text = threshold_words(group.thresholds.front(), Json::array()) + ": " + text;
   return example == nullptr ? text : text + ": " + example_words(*example);

@@ -76,13 +76,11 @@ std::string builtin_of(const Baseline& baseline, const std::string& path) {
 void match_settings(CheckSubject& subject, bool force) {
   const auto env = env_of(subject.baseline);
   Allocator& allocator = subject.allocator;
-  if (env == allocator.env || force) return;
-  if (!allocator.env.empty()) {
-    std::vector<std::string> words = env_words(allocator.name, env);
-    throw UsageError(
-        fmt::format("{} is a baseline of {} with {}, not with {}", subject.path, allocator.name, env_text(env),
-                    env_text(allocator.env)),
-        words.empty() ? "leave out --env, or add --force" : fmt::format("give {}, or add --force", shell_text(words)));
+  if (env == allocator.env) return;
+  if (!allocator.env.empty() || force) {
+    subject.notes.push_back(fmt::format("The baseline was measured with {}, this with {}: that may explain changes.",
+                                        env_text(env), env_text(allocator.env)));
+    return;
   }
   // A file may name what no command line may.
   for (const auto& [key, value] : env) parse_env_word(fmt::format("{}:{}={}", allocator.name, key, value));
@@ -108,9 +106,9 @@ CheckSubject subject_of(const Allocator& allocator, const std::string& path, Bas
   match_settings(subject, force);
   // A library under another name goes on under that of the baseline.
   Allocator accepted = subject.allocator;
-  const bool renamed = accepted.preload && !force;
-  if (renamed) accepted.name = subject.baseline.allocator;
-  subject.accept = bless_text(accepted, path, force);
+  if (accepted.preload) accepted.name = subject.baseline.allocator;
+  const bool other = accepted.name != subject.baseline.allocator || accepted.env != env_of(subject.baseline);
+  subject.accept = bless_text(accepted, path, other);
   return subject;
 }
 

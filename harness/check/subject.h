@@ -21,9 +21,9 @@ struct CheckSubject {
 /// Finds for each allocator its baseline: `baseline` is a file, or a folder of files named by baseline_file_name.
 /// Without
 /// --allocator, a file says which built-in allocator is meant; a folder means all of them. Without --env, the
-/// configuration is the baseline's. Reads everything before anything is measured. Throws UsageError, with the command
-/// to give instead, if there is no baseline, or it is one of another allocator or configuration and not `force`: a
-/// library that was only given another name (NAME=PATH) is none.
+/// configuration is the baseline's; another one is a note. Reads everything before anything is measured. Throws
+/// UsageError, with the command to give instead, if there is no baseline, or it is one of another allocator and not
+/// `force`: a library that was only given another name (NAME=PATH) is none.
 std::vector<CheckSubject> resolve_subjects(const MeasureOptions& options, const std::string& baseline, bool force);
 
 /// Throws UsageError if `bless` would overwrite anything but a baseline of this allocator in this configuration.

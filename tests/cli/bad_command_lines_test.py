@@ -244,7 +244,22 @@ check --allocator glibc --baseline loop                       | loop
 check --allocator glibc --baseline /dev/zero                  | /dev/zero
 check --allocator nobody --baseline baseline.json             | nobody
 check --allocator glibc --baseline baseline.json --timeout 0  | --timeout
-check --allocator glibc --baseline baseline.json --size 1MiB  | --size
+check --allocator glibc --baseline baseline.json --size 3MiB  | no point of 3 MiB
+check --allocator glibc --baseline baseline.json --size x     | 'x'
+check --allocator glibc --baseline baseline.json --only x     | no such metric
+check --allocator glibc --baseline baseline.json --only calloc_ns | do not hold
+check --allocator glibc --baseline baseline.json --only thresholds --size 1MiB | --size
+check --allocator glibc --baseline baseline.json --tolerance x | METRIC=N
+check --allocator glibc --baseline baseline.json --tolerance home=2 | no number
+check --allocator glibc --baseline baseline.json --tolerance zeroed_bytes=-1 | zeroed_bytes=-1
+check --allocator glibc --baseline baseline.json --tolerance zeroed_bytes=200% | zeroed_bytes=200%
+check --allocator glibc --baseline baseline.json --tolerance zeroed_bytes=1 --tolerance zeroed_bytes=2 | twice
+check --allocator glibc --baseline baseline.json --json baseline.json | overwrite
+check --allocator glibc --baseline absent.json                | no baseline
+check --allocator glibc --baseline results                    | no baseline
+check --allocator jemalloc --baseline baseline.json           | not of jemalloc
+check --allocator glibc --allocator jemalloc --baseline baseline.json | 2 allocators
+check --baseline absent.json                                  | absent.json
 check --allocator glibc --baseline baseline.json extra        | extra
 check --allocator glibc --baseline baseline.json --env glibc:LD_PRELOAD=x | LD_PRELOAD
 check --allocator glibc --baseline baseline.json --baseline baseline.json | --baseline
@@ -259,6 +274,10 @@ bless --allocator m=libnever.so --baseline libnever.so        | overwrite
 bless --allocator m=libnever.so --baseline hardlib.so         | overwrite
 bless --allocator glibc --baseline x.json --timeout -1        | --timeout
 bless --allocator glibc --baseline x.json -- x                | --
+bless --allocator glibc --baseline x.json --size 3MiB         | 3 MiB
+bless --allocator glibc --baseline run.json                   | no baseline
+bless --allocator m=libnever.so --baseline baseline.json      | not of m
+bless --allocator glibc --baseline baseline.json --env glibc:MALLOC_ARENA_MAX=1 | MALLOC_ARENA_MAX=1
 summary                                                       | run
 summary ''                                                    | path
 summary absent                                                | absent
