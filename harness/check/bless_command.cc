@@ -28,6 +28,7 @@ struct BlessOptions {
   std::string baseline;
   bool allow_failing = false;
   bool force = false;
+  bool thresholds = false;
 };
 
 /// A baseline is made of healthy points: says which are not, and whether it may be written nevertheless.
@@ -70,7 +71,8 @@ ExitStatus bless(const BlessOptions& options) {
   for (std::size_t i = 0; i < allocators.size(); ++i) {
     const Allocator& allocator = allocators[i];
     const std::string& path = paths[i];
-    const NewBaseline made = measure_new_baseline(allocator, options.measure.timeout_s, sizes);
+    const NewBaseline made =
+        measure_new_baseline(allocator, options.measure.timeout_s, sizes, options.thresholds || sizes.empty());
     const Baseline& baseline = made.baseline;
     if (!may_be_blessed(allocator, made.measured, options.allow_failing)) {
       status = ExitStatus::kFinding;
@@ -95,6 +97,7 @@ const Subcommand bless_subcommand(
           .option("--size", options->measure.sizes,
                   "only points of this size, and no thresholds: a baseline that is checked quickly (repeatable)")
           .repeatable();
+      arguments.flag("--thresholds", options->thresholds, "with --size: thresholds as well");
       arguments.flag("--allow-failing", options->allow_failing,
                      "write it even if points crash, hang, or break what calloc promises");
       arguments.flag("--force", options->force,

@@ -16,7 +16,7 @@ std::string groups_text(const Json& check, bool explain) {
   for (const Json& group : check.at("groups")) {
     const std::string direction = word_at(group, "direction");
     text += wrap(fmt::format("{}: {} ({})", direction == "neither" ? "changed" : direction, word_at(group, "sentence"),
-                             format_counted(group.at("changes").size(), "figure")),
+                             format_counted(group.at("changes").size(), "change")),
                  "  ", "    ");
     if (!explain) continue;
     for (const Json& place : group.at("changes")) {
@@ -49,7 +49,7 @@ std::string not_compared_text(const Json& check, bool explain) {
                                                                   return each.at("why") == reason;
                                                                 }),
                                                   "name")
-                                        : format_counted(count, "figure") + "; --explain lists them"),
+                                        : format_counted(count, "metric") + "; --explain lists them"),
                  "  ", "    ");
   }
   return text;

@@ -96,20 +96,20 @@ void check_sizes(const std::vector<std::uint64_t>& sizes) {
   }
 }
 
-NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s,
-                                 const std::vector<std::uint64_t>& sizes) {
+NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s, const std::vector<std::uint64_t>& sizes,
+                                 bool thresholds) {
   constexpr PointTime kStopped{ClockMode::kStopped, 0};
   const auto measure = [&](const BaselinePart* part, const PointTime& time) {
     return measure_baseline(allocator, timeout_s, part, time);
   };
-  BaselinePart some;
+  BaselinePart all;
+  all.thresholds = thresholds;
   for (const PointSpec& spec : baseline_plan(allocator, timeout_s).points) {
-    if (std::find(sizes.begin(), sizes.end(), spec.size_bytes) == sizes.end()) continue;
-    some.points.push_back({spec.case_name, spec.size_bytes, spec.touch, spec.thread});
+    if (!sizes.empty() && std::find(sizes.begin(), sizes.end(), spec.size_bytes) == sizes.end()) continue;
+    all.points.push_back({spec.case_name, spec.size_bytes, spec.touch, spec.thread});
   }
-  const BaselinePart* all = sizes.empty() ? nullptr : &some;
   NewBaseline made;
-  made.measured = {measure(all, kStopped), measure(all, kStopped)};
+  made.measured = {measure(&all, kStopped), measure(&all, kStopped)};
   made.baseline = agreed_baseline(made.measured[0], made.measured[1], "not the same each time it was measured");
   BaselinePart points = whole_of(made.baseline);
   points.thresholds = false;

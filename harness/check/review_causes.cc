@@ -4,11 +4,13 @@
 #include <array>
 
 #include "findings/judgement.h"
+#include "thresholds/signature.h"
 
 namespace zerotax::check {
 namespace {
 
 using findings::Answer;
+using thresholds::kPlainCase;
 
 /// Something that a point does or does not, by a verdict function of findings, and the metrics that it shows in.
 struct Trait {
@@ -65,6 +67,8 @@ struct ChangedTrait {
 std::vector<ChangedTrait> changed_traits(const Point& before, const Point& after) {
   std::vector<ChangedTrait> changed;
   for (const Trait& trait : traits()) {
+    // Other cases ask for several sizes, or blocks, in an operation: their sum is not the size of a request.
+    if (trait.cause == Cause::kZeroesBeyond && before.case_name != kPlainCase) continue;
     const Answer was = trait.holds(before);
     const Answer is = trait.holds(after);
     if (was == Answer::kUnknown || is == Answer::kUnknown || was == is) continue;
@@ -162,6 +166,8 @@ int nearness(const BaselineChange& one, const BaselineChange& other) {
   const bool same_size =
       one.point->case_name == other.point->case_name && one.point->size_bytes == other.point->size_bytes;
   if (same_size) return one.point->thread == other.point->thread ? 3 : 2;
+  // What a case of several sizes does otherwise comes of what the plain one does.
+  if (one.point->case_name != kPlainCase && other.point->case_name == kPlainCase) return 1;
   return one.before == other.before && one.after == other.after ? 1 : 0;
 }
 

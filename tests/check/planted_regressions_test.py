@@ -62,8 +62,8 @@ def test_the_first_line_names(blessed, what, tmp_path):
 
 
 def test_a_threshold_that_was_halved_is_named_with_both_places_and_what_lies_between(blessed):
-    said = check("planted_zeroes_from_16", blessed("planted_zeroes_from_32"), status=1)
+    said = check("planted_zeroes_from_1_mib", blessed("planted_zeroes_from_2_mib", "--size", "1MiB", "--thresholds"), status=1)
     assert said.splitlines()[0] == (
-        "worse: the threshold at 32 MiB moved to 16 MiB: every calloc from 16 MiB to just below 32 MiB now zeroes fresh "
-        "memory: 1 → 5,121 faults at 20 MiB")
+        "worse: the threshold at 2 MiB moved to 1 MiB: every calloc from 1 MiB to just below 2 MiB now zeroes fresh "
+        "memory: 1 → 257 faults at 1 MiB")
     assert "If this is intended, accept it with: zerotax bless --allocator mine=" in said

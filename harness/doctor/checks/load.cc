@@ -1,9 +1,10 @@
+#include "os/load.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
 
 #include "doctor/check.h"
-#include "os/load.h"
 
 namespace zerotax::doctor {
 namespace {

@@ -1,6 +1,0 @@
-// Zeroes fresh mappings of 16 MiB and more: the threshold of planted_zeroes_from_32, halved.
-#include "zeroes_from.h"
-
-void* planted::large_calloc(std::size_t bytes) { return calloc_zeroing_from(bytes, std::size_t{16} << 20); }
-
-void planted::large_free(void* block) { unmap_block(block); }

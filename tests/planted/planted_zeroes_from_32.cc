@@ -1,6 +1,0 @@
-// Zeroes fresh mappings of 32 MiB and more.
-#include "zeroes_from.h"
-
-void* planted::large_calloc(std::size_t bytes) { return calloc_zeroing_from(bytes, std::size_t{32} << 20); }
-
-void planted::large_free(void* block) { unmap_block(block); }
