@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/names.h"
+#include "base/shell.h"
 #include "core/allocators.h"
 
 namespace zerotax::advise {
@@ -49,17 +50,6 @@ bool can_join(const std::string& variable, const std::string& one, const std::st
 std::string joined(const std::string& variable, const std::string& one, const std::string& other) {
   if (one == other || other.empty()) return one;
   return one.empty() ? other : one + separator_of(variable) + other;
-}
-
-std::string quoted(const std::string& word) {
-  const auto plain = [](char each) {
-    return std::isalnum(static_cast<unsigned char>(each)) != 0 ||
-           std::string_view("_-./:=,+@%").find(each) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string text = "'";
-  for (const char each : word) text += each == '\'' ? std::string("'\\''") : std::string(1, each);
-  return text + "'";
 }
 
 std::string together(const std::string& one, const std::string& other) {
@@ -114,16 +104,10 @@ std::string paste_text(const Remedy& remedy) {
   std::string text;
   const auto variables = environment_of(remedy);
   const auto add = [&](const std::string& key) {
-    text += (text.empty() ? "" : " ") + key + "=" + quoted(variables.at(key));
+    text += (text.empty() ? "" : " ") + key + "=" + shell_word(variables.at(key));
   };
   if (!remedy.preload.empty()) add("LD_PRELOAD");
   for (const auto& [key, value] : remedy.env) add(key);
-  return text;
-}
-
-std::string shell_text(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
   return text;
 }
 

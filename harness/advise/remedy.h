@@ -38,9 +38,6 @@ std::string paste_text(const Remedy& remedy);
 /// The variables of a run under it, LD_PRELOAD included, on top of our own environment.
 std::map<std::string, std::string> environment_of(const Remedy& remedy);
 
-/// A command as a shell reads it.
-std::string shell_text(const std::vector<std::string>& words);
-
 /// Whether two remedies can be used together: at most one preloads, and no variable has two values that cannot be
 /// joined. Some variables hold lists of settings: GLIBC_TUNABLES, MALLOC_CONF, SCUDO_OPTIONS.
 bool can_combine(const Remedy& one, const Remedy& other);

@@ -8,6 +8,7 @@
 
 #include "advise/remedy.h"
 #include "base/one_line.h"
+#include "base/shell.h"
 
 namespace zerotax::advise {
 namespace {

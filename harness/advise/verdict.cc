@@ -8,6 +8,7 @@
 
 #include "advise/estimates.h"
 #include "base/bootstrap.h"
+#include "base/shell.h"
 #include "base/units.h"
 
 namespace zerotax::advise {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/size.h"
 #include "base/units.h"
+#include "check/conditions.h"
 #include "core/metric_json.h"
 
 namespace zerotax::check {
@@ -33,10 +35,6 @@ Point kept_of(const Point& measured) {
   return point;
 }
 
-std::string point_name(const Point& point) {
-  return fmt::format("{} {} touch {:g} {}", point.case_name, format_size(point.size_bytes), point.touch, point.thread);
-}
-
 /// The same point of another baseline, or nullptr.
 const Point* twin_of(const Point& point, const Baseline& baseline) {
   const auto found = std::find_if(baseline.points.begin(), baseline.points.end(),
@@ -46,31 +44,59 @@ const Point* twin_of(const Point& point, const Baseline& baseline) {
 
 using Changes = std::vector<BaselineChange>;
 
-void add_change(const Point& point, const std::string& where, const Json& before, const Json& after, Changes& changes) {
-  changes.push_back(
-      {identity_of(point), 0, where, fmt::format("{}: before {}, now {}", where, before.dump(), after.dump())});
+void add_change(const Point& point, const std::string& where, BaselineChange change, Changes& changes) {
+  change.point = identity_of(point);
+  change.name = where;
+  change.line = fmt::format("{}: before {}, now {}", where, change.before.dump(), change.after.dump());
+  changes.push_back(std::move(change));
 }
 
-/// A metric that one of them lacks was not measured then: no difference.
-void compare_metrics(const Point& point, const std::string& where, std::initializer_list<Metric> metrics,
-                     const MetricValues& before, const MetricValues& after, Changes& changes) {
+/// A number that can be a little off: of system calls, how many there are.
+std::optional<double> number_of(const MetricValue& value) {
+  if (value.calls() == nullptr) return value.number();
+  double all = 0;
+  for (const auto& [name, times] : *value.calls()) all += static_cast<double>(times);
+  return all;
+}
+
+bool is_within(Metric metric, const MetricValue& before, const MetricValue& after, const Tolerances& tolerances) {
+  const auto found = tolerances.find(metric);
+  const auto one = number_of(before);
+  const auto other = number_of(after);
+  if (found == tolerances.end() || !one || !other) return false;
+  const auto& [most, is_share] = found->second;
+  return std::abs(*one - *other) <= (is_share ? most * *one : most);
+}
+
+/// A metric that one of them lacks was not measured then: no difference. `call`: of the first calls, from 1; else 0.
+void compare_metrics(const Point& point, std::uint64_t call, std::initializer_list<Metric> metrics,
+                     const MetricValues& before, const MetricValues& after, const Tolerances& tolerances,
+                     Changes& changes) {
+  const std::string where = name_of(point) + (call == 0 ? "" : fmt::format(", call {}", call));
   for (const Metric metric : metrics) {
     if (!before.is_measured(metric) || !after.is_measured(metric) || before[metric] == after[metric]) continue;
-    add_change(point, fmt::format("{}, {}", where, row_of(metric).key), to_json(before[metric]), to_json(after[metric]),
-               changes);
+    if (is_within(metric, before[metric], after[metric], tolerances)) continue;
+    BaselineChange change;
+    change.metric = metric;
+    change.call = call;
+    change.before = to_json(before[metric]);
+    change.after = to_json(after[metric]);
+    add_change(point, fmt::format("{}, {}", where, row_of(metric).key), std::move(change), changes);
   }
 }
 
-void compare_points(const Point& before, const Point& after, Changes& changes) {
-  const std::string name = point_name(before);
+void compare_points(const Point& before, const Point& after, const Tolerances& tolerances, Changes& changes) {
   if (before.status != after.status) {
-    add_change(before, name + ", status", word_of(before.status), word_of(after.status), changes);
+    BaselineChange change;
+    change.kind = ChangeKind::kStatus;
+    change.before = word_of(before.status);
+    change.after = word_of(after.status);
+    add_change(before, name_of(before) + ", status", std::move(change), changes);
   }
-  compare_metrics(before, name, kSteadyMetrics, before, after, changes);
+  compare_metrics(before, 0, kSteadyMetrics, before, after, tolerances, changes);
   const std::size_t ops = std::min(before.first_ops.size(), after.first_ops.size());
   for (std::size_t i = 0; i < ops; ++i) {
-    compare_metrics(before, fmt::format("{}, call {}", name, i + 1), kEarlyMetrics, before.first_ops[i],
-                    after.first_ops[i], changes);
+    compare_metrics(before, i + 1, kEarlyMetrics, before.first_ops[i], after.first_ops[i], tolerances, changes);
   }
 }
 
@@ -80,22 +106,29 @@ void compare_thresholds(const std::vector<BaselineThreshold>& before, const std:
   const auto find = [](const std::vector<BaselineThreshold>& list, std::uint64_t at) {
     return std::find_if(list.begin(), list.end(), [&](const BaselineThreshold& each) { return each.at_bytes == at; });
   };
-  const auto add = [&](const BaselineThreshold& threshold, const std::string& line) {
-    changes.push_back(
-        {std::nullopt, threshold.at_bytes, fmt::format("the threshold at {} bytes", threshold.at_bytes), line});
+  const auto words = [](const Json& changes_there) { return changes_there.dump(); };
+  const auto add = [&](std::uint64_t at, const Json& was, const Json& is) {
+    BaselineChange change;
+    change.kind = ChangeKind::kThreshold;
+    change.at_bytes = at;
+    change.before = was;
+    change.after = is;
+    change.name = fmt::format("the threshold at {} bytes", at);
+    change.line = was.is_null()  ? fmt::format("there is a new threshold at {} bytes: {}", at, words(is))
+                  : is.is_null() ? fmt::format("{} is gone: {}", change.name, words(was))
+                                 : fmt::format("{}: before {}, now {}", change.name, words(was), words(is));
+    changes.push_back(std::move(change));
   };
-  const auto words = [](const BaselineThreshold& threshold) { return Json(threshold.changes).dump(); };
   for (const BaselineThreshold& old : before) {
     const auto found = find(after, old.at_bytes);
     if (found == after.end()) {
-      add(old, fmt::format("the threshold at {} bytes is gone: {}", old.at_bytes, words(old)));
+      add(old.at_bytes, old.changes, nullptr);
     } else if (old != *found) {
-      add(old, fmt::format("the threshold at {} bytes: before {}, now {}", old.at_bytes, words(old), words(*found)));
+      add(old.at_bytes, old.changes, found->changes);
     }
   }
   for (const BaselineThreshold& now : after) {
-    if (find(before, now.at_bytes) != before.end()) continue;
-    add(now, fmt::format("there is a new threshold at {} bytes: {}", now.at_bytes, words(now)));
+    if (find(before, now.at_bytes) == before.end()) add(now.at_bytes, nullptr, now.changes);
   }
 }
 
@@ -109,6 +142,14 @@ void agree(std::initializer_list<Metric> metrics, const MetricValues& other, con
 
 }  // namespace
 
+bool is_fault_metric(Metric metric) {
+  return std::find(kFaultMetrics.begin(), kFaultMetrics.end(), metric) != kFaultMetrics.end();
+}
+
+std::string name_of(const Point& point) {
+  return fmt::format("{} {} touch {:g} {}", point.case_name, format_size(point.size_bytes), point.touch, point.thread);
+}
+
 PointIdentity identity_of(const Point& point) { return {point.case_name, point.size_bytes, point.touch, point.thread}; }
 
 Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& points, const ThresholdSearch& thresholds,
@@ -117,8 +158,7 @@ Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& point
   baseline.allocator = allocator.name;
   baseline.version = version_json(allocator);
   baseline.env = allocator_json(allocator)["env"];
-  baseline.measured_on = {
-      {"kernel", environment.at("kernel")}, {"cpu", environment.at("cpu")}, {"thp", environment.at("thp")}};
+  baseline.measured_on = conditions_of(environment);
   baseline.clock = clock;
   for (const Point& point : points) baseline.points.push_back(kept_of(point));
   baseline.thresholds.emplace();
@@ -147,10 +187,11 @@ Baseline agreed_baseline(const Baseline& one, const Baseline& other, const std::
   return agreed;
 }
 
-std::vector<BaselineChange> compare_baselines(const Baseline& before, const Baseline& after) {
+std::vector<BaselineChange> compare_baselines(const Baseline& before, const Baseline& after,
+                                              const Tolerances& tolerances) {
   Changes changes;
   for (const Point& point : before.points) {
-    if (const Point* found = twin_of(point, after)) compare_points(point, *found, changes);
+    if (const Point* found = twin_of(point, after)) compare_points(point, *found, tolerances, changes);
   }
   if (before.thresholds && after.thresholds) compare_thresholds(*before.thresholds, *after.thresholds, changes);
   return changes;
@@ -160,8 +201,13 @@ std::vector<BaselineChange> points_not_measured(const Baseline& before, const Ba
   Changes missing;
   for (const Point& point : before.points) {
     if (twin_of(point, after) != nullptr) continue;
-    const std::string name = point_name(point);
-    missing.push_back({identity_of(point), 0, name, name + " is not measured any more"});
+    const std::string name = name_of(point);
+    BaselineChange change;
+    change.point = identity_of(point);
+    change.kind = ChangeKind::kNotMeasured;
+    change.name = name;
+    change.line = name + " is not measured any more";
+    missing.push_back(std::move(change));
   }
   return missing;
 }
@@ -169,7 +215,7 @@ std::vector<BaselineChange> points_not_measured(const Baseline& before, const Ba
 std::vector<std::string> failing_in_baseline(const Baseline& baseline) {
   std::vector<std::string> lines;
   for (const Point& point : baseline.points) {
-    if (!is_healthy(point)) lines.push_back(fmt::format("{}: {}", point_name(point), word_of(point.status)));
+    if (!is_healthy(point)) lines.push_back(fmt::format("{}: {}", name_of(point), word_of(point.status)));
   }
   if (!baseline.thresholds) return lines;
   for (const BaselineThreshold& threshold : *baseline.thresholds) {

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/size.h"
 #include "check/baseline.h"
 #include "check/document.h"
 #include "check/measure.h"
 #include "check/plan.h"
+#include "check/subject.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "core/output_file.h"
@@ -18,12 +20,15 @@ namespace {
 
 constexpr const char* kBlessExamples =
     "  zerotax bless --allocator mine=./libmine.so --baseline mine.json\n"
-    "  zerotax bless --baseline tests/regression/baselines        every built-in allocator\n";
+    "  zerotax bless --baseline tests/regression/baselines        every built-in allocator\n"
+    "  zerotax bless --allocator mine=./libmine.so --baseline quick.json --size 1MiB --size 20MiB\n";
 
 struct BlessOptions {
   MeasureOptions measure;
   std::string baseline;
   bool allow_failing = false;
+  bool force = false;
+  bool thresholds = false;
 };
 
 /// A baseline is made of healthy points: says which are not, and whether it may be written nevertheless.
@@ -46,6 +51,9 @@ bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& mea
 
 ExitStatus bless(const BlessOptions& options) {
   options.measure.check();
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : options.measure.sizes) sizes.push_back(parse_size(size));
+  check_sizes(sizes);
   const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
   std::error_code failure;
   const bool folder = std::filesystem::is_directory(options.baseline, failure);
@@ -58,11 +66,13 @@ ExitStatus bless(const BlessOptions& options) {
   for (const Allocator& allocator : allocators) {
     paths.push_back(folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline);
     check_outputs({{"--baseline", paths.back()}}, library_inputs(options.measure.allocators));
+    check_overwrite(allocator, paths.back(), options.force);
   }
   for (std::size_t i = 0; i < allocators.size(); ++i) {
     const Allocator& allocator = allocators[i];
     const std::string& path = paths[i];
-    const NewBaseline made = measure_new_baseline(allocator, options.measure.timeout_s);
+    const NewBaseline made =
+        measure_new_baseline(allocator, options.measure.timeout_s, sizes, options.thresholds || sizes.empty());
     const Baseline& baseline = made.baseline;
     if (!may_be_blessed(allocator, made.measured, options.allow_failing)) {
       status = ExitStatus::kFinding;
@@ -83,8 +93,15 @@ const Subcommand bless_subcommand(
       const auto options = std::make_shared<BlessOptions>();
       options->measure.add_allocators(arguments);
       arguments.option("--baseline", options->baseline, "the file to write, or a folder for several").required().path();
+      arguments
+          .option("--size", options->measure.sizes,
+                  "only points of this size, and no thresholds: a baseline that is checked quickly (repeatable)")
+          .repeatable();
+      arguments.flag("--thresholds", options->thresholds, "with --size: thresholds as well");
       arguments.flag("--allow-failing", options->allow_failing,
                      "write it even if points crash, hang, or break what calloc promises");
+      arguments.flag("--force", options->force,
+                     "overwrite a baseline of another allocator or configuration, or what is no baseline");
       return [options] { return bless(*options); };
     });
 

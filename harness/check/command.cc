@@ -1,90 +1,145 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
-#include "check/baseline.h"
-#include "check/document.h"
+#include "check/check_document.h"
+#include "check/cut.h"
 #include "check/lasting_changes.h"
 #include "check/measure.h"
-#include "check/plan.h"
+#include "check/subject.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
-#include "os/input_file.h"
+#include "core/interrupt.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "os/environment.h"
+#include "os/load.h"
 
 namespace zerotax::check {
 namespace {
 
 constexpr const char* kExamples =
-    "  zerotax check --allocator mine=./libmine.so --baseline mine.json\n"
-    "  zerotax check --allocator jemalloc --baseline tests/regression/baselines\n";
+    "  zerotax check --baseline mine.json --allocator mine=./libmine.so\n"
+    "  zerotax check --baseline tests/regression/baselines/jemalloc-5.3.0.json\n"
+    "  zerotax check --baseline mine.json --allocator mine=./libmine.so --explain\n"
+    "  zerotax check --baseline mine.json --size 20MiB --only calloc_faults --only zeroed_bytes\n"
+    "  zerotax check --baseline mine.json --tolerance returned_bytes=5% --json check.json\n";
 
 struct Options {
   MeasureOptions measure;
   std::string baseline;
+  std::vector<std::string> only;
+  std::vector<std::string> tolerances;
+  bool explain = false;
+  bool strict = false;
+  bool force = false;
 };
 
-/// A folder means the file in it that is named for the allocator and its version.
-std::string baseline_path(const std::string& given, const Allocator& allocator) {
-  std::error_code failure;
-  return std::filesystem::is_directory(given, failure) ? given + "/" + baseline_file_name(allocator) : given;
+void add_names(const std::vector<std::string>& names, const char* why, CheckResult& result) {
+  for (const std::string& name : names) result.not_compared.push_back({name, why});
 }
 
-/// How the same measurement is accepted.
-std::string bless_command(const Options& options, const std::string& word, const std::string& path) {
-  std::string command = fmt::format("zerotax bless --allocator {} --baseline {}", word, path);
-  for (const std::string& env : options.measure.env) command += " --env " + env;
-  return command;
+/// What the command line left out.
+void add_left_out(const Baseline& whole, const CheckScope& scope, CheckResult& result) {
+  if (!scope.sizes.empty()) result.not_compared.push_back({"points of other sizes", "left out by --size"});
+  if (!scope.all_metrics) result.not_compared.push_back({"all other metrics", "left out by --only"});
+  if (!whole.thresholds) {
+    result.not_compared.push_back({"thresholds", "the baseline does not hold them"});
+  } else if (!scope.thresholds) {
+    result.not_compared.push_back({"thresholds", scope.sizes.empty() ? "left out by --only" : "left out by --size"});
+  }
 }
 
-void print_kept_out(const std::vector<std::string>& names, const char* why) {
-  for (const std::string& name : names) fmt::print("  not compared, {}: {}\n", why, name);
+CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double timeout_s) {
+  const LoadReading start = read_load();
+  const Baseline sizes = cut_to_sizes(subject.baseline, scope, subject.path);
+  const Baseline compared = cut_to_metrics(sizes, scope);
+  BaselineVerdict verdict = hold_against(
+      compared,
+      [&](const BaselinePart* part, const PointTime& time) {
+        return measure_baseline(subject.allocator, timeout_s, part, time);
+      },
+      scope.tolerances);
+  CheckResult result;
+  result.allocator = subject.allocator;
+  result.baseline_path = subject.path;
+  // What a change means is judged with all that is known, also where less was asked for.
+  result.review = review_changes(scope.all_metrics || !scope.metrics.empty() ? sizes : compared, verdict.measured,
+                                 std::move(verdict.changes));
+  result.baseline = compared;
+  add_left_out(subject.baseline, scope, result);
+  add_names(verdict.unsteady, "not the same each time", result);
+  add_names(verdict.by_the_clock, "depends on the clock", result);
+  add_names(verdict.tolerated, "within the tolerance", result);
+  if (scope.all_metrics) {
+    for (NotCompared& each : metrics_not_compared(compared, verdict.measured)) {
+      result.not_compared.push_back(std::move(each));
+    }
+  }
+  result.accepted_failures = failing_in_baseline(compared);
+  result.measured_on = conditions_of(describe_environment());
+  result.conditions = differing_conditions(subject.baseline.measured_on, result.measured_on, result.review.changes);
+  result.load = load_json(start, read_load());
+  result.notes = subject.notes;
+  result.accept = subject.accept;
+  return result;
+}
+
+ExitStatus report(const std::vector<CheckResult>& results, const Options& options) {
+  const Json document = check_json(results, options.strict);
+  if (options.measure.json != "-") fmt::print("{}", check_text(document, options.explain));
+  if (!options.measure.json.empty()) write_file(options.measure.json, json_text(document));
+  return status_of(document);
 }
 
 ExitStatus check(const Options& options) {
   options.measure.check();
-  const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
-  ExitStatus status = ExitStatus::kDone;
-  // All of them before anything is measured; nothing where there is none.
-  std::vector<std::optional<Baseline>> baselines;
-  for (const Allocator& allocator : allocators) {
-    const std::string path = baseline_path(options.baseline, allocator);
-    baselines.push_back(is_there(path) ? std::optional(read_baseline(path)) : std::nullopt);
+  const CheckScope scope = parse_scope(options.measure.sizes, options.only, options.tolerances);
+  const std::vector<CheckSubject> subjects = resolve_subjects(options.measure, options.baseline, options.force);
+  std::vector<NamedPath> inputs = library_inputs(options.measure.allocators);
+  for (const CheckSubject& subject : subjects) {
+    inputs.push_back({"--baseline", subject.path});
+    cut_to_sizes(subject.baseline, scope, subject.path);
   }
-  for (std::size_t i = 0; i < allocators.size(); ++i) {
-    const Allocator& allocator = allocators[i];
-    const std::string word = allocator.preload ? allocator.name + "=" + *allocator.preload : allocator.name;
-    const std::string path = baseline_path(options.baseline, allocator);
-    const std::string accept = bless_command(options, word, path);
-    if (!baselines[i]) {
-      throw MachineError(fmt::format("no baseline for {} {} ({})", allocator.name, allocator.version, path),
-                         "make one with: " + accept);
+  check_outputs({{"--json", options.measure.json}}, inputs);
+  std::vector<CheckResult> results;
+  for (const CheckSubject& subject : subjects) {
+    try {
+      results.push_back(hold(subject, scope, options.measure.timeout_s));
+    } catch (const UsageError&) {
+      // What was finished before an interruption is kept.
+      if (stop_requested() && !results.empty()) report(results, options);
+      throw;
     }
-    const Baseline& before = *baselines[i];
-    const BaselineVerdict verdict = hold_against(before, [&](const BaselinePart* part, const PointTime& time) {
-      return measure_baseline(allocator, options.measure.timeout_s, part, time);
-    });
-    if (verdict.changes.empty()) fmt::print("{} {}: as in {}\n", allocator.name, allocator.version, path);
-    for (const std::string& line : failing_in_baseline(before)) {
-      fmt::print("  a failure that the baseline accepts: {}\n", line);
-    }
-    print_kept_out(verdict.unsteady, "not the same each time");
-    print_kept_out(verdict.by_the_clock, "depends on the clock");
-    if (verdict.changes.empty()) continue;
-    status = ExitStatus::kFinding;
-    fmt::print("{} {}: {} metrics differ from {}\n", allocator.name, allocator.version, verdict.changes.size(), path);
-    for (const BaselineChange& change : verdict.changes) fmt::print("  {}\n", change.line);
-    fmt::print("If this is intended, accept it with: {}\n", accept);
   }
-  return status;
+  return report(results, options);
 }
 
 const Subcommand command(
     "check", "compare an allocator's deterministic metrics with a baseline", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      options->measure.add_allocators(arguments);
+      MeasureOptions& measure = options->measure;
+      measure.add_allocators(arguments);
+      arguments.find("--allocator")
+          .described(
+              "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: the one that "
+              "the baseline names)");
       arguments.option("--baseline", options->baseline, "a baseline, or a folder of them").required().path();
+      arguments.option("--size", measure.sizes, "only points of this size, and no thresholds (repeatable)")
+          .repeatable();
+      arguments.option("--only", options->only, "only this metric, or thresholds (repeatable)")
+          .repeatable()
+          .completed_by(compared_words);
+      arguments
+          .option("--tolerance", options->tolerances,
+                  "METRIC=N, N% or SIZE: a difference of so much is none (repeatable)")
+          .repeatable();
+      arguments.flag("--strict", options->strict, "exit with 1 for improvements, too");
+      arguments.flag("--explain", options->explain, "list every changed metric, and all that was not compared");
+      arguments.flag("--force", options->force,
+                     "hold a built-in allocator against the baseline of another, or leave out the settings it names");
+      arguments.option("--json", measure.json, "write the review to this file (- is standard output)").path();
       return [options] { return check(*options); };
     });
 

@@ -7,6 +7,9 @@ namespace {
 
 BaselinePart part_of(const std::vector<BaselineChange>& changes) {
   BaselinePart part;
+  part.faults = std::any_of(changes.begin(), changes.end(), [](const BaselineChange& change) {
+    return change.kind == ChangeKind::kStatus || (change.metric && is_fault_metric(*change.metric));
+  });
   for (const BaselineChange& change : changes) {
     if (!change.point) {
       part.edges.push_back(change.at_bytes);
@@ -18,9 +21,9 @@ BaselinePart part_of(const std::vector<BaselineChange>& changes) {
 }
 
 /// Moves the names of the changes that another measurement does not show to `explained`.
-void keep_lasting(const Baseline& baseline, const Baseline& again, std::vector<BaselineChange>& changes,
-                  std::vector<std::string>& explained) {
-  const std::vector<BaselineChange> still = compare_baselines(baseline, again);
+void keep_lasting(const Baseline& baseline, const Baseline& again, const Tolerances& tolerances,
+                  std::vector<BaselineChange>& changes, std::vector<std::string>& explained) {
+  const std::vector<BaselineChange> still = compare_baselines(baseline, again, tolerances);
   std::erase_if(changes, [&](const BaselineChange& change) {
     const bool lasts =
         std::any_of(still.begin(), still.end(), [&](const BaselineChange& other) { return other.name == change.name; });
@@ -29,24 +32,43 @@ void keep_lasting(const Baseline& baseline, const Baseline& again, std::vector<B
   });
 }
 
+/// The names of changes that are not among others.
+std::vector<std::string> names_without(const std::vector<BaselineChange>& changes,
+                                       const std::vector<BaselineChange>& others) {
+  std::vector<std::string> names;
+  for (const BaselineChange& change : changes) {
+    const bool other =
+        std::any_of(others.begin(), others.end(), [&](const auto& each) { return each.name == change.name; });
+    if (!other) names.push_back(change.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 BaselinePart whole_of(const Baseline& baseline) {
   BaselinePart part;
   for (const Point& point : baseline.points) part.points.push_back(identity_of(point));
   part.thresholds = baseline.thresholds.has_value();
+  part.faults = std::any_of(baseline.points.begin(), baseline.points.end(), [](const Point& point) {
+    return std::any_of(kFaultMetrics.begin(), kFaultMetrics.end(),
+                       [&](Metric metric) { return point.is_measured(metric); });
+  });
   return part;
 }
 
-BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measure) {
+BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measure, const Tolerances& tolerances) {
   const PointTime conditions{baseline.clock, 0};
   BaselineVerdict verdict;
   const BaselinePart whole = whole_of(baseline);
-  const Baseline now = measure(&whole, conditions);
-  verdict.changes = compare_baselines(baseline, now);
+  verdict.measured = measure(&whole, conditions);
+  verdict.changes = compare_baselines(baseline, verdict.measured, tolerances);
+  if (!tolerances.empty()) {
+    verdict.tolerated = names_without(compare_baselines(baseline, verdict.measured), verdict.changes);
+  }
   for (int again = 1; again < kTimesChanged && !verdict.changes.empty(); ++again) {
     const BaselinePart part = part_of(verdict.changes);
-    keep_lasting(baseline, measure(&part, conditions), verdict.changes, verdict.unsteady);
+    keep_lasting(baseline, measure(&part, conditions), tolerances, verdict.changes, verdict.unsteady);
   }
   std::vector<PointTime> controls{kPaused};
   if (conditions.clock == ClockMode::kReal) {
@@ -55,9 +77,10 @@ BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measu
   for (const PointTime& control : controls) {
     if (verdict.changes.empty()) break;
     const BaselinePart part = part_of(verdict.changes);
-    keep_lasting(baseline, measure(&part, control), verdict.changes, verdict.by_the_clock);
+    keep_lasting(baseline, measure(&part, control), tolerances, verdict.changes, verdict.by_the_clock);
   }
-  for (BaselineChange& missing : points_not_measured(baseline, now)) verdict.changes.push_back(std::move(missing));
+  for (BaselineChange& missing : points_not_measured(baseline, verdict.measured))
+    verdict.changes.push_back(std::move(missing));
   return verdict;
 }
 

@@ -1,13 +1,16 @@
 #include "check/measure.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
 #include "base/size.h"
+#include "base/units.h"
 #include "check/baseline.h"
 #include "check/plan.h"
 #include "core/audit_point.h"
@@ -69,7 +72,8 @@ Baseline measure_baseline(const Allocator& allocator, double timeout_s, const Ba
                           : look_for_thresholds(edges, probe);
     } else {
       const std::size_t at = task - searches;
-      points[at] = audit_point(plan, plan.points[at], stop_requested);
+      points[at] = part == nullptr || part->faults ? count_point(plan, plan.points[at], stop_requested)
+                                                   : audit_point(plan, plan.points[at], stop_requested);
       end_if_interrupted();
     }
     const std::scoped_lock lock(progress_lock);
@@ -80,13 +84,32 @@ Baseline measure_baseline(const Allocator& allocator, double timeout_s, const Ba
   return measured;
 }
 
-NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s) {
+void check_sizes(const std::vector<std::uint64_t>& sizes) {
+  std::set<std::uint64_t> planned;
+  for (const PointSpec& spec : baseline_plan({}, 1).points) planned.insert(spec.size_bytes);
+  std::vector<std::string> words;
+  for (const std::uint64_t size : planned) words.push_back(format_size(size));
+  for (const std::uint64_t size : sizes) {
+    if (planned.contains(size)) continue;
+    throw UsageError(fmt::format("baselines have no points of {}", format_given_size(size)),
+                     fmt::format("choose: {}", fmt::join(words, ", ")));
+  }
+}
+
+NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s, const std::vector<std::uint64_t>& sizes,
+                                 bool thresholds) {
   constexpr PointTime kStopped{ClockMode::kStopped, 0};
   const auto measure = [&](const BaselinePart* part, const PointTime& time) {
     return measure_baseline(allocator, timeout_s, part, time);
   };
+  BaselinePart all;
+  all.thresholds = thresholds;
+  for (const PointSpec& spec : baseline_plan(allocator, timeout_s).points) {
+    if (!sizes.empty() && std::find(sizes.begin(), sizes.end(), spec.size_bytes) == sizes.end()) continue;
+    all.points.push_back({spec.case_name, spec.size_bytes, spec.touch, spec.thread});
+  }
   NewBaseline made;
-  made.measured = {measure(nullptr, kStopped), measure(nullptr, kStopped)};
+  made.measured = {measure(&all, kStopped), measure(&all, kStopped)};
   made.baseline = agreed_baseline(made.measured[0], made.measured[1], "not the same each time it was measured");
   BaselinePart points = whole_of(made.baseline);
   points.thresholds = false;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "core/stored_run.h"
+#include "os/load.h"
 
 namespace zerotax::compare {
 namespace {
@@ -52,8 +53,8 @@ void check_figures(const RunFile& run) {
 
 bool is_loaded(const Json& environment) {
   const Json& load = environment.at("load_average");
-  // The same line as that of `zerotax doctor`: half a process for each CPU.
-  return load.is_array() && load.at(0).get<double>() >= environment.at("cpus").get<double>() / 2;
+  return load.is_array() &&
+         load_level(load.at(0).get<double>(), environment.at("cpus").get<std::size_t>()) == LoadLevel::kBusy;
 }
 
 std::string in_words(const Json& value) {

@@ -57,6 +57,7 @@ Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished) {
   json["finished"] = header.finished.empty() ? Json(nullptr) : Json(header.finished);
   json["command"] = header.command;
   json["environment"] = header.environment;
+  if (!header.load.is_null()) json["load"] = header.load;
   json["allocators"] = Json::array();
   for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
   json["plan"] = {{"points_planned", plan.points.size()},

@@ -17,6 +17,7 @@ struct RunHeader {
   std::string finished;  ///< empty while it is running
   std::vector<std::string> command;
   Json environment;
+  Json load = nullptr;  ///< under which it was measured (os/load.h); null while it is running
 };
 
 /// UTC, "2026-11-20T05:10:00Z": of seconds since 1970, and of now.

@@ -14,6 +14,7 @@
 #include "core/stored_run.h"
 #include "os/environment.h"
 #include "os/input_file.h"
+#include "os/load.h"
 
 namespace zerotax {
 namespace {
@@ -72,10 +73,12 @@ int Session::run() {
       points_.push_back(point);
     }
   };
+  const LoadReading start = read_load();
   if (hooks.finished.size() < plan_.points.size()) warm_up_for(plan_);
   const bool complete = !stop_requested() && run_plan(plan_, hooks);
   header_.state = complete ? "complete" : "interrupted";
   header_.finished = utc_now();
+  header_.load = load_json(start, read_load());
   if (folder_) folder_->finish(plan_, header_);
   return complete ? 0 : interrupted();
 }

@@ -26,6 +26,8 @@ class Session {
   [[nodiscard]] const std::vector<Json>& points() const;
   /// Nullptr without a folder.
   [[nodiscard]] const ResultsFolder* folder() const { return folder_ ? &*folder_ : nullptr; }
+  /// Under which load it was measured (load_json); null before it was.
+  [[nodiscard]] const Json& load() const { return header_.load; }
   /// The whole run in one object, points included.
   [[nodiscard]] Json json() const;
 

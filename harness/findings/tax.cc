@@ -7,43 +7,18 @@
 #include <tuple>
 
 #include "core/operation_cost.h"
-#include "findings/points.h"
-#include "findings/populating.h"
+#include "findings/judgement.h"
 
 namespace zerotax::findings {
 namespace {
 
-Answer is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size) {
-  if (!bytes) return Answer::kUnknown;
-  return is_much(*bytes, size) ? Answer::kYes : Answer::kNo;
-}
-
-/// Whether free, or the next calloc, gives memory back: a call that can, and then faults that bring at least half of
-/// the block again. The name of a call alone says little (MADV_HUGEPAGE gives nothing back).
-Answer returns_memory(const Point& point) {
-  if (point.touch != 1) return Answer::kUnknown;
-  const auto faults = operation_faults(point);
-  const SystemCalls* of_free = point.calls(Metric::kFreeSyscalls);
-  const SystemCalls* of_calloc = point.calls(Metric::kCallocSyscalls);
-  if (!faults || of_free == nullptr || of_calloc == nullptr) return Answer::kUnknown;
-  const auto made = [&](const char* name) {
-    return point.calls(Metric::kFreeSyscalls, name).value_or(0) +
-           point.calls(Metric::kCallocSyscalls, name).value_or(0);
-  };
-  const bool can = made("munmap") + made("madvise") + made("brk") > 0;
-  return can && can_have_populated(*faults, point.size_bytes) ? Answer::kYes : Answer::kNo;
-}
-
 void add_costs(const Point& point, PointVerdict& verdict) {
-  const std::uint64_t size = point.size_bytes;
   verdict.calls = redundant_calls(point);
   verdict.zeroed_bytes = point.count(Metric::kZeroedBytes);
   verdict.redundant_bytes = point.count(Metric::kRedundantZeroedBytes);
-  if (point.first() != nullptr) {
-    verdict.first_redundant = is_much_of(point.first()->count(Metric::kRedundantZeroedBytes), size);
-  }
-  verdict.clears_in_free = is_much_of(point.count(Metric::kZeroedInFreeBytes), size);
-  verdict.needless_in_free = is_much_of(point.count(Metric::kRedundantZeroedInFreeBytes), size);
+  verdict.first_redundant = first_redundant(point);
+  verdict.clears_in_free = clears_in_free(point);
+  verdict.needless_in_free = needless_in_free(point);
   verdict.returns = returns_memory(point);
   verdict.calloc_ns = point.number(Metric::kCallocNs);
   verdict.calloc_faults = point.count(Metric::kCallocFaults);

@@ -57,7 +57,7 @@ ExitStatus run(const MeasureOptions& options) {
   const std::vector<Point> points = typed_points(session.points());
   if (session.folder() != nullptr) write_summary(*session.folder(), points);
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
-  if (options.json != "-") fmt::print("{}", points_table(points));
+  if (options.json != "-") fmt::print("{}{}", points_table(points), load_text(session.load()));
   if (signal != 0) {
     fmt::print(
         stderr, "zerotax: interrupted after {} of {} points{}\n", session.points().size(), session.plan().points.size(),

@@ -185,12 +185,14 @@ Json run_head(const Verdicts& verdicts, const Json& run) {
     const std::string text = run.is_object() ? text_field(run, key, "") : "";
     return text.empty() ? not_available("the points were given without their run") : Json(text);
   };
-  return Json{{"started", word("started")},
-              {"state", word("state")},
-              {"unfinished", unfinished_text(run)},
-              {"points", verdicts.points.size()},
-              {"points_without_result", std::count_if(verdicts.points.begin(), verdicts.points.end(),
-                                                      [](const auto& one) { return !one.is_ok(); })}};
+  Json head{{"started", word("started")},
+            {"state", word("state")},
+            {"unfinished", unfinished_text(run)},
+            {"points", verdicts.points.size()},
+            {"points_without_result", std::count_if(verdicts.points.begin(), verdicts.points.end(),
+                                                    [](const auto& one) { return !one.is_ok(); })}};
+  if (run.is_object() && run.contains("load")) head["load"] = run.at("load");
+  return head;
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ Json summary_json(const std::vector<Point>& points, const Json& run);
 /// Which allocators zero redundantly, at which sizes, and at what cost.
 std::string summary_text(const Json& summary);
 
+/// That a run was measured under load, and what that means; "" if it was not, or for null: nobody looked.
+std::string load_text(const Json& load);
+
 /// Writes summary.json into a results folder, beside run.json. Returns it.
 Json write_summary(const ResultsFolder& folder, const std::vector<Point>& points);
 

@@ -32,6 +32,11 @@ std::string table_of(const Json& allocators) {
 
 }  // namespace
 
+std::string load_text(const Json& load) {
+  if (!load.is_object() || !load.at("busy").get<bool>()) return "";
+  return wrap(text_of(load, "sentence") + " Times are not to be relied on; counts are right.", "\n", "");
+}
+
 std::string summary_text(const Json& summary) {
   const Json& allocators = summary.at("allocators");
   std::string text = kIntroduction + table_of(allocators);
@@ -39,6 +44,7 @@ std::string summary_text(const Json& summary) {
     if (sentence.at("part") != "each") continue;
     text += wrap(fmt::format("**{}**: {}", text_of(sentence, "subject"), text_of(sentence, "text")), "- ", "  ");
   }
+  text += load_text(summary.at("run").value("load", Json()));
   const Json& failures = summary.at("failures");
   if (!failures.empty()) text += "\nPoints without a result:\n\n";
   for (const Json& failure : failures) {

@@ -18,6 +18,8 @@ constexpr const char* kUnknown = "n/a";
 // The words of a change of status: a baseline keeps nothing else of it.
 constexpr std::string_view kStatusChange = "the point is ";
 constexpr std::string_view kBefore = " (before: ";
+constexpr std::string_view kGoesBack = ": memory goes back to the kernel";
+constexpr std::string_view kIsKept = ": memory is kept";
 
 std::string share(std::optional<std::uint64_t> bytes, std::uint64_t beyond, std::uint64_t size) {
   return bytes ? share_of(*bytes - std::min(beyond, *bytes), size) : kUnknown;
@@ -85,6 +87,17 @@ std::string zeroing_words(const Behaviour& behaviour) {
   return what + (behaviour.redundant == "all" ? ", needlessly" : ", partly needlessly");
 }
 
+/// How much one side of a change costs, by its words: only to be compared with the other side's.
+int cost_of(std::string_view side) {
+  const auto has = [&](const char* words) { return side.find(words) != std::string_view::npos; };
+  if (has("crashed") || has("timeout") || has("failed") || has("not_zero") || has("misaligned")) return 9;
+  if (has("zero the whole block")) return has("partly needlessly") ? 3 : has("needlessly") ? 4 : 1;
+  if (has("zero part of the block")) return has("needlessly") ? 2 : 1;
+  if (has("populate all") || side.starts_with("all")) return 2;
+  if (has("populate part") || side.starts_with("part")) return 1;
+  return 0;
+}
+
 std::string home_words(const std::string& home) {
   if (home == "heap") return "lives in the brk heap";
   if (home == "mapping") return "has a mapping of its own";
@@ -112,9 +125,7 @@ void describe(const char* who, const Behaviour& below, const Behaviour& above, s
                                   calls_words(below.calloc_syscalls)));
   }
   if (below.free_syscalls != above.free_syscalls) {
-    const char* back = gives_back(below) == gives_back(above) ? ""
-                       : gives_back(above)                    ? ": memory goes back to the kernel"
-                                                              : ": memory is kept";
+    const std::string_view back = gives_back(below) == gives_back(above) ? "" : gives_back(above) ? kGoesBack : kIsKept;
     changes.push_back(fmt::format("free after {} makes {} (before: {}){}", who, calls_words(above.free_syscalls),
                                   calls_words(below.free_syscalls), back));
   }
@@ -186,6 +197,20 @@ bool tells_of_failing(const std::string& change) {
   const std::string above = change.substr(kStatusChange.size(), before - kStatusChange.size());
   const std::string below = change.substr(before + kBefore.size(), change.size() - before - kBefore.size() - 1);
   return !is_healthy_status(above) || !is_healthy_status(below);
+}
+
+int cost_direction_of(const std::vector<std::string>& changes) {
+  bool more = false;
+  bool less = false;
+  for (const std::string& change : changes) {
+    const auto before = change.find(kBefore);
+    if (before == std::string::npos) continue;
+    const int above = cost_of(change.substr(0, before));
+    const int below = cost_of(change.substr(before + kBefore.size()));
+    more |= above > below || change.ends_with(kGoesBack);
+    less |= above < below || change.ends_with(kIsKept);
+  }
+  return static_cast<int>(more) - static_cast<int>(less);
 }
 
 Json signature_json(const Signature& signature) {

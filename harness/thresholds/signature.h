@@ -62,6 +62,10 @@ std::vector<std::string> describe_change(const Signature& below, const Signature
 /// ok)".
 bool tells_of_failing(const std::string& change);
 
+/// What such words say of the cost: 1 if above the threshold more is zeroed, populated or given back, or it fails
+/// there; -1 if less; 0 if neither, or both.
+int cost_direction_of(const std::vector<std::string>& changes);
+
 /// {"status", "fresh": {…}, "reuse": {…}}, or {"status", "refilling": {…}}, and back. signature_from_json throws a Json
 /// exception for any other JSON.
 Json signature_json(const Signature& signature);

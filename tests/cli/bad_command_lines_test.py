@@ -6,7 +6,7 @@ import shlex
 import shutil
 
 import pytest
-from conftest import PLANTED, ZEROTAX, zerotax
+from conftest import PLANTED, SOURCE, ZEROTAX, zerotax
 from refusing import check_refusal, contents, try_all, try_line
 
 # One command line a row, split as a shell would, and after | a word that its refusal must have. They run in a folder of:
@@ -244,7 +244,22 @@ check --allocator glibc --baseline loop                       | loop
 check --allocator glibc --baseline /dev/zero                  | /dev/zero
 check --allocator nobody --baseline baseline.json             | nobody
 check --allocator glibc --baseline baseline.json --timeout 0  | --timeout
-check --allocator glibc --baseline baseline.json --size 1MiB  | --size
+check --allocator glibc --baseline baseline.json --size 3MiB  | no point of 3 MiB
+check --allocator glibc --baseline baseline.json --size x     | 'x'
+check --allocator glibc --baseline baseline.json --only x     | no such metric
+check --allocator glibc --baseline baseline.json --only calloc_ns | do not hold
+check --allocator glibc --baseline baseline.json --only thresholds --size 1MiB | --size
+check --allocator glibc --baseline baseline.json --tolerance x | METRIC=N
+check --allocator glibc --baseline baseline.json --tolerance home=2 | no number
+check --allocator glibc --baseline baseline.json --tolerance zeroed_bytes=-1 | zeroed_bytes=-1
+check --allocator glibc --baseline baseline.json --tolerance zeroed_bytes=200% | zeroed_bytes=200%
+check --allocator glibc --baseline baseline.json --tolerance zeroed_bytes=1 --tolerance zeroed_bytes=2 | twice
+check --allocator glibc --baseline baseline.json --json baseline.json | overwrite
+check --allocator glibc --baseline absent.json                | no baseline
+check --allocator glibc --baseline results                    | no baseline
+check --allocator jemalloc --baseline baseline.json           | not of jemalloc
+check --allocator glibc --allocator jemalloc --baseline baseline.json | 2 allocators
+check --baseline absent.json                                  | absent.json
 check --allocator glibc --baseline baseline.json extra        | extra
 check --allocator glibc --baseline baseline.json --env glibc:LD_PRELOAD=x | LD_PRELOAD
 check --allocator glibc --baseline baseline.json --baseline baseline.json | --baseline
@@ -259,6 +274,10 @@ bless --allocator m=libnever.so --baseline libnever.so        | overwrite
 bless --allocator m=libnever.so --baseline hardlib.so         | overwrite
 bless --allocator glibc --baseline x.json --timeout -1        | --timeout
 bless --allocator glibc --baseline x.json -- x                | --
+bless --allocator glibc --baseline x.json --size 3MiB         | 3 MiB
+bless --allocator glibc --baseline run.json                   | no baseline
+bless --allocator m=libnever.so --baseline baseline.json      | not of m
+bless --allocator glibc --baseline baseline.json --env glibc:MALLOC_ARENA_MAX=1 | MALLOC_ARENA_MAX=1
 summary                                                       | run
 summary ''                                                    | path
 summary absent                                                | absent
@@ -713,7 +732,7 @@ def workspace(tmp_path_factory):
     for output in (["--out", "results"], ["--json", "run.json"]):
         done = zerotax(*quick, *output, cwd=folder)
         assert done.returncode == 0, done.stderr
-    (folder / "baseline.json").write_text('{"schema": "zerotax.baseline/1"}')
+    shutil.copy(SOURCE / "tests" / "regression" / "baselines" / "glibc-2.36.json", folder / "baseline.json")
     shutil.copy(PLANTED / "libplanted_never.so", folder / "libnever.so")
     shutil.copy("/bin/true", folder / "program")
     for name in ("full", "empty", "trace/process"):

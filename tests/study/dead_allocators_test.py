@@ -151,8 +151,9 @@ def test_thresholds_says_that_its_search_failed_and_why(tmp_path):
 
 
 def test_check_of_a_dead_allocator_against_a_healthy_baseline_is_a_regression(healthy_baseline):
-    done = zerotax("check", *dying("calloc:1:_exit"), "--baseline", healthy_baseline)
+    done = zerotax("check", *dying("calloc:1:_exit"), "--baseline", healthy_baseline, "--explain")
     assert done.returncode == 1
+    assert done.stdout.startswith("failed: calloc from ") and " now crashes: ok → crashed at " in done.stdout.splitlines()[0]
     assert 'status: before "ok", now "crashed"' in done.stdout
 
 

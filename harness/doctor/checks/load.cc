@@ -1,3 +1,5 @@
+#include "os/load.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -7,11 +9,6 @@
 namespace zerotax::doctor {
 namespace {
 
-/// What runs beside a measured process takes CPU, cache and memory bandwidth from it; on this many CPUs less than a
-/// tenth of one each is what an idle system does, and half of one is a neighbour that every other process meets.
-constexpr double kQuiet = 0.1;
-constexpr double kBusy = 0.5;
-
 Finding look_at_load(const Machine& machine) {
   const Reading line = machine.line("/proc/loadavg");
   if (!line) return unknown(line.why);
@@ -20,14 +17,14 @@ Finding look_at_load(const Machine& machine) {
     return unknown("/proc/loadavg contains no number");
   }
   const std::size_t cpus = machine.allowed_cpus();
-  const double each = load / static_cast<double>(cpus);
+  const LoadLevel level = load_level(load, cpus);
   const std::string state = fmt::format("{:.2f} in the last minute, {} CPU{}", load, cpus, cpus == 1 ? "" : "s");
   const char* remedy = "ps -eo pcpu,pid,user,comm --sort=-pcpu | head";
-  if (each >= kBusy) {
+  if (level == LoadLevel::kBusy) {
     return {state, Weight::kSpoils, "all times (run, study, compare, crossover, fork): other programs are running",
             remedy};
   }
-  if (each >= kQuiet) {
+  if (level == LoadLevel::kNoisy) {
     return {state, Weight::kNote, "times are noisier than necessary; counts are not affected", remedy};
   }
   return {state, Weight::kOk, "", ""};

@@ -1,11 +1,10 @@
 // Memory fresh from the kernel is zero. calloc writes zeros over it all the same, and populates it by that.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/size.h"
 #include "base/units.h"
 #include "core/operation_cost.h"
+#include "findings/judgement.h"
 #include "findings/points.h"
 #include "findings/redundant_calls.h"
 #include "findings/rule.h"
@@ -13,16 +12,7 @@
 namespace zerotax::findings {
 namespace {
 
-/// The later calls of a point that write zeros over fresh memory, if there are any.
-std::optional<RedundantCalls> fresh_calls(const Point& point) {
-  const auto all = redundant_calls(point);
-  if (!all) return std::nullopt;
-  const auto found =
-      std::find_if(all->begin(), all->end(), [](const auto& calls) { return calls.kind == RedundantKind::kFresh; });
-  return found == all->end() ? std::nullopt : std::optional(*found);
-}
-
-bool in_later_calls(const Point& point) { return fresh_calls(point).has_value(); }
+bool in_later_calls(const Point& point) { return zeroes_fresh(point) == Answer::kYes; }
 
 bool in_first_call_only(const Point& point) {
   const auto redundant = count_of(point, of_first(Metric::kRedundantZeroedBytes));

@@ -1,11 +1,10 @@
 // A block that nobody wrote to is freed and handed out again: it is zero, and calloc zeroes all of it.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/size.h"
 #include "base/units.h"
 #include "core/operation_cost.h"
+#include "findings/judgement.h"
 #include "findings/points.h"
 #include "findings/redundant_calls.h"
 #include "findings/rule.h"
@@ -13,17 +12,7 @@
 namespace zerotax::findings {
 namespace {
 
-/// The later calls of a point that zero a reused block that nobody wrote to, if there are any. What the call populates
-/// was fresh: that is another rule's, and where calls differ, so is the point.
-std::optional<RedundantCalls> reuse_calls(const Point& point) {
-  const auto all = redundant_calls(point);
-  if (!all || all->empty() || all->front().kind != RedundantKind::kReuse) return std::nullopt;
-  return std::any_of(all->begin(), all->end(), [](const auto& calls) { return calls.kind == RedundantKind::kFresh; })
-             ? std::nullopt
-             : std::optional(all->front());
-}
-
-bool zeroes_untouched(const Point& point) { return reuse_calls(point).has_value(); }
+bool zeroes_untouched(const Point& point) { return zeroes_reused(point) == Answer::kYes; }
 
 std::vector<Finding> find_redundant_reuse(const FindingSubject& subject) {
   const std::vector<const Point*> points = plain_loops(subject);

@@ -5,26 +5,16 @@
 
 #include "base/size.h"
 #include "base/units.h"
+#include "findings/judgement.h"
 #include "findings/points.h"
 #include "findings/rule.h"
-#include "os/page.h"
 
 namespace zerotax::findings {
 namespace {
 
-/// Bytes beyond the request, in the first call or the later ones, whichever has more.
-std::uint64_t beyond(const Point& point) {
-  const std::uint64_t zeroed = std::max(point.evident_count(Metric::kZeroedBytes).value_or(0),
-                                        count_of(point, of_first(Metric::kZeroedBytes)).value_or(0));
-  return zeroed > point.size_bytes ? zeroed - point.size_bytes : 0;
-}
-
 double share_beyond(const Point& point) {
-  return static_cast<double>(beyond(point)) / static_cast<double>(point.size_bytes);
+  return static_cast<double>(bytes_beyond(point)) / static_cast<double>(point.size_bytes);
 }
-
-/// A header, the rest of a page, and a sixteenth of the block are rounding.
-bool zeroes_beyond(const Point& point) { return beyond(point) >= std::max(kPageBytes, point.size_bytes / 16); }
 
 /// Size classes make gaps, in which requests happen to fit: all sizes together are one finding.
 std::optional<FiringRange> all_that_fire(const FindingSubject& subject) {
@@ -34,7 +24,7 @@ std::optional<FiringRange> all_that_fire(const FindingSubject& subject) {
   for (const Point* point : subject.points) {
     // A thread that is new has records set up for it by its first call, which are zeroed too: no part of the block.
     if (on_main && point->thread != "main") continue;
-    if (!is_plain_loop(*point) || !zeroes_beyond(*point)) continue;
+    if (!is_plain_loop(*point) || zeroes_beyond(*point) != Answer::kYes) continue;
     if (!all) all = FiringRange{point->size_bytes, point->size_bytes, {}};
     all->from_bytes = std::min(all->from_bytes, point->size_bytes);
     all->to_bytes = std::max(all->to_bytes, point->size_bytes);
@@ -54,14 +44,15 @@ std::vector<Finding> find_zeroing_beyond(const FindingSubject& subject) {
       [](const Point* one, const Point* other) { return share_beyond(*one) < share_beyond(*other); });
   // Neighbours of this size may fit their class: it is the one that shows it.
   finding.named_bytes = point.size_bytes;
-  finding.severity = beyond(point) >= kBigBlock ? Severity::kMedium : Severity::kLow;
+  finding.severity = bytes_beyond(point) >= kBigBlock ? Severity::kMedium : Severity::kLow;
   const std::string size = format_size(point.size_bytes);
   finding.title =
       fmt::format("calloc({}) zeroes {:.2f} times as many bytes as were asked for", size, 1 + share_beyond(point));
   finding.sentence = fmt::format(
       "At sizes of {}, calloc zeroes beyond the end of the request: at {} {} bytes more than asked "
       "for, {:.0f} % of the request.",
-      range_text(range->from_bytes, range->to_bytes), size, format_count(beyond(point)), 100 * share_beyond(point));
+      range_text(range->from_bytes, range->to_bytes), size, format_count(bytes_beyond(point)),
+      100 * share_beyond(point));
   return {finding};
 }
 

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/baseline.h"
+
+namespace zerotax::check {
+
+/// What of a baseline is to be compared, and how exactly.
+struct CheckScope {
+  std::vector<std::uint64_t> sizes;  ///< only points of these; empty: all. With sizes, no thresholds
+  bool all_metrics = true;           ///< else only these; whether a point fails is compared nevertheless
+  std::vector<Metric> metrics;
+  bool thresholds = true;
+  Tolerances tolerances;
+};
+
+/// The words that --only takes.
+std::vector<std::string> compared_words();
+
+/// From the words of --size, --only (the key of a metric, or "thresholds") and --tolerance (METRIC=N, METRIC=N%,
+/// METRIC=SIZE). Throws UsageError, with the metrics to choose from, for one that no baseline holds.
+CheckScope parse_scope(const std::vector<std::string>& sizes, const std::vector<std::string>& only,
+                       const std::vector<std::string>& tolerances);
+
+/// A baseline without the sizes and thresholds that are out of scope. Throws UsageError if it has no point of a size.
+/// `file` is for the message.
+Baseline cut_to_sizes(const Baseline& baseline, const CheckScope& scope, const std::string& file);
+
+/// The same without the metrics that are; of thresholds alone, without points.
+Baseline cut_to_metrics(const Baseline& baseline, const CheckScope& scope);
+
+}  // namespace zerotax::check

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/baseline.h"
+
+namespace zerotax::check {
+
+// What a new measurement of an allocator means, held against its baseline: typed and in sentences. What a point does is
+// judged by the functions of findings; this only says what is different from before.
+
+/// What has changed, as a maintainer would call it.
+enum class Cause : std::uint8_t {
+  kFails,          ///< calloc crashes, hangs, or returns NULL
+  kNotZero,        ///< calloc hands out dirty memory: it broke its promise
+  kMisaligned,     ///< calloc hands out blocks that are not aligned for every type
+  kZeroesFresh,    ///< calloc writes zeros over memory that is fresh from the kernel
+  kZeroesReused,   ///< calloc writes zeros over a reused block that nobody wrote to
+  kZeroesBeyond,   ///< calloc zeroes more than was asked for
+  kZeroesInFree,   ///< free writes zeros over the block
+  kReturnsMemory,  ///< free, or the next calloc, gives memory back, and the kernel zeroes it again
+  kThreshold,      ///< a threshold moved, is new, is gone or means something else; and what moved with it
+  // What no rule has a name for:
+  kZeroedBytes,  ///< more or fewer zeroed bytes
+  kFaults,       ///< more or fewer page faults, or bytes populated
+  kSystemCalls,  ///< other system calls
+  kPlacement,    ///< where the block lives, or how the zeros are written
+  kNotMeasured,  ///< a point of the baseline that is not measured any more
+};
+/// "zeroes_fresh", as in JSON.
+const char* word_of(Cause cause);
+
+enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
+/// "worse", "better", "neither".
+const char* word_of(Direction direction);
+
+enum class ReviewVerdict : std::uint8_t {
+  kSame,
+  kBetter,   ///< some changes are for the better, none for the worse
+  kWorse,    ///< some are for the worse, none for the better
+  kMixed,    ///< both
+  kChanged,  ///< neither better nor worse
+  kFailed,   ///< calloc crashes, hangs or breaks its promise, and did not in the baseline
+};
+/// "same", "better", "worse", "mixed", "changed", "failed".
+const char* word_of(ReviewVerdict verdict);
+
+/// Sizes from one to another, both included, in bytes. A bound that is not exact is a measured size; one that is exact
+/// is the very byte, known by a threshold.
+struct ReviewRange {
+  std::uint64_t from_bytes = 0;
+  std::uint64_t to_bytes = 0;
+  bool from_exact = false;
+  bool to_exact = false;
+  bool operator==(const ReviewRange&) const = default;
+};
+
+/// The figure that shows a group at one point.
+struct ReviewExample {
+  PointIdentity point;
+  std::optional<Metric> metric;  ///< nothing: the status
+  std::uint64_t call = 0;        ///< which of the first calls, from 1; 0: the steady state
+  Json before;
+  Json after;
+  std::string words;  ///< "1 → 5,121 faults at 20 MiB"
+};
+
+/// A threshold of a group: where it was and where it is now, in bytes. Both are there if it moved, or means something
+/// else at the same size; one alone if it is gone or new.
+struct ReviewThreshold {
+  std::optional<std::uint64_t> before_bytes;
+  std::optional<std::uint64_t> after_bytes;
+  bool operator==(const ReviewThreshold&) const = default;
+};
+
+/// All changes with one cause, in one direction, under the same qualification.
+struct ReviewGroup {
+  Cause cause = Cause::kPlacement;
+  Direction direction = Direction::kNeither;
+  bool first_calls_only = false;    ///< the first calls of a process changed, later ones did not
+  std::string thread;               ///< "main" or "worker" if the other one was compared and did not change; or empty
+  std::optional<double> touch;      ///< the only touched fraction that changed, if others were compared; or nothing
+  std::vector<std::string> cases;   ///< of its points, in the order of the baseline
+  std::vector<ReviewRange> ranges;  ///< ascending; empty if sizes say nothing of it
+  std::vector<ReviewThreshold> thresholds;  ///< that belong to it
+  std::optional<ReviewExample> example;
+  std::string title;     ///< the cause, at most 60 columns: "calloc zeroes fresh memory"
+  std::string sentence;  ///< "every calloc from 64 KiB to 100 MiB now zeroes fresh memory: 1 → 5,121 faults at 20 MiB"
+  std::vector<std::size_t> changes;  ///< places in Review::changes; each change belongs to exactly one group
+};
+
+struct Review {
+  ReviewVerdict verdict = ReviewVerdict::kSame;
+  std::string sentence;             ///< "worse: " and the sentence of the first group; how many others there are
+  std::vector<ReviewGroup> groups;  ///< worse, then better, then neither; the gravest of each first
+  std::vector<BaselineChange> changes;
+};
+
+/// Reviews changes (of compare_baselines and points_not_measured) between a baseline and a new measurement of all or
+/// some of its points. `changes` may be a part of all differences: those that last, say.
+Review review_changes(const Baseline& before, const Baseline& after, std::vector<BaselineChange> changes);
+
+/// The same of every difference between two measurements.
+Review review_baselines(const Baseline& before, const Baseline& after);
+
+}  // namespace zerotax::check

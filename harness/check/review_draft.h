@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "check/review_causes.h"
+
+namespace zerotax::check {
+
+/// A group while it is made.
+struct Draft {
+  ReviewGroup group;
+  bool judged = false;         ///< by a verdict function of findings
+  std::optional<Cause> moved;  ///< of a group of a threshold that moved: what the sizes between do otherwise now
+};
+
+/// What a review is made of.
+struct ReviewInput {
+  const Baseline& before;
+  const Baseline& after;
+  const std::vector<BaselineChange>& changes;
+};
+
+/// The sizes of a case at which both sides have a point of this thread (empty: any), and with this touch (nothing:
+/// any).
+std::set<std::uint64_t> compared_sizes(const ReviewInput& input, const std::string& case_name,
+                                       const std::string& thread, std::optional<double> touch = {});
+
+/// The groups of all changes of points, in no order, with the ranges that were measured; thresholds are left out.
+std::vector<Draft> draft_groups(const ReviewInput& input);
+
+/// Puts each change of a threshold into a group: that whose sizes it bounds, which it sharpens; or one of its own.
+void add_thresholds(const ReviewInput& input, std::vector<Draft>& drafts);
+
+/// Adds example, title and sentence.
+void put_in_words(const ReviewInput& input, Draft& draft);
+
+/// The verdict on all groups in one sentence.
+std::string sentence_of(const ReviewInput& input, ReviewVerdict verdict, const std::vector<ReviewGroup>& groups);
+
+}  // namespace zerotax::check

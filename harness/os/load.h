@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/json.h"
+
+namespace zerotax {
+
+/// What runs beside a measured process takes CPU, cache and memory bandwidth from it; on this many CPUs less than a
+/// tenth of one each is what an idle system does, and half of one is a neighbour that every other process meets.
+enum class LoadLevel : std::uint8_t { kQuiet, kNoisy, kBusy };
+
+/// The level of so many runnable processes on so many CPUs. This is where load is judged: `zerotax doctor`, comparisons
+/// of runs, and everything that says under which load it was measured.
+LoadLevel load_level(double load, std::size_t cpus);
+
+/// CPUs that this process may run on.
+std::size_t allowed_cpus();
+
+/// What was read at one moment. Nothing for what the kernel does not say.
+struct LoadReading {
+  std::optional<double> load;          ///< of the last minute
+  std::int64_t now_ns = 0;             ///< monotonic
+  std::optional<std::int64_t> all_ns;  ///< CPU time of all programs so far, from /proc/stat
+  std::int64_t own_ns = 0;             ///< of this process and its children that ended
+};
+LoadReading read_load();
+
+/// Under which load something was measured between two readings: {"cpus", "start", "end" (load averages), "others_cpus"
+/// (CPUs that other programs kept busy meanwhile, on average), "busy", "sentence"}. The load average at the end counts
+/// what was measured, too; so busy is a load average at the start that is, or others that kept a quarter of the CPUs
+/// busy, half of what they could get beside as many measurements.
+Json load_json(const LoadReading& start, const LoadReading& end, std::size_t cpus = allowed_cpus());
+
+}  // namespace zerotax

@@ -1,0 +1,48 @@
+#include "os/load.h"
+
+#include <gtest/gtest.h>
+
+namespace zerotax {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+TEST(Load, IsBusyFromHalfAProcessForEachCpuOn) {
+  EXPECT_EQ(load_level(0.19, 2), LoadLevel::kQuiet);
+  EXPECT_EQ(load_level(0.2, 2), LoadLevel::kNoisy);
+  EXPECT_EQ(load_level(1.0, 2), LoadLevel::kBusy);
+}
+
+TEST(Load, AtTheStartMakesAMeasurementOneUnderLoad) {
+  const Json json = load_json({1.0, 0, {}, 0}, {3.0, kSecond, {}, 0}, 2);
+  EXPECT_TRUE(json["busy"]);
+  EXPECT_EQ(json["sentence"], "Measured under load: load average 1.00 at the start and 3.00 at the end, 2 CPUs.");
+}
+
+TEST(Load, AtTheEndMayBeOurOwn) {
+  EXPECT_FALSE(load_json({0.1, 0, {}, 0}, {3.0, kSecond, {}, 0}, 2)["busy"]);
+  // Two CPUs for ten seconds, all of it ours.
+  EXPECT_FALSE(load_json({0.1, 0, 0, 0}, {3.0, 10 * kSecond, 20 * kSecond, 20 * kSecond}, 2)["busy"]);
+}
+
+TEST(Load, OfOthersCountsWhateverTheAverageSays) {
+  const Json json = load_json({0.1, 0, 0, 0}, {0.2, kSecond, 1000 * kSecond, 0}, 2);
+  EXPECT_TRUE(json["busy"]);
+  EXPECT_EQ(json["others_cpus"], 1000);
+}
+
+TEST(Load, IsNotAvailableWhereNothingSaysSo) {
+  const Json json = load_json({}, {}, 1);
+  EXPECT_TRUE(is_not_available(json["start"]) && is_not_available(json["others_cpus"]));
+  EXPECT_FALSE(json["busy"]);
+}
+
+TEST(Load, IsReadHere) {
+  const LoadReading now = read_load();
+  EXPECT_GT(now.now_ns, 0);
+  EXPECT_GE(allowed_cpus(), 1U);
+  EXPECT_TRUE(load_json(now, read_load()).contains("sentence"));
+}
+
+}  // namespace
+}  // namespace zerotax

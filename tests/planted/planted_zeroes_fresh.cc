@@ -1,0 +1,9 @@
+// Every block is a fresh mapping, and is zeroed with memset all the same.
+#include "core.h"
+
+void* planted::large_calloc(std::size_t bytes) {
+  void* block = map_block(bytes);
+  return block != nullptr ? memset(block, 0, bytes) : nullptr;
+}
+
+void planted::large_free(void* block) { unmap_block(block); }
