@@ -30,6 +30,15 @@ install(CODE "
   file(CREATE_LINK ../../../${CMAKE_INSTALL_LIBDIR}/libzerotax-functions.so
     \${root}/${private}/lib/libzerotax-functions.so SYMBOLIC)")
 
+# What find_package(ZerotaxCheck) of another project finds.
+include(CMakePackageConfigHelpers)
+set(check_config ${CMAKE_BINARY_DIR}/generated/ZerotaxCheckConfig.cmake)
+file(CONFIGURE OUTPUT ${check_config} CONTENT "include(\"\${CMAKE_CURRENT_LIST_DIR}/ZerotaxCheck.cmake\")\n" @ONLY)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/ZerotaxCheckConfigVersion.cmake COMPATIBILITY SameMajorVersion
+  ARCH_INDEPENDENT)
+install(FILES cmake/ZerotaxCheck.cmake ${check_config} ${CMAKE_BINARY_DIR}/generated/ZerotaxCheckConfigVersion.cmake
+  DESTINATION share/cmake/ZerotaxCheck)
+
 install(DIRECTORY plots DESTINATION share/zerotax PATTERN __pycache__ EXCLUDE)
 # Where plots/zerotax_looks.py looks for them.
 file(GLOB looks CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/allocators/*/plot.json)

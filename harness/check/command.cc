@@ -6,11 +6,12 @@
 #include "check/cut.h"
 #include "check/lasting_changes.h"
 #include "check/measure.h"
+#include "check/outcomes.h"
 #include "check/subject.h"
+#include "cli/exchange_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
-#include "core/output_file.h"
 #include "core/output_paths.h"
 #include "os/environment.h"
 #include "os/load.h"
@@ -23,7 +24,8 @@ constexpr const char* kExamples =
     "  zerotax check --baseline tests/regression/baselines/jemalloc-5.3.0.json\n"
     "  zerotax check --baseline mine.json --allocator mine=./libmine.so --explain\n"
     "  zerotax check --baseline mine.json --size 20MiB --only calloc_faults --only zeroed_bytes\n"
-    "  zerotax check --baseline mine.json --tolerance returned_bytes=5% --json check.json\n";
+    "  zerotax check --baseline mine.json --tolerance returned_bytes=5% --json check.json\n"
+    "  zerotax check --baseline mine.json --allocator mine=./libmine.so --junit check.xml --github\n";
 
 struct Options {
   MeasureOptions measure;
@@ -33,6 +35,7 @@ struct Options {
   bool explain = false;
   bool strict = false;
   bool force = false;
+  ExchangeOptions exchange;
 };
 
 void add_names(const std::vector<std::string>& names, const char* why, CheckResult& result) {
@@ -87,8 +90,10 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
 
 ExitStatus report(const std::vector<CheckResult>& results, const Options& options) {
   const Json document = check_json(results, options.strict);
-  if (options.measure.json != "-") fmt::print("{}", check_text(document, options.explain));
-  if (!options.measure.json.empty()) write_file(options.measure.json, json_text(document));
+  const exchange::OutcomeList outcomes = check_outcomes(results, document, options.strict);
+  if (!options.exchange.silent()) fmt::print("{}", check_text(document, options.explain));
+  options.exchange.print_annotations(outcomes);
+  options.exchange.write(outcomes, document);
   return status_of(document);
 }
 
@@ -101,7 +106,8 @@ ExitStatus check(const Options& options) {
     inputs.push_back({"--baseline", subject.path});
     cut_to_sizes(subject.baseline, scope, subject.path);
   }
-  check_outputs({{"--json", options.measure.json}}, inputs);
+  check_outputs(options.exchange.outputs(), inputs);
+  options.exchange.check_page();
   std::vector<CheckResult> results;
   for (const CheckSubject& subject : subjects) {
     try {
@@ -139,7 +145,8 @@ const Subcommand command(
       arguments.flag("--explain", options->explain, "list every changed metric, and all that was not compared");
       arguments.flag("--force", options->force,
                      "hold a built-in allocator against the baseline of another, or leave out the settings it names");
-      arguments.option("--json", measure.json, "write the review to this file (- is standard output)").path();
+      options->exchange.add(arguments);
+      options->exchange.add_html(arguments);
       return [options] { return check(*options); };
     });
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/size.h"
+#include "cli/exchange_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "compare/comparison.h"
@@ -25,7 +26,8 @@ constexpr const char* kExamples =
     "  zerotax compare mimalloc jemalloc\n"
     "  zerotax compare ./v1/libmine.so ./v2/libmine.so --size 1MiB --touch 1 --explain 1\n"
     "  zerotax compare jemalloc jemalloc --env new:MALLOC_CONF=retain:false\n"
-    "  zerotax compare results/before results/after --markdown changes.md\n";
+    "  zerotax compare results/before results/after --markdown changes.md\n"
+    "  zerotax compare v1=./v1/libmine.so v2=./v2/libmine.so --junit compare.xml --html compare.html\n";
 
 /// Sizes in the middle of what the study looks at: below and above the thresholds of the allocators that are built in.
 const std::vector<std::string> kSizes{"64KiB", "1MiB", "20MiB", "100MiB"};
@@ -46,9 +48,8 @@ struct Options {
   std::string cost = "total";
   std::vector<std::string> explain;
   std::int64_t self_test = 0;
-  std::string markdown;
+  ExchangeOptions exchange;
   std::string csv;
-  std::string json;
   std::string google;
   std::vector<Argument> of_measuring;
 };
@@ -70,7 +71,8 @@ void check(const Options& options, bool files) {
 
 /// `inputs`: the runs or libraries that are compared.
 void check_files(const Options& options, const std::vector<NamedPath>& inputs) {
-  std::vector<NamedPath> outputs{{"--markdown", options.markdown}, {"--csv", options.csv}, {"--json", options.json}};
+  std::vector<NamedPath> outputs = options.exchange.outputs();
+  outputs.push_back({"--csv", options.csv});
   if (!options.google.empty()) {
     outputs.push_back({"--benchmark-json", options.google + "-old.json"});
     outputs.push_back({"--benchmark-json", options.google + "-new.json"});
@@ -191,20 +193,22 @@ ExitStatus compare(const Options& options) {
     throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
   }
   check(options, files);
+  options.exchange.check_page();
   const CompareReport report = files ? read(options) : measure(options);
-  if (!options.json.empty()) write_file(options.json, json_text(compare_json(report)));
+  const exchange::OutcomeList outcomes = compare_outcomes(report);
+  options.exchange.write(outcomes, compare_json(report));
   if (!options.csv.empty()) write_file(options.csv, compare_csv(report));
-  if (!options.markdown.empty()) write_file(options.markdown, compare_markdown(report));
   if (!options.google.empty()) {
     write_file(options.google + "-old.json", json_text(google_benchmark_json(report, false)));
     write_file(options.google + "-new.json", json_text(google_benchmark_json(report, true)));
   }
-  const bool silent = options.json == "-" || options.csv == "-" || options.markdown == "-";
+  const bool silent = options.exchange.silent() || options.csv == "-";
   if (!silent) fmt::print("{}", compare_text(report));
   for (const std::string& word : options.explain) {
     const std::size_t at = find_point(report.points, word);
     if (!silent) fmt::print("\n{}", explain_text(report, at));
   }
+  options.exchange.print_annotations(outcomes);
   if (!report.whole) fmt::print(stderr, "zerotax: interrupted: the verdicts cover the pairs measured so far\n");
   return compare_status(report.verdicts);
 }
@@ -228,10 +232,9 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments
       .option("--explain", options->explain, "explain the verdict of a point, given by its number or name (repeatable)")
       .repeatable();
-  arguments.option("--markdown", options->markdown, "write a Markdown table to this file (- is standard output)")
-      .path();
+  options->exchange.add(arguments);
+  options->exchange.add_html(arguments);
   arguments.option("--csv", options->csv, "write comma-separated values to this file").path();
-  arguments.option("--json", options->json, "write data and verdicts to this file").path();
   arguments
       .option("--benchmark-json", options->google,
               "write PREFIX-old.json and PREFIX-new.json for Google Benchmark's compare.py")

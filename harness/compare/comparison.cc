@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/distributions.h"
 #include "base/size.h"
@@ -77,18 +76,18 @@ std::string side_label(const Json& side) {
 }
 
 std::string point_label(const CompareReport& report, std::size_t i) {
-  std::set<std::string> cases;
-  std::set<std::string> allocators;
-  for (const ComparedPoint& point : report.points) {
-    cases.insert(point.case_name);
-    allocators.insert(point.before.allocator);
-  }
+  const auto differ = [&](const auto& of) {
+    return std::any_of(report.points.begin(), report.points.end(),
+                       [&](const ComparedPoint& each) { return of(each) != of(report.points.front()); });
+  };
   const ComparedPoint& point = report.points[i];
   std::string label = fmt::format("{} touch {:g}", format_size(point.size_bytes), point.touch);
   if (point.thread == "worker") label += " worker";
-  if (cases.size() > 1 || !cases.contains("calloc_loop")) label = point.case_name + " " + label;
+  const auto case_of = [](const ComparedPoint& each) -> const std::string& { return each.case_name; };
+  if (point.case_name != "calloc_loop" || differ(case_of)) label = point.case_name + " " + label;
   // Of allocators that were measured here, the names are in the header.
-  return !report.measured && allocators.size() > 1 ? point.before.allocator + " " + label : label;
+  const auto allocator_of = [](const ComparedPoint& each) -> const std::string& { return each.before.allocator; };
+  return !report.measured && differ(allocator_of) ? point.before.allocator + " " + label : label;
 }
 
 std::string count_text(const std::vector<CompareVerdict>& verdicts) {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "compare/compared_point.h"
 #include "compare/verdict.h"
+#include "exchange/outcome.h"
 
 namespace zerotax::compare {
 
@@ -52,8 +53,13 @@ std::string ratio_text(double log_ratio);
 std::string compare_text(const CompareReport& report);
 /// How the verdict of one point came about.
 std::string explain_text(const CompareReport& report, std::size_t i);
-/// A table that GitHub shows.
-std::string compare_markdown(const CompareReport& report);
+/// The verdict of the comparison as a whole: worse if a point is SLOWER, better if one is FASTER, skipped if nothing
+/// was decided (compare_status).
+exchange::OutcomeKind compare_kind(const std::vector<CompareVerdict>& verdicts);
+/// What one must know besides the verdicts, a sentence each.
+std::vector<std::string> compare_notes(const CompareReport& report);
+/// What other programs' formats show: an outcome for each point, the figures of NEW as benchmarks.
+exchange::OutcomeList compare_outcomes(const CompareReport& report);
 /// One row for each point, a header before them.
 std::string compare_csv(const CompareReport& report);
 /// The object of "zerotax.compare/1" (results/schema/compare.schema.json).

@@ -42,8 +42,11 @@ Json side_json(const ComparedPoint& point, bool after) {
   return json;
 }
 
-Json point_json(const ComparedPoint& point, const CompareVerdict& verdict) {
+Json point_json(const CompareReport& report, std::size_t i) {
+  const ComparedPoint& point = report.points[i];
+  const CompareVerdict& verdict = report.verdicts[i];
   Json json;
+  json["label"] = point_label(report, i);
   json["case"] = point.case_name;
   json["size_bytes"] = point.size_bytes;
   json["touch"] = point.touch;
@@ -76,9 +79,14 @@ Json compare_json(const CompareReport& report) {
   Json json;
   json["schema"] = "zerotax.compare/1";
   json["state"] = report.whole ? "complete" : "interrupted";
+  json["verdict"] = exchange::word_of(compare_kind(report.verdicts));
+  json["sentence"] = count_text(report.verdicts);
+  json["notes"] = compare_notes(report);
   json["measured"] = report.measured;
-  json["old"] = {{"what", report.before}, {"environment", report.environment_before}};
-  json["new"] = {{"what", report.after}, {"environment", report.environment_after}};
+  json["old"] = {
+      {"label", side_label(report.before)}, {"what", report.before}, {"environment", report.environment_before}};
+  json["new"] = {
+      {"label", side_label(report.after)}, {"what", report.after}, {"environment", report.environment_after}};
   json["cost"] = report.cost == Cost::kCalloc ? "calloc" : "total";
   json["pairs_per_point"] = report.measured ? Json(report.pairs) : Json(nullptr);
   json["method"] = {{"alpha", report.method.alpha},
@@ -99,7 +107,7 @@ Json compare_json(const CompareReport& report) {
   }
   json["points"] = Json::array();
   for (std::size_t i = 0; i < report.points.size(); ++i) {
-    json["points"].push_back(point_json(report.points[i], report.verdicts[i]));
+    json["points"].push_back(point_json(report, i));
     Json& count = json["counts"][compare_word(report.verdicts[i].kind)];
     count = count.get<int>() + 1;
   }

@@ -3,40 +3,14 @@
 #include <cmath>
 
 #include "base/csv.h"
-#include "base/units.h"
 #include "compare/comparison.h"
 
 namespace zerotax::compare {
 namespace {
 
-/// Text for a cell of a Markdown table.
-std::string cell(std::string text) {
-  for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) text.insert(at, "\\");
-  return text;
-}
-
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
 
 }  // namespace
-
-std::string compare_markdown(const CompareReport& report) {
-  std::string text = fmt::format("**OLD** {}, **NEW** {}: {}\n\n", side_label(report.before), side_label(report.after),
-                                 count_text(report.verdicts));
-  text += "| point | OLD | NEW | NEW / OLD | corrected interval | verdict | why |\n|:--|--:|--:|--:|:-:|:--|:--|\n";
-  for (std::size_t i = 0; i < report.points.size(); ++i) {
-    const CompareVerdict& verdict = report.verdicts[i];
-    const auto before = side_ns(report.points[i], false);
-    const auto after = side_ns(report.points[i], true);
-    const bool known = verdict.time.kind != TimeVerdict::Kind::kUnknown;
-    const bool bounded = known && std::isfinite(verdict.time.interval.low);
-    text += fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} |\n", cell(point_label(report, i)), before ? format_ns(*before) : "n/a",
-        after ? format_ns(*after) : "n/a", known ? ratio_text(verdict.time.log_ratio) : "n/a",
-        bounded ? ratio_text(verdict.time.interval.low) + " to " + ratio_text(verdict.time.interval.high) : "n/a",
-        compare_word(verdict.kind), cell(verdict.reason));
-  }
-  return text + "\n" + false_alarm_text(report) + "\n";
-}
 
 std::string compare_csv(const CompareReport& report) {
   std::string text =

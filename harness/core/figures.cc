@@ -29,6 +29,12 @@ std::string run_script(const std::string& script, const std::string& module, con
   return fmt::format("{}/{} failed: {}", folder, script, done.errors.substr(0, done.errors.find('\n')));
 }
 
+std::string contents_of(const std::string& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
 }  // namespace
 
 std::string draw_figures(const std::string& results_folder) {
@@ -37,6 +43,23 @@ std::string draw_figures(const std::string& results_folder) {
 
 std::string write_report_page(const std::string& results_folder) {
   return run_script("page/write_page.py", "jinja2", results_folder);
+}
+
+std::string make_comparison_page(const std::string& document) {
+  constexpr const char* kScript = "page/write_comparison.py";
+  const std::string scripts = folder_of_scripts("plots", "plots", kScript);
+  if (scripts.empty())
+    throw MachineError("the scripts of the page were not found", "build zerotax in its source folder");
+  const auto python = find_python({"jinja2"});
+  if (!python) throw MachineError("no python3 with jinja2 was found", "apt-get install python3-jinja2");
+  if (document.empty()) return "";
+  const TemporaryFolder folder("page");
+  write_file(folder.file("in.json"), document);
+  const std::string page = folder.file("page.html");
+  const ChildResult made = run_python(*python, {scripts + "/" + kScript, folder.file("in.json"), "--out", page});
+  if (made.end == ChildResult::End::kExited && made.code == 0) return contents_of(page);
+  throw MachineError(fmt::format("{}/{} failed: {}", scripts, kScript, made.errors.substr(0, made.errors.find('\n'))),
+                     "write the page from the file of --json by that script");
 }
 
 std::string draw_svg(const std::string& name, const std::string& document) {
@@ -49,9 +72,7 @@ std::string draw_svg(const std::string& name, const std::string& document) {
   write_file(folder.file("in.json"), document);
   const ChildResult drawn =
       run_python(*python, {script + "/" + name + ".py", folder.file("in.json"), "--format", "svg"});
-  std::ostringstream svg;
-  svg << std::ifstream(folder.file(name + ".svg")).rdbuf();
-  if (drawn.end == ChildResult::End::kExited && drawn.code == 0) return svg.str();
+  if (drawn.end == ChildResult::End::kExited && drawn.code == 0) return contents_of(folder.file(name + ".svg"));
   throw MachineError(fmt::format("{}/{}.py failed: {}", script, name, drawn.errors.substr(0, drawn.errors.find('\n'))),
                      "draw it from the file of --json");
 }

@@ -4,13 +4,12 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cli/measure_options.h"
+#include "cli/exchange_options.h"
 #include "cli/subcommand.h"
-#include "core/output_file.h"
 #include "core/output_paths.h"
 #include "core/stored_run.h"
 #include "findings/document.h"
-#include "findings/points.h"
+#include "findings/outcomes.h"
 
 namespace zerotax::findings {
 namespace {
@@ -19,12 +18,13 @@ constexpr const char* kExamples =
     "  zerotax findings results/2026-11-20T05-10-00Z\n"
     "  zerotax findings results/2026-11-20T05-10-00Z --allocator mimalloc\n"
     "  zerotax run --allocator mine=./libmine.so --size 20MiB --json mine.json; zerotax findings mine.json\n"
+    "  zerotax findings mine.json --junit findings.xml --markdown findings.md --github\n"
     "Exit status: 1 if there are findings.\n";
 
 struct Options {
   std::string run;
   std::vector<std::string> allocators;
-  std::string json;
+  ExchangeOptions exchange;
 };
 
 /// Throws UsageError for an allocator that the run has not measured.
@@ -41,26 +41,22 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
                 [&](const auto& one) { return std::find(names.begin(), names.end(), one.allocator) == names.end(); });
 }
 
-/// A point without a result triggers no rule: that does not clear the allocator.
-void say_unmeasured(const std::vector<Point>& points) {
-  const auto without =
-      std::count_if(points.begin(), points.end(), [](const Point& point) { return !has_result(point); });
-  if (without > 0) fmt::print("\n{} of {} points have no result and were left out.\n", without, points.size());
-}
-
 ExitStatus findings(const Options& options) {
   const StoredRun run = read_stored_run(options.run);
   std::vector<NamedPath> inputs;
   for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
-  check_outputs({{"--json", options.json}}, inputs);
+  check_outputs(options.exchange.outputs(), inputs);
   std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds);
   keep_only(options.allocators, all);
   const Json json = findings_json(all, options.run);
-  if (!options.json.empty()) write_file(options.json, json_text(json));
-  if (options.json != "-") {
+  const std::vector<std::string> notes = findings_notes(run.points);
+  const exchange::OutcomeList outcomes = findings_outcomes(all, json, notes);
+  options.exchange.write(outcomes, json);
+  if (!options.exchange.silent()) {
     fmt::print("{}", findings_text(json));
-    say_unmeasured(run.points);
+    for (const std::string& note : notes) fmt::print("\n{}\n", note);
   }
+  options.exchange.print_annotations(outcomes);
   return json.at("findings").empty() ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
@@ -70,7 +66,7 @@ const Subcommand command(
       const auto options = std::make_shared<Options>();
       arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();
       arguments.option("--allocator", options->allocators, "only of this one (repeatable)").repeatable();
-      arguments.option("--json", options->json, "write them to this file (- is standard output)").path();
+      options->exchange.add(arguments);
       return [options] { return findings(*options); };
     });
 

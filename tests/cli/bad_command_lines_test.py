@@ -263,6 +263,11 @@ check --baseline absent.json                                  | absent.json
 check --allocator glibc --baseline baseline.json extra        | extra
 check --allocator glibc --baseline baseline.json --env glibc:LD_PRELOAD=x | LD_PRELOAD
 check --allocator glibc --baseline baseline.json --baseline baseline.json | --baseline
+check --allocator glibc --baseline baseline.json --junit ''    | --junit
+check --allocator glibc --baseline baseline.json --junit full | full
+check --allocator glibc --baseline baseline.json --html baseline.json | overwrite
+check --allocator glibc --baseline baseline.json --bmf a --markdown a | both write
+check --allocator glibc --baseline baseline.json --github --bmf - | both write
 check --allocator glibc --baseline baseline.json -- x         | --
 bless                                                         | --baseline
 bless --allocator glibc --baseline ''                         | --baseline
@@ -310,6 +315,17 @@ findings link.json --json run.json                            | overwrite
 findings results --json results/run.json                      | overwrite
 findings results --json results/points.jsonl                  | overwrite
 findings results/run.json --json results/points.jsonl         | overwrite
+findings run.json --junit ''                                  | --junit
+findings run.json --junit full                                | full
+findings run.json --junit run.json                            | overwrite
+findings run.json --markdown link.json                        | overwrite
+findings results --bmf results/points.jsonl                   | overwrite
+findings run.json --json a --junit a                          | both write
+findings run.json --junit a --markdown ./a                    | both write
+findings run.json --bmf - --json -                            | both write
+findings run.json --github --junit -                          | both write
+findings run.json --github --github x                         | x
+findings run.json --html x                                    | --html
 findings run.json -- x                                        | --
 findings run.json --size 1MiB                                 | --size
 compare                                                       | OLD
@@ -336,6 +352,13 @@ compare run.json run.json --markdown a.md --csv full/../a.md  | both write
 compare run.json run.json --json - --csv -                    | both write
 compare run.json run.json --benchmark-json x --json x-old.json | both write
 compare run.json run.json --benchmark-json x --csv x-new.json | both write
+compare run.json run.json --junit run.json                    | overwrite
+compare run.json run.json --html link.json                    | overwrite
+compare run.json run.json --html ''                           | --html
+compare run.json run.json --html absent/x.html                | absent
+compare run.json run.json --html a --junit a                  | both write
+compare run.json run.json --html - --bmf -                    | both write
+compare run.json run.json --github --csv -                    | both write
 compare run.json run.json --json full                         | full
 compare run.json run.json -- x                                | --
 compare glibc nobody                                          | nobody

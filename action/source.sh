@@ -1,0 +1,27 @@
+#!/bin/bash
+# Finds the source of zerotax that is to be built, and what a build of it is cached by.
+# Reads ACTION_PATH, REF, REPOSITORY, WORK; writes source=, commit= and system= to GITHUB_OUTPUT.
+set -euo pipefail
+
+if [ -n "${REF:-}" ]; then
+  source="$WORK/zerotax-source"
+  rm -rf "$source"
+  if ! git clone --quiet "$REPOSITORY" "$source" || ! git -C "$source" checkout --quiet --detach "$REF" --; then
+    echo "::error title=zerotax::cannot check out '${REF//%/%25}' of $REPOSITORY: give a tag, branch or commit of it as 'ref'"
+    exit 2
+  fi
+  commit=$(git -C "$source" rev-parse HEAD)
+else
+  source="$ACTION_PATH"
+  # GitHub brings an action without its history: then its content is its name.
+  commit=$(cd "$source" && find . \( -name .git -o -name 'build*' -o -name __pycache__ \) -prune -o -type f -print0 |
+    LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-40)
+fi
+# A library of one system's version does not load on another's.
+# shellcheck source=/dev/null
+system=$(. /etc/os-release && echo "${ID:-linux}${VERSION_ID:-}")
+{
+  echo "source=$source"
+  echo "commit=$commit"
+  echo "system=$system"
+} >>"$GITHUB_OUTPUT"

@@ -1,0 +1,54 @@
+#include "cli/exchange_options.h"
+
+#include <fmt/format.h>
+
+#include "core/figures.h"
+#include "core/output_file.h"
+#include "core/results.h"
+#include "exchange/bmf.h"
+#include "exchange/github.h"
+#include "exchange/junit.h"
+#include "exchange/markdown.h"
+
+namespace zerotax {
+
+void ExchangeOptions::add(Arguments& arguments) {
+  begin_ = std::chrono::steady_clock::now();
+  arguments.option("--json", json_, "write data and verdicts to this file (- is standard output)").path();
+  arguments.option("--junit", junit_, "write JUnit XML to this file, for Jenkins and GitLab").path();
+  arguments.option("--markdown", markdown_, "write Markdown to this file, for the comment of a pull request").path();
+  arguments.option("--bmf", bmf_, "write Bencher Metric Format to this file").path();
+  arguments.flag("--github", github_, "also print annotations for GitHub Actions");
+}
+
+void ExchangeOptions::add_html(Arguments& arguments) {
+  arguments.option("--html", html_, "write a page with charts of before and after to this file").path();
+}
+
+std::vector<NamedPath> ExchangeOptions::outputs() const {
+  return {{"--json", json_}, {"--junit", junit_}, {"--markdown", markdown_},
+          {"--bmf", bmf_},   {"--html", html_},   {"--github", github_ ? "-" : ""}};
+}
+
+void ExchangeOptions::check_page() const {
+  if (!html_.empty()) make_comparison_page("");
+}
+
+bool ExchangeOptions::silent() const {
+  return json_ == "-" || junit_ == "-" || markdown_ == "-" || bmf_ == "-" || html_ == "-";
+}
+
+void ExchangeOptions::write(const exchange::OutcomeList& list, const Json& document) const {
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+  if (!json_.empty()) write_file(json_, json_text(document));
+  if (!junit_.empty()) write_file(junit_, exchange::junit_xml(list, taken.count(), utc_now()));
+  if (!markdown_.empty()) write_file(markdown_, exchange::markdown_text(list));
+  if (!bmf_.empty()) write_file(bmf_, json_text(exchange::bmf_json(list)));
+  if (!html_.empty()) write_file(html_, make_comparison_page(json_text(document)));
+}
+
+void ExchangeOptions::print_annotations(const exchange::OutcomeList& list) const {
+  if (github_) fmt::print("{}", exchange::github_commands(list));
+}
+
+}  // namespace zerotax

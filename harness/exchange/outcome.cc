@@ -1,0 +1,20 @@
+#include "exchange/outcome.h"
+
+#include <algorithm>
+
+namespace zerotax::exchange {
+
+const char* word_of(OutcomeKind kind) {
+  constexpr const char* kWords[] = {"same", "better", "worse", "changed", "failed", "skipped"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+std::string verdict_of(const OutcomeList& list) { return list.verdict.empty() ? word_of(list.kind) : list.verdict; }
+
+const std::string& label_of(const Outcome& outcome) { return outcome.label.empty() ? outcome.name : outcome.label; }
+
+bool fails(const OutcomeList& list) {
+  return std::any_of(list.outcomes.begin(), list.outcomes.end(), [](const Outcome& each) { return each.fails; });
+}
+
+}  // namespace zerotax::exchange

@@ -1,0 +1,141 @@
+"""action.yml: its steps, run as GitHub's runner runs them, against planted libraries."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+from conftest import BUILD, PLANTED, SOURCE, ZEROTAX, clean_environment, zerotax
+from exchanging import read_bmf, read_commands, read_junit
+
+yaml = pytest.importorskip("yaml", reason="install python3-yaml, and use /usr/bin/python3")
+from action_steps import Runner  # noqa: E402
+
+ACTION = SOURCE / "action.yml"
+PULL = {"pull_request": {"number": 7}}
+GOOD, BAD = PLANTED / "libplanted_never.so", PLANTED / "libplanted_memset.so"
+FEW = "--size 1MiB"
+# Stands in for GitHub, which is not here: it notes what it is asked, and knows the comments of a file.
+GH = """#!/bin/sh
+printf '%s\\n' "$*" >>"$GH_LOG"
+case "$*" in
+  *--paginate*) cat "$GH_COMMENTS" ;;
+  *) [ ! -e "$GH_REFUSES" ] ;;
+esac
+"""
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory):
+    file = tmp_path_factory.mktemp("baseline") / "mine.json"
+    done = zerotax("bless", "--allocator", f"mine={GOOD}", "--baseline", file, "--size", "1MiB")
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def runner(work, library, baseline, event=None, **given):
+    inputs = {"library": str(library), "baseline": str(baseline), "options": FEW, "zerotax": str(ZEROTAX), **given}
+    tools = work / "tools"
+    tools.mkdir()
+    (tools / "gh").write_text(GH)
+    (tools / "gh").chmod(0o755)
+    (work / "comments").touch()
+    environment = clean_environment(
+        PATH=f"{tools}:{os.environ['PATH']}", GH_LOG=str(work / "gh.log"), GH_COMMENTS=str(work / "comments"),
+        GH_REFUSES=str(work / "refuses"))
+    return Runner(ACTION, work, inputs, event, environment=environment)
+
+
+def test_no_expression_stands_in_a_script():
+    action = yaml.safe_load(ACTION.read_text())
+    for step in action["runs"]["steps"]:
+        assert "${{" not in step.get("run", ""), step["name"]
+        assert ("run" in step) != ("uses" in step)
+        assert "uses" in step or step["shell"] == "bash"
+        for expression in re.findall(r"\$\{\{(.*?)\}\}", json.dumps(step)):
+            assert re.fullmatch(r" (inputs|steps|github|runner)\.[\w.-]+ ", expression), expression
+            if expression.startswith(" inputs."):
+                assert expression.strip().split(".")[1] in action["inputs"], expression
+
+
+def test_a_good_library_passes_with_every_report(tmp_path, baseline):
+    job = runner(tmp_path, GOOD, baseline)
+    assert job.run() == (0, ["Check the library", "Say how it ended"]), job.log
+    assert job.output("status") == "0"
+    reports = pathlib.Path(job.output("reports"))
+    assert {"check.json", "check.xml", "check.md", "check.bmf.json"} <= {path.name for path in reports.iterdir()}
+    assert read_bmf((reports / "check.bmf.json").read_text())
+    assert {end for end, _ in read_junit((reports / "check.xml").read_bytes()).values()} == {"passed"}
+    assert job.summary.read_text() == (reports / "check.md").read_text()
+    assert "::error" not in job.log
+
+
+def test_a_regression_fails_after_everything_is_reported(tmp_path, baseline):
+    job = runner(tmp_path, BAD, baseline, PULL, comment="true")
+    status, ran = job.run()
+    assert (status, ran[-2:]) == (1, ["Comment on the pull request", "Say how it ended"]), job.log
+    document = json.loads((pathlib.Path(job.output("reports")) / "check.json").read_text())
+    sentence = read_commands(job.log)[0][2]
+    assert sentence == document["sentence"] and document["verdict"] in ("worse", "mixed")
+    assert any(name == "error" for name, _, _ in read_commands(job.log))
+    asked = (tmp_path / "gh.log").read_text().splitlines()
+    assert "--paginate repos/me/mine/issues/7/comments" in asked[0]
+    assert asked[1].startswith("api --method POST repos/me/mine/issues/7/comments -F body=@")
+    body = (pathlib.Path(job.output("reports")) / "comment.md").read_text()
+    assert body.startswith(f"<!-- zerotax check mine -->\n### zerotax check: {document['verdict']}\n") and len(body) < 65536
+
+
+def test_a_comment_is_replaced_and_a_refusal_is_a_warning(tmp_path, baseline):
+    job = runner(tmp_path, GOOD, baseline, PULL, comment="true")
+    (tmp_path / "comments").write_text("123\n456\n")
+    (tmp_path / "refuses").touch()
+    assert job.run()[0] == 0
+    assert "api --method PATCH repos/me/mine/issues/comments/123 " in (tmp_path / "gh.log").read_text()
+    assert "::warning title=zerotax check::no comment" in job.log
+
+
+@pytest.mark.parametrize(("given", "word"), [
+    ({"baseline": "no/such.json"}, "no/such.json"), ({"library": "no/lib.so"}, "no/lib.so"), ({"options": "--bogus"}, "--bogus"),
+    ({"name": "$(touch hacked)"}, "touch"), ({"options": "--size $(touch${IFS}hacked) `touch hacked`"}, "touch")])
+def test_unusable_input_fails_with_its_reason_and_runs_nothing(tmp_path, baseline, given, word):
+    job = runner(tmp_path, **{"library": GOOD, "baseline": baseline, **given})
+    assert job.run()[0] == 2, job.log
+    assert word in read_commands(job.log)[-1][2] and word in job.summary.read_text()
+    assert not (tmp_path / "hacked").exists() and job.output("status") == "2"
+
+
+def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
+    def source(**given):
+        output = tmp_path / "output"
+        output.unlink(missing_ok=True)
+        environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output), "WORK": str(tmp_path), **given}
+        done = subprocess.run(["bash", "-e", SOURCE / "action" / "source.sh"], env=environment, capture_output=True, text=True,
+                              check=False)
+        return done, dict(line.split("=", 1) for line in output.read_text().splitlines()) if output.exists() else {}
+
+    copy = tmp_path / "copy"
+    (copy / "build").mkdir(parents=True)
+    (copy / "a b").write_text("1")
+    first = source(ACTION_PATH=str(copy))[1]
+    (copy / "build" / "x").write_text("what was built is not looked at")
+    assert source(ACTION_PATH=str(copy))[1] == first and re.fullmatch("[0-9a-f]{40}", first["commit"])
+    (copy / "a b").write_text("2")
+    assert source(ACTION_PATH=str(copy))[1]["commit"] != first["commit"]
+
+    git = ["git", "-C", copy, "-c", "user.name=x", "-c", "user.email=x@localhost"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "v1"]):
+        subprocess.run([*git, *words], check=True)
+    tagged = source(ACTION_PATH=str(copy), REF="v1", REPOSITORY=str(copy))[1]
+    assert tagged["source"] == str(tmp_path / "zerotax-source") and (tmp_path / "zerotax-source" / "a b").exists()
+    done, _ = source(ACTION_PATH=str(copy), REF="--no-such", REPOSITORY=str(copy))
+    assert done.returncode == 2 and "::error title=zerotax::cannot check out" in done.stdout
+
+
+def test_the_containerfile_and_the_action_build_the_same_package():
+    text = (SOURCE / "Containerfile").read_text()
+    assert "/src/action/build.sh /src /package" in text and "/package/zerotax.deb" in text
+    for script in ("build.sh", "install.sh"):
+        assert subprocess.run(["bash", "-n", SOURCE / "action" / script], check=False).returncode == 0
+    assert BUILD.exists()
