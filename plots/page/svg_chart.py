@@ -69,7 +69,10 @@ def chart(title: str, sizes: Sequence[int], before: Values, after: Values, text:
         "right": WIDTH - RIGHT,
         "foot": HEIGHT - BOTTOM,
         "xs": [{"x": x_of(size), "text": size_text(size)} for size in _thinned(list(sizes), 5)],
-        "ys": [{"y": y_of(value), "text": size_text(value) if of_bytes else text(value)} for value in _thinned(ticks, MOST_TICKS)],
+        "ys": [
+            {"y": y_of(value), "text": size_text(value) if of_bytes else text(value)}
+            for value in _thinned(ticks, MOST_TICKS)
+        ],
         "lines": lines,
         "empty": not known,
     }

@@ -36,7 +36,8 @@ def test_before_and_after_are_drawn_and_nothing_is_asked_of_the_network(browser,
     for line in ("before", "after"):
         marks = browser.run(
             "const g = [...document.querySelectorAll('.panel')]"
-            ".find(p => p.querySelector('h3').textContent.includes('touch 0, main')).querySelectorAll('figure')[1].querySelector(`[data-line=${arguments[0]}]`);"
+            ".find(p => p.querySelector('h3').textContent.includes('touch 0, main'))"
+            ".querySelectorAll('figure')[1].querySelector(`[data-line=${arguments[0]}]`);"
             "return [...g.querySelectorAll('.mark')].map(m => [m.getBBox().width, m.textContent])", line)
         assert len(marks) == len(sizes) and all(width > 5 and words.startswith(line) for width, words in marks)
     assert len(browser.all("tbody tr")) == len(document["points"])
