@@ -64,7 +64,9 @@ struct ChangedTrait {
   Direction direction;
 };
 
-std::vector<ChangedTrait> changed_traits(const Point& before, const Point& after) {
+/// Those that a change of the point shows: what differed at first, and not each time, is no evidence.
+std::vector<ChangedTrait> changed_traits(const Point& before, const Point& after,
+                                         const std::vector<BaselineChange>& changes) {
   std::vector<ChangedTrait> changed;
   for (const Trait& trait : traits()) {
     // Other cases ask for several sizes, or blocks, in an operation: their sum is not the size of a request.
@@ -72,9 +74,19 @@ std::vector<ChangedTrait> changed_traits(const Point& before, const Point& after
     const Answer was = trait.holds(before);
     const Answer is = trait.holds(after);
     if (was == Answer::kUnknown || is == Answer::kUnknown || was == is) continue;
+    const bool shown = std::any_of(changes.begin(), changes.end(), [&](const BaselineChange& change) {
+      return change.point == identity_of(before) && shows_in(trait, change);
+    });
+    if (!shown) continue;
     changed.push_back({&trait, is == Answer::kYes ? Direction::kWorse : Direction::kBetter});
   }
   return changed;
+}
+
+bool has_status_change(const PointIdentity& point, const std::vector<BaselineChange>& changes) {
+  return std::any_of(changes.begin(), changes.end(), [&](const BaselineChange& change) {
+    return change.kind == ChangeKind::kStatus && change.point == point;
+  });
 }
 
 Cause cause_of(PointStatus status) {
@@ -214,10 +226,10 @@ std::vector<Blame> blame_changes(const Baseline& before, const Baseline& after,
     const Point* is = point_of(after, *change.point);
     if (change.kind == ChangeKind::kNotMeasured || was == nullptr || is == nullptr) {
       blame = {Cause::kNotMeasured, Direction::kNeither, false, true};
-    } else if (was->status != is->status) {
+    } else if (was->status != is->status && has_status_change(*change.point, changes)) {
       blame = blame_of_status(was->status, is->status);
     } else {
-      blame = blame_of_metric(change, changed_traits(*was, *is));
+      blame = blame_of_metric(change, changed_traits(*was, *is, changes));
     }
   }
   join_first_calls(changes, blames);

@@ -85,7 +85,10 @@ def test_a_baseline_of_the_real_clock_is_still_held_against(by_clock, tmp_path):
         point["home"] = "heap"
     file.write_text(json.dumps(old))
     said = check("planted_by_clock", file, "--explain", status=1)
-    assert "not compared, depends on the clock: calloc_loop 1 MiB touch 0 main, calloc_syscalls" in said
+    # On a slow machine, the allocator purged in one of the measurements with the real clock too.
+    kept_out = [line for line in said.splitlines() if line.endswith(": calloc_loop 1 MiB touch 0 main, calloc_syscalls")]
+    assert kept_out in ([f"  not compared, {why}: calloc_loop 1 MiB touch 0 main, calloc_syscalls"]
+                        for why in ("depends on the clock", "not the same each time")), said
     assert said.startswith("changed: "), "what no clock explains is still a change"
 
 

@@ -183,6 +183,14 @@ TEST(Review, DoesNotHideAWorseMetricBehindAnImprovement) {
   expect_each_change_in_one_group(review);
 }
 
+TEST(Review, OfAPartOfTheDifferencesIsNotJudgedByTheOthers) {
+  Baseline after = measured({kMiB});
+  for (Point& point : after.points) point[kHome] = MetricValue::word("arena");
+  std::vector<BaselineChange> lasting = compare_baselines(measured({}), after);
+  std::erase_if(lasting, [](const BaselineChange& change) { return change.metric != kHome; });
+  EXPECT_EQ(review_changes(measured({}), after, lasting).verdict, ReviewVerdict::kChanged);
+}
+
 TEST(Review, NamesPointsThatAreNotMeasuredAnyMore) {
   Baseline after = measured({});
   after.points.erase(after.points.begin());
