@@ -50,13 +50,14 @@ Question question_of(const BisectOptions& options, const Commit& good) {
                                                    : "--expect is about one size, and several are given",
                        "add --size once, as in --size 20MiB");
     }
-    question.place = {options.case_name, question.grid.sizes.front(), options.touch, options.thread,
-                      options.common.timeout_s};
+    question.place = {options.case_name, question.grid.sizes.front(), options.touch,
+                      options.thread,    options.common.timeout_s,    0};
     check_axes({{options.case_name}, question.grid.sizes, {options.touch}, {options.thread}});
     question.grid.thresholds = false;
     return question;
   }
   question.place.timeout_s = options.common.timeout_s;
+  question.place.last_bytes = question.grid.last_bytes();
   for (const Argument& option : options.of_a_point) {
     if (!option.given()) continue;
     throw UsageError(option.name() + " is about a metric at one size", "give --expect METRIC, or leave it out");
@@ -115,8 +116,8 @@ const Subcommand bisect_command(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<BisectOptions>();
       options->common.add(
-          arguments, "bytes to request from calloc; without --expect repeatable (default: the points of a baseline)");
-      arguments.flag("--no-thresholds", options->common.no_thresholds, "without --expect: do not search thresholds");
+          arguments, "bytes to request from calloc; without --expect repeatable (default: the points of a baseline)",
+          "without --expect: do not search where behaviour changes");
       arguments.option("--good", options->good, "a tag, branch or commit that is as expected").required().word();
       arguments.option("--bad", options->bad, "a later one that is not").required().word();
       arguments

@@ -37,7 +37,10 @@ Cache::Cache() : folder_(cache_root() + "/zerotax/history") {
 }
 
 std::string Cache::build_folder(const Commit& commit, const Recipe& recipe) const {
-  return fmt::format("{}/{}-{}", folder_, commit.id.substr(0, 16), digits_of(commit.id + recipe.json().dump()));
+  // Not by its name: that of --build is the name of the repository's folder, and a clone may have another.
+  Json key = recipe.json();
+  key.erase("allocator");
+  return fmt::format("{}/{}-{}", folder_, commit.id.substr(0, 16), digits_of(commit.id + key.dump()));
 }
 
 std::optional<Json> Cache::read(const std::string& name) const {

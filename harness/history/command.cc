@@ -32,6 +32,7 @@ struct HistoryOptions {
   std::vector<std::string> tags;
   std::string range;
   bool all_parents = false;
+  bool again = false;
   std::string out;
   std::string json;
 };
@@ -80,6 +81,11 @@ void write_folder(const HistoryOptions& options, const Json& json, const std::st
   fs::create_directory(options.out);
   write_file(options.out + "/history.json", json_text(json));
   write_file(options.out + "/history.txt", text);
+  // Without a version there is nothing to draw; and who interrupts does not want to wait.
+  const Json& versions = json.at("versions");
+  const bool any =
+      std::any_of(versions.begin(), versions.end(), [](const Json& each) { return each.contains("pieces"); });
+  if (!any || json.at("state") != "complete") return;
   try {
     write_file(options.out + "/history.svg", draw_svg("history", json_text(json)));
   } catch (const MachineError& problem) {
@@ -111,8 +117,7 @@ ExitStatus history(const HistoryOptions& options) {
     check_tools(recipe);
     const Cache cache;
     Workspace workspace(git, repository);
-    const Builder builder{cache, recipe, options.common.build_jobs(), options.common.build_timeout_s,
-                          options.common.again};
+    const Builder builder{cache, recipe, options.common.build_jobs(), options.common.build_timeout_s, options.again};
     const History found = run_history(Versions(builder, workspace), commits, grid);
     check_any_built(found);
     const Json json = history_json(request, found);
@@ -131,9 +136,9 @@ const Subcommand history_command(
     "history", "build and measure the versions of a project, and say which one changed what", kHistoryExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<HistoryOptions>();
-      options->common.add(arguments, "bytes to request from calloc (repeatable; default: the points of a baseline)");
-      arguments.flag("--no-thresholds", options->common.no_thresholds,
-                     "measure the sizes only, and do not search where behaviour changes");
+      options->common.add(arguments, "bytes to request from calloc (repeatable; default: the points of a baseline)",
+                          "measure the sizes only, and do not search where behaviour changes");
+      arguments.flag("--again", options->again, "build and measure again what an earlier run has");
       arguments
           .option("--tags", options->tags,
                   "tags that match this pattern, as in 'v2.*' (repeatable; default: the recipe's)")

@@ -88,7 +88,7 @@ Json history_json(const HistoryRequest& request, const History& history) {
   json["allocator"] = request.recipe.name;
   json["recipe"] = request.recipe.json();
   json["grid"] = request.grid.json();
-  if (request.grid.thresholds) json["range"] = {{"from_bytes", range.from}, {"to_bytes", range.to}};
+  if (request.grid.thresholds) json["range"] = {{"from_bytes", range.from}, {"to_bytes", request.grid.last_bytes()}};
   json["words"] = Json::object();
   for (const auto& doing : thresholds::doings()) json["words"][doing.key] = doing.words;
   json["title"] = title_of_history(request.recipe.name, history.rows);

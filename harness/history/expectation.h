@@ -16,6 +16,7 @@ struct Place {
   double touch = 0;
   std::string thread = "main";
   double timeout_s = 60;
+  std::uint64_t last_bytes = 0;  ///< to which thresholds are searched; 0: all of a baseline's range
 };
 
 /// What was measured of an expectation.

@@ -15,7 +15,8 @@ Json to_json(const BisectJob& job) {
   json["place"] = {{"case", question.place.case_name},
                    {"size_bytes", question.place.size_bytes},
                    {"touch", question.place.touch},
-                   {"thread", question.place.thread}};
+                   {"thread", question.place.thread},
+                   {"last_bytes", question.place.last_bytes}};
   json["grid"] = question.grid.json();
   json["good"] = question.good.id;
   json["owner"] = job.owner;
@@ -34,9 +35,11 @@ BisectJob job_from_json(const Json& json) {
   if (!json.at("expect").is_null()) question.expect = Expectation::parse(json.at("expect"));
   const double timeout_s = json.at("timeout_s");
   const Json& place = json.at("place");
-  question.place = {place.at("case"), place.at("size_bytes"), place.at("touch"), place.at("thread"), timeout_s};
+  question.place = {place.at("case"), place.at("size_bytes"), place.at("touch"), place.at("thread"),
+                    timeout_s,        place.at("last_bytes")};
   const Json& grid = json.at("grid");
-  question.grid = {grid.at("sizes").get<std::vector<std::uint64_t>>(), grid.at("thresholds"), timeout_s};
+  question.grid = {grid.at("sizes").get<std::vector<std::uint64_t>>(), grid.at("thresholds"),
+                   grid.value("to_bytes", std::uint64_t{0}), timeout_s};
   question.good.id = json.at("good");
   job.owner = json.at("owner");
   job.steps = json.at("steps");

@@ -73,10 +73,10 @@ void run_plan_and_search(const Plan& plan, const std::function<void()>& search, 
   });
 }
 
-std::vector<Piece> pieces_of_search(const Allocator& allocator, const ThresholdSearch& search) {
+std::vector<Piece> pieces_of_search(const Allocator& allocator, const ThresholdSearch& search, std::uint64_t to) {
   const check::BaselineRange range = check::baseline_range();
   const Json map = thresholds::thresholds_json({{allocator, 0, "main", true, search}}, thresholds::kPlainCase,
-                                               range.from, range.to, utc_now(), Json::object());
+                                               range.from, to, utc_now(), Json::object());
   std::vector<Piece> pieces;
   for (const Json& piece : map.at("lanes").at(0).at("pieces")) {
     pieces.push_back({piece.at("from_bytes"), piece.at("to_bytes"), piece.at("word")});
@@ -98,7 +98,13 @@ std::vector<Piece> pieces_of_points(const std::vector<Point>& points) {
 
 }  // namespace
 
-Json Grid::json() const { return {{"sizes", sizes}, {"thresholds", thresholds}}; }
+Json Grid::json() const {
+  Json json{{"sizes", sizes}, {"thresholds", thresholds}};
+  if (thresholds) json["to_bytes"] = last_bytes();
+  return json;
+}
+
+std::uint64_t Grid::last_bytes() const { return to_bytes != 0 ? to_bytes : check::baseline_range().to; }
 
 Json to_json(const Measurement& measurement) {
   Json json;
@@ -135,13 +141,14 @@ Measurement measure(const Allocator& allocator, const Grid& grid, const std::fun
   if (grid.thresholds) {
     search = [&] {
       const check::BaselineRange range = check::baseline_range();
-      found = find_thresholds(size_grid(range.from, range.to, range.per_octave), probe_of(plan, kStoppedClock));
+      found =
+          find_thresholds(size_grid(range.from, grid.last_bytes(), range.per_octave), probe_of(plan, kStoppedClock));
     };
   }
   run_plan_and_search(plan, search, points, watch);
   Measurement measured{check::baseline_of(allocator, points, found, describe_environment(), kStoppedClock.clock), {}};
   if (!grid.thresholds) measured.baseline.thresholds.reset();
-  measured.pieces = grid.thresholds ? pieces_of_search(allocator, found) : pieces_of_points(points);
+  measured.pieces = grid.thresholds ? pieces_of_search(allocator, found, grid.last_bytes()) : pieces_of_points(points);
   return measured;
 }
 

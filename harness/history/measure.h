@@ -14,10 +14,13 @@ namespace zerotax::history {
 /// What is measured of each version.
 struct Grid {
   std::vector<std::uint64_t> sizes;  ///< of calloc_loop, in bytes; empty: the points of a baseline
-  bool thresholds = true;            ///< in the range of a baseline, as `zerotax bless` has it
+  bool thresholds = true;            ///< from the smallest size of a baseline's range
+  std::uint64_t to_bytes = 0;        ///< to this one; 0: to the largest of a baseline's range
   double timeout_s = 60;             ///< of one point
 
   [[nodiscard]] Json json() const;
+  /// The largest size at which a threshold is looked for.
+  [[nodiscard]] std::uint64_t last_bytes() const;
 };
 
 /// What calloc does from one size to another, both included: a word of thresholds::doings().

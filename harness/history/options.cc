@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "base/units.h"
+#include "check/plan.h"
 #include "core/plan.h"
 
 namespace zerotax::history {
@@ -36,7 +38,7 @@ std::string name_of_folder(const std::string& folder) {
 
 }  // namespace
 
-void CommonOptions::add(Arguments& arguments, const char* sizes_words) {
+void CommonOptions::add(Arguments& arguments, const char* sizes_words, const char* no_thresholds_words) {
   arguments.option("--repo", repository, "folder of the project's git repository, bare or not; it is only read")
       .required()
       .path();
@@ -57,7 +59,8 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_words) {
   arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)");
   arguments.option("--build-timeout", build_timeout_s, "time limit of one build, in seconds").with_default();
   arguments.option("--timeout", timeout_s, "time limit of one point, in seconds").with_default();
-  arguments.flag("--again", again, "build and measure again what an earlier run has");
+  arguments.flag("--no-thresholds", no_thresholds, no_thresholds_words);
+  arguments.option("--to", to, "largest size at which a threshold is looked for (default: 256MiB)").word();
 }
 
 Recipe CommonOptions::chosen_recipe() const {
@@ -84,6 +87,14 @@ Grid CommonOptions::grid() const {
   check_axes({{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}});
   grid.thresholds = !no_thresholds;
   grid.timeout_s = timeout_s;
+  if (to.empty()) return grid;
+  grid.to_bytes = parse_size(to);
+  check_axes({{"calloc_loop"}, {grid.to_bytes}, {0.0}, {"main"}});
+  if (no_thresholds) throw UsageError("--to is about thresholds", "leave it out, or --no-thresholds");
+  if (grid.to_bytes <= check::baseline_range().from) {
+    throw UsageError(fmt::format("--to {} is not above {}", to, format_size(check::baseline_range().from)),
+                     "give a larger size");
+  }
   return grid;
 }
 

@@ -21,9 +21,9 @@ struct CommonOptions {
   double build_timeout_s = 1800;
   double timeout_s = 60;
   bool no_thresholds = false;
-  bool again = false;
+  std::string to;  ///< the largest size of the search for thresholds
 
-  void add(Arguments& arguments, const char* sizes_words);
+  void add(Arguments& arguments, const char* sizes_words, const char* no_thresholds_words);
   /// Throws UsageError for what makes no sense, and for an unknown recipe. Nothing is run.
   [[nodiscard]] Recipe chosen_recipe() const;
   [[nodiscard]] Grid grid() const;

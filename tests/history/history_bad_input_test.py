@@ -30,6 +30,7 @@ HISTORY = [
     ("--tags v1 --all-parents", "--all-parents"),
     ("", "which versions"),
     ("--tags v1 --size 0", "zero"),
+    ("--tags v1 --to 1MiB", "--to"),
     ("--tags v1 --jobs 0x2", "0x2"),
     ("--tags v1 --jobs -1", "--jobs"),
     ("--tags v1 --build-timeout 0", "--build-timeout"),
