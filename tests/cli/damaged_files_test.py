@@ -310,7 +310,7 @@ def watched():
 
 @pytest.fixture(scope="module")
 def valid(tmp_path_factory):
-    """A folder of one of each: run.json (and good.json, the same), results/, baseline.json, recipe.json, trace/, and those of JUDGED."""
+    """A folder of one of each: run.json (good.json is the same), results/, baseline.json, recipe.json, trace/, all JUDGED."""
     folder = tmp_path_factory.mktemp("valid")
     quick = ["run", "--allocator", "glibc", "--size", "64KiB", "--size", "128KiB", "--ops", 2]
     for output in (["--out", "results"], ["--json", "run.json"]):

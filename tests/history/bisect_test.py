@@ -129,6 +129,7 @@ def test_where_neighbours_do_not_build_the_candidates_are_named(tmp_path):
 def test_a_threshold_can_be_expected(tmp_path):
     commits = make_project(tmp_path / "p", [GOOD, GOOD, str(1024 * KIB)])
     done = run("bisect", tmp_path / "p", tmp_path, *HOW, "--good", "main~2", "--bad", "main", "--expect", "threshold != 1MiB",
+               "--size", "64KiB",
                "--to", "2MiB", "--json", "-")
     document = json.loads(done.stdout)
     check_schema(document, "bisect")

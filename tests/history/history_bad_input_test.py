@@ -1,5 +1,6 @@
 """What history and bisect cannot use costs one line, and changes neither the repository nor the folder."""
 
+import shlex
 import shutil
 
 import pytest
@@ -66,14 +67,13 @@ BISECT = [
     ("--good v1 --bad v2 --report absent/r --size 64KiB --expect 'zeroed_bytes == 0'", "absent"),
     ("--good v1 --bad v3 --expect 'zeroed_bytes == 0' --size 64KiB", "does not build"),
     ("--good v1 --bad v2 --expect 'zeroed_bytes == 0' --size 64KiB", "--bad v2 is as expected"),
-    ("--good v1 --bad v2 --expect 'fork.child.copies == 0' --size 64KiB", "this case does not measure it"),
+    ("--good v1 --bad v2 --expect 'fork.child.copies == 0' --size 64KiB", "fork.child.copies is n/a"),
     ("--good v1 --bad v2 --expect 'zero_ns_method == memset' --size 64KiB", "not the same each time"),
     ("--good v1 --bad v2 --size 64KiB --no-thresholds", "--bad v2 is as expected"),
 ]
 
 
 def split(words, folder):
-    import shlex
     return shlex.split(words.format(folder=folder))
 
 
@@ -97,7 +97,7 @@ def test_how_to_build_must_be_said_once_and_whole(project, tmp_path):
     for words, says in ((["--recipe", "nobody"], "'nobody'"), (["--recipe", "mimaloc"], "did you mean mimalloc?"),
                         (["--build", "true"], "--library"), (["--library", "x.so"], "--build"), ([], "how to build"),
                         (["--build", ""], "--build"), (["--recipe", "absent.json"], "absent.json"),
-                        (["--recipe", f"{project}/notes"], "JSON")):
+                        (["--recipe", f"{project}/notes"], "zerotax.recipe/1")):
         refused(run("history", project, tmp_path, *words, "--tags", "v1"), says)
 
 
