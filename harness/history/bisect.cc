@@ -102,11 +102,15 @@ void run_git_bisect(const BisectSetup& setup, Bisection& found, Progress& progre
   start.insert(start.end(), {found.bad.id, found.good.id, "--"});
   git.must(repository, start);
   std::size_t seen = 0;
+  // What a step that is killed leaves there is gone with the workspace.
+  const std::string temporary = setup.workspace.file("temporary");
+  std::filesystem::create_directory(temporary);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const GitAnswer ran = git.run(repository, {"bisect", "run", self, "bisect-step", "--job", file}, [&] {
-    for (const std::size_t steps = count_of_steps(job.steps); seen < steps; ++seen) progress.advance(1);
-    progress.show(fmt::format("between {} and {}", found.good.name(), found.bad.name()));
-  });
+  const GitAnswer ran = git.run(
+      repository, {"bisect", "run", "/usr/bin/env", "TMPDIR=" + temporary, self, "bisect-step", "--job", file}, [&] {
+        for (const std::size_t steps = count_of_steps(job.steps); seen < steps; ++seen) progress.advance(1);
+        progress.show(fmt::format("between {} and {}", found.good.name(), found.bad.name()));
+      });
   found.steps = steps_in(job.steps);
   const std::string log = text_in(repository + "/BISECT_LOG");
   const std::vector<std::string> first = commits_in_log(log, "# first bad commit: [");

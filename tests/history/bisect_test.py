@@ -1,9 +1,13 @@
 """`zerotax bisect` names the commit that a test has planted, and leaves the repository as it was."""
 
 import json
+import os
+import signal
+import subprocess
+import time
 
 import pytest
-from conftest import KIB, check_schema
+from conftest import INTERRUPTED_BY_SIGINT, KIB, ZEROTAX, check_schema, clean_environment
 from projects import BROKEN, GOOD, HOW, ZEROES, builds_in, git, make_project, run, untouched
 from refusing import refused
 
@@ -135,6 +139,25 @@ def test_a_threshold_can_be_expected(tmp_path):
     check_schema(document, "bisect")
     assert document["first_bad"]["commit"] == commits[2]
     assert "1,048,576" in document["first_bad"]["value"]
+
+
+def test_an_interrupted_bisection_leaves_nothing_behind(project, tmp_path):
+    mark = f"8{os.getpid()}.25"
+    build = f"grep -qx 1 notes || grep -qx 40 notes || {{ setsid sleep {mark} & sleep {mark}; }}; {HOW[1]}"
+    (tmp_path / "temporary").mkdir()
+    with untouched(project[0]), subprocess.Popen(
+            [ZEROTAX, "bisect", "--repo", project[0], "--build", build, *HOW[2:], "--good", "v1.0", "--bad", "main", "--size",
+             "64KiB", "--expect", "zeroed_bytes == 0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=clean_environment(XDG_CACHE_HOME=str(tmp_path), TMPDIR=str(tmp_path / "temporary"))) as command:
+        while subprocess.run(["pgrep", "-f", f"^sleep {mark}"], check=False, stdout=subprocess.PIPE).returncode != 0:
+            assert command.poll() is None
+            time.sleep(0.05)
+        command.send_signal(signal.SIGINT)
+        text, errors = command.communicate(timeout=60)
+    assert command.returncode == INTERRUPTED_BY_SIGINT and "only what is missing" in errors.splitlines()[-1]
+    assert "Interrupted before the commit was found" in text
+    assert subprocess.run(["pgrep", "-f", f"sleep {mark}"], check=False).returncode == 1
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_good_and_bad_must_be_what_they_are_said_to_be(project, cache):
