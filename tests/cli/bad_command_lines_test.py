@@ -283,6 +283,41 @@ bless --allocator glibc --baseline x.json --size 3MiB         | 3 MiB
 bless --allocator glibc --baseline run.json                   | no baseline
 bless --allocator m=libnever.so --baseline baseline.json      | not of m
 bless --allocator glibc --baseline baseline.json --env glibc:MALLOC_ARENA_MAX=1 | MALLOC_ARENA_MAX=1
+history                                                       | --repo
+history --repo ''                                             | --repo
+history --repo absent --recipe mimalloc                       | absent
+history --repo run.json --recipe mimalloc                     | run.json
+history --repo pipe --recipe mimalloc                         | pipe
+history --repo . --recipe mimaloc                             | did you mean mimalloc?
+history --repo . --recipe run.json                            | zerotax.run/1
+history --repo . --recipe full/                               | full
+history --repo . --tags v1                                    | how to build
+history --repo . --build true                                 | --library
+history --repo . --build true --library x.so                  | which versions
+history --repo . --recipe mimalloc --build true               | already
+history --repo . --recipe mimalloc --tags ''                  | --tags
+history --repo . --recipe mimalloc --tags v1 --range a..b     | together
+history --repo . --recipe mimalloc --all-parents              | --range
+history --repo . --recipe mimalloc --size 0                   | zero
+history --repo . --recipe mimalloc --jobs 1025                | --jobs
+history --repo . --recipe mimalloc --build-timeout 0          | --build-timeout
+history --repo . --recipe mimalloc --timeout 86401            | 86400
+history --repo . --recipe mimalloc --json full                | full
+history --repo . --recipe mimalloc --out full                 | not empty
+history --repo . --recipe mimalloc --out run.json             | run.json
+history --repo . --recipe mimalloc --out absent/x             | absent
+history --repo . --recipe mimalloc -- x                       | --
+bisect                                                        | --
+bisect --repo . --recipe mimalloc --good a                    | --bad
+bisect --repo . --recipe mimalloc --good a --bad ''           | --bad
+bisect --repo absent --recipe mimalloc --good a --bad b       | absent
+bisect --repo . --recipe mimalloc --good a --bad b --expect '' | --expect
+bisect --repo . --recipe mimalloc --good a --bad b --expect x | zeroed_bytes == 0
+bisect --repo . --recipe mimalloc --good a --bad b --expect 'zeroed_bytes == 0' | --size
+bisect --repo . --recipe mimalloc --good a --bad b --expect 'calloc_ns < 5' --size 1MiB | not the same
+bisect --repo . --recipe mimalloc --good a --bad b --thread worker | --thread
+bisect --repo . --recipe mimalloc --good a --bad b --json x --report ./x | both write
+bisect-step                                                   | --job
 summary                                                       | run
 summary ''                                                    | path
 summary absent                                                | absent

@@ -230,6 +230,19 @@ def judged_cases():
             for command, damage, (spoil, word) in rows]
 
 
+# Damage of a recipe.
+RECIPES = {
+    "no command": (edited(lambda recipe: recipe.update(build=[])), "/build"),
+    "a command of no words": (edited(lambda recipe: recipe.update(build=[[]])), "/build/0"),
+    "a command that is a number": (edited(lambda recipe: recipe.update(build=[7])), "/build/0"),
+    "commands that are a text": (edited(lambda recipe: recipe.update(build="make")), "/build"),
+    "no library": (edited(lambda recipe: recipe.pop("library") and None), "library"),
+    "a library that is a text": (edited(lambda recipe: recipe.update(library="x.so")), "/library"),
+    "a name with a slash": (edited(lambda recipe: recipe.update(allocator="a/b")), "/allocator"),
+    "a tool without a package": (edited(lambda recipe: recipe.update(tools=[{"program": "make"}])), "/tools/0"),
+}
+
+
 def cases():
     """(what is damaged how, the file, the damage, the command, a word that its refusal must have)."""
     rows = []
@@ -265,6 +278,8 @@ def cases():
     for damage, (spoil, word) in BASELINES.items():
         rows.append((f"check: {damage}", "baseline.json", spoil,
                      ["check", "--allocator", "glibc", "--baseline", "baseline.json"], word))
+    for damage, (spoil, word) in {**ANY, **RECIPES}.items():
+        rows.append((f"history: {damage}", "recipe.json", spoil, ["history", "--repo", ".", "--recipe", "recipe.json"], word))
     for damage, (spoil, word) in THRESHOLDS.items():
         rows.append((f"findings, thresholds.json: {damage}", "results/thresholds.json", spoil, ["findings", "results"], word))
         for file in ("thresholds.json", "refill_thresholds.json"):
@@ -295,7 +310,7 @@ def watched():
 
 @pytest.fixture(scope="module")
 def valid(tmp_path_factory):
-    """A folder of one of each: run.json (and good.json, the same), results/, baseline.json, trace/, and those of JUDGED."""
+    """A folder of one of each: run.json (good.json is the same), results/, baseline.json, recipe.json, trace/, all JUDGED."""
     folder = tmp_path_factory.mktemp("valid")
     quick = ["run", "--allocator", "glibc", "--size", "64KiB", "--size", "128KiB", "--ops", 2]
     for output in (["--out", "results"], ["--json", "run.json"]):
@@ -303,6 +318,7 @@ def valid(tmp_path_factory):
         assert done.returncode == 0, done.stderr
     shutil.copy(folder / "run.json", folder / "good.json")
     shutil.copy(BASELINE, folder / "baseline.json")
+    shutil.copy(SOURCE / "allocators" / "mimalloc" / "recipe.json", folder / "recipe.json")
     for file in ("thresholds.json", "refill_thresholds.json"):
         shutil.copy(REFERENCE / "thresholds.json", folder / "results" / file)
     for name in JUDGED[:-1]:

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "cli/subcommand.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/results.h"
+#include "history/options.h"
+#include "history/outcome.h"
+
+namespace zerotax::history {
+namespace {
+
+constexpr const char* kBisectExamples =
+    "  zerotax bisect --repo ~/src/mimalloc --recipe mimalloc --good v2.0.9 --bad v2.1.0 --size 20MiB \\\n"
+    "      --expect 'zeroed_bytes == 0'\n"
+    "  zerotax bisect --repo . --build 'make -j {jobs}' --library libmine.so --good v1.0 --bad HEAD\n"
+    "  … --expect 'free_syscalls.munmap == 0'    … --expect 'first.redundant_zeroed_bytes <= 4KiB'\n"
+    "  … --expect 'thresholds == 3'              … --expect 'threshold != 32MiB'\n"
+    "  … --expect 'redundant-reuse == 0'         no findings of this rule (docs/findings.md)\n"
+    "Without --expect: a version is bad if any deterministic metric, or a threshold, differs from the good version's.\n"
+    "Exit status: 0 if the commit was found; 1 if it cannot be decided, because versions do not build.\n";
+
+struct BisectOptions {
+  CommonOptions common;
+  std::string good;
+  std::string bad;
+  std::string expect;
+  std::string case_name = "calloc_loop";
+  double touch = 0;
+  std::string thread = "main";
+  bool first_parent = false;
+  std::string report;
+  std::string json;
+  std::vector<Argument> of_a_point;  ///< make sense for a metric only
+};
+
+Question question_of(const BisectOptions& options, const Commit& good) {
+  Question question;
+  question.good = good;
+  if (!options.expect.empty()) question.expect = Expectation::parse(options.expect);
+  question.grid = options.common.grid();
+  const bool of_a_point = question.expect && question.expect->is_of_a_point();
+  if (of_a_point) {
+    if (question.grid.sizes.size() != 1) {
+      throw UsageError(question.grid.sizes.empty() ? "--expect is about one size, and none is given"
+                                                   : "--expect is about one size, and several are given",
+                       "add --size once, as in --size 20MiB");
+    }
+    question.place = {options.case_name, question.grid.sizes.front(), options.touch,
+                      options.thread,    options.common.timeout_s,    0};
+    check_axes({{options.case_name}, question.grid.sizes, {options.touch}, {options.thread}});
+    question.grid.thresholds = false;
+    return question;
+  }
+  question.place.timeout_s = options.common.timeout_s;
+  question.place.last_bytes = question.grid.last_bytes();
+  for (const Argument& option : options.of_a_point) {
+    if (!option.given()) continue;
+    throw UsageError(option.name() + " is about a metric at one size", "give --expect METRIC, or leave it out");
+  }
+  return question;
+}
+
+void write_report(const std::string& file, const Json& json) {
+  if (file.empty()) return;
+  if (is_not_available(json.at("first_bad"))) {
+    fmt::print(stderr, "zerotax: no report: there is no commit to report\n");
+    return;
+  }
+  write_file(file, report_draft(json));
+}
+
+ExitStatus bisect_versions(const BisectOptions& options) {
+  options.common.check();
+  const Recipe recipe = options.common.chosen_recipe();
+  question_of(options, {});
+  check_outputs({{"--json", options.json}, {"--report", options.report}});
+  try {
+    const Git git;
+    const Repository repository(git, options.common.repository);
+    const Commit good = repository.commit(options.good, "--good");
+    const Commit bad = repository.commit(options.bad, "--bad");
+    check_tools(recipe);
+    const BisectRequest request{repository.folder(), recipe, question_of(options, good), utc_now()};
+    const Cache cache;
+    Workspace workspace(git, repository);
+    const Builder builder{cache, recipe, options.common.build_jobs(), options.common.build_timeout_s, false};
+    const BisectSetup setup{git, repository, builder, workspace, request.question, options.first_parent};
+    const Bisection found = bisect(setup, good, bad);
+    std::optional<BisectOutcome> outcome;
+    if (found.first_bad) outcome = outcome_of(setup, found);
+    const Json json = bisect_json(request, found, outcome ? &*outcome : nullptr);
+    if (!options.json.empty()) write_file(options.json, json_text(json));
+    write_report(options.report, json);
+    if (options.json != "-" && options.report != "-") {
+      fmt::print("{}", bisect_text(json));
+      if (outcome && options.report.empty())
+        fmt::print("\nThe draft of a report: add --report FILE (nothing is built again)\n");
+    }
+    if (!found.complete) {
+      fmt::print(stderr, "zerotax: interrupted: the same command again builds only what is missing\n");
+    }
+    return outcome || !found.complete ? ExitStatus::kDone : ExitStatus::kFinding;
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "zerotax: interrupted: the same command again builds only what is missing\n");
+    return ExitStatus::kDone;
+  }
+}
+
+const Subcommand bisect_command(
+    "bisect", "find the commit that changed what an allocator does, by git bisect", kBisectExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<BisectOptions>();
+      options->common.add(
+          arguments, "bytes to request from calloc; without --expect repeatable (default: the points of a baseline)",
+          "without --expect: do not search where behaviour changes");
+      arguments.option("--good", options->good, "a tag, branch or commit that is as expected").required().word();
+      arguments.option("--bad", options->bad, "a later one that is not").required().word();
+      arguments
+          .option(
+              "--expect", options->expect,
+              "what is true of good versions: a deterministic metric, thresholds or a rule of findings, == != < <= > "
+              "or >=, and a value")
+          .word();
+      options->of_a_point = {
+          arguments.option("--case", options->case_name, "with --expect METRIC: what the program does").with_default(),
+          arguments.option("--touch", options->touch, "with --expect METRIC: fraction of the pages written")
+              .with_default(),
+          arguments.option("--thread", options->thread, "with --expect METRIC: main or worker").with_default()};
+      arguments.flag("--first-parent", options->first_parent, "follow first parents only");
+      arguments
+          .option("--report", options->report,
+                  "write the draft of a report to this file (Markdown; - is standard output)")
+          .path();
+      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      return [options] { return bisect_versions(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax::history

@@ -1,0 +1,215 @@
+#include "history/builder.h"
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "core/interrupt.h"
+#include "core/metered_run.h"
+#include "core/output_file.h"
+#include "core/progress.h"
+
+namespace zerotax::history {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::initializer_list<Build::State> kStates{Build::State::kBuilt, Build::State::kFailed,
+                                                      Build::State::kNoLibrary, Build::State::kTimeout};
+/// Debian's links from the names of compilers to ccache.
+constexpr const char* kCcacheLinks = "/usr/lib/ccache";
+
+Json build_json(const Build& build) {
+  Json json;
+  json["state"] = word_of(build.state);
+  json["seconds"] = build.seconds;
+  json["library"] = build.library.empty() ? "" : fs::path(build.library).filename().string();
+  json["reason"] = build.reason;
+  return json;
+}
+
+Build build_from_json(const Json& json, const std::string& folder) {
+  Build build;
+  const auto state = json.at("state").get<std::string>();
+  build.state = *std::find_if(kStates.begin(), kStates.end() - 1, [&](auto each) { return state == word_of(each); });
+  build.seconds = json.at("seconds");
+  if (const auto library = json.at("library").get<std::string>(); !library.empty()) {
+    build.library = folder + "/" + library;
+  }
+  build.reason = json.at("reason");
+  build.log = folder + "/build.log";
+  build.cached = true;
+  return build;
+}
+
+/// The files that a pattern matches, by name.
+std::vector<std::string> matches_of(const std::string& pattern) {
+  glob_t found{};
+  std::vector<std::string> paths;
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+      std::error_code failure;
+      if (fs::is_regular_file(found.gl_pathv[i], failure)) paths.emplace_back(found.gl_pathv[i]);
+    }
+  }
+  ::globfree(&found);
+  return paths;
+}
+
+/// The last lines of a log that say something, in one; what the shell echoed does not.
+std::string last_words_of(const std::string& log) {
+  constexpr std::size_t kLines = 3;
+  constexpr std::size_t kLongest = 160;
+  std::ifstream stream(log);
+  std::vector<std::string> errors;
+  std::vector<std::string> last;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos || line.starts_with("+ ")) continue;
+    const bool tells = line.find("error") != std::string::npos || line.find("Error") != std::string::npos ||
+                       line.find("undefined reference") != std::string::npos;
+    if (tells && errors.size() < kLines) errors.push_back(line);
+    last.push_back(line);
+    if (last.size() > kLines) last.erase(last.begin());
+  }
+  // What failed first stands before make's own account of it, which ends the log.
+  std::string text;
+  for (const std::string& line : errors.empty() ? last : errors) {
+    text += (text.empty() ? "" : " | ") + line.substr(0, kLongest);
+  }
+  return text.empty() ? "it said nothing" : text;
+}
+
+std::string script_of(const Recipe& recipe, const RecipePlaces& places) {
+  // The log has each command before what it said.
+  std::string script = "exec 2>&1\nset -ex\n";
+  for (const std::string& command : recipe.commands) script += command_at(command, places) + "\n";
+  return script;
+}
+
+MeteredCommand build_command(const Builder& builder, const Workspace& workspace, const std::string& log) {
+  MeteredCommand command;
+  command.words = clean_words();
+  command.program = command.words.front();
+  if (::access((std::string(kCcacheLinks) + "/cc").c_str(), X_OK) == 0) {
+    const char* path = std::getenv("PATH");
+    command.words.push_back(fmt::format("PATH={}:{}", kCcacheLinks, path == nullptr ? "/usr/bin:/bin" : path));
+    // The folder of this run is in no other: names below it count, not its own.
+    command.words.push_back("CCACHE_BASEDIR=" + fs::path(workspace.source()).parent_path().string());
+    command.words.emplace_back("CCACHE_NOHASHDIR=1");
+  }
+  const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
+  command.words.insert(command.words.end(), {"/bin/sh", "-c", script_of(builder.recipe, places)});
+  command.folder = workspace.source();
+  command.output = log;
+  command.errors = log;
+  command.timeout =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(builder.timeout_s));
+  return command;
+}
+
+/// The library and what it loads, copied to the cache: the workspace is gone soon.
+void keep_library(const Builder& builder, const Workspace& workspace, const std::string& folder, Build& build) {
+  const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
+  for (const std::string& pattern : builder.recipe.libraries) {
+    const std::vector<std::string> found = matches_of(path_at(pattern, places));
+    if (found.empty()) continue;
+    build.library = folder + "/" + fs::path(found.front()).filename().string();
+    fs::copy_file(found.front(), build.library, fs::copy_options::overwrite_existing);
+    break;
+  }
+  if (build.library.empty()) {
+    build.state = Build::State::kNoLibrary;
+    build.reason = fmt::format("the build succeeded, but there is no {}", builder.recipe.libraries.front());
+    return;
+  }
+  for (const std::string& pattern : builder.recipe.beside) {
+    for (const std::string& path : matches_of(path_at(pattern, places))) {
+      const std::string copy = folder + "/" + fs::path(path).filename().string();
+      if (copy != build.library) fs::copy_file(path, copy, fs::copy_options::overwrite_existing);
+    }
+  }
+}
+
+}  // namespace
+
+const char* word_of(Build::State state) {
+  switch (state) {
+    case Build::State::kBuilt:
+      return "built";
+    case Build::State::kFailed:
+      return "failed";
+    case Build::State::kNoLibrary:
+      return "no_library";
+    case Build::State::kTimeout:
+      return "timeout";
+  }
+  return "";
+}
+
+std::optional<Build> Builder::earlier(const Commit& commit) const {
+  if (again) return std::nullopt;
+  const std::string folder = cache.build_folder(commit, recipe);
+  const auto json = cache.read(fs::path(folder).filename().string() + "/build.json");
+  try {
+    if (!json) return std::nullopt;
+    Build build = build_from_json(*json, folder);
+    std::error_code failure;
+    if (build.state == Build::State::kBuilt && !fs::is_regular_file(build.library, failure)) return std::nullopt;
+    return build;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+Build Builder::build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const {
+  if (const auto found = earlier(commit)) return *found;
+  const std::string folder = cache.build_folder(commit, recipe);
+  std::error_code failure;
+  fs::remove_all(folder, failure);
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw MachineError(fmt::format("{} cannot be written: {}", folder, failure.message()),
+                       "free some space, or set XDG_CACHE_HOME to another folder");
+  }
+  workspace.take(commit);
+  Build build;
+  build.log = folder + "/build.log";
+  const auto begin = std::chrono::steady_clock::now();
+  const MeteredRun run = run_metered(build_command(*this, workspace, build.log), [&] {
+    watch();
+    return stop_requested();
+  });
+  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  switch (run.end) {
+    case MeteredRun::End::kStopped:
+      throw Interrupted{};
+    case MeteredRun::End::kTimeout:
+      // Not for the next run: it may have more time.
+      build.state = Build::State::kTimeout;
+      build.reason = fmt::format("the build took longer than {}; the last it said: {}", format_duration(timeout_s),
+                                 last_line_of_file(build.log));
+      return build;
+    case MeteredRun::End::kNotStarted:
+      throw MachineError("a build could not be started: " + run.why_not_started, "see whether /bin/sh runs");
+    case MeteredRun::End::kEnded:
+      break;
+  }
+  if (run.exited && run.code == 0) {
+    build.state = Build::State::kBuilt;
+    keep_library(*this, workspace, folder, build);
+  } else {
+    build.reason = fmt::format("{}: {}", end_text(run.exited, run.code), last_words_of(build.log));
+  }
+  cache.write(fs::path(folder).filename().string() + "/build.json", build_json(build));
+  return build;
+}
+
+}  // namespace zerotax::history

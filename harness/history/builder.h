@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "history/cache.h"
+#include "history/workspace.h"
+
+namespace zerotax::history {
+
+/// What became of building a version.
+struct Build {
+  enum class State { kBuilt, kFailed, kNoLibrary, kTimeout };
+  State state = State::kFailed;
+  bool cached = false;  ///< by an earlier run
+  double seconds = 0;   ///< that it took, when it was built
+  std::string library;  ///< path, if it was built
+  std::string reason;   ///< the last lines of its log and more; empty if it was built
+  std::string log;      ///< path of the whole log
+};
+
+/// "built", "failed", "no_library", "timeout", as in JSON.
+const char* word_of(Build::State state);
+
+/// How versions are built.
+struct Builder {
+  const Cache& cache;
+  const Recipe& recipe;
+  unsigned jobs = 1;
+  double timeout_s = 1800;
+  bool again = false;  ///< even what an earlier run built
+
+  /// What an earlier run has built, or failed to; nothing if that must be tried now.
+  [[nodiscard]] std::optional<Build> earlier(const Commit& commit) const;
+  /// Builds a version in the workspace, unless an earlier run has. Compilers go through ccache if it is installed.
+  /// `watch` is called while it runs. Nothing that it started is left running. Throws Interrupted, and MachineError if
+  /// the cache cannot be written.
+  Build build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const;
+};
+
+}  // namespace zerotax::history

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/subcommand.h"
+#include "core/figures.h"
+#include "core/output_file.h"
+#include "core/output_paths.h"
+#include "core/results.h"
+#include "history/document.h"
+#include "history/options.h"
+
+namespace zerotax::history {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kHistoryExamples =
+    "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.*' --out mimalloc-history\n"
+    "  zerotax history --repo ~/src/jemalloc --recipe jemalloc --range 5.2.1..5.3.0 --no-thresholds --size 20MiB\n"
+    "  zerotax history --repo . --build 'make -j {jobs}' --library 'libmine.so' --range v1.0..HEAD\n"
+    "A range is followed along first parents, one row for each commit of it, and A itself first; --all-parents takes\n"
+    "every commit. Tags are in the order of their versions. What is built and measured is kept in\n"
+    "$XDG_CACHE_HOME/zerotax/history: a second run resumes.\n";
+
+struct HistoryOptions {
+  CommonOptions common;
+  std::vector<std::string> tags;
+  std::string range;
+  bool all_parents = false;
+  bool again = false;
+  std::string out;
+  std::string json;
+};
+
+/// The folder of --out is new, empty, or of an earlier history.
+void check_out(const std::string& out) {
+  std::error_code failure;
+  if (out.empty()) return;
+  if (!fs::exists(fs::symlink_status(out, failure))) {
+    const fs::path parent = fs::absolute(out).lexically_normal().parent_path();
+    if (fs::is_directory(parent, failure)) return;
+    throw UsageError(fmt::format("--out '{}': there is no folder {}", out, parent.string()), "make it first");
+  }
+  if (!fs::is_directory(out, failure))
+    throw UsageError(fmt::format("--out '{}' is not a folder", out), "give a new one");
+  if (fs::exists(out + "/history.json", failure) || fs::is_empty(out, failure)) return;
+  throw UsageError(fmt::format("--out '{}' is not empty, and no history is in it", out), "give a new folder");
+}
+
+std::vector<Commit> selected(const HistoryOptions& options, const Repository& repository, const Recipe& recipe,
+                             std::string& words) {
+  if (!options.range.empty()) {
+    words = "range " + options.range;
+    return repository.range(options.range, options.all_parents);
+  }
+  const std::vector<std::string> patterns = options.tags.empty() ? std::vector{recipe.tags} : options.tags;
+  words = fmt::format("tags {}", fmt::join(patterns, " "));
+  return repository.tags(patterns);
+}
+
+/// A recipe that fails everywhere is a mistake in it, rather than a history.
+void check_any_built(const History& history) {
+  const auto built = [](const Row& row) {
+    return row.version.state == Version::State::kMeasured || row.version.state == Version::State::kUnusable ||
+           row.version.state == Version::State::kNotMeasured;
+  };
+  if (std::any_of(history.rows.begin(), history.rows.end(), built)) return;
+  const Version& last = history.rows.back().version;
+  throw UsageError(
+      fmt::format("none of {} versions was built; {} {}", history.rows.size(), last.commit.name(), why_not(last)),
+      "correct --build and --library, or the recipe");
+}
+
+void write_folder(const HistoryOptions& options, const Json& json, const std::string& text) {
+  if (options.out.empty()) return;
+  fs::create_directory(options.out);
+  write_file(options.out + "/history.json", json_text(json));
+  write_file(options.out + "/history.txt", text);
+  // Without a version there is nothing to draw; and who interrupts does not want to wait.
+  const Json& versions = json.at("versions");
+  const bool any =
+      std::any_of(versions.begin(), versions.end(), [](const Json& each) { return each.contains("pieces"); });
+  if (!any || json.at("state") != "complete") return;
+  try {
+    write_file(options.out + "/history.svg", draw_svg("history", json_text(json)));
+  } catch (const MachineError& problem) {
+    fmt::print(stderr, "zerotax: no figure: {}: {}\n", problem.what(), problem.remedy());
+  }
+}
+
+ExitStatus history(const HistoryOptions& options) {
+  options.common.check();
+  const Recipe recipe = options.common.chosen_recipe();
+  const Grid grid = options.common.grid();
+  if (!options.tags.empty() && !options.range.empty()) {
+    throw UsageError("--tags and --range cannot be given together", "leave one of them out");
+  }
+  if (options.tags.empty() && options.range.empty() && recipe.tags.empty()) {
+    throw UsageError("it is not said which versions", "give --tags PATTERN or --range A..B");
+  }
+  if (options.all_parents && options.range.empty()) {
+    throw UsageError("--all-parents is about --range", "leave it out, or give --range A..B");
+  }
+  check_outputs({{"--json", options.json}});
+  check_out(options.out);
+  check_outside({{"--json", options.json}}, {"--out", options.out});
+  try {
+    const Git git;
+    const Repository repository(git, options.common.repository);
+    HistoryRequest request{repository.folder(), "", recipe, grid, utc_now()};
+    const std::vector<Commit> commits = selected(options, repository, recipe, request.selection);
+    check_tools(recipe);
+    const Cache cache;
+    Workspace workspace(git, repository);
+    const Builder builder{cache, recipe, options.common.build_jobs(), options.common.build_timeout_s, options.again};
+    const History found = run_history(Versions(builder, workspace), commits, grid);
+    check_any_built(found);
+    const Json json = history_json(request, found);
+    const std::string text = history_text(json);
+    write_folder(options, json, text);
+    if (!options.json.empty()) write_file(options.json, json_text(json));
+    if (options.json != "-") fmt::print("{}", text);
+    if (!found.complete) fmt::print(stderr, "zerotax: interrupted: the same command again resumes\n");
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "zerotax: interrupted: nothing was written\n");
+  }
+  return ExitStatus::kDone;
+}
+
+const Subcommand history_command(
+    "history", "build and measure the versions of a project, and say which one changed what", kHistoryExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<HistoryOptions>();
+      options->common.add(arguments, "bytes to request from calloc (repeatable; default: the points of a baseline)",
+                          "measure the sizes only, and do not search where behaviour changes");
+      arguments.flag("--again", options->again, "build and measure again what an earlier run has");
+      arguments
+          .option("--tags", options->tags,
+                  "tags that match this pattern, as in 'v2.*' (repeatable; default: the recipe's)")
+          .word()
+          .repeatable();
+      arguments.option("--range", options->range, "the commits from A to B, as in v2.1.0..HEAD").word();
+      arguments.flag("--all-parents", options->all_parents, "every commit of the range, not only first parents");
+      arguments
+          .option("--out", options->out, "folder for the JSON, the table and the figure; new, or of an earlier run")
+          .path();
+      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      return [options] { return history(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax::history

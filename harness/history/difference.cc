@@ -1,0 +1,81 @@
+#include "history/difference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "history/git.h"
+
+namespace zerotax::history {
+namespace {
+
+check::BaselinePart part_with(const std::vector<check::BaselineChange>& changes) {
+  check::BaselinePart part;
+  for (const check::BaselineChange& change : changes) {
+    if (!change.point) {
+      part.edges.push_back(change.at_bytes);
+    } else if (std::find(part.points.begin(), part.points.end(), *change.point) == part.points.end()) {
+      part.points.push_back(*change.point);
+    }
+  }
+  return part;
+}
+
+/// "4 metrics differ, first: …".
+std::string sentence_about(const std::vector<check::BaselineChange>& changes) {
+  if (changes.empty()) return "as the version before";
+  if (changes.size() == 1) return changes.front().line;
+  return fmt::format("{} metrics differ; the first: {}", changes.size(), changes.front().line);
+}
+
+}  // namespace
+
+Json to_json(const Difference& difference) {
+  Json json;
+  json["verdict"] = difference.verdict;
+  json["sentence"] = difference.sentence;
+  json["changes"] = Json::array();
+  for (const check::BaselineChange& change : difference.changes) json["changes"].push_back(change.line);
+  json["unsteady"] = difference.unsteady;
+  return json;
+}
+
+Difference difference_between(const Versions& versions, Version& before, Version& after, const Grid& grid,
+                              const std::function<void(const char* what)>& watch) {
+  const check::Baseline& old = before.measurement->baseline;
+  const check::Baseline& now = after.measurement->baseline;
+  Difference difference;
+  difference.changes = compare_baselines(old, now);
+  if (!difference.changes.empty()) {
+    const auto new_library = versions.allocator_built(after);
+    const auto old_library = versions.allocator_built(before);
+    const auto look = [&] { watch("comparing"); };
+    if (new_library && old_library) {
+      bool first = true;
+      const check::BaselineVerdict verdict =
+          check::hold_against(old, [&](const check::BaselinePart* part, const PointTime& time) {
+            if (std::exchange(first, false)) return now;
+            return measure_part(*new_library, grid.timeout_s, *part, time, look);
+          });
+      difference.changes = verdict.changes;
+      difference.unsteady = verdict.unsteady;
+      difference.unsteady.insert(difference.unsteady.end(), verdict.by_the_clock.begin(), verdict.by_the_clock.end());
+      // The earlier version may be what was not the same each time.
+      const check::BaselinePart part = part_with(difference.changes);
+      const check::Baseline again = measure_part(*old_library, grid.timeout_s, part, {old.clock, 0}, look);
+      std::vector<std::string> moved;
+      for (const check::BaselineChange& change : compare_baselines(old, again)) moved.push_back(change.name);
+      std::erase_if(difference.changes, [&](const check::BaselineChange& change) {
+        const bool is_moved = std::find(moved.begin(), moved.end(), change.name) != moved.end();
+        if (is_moved) difference.unsteady.push_back(change.name);
+        return is_moved;
+      });
+    }
+  }
+  difference.verdict = difference.changes.empty() ? "same" : "changed";
+  difference.sentence = sentence_about(difference.changes);
+  return difference;
+}
+
+}  // namespace zerotax::history

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "check/baseline.h"
+#include "history/versions.h"
+
+namespace zerotax::history {
+
+/// What one version does otherwise than another.
+struct Difference {
+  std::vector<check::BaselineChange> changes;  ///< that lasted when both were measured again
+  std::vector<std::string> unsteady;           ///< names of metrics that differed once, and not again
+  std::string verdict;                         ///< "same", "changed"
+  std::string sentence;
+
+  [[nodiscard]] bool is_change() const { return !changes.empty(); }
+};
+
+Json to_json(const Difference& difference);
+
+/// Compares two measured versions. What differs is measured again, of the later version as check does, and then of the
+/// earlier one: what is not the same each time is no change. Throws Interrupted.
+Difference difference_between(const Versions& versions, Version& before, Version& after, const Grid& grid,
+                              const std::function<void(const char* what)>& watch);
+
+}  // namespace zerotax::history

@@ -1,0 +1,158 @@
+#include "history/expectation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/size.h"
+#include "findings/rule.h"
+
+namespace zerotax::history {
+namespace {
+
+constexpr const char* kExpectForm = "give METRIC OPERATOR VALUE, as in 'zeroed_bytes == 0'";
+
+std::string without_blanks(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+std::vector<std::string> rule_names() {
+  std::vector<std::string> names;
+  for (const findings::FindingRule* rule : findings::FindingRule::all()) names.emplace_back(rule->name());
+  return names;
+}
+
+/// A time differs from run to run; what a point counts does not.
+bool is_deterministic(const MetricRow& row) {
+  return row.kind != MetricKind::kTimeSpread && row.kind != MetricKind::kDuration && row.pass != MetricPass::kZeroing;
+}
+
+[[noreturn]] void refuse_name(const std::string& name) {
+  std::vector<std::string> names = rule_names();
+  for (const MetricRow& row : metric_rows()) {
+    if (is_deterministic(row)) names.push_back(dotted_key(row));
+  }
+  names.insert(names.end(), {"threshold", "thresholds"});
+  throw UsageError(
+      fmt::format("--expect: unknown metric '{}'", name),
+      did_you_mean(name, names) +
+          "choose a deterministic metric of docs/metrics.md, thresholds, threshold, or a rule of docs/findings.md");
+}
+
+/// The metric of a key, or of "METRIC.CALL", whose call is then in `call`.
+Metric metric_named(const std::string& key, std::string& call) {
+  if (const auto found = metric_of_key(key)) return *found;
+  const std::size_t dot = key.rfind('.');
+  if (dot == std::string::npos) refuse_name(key);
+  const auto found = metric_of_key(key.substr(0, dot));
+  if (!found || row_of(*found).kind != MetricKind::kSystemCalls) refuse_name(key);
+  call = key.substr(dot + 1);
+  return *found;
+}
+
+}  // namespace
+
+Expectation Expectation::parse(const std::string& text) {
+  struct Sign {
+    const char* text;
+    Operator meaning;
+  };
+  // Longer ones first: "<=" begins with "<".
+  constexpr Sign kSigns[] = {{"==", Operator::kEqual},   {"!=", Operator::kUnequal}, {"<=", Operator::kAtMost},
+                             {">=", Operator::kAtLeast}, {"<", Operator::kLess},     {">", Operator::kMore}};
+  const std::size_t at = text.find_first_of("=!<>");
+  if (at == std::string::npos) throw UsageError(fmt::format("invalid --expect '{}'", text), kExpectForm);
+  const Sign* sign = std::find_if(std::begin(kSigns), std::end(kSigns), [&](const Sign& each) {
+    return text.compare(at, std::string_view(each.text).size(), each.text) == 0;
+  });
+  if (sign == std::end(kSigns)) {
+    throw UsageError(fmt::format("invalid --expect '{}'", text), "choose one of == != < <= > >=");
+  }
+  Expectation expectation;
+  expectation.text_ = text;
+  expectation.operator_ = sign->meaning;
+  expectation.take_subject(without_blanks(text.substr(0, at)));
+  expectation.take_value(without_blanks(text.substr(at + std::string_view(sign->text).size())));
+  return expectation;
+}
+
+void Expectation::take_subject(const std::string& name) {
+  name_ = name;
+  if (name == "thresholds" || name == "threshold") {
+    subject_ = name == "threshold" ? Subject::kThreshold : Subject::kThresholds;
+    return;
+  }
+  const std::vector<std::string> rules = rule_names();
+  if (std::find(rules.begin(), rules.end(), name) != rules.end()) {
+    subject_ = Subject::kFinding;
+    return;
+  }
+  constexpr std::string_view kFirst = "first.";
+  first_ = name.starts_with(kFirst);
+  const std::string key = first_ ? name.substr(kFirst.size()) : name;
+  metric_ = metric_named(key, call_);
+  const MetricRow& row = row_of(metric_);
+  if (!is_deterministic(row)) {
+    throw UsageError(fmt::format("--expect: {} is not the same each time it is measured", name),
+                     "choose a deterministic metric, such as zeroed_bytes or populated_bytes");
+  }
+  if (first_ && row.in_first_op.rank == 0) {
+    throw UsageError(fmt::format("--expect: {} is not measured of the first call alone", key), "leave out 'first.'");
+  }
+}
+
+void Expectation::take_value(const std::string& value) {
+  const MetricRow& row = row_of(metric_);
+  if (subject_ == Subject::kMetric && row.kind == MetricKind::kWord) {
+    const std::vector<std::string> words = words_of(row);
+    if (std::find(words.begin(), words.end(), value) == words.end()) {
+      throw UsageError(fmt::format("--expect: {} is never '{}'", name_, value),
+                       fmt::format("choose: {}", fmt::join(words, ", ")));
+    }
+    if (operator_ != Operator::kEqual && operator_ != Operator::kUnequal) {
+      throw UsageError(fmt::format("--expect: {} is a word, which is neither more nor less than another", name_),
+                       "choose == or !=");
+    }
+    word_ = value;
+    return;
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (!value.empty() && error == std::errc() && end == value.data() + value.size() && std::isfinite(number)) {
+    number_ = number;
+    return;
+  }
+  const bool of_bytes =
+      subject_ == Subject::kThreshold || (subject_ == Subject::kMetric && row.kind == MetricKind::kBytes);
+  if (!of_bytes || value.empty()) {
+    throw UsageError(fmt::format("--expect: '{}' is no number", value), kExpectForm);
+  }
+  number_ = static_cast<double>(parse_size(value));
+}
+
+bool Expectation::compare(double number) const {
+  switch (operator_) {
+    case Operator::kEqual:
+      return number == number_;
+    case Operator::kUnequal:
+      return number != number_;
+    case Operator::kLess:
+      return number < number_;
+    case Operator::kAtMost:
+      return number <= number_;
+    case Operator::kMore:
+      return number > number_;
+    case Operator::kAtLeast:
+      return number >= number_;
+  }
+  return false;
+}
+
+}  // namespace zerotax::history

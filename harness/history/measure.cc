@@ -1,0 +1,196 @@
+#include "history/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "check/document.h"
+#include "check/plan.h"
+#include "core/audit_point.h"
+#include "core/interrupt.h"
+#include "core/memory_guard.h"
+#include "core/point_json.h"
+#include "core/results.h"
+#include "core/scheduler.h"
+#include "core/side_by_side.h"
+#include "history/git.h"
+#include "os/environment.h"
+#include "thresholds/map.h"
+#include "thresholds/session.h"
+
+namespace zerotax::history {
+namespace {
+
+using thresholds::doing_of;
+using thresholds::find_thresholds;
+using thresholds::signature_of;
+using thresholds::SignatureProbe;
+using thresholds::ThresholdSearch;
+
+constexpr PointTime kStoppedClock{ClockMode::kStopped, 0};
+constexpr Repeats kRepeats{8, 8, 8, 8, 0};
+constexpr Repeats kSearchRepeats{6, 6, 6, 6, 0};
+
+Plan plan_of(const Allocator& allocator, const Grid& grid) {
+  Plan plan;
+  if (grid.sizes.empty()) {
+    plan = check::baseline_plan(allocator, grid.timeout_s);
+  } else {
+    plan.timeout_s = grid.timeout_s;
+    plan.allocators = {allocator};
+    add_points(plan, {{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}}, kRepeats);
+  }
+  for (PointSpec& spec : plan.points) spec.time = kStoppedClock;
+  return plan;
+}
+
+SignatureProbe probe_of(const Plan& plan, const PointTime& time) {
+  return [&plan, time](std::uint64_t size) {
+    const Point point = audit_point(plan, {0, "calloc_loop", size, 0.0, "main", kSearchRepeats, time}, stop_requested);
+    if (stop_requested()) throw Interrupted{};
+    return signature_of(point);
+  };
+}
+
+/// All points of a plan, and beside them a search, which is the longest task and starts first.
+void run_plan_and_search(const Plan& plan, const std::function<void()>& search, std::vector<Point>& points,
+                         const std::function<void()>& watch) {
+  const std::size_t searches = search ? 1 : 0;
+  points.resize(plan.points.size());
+  std::mutex lock;
+  run_side_by_side(plan.points.size() + searches, audits_side_by_side(256 * kMiB), [&](std::size_t task) {
+    if (task < searches) {
+      search();
+    } else {
+      points[task - searches] = audit_point(plan, plan.points[task - searches], stop_requested);
+      if (stop_requested()) throw Interrupted{};
+    }
+    const std::scoped_lock held(lock);
+    watch();
+  });
+}
+
+std::vector<Piece> pieces_of_search(const Allocator& allocator, const ThresholdSearch& search, std::uint64_t to) {
+  const check::BaselineRange range = check::baseline_range();
+  const Json map = thresholds::thresholds_json({{allocator, 0, "main", true, search}}, thresholds::kPlainCase,
+                                               range.from, to, utc_now(), Json::object());
+  std::vector<Piece> pieces;
+  for (const Json& piece : map.at("lanes").at(0).at("pieces")) {
+    pieces.push_back({piece.at("from_bytes"), piece.at("to_bytes"), piece.at("word")});
+  }
+  return pieces;
+}
+
+std::vector<Piece> pieces_of_points(const std::vector<Point>& points) {
+  std::vector<Piece> pieces;
+  for (const Point& point : points) {
+    if (point.case_name != thresholds::kPlainCase || point.touch != 0 || point.thread != "main") continue;
+    const thresholds::Doing doing = doing_of(signature_of(point));
+    pieces.push_back({point.size_bytes, point.size_bytes, thresholds::doings()[static_cast<std::size_t>(doing)].key});
+  }
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& one, const Piece& other) { return one.from_bytes < other.from_bytes; });
+  return pieces;
+}
+
+}  // namespace
+
+Json Grid::json() const {
+  Json json{{"sizes", sizes}, {"thresholds", thresholds}};
+  if (thresholds) json["to_bytes"] = last_bytes();
+  return json;
+}
+
+std::uint64_t Grid::last_bytes() const { return to_bytes != 0 ? to_bytes : check::baseline_range().to; }
+
+Json to_json(const Measurement& measurement) {
+  Json json;
+  json["pieces"] = Json::array();
+  for (const Piece& piece : measurement.pieces) {
+    json["pieces"].push_back({{"from_bytes", piece.from_bytes}, {"to_bytes", piece.to_bytes}, {"word", piece.word}});
+  }
+  json["baseline"] = to_json(measurement.baseline);
+  return json;
+}
+
+Measurement measurement_from_json(const Json& json) {
+  Measurement measurement{check::baseline_from_json(json.at("baseline")), {}};
+  for (const Json& piece : json.at("pieces")) {
+    measurement.pieces.push_back({piece.at("from_bytes"), piece.at("to_bytes"), piece.at("word")});
+  }
+  return measurement;
+}
+
+std::string why_unusable(const Allocator& allocator, const Grid& grid) {
+  const Plan plan = plan_of(allocator, grid);
+  const Point first = audit_point(plan, plan.points.front(), stop_requested);
+  if (stop_requested()) throw Interrupted{};
+  // A block that does not fit in memory says nothing of the allocator.
+  if (has_result(first) || first.status == PointStatus::kSkipped) return "";
+  return fmt::format("calloc of {}: {}", format_size(first.size_bytes), first.reason.value_or(word_of(first.status)));
+}
+
+Measurement measure(const Allocator& allocator, const Grid& grid, const std::function<void()>& watch) {
+  const Plan plan = plan_of(allocator, grid);
+  std::vector<Point> points;
+  ThresholdSearch found;
+  std::function<void()> search;
+  if (grid.thresholds) {
+    search = [&] {
+      const check::BaselineRange range = check::baseline_range();
+      found =
+          find_thresholds(size_grid(range.from, grid.last_bytes(), range.per_octave), probe_of(plan, kStoppedClock));
+    };
+  }
+  run_plan_and_search(plan, search, points, watch);
+  Measurement measured{check::baseline_of(allocator, points, found, describe_environment(), kStoppedClock.clock), {}};
+  if (!grid.thresholds) measured.baseline.thresholds.reset();
+  measured.pieces = grid.thresholds ? pieces_of_search(allocator, found, grid.last_bytes()) : pieces_of_points(points);
+  return measured;
+}
+
+check::Baseline measure_part(const Allocator& allocator, double timeout_s, const check::BaselinePart& part,
+                             const PointTime& time, const std::function<void()>& watch) {
+  Plan plan;
+  plan.timeout_s = timeout_s;
+  plan.allocators = {allocator};
+  for (const check::PointIdentity& point : part.points) {
+    plan.points.push_back({0, point.case_name, point.size_bytes, point.touch, point.thread, kRepeats, time});
+  }
+  std::vector<Point> points;
+  ThresholdSearch found;
+  std::function<void()> search;
+  if (!part.edges.empty()) search = [&] { found = look_for_thresholds(part.edges, probe_of(plan, time)); };
+  run_plan_and_search(plan, search, points, watch);
+  check::Baseline measured = check::baseline_of(allocator, points, found, describe_environment(), time.clock);
+  if (part.edges.empty()) measured.thresholds.reset();
+  return measured;
+}
+
+Point audited(const Allocator& allocator, const PointSpec& spec, double timeout_s) {
+  Plan plan;
+  plan.timeout_s = timeout_s;
+  plan.allocators = {allocator};
+  Point point = audit_point(plan, spec, stop_requested);
+  if (stop_requested()) throw Interrupted{};
+  return point;
+}
+
+Point measured_in_all_passes(const Allocator& allocator, PointSpec spec, double timeout_s) {
+  spec.time = {};
+  Plan plan;
+  plan.timeout_s = timeout_s;
+  plan.allocators = {allocator};
+  plan.points = {spec};
+  Point measured;
+  RunHooks hooks;
+  hooks.stop = stop_requested;
+  hooks.on_point = [&](const Json& point) { measured = point_from_json(point); };
+  if (!run_plan(plan, hooks)) throw Interrupted{};
+  return measured;
+}
+
+}  // namespace zerotax::history

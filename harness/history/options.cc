@@ -1,0 +1,111 @@
+#include "history/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "check/plan.h"
+#include "core/plan.h"
+
+namespace zerotax::history {
+namespace {
+
+constexpr double kMostSeconds = 86'400;
+constexpr std::int64_t kMostJobs = 1024;
+
+void check_seconds(const char* option, double seconds) {
+  if (seconds > 0 && seconds <= kMostSeconds) return;
+  throw UsageError(fmt::format("invalid {} {:g}", option, seconds), "give seconds, more than 0 and at most 86400");
+}
+
+/// The name of an allocator that has no recipe: that of the repository's folder, as far as a name may have it.
+std::string name_of_folder(const std::string& folder) {
+  const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
+  const std::string last = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  std::string name;
+  for (const char letter : last.substr(0, last.find(".git"))) {
+    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                       (letter >= '0' && letter <= '9') || letter == '_' || (letter == '-' && !name.empty());
+    if (plain) name += letter;
+  }
+  return name.empty() ? "library" : name.substr(0, 40);
+}
+
+}  // namespace
+
+void CommonOptions::add(Arguments& arguments, const char* sizes_words, const char* no_thresholds_words) {
+  arguments.option("--repo", repository, "folder of the project's git repository, bare or not; it is only read")
+      .required()
+      .path();
+  arguments
+      .option("--recipe", recipe,
+              "how to build a version: a recipe by its name, or the file of one (results/schema/recipe.schema.json)")
+      .word()
+      .completed_by(recipe_names);
+  arguments
+      .option("--build", build,
+              "instead of a recipe: a command for sh, run in the folder of the version's files; {source} stands for "
+              "that folder, {build} for an empty one beside it, {jobs} for --jobs")
+      .word();
+  arguments
+      .option("--library", library, "with --build: the library it makes, a pattern, below {source} or as {build}/…")
+      .path();
+  arguments.option("--size", sizes, sizes_words).repeatable();
+  arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)");
+  arguments.option("--build-timeout", build_timeout_s, "time limit of one build, in seconds").with_default();
+  arguments.option("--timeout", timeout_s, "time limit of one point, in seconds").with_default();
+  arguments.flag("--no-thresholds", no_thresholds, no_thresholds_words);
+  arguments.option("--to", to, "largest size at which a threshold is looked for (default: 256MiB)").word();
+}
+
+Recipe CommonOptions::chosen_recipe() const {
+  if (!recipe.empty()) {
+    if (!build.empty() || !library.empty()) {
+      throw UsageError("--recipe says how to build already", "leave out --build and --library, or --recipe");
+    }
+    return recipe_of(recipe);
+  }
+  if (build.empty() || library.empty()) {
+    throw UsageError(build.empty() && library.empty()
+                         ? "it is not said how to build a version"
+                         : fmt::format("{} is missing", build.empty() ? "--build" : "--library"),
+                     "give --recipe NAME, or both --build COMMAND and --library PATH");
+  }
+  return recipe_of_options(name_of_folder(repository), build, library);
+}
+
+Grid CommonOptions::grid() const {
+  Grid grid;
+  for (const std::string& size : sizes) grid.sizes.push_back(parse_size(size));
+  std::sort(grid.sizes.begin(), grid.sizes.end());
+  grid.sizes.erase(std::unique(grid.sizes.begin(), grid.sizes.end()), grid.sizes.end());
+  check_axes({{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}});
+  grid.thresholds = !no_thresholds;
+  grid.timeout_s = timeout_s;
+  if (to.empty()) return grid;
+  grid.to_bytes = parse_size(to);
+  check_axes({{"calloc_loop"}, {grid.to_bytes}, {0.0}, {"main"}});
+  if (no_thresholds) throw UsageError("--to is about thresholds", "leave it out, or --no-thresholds");
+  if (grid.to_bytes <= check::baseline_range().from) {
+    throw UsageError(fmt::format("--to {} is not above {}", to, format_size(check::baseline_range().from)),
+                     "give a larger size");
+  }
+  return grid;
+}
+
+void CommonOptions::check() const {
+  if (jobs < 0 || jobs > kMostJobs) throw UsageError(fmt::format("invalid --jobs {}", jobs), "give 1 to 1024");
+  check_seconds("--build-timeout", build_timeout_s);
+  check_seconds("--timeout", timeout_s);
+}
+
+unsigned CommonOptions::build_jobs() const {
+  return jobs > 0 ? static_cast<unsigned>(jobs) : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace zerotax::history

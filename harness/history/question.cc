@@ -1,0 +1,45 @@
+#include "history/question.h"
+
+#include <fmt/format.h>
+
+namespace zerotax::history {
+namespace {
+
+Answer compared_with_good(const Versions& versions, const Commit& commit, const Question& question,
+                          const std::function<void(const char* what)>& watch) {
+  Version good = versions.measured(question.good, question.grid, watch);
+  if (!good.measurement) return {Answer::Kind::kUnknown, "the good version: " + why_not(good)};
+  if (commit.id == question.good.id) return {Answer::Kind::kGood, "it is the good version"};
+  Version version = versions.measured(commit, question.grid, watch);
+  if (!version.measurement) return {Answer::Kind::kUnknown, why_not(version)};
+  const Difference difference = difference_between(versions, good, version, question.grid, watch);
+  return {difference.is_change() ? Answer::Kind::kBad : Answer::Kind::kGood, difference.sentence};
+}
+
+}  // namespace
+
+const char* word_of(Answer::Kind kind) {
+  return kind == Answer::Kind::kGood ? "good" : kind == Answer::Kind::kBad ? "bad" : "skipped";
+}
+
+Answer::Kind kind_of_word(const std::string& word) {
+  return word == "good" ? Answer::Kind::kGood : word == "bad" ? Answer::Kind::kBad : Answer::Kind::kUnknown;
+}
+
+std::string text_of(const Question& question) {
+  return question.expect ? question.expect->text() : "as " + question.good.name();
+}
+
+Answer ask(const Versions& versions, const Commit& commit, const Question& question,
+           const std::function<void(const char* what)>& watch) {
+  if (!question.expect) return compared_with_good(versions, commit, question, watch);
+  Version version{commit, Version::State::kNotMeasured, {}, {}, {}, false};
+  const auto allocator = versions.allocator_of(version, watch);
+  if (!allocator) return {Answer::Kind::kUnknown, why_not(version)};
+  watch("measuring");
+  const Observed observed = question.expect->observe(*allocator, question.place);
+  if (!observed.known) return {Answer::Kind::kUnknown, observed.value};
+  return {observed.holds ? Answer::Kind::kGood : Answer::Kind::kBad, observed.value};
+}
+
+}  // namespace zerotax::history

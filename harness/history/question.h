@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "history/difference.h"
+#include "history/expectation.h"
+
+namespace zerotax::history {
+
+/// What is asked of each version of a bisection.
+struct Question {
+  std::optional<Expectation> expect;  ///< nothing: does it do what the good version does?
+  Place place;                        ///< where the expectation is measured
+  Grid grid;                          ///< what is compared with the good version
+  Commit good;
+};
+
+/// What a version says to it.
+struct Answer {
+  enum class Kind { kGood, kBad, kUnknown };
+  Kind kind = Kind::kUnknown;
+  std::string value;  ///< what was measured, or why nothing was
+};
+
+/// "good", "bad", "skipped", as in JSON, and back.
+const char* word_of(Answer::Kind kind);
+Answer::Kind kind_of_word(const std::string& word);
+
+/// "zeroed_bytes == 0", or "as good".
+std::string text_of(const Question& question);
+
+/// Builds a version and asks it. Throws Interrupted.
+Answer ask(const Versions& versions, const Commit& commit, const Question& question,
+           const std::function<void(const char* what)>& watch);
+
+}  // namespace zerotax::history

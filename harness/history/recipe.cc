@@ -1,0 +1,133 @@
+#include "history/recipe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "core/document.h"
+
+namespace zerotax::history {
+namespace {
+
+const std::map<std::string, std::string>& embedded_recipes() {
+  static const std::map<std::string, std::string> all{
+#include "embedded_recipes.inc"
+  };
+  return all;
+}
+
+/// A command of a recipe is one for sh, or a list of words.
+std::string shell_command(const Json& command) {
+  if (command.is_string()) return command.get<std::string>();
+  std::string text;
+  for (const Json& word : command) {
+    // A placeholder is quoted when it is replaced, and words that need no quotes are easier to read in a log.
+    const auto plain = word.get<std::string>();
+    const bool as_is =
+        plain.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=./:+,{}") ==
+        std::string::npos;
+    text += (text.empty() ? "" : " ") + (as_is && !plain.empty() ? plain : quoted(plain));
+  }
+  return text;
+}
+
+std::vector<std::string> texts_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found == json.end() ? std::vector<std::string>() : found->get<std::vector<std::string>>();
+}
+
+bool is_on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder.empty() ? program : folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+std::string replaced(std::string text, const std::string& name, const std::string& value) {
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size())) {
+    text.replace(at, name.size(), value);
+  }
+  return text;
+}
+
+}  // namespace
+
+Json Recipe::json() const {
+  Json json;
+  json["allocator"] = name;
+  json["build"] = commands;
+  json["library"] = libraries;
+  json["beside"] = beside;
+  return json;
+}
+
+Recipe recipe_from_json(const Json& json) {
+  Recipe recipe;
+  recipe.name = json.at("allocator");
+  for (const Json& command : json.at("build")) recipe.commands.push_back(shell_command(command));
+  recipe.libraries = texts_of(json, "library");
+  recipe.beside = texts_of(json, "beside");
+  if (const auto found = json.find("tools"); found != json.end()) {
+    for (const Json& tool : *found) recipe.tools.push_back({tool.at("program"), tool.at("package")});
+  }
+  recipe.tags = text_field(json, "tags", "");
+  recipe.repository = text_field(json, "repository", "");
+  return recipe;
+}
+
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : embedded_recipes()) names.push_back(name);
+  return names;
+}
+
+Recipe recipe_of(const std::string& word) {
+  if (word.find('/') != std::string::npos || word.ends_with(".json")) {
+    return recipe_from_json(read_document(word, "recipe", "see results/schema/recipe.schema.json"));
+  }
+  const auto found = embedded_recipes().find(word);
+  if (found == embedded_recipes().end()) {
+    throw UsageError(fmt::format("unknown recipe '{}'", word),
+                     fmt::format("{}choose: {}; or give a file, or --build and --library",
+                                 did_you_mean(word, recipe_names()), fmt::join(recipe_names(), ", ")));
+  }
+  return recipe_from_json(Json::parse(found->second));
+}
+
+Recipe recipe_of_options(const std::string& name, const std::string& command, const std::string& library) {
+  Recipe recipe;
+  recipe.name = name;
+  recipe.commands = {command};
+  recipe.libraries = {library};
+  return recipe;
+}
+
+void check_tools(const Recipe& recipe) {
+  for (const RecipeTool& tool : recipe.tools) {
+    if (is_on_path(tool.program)) continue;
+    throw MachineError(fmt::format("the recipe of {} needs {}, which is not installed", recipe.name, tool.program),
+                       "apt-get install " + tool.package);
+  }
+}
+
+std::string quoted(const std::string& word) { return "'" + replaced(word, "'", "'\\''") + "'"; }
+
+std::string command_at(const std::string& command, const RecipePlaces& places) {
+  const std::string with_jobs = replaced(command, "{jobs}", fmt::format("{}", places.jobs));
+  return replaced(replaced(with_jobs, "{source}", quoted(places.source)), "{build}", quoted(places.build));
+}
+
+std::string path_at(const std::string& path, const RecipePlaces& places) {
+  const std::string whole = replaced(replaced(path, "{source}", places.source), "{build}", places.build);
+  return whole.starts_with('/') ? whole : places.source + "/" + whole;
+}
+
+}  // namespace zerotax::history

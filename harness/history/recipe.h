@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace zerotax::history {
+
+/// A program that a recipe runs, and the Debian package that has it.
+struct RecipeTool {
+  std::string program;
+  std::string package;
+};
+
+/// How a version of an allocator is built: data, from allocators/<name>/recipe.json (results/schema/recipe.schema.json)
+/// or from --build and --library. In commands and paths {source} is the folder with the version's files, {build} an
+/// empty folder beside it, {jobs} a number.
+struct Recipe {
+  std::string name;                    ///< of the allocator, as in points
+  std::vector<std::string> commands;   ///< for sh, in order, in the folder {source}; words are quoted already
+  std::vector<std::string> libraries;  ///< patterns of its path, of which the first that matches counts
+  std::vector<std::string> beside;     ///< patterns of files that the library loads from its own folder
+  std::vector<RecipeTool> tools;
+  std::string tags;        ///< pattern of the tags of releases; may be empty
+  std::string repository;  ///< where the project's history is, for readers; may be empty
+
+  /// What distinguishes it from another recipe: all that a build depends on.
+  [[nodiscard]] Json json() const;
+};
+
+/// The names of the recipes that are built in.
+std::vector<std::string> recipe_names();
+
+/// A built-in recipe, or one from a file: `word` is a name, or a path (it has a slash, or ends with .json). Throws
+/// UsageError for an unknown name and for a file that is no recipe.
+Recipe recipe_of(const std::string& word);
+
+/// The recipe of an object as its schema has it, or as Recipe::json made it.
+Recipe recipe_from_json(const Json& json);
+
+/// One of --build and --library, for an allocator of this name.
+Recipe recipe_of_options(const std::string& name, const std::string& command, const std::string& library);
+
+/// Throws MachineError for the first tool that is not installed.
+void check_tools(const Recipe& recipe);
+
+/// A word in quotes, as sh takes it for one word.
+std::string quoted(const std::string& word);
+
+/// {source}, {build} and {jobs} replaced.
+struct RecipePlaces {
+  std::string source;
+  std::string build;
+  unsigned jobs = 1;
+};
+/// In a command: the folders are quoted.
+std::string command_at(const std::string& command, const RecipePlaces& places);
+/// In a path; a relative one is below {source}.
+std::string path_at(const std::string& path, const RecipePlaces& places);
+
+}  // namespace zerotax::history

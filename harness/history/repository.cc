@@ -1,0 +1,147 @@
+#include "history/repository.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/error.h"
+
+namespace zerotax::history {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGiveRepository = "give a folder that git knows, as in --repo ~/src/mimalloc";
+/// Between the parts of a line that git prints of a commit or tag.
+constexpr char kBetween = '\x1f';
+
+std::vector<std::string> parts_between(const std::string& line) {
+  std::vector<std::string> parts(1);
+  for (const char letter : line) {
+    if (letter == kBetween) {
+      parts.emplace_back();
+    } else {
+      parts.back() += letter;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+Json to_json(const Commit& commit) {
+  Json json;
+  json["commit"] = commit.id;
+  json["tag"] = commit.tag.empty() ? not_available("asked for by its commit") : Json(commit.tag);
+  json["date"] = commit.date;
+  json["author"] = commit.author;
+  json["subject"] = commit.subject;
+  return json;
+}
+
+Repository::Repository(const Git& git, const std::string& folder) : git_(git), folder_(folder) {
+  std::error_code failure;
+  if (!fs::is_directory(folder, failure)) {
+    throw UsageError(fmt::format("--repo '{}' is not a folder", folder), kGiveRepository);
+  }
+  const GitAnswer answer =
+      git.run(folder, {"rev-parse", "--is-shallow-repository", "--show-object-format", "--path-format=absolute",
+                       "--git-path", "objects", "--git-path", "shallow"});
+  const std::vector<std::string> said = lines_of(answer.output);
+  if (!answer.succeeded() || said.size() != 4) {
+    throw UsageError(fmt::format("--repo '{}': {}", folder, answer.complaint()), kGiveRepository);
+  }
+  object_format_ = said[1];
+  objects_ = said[2];
+  if (said[0] == "true") shallow_file_ = said[3];
+}
+
+Commit Repository::described(const std::string& id) const {
+  const std::vector<std::string> parts = parts_between(
+      git_.must(folder_, {"show", "-s", "--no-show-signature", "--format=%H%x1f%aI%x1f%an <%ae>%x1f%s%x1f%P", id}));
+  if (parts.size() != 5) throw MachineError("git says nothing of the commit " + id, "see whether `git show` does");
+  Commit commit{parts[0], "", parts[1], parts[2], parts[3], {}};
+  for (std::size_t begin = 0; begin < parts[4].size();) {
+    const std::size_t end = std::min(parts[4].find(' ', begin), parts[4].size());
+    commit.parents.push_back(parts[4].substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return commit;
+}
+
+Commit Repository::commit(const std::string& name, const std::string& option) const {
+  // A name that begins like an option would be one.
+  const GitAnswer answer =
+      git_.run(folder_, {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
+  if (name.empty() || !answer.succeeded()) {
+    throw UsageError(fmt::format("{} '{}': the repository has no such commit", option, name),
+                     "give a tag, branch or commit (`git tag` lists tags)");
+  }
+  Commit found = described(answer.output);
+  if (git_.run(folder_, {"show-ref", "--verify", "--quiet", "refs/tags/" + name}).succeeded()) found.tag = name;
+  return found;
+}
+
+std::vector<Commit> Repository::tags(const std::vector<std::string>& patterns) const {
+  // What is before a release comes before it.
+  std::vector<std::string> words;
+  for (const char* suffix : {"-alpha", "-beta", "-pre", "-rc", "_rc"}) {
+    words.insert(words.end(), {"-c", std::string("versionsort.suffix=") + suffix});
+  }
+  words.insert(words.end(), {"tag", "--list", "--sort=version:refname", "--format=%(refname:strip=2)", "--"});
+  words.insert(words.end(), patterns.begin(), patterns.end());
+  const GitAnswer answer = git_.run(folder_, words);
+  std::vector<Commit> found;
+  std::set<std::string> seen;
+  for (const std::string& tag : lines_of(answer.output)) {
+    const GitAnswer id = git_.run(folder_, {"rev-parse", "--verify", "--quiet", "refs/tags/" + tag + "^{commit}"});
+    // A tag of a file, or a second one of the same commit.
+    if (!id.succeeded() || !seen.insert(id.output).second) continue;
+    found.push_back(described(id.output));
+    found.back().tag = tag;
+  }
+  if (found.empty()) {
+    throw UsageError(fmt::format("--tags '{}': the repository has no such tag", patterns.front()),
+                     "`git tag` lists them; a shallow clone may have none (git fetch --tags)");
+  }
+  return found;
+}
+
+std::vector<Commit> Repository::range(const std::string& words, bool all) const {
+  const std::size_t dots = words.find("..");
+  if (dots == std::string::npos || dots == 0 || words.find("...") != std::string::npos) {
+    throw UsageError(fmt::format("invalid --range '{}'", words), "give A..B, as in --range v2.1.0..HEAD");
+  }
+  const Commit from = commit(words.substr(0, dots), "--range");
+  const Commit to = commit(dots + 2 == words.size() ? "HEAD" : words.substr(dots + 2), "--range");
+  std::vector<std::string> arguments{"rev-list", "--reverse", "--topo-order"};
+  if (!all) arguments.emplace_back("--first-parent");
+  arguments.insert(arguments.end(), {to.id, "^" + from.id});
+  std::vector<Commit> found{from};
+  for (const std::string& id : lines_of(git_.must(folder_, arguments))) found.push_back(described(id));
+  if (found.size() == 1) {
+    throw UsageError(fmt::format("--range '{}' is empty: all of the second is in the first", words),
+                     "give the older one first, as in --range v2.1.0..HEAD");
+  }
+  return found;
+}
+
+bool Repository::is_ancestor(const Commit& one, const Commit& other) const {
+  return git_.run(folder_, {"merge-base", "--is-ancestor", one.id, other.id}).succeeded();
+}
+
+std::size_t Repository::commits_between(const Commit& one, const Commit& other, bool first_parent) const {
+  std::vector<std::string> arguments{"rev-list", "--count"};
+  if (first_parent) arguments.emplace_back("--first-parent");
+  arguments.insert(arguments.end(), {other.id, "^" + one.id});
+  return std::stoul(git_.must(folder_, arguments));
+}
+
+std::string Repository::diffstat(const Commit& commit) const {
+  return git_.must(folder_, {"show", "--no-show-signature", "--first-parent", "-m", "--stat=78", "--no-ext-diff",
+                             "--no-textconv", "--format=", commit.id});
+}
+
+}  // namespace zerotax::history

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "history/git.h"
+
+namespace zerotax::history {
+
+/// One version of a project.
+struct Commit {
+  std::string id;       ///< its full name
+  std::string tag;      ///< by which it was asked for; empty: by its commit
+  std::string date;     ///< of the author, "2026-11-20T05:10:00+01:00"
+  std::string author;   ///< "Name <address>"
+  std::string subject;  ///< the first line of its message
+  std::vector<std::string> parents;
+
+  /// The tag, or the first ten digits of the commit.
+  [[nodiscard]] std::string name() const { return tag.empty() ? id.substr(0, 10) : tag; }
+};
+
+/// {"commit", "tag", "date", "author", "subject"}.
+Json to_json(const Commit& commit);
+
+/// A user's repository, of which we only read: a work tree or a bare one, whole or shallow.
+class Repository {
+ public:
+  /// Throws UsageError for what is no git repository, MachineError without git.
+  Repository(const Git& git, const std::string& folder);
+
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  /// Where its objects are.
+  [[nodiscard]] const std::string& objects() const { return objects_; }
+  /// The file of its cut-off commits; empty if it is not shallow.
+  [[nodiscard]] const std::string& shallow_file() const { return shallow_file_; }
+  /// "sha1" or "sha256".
+  [[nodiscard]] const std::string& object_format() const { return object_format_; }
+
+  /// Throws UsageError if no commit has this name; `option` is for the message.
+  [[nodiscard]] Commit commit(const std::string& name, const std::string& option) const;
+  /// The tags that match any of these patterns, oldest version first, each commit once. Throws UsageError if none does.
+  [[nodiscard]] std::vector<Commit> tags(const std::vector<std::string>& patterns) const;
+  /// A, and the commits of A..B after it, oldest first: of the first parents, or all of them. Throws UsageError for
+  /// what is no range, and for one that is empty.
+  [[nodiscard]] std::vector<Commit> range(const std::string& words, bool all) const;
+  [[nodiscard]] bool is_ancestor(const Commit& one, const Commit& other) const;
+  /// How many commits one has that the other has not.
+  [[nodiscard]] std::size_t commits_between(const Commit& one, const Commit& other, bool first_parent) const;
+  /// What a commit changed in which file, as `git show --stat` has it in 78 columns.
+  [[nodiscard]] std::string diffstat(const Commit& commit) const;
+
+ private:
+  [[nodiscard]] Commit described(const std::string& id) const;
+
+  const Git& git_;
+  std::string folder_;
+  std::string objects_;
+  std::string shallow_file_;
+  std::string object_format_;
+};
+
+}  // namespace zerotax::history

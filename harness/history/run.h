@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "history/difference.h"
+
+namespace zerotax::history {
+
+/// One row: a version, and what it changed against the one measured before it.
+struct Row {
+  Version version;
+  std::string compared_with;             ///< name of that version; empty if there is none
+  std::optional<Difference> difference;  ///< there if both were measured
+};
+
+/// A history as far as it was measured.
+struct History {
+  std::vector<Row> rows;
+  bool complete = true;
+};
+
+/// Builds, measures and compares versions in this order, with progress. A signal ends it early: the versions that are
+/// left are rows without a measurement.
+History run_history(const Versions& versions, const std::vector<Commit>& commits, const Grid& grid);
+
+}  // namespace zerotax::history

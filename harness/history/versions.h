@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "history/builder.h"
+#include "history/measure.h"
+
+namespace zerotax::history {
+
+/// One version of a project: what became of building it and of measuring it.
+struct Version {
+  enum class State {
+    kMeasured,
+    kNotBuilt,     ///< its build failed
+    kNoLibrary,    ///< its build made no library
+    kTimeout,      ///< its build took too long
+    kUnusable,     ///< its library is no malloc replacement, crashes or hangs
+    kNotMeasured,  ///< a signal came first
+  };
+  Commit commit;
+  State state = State::kNotMeasured;
+  std::string reason;  ///< why it was not measured
+  std::optional<Build> build;
+  std::optional<Measurement> measurement;  ///< there if it was measured
+  bool measured_earlier = false;           ///< by an earlier run
+};
+
+/// "measured", "not_built", …, as in JSON; and for people.
+const char* word_of(Version::State state);
+const char* text_of(Version::State state);
+
+/// Why a version was not measured, for one line: "it does not build (exit status 2: …; log: …)".
+std::string why_not(const Version& version);
+
+/// Builds and measures versions, one after the other, and keeps both for later runs.
+class Versions {
+ public:
+  Versions(const Builder& builder, Workspace& workspace) : builder_(builder), workspace_(workspace) {}
+
+  /// Builds a version; the allocator to measure, or nothing, and why not in `version`. Throws Interrupted.
+  std::optional<Allocator> allocator_of(Version& version, const std::function<void(const char* what)>& watch) const;
+  /// The same of a version that was built.
+  std::optional<Allocator> allocator_built(Version& version) const;
+  /// Builds and measures one. Throws Interrupted.
+  Version measured(const Commit& commit, const Grid& grid, const std::function<void(const char* what)>& watch) const;
+  /// Whether an earlier run has built and measured it.
+  [[nodiscard]] bool is_known(const Commit& commit, const Grid& grid) const;
+
+ private:
+  [[nodiscard]] std::string document_name(const Commit& commit, const Grid& grid) const;
+
+  const Builder& builder_;
+  Workspace& workspace_;
+};
+
+}  // namespace zerotax::history

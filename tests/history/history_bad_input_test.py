@@ -1,0 +1,132 @@
+"""What history and bisect cannot use costs one line, and changes neither the repository nor the folder."""
+
+import shlex
+import shutil
+
+import pytest
+from projects import BROKEN, GOOD, HOW, QUICK, git, make_project, run, untouched
+from refusing import contents, refused
+
+
+@pytest.fixture(scope="module", name="project")
+def _project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bad") / "p"
+    make_project(folder, [GOOD, GOOD, BROKEN], [("v1", 1), ("v2", 2), ("v3", 3)])
+    git(folder, "tag", "of-a-file", "HEAD:notes")
+    return folder
+
+
+HISTORY = [
+    ("--tags 'w*'", "no such tag"),
+    ("--tags of-a-file", "no such tag"),
+    ("--range v1", "A..B"),
+    ("--range v1...v2", "A..B"),
+    ("--range ..v2", "A..B"),
+    ("--range v2..v1", "empty"),
+    ("--range v2..v2", "empty"),
+    ("--range nothing..v2", "'nothing'"),
+    ("--range v1..--all", "'--all'"),
+    ("--range v1..v1:notes", "no such commit"),
+    ("--tags v1 --range v1..v2", "together"),
+    ("--tags v1 --all-parents", "--all-parents"),
+    ("", "which versions"),
+    ("--tags v1 --size 0", "zero"),
+    ("--tags v1 --to 1MiB", "--to"),
+    ("--tags v1 --jobs 0x2", "0x2"),
+    ("--tags v1 --jobs -1", "--jobs"),
+    ("--tags v1 --build-timeout 0", "--build-timeout"),
+    ("--tags v1 --timeout nan", "--timeout"),
+    ("--tags v1 --recipe mimalloc", "already"),
+    ("--tags v1 --json absent/x.json", "absent"),
+    ("--tags v1 --out absent/new", "absent"),
+    ("--tags v1 --out {folder}/full", "not empty"),
+    ("--tags v1 --out {folder}/full/file", "not a folder"),
+    ("--tags v1 --out {folder}/new --json {folder}/new/x.json", "new"),
+    ("--tags v1 --json {folder}/full", "full"),
+    ("--tags v1 -- x", "--"),
+]
+BISECT = [
+    ("--good v1 --bad nothing --expect 'zeroed_bytes == 0' --size 64KiB", "--bad 'nothing'"),
+    ("--good '' --bad v2 --expect 'zeroed_bytes == 0' --size 64KiB", "--good"),
+    ("--good v2 --bad v1 --expect 'zeroed_bytes == 0' --size 64KiB", "ancestor"),
+    ("--good v1 --bad v2 --expect 'zeroed_bites == 0' --size 64KiB", "did you mean zeroed_bytes?"),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes' --size 64KiB", "zeroed_bytes == 0"),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes = 0' --size 64KiB", "=="),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes == none' --size 64KiB", "none"),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes == ' --size 64KiB", "number"),
+    ("--good v1 --bad v2 --expect 'zeroed_method == often' --size 64KiB", "memset"),
+    ("--good v1 --bad v2 --expect 'zeroed_method < none' --size 64KiB", "=="),
+    ("--good v1 --bad v2 --expect 'calloc_ns < 5' --size 64KiB", "not the same each time"),
+    ("--good v1 --bad v2 --expect 'first.populated_bytes.mmap < 5' --size 64KiB", "unknown metric"),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes == 0'", "--size"),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes == 0' --size 1MiB --size 2MiB", "one size"),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes == 0' --size 64KiB --case bogus", "bogus"),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes == 0' --size 64KiB --touch 2", "0 to 1"),
+    ("--good v1 --bad v2 --touch 1", "--touch"),
+    ("--good v1 --bad v2 --report r --json r --size 64KiB --expect 'zeroed_bytes == 0'", "both write"),
+    ("--good v1 --bad v2 --report absent/r --size 64KiB --expect 'zeroed_bytes == 0'", "absent"),
+    ("--good v1 --bad v3 --expect 'zeroed_bytes == 0' --size 64KiB", "does not build"),
+    ("--good v1 --bad v2 --expect 'zeroed_bytes == 0' --size 64KiB", "--bad v2 is as expected"),
+    ("--good v1 --bad v2 --expect 'fork.child.copies == 0' --size 64KiB", "fork.child.copies is n/a"),
+    ("--good v1 --bad v2 --expect 'zero_ns_method == memset' --size 64KiB", "not the same each time"),
+    ("--good v1 --bad v2 --size 64KiB --no-thresholds", "--bad v2 is as expected"),
+]
+
+
+def split(words, folder):
+    return shlex.split(words.format(folder=folder))
+
+
+@pytest.mark.parametrize("words, says", HISTORY)
+def test_history_refuses(project, tmp_path, words, says):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("mine")
+    before = contents(tmp_path / "full")
+    with untouched(project):
+        refused(run("history", project, tmp_path / "cache", *HOW, *QUICK, *split(words, tmp_path)), says)
+    assert contents(tmp_path / "full") == before and not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("words, says", BISECT)
+def test_bisect_refuses(project, tmp_path, words, says):
+    with untouched(project):
+        refused(run("bisect", project, tmp_path / "cache", *HOW, *split(words, tmp_path)), says)
+
+
+def test_how_to_build_must_be_said_once_and_whole(project, tmp_path):
+    for words, says in ((["--recipe", "nobody"], "'nobody'"), (["--recipe", "mimaloc"], "did you mean mimalloc?"),
+                        (["--build", "true"], "--library"), (["--library", "x.so"], "--build"), ([], "how to build"),
+                        (["--build", ""], "--build"), (["--recipe", "absent.json"], "absent.json"),
+                        (["--recipe", f"{project}/notes"], "zerotax.recipe/1")):
+        refused(run("history", project, tmp_path, *words, "--tags", "v1"), says)
+
+
+def test_what_is_no_repository_is_refused(tmp_path):
+    (tmp_path / "plain").mkdir()
+    for folder in (tmp_path / "plain", tmp_path / "absent", "/dev/null"):
+        refused(run("history", folder, tmp_path, *HOW, "--tags", "v1", GIT_CEILING_DIRECTORIES=str(tmp_path)), str(folder))
+
+
+def test_a_recipe_that_fails_everywhere_is_one_line(project, tmp_path):
+    with untouched(project):
+        refused(run("history", project, tmp_path, "--build", "echo no such thing; exit 3", "--library", "x.so", *QUICK,
+                    "--tags", "v*"), "none of 3 versions was built", "no such thing", "exit status 3")
+        refused(run("history", project, tmp_path, "--build", "true", "--library", "x.so", *QUICK, "--tags", "v1"),
+                "no x.so")
+
+
+def test_a_library_that_is_no_malloc_is_a_row(project, tmp_path):
+    done = run("history", project, tmp_path, "--build", "echo 'int x;' | gcc -shared -fPIC -x c -o x.so -", "--library", "x.so",
+               *QUICK, "--tags", "v1")
+    assert done.returncode == 0 and "not a malloc replacement" in " ".join(done.stdout.split()), done.stderr
+
+
+def test_without_git_the_machine_lacks_something(project, tmp_path):
+    done = run("history", project, tmp_path, *HOW, *QUICK, "--tags", "v1", PATH=str(tmp_path))
+    assert done.returncode == 3 and done.stderr == "zerotax: git is not installed: apt-get install git\n"
+
+
+def test_a_recipes_missing_tool_is_named_with_its_package(project, tmp_path):
+    (tmp_path / "git").symlink_to(shutil.which("git"))
+    done = run("history", project, tmp_path, "--recipe", "jemalloc", "--tags", "v1", PATH=str(tmp_path))
+    assert done.returncode == 3 and "autoconf" in done.stderr and done.stderr.count("\n") == 1
