@@ -1,11 +1,8 @@
 #include "history/difference.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/units.h"
-#include "history/git.h"
+#include "check/review.h"
 
 namespace zerotax::history {
 namespace {
@@ -20,13 +17,6 @@ check::BaselinePart part_with(const std::vector<check::BaselineChange>& changes)
     }
   }
   return part;
-}
-
-/// "4 metrics differ, first: …".
-std::string sentence_about(const std::vector<check::BaselineChange>& changes) {
-  if (changes.empty()) return "as the version before";
-  if (changes.size() == 1) return changes.front().line;
-  return fmt::format("{} metrics differ; the first: {}", changes.size(), changes.front().line);
 }
 
 }  // namespace
@@ -73,8 +63,9 @@ Difference difference_between(const Versions& versions, Version& before, Version
       });
     }
   }
-  difference.verdict = difference.changes.empty() ? "same" : "changed";
-  difference.sentence = sentence_about(difference.changes);
+  const check::Review review = check::review_changes(old, now, difference.changes);
+  difference.verdict = check::word_of(review.verdict);
+  difference.sentence = difference.changes.empty() ? "as the version before" : review.sentence;
   return difference;
 }
 
