@@ -18,9 +18,9 @@ constexpr const char* kBisectExamples =
     "  zerotax bisect --repo ~/src/mimalloc --recipe mimalloc --good v2.0.9 --bad v2.1.0 --size 20MiB \\\n"
     "      --expect 'zeroed_bytes == 0'\n"
     "  zerotax bisect --repo . --build 'make -j {jobs}' --library libmine.so --good v1.0 --bad HEAD\n"
-    "  … --expect 'free_syscalls.munmap == 0'    … --expect 'first.redundant_zeroed_bytes <= 4KiB'\n"
-    "  … --expect 'thresholds == 3'              … --expect 'threshold != 32MiB'\n"
-    "  … --expect 'redundant-reuse == 0'         no findings of this rule (docs/findings.md)\n"
+    "  ... --expect 'free_syscalls.munmap == 0'    ... --expect 'first.redundant_zeroed_bytes <= 4KiB'\n"
+    "  ... --expect 'thresholds == 3'              ... --expect 'threshold != 32MiB'\n"
+    "  ... --expect 'redundant-reuse == 0'         no findings of this rule (docs/findings.md)\n"
     "Without --expect: a version is bad if any deterministic metric, or a threshold, differs from the good version's.\n"
     "Exit status: 0 if the commit was found; 1 if it cannot be decided, because versions do not build.\n";
 

@@ -53,7 +53,7 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_words, const cha
               "that folder, {build} for an empty one beside it, {jobs} for --jobs")
       .word();
   arguments
-      .option("--library", library, "with --build: the library it makes, a pattern, below {source} or as {build}/…")
+      .option("--library", library, "with --build: the library it makes, a pattern, below {source}, or as {build}/FILE")
       .path();
   arguments.option("--size", sizes, sizes_words).repeatable();
   arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)");

@@ -447,5 +447,5 @@ def test_a_script_refuses_a_damaged_run_in_one_line(valid, tmp_path, script):
 def test_every_reader_of_a_file_is_tried():
     """A command that reads a file is in this table: what is new must be added."""
     assert {case[3][0] for case in CASES} == {
-        "findings", "compare", "check", "run", "study", "trace", *JUDGED}
+        "findings", "compare", "check", "history", "run", "study", "trace", *JUDGED}
     assert pathlib.Path(ZEROTAX).exists()
