@@ -42,6 +42,7 @@ DOCUMENTS = {"fork": "fork.json", "fork_snapshot": "snapshot.json", "thresholds_
 DRAWING = {
     ("fork.py", "share >= 0.045"),  # room for a label
     ("fork_snapshot.py", "end > axes.get_xlim()[1] * 0.6"),  # on which side of a line its words are
+    ("history.py", "len(lines) > MOST_LINES"),  # of words below a bar
     ("points.py", "c <= 0.04045"),  # sRGB, and the contrast of WCAG 2
     ("points.py", "(luminance(mixed) + 0.05) / (dark + 0.05) >= least"),
     ("policies.py", "value > 60"),  # white words on a dark cell
