@@ -124,7 +124,7 @@ def check(folder, objects, baseline=BASELINE):
     library = folder / "libchanged.so"
     subprocess.run([*LINK, "-o", library, *objects.values()], check=True)
     done = zerotax("check", "--allocator", f"changed={library}", "--env", "changed:LARGECACHE_RESERVE=16MiB",
-                   "--baseline", baseline, "--explain")
+                   "--baseline", baseline, "--explain", "--strict")
     return done.returncode, done.stdout + done.stderr
 
 
