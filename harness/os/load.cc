@@ -79,7 +79,7 @@ Json load_json(const LoadReading& start, const LoadReading& end, std::size_t cpu
   const auto others = others_cpus(start, end);
   const auto machine = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   const bool loaded = start.load && load_level(*start.load, cpus) == LoadLevel::kBusy;
-  const bool busy = loaded || (others && *others / machine >= kBusyShare);
+  const bool busy = others ? *others / machine >= kBusyShare : loaded;
   Json json{{"cpus", cpus},
             {"start", or_na(start.load, "getloadavg failed")},
             {"end", or_na(end.load, "getloadavg failed")},

@@ -29,9 +29,10 @@ struct LoadReading {
 LoadReading read_load();
 
 /// Under which load something was measured between two readings: {"cpus", "start", "end" (load averages), "others_cpus"
-/// (CPUs that other programs kept busy meanwhile, on average), "busy", "sentence"}. The load average at the end counts
-/// what was measured, too; so busy is a load average at the start that is, or others that kept a quarter of the CPUs
-/// busy, half of what they could get beside as many measurements.
+/// (CPUs that other programs kept busy meanwhile, on average), "busy", "sentence"}. Busy is what others did
+/// meanwhile: a quarter of the CPUs, half of what they could get beside as many measurements. Only where that is not
+/// known, it is a load average at the start that is: this one tells of the minute before, in which we may have been
+/// built ourselves, and the one at the end counts what was measured, too.
 Json load_json(const LoadReading& start, const LoadReading& end, std::size_t cpus = allowed_cpus());
 
 }  // namespace zerotax

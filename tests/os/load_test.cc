@@ -31,6 +31,11 @@ TEST(Load, OfOthersCountsWhateverTheAverageSays) {
   EXPECT_EQ(json["others_cpus"], 1000);
 }
 
+// zerotax itself was built in that minute.
+TEST(Load, BeforeTheStartIsNone) {
+  EXPECT_FALSE(load_json({2.7, 0, 0, 0}, {1.4, 10 * kSecond, 20 * kSecond, 20 * kSecond}, 2)["busy"]);
+}
+
 TEST(Load, IsNotAvailableWhereNothingSaysSo) {
   const Json json = load_json({}, {}, 1);
   EXPECT_TRUE(is_not_available(json["start"]) && is_not_available(json["others_cpus"]));
