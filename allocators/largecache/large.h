@@ -154,6 +154,7 @@ class LargeHeap {
   Block TakeOutLocked(std::size_t position);
   Block CutOffLocked(Block& block, std::size_t size);
   void HandOutLocked(Block& block, const Request& request);
+  void* HandOutOrGiveUp(Block& block, const Request& request, bool usable);
   void CountInUseLocked(const Block& block);
   void AddInUseLocked(std::size_t bytes);
   void ResizeLocked(std::uintptr_t address, std::size_t size, std::size_t asked);

@@ -103,6 +103,22 @@ void LargeHeap::HandOutLocked(Block& block, const Request& request) {
   ++statistics_.hits;
 }
 
+// `usable`: false if it was altered, or the kernel refuses to move it.
+void* LargeHeap::HandOutOrGiveUp(Block& block, const Request& request, bool usable) {
+  Evicted evicted;
+  {
+    const Guard guard(lock_);
+    if (usable) {
+      HandOutLocked(block, request);
+    } else {
+      ++statistics_.altered;
+      GiveUpLocked(block, evicted);
+    }
+  }
+  Unmap(evicted);
+  return usable ? AsPointer(block.address) : nullptr;
+}
+
 // A request for which no block in the cache is long enough: the pages of a shorter one save as many faults, and moving
 // them takes less than a tenth of that.
 void* LargeHeap::Extend(std::size_t size, const Request& request) {
@@ -116,19 +132,7 @@ void* LargeHeap::Extend(std::size_t size, const Request& request) {
     block = TakeOutLocked(*longest);
   }
   const bool moved = AgreesWithWitness(block.address, block.size) && MoveLonger(block, size, request.growing);
-  Evicted evicted;
-  {
-    const Guard guard(lock_);
-    if (moved) {
-      HandOutLocked(block, request);
-    } else {
-      // Altered, or the kernel refuses to move it: it is of no more use.
-      ++statistics_.altered;
-      GiveUpLocked(block, evicted);
-    }
-  }
-  Unmap(evicted);
-  return moved ? AsPointer(block.address) : nullptr;
+  return HandOutOrGiveUp(block, request, moved);
 }
 
 // A request for which every populated block is too long: the smallest of these gives its first pages, and the rest
@@ -144,19 +148,15 @@ void* LargeHeap::Cut(std::size_t size, const Request& request) {
     block = TakeOutLocked(*found);
   }
   const bool agrees = AgreesWithWitness(block.address, block.size);
-  Evicted evicted;
-  {
-    const Guard guard(lock_);
-    if (agrees) {
+  if (agrees) {
+    Evicted evicted;
+    {
+      const Guard guard(lock_);
       PushLocked(CutOffLocked(block, size), evicted);
-      HandOutLocked(block, request);
-    } else {
-      ++statistics_.altered;
-      GiveUpLocked(block, evicted);
     }
+    Unmap(evicted);
   }
-  Unmap(evicted);
-  return agrees ? AsPointer(block.address) : nullptr;
+  return HandOutOrGiveUp(block, request, agrees);
 }
 
 // Makes a block `size` bytes long, and returns what lies behind it and its witness.

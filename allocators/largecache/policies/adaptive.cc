@@ -55,7 +55,7 @@ bool LookAndClear(Block& block, std::size_t size, Cleared& cleared) {
   cleared = dirty.cleared;
   const Look look{static_cast<std::uint32_t>(dirty.pages), static_cast<std::uint32_t>(dirty.runs),
                   static_cast<std::uint32_t>(watched.found)};
-  switch (LookDone(history, MeasuredCosts(history.pages), look)) {
+  switch (LookDone(history, MeasuredCosts(look.populated), look)) {
     case Next::kNothing:
       break;
     case Next::kPurge:
@@ -91,7 +91,7 @@ Cleared Clear(Block& block, std::size_t size, std::uint32_t generation) {
       return ZeroAll(block.address, size);
     case Action::kPurge:
       if (double ticks = 0; PurgeBlock(block, size, WantsTime(*block.history), cleared, ticks)) {
-        PurgeDone(*block.history, MeasuredCosts(block.history->pages), ticks);
+        PurgeDone(*block.history, MeasuredCosts(block.history->touched), ticks);
       }
       return cleared;
     case Action::kLook:
