@@ -59,7 +59,7 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   const Baseline compared = cut_to_metrics(sizes, scope);
   BaselineVerdict verdict = hold_against(
       compared,
-      [&](const BaselinePart* part, const PointTime& time) {
+      [&](const BaselinePart& part, const PointTime& time) {
         return measure_baseline(subject.allocator, timeout_s, part, time);
       },
       scope.tolerances);

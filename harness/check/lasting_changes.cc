@@ -5,21 +5,6 @@
 namespace zerotax::check {
 namespace {
 
-BaselinePart part_of(const std::vector<BaselineChange>& changes) {
-  BaselinePart part;
-  part.faults = std::any_of(changes.begin(), changes.end(), [](const BaselineChange& change) {
-    return change.kind == ChangeKind::kStatus || (change.metric && is_fault_metric(*change.metric));
-  });
-  for (const BaselineChange& change : changes) {
-    if (!change.point) {
-      part.edges.push_back(change.at_bytes);
-    } else if (std::find(part.points.begin(), part.points.end(), *change.point) == part.points.end()) {
-      part.points.push_back(*change.point);
-    }
-  }
-  return part;
-}
-
 /// Moves the names of the changes that another measurement does not show to `explained`.
 void keep_lasting(const Baseline& baseline, const Baseline& again, const Tolerances& tolerances,
                   std::vector<BaselineChange>& changes, std::vector<std::string>& explained) {
@@ -46,6 +31,21 @@ std::vector<std::string> names_without(const std::vector<BaselineChange>& change
 
 }  // namespace
 
+BaselinePart part_of(const std::vector<BaselineChange>& changes) {
+  BaselinePart part;
+  part.faults = std::any_of(changes.begin(), changes.end(), [](const BaselineChange& change) {
+    return change.kind == ChangeKind::kStatus || (change.metric && is_fault_metric(*change.metric));
+  });
+  for (const BaselineChange& change : changes) {
+    if (!change.point) {
+      part.edges.push_back(change.at_bytes);
+    } else if (std::find(part.points.begin(), part.points.end(), *change.point) == part.points.end()) {
+      part.points.push_back(*change.point);
+    }
+  }
+  return part;
+}
+
 BaselinePart whole_of(const Baseline& baseline) {
   BaselinePart part;
   for (const Point& point : baseline.points) part.points.push_back(identity_of(point));
@@ -61,14 +61,14 @@ BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measu
   const PointTime conditions{baseline.clock, 0};
   BaselineVerdict verdict;
   const BaselinePart whole = whole_of(baseline);
-  verdict.measured = measure(&whole, conditions);
+  verdict.measured = measure(whole, conditions);
   verdict.changes = compare_baselines(baseline, verdict.measured, tolerances);
   if (!tolerances.empty()) {
     verdict.tolerated = names_without(compare_baselines(baseline, verdict.measured), verdict.changes);
   }
   for (int again = 1; again < kTimesChanged && !verdict.changes.empty(); ++again) {
-    const BaselinePart part = part_of(verdict.changes);
-    keep_lasting(baseline, measure(&part, conditions), tolerances, verdict.changes, verdict.unsteady);
+    keep_lasting(baseline, measure(part_of(verdict.changes), conditions), tolerances, verdict.changes,
+                 verdict.unsteady);
   }
   std::vector<PointTime> controls{kPaused};
   if (conditions.clock == ClockMode::kReal) {
@@ -76,8 +76,8 @@ BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measu
   }
   for (const PointTime& control : controls) {
     if (verdict.changes.empty()) break;
-    const BaselinePart part = part_of(verdict.changes);
-    keep_lasting(baseline, measure(&part, control), tolerances, verdict.changes, verdict.by_the_clock);
+    keep_lasting(baseline, measure(part_of(verdict.changes), control), tolerances, verdict.changes,
+                 verdict.by_the_clock);
   }
   for (BaselineChange& missing : points_not_measured(baseline, verdict.measured))
     verdict.changes.push_back(std::move(missing));

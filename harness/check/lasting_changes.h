@@ -23,9 +23,12 @@ struct BaselinePart {
 /// earlier version has no faults.
 BaselinePart whole_of(const Baseline& baseline);
 
-/// Measures a part of a baseline, all there is for nullptr, with what is given as the allocator's time. The answer
-/// has thresholds if they or edges were asked for.
-using MeasureAgain = std::function<Baseline(const BaselinePart* part, const PointTime& time)>;
+/// The part in which changes are: of thresholds their edges.
+BaselinePart part_of(const std::vector<BaselineChange>& changes);
+
+/// Measures a part of a baseline, with what is given as the allocator's time. The answer has thresholds if they or
+/// edges were asked for.
+using MeasureAgain = std::function<Baseline(const BaselinePart& part, const PointTime& time)>;
 
 /// What a new measurement says of a baseline.
 struct BaselineVerdict {

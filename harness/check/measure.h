@@ -7,9 +7,8 @@
 
 namespace zerotax::check {
 
-/// Measures the deterministic figures of one allocator, audits side by side, with progress: all of a baseline for
-/// nullptr, else a part of it. Throws UsageError if interrupted.
-Baseline measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart* part,
+/// Measures a part of a baseline, side by side, with progress. Throws UsageError if interrupted.
+Baseline measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart& part,
                           const PointTime& time);
 
 /// A baseline that was just made.

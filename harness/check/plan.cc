@@ -10,12 +10,11 @@ Plan baseline_plan(const Allocator& allocator, double timeout_s) {
   Plan plan;
   plan.timeout_s = timeout_s;
   plan.allocators = {allocator};
-  const Repeats repeats{8, 8, 8, 8, 0};
   add_points(plan, {{"calloc_loop"}, {64 * kKiB, kMiB, 20 * kMiB, 100 * kMiB}, {0.0, 1.0}, {"main", "worker"}},
-             repeats);
+             kBaselineRepeats);
   // How many freed blocks are kept, and which are good enough for another size.
-  add_points(plan, {{"calloc_batch"}, {48 * kMiB}, {0.0}, {"main"}}, repeats);
-  add_points(plan, {{"calloc_mixed"}, {48 * kMiB}, {0.0}, {"main"}}, repeats);
+  add_points(plan, {{"calloc_batch"}, {48 * kMiB}, {0.0}, {"main"}}, kBaselineRepeats);
+  add_points(plan, {{"calloc_mixed"}, {48 * kMiB}, {0.0}, {"main"}}, kBaselineRepeats);
   return plan;
 }
 

@@ -4,6 +4,9 @@
 
 namespace zerotax::check {
 
+/// Calls of a point of a baseline: behaviour can change up to the fifth.
+inline constexpr Repeats kBaselineRepeats{8, 8, 8, 8, 0};
+
 /// The points whose deterministic figures a baseline holds, for one allocator: every case, nothing touched and
 /// everything touched, both threads; sizes on both sides of what allocators are known to treat differently.
 Plan baseline_plan(const Allocator& allocator, double timeout_s);

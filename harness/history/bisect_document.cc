@@ -4,9 +4,8 @@
 #include "base/one_line.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "cli/subcommand.h"
+#include "history/document.h"
 #include "history/outcome.h"
-#include "os/environment.h"
 
 namespace zerotax::history {
 namespace {
@@ -59,16 +58,7 @@ Json question_json(const Question& question) {
 }  // namespace
 
 Json bisect_json(const BisectRequest& request, const Bisection& found, const BisectOutcome* outcome) {
-  Json json;
-  json["schema"] = "zerotax.bisect/1";
-  json["zerotax_version"] = ZEROTAX_VERSION;
-  json["state"] = found.complete ? "complete" : "interrupted";
-  json["started"] = request.started;
-  json["command"] = Subcommand::command_line;
-  json["environment"] = describe_environment();
-  json["repository"] = request.repository;
-  json["allocator"] = request.recipe.name;
-  json["recipe"] = request.recipe.json();
+  Json json = document_head("zerotax.bisect/1", found.complete, request.started, request.repository, request.recipe);
   json["question"] = question_json(request.question);
   json["good"] = commit_with(found.good, found.good_answer);
   json["bad"] = commit_with(found.bad, found.bad_answer);

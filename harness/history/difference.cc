@@ -5,21 +5,6 @@
 #include "check/review.h"
 
 namespace zerotax::history {
-namespace {
-
-check::BaselinePart part_with(const std::vector<check::BaselineChange>& changes) {
-  check::BaselinePart part;
-  for (const check::BaselineChange& change : changes) {
-    if (!change.point) {
-      part.edges.push_back(change.at_bytes);
-    } else if (std::find(part.points.begin(), part.points.end(), *change.point) == part.points.end()) {
-      part.points.push_back(*change.point);
-    }
-  }
-  return part;
-}
-
-}  // namespace
 
 Json to_json(const Difference& difference) {
   Json json;
@@ -44,15 +29,15 @@ Difference difference_between(const Versions& versions, Version& before, Version
     if (new_library && old_library) {
       bool first = true;
       const check::BaselineVerdict verdict =
-          check::hold_against(old, [&](const check::BaselinePart* part, const PointTime& time) {
+          check::hold_against(old, [&](const check::BaselinePart& part, const PointTime& time) {
             if (std::exchange(first, false)) return now;
-            return measure_part(*new_library, grid.timeout_s, *part, time, look);
+            return measure_part(*new_library, grid.timeout_s, part, time, look);
           });
       difference.changes = verdict.changes;
       difference.unsteady = verdict.unsteady;
       difference.unsteady.insert(difference.unsteady.end(), verdict.by_the_clock.begin(), verdict.by_the_clock.end());
       // The earlier version may be what was not the same each time.
-      const check::BaselinePart part = part_with(difference.changes);
+      const check::BaselinePart part = part_of(difference.changes);
       const check::Baseline again = measure_part(*old_library, grid.timeout_s, part, {old.clock, 0}, look);
       std::vector<std::string> moved;
       for (const check::BaselineChange& change : compare_baselines(old, again)) moved.push_back(change.name);

@@ -74,19 +74,23 @@ Json notes_of_history(const HistoryRequest& request, const std::vector<Row>& row
 
 }  // namespace
 
+Json document_head(const char* schema, bool complete, const std::string& started, const std::string& repository,
+                   const Recipe& recipe) {
+  return {{"schema", schema},
+          {"zerotax_version", ZEROTAX_VERSION},
+          {"state", complete ? "complete" : "interrupted"},
+          {"started", started},
+          {"command", Subcommand::command_line},
+          {"environment", describe_environment()},
+          {"repository", repository},
+          {"allocator", recipe.name},
+          {"recipe", recipe.json()}};
+}
+
 Json history_json(const HistoryRequest& request, const History& history) {
   const check::BaselineRange range = check::baseline_range();
-  Json json;
-  json["schema"] = "zerotax.history/1";
-  json["zerotax_version"] = ZEROTAX_VERSION;
-  json["state"] = history.complete ? "complete" : "interrupted";
-  json["started"] = request.started;
-  json["command"] = Subcommand::command_line;
-  json["environment"] = describe_environment();
-  json["repository"] = request.repository;
+  Json json = document_head("zerotax.history/1", history.complete, request.started, request.repository, request.recipe);
   json["selection"] = request.selection;
-  json["allocator"] = request.recipe.name;
-  json["recipe"] = request.recipe.json();
   json["grid"] = request.grid.json();
   if (request.grid.thresholds) json["range"] = {{"from_bytes", range.from}, {"to_bytes", request.grid.last_bytes()}};
   json["words"] = Json::object();

@@ -16,6 +16,10 @@ struct HistoryRequest {
   std::string started;
 };
 
+/// The keys that every document of this room begins with.
+Json document_head(const char* schema, bool complete, const std::string& started, const std::string& repository,
+                   const Recipe& recipe);
+
 /// The object of "zerotax.history/1" (results/schema/history.schema.json).
 Json history_json(const HistoryRequest& request, const History& history);
 

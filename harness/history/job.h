@@ -6,7 +6,7 @@
 
 namespace zerotax::history {
 
-/// What the processes of `git bisect run` are told by a file, and tell by another.
+/// What each process that `git bisect run` starts reads from a file. It appends its answer to another.
 struct BisectJob {
   std::string repository;  ///< the private one
   std::string cache;

@@ -3,21 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 
 #include "base/size.h"
 #include "base/units.h"
 #include "check/document.h"
 #include "check/plan.h"
+#include "check/work.h"
 #include "core/audit_point.h"
 #include "core/interrupt.h"
-#include "core/memory_guard.h"
 #include "core/point_json.h"
 #include "core/results.h"
 #include "core/scheduler.h"
-#include "core/side_by_side.h"
 #include "history/git.h"
-#include "os/environment.h"
 #include "thresholds/map.h"
 #include "thresholds/session.h"
 
@@ -25,15 +22,10 @@ namespace zerotax::history {
 namespace {
 
 using thresholds::doing_of;
-using thresholds::find_thresholds;
 using thresholds::signature_of;
-using thresholds::SignatureProbe;
 using thresholds::ThresholdSearch;
 
 constexpr PointTime kStoppedClock{ClockMode::kStopped, 0};
-constexpr Repeats kRepeats{8, 8, 8, 8, 0};
-constexpr Repeats kSearchRepeats{6, 6, 6, 6, 0};
-
 Plan plan_of(const Allocator& allocator, const Grid& grid) {
   Plan plan;
   if (grid.sizes.empty()) {
@@ -41,36 +33,16 @@ Plan plan_of(const Allocator& allocator, const Grid& grid) {
   } else {
     plan.timeout_s = grid.timeout_s;
     plan.allocators = {allocator};
-    add_points(plan, {{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}}, kRepeats);
+    add_points(plan, {{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}}, check::kBaselineRepeats);
   }
-  for (PointSpec& spec : plan.points) spec.time = kStoppedClock;
   return plan;
 }
 
-SignatureProbe probe_of(const Plan& plan, const PointTime& time) {
-  return [&plan, time](std::uint64_t size) {
-    const Point point = audit_point(plan, {0, "calloc_loop", size, 0.0, "main", kSearchRepeats, time}, stop_requested);
-    if (stop_requested()) throw Interrupted{};
-    return signature_of(point);
-  };
-}
-
-/// All points of a plan, and beside them a search, which is the longest task and starts first.
-void run_plan_and_search(const Plan& plan, const std::function<void()>& search, std::vector<Point>& points,
-                         const std::function<void()>& watch) {
-  const std::size_t searches = search ? 1 : 0;
-  points.resize(plan.points.size());
-  std::mutex lock;
-  run_side_by_side(plan.points.size() + searches, audits_side_by_side(256 * kMiB), [&](std::size_t task) {
-    if (task < searches) {
-      search();
-    } else {
-      points[task - searches] = audit_point(plan, plan.points[task - searches], stop_requested);
-      if (stop_requested()) throw Interrupted{};
-    }
-    const std::scoped_lock held(lock);
-    watch();
-  });
+check::WorkWatch watch_of(const std::function<void()>& ends) {
+  check::WorkWatch watch;
+  watch.ends = ends;
+  watch.interrupted = [] { throw Interrupted{}; };
+  return watch;
 }
 
 std::vector<Piece> pieces_of_search(const Allocator& allocator, const ThresholdSearch& search, std::uint64_t to) {
@@ -126,7 +98,9 @@ Measurement measurement_from_json(const Json& json) {
 
 std::string why_unusable(const Allocator& allocator, const Grid& grid) {
   const Plan plan = plan_of(allocator, grid);
-  const Point first = audit_point(plan, plan.points.front(), stop_requested);
+  PointSpec spec = plan.points.front();
+  spec.time = kStoppedClock;
+  const Point first = audit_point(plan, spec, stop_requested);
   if (stop_requested()) throw Interrupted{};
   // A block that does not fit in memory says nothing of the allocator.
   if (has_result(first) || first.status == PointStatus::kSkipped) return "";
@@ -134,40 +108,29 @@ std::string why_unusable(const Allocator& allocator, const Grid& grid) {
 }
 
 Measurement measure(const Allocator& allocator, const Grid& grid, const std::function<void()>& watch) {
-  const Plan plan = plan_of(allocator, grid);
-  std::vector<Point> points;
-  ThresholdSearch found;
-  std::function<void()> search;
-  if (grid.thresholds) {
-    search = [&] {
-      const check::BaselineRange range = check::baseline_range();
-      found =
-          find_thresholds(size_grid(range.from, grid.last_bytes(), range.per_octave), probe_of(plan, kStoppedClock));
-    };
-  }
-  run_plan_and_search(plan, search, points, watch);
-  Measurement measured{check::baseline_of(allocator, points, found, describe_environment(), kStoppedClock.clock), {}};
-  if (!grid.thresholds) measured.baseline.thresholds.reset();
-  measured.pieces = grid.thresholds ? pieces_of_search(allocator, found, grid.last_bytes()) : pieces_of_points(points);
-  return measured;
+  check::Work work;
+  work.plan = plan_of(allocator, grid);
+  work.time = kStoppedClock;
+  const check::BaselineRange range = check::baseline_range();
+  if (grid.thresholds) work.grid = size_grid(range.from, grid.last_bytes(), range.per_octave);
+  check::WorkDone done = measure_work(work, watch_of(watch));
+  std::vector<Piece> pieces =
+      grid.thresholds ? pieces_of_search(allocator, done.search, grid.last_bytes()) : pieces_of_points(done.points);
+  return {std::move(done.baseline), std::move(pieces)};
 }
 
 check::Baseline measure_part(const Allocator& allocator, double timeout_s, const check::BaselinePart& part,
                              const PointTime& time, const std::function<void()>& watch) {
-  Plan plan;
-  plan.timeout_s = timeout_s;
-  plan.allocators = {allocator};
+  check::Work work;
+  work.plan.timeout_s = timeout_s;
+  work.plan.allocators = {allocator};
   for (const check::PointIdentity& point : part.points) {
-    plan.points.push_back({0, point.case_name, point.size_bytes, point.touch, point.thread, kRepeats, time});
+    work.plan.points.push_back(
+        {0, point.case_name, point.size_bytes, point.touch, point.thread, check::kBaselineRepeats, time});
   }
-  std::vector<Point> points;
-  ThresholdSearch found;
-  std::function<void()> search;
-  if (!part.edges.empty()) search = [&] { found = look_for_thresholds(part.edges, probe_of(plan, time)); };
-  run_plan_and_search(plan, search, points, watch);
-  check::Baseline measured = check::baseline_of(allocator, points, found, describe_environment(), time.clock);
-  if (part.edges.empty()) measured.thresholds.reset();
-  return measured;
+  work.time = time;
+  work.edges = part.edges;
+  return measure_work(work, watch_of(watch)).baseline;
 }
 
 Point audited(const Allocator& allocator, const PointSpec& spec, double timeout_s) {
@@ -177,6 +140,18 @@ Point audited(const Allocator& allocator, const PointSpec& spec, double timeout_
   Point point = audit_point(plan, spec, stop_requested);
   if (stop_requested()) throw Interrupted{};
   return point;
+}
+
+std::vector<Point> audited_for_rules(const Allocator& allocator, const std::string& case_name, std::uint64_t size_bytes,
+                                     double timeout_s) {
+  std::vector<Point> points;
+  for (const double touch : {0.0, 1.0}) {
+    for (const char* thread : {"main", "worker"}) {
+      points.push_back(audited(
+          allocator, {0, case_name, size_bytes, touch, thread, check::kBaselineRepeats, kStoppedClock}, timeout_s));
+    }
+  }
+  return points;
 }
 
 Point measured_in_all_passes(const Allocator& allocator, PointSpec spec, double timeout_s) {

@@ -57,5 +57,8 @@ check::Baseline measure_part(const Allocator& allocator, double timeout_s, const
 Point audited(const Allocator& allocator, const PointSpec& spec, double timeout_s);
 /// The same with what the other passes count, too; they see the real clock.
 Point measured_in_all_passes(const Allocator& allocator, PointSpec spec, double timeout_s);
+/// Audits of what rules hold against each other: nothing and everything touched, on both threads. Throws Interrupted.
+std::vector<Point> audited_for_rules(const Allocator& allocator, const std::string& case_name, std::uint64_t size_bytes,
+                                     double timeout_s);
 
 }  // namespace zerotax::history

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "check/plan.h"
 #include "findings/document.h"
 #include "history/expectation.h"
 #include "history/measure.h"
@@ -12,12 +13,10 @@
 namespace zerotax::history {
 namespace {
 
-/// As in a baseline: behaviour can change up to the fifth call.
-constexpr Repeats kObservedRepeats{8, 8, 8, 8, 0};
 constexpr PointTime kObservedTime{ClockMode::kStopped, 0};
 
 PointSpec spec_of(const Place& place) {
-  return {0, place.case_name, place.size_bytes, place.touch, place.thread, kObservedRepeats, kObservedTime};
+  return {0, place.case_name, place.size_bytes, place.touch, place.thread, check::kBaselineRepeats, kObservedTime};
 }
 
 Observed unknown(const std::string& why) { return {false, false, why}; }
@@ -80,18 +79,9 @@ Observed Expectation::observe_thresholds(const Allocator& allocator, const Place
 }
 
 Observed Expectation::observe_finding(const Allocator& allocator, const Place& place) const {
-  std::vector<Point> points;
-  // Rules hold threads and touched fractions against each other.
-  for (const double touch : {0.0, 1.0}) {
-    for (const char* thread : {"main", "worker"}) {
-      Place beside = place;
-      beside.touch = touch;
-      beside.thread = thread;
-      points.push_back(audited(allocator, spec_of(beside), place.timeout_s));
-      if (!has_result(points.back())) {
-        return unknown(fmt::format("{}: {}", word_of(points.back().status), points.back().reason.value_or("")));
-      }
-    }
+  const std::vector<Point> points = audited_for_rules(allocator, place.case_name, place.size_bytes, place.timeout_s);
+  for (const Point& point : points) {
+    if (!has_result(point)) return unknown(fmt::format("{}: {}", word_of(point.status), point.reason.value_or("")));
   }
   std::uint64_t count = 0;
   std::string titles;

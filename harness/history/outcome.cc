@@ -8,18 +8,11 @@
 namespace zerotax::history {
 namespace {
 
-constexpr Repeats kFindingRepeats{8, 8, 8, 8, 0};
 /// Where allocators that differ do so, if nobody has said a size.
 constexpr std::uint64_t kPlainSize = 20 * kMiB;
 
 std::vector<findings::Finding> findings_in(const Allocator& allocator, std::uint64_t size, double timeout_s) {
-  std::vector<Point> points;
-  for (const double touch : {0.0, 1.0}) {
-    for (const char* thread : {"main", "worker"}) {
-      points.push_back(audited(
-          allocator, {0, "calloc_loop", size, touch, thread, kFindingRepeats, {ClockMode::kStopped, 0}}, timeout_s));
-    }
-  }
+  const std::vector<Point> points = audited_for_rules(allocator, "calloc_loop", size, timeout_s);
   std::vector<findings::Finding> all;
   for (const findings::AllocatorFindings& each : findings::find_findings(points, Json())) {
     all.insert(all.end(), each.findings.begin(), each.findings.end());

@@ -31,7 +31,7 @@ struct Measured {
   int times = 0;
   std::vector<ClockMode> clocks = {};
   BaselineVerdict against(const Baseline& before) {
-    return hold_against(before, [&](const BaselinePart* /*part*/, const PointTime& time) {
+    return hold_against(before, [&](const BaselinePart& /*part*/, const PointTime& time) {
       clocks.push_back(time.clock);
       return baseline(zeroed(times++, time));
     });
@@ -85,10 +85,10 @@ TEST(LastingChanges, OfABaselineWithTheRealClockLeaveOutWhatAStoppedOrRacingCloc
 
 TEST(LastingChanges, OfThresholdsAreNamedWithWhatTheyWere) {
   const BaselineVerdict verdict =
-      hold_against(baseline(5, threshold(100)), [](const BaselinePart* part, const PointTime&) {
-        if (!part->thresholds) {
-          EXPECT_EQ(part->edges, (std::vector<std::uint64_t>{100, 101}));
-          EXPECT_TRUE(part->points.empty());
+      hold_against(baseline(5, threshold(100)), [](const BaselinePart& part, const PointTime&) {
+        if (!part.thresholds) {
+          EXPECT_EQ(part.edges, (std::vector<std::uint64_t>{100, 101}));
+          EXPECT_TRUE(part.points.empty());
         }
         return baseline(5, threshold(101));
       });
@@ -100,9 +100,9 @@ TEST(LastingChanges, OfThresholdsAreNamedWithWhatTheyWere) {
 TEST(LastingChanges, AreLookedForInWhatTheBaselineHoldsOnly) {
   Baseline points_only = baseline(5);
   points_only.thresholds.reset();
-  const BaselineVerdict verdict = hold_against(points_only, [](const BaselinePart* part, const PointTime&) {
-    EXPECT_FALSE(part->thresholds);
-    EXPECT_EQ(part->points.size(), 1U);
+  const BaselineVerdict verdict = hold_against(points_only, [](const BaselinePart& part, const PointTime&) {
+    EXPECT_FALSE(part.thresholds);
+    EXPECT_EQ(part.points.size(), 1U);
     Baseline measured = baseline(5);
     measured.thresholds.reset();
     return measured;
