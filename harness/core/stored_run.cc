@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRemedy = "give a results folder, or a file of zerotax run --json";
 constexpr const char* kDamaged = "measure it again";
+constexpr const char* kMeasureEdgesAgain = "delete it, or measure again: zerotax study --resume";
 
 /// A point that is as its schema says; its metrics must agree, and it must be the only one of its kind.
 Point checked_point(const Json& json, const std::string& where, std::set<std::string>& keys) {
@@ -47,6 +48,32 @@ std::string points_file(const Json& run, const fs::path& folder, const std::stri
                      kDamaged);
   }
   return (folder / name).string();
+}
+
+/// The points that a run's document holds itself.
+std::vector<Point> points_within(const Json& run, const std::string& file) {
+  std::vector<Point> points;
+  std::set<std::string> keys;
+  for (const Json& point : run.at("points")) {
+    points.push_back(checked_point(point, fmt::format("{} /points/{}", file, points.size()), keys));
+  }
+  return points;
+}
+
+/// What lies beside the points of a results folder.
+void read_beside(const fs::path& folder, StoredRun& stored) {
+  const std::string thresholds = (folder / "thresholds.json").string();
+  if (is_there(thresholds)) {
+    stored.thresholds = read_document(thresholds, "thresholds", "delete it, or search again: zerotax study --resume");
+    stored.files.push_back(thresholds);
+  }
+  const std::string edges = (folder / kEdgesFile).string();
+  if (is_there(edges)) {
+    const Json run = read_document(edges, "run", kMeasureEdgesAgain);
+    if (!run.contains("points")) throw UsageError(edges + " has no points of its own", kMeasureEdgesAgain);
+    stored.edges = points_within(run, edges);
+    stored.files.push_back(edges);
+  }
 }
 
 }  // namespace
@@ -80,19 +107,12 @@ StoredRun read_stored_run(const std::string& path) {
   stored.environment = run.at("environment");
   stored.files = {file};
   if (run.contains("points")) {
-    std::set<std::string> keys;
-    for (const Json& point : run.at("points")) {
-      stored.points.push_back(checked_point(point, fmt::format("{} /points/{}", file, stored.points.size()), keys));
-    }
+    stored.points = points_within(run, file);
   } else {
     const fs::path parent = fs::path(file).parent_path();
     stored.files.push_back(points_file(run, parent, file));
     stored.points = read_stored_points(stored.files.back());
-    const std::string thresholds = (parent / "thresholds.json").string();
-    if (is_there(thresholds)) {
-      stored.thresholds = read_document(thresholds, "thresholds", "delete it, or search again: zerotax study --resume");
-      stored.files.push_back(thresholds);
-    }
+    read_beside(parent, stored);
   }
   if (stored.points.empty()) {
     throw UsageError(fmt::format("{} has no points: nothing was measured", path),

@@ -8,17 +8,21 @@
 
 namespace zerotax {
 
+/// Of a study's folder, beside its points: what was measured at the two sizes of each threshold that matters.
+inline constexpr const char* kEdgesFile = "edges.json";
+
 /// The results of a run: read, never written to.
 struct StoredRun {
   Json environment;  ///< where it was measured
   std::vector<Point> points;
   Json thresholds;                 ///< the object of "zerotax.thresholds/1", or null
+  std::vector<Point> edges;        ///< of edges.json: on both sides of thresholds, one byte apart
   std::vector<std::string> files;  ///< what was read: nothing may be written there
 };
 
-/// Reads a results folder (run.json, points.jsonl, thresholds.json if it is there) or the file of `zerotax run --json`,
-/// and checks all of it against its schemas. A last line that was cut short is left out. Throws UsageError if it is
-/// neither, or damaged, or has no point at all or one twice.
+/// Reads a results folder (run.json, points.jsonl, thresholds.json and edges.json if they are there) or the file of
+/// `zerotax run --json`, and checks all of it against its schemas. A last line that was cut short is left out. Throws
+/// UsageError if it is neither, or damaged, or has no point at all or one twice.
 StoredRun read_stored_run(const std::string& path);
 
 /// The points of points.jsonl, checked as those of a stored run. Throws UsageError.

@@ -46,7 +46,7 @@ ExitStatus findings(const Options& options) {
   std::vector<NamedPath> inputs;
   for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
   check_outputs(options.exchange.outputs(), inputs);
-  std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds);
+  std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds, run.edges);
   keep_only(options.allocators, all);
   const Json json = findings_json(all, options.run);
   const std::vector<std::string> notes = findings_notes(run.points);

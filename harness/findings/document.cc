@@ -21,8 +21,12 @@ bool same_subject(const Point& one, const Point& other) {
 }
 
 /// `one`: any point of the allocator.
-FindingSubject subject_of(const Point& one, const std::vector<Point>& points, const Json& thresholds) {
-  FindingSubject subject{one.allocator, {}, {}, {}};
+FindingSubject subject_of(const Point& one, const std::vector<Point>& points, const Json& thresholds,
+                          const std::vector<Point>& edges) {
+  FindingSubject subject{one.allocator, {}, {}, {}, {}};
+  for (const Point& edge : edges) {
+    if (same_subject(one, edge)) subject.edges.push_back(&edge);
+  }
   for (const Point& point : points) (same_subject(one, point) ? subject.points : subject.peers).push_back(&point);
   if (thresholds.is_object()) {
     for (const Json& threshold : thresholds.at("thresholds")) {
@@ -71,19 +75,25 @@ Json knob_json(const Json& env, const Json& effect) {
   return {{"env", env}, {"effect", effect}, {"text", text}};
 }
 
-std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds) {
-  std::vector<const Point*> firsts;
+std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const Json& thresholds,
+                                        const std::vector<Point>& edges) {
+  std::vector<FindingSubject> subjects;
   for (const Point& point : points) {
-    if (std::any_of(firsts.begin(), firsts.end(), [&](const Point* one) { return same_subject(*one, point); }))
-      continue;
-    firsts.push_back(&point);
+    const bool known = std::any_of(subjects.begin(), subjects.end(), [&](const FindingSubject& subject) {
+      return same_subject(*subject.points.front(), point);
+    });
+    if (!known) subjects.push_back(subject_of(point, points, thresholds, edges));
   }
+  return subjects;
+}
+
+std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds,
+                                             const std::vector<Point>& edges) {
   std::vector<AllocatorFindings> all;
-  all.reserve(firsts.size());
-  for (const Point* first : firsts) {
+  for (const FindingSubject& subject : subjects_of(points, thresholds, edges)) {
+    const Point& first = *subject.points.front();
     AllocatorFindings& one =
-        all.emplace_back(AllocatorFindings{first->allocator, to_json(first->version), first->env, {}});
-    const FindingSubject subject = subject_of(*first, points, thresholds);
+        all.emplace_back(AllocatorFindings{first.allocator, to_json(first.version), first.env, {}});
     for (const FindingRule* rule : FindingRule::all()) {
       std::vector<Finding> found = rule->find(subject);
       for (Finding& finding : found) {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "core/typed_point.h"
 #include "findings/finding.h"
+#include "findings/rule.h"
 
 namespace zerotax::findings {
 
@@ -18,9 +19,16 @@ struct AllocatorFindings {
   std::vector<Finding> findings;  ///< most costly first
 };
 
-/// Applies every rule to the points of a run and the thresholds (the object of thresholds.json, or null). One entry per
-/// allocator and configuration, in order of appearance, those without findings too.
-std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds);
+/// What rules look at, one for each allocator and configuration of a run, in order of appearance. It points into its
+/// arguments.
+std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const Json& thresholds,
+                                        const std::vector<Point>& edges);
+
+/// Applies every rule to the points of a run, the thresholds (the object of thresholds.json, or null) and what was
+/// measured on both sides of these (edges_plan). One entry per allocator and configuration, in order of appearance,
+/// those without findings too.
+std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds,
+                                             const std::vector<Point>& edges = {});
 
 /// A setting with what it changed: figures, or {"na": why}; and that in words.
 Json knob_json(const Json& env, const Json& effect);

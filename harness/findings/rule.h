@@ -15,6 +15,7 @@ struct FindingSubject {
   std::string allocator;
   std::vector<const Point*> points;     ///< of this allocator
   std::vector<const Json*> thresholds;  ///< of this allocator, as in thresholds.json
+  std::vector<const Point*> edges;      ///< of this allocator, on both sides of its thresholds, one byte apart
   std::vector<const Point*> peers;      ///< points of the other allocators of the same run
 };
 

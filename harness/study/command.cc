@@ -13,6 +13,8 @@
 #include "core/point_json.h"
 #include "core/receive_points.h"
 #include "core/session.h"
+#include "core/stored_run.h"
+#include "findings/cliff_edges.h"
 #include "findings/document.h"
 #include "os/input_file.h"
 #include "study/plan.h"
@@ -53,6 +55,8 @@ void check_thresholds(const std::string& file) {
 Session make_session(const MeasureOptions& options, bool full) {
   if (!options.resume.empty()) {
     for (const char* file : {kThresholds, kRefillThresholds}) check_thresholds(options.resume + file);
+    const std::string edges = options.resume + "/" + kEdgesFile;
+    if (is_there(edges)) read_document(edges, "run", "delete it, and it is measured again");
     return Session::resume(options.resume, Subcommand::command_line);
   }
   Plan plan;
@@ -88,6 +92,18 @@ int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::st
   return session.run([&] { write_file(file, json_text(session.json())); });
 }
 
+/// Measures what one byte changes at those thresholds that are cliffs, and keeps it in the folder once all of it is
+/// there. Returns as search_thresholds.
+int measure_edges(const Plan& plan, const std::vector<Point>& points, const std::string& folder) {
+  const std::string file = folder + "/" + kEdgesFile;
+  if (is_there(file)) return 0;
+  Session session(findings::edges_plan(plan, points, read_json_file(folder + kThresholds)), std::nullopt,
+                  Subcommand::command_line);
+  const int signal = session.run();
+  if (signal == 0) write_file(file, json_text(session.json()));
+  return signal;
+}
+
 /// Only a study can be resumed as one: a run of chosen points has no thresholds and no summary.
 void check_study(const Plan& plan, const std::string& folder) {
   if (!plan.study.empty()) return;
@@ -109,18 +125,20 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   };
   search(threshold_axes(session.plan()), kThresholds);
   search(refill_axes(session.plan()), kRefillThresholds);
+  if (signal == 0) signal = measure_edges(session.plan(), points, folder);
   if (signal != 0) {
     fmt::print(stderr, "zerotax: interrupted after {} of {} points; resume with: zerotax study --resume {}\n",
                session.points().size(), session.plan().points.size(), folder);
     return ExitStatus::kDone;
   }
-  const Json findings = findings_json(find_findings(points, read_json_file(folder + kThresholds)), folder);
+  const StoredRun stored = read_stored_run(folder);
+  const Json findings = findings_json(find_findings(points, stored.thresholds, stored.edges), folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
   fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
   fmt::print(
-      "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, findings.json, "
-      "summary.json, summary.md{})\n",
+      "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, edges.json, "
+      "findings.json, summary.json, summary.md{})\n",
       folder, no_figures.empty() ? ", figures" : "");
   if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
   const std::string no_page = write_report_page(folder);

@@ -1,3 +1,7 @@
+#include "core/plan.h"
+#include "core/point_json.h"
+#include "findings/cliff_edges.h"
+#include "findings/document.h"
 #include "findings_testing.h"
 
 namespace zerotax::findings {
@@ -69,6 +73,47 @@ TEST(Cliff, SaysWhatHappensAndWhatItDoesToTheTime) {
   EXPECT_EQ(title_of(1000, 200),
             "one byte more than 1,048,575, and zeroed bytes go from 0 to 1,048,576, 1/5.0 of the time");
   EXPECT_EQ(title_of(1000, 1900), "one byte more than 1,048,575, and zeroed bytes go from 0 to 1,048,576");
+}
+
+TEST(Cliff, BetweenSizesFurtherApartNamesThese) {
+  const std::vector<Json> points{point_of({.size = 512 * kKiB}), point_of({.size = kMiB, .zeroed = kMiB})};
+  const Json found = found_json(points, thresholds({threshold(777'781)})).at("findings")[0];
+  EXPECT_EQ(found.at("title"),
+            "from 512 KiB to 1 MiB, across the threshold at 777,781 bytes, zeroed bytes go from 0 to 1,048,576");
+}
+
+/// A plan of what `points` are.
+Plan plan_of(const std::vector<Point>& points) {
+  Plan plan;
+  plan.allocators.push_back({"a", "", {}, {}, points.front().version.word().value_or("")});
+  for (const Point& point : points)
+    plan.points.push_back({0, point.case_name, point.size_bytes, point.touch, point.thread, {7, 7, 7, 7, 0}});
+  return plan;
+}
+
+TEST(Cliff, OfAStudyIsMeasuredAtTheTwoSizesThatItNames) {
+  const std::vector<Point> points =
+      typed_points({point_of({.size = 512 * kKiB}), point_of({.size = kMiB, .zeroed = kMiB}),
+                    point_of({.size = 2 * kMiB, .zeroed = 2 * kMiB})});
+  const Json at = thresholds({threshold(777'781), threshold(kMiB + 1)});
+  const Plan plan = edges_plan(plan_of(points), points, at);
+  ASSERT_EQ(plan.points.size(), 2) << "nothing changes at the other threshold";
+  EXPECT_EQ(plan.points[0].size_bytes, 777'780);
+  EXPECT_EQ(plan.points[1].size_bytes, 777'781);
+  EXPECT_EQ(plan.points[1].repeats.ops, 7);
+  const std::vector<Point> edges =
+      typed_points({point_of({.size = 777'780}), point_of({.size = 777'781, .zeroed = 777'781})});
+  const Finding found = find_findings(points, at, edges).front().findings.front();
+  EXPECT_EQ(found.title, "one byte more than 777,780, and zeroed bytes go from 0 to 777,781");
+  EXPECT_EQ(found.evidence.size(), 2);
+}
+
+TEST(Cliff, ThatTheTwoSizesDoNotShowIsNone) {
+  const std::vector<Point> points =
+      typed_points({point_of({.size = 512 * kKiB}), point_of({.size = kMiB, .zeroed = kMiB})});
+  const std::vector<Point> edges = typed_points({point_of({.size = 777'780}), point_of({.size = 777'781})});
+  for (const Finding& finding : find_findings(points, thresholds({threshold(777'781)}), edges).front().findings)
+    EXPECT_NE(finding.rule, "cliff");
 }
 
 TEST(Cliff, IsOfItsOwnLane) {

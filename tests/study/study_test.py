@@ -10,8 +10,8 @@ import pytest
 from conftest import (
     INTERRUPTED_BY_SIGINT, SOURCE, ZEROTAX, check_schema, clean_environment, planted, read_folder, without_progress, zerotax)
 
-FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "refill_thresholds.json", "findings.json",
-         "summary.json", "summary.md"}
+FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "refill_thresholds.json", "edges.json",
+         "findings.json",         "summary.json", "summary.md"}
 LANES = [("glibc", 0, "main"), ("glibc", 1, "main"), ("planted_never", 0, "main"), ("planted_never", 1, "main")]
 
 
@@ -34,6 +34,20 @@ def lanes_in(found):
     return sorted((lane["allocator"], lane["touch"], lane["thread"]) for lane in found["lanes"])
 
 
+def check_cliffs(folder, findings):
+    """The figures of a cliff are of the two sizes that its title names, one byte apart."""
+    edges = json.loads((folder / "edges.json").read_text())
+    check_schema(edges, "run")
+    cliff, = [each for each in findings if each["id"] == "glibc-cliff-33550313"]
+    sizes = [each["size_bytes"] for each in cliff["evidence"]]
+    assert sizes == [33_550_312, 33_550_313] * (len(sizes) // 2)
+    assert {each["size_bytes"] for each in edges["points"]} >= set(sizes)
+    assert cliff["title"].startswith("one byte more than 33,550,312, and ")
+    # glibc clears what was asked for, and what is left of its chunk.
+    below = cliff["evidence"][0]["figures"]["zeroed_bytes"]
+    assert 33_550_312 <= below <= 33_550_312 + 16 and f"zeroed bytes go from {below:,} to 0" in cliff["title"]
+
+
 def test_everything_is_in_the_folder(study):
     folder, said = study
     run, points = read_folder(folder)
@@ -50,6 +64,7 @@ def test_everything_is_in_the_folder(study):
     assert "glibc-redundant-reuse-20MiB" in [each["id"] for each in findings["findings"]]
     assert {each["rule"] for each in findings["findings"] if each["allocator"] == "planted_never"} == {
         "purge-storm", "refill-storm"}
+    check_cliffs(folder, findings["findings"])
     refill = json.loads((folder / "refill_thresholds.json").read_text())
     check_schema(refill, "thresholds")
     assert refill["case"] == "refill_loop" and {lane["touch"] for lane in refill["lanes"]} == {1}

@@ -1,16 +1,12 @@
 // One byte more, and an operation takes ten times the faults, or writes ten times the zeros; or a tenth of them.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
-#include <tuple>
 
-#include "base/size.h"
 #include "base/units.h"
-#include "core/operation_cost.h"
+#include "findings/cliff_edges.h"
 #include "findings/points.h"
 #include "findings/rule.h"
-#include "os/page.h"
 
 namespace zerotax::findings {
 namespace {
@@ -18,108 +14,39 @@ namespace {
 constexpr std::initializer_list<EvidenceMetric> kCliffFigures{
     Metric::kZeroedBytes, Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults, Metric::kCallocNs};
 
-/// A size that changes the behaviour, and a measured point on each side of it.
-struct Edge {
-  std::uint64_t at_bytes;
-  const Point* below;
-  const Point* above;
-};
-
-/// Points of one lane, by size.
-using Lane = std::map<std::uint64_t, const Point*>;
-
-std::map<std::pair<double, std::string>, Lane> lanes_of(const FindingSubject& subject) {
-  std::map<std::pair<double, std::string>, Lane> lanes;
-  for (const Point* point : subject.points) {
-    if (!is_plain_loop(*point)) continue;
-    lanes[{point->touch, point->thread}][point->size_bytes] = point;
+Finding finding_at(const CliffEdge& edge) {
+  Finding finding;
+  finding.name = "cliff";
+  finding.exact = true;
+  finding.from_bytes = finding.to_bytes = finding.named_bytes = edge.at_bytes;
+  finding.severity = edge.at_bytes >= kBigBlock ? Severity::kMedium : Severity::kLow;
+  const std::string time = time_words(*edge.above, *edge.below);
+  const std::string at = format_count(edge.at_bytes);
+  if (edge.is_exact()) {
+    finding.title = fmt::format("one byte more than {}, and {}{}", format_count(edge.at_bytes - 1), edge.words, time);
+    finding.sentence = fmt::format(
+        "At {} bytes ({}) the behaviour of calloc changes with one byte of size: {} an "
+        "operation{}.",
+        at, format_size(edge.at_bytes), edge.words, time);
+  } else {
+    // Of these two sizes, not of the two around the threshold, are the figures.
+    const std::string below = format_size(edge.below->size_bytes);
+    const std::string above = format_size(edge.above->size_bytes);
+    finding.title =
+        fmt::format("from {} to {}, across the threshold at {} bytes, {}{}", below, above, at, edge.words, time);
+    finding.sentence = fmt::format(
+        "At {} bytes ({}) the behaviour of calloc changes: from {} below it to {} above, {} an operation{}.", at,
+        format_size(edge.at_bytes), below, above, edge.words, time);
   }
-  return lanes;
-}
-
-/// Between two thresholds behaviour does not change, so the point nearest to one stands for that side of it.
-void add_threshold_edges(const FindingSubject& subject, double touch, const std::string& thread, const Lane& lane,
-                         std::vector<Edge>& edges) {
-  std::vector<const Json*> thresholds;
-  for (const Json* threshold : subject.thresholds) {
-    if (threshold->at("touch") == touch && threshold->at("thread") == thread) thresholds.push_back(threshold);
-  }
-  std::uint64_t before = 0;
-  for (std::size_t i = 0; i < thresholds.size(); ++i) {
-    const auto at = thresholds[i]->at("at_bytes").get<std::uint64_t>();
-    const auto after =
-        i + 1 < thresholds.size() ? thresholds[i + 1]->at("after_bytes").get<std::uint64_t>() : UINT64_MAX;
-    const std::uint64_t segment = before;
-    before = at;
-    if (!thresholds[i]->at("exact").get<bool>() || thresholds[i]->at("noisy").get<bool>()) continue;
-    const auto above = lane.lower_bound(at);
-    if (above == lane.begin() || above == lane.end() || above->first > after) continue;
-    const auto below = std::prev(above);
-    if (below->first >= segment) edges.push_back({at, below->second, above->second});
-  }
-}
-
-void add_neighbour_edges(const Lane& lane, std::vector<Edge>& edges) {
-  for (auto above = lane.begin(); above != lane.end(); ++above) {
-    if (above == lane.begin() || std::prev(above)->first + 1 != above->first) continue;
-    const bool known =
-        std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) { return edge.at_bytes == above->first; });
-    if (!known) edges.push_back({above->first, std::prev(above)->second, above->second});
-  }
-}
-
-/// "" if no figure changes by ten times; else what does, in words.
-std::string change_words(const Edge& edge) {
-  const auto jump = [&](std::optional<std::uint64_t> below, std::optional<std::uint64_t> above, std::uint64_t unit) {
-    if (!below || !above) return false;
-    const std::uint64_t below_whole = edge.below->size_bytes / unit;
-    const std::uint64_t above_whole = edge.above->size_bytes / unit;
-    return (is_little(*below, below_whole) && is_much(*above, above_whole)) ||
-           (is_much(*below, below_whole) && is_little(*above, above_whole));
-  };
-  const auto change = [](const char* what, std::uint64_t below, std::uint64_t above) {
-    return fmt::format("{} {} to {}", what, format_count(below), format_count(above));
-  };
-  std::string words;
-  const auto faults = std::pair{operation_faults(*edge.below), operation_faults(*edge.above)};
-  if (jump(faults.first, faults.second, kPageBytes))
-    words = change("page faults go from", *faults.first, *faults.second);
-  const auto zeroed =
-      std::pair{edge.below->evident_count(Metric::kZeroedBytes), edge.above->evident_count(Metric::kZeroedBytes)};
-  if (jump(zeroed.first, zeroed.second, 1)) {
-    words += (words.empty() ? "" : ", ") + change("zeroed bytes go from", *zeroed.first, *zeroed.second);
-  }
-  return words;
+  return finding;
 }
 
 std::vector<Finding> find_cliff(const FindingSubject& subject) {
   std::map<std::uint64_t, Finding> found;
-  for (const auto& [key, lane] : lanes_of(subject)) {
-    std::vector<Edge> edges;
-    add_threshold_edges(subject, key.first, key.second, lane, edges);
-    add_neighbour_edges(lane, edges);
-    for (const Edge& edge : edges) {
-      const std::string words = change_words(edge);
-      if (words.empty()) continue;
-      Finding& finding = found[edge.at_bytes];
-      if (finding.evidence.empty()) {
-        finding.name = "cliff";
-        finding.exact = true;
-        finding.from_bytes = finding.to_bytes = finding.named_bytes = edge.at_bytes;
-        finding.severity = edge.at_bytes >= kBigBlock ? Severity::kMedium : Severity::kLow;
-        finding.title = fmt::format("one byte more than {}, and {}{}", format_count(edge.at_bytes - 1), words,
-                                    time_words(*edge.above, *edge.below));
-        const bool neighbours = edge.below->size_bytes + 1 == edge.above->size_bytes;
-        const auto size_words = neighbours ? format_count : format_size;
-        finding.sentence = fmt::format(
-            "At {} bytes ({}) the behaviour of calloc changes within one byte of size: measured at {} and {}{}, {} an "
-            "operation.",
-            format_count(edge.at_bytes), format_size(edge.at_bytes), size_words(edge.below->size_bytes),
-            size_words(edge.above->size_bytes), neighbours ? " bytes" : "", words);
-      }
-      finding.evidence.push_back(evidence_of(*edge.below, kCliffFigures));
-      finding.evidence.push_back(evidence_of(*edge.above, kCliffFigures));
-    }
+  for (const CliffEdge& edge : cliff_edges(subject)) {
+    Finding& finding = found.try_emplace(edge.at_bytes, finding_at(edge)).first->second;
+    finding.evidence.push_back(evidence_of(*edge.below, kCliffFigures));
+    finding.evidence.push_back(evidence_of(*edge.above, kCliffFigures));
   }
   std::vector<Finding> findings;
   findings.reserve(found.size());
