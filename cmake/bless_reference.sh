@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies programs advise stress reports compare check_alarms report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies programs advise tour stress reports compare check_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -81,6 +81,8 @@ programs() {
   build/bin/benchmark-programs --json "$1/programs.json" >"$1/benchmark-programs.txt" || [ $? = 1 ] || exit
   $python plots/programs.py "$1/programs.json" >/dev/null
 }
+
+tour() { docs/examples/tour.sh "$1/tour"; }
 
 advise() { docs/examples/advise.sh "$1/advise"; }
 
