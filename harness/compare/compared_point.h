@@ -18,7 +18,8 @@ struct ComparedSide {
   /// What an operation does, by figure (kWorkFigures): one value for each process that was looked at, a whole number or
   /// {"na": why}.
   std::map<std::string, std::vector<Json>> work;
-  std::optional<double> ns;  ///< of one process, where there are no pairs: an operation's time
+  std::optional<double> ns;             ///< of one process, where there are no pairs: an operation's time
+  std::vector<std::string> modes = {};  ///< of the first process whose calls were not alike: mode_lines
 };
 
 /// The figures that are compared exactly; more is worse. Bytes; minor faults and system calls of an operation.

@@ -39,6 +39,7 @@ Json side_json(const ComparedPoint& point, bool after) {
     const auto found = side.work.find(name);
     json["work"][name] = found == side.work.end() ? Json::array() : Json(found->second);
   }
+  if (!side.modes.empty()) json["modes"] = side.modes;
   return json;
 }
 

@@ -29,6 +29,16 @@ std::string work_text(const CompareVerdict& verdict) {
   return text;
 }
 
+std::string modes_text(const ComparedPoint& point) {
+  std::string text;
+  for (const auto& [name, side] : {std::pair{"OLD", &point.before}, std::pair{"NEW", &point.after}}) {
+    if (side->modes.empty()) continue;
+    text += fmt::format("{}'s calls are not alike; what is compared is their mean\n", name);
+    for (const std::string& line : side->modes) text += "  " + line + "\n";
+  }
+  return text;
+}
+
 std::string pairs_text(const ComparedPoint& point) {
   std::string text = fmt::format("pairs of processes (median time of an operation)\n  {:>10} {:>10} {:>8}  {}\n", "OLD",
                                  "NEW", "ratio", "first");
@@ -83,7 +93,7 @@ std::string explain_text(const CompareReport& report, std::size_t i) {
   if (verdict.kind == CompareKind::kInvalid) {
     return text + wrap(verdict.reason, "  cannot be compared: ", "    ") + "verdict: INVALID\n";
   }
-  text += work_text(verdict);
+  text += work_text(verdict) + modes_text(point);
   if (!point.pairs.empty()) text += pairs_text(point);
   text += time_text(report, verdict);
   return text + wrap(fmt::format("verdict: {}: {}", compare_word(verdict.kind), verdict.reason), "", "  ");

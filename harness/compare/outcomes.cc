@@ -98,6 +98,13 @@ std::vector<std::string> compare_notes(const CompareReport& report) {
   if (!report.measured) {
     notes.emplace_back("The runs were made apart: what is counted is judged exactly, times decide nothing.");
   }
+  const auto mixed = static_cast<std::uint64_t>(std::count_if(
+      report.points.begin(), report.points.end(),
+      [](const ComparedPoint& point) { return !point.before.modes.empty() || !point.after.modes.empty(); }));
+  if (mixed > 0) {
+    notes.push_back(fmt::format("The calls of {} are not alike: their means are compared. --explain shows each kind.",
+                                format_counted(mixed, "point")));
+  }
   notes.push_back(false_alarm_text(report));
   return notes;
 }

@@ -2,32 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "base/size.h"
 #include "base/units.h"
+#include "core/value_words.h"
 #include "findings/points.h"
 
 namespace zerotax::study {
 
 using findings::bound_words;
 namespace {
-
-std::string bytes(const MetricValues& values, Metric metric) {
-  const auto count = values.count(metric);
-  if (!count) return "n/a";
-  return *count == 0 ? "0" : format_size(*count);
-}
-
-std::string count(const MetricValues& values, Metric metric) {
-  const auto count = values.count(metric);
-  return count ? format_count(*count) : "n/a";
-}
-
-std::string time(const MetricValues& values, Metric metric) {
-  const auto ns = values.number(metric);
-  return ns ? format_ns(*ns) : "n/a";
-}
 
 /// The allocator and, if it is a worker, the thread, in 22 places.
 std::string row_label(const Point& point) {
@@ -68,40 +51,26 @@ std::string forks_table(const std::vector<Point>& points) {
     }
     const bool huge = point.case_name.ends_with("_huge");
     text += fmt::format("{:<22} {:>8} {:>5g} {:>7}", row_label(point), format_size(point.size_bytes), point.touch,
-                        time(point, Metric::kForkNs));
-    text += fmt::format("  {:<6} {:>8} {:>8} {:>8}\n", "child", count(point, Metric::kChildCopies),
-                        count(point, Metric::kChildReuses), count(point, Metric::kChildZeroFills));
-    text += fmt::format("{:<45}", fmt::format("  page tables: {}{}", bytes(point, Metric::kPageTableBytes),
+                        time_word(point, Metric::kForkNs));
+    text += fmt::format("  {:<6} {:>8} {:>8} {:>8}\n", "child", count_word(point, Metric::kChildCopies),
+                        count_word(point, Metric::kChildReuses), count_word(point, Metric::kChildZeroFills));
+    text += fmt::format("{:<45}", fmt::format("  page tables: {}{}", bytes_word(point, Metric::kPageTableBytes),
                                               huge ? "; huge pages advised" : ""));
-    text += fmt::format("  {:<6} {:>8} {:>8} {:>8}\n", "parent", count(point, Metric::kParentCopies),
-                        count(point, Metric::kParentReuses), count(point, Metric::kParentZeroFills));
+    text += fmt::format("  {:<6} {:>8} {:>8} {:>8}\n", "parent", count_word(point, Metric::kParentCopies),
+                        count_word(point, Metric::kParentReuses), count_word(point, Metric::kParentZeroFills));
   }
   return text;
-}
-
-/// "  2 of 7 calls".
-std::string share_words(const CallMode& kind, const std::vector<CallMode>& all) {
-  const std::uint64_t calls = std::accumulate(all.begin(), all.end(), std::uint64_t{0},
-                                              [](std::uint64_t sum, const CallMode& each) { return sum + each.ops; });
-  return fmt::format("  {} of {} calls", kind.ops, calls);
 }
 
 /// For points whose calls differ, a line for each kind of call; empty if there are none. The table has medians.
 std::string modes_list(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {
-    if (point.audit_modes.empty() && point.timing_modes.empty()) continue;
+    const std::vector<std::string> lines = mode_lines(point);
+    if (lines.empty()) continue;
     text += fmt::format("{}{} {}, touch {:g}: the calls are not alike\n", text.empty() ? "\n" : "", row_label(point),
                         format_size(point.size_bytes), point.touch);
-    for (const CallMode& kind : point.audit_modes) {
-      text += fmt::format("{}: {} zeroed, {} of it redundant, {} populated\n", share_words(kind, point.audit_modes),
-                          bytes(kind, Metric::kZeroedBytes), bytes(kind, Metric::kRedundantZeroedBytes),
-                          bytes(kind, Metric::kPopulatedBytes));
-    }
-    for (const CallMode& kind : point.timing_modes) {
-      text += fmt::format("{}: {} page faults, {}\n", share_words(kind, point.timing_modes),
-                          count(kind, Metric::kCallocFaults), time(kind, Metric::kCallocNs));
-    }
+    for (const std::string& line : lines) text += "  " + line + "\n";
   }
   return text;
 }
@@ -111,10 +80,10 @@ std::string frees_text(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {
     if (point.evident_count(Metric::kZeroedInFreeBytes).value_or(0) == 0) continue;
-    text += fmt::format("{} {}, touch {:g}: free zeroes {}{}, {} of it redundant\n", row_label(point),
-                        format_size(point.size_bytes), point.touch,
-                        bound_words(point.is_upper_bound(Metric::kZeroedInFreeBytes)),
-                        bytes(point, Metric::kZeroedInFreeBytes), bytes(point, Metric::kRedundantZeroedInFreeBytes));
+    text += fmt::format(
+        "{} {}, touch {:g}: free zeroes {}{}, {} of it redundant\n", row_label(point), format_size(point.size_bytes),
+        point.touch, bound_words(point.is_upper_bound(Metric::kZeroedInFreeBytes)),
+        bytes_word(point, Metric::kZeroedInFreeBytes), bytes_word(point, Metric::kRedundantZeroedInFreeBytes));
   }
   return text;
 }
@@ -130,9 +99,9 @@ std::string points_table(const std::vector<Point>& points) {
       text += "skipped\n";
       continue;
     }
-    text += fmt::format("{:>9} {:>9} {:>9} {:>9}{}\n", time(point, Metric::kCallocNs),
-                        count(point, Metric::kCallocFaults), bytes(point, Metric::kZeroedBytes),
-                        bytes(point, Metric::kRedundantZeroedBytes), point.is_ok() ? "" : " !");
+    text += fmt::format("{:>9} {:>9} {:>9} {:>9}{}\n", time_word(point, Metric::kCallocNs),
+                        count_word(point, Metric::kCallocFaults), bytes_word(point, Metric::kZeroedBytes),
+                        bytes_word(point, Metric::kRedundantZeroedBytes), point.is_ok() ? "" : " !");
   }
   text += modes_list(points) + transfers_table(points) + forks_table(points) + frees_text(points);
   for (const Point& point : points) {

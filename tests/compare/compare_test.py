@@ -74,6 +74,18 @@ def test_figures_that_differ_are_looked_at_again():
     assert (changes(point)["zeroed_bytes"], changes(point)["syscalls"]) == ("more", "less")
 
 
+def test_what_only_some_calls_do_is_not_hidden_behind_a_median():
+    found = compare(library("never"), library("one_in_seven"), "--size", "4MiB", *FEW)
+    point, = found["points"]
+    zeroed = set(point["new"]["work"]["zeroed_bytes"])
+    # Of the steady state's calls one or none, by where the seventh falls: the same in every process.
+    assert zeroed == {MIB} and changes(point)["redundant_zeroed_bytes"] == "more", point
+    assert point["new"]["modes"][:2] == ["3 of 4 calls: 0 zeroed, 0 of it redundant, 0 populated",
+                                         "1 of 4 calls: 4 MiB zeroed, 4 MiB of it redundant, 4 MiB populated"]
+    assert "modes" not in point["old"]
+    assert any("not alike" in note for note in found["notes"])
+
+
 def test_an_allocator_is_the_same_as_itself_in_what_it_does():
     found = compare("glibc", "glibc", "--size", "64KiB", "--size", "1MiB", *FEW)
     for point in found["points"]:

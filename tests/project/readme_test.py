@@ -35,3 +35,33 @@ def test_the_reference_run_is_complete_and_valid():
     check = subprocess.run([sys.executable, SOURCE / "plots/validate.py", SOURCE / "results/reference"],
                            capture_output=True, text=True, check=False)
     assert check.returncode == 0, check.stdout + check.stderr
+
+
+def test_the_first_screen_has_a_result_and_the_two_commands():
+    first = (SOURCE / "README.md").read_text(encoding="utf-8").splitlines()[:16]
+    assert any(line.startswith("![") and "results/reference/" in line for line in first)
+    assert {"./run study", "./run test"} <= {line.split("  ")[0] for line in first}
+
+
+def examples():
+    """Every command line of zerotax in the pages for newcomers: (page, words)."""
+    for page in ("README.md", "docs/examples.md", "docs/regression.md"):
+        text = (SOURCE / page).read_text(encoding="utf-8")
+        blocks = "\n".join(re.findall(r"^```[a-z]*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+        for command in [*re.findall(r"`(zerotax [^`\n]+)`", text), *re.findall(r"^(?:\$ )?(zerotax .*)$", blocks, re.MULTILINE)]:
+            yield page, command.split("  #")[0].split(" -- ")[0].split()
+
+
+def test_every_example_names_a_command_and_options_that_exist():
+    zerotax = pathlib.Path(os.environ["ZEROTAX_BUILD"]) / "bin/zerotax"
+    helps = {}
+    for page, words in examples():
+        name = words[1]
+        if name not in helps:
+            shown = subprocess.run([zerotax, name, "--help"], capture_output=True, text=True, check=False)
+            assert shown.returncode == 0, f"{page}: zerotax {name}: {shown.stderr}"
+            helps[name] = shown.stdout
+        for word in words[2:]:
+            option = re.match(r"--[a-z-]+", word)
+            assert not option or name == "trace" or option.group() in helps[name], f"{page}: {' '.join(words)}"
+    assert len(helps) > 20
