@@ -32,7 +32,7 @@ def summary_of(source: Path, zerotax: Path | None = None) -> dict[str, Any] | No
     if source.name != "run.json" or not beside.is_file():
         return ask(given, "summary", str(given), given=zerotax)
     found = read_document(beside, SCHEMA, f"write it anew: `zerotax summary {given} --json {beside}`")
-    if "figures" in found and "unfinished" in found["run"]:
+    if "figures" in found and "unfinished" in found["run"] and "ranking" in found:
         return found
     try:
         return ask(given, "summary", str(given), given=zerotax) or found

@@ -10,6 +10,7 @@
 #include "core/metric_json.h"
 #include "findings/figures_text.h"
 #include "findings/projects.h"
+#include "findings/remedies.h"
 #include "findings/rule.h"
 #include "findings/tax.h"
 
@@ -62,6 +63,14 @@ std::string knob_words(const Json& knob) {
   return fmt::format("{}: {}", breakable(env_words(knob.at("env"))), knob.at("text").get<std::string>());
 }
 
+/// What the rule of this name looks for, in a line.
+std::string meaning_of_rule(const std::string& name) {
+  for (const FindingRule* rule : FindingRule::all()) {
+    if (name == rule->name()) return rule->meaning();
+  }
+  return name;
+}
+
 Json shown_in_json(const ShownIn& shown) {
   Json columns = Json::object();
   if (*shown.column != '\0') columns[std::string(shown.figure) + ".f"] = shown.column;
@@ -88,13 +97,14 @@ std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const 
 }
 
 std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds,
-                                             const std::vector<Point>& edges) {
+                                             const std::vector<Point>& edges, const std::vector<std::string>& rules) {
   std::vector<AllocatorFindings> all;
   for (const FindingSubject& subject : subjects_of(points, thresholds, edges)) {
     const Point& first = *subject.points.front();
     AllocatorFindings& one =
         all.emplace_back(AllocatorFindings{first.allocator, to_json(first.version), first.env, {}});
     for (const FindingRule* rule : FindingRule::all()) {
+      if (!rules.empty() && std::find(rules.begin(), rules.end(), rule->name()) == rules.end()) continue;
       std::vector<Finding> found = rule->find(subject);
       for (Finding& finding : found) {
         finding.rule = rule->name();
@@ -113,12 +123,14 @@ Json finding_json(const AllocatorFindings& subject, const Finding& finding) {
   Json json;
   json["id"] = finding_id(subject.allocator, finding);
   json["rule"] = finding.rule;
+  json["meaning"] = meaning_of_rule(finding.rule);
   json["allocator"] = subject.allocator;
   json["version"] = subject.version;
   json["env"] = subject.env;
   json["severity"] = severity_word(finding.severity);
   json["title"] = finding.title;
   json["sentence"] = finding.sentence;
+  json["sizes"] = range_text(finding.from_bytes, finding.to_bytes);
   json["shown_in"] = shown_in_json(finding.shown_in.value_or(ShownIn{"time"}));
   json["evidence"] = finding.evidence;
   for (Json& entry : json["evidence"]) entry["text"] = figures_text(entry.at("figures"));
@@ -126,6 +138,8 @@ Json finding_json(const AllocatorFindings& subject, const Finding& finding) {
   for (const Json& knob : upstream_entries(subject.allocator, "knobs", finding)) {
     json["knobs"].push_back(knob_json(knob.at("env"), not_available("not tried yet: zerotax report tries it")));
   }
+  json["remedies"] = remedies_of(subject, finding);
+  json["remedy"] = remedies_sentence(json["remedies"]);
   return json;
 }
 

@@ -26,9 +26,10 @@ std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const 
 
 /// Applies every rule to the points of a run, the thresholds (the object of thresholds.json, or null) and what was
 /// measured on both sides of these (edges_plan). One entry per allocator and configuration, in order of appearance,
-/// those without findings too.
+/// those without findings too. `rules`: the names of those to apply; all of them if it is empty.
 std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds,
-                                             const std::vector<Point>& edges = {});
+                                             const std::vector<Point>& edges = {},
+                                             const std::vector<std::string>& rules = {});
 
 /// A setting with what it changed: figures, or {"na": why}; and that in words.
 Json knob_json(const Json& env, const Json& effect);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/units.h"
 #include "core/output_file.h"
+#include "findings/remedies.h"
 #include "study/figure_titles.h"
 #include "study/summary_sentences.h"
 #include "study/summary_words.h"
@@ -75,7 +77,40 @@ Json headline_json(const Verdicts& verdicts, std::size_t allocator) {
   return cells;
 }
 
-Json allocator_json(const Verdicts& verdicts, std::size_t n) {
+/// The rules whose findings are needless zeroing by calloc itself.
+const std::vector<std::string> kNeedlessRules{"redundant-fresh", "redundant-reuse"};
+
+/// What avoids the needless zeroing of an allocator's later calls, as its project's data says of the findings; null if
+/// there is none to avoid, or nobody knows whether there is.
+Json avoid_json(const AllocatorTax& tax, const std::vector<findings::AllocatorFindings>& all) {
+  if (tax.redundant.spans.empty()) return nullptr;
+  Json remedies = Json::array();
+  for (const findings::AllocatorFindings& one : all) {
+    const std::string version = one.version.is_string() ? one.version.get<std::string>() : "";
+    if (one.allocator != tax.allocator || version != tax.version || one.env != Json(tax.env)) continue;
+    std::vector<findings::Finding> needless = one.findings;
+    // Of the first calls of a process the rule says so in the name.
+    std::erase_if(needless, [](const auto& finding) { return finding.name.starts_with(finding.rule + "-first"); });
+    remedies = findings::united_remedies(one, needless);
+  }
+  const std::string text = findings::remedies_line(tax.allocator, remedies);
+  return Json{{"remedies", std::move(remedies)}, {"text", text}};
+}
+
+/// Whoever zeroes needlessly first, and of these, and of the others, the furthest from the fastest first.
+Json ranking_json(const Verdicts& verdicts) {
+  std::vector<std::size_t> ids(verdicts.allocators.size());
+  std::iota(ids.begin(), ids.end(), std::size_t{0});
+  const auto weight = [&](std::size_t n) {
+    const AllocatorTax& tax = verdicts.allocators[n];
+    const double ratio = tax.worst ? verdicts.points[*tax.worst].ratio.value_or(0) : 0;
+    return std::pair(!tax.redundant.spans.empty(), ratio);
+  };
+  std::stable_sort(ids.begin(), ids.end(), [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
+  return ids;
+}
+
+Json allocator_json(const Verdicts& verdicts, std::size_t n, const std::vector<findings::AllocatorFindings>& all) {
   const AllocatorTax& tax = verdicts.allocators[n];
   const char* worker = tax.worker_points == 0 ? "not measured" : tax.worker_differs.empty() ? "same" : "differs";
   Json json;
@@ -94,6 +129,7 @@ Json allocator_json(const Verdicts& verdicts, std::size_t n) {
   json["returns"] = ranges_json(tax.returns);
   json["slow"] = ranges_json(tax.slow);
   json["worst"] = worst_json(verdicts, tax);
+  json["avoid"] = avoid_json(tax, all);
   json["worker"] = Json{{"word", worker}, {"points", tax.worker_points}, {"bytes_differ_at", tax.worker_differs}};
   json["headline"] = headline_json(verdicts, n);
   return json;
@@ -199,6 +235,7 @@ Json run_head(const Verdicts& verdicts, const Json& run) {
 
 Json summary_json(const std::vector<Point>& points, const Json& run) {
   const Verdicts verdicts = findings::find_verdicts(points);
+  const auto needless = findings::find_findings(points, nullptr, {}, kNeedlessRules);
   Json json;
   json["schema"] = "zerotax.summary/1";
   json["run"] = run_head(verdicts, run);
@@ -214,9 +251,10 @@ Json summary_json(const std::vector<Point>& points, const Json& run) {
                            format_ns(findings::kSlowNs), findings::kSlowRatio)}};
   json["allocators"] = Json::array();
   for (std::size_t n = 0; n < verdicts.allocators.size(); ++n) {
-    json["allocators"].push_back(allocator_json(verdicts, n));
+    json["allocators"].push_back(allocator_json(verdicts, n, needless));
   }
-  json["sentences"] = summary_sentences(verdicts);
+  json["ranking"] = ranking_json(verdicts);
+  json["sentences"] = summary_sentences(verdicts, json["run"]);
   json["points"] = points_json(verdicts);
   json["touches"] = touches_json(verdicts);
   json["figures"] = figure_titles(verdicts);

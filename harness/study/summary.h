@@ -19,6 +19,8 @@ Json summary_json(const std::vector<Point>& points, const Json& run);
 std::string summary_text(const Json& summary);
 
 /// That a run was measured under load, and what that means; "" if it was not, or for null: nobody looked.
+std::string load_sentence(const Json& load);
+/// The same as a paragraph of the terminal.
 std::string load_text(const Json& load);
 
 /// Writes summary.json into a results folder, beside run.json. Returns it.

@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "study/apart.h"
+#include "study/summary.h"
 #include "study/summary_words.h"
 
 namespace zerotax::study {
@@ -111,6 +112,72 @@ void add_lead(const Verdicts& verdicts, Json& sentences) {
   }
 }
 
+std::string coverage(const Verdicts& verdicts) {
+  const auto bad = static_cast<std::uint64_t>(std::count_if(verdicts.points.begin(), verdicts.points.end(),
+                                                            [](const PointVerdict& point) { return !point.is_ok(); }));
+  return fmt::format("From {} of {}{}.", format_counted(verdicts.points.size(), "point"),
+                     format_counted(verdicts.allocators.size(), "allocator"),
+                     bad > 0 ? fmt::format(", {} of them without a result", format_count(bad)) : "");
+}
+
+/// "it writes zeros over 1,048,576,000 bytes that are zero already", or nothing where it does not.
+std::string needless_words(const PointVerdict& point) {
+  if (!point.calls || point.calls->empty()) return "";
+  const findings::RedundantCalls& calls = point.calls->front();
+  return fmt::format("{} {} zeros over {} bytes that are zero already",
+                     calls.every() ? "it" : findings::which_calls(calls),
+                     calls.every() || calls.ops == 1 ? "writes" : "write", findings::redundant_words(calls));
+}
+
+/// The worst case of needless zeroing of all allocators, or nothing where none is known to.
+const PointVerdict* worst_of_all(const Verdicts& verdicts) {
+  const PointVerdict* worst = nullptr;
+  for (const AllocatorTax& tax : verdicts.allocators) {
+    if (!tax.worst) continue;
+    const PointVerdict& point = verdicts.points[*tax.worst];
+    if (point.redundant() != Answer::kYes || !point.calloc_ns || needless_words(point).empty()) continue;
+    if (worst == nullptr || point.ratio.value_or(0) > worst->ratio.value_or(0)) worst = &point;
+  }
+  return worst;
+}
+
+/// The one sentence to read first: a promise that was broken, or the worst case of needless zeroing, or the first that
+/// is known.
+Json headline(const Verdicts& verdicts, const Json& sentences) {
+  for (const char* part : {"broken", "lead"}) {
+    if (const PointVerdict* worst = worst_of_all(verdicts); worst != nullptr && *part == 'l') {
+      std::string text = fmt::format("{} takes {} for a calloc of {} that nobody writes to", label_of(verdicts, *worst),
+                                     format_ns(*worst->calloc_ns), format_size(worst->size_bytes));
+      if (worst->ratio && *worst->ratio >= findings::kLevelRatio) {
+        text += fmt::format(", {} as long as {} ({})", times_text(*worst->ratio),
+                            verdicts.allocators[*worst->fastest].label, format_ns(*worst->fastest_ns));
+      }
+      return sentence("headline", "Worst case", fmt::format("{}: {}.", text, needless_words(*worst)),
+                      link_to("time", "calloc_loop", 0, "main", worst->size_bytes));
+    }
+    for (const Json& each : sentences) {
+      if (each.at("part") != part) continue;
+      const bool broken = *part == 'b';
+      return sentence(
+          "headline", each.at("subject").get<std::string>(),
+          (broken ? each.at("subject").get<std::string>() + " " : std::string()) + each.at("text").get<std::string>(),
+          each.value("link", Json()));
+    }
+  }
+  return sentence("headline", "Coverage", coverage(verdicts));
+}
+
+/// What spoils the run as a whole: that it is not complete, that others kept the machine busy. `run`: as in the
+/// summary.
+void add_warnings(const Json& run, Json& sentences) {
+  if (const Json& unfinished = run.at("unfinished"); unfinished.is_string()) {
+    sentences.push_back(sentence("warning", "Not complete", unfinished.get<std::string>()));
+  }
+  if (const std::string load = load_sentence(run.value("load", Json())); !load.empty()) {
+    sentences.push_back(sentence("warning", "Load", load));
+  }
+}
+
 Json untouched(const Verdicts& verdicts) {
   const char* subject = "Callocs big blocks and writes little of them (receive buffers, sparse tables)";
   std::vector<std::string> slow;
@@ -192,14 +259,6 @@ Json receives(const Verdicts& verdicts) {
                   link_to("receiving", slow.case_name, 0, slow.thread, slow.size_bytes));
 }
 
-std::string coverage(const Verdicts& verdicts) {
-  const auto bad = static_cast<std::uint64_t>(std::count_if(verdicts.points.begin(), verdicts.points.end(),
-                                                            [](const PointVerdict& point) { return !point.is_ok(); }));
-  return fmt::format("From {} of {}{}.", format_counted(verdicts.points.size(), "point"),
-                     format_counted(verdicts.allocators.size(), "allocator"),
-                     bad > 0 ? fmt::format(", {} of them without a result", format_count(bad)) : "");
-}
-
 }  // namespace
 
 Json link_to(const char* figure, const std::string& case_name, double touch, const std::string& thread,
@@ -209,11 +268,15 @@ Json link_to(const char* figure, const std::string& case_name, double touch, con
   return link;
 }
 
-Json summary_sentences(const Verdicts& verdicts) {
+Json summary_sentences(const Verdicts& verdicts, const Json& run) {
+  Json told = Json::array();
+  add_broken(verdicts, told);
+  add_lead(verdicts, told);
   Json sentences = Json::array();
-  add_broken(verdicts, sentences);
-  add_lead(verdicts, sentences);
-  for (const auto& told : {untouched, written, workers, receives}) sentences.push_back(told(verdicts));
+  add_warnings(run, sentences);
+  sentences.push_back(headline(verdicts, told));
+  for (Json& each : told) sentences.push_back(std::move(each));
+  for (const auto& of : {untouched, written, workers, receives}) sentences.push_back(of(verdicts));
   for (std::size_t n = 0; n < verdicts.allocators.size(); ++n) {
     const AllocatorTax& tax = verdicts.allocators[n];
     if (tax.redundant.known.empty() && tax.redundant.unknown.empty()) continue;

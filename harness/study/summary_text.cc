@@ -8,8 +8,8 @@
 namespace zerotax::study {
 namespace {
 
+constexpr const char* kHeading = "## Redundant zeroing, by allocator\n\n";
 constexpr const char* kIntroduction =
-    "## Redundant zeroing, by allocator\n\n"
     "A block from calloc must be all zero. Memory fresh from the kernel already is,\n"
     "and so is memory that nothing has written to. An allocator that writes zeros\n"
     "there anyway wastes time, page faults and memory. In this table, a program\n"
@@ -30,19 +30,38 @@ std::string table_of(const Json& allocators) {
   return text + "\n(time of one calloc; redundant: share of the 100 MiB that was zeroed needlessly)\n\n";
 }
 
+/// What avoids an allocator's needless zeroing, after what is said of it.
+std::string avoided(const Json& avoid) {
+  if (avoid.is_null()) return "";
+  return avoid.at("remedies").empty() ? " Nothing is known that avoids it."
+                                      : fmt::format(" Avoided by {}.", text_of(avoid, "text"));
+}
+
 }  // namespace
 
-std::string load_text(const Json& load) {
+std::string load_sentence(const Json& load) {
   if (!load.is_object() || !load.at("busy").get<bool>()) return "";
-  return wrap(text_of(load, "sentence") + " Times are not to be relied on; counts are right.", "\n", "");
+  return text_of(load, "sentence") + " Times are not to be relied on; counts are right.";
+}
+
+std::string load_text(const Json& load) {
+  const std::string sentence = load_sentence(load);
+  return sentence.empty() ? sentence : wrap(sentence, "\n", "");
 }
 
 std::string summary_text(const Json& summary) {
   const Json& allocators = summary.at("allocators");
-  std::string text = kIntroduction + table_of(allocators);
-  for (const Json& sentence : summary.at("sentences")) {
+  const Json& sentences = summary.at("sentences");
+  std::string text = kHeading;
+  for (const Json& sentence : sentences) {
+    if (sentence.at("part") == "headline") text += wrap("**" + text_of(sentence, "text") + "**", "", "") + "\n";
+  }
+  text += kIntroduction + table_of(allocators);
+  for (const Json& sentence : sentences) {
     if (sentence.at("part") != "each") continue;
-    text += wrap(fmt::format("**{}**: {}", text_of(sentence, "subject"), text_of(sentence, "text")), "- ", "  ");
+    text += wrap(fmt::format("**{}**: {}{}", text_of(sentence, "subject"), text_of(sentence, "text"),
+                             avoided(allocators.at(sentence.at("allocator").get<std::size_t>()).at("avoid"))),
+                 "- ", "  ");
   }
   text += load_text(summary.at("run").value("load", Json()));
   const Json& failures = summary.at("failures");

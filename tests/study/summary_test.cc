@@ -111,6 +111,50 @@ TEST(SummaryWorst, IsTheLargestRatioWithItsTime) {
   EXPECT_TRUE(has(sentence_of(summary, "each", "fast 1.0"), "It is the fastest, or level with it"));
 }
 
+TEST(SummaryHeadline, NamesTheWorstCaseAndWhyItTakesSoLong) {
+  const Json summary = summary_of({zeroed(kMiB, true, "slow", 10'000), zeroed(kMiB, false, "fast", 100)});
+  EXPECT_EQ(
+      sentence_of(summary, "headline", "Worst case"),
+      "slow 1.0 takes 10.0 µs for a calloc of 1 MiB that nobody writes to, 100 times as long as fast 1.0 (100 ns): "
+      "it writes zeros over 1,048,576 bytes that are zero already.");
+  EXPECT_TRUE(has(one_line_each(summary_text(summary)), "**slow 1.0 takes 10.0 µs"));
+}
+
+TEST(SummaryHeadline, IsTheDistanceOrWhoZeroesWhereNobodyZeroesNeedlessly) {
+  const Json apart = summary_of({zeroed(kMiB, false, "slow", 10'000), zeroed(kMiB, false, "fast", 100)});
+  EXPECT_TRUE(has(sentence_of(apart, "headline", "How far apart they are"), "100 times as long"));
+  const Json alone = summary_of({zeroed(kMiB, false)});
+  EXPECT_TRUE(has(sentence_of(alone, "headline", "Redundant zeroing"), "None of 1 allocator writes zeros"));
+  EXPECT_EQ(sentence_of(summary_of({}), "headline", "Coverage"), "From 0 points of 0 allocators.");
+}
+
+TEST(SummaryWarnings, SayThatTheRunWasDisturbedAndNothingOtherwise) {
+  const auto warned = [](bool busy, const char* state) {
+    const Json load{{"busy", busy}, {"sentence", "Measured under load."}};
+    return summary_json(typed_points({zeroed(kMiB, true)}), {{"state", state}, {"load", load}});
+  };
+  EXPECT_EQ(sentence_of(warned(true, "complete"), "warning", "Load"),
+            "Measured under load. Times are not to be relied on; counts are right.");
+  EXPECT_TRUE(has(sentence_of(warned(false, "interrupted"), "warning", "Not complete"), "The run is interrupted"));
+  for (const Json& sentence : warned(false, "complete").at("sentences")) EXPECT_NE(sentence.at("part"), "warning");
+}
+
+TEST(SummaryAvoid, IsWhatTheProjectsDataSaysOfTheFindings) {
+  const Json summary =
+      summary_of({zeroed(kMiB, true, "glibc"), zeroed(kMiB, true, "nobody"), zeroed(kMiB, false, "c")});
+  const Json& allocators = summary.at("allocators");
+  EXPECT_TRUE(has(allocators[0].at("avoid").at("text"), "`GLIBC_TUNABLES=glibc.malloc.mmap_threshold=131072`"));
+  EXPECT_EQ(allocators[1].at("avoid").at("text"), "nothing that is known");
+  EXPECT_EQ(allocators[2].at("avoid"), nullptr);
+  EXPECT_TRUE(has(one_line_each(summary_text(summary)), " Avoided by `GLIBC_TUNABLES="));
+}
+
+TEST(SummaryRanking, HasThoseThatZeroNeedlesslyFirstAndTheWorstOfThemBeforeTheOthers) {
+  const Json summary = summary_of({zeroed(kMiB, false, "fast", 100), zeroed(kMiB, false, "slow", 90'000),
+                                   zeroed(kMiB, true, "needless", 1000), zeroed(kMiB, true, "worst", 5000)});
+  EXPECT_EQ(summary.at("ranking"), Json({3, 2, 1, 0}));
+}
+
 TEST(SummaryReturns, NeedsACallThatGivesBackAndFaultsThatBringItAgain) {
   const auto word = [](const std::vector<std::string>& calls, std::uint64_t faults) {
     const Json point = point_of(Made{.touch = 1, .touch_faults = faults, .free_calls = calls});
@@ -161,8 +205,12 @@ TEST(SummaryRun, OneThatIsNotCompleteSaysHowFarItGot) {
 
 TEST(SummaryBroken, PromisesComeFirstWithHowManyAndWhy) {
   const Json summary = summary_of({crashed(2 * kMiB), crashed(kMiB)});
-  EXPECT_EQ(summary.at("sentences")[0].at("part"), "broken");
-  EXPECT_EQ(summary.at("sentences")[0].at("text"), "crashed at 1 MiB and at 1 more point: signal 6.");
+  const Json& headline = summary.at("sentences")[0];
+  const Json& broken = summary.at("sentences")[1];
+  EXPECT_EQ(headline.at("part"), "headline");
+  EXPECT_EQ(broken.at("part"), "broken");
+  EXPECT_EQ(broken.at("text"), "crashed at 1 MiB and at 1 more point: signal 6.");
+  EXPECT_EQ(headline.at("text"), broken.at("subject").get<std::string>() + " " + broken.at("text").get<std::string>());
   EXPECT_EQ(summary.at("failures").size(), 2U);
   EXPECT_EQ(sentence_of(summary, "coverage", "Coverage"), "From 2 points of 1 allocator, 2 of them without a result.");
 }
