@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "check/review_causes.h"
+#include "core/metric_json.h"
 
 namespace zerotax::check {
 namespace {
@@ -79,6 +80,47 @@ Json group_json(const ReviewGroup& group) {
   return json;
 }
 
+/// Which way a point went, of all changes of it: "same", "better", "worse", "mixed", "neither".
+std::string way_of(const Review& review, const PointIdentity& point) {
+  bool worse = false;
+  bool better = false;
+  bool any = false;
+  for (const ReviewGroup& group : review.groups) {
+    for (const std::size_t place : group.changes) {
+      const BaselineChange& change = review.changes[place];
+      if (!change.point || !(*change.point == point)) continue;
+      any = true;
+      worse = worse || group.direction == Direction::kWorse;
+      better = better || group.direction == Direction::kBetter;
+    }
+  }
+  if (!any) return "same";
+  return worse && better ? "mixed"
+                         : word_of(worse    ? Direction::kWorse
+                                   : better ? Direction::kBetter
+                                            : Direction::kNeither);
+}
+
+Json side_json(const Point* point) {
+  if (point == nullptr) return not_available("not measured");
+  Json json{{"status", word_of(point->status)}};
+  for (const Metric metric : kSteadyMetrics) add_value(*point, row_of(metric), json);
+  return json;
+}
+
+/// Every point that was compared, what did not change as well: before and after belong on one chart.
+Json points_json(const CheckResult& result) {
+  Json points = Json::array();
+  for (const Point& before : result.baseline.points) {
+    const PointIdentity point = identity_of(before);
+    Json& json = points.emplace_back(identity_json(point));
+    json["verdict"] = way_of(result.review, point);
+    json["before"] = side_json(&before);
+    json["after"] = side_json(point_of(result.measured, point));
+  }
+  return points;
+}
+
 Json result_json(const CheckResult& result) {
   Json json;
   json["allocator"] = allocator_json(result.allocator);
@@ -95,6 +137,7 @@ Json result_json(const CheckResult& result) {
   for (const ReviewGroup& group : result.review.groups) json["groups"].push_back(group_json(group));
   json["changes"] = Json::array();
   for (const BaselineChange& change : result.review.changes) json["changes"].push_back(change_json(change));
+  json["points"] = points_json(result);
   json["not_compared"] = Json::array();
   for (const NotCompared& each : result.not_compared) {
     json["not_compared"].push_back({{"name", each.name}, {"why", each.why}});

@@ -21,6 +21,7 @@ struct CheckResult {
   Allocator allocator;
   std::string baseline_path;
   Baseline baseline;  ///< what was compared of it
+  Baseline measured;  ///< the new measurement of that
   Review review;
   std::vector<NotCompared> not_compared;
   std::vector<std::string> accepted_failures;   ///< failing_in_baseline

@@ -70,6 +70,7 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   result.review = review_changes(scope.all_metrics || !scope.metrics.empty() ? sizes : compared, verdict.measured,
                                  std::move(verdict.changes));
   result.baseline = compared;
+  result.measured = verdict.measured;
   add_left_out(subject.baseline, scope, result);
   add_names(verdict.unsteady, "not the same each time", result);
   add_names(verdict.by_the_clock, "depends on the clock", result);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "compare/comparison.h"
@@ -43,6 +45,27 @@ Json side_json(const ComparedPoint& point, bool after) {
   return json;
 }
 
+/// "-38.2 %", "+1,852 %" as "+1852 %": tenths of a multiple say nothing.
+std::string percent_text(double log_ratio) {
+  const double percent = 100 * (std::exp(log_ratio) - 1);
+  return percent < 99.95 ? fmt::format("{:+.1f} %", percent) : fmt::format("{:+.0f} %", percent);
+}
+
+/// What became of the time, as benchmarks say it; of runs that were made apart, of the medians alone.
+Json change_text(const ComparedPoint& point, const TimeVerdict& time) {
+  if (time.kind != TimeVerdict::Kind::kUnknown) return percent_text(time.log_ratio);
+  const auto before = side_ns(point, false);
+  const auto after = side_ns(point, true);
+  if (!before || !after || *before <= 0 || *after <= 0) return not_available("not timed on both sides");
+  return percent_text(std::log(*after / *before));
+}
+
+Json change_interval_text(const TimeVerdict& time) {
+  if (time.kind == TimeVerdict::Kind::kUnknown) return not_available("there are no pairs of processes");
+  if (!std::isfinite(time.interval95.low)) return not_available("too few pairs for this level");
+  return fmt::format("{} to {}", percent_text(time.interval95.low), percent_text(time.interval95.high));
+}
+
 Json point_json(const CompareReport& report, std::size_t i) {
   const ComparedPoint& point = report.points[i];
   const CompareVerdict& verdict = report.verdicts[i];
@@ -65,6 +88,8 @@ Json point_json(const CompareReport& report, std::size_t i) {
                             {"decides", change.decides}});
   }
   json["time"] = time_json(verdict.time);
+  json["change"] = change_text(point, verdict.time);
+  json["change_interval"] = change_interval_text(verdict.time);
   json["old"] = side_json(point, false);
   json["new"] = side_json(point, true);
   json["pairs"] = Json::array();

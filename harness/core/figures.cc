@@ -52,7 +52,12 @@ std::string make_comparison_page(const std::string& document) {
     throw MachineError("the scripts of the page were not found", "build zerotax in its source folder");
   const auto python = find_python({"jinja2"});
   if (!python) throw MachineError("no python3 with jinja2 was found", "apt-get install python3-jinja2");
-  if (document.empty()) return "";
+  if (document.empty()) {
+    const ChildResult able = run_python(*python, {scripts + "/" + kScript, "--check"});
+    if (able.end == ChildResult::End::kExited && able.code == 0) return "";
+    throw MachineError("no page can be made here: " + able.errors.substr(0, able.errors.find('\n')),
+                       "leave --html out, or install what is missing");
+  }
   const TemporaryFolder folder("page");
   write_file(folder.file("in.json"), document);
   const std::string page = folder.file("page.html");

@@ -16,9 +16,9 @@ std::string write_report_page(const std::string& results_folder);
 /// is possible, and returns nothing. Throws MachineError with what to install, or what went wrong.
 std::string draw_svg(const std::string& name, const std::string& document);
 
-/// The HTML page of a comparison, before and after, by plots/page/write_comparison.py from the JSON of `zerotax
-/// compare` or `zerotax check`. An empty document only checks whether that is possible, and returns nothing. Throws
-/// MachineError with what to install, or what went wrong.
+/// The HTML page of a comparison, before and after or version by version, by plots/page/write_comparison.py from the
+/// JSON of `zerotax compare`, `zerotax check` or `zerotax history`. An empty document only checks whether that is
+/// possible, and returns nothing. Throws MachineError with what to install, or what went wrong.
 std::string make_comparison_page(const std::string& document);
 
 }  // namespace zerotax

@@ -23,6 +23,7 @@ constexpr const char* kHistoryExamples =
     "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.*' --out mimalloc-history\n"
     "  zerotax history --repo ~/src/jemalloc --recipe jemalloc --range 5.2.1..5.3.0 --no-thresholds --size 20MiB\n"
     "  zerotax history --repo . --build 'make -j {jobs}' --library 'libmine.so' --range v1.0..HEAD\n"
+    "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.1.*' --html history.html\n"
     "A range is followed along first parents, one row for each commit of it, and A itself first; --all-parents takes\n"
     "every commit. Tags are in the order of their versions. What is built and measured is kept in\n"
     "$XDG_CACHE_HOME/zerotax/history: a second run resumes.\n";
@@ -35,6 +36,7 @@ struct HistoryOptions {
   bool again = false;
   std::string out;
   std::string json;
+  std::string html;
 };
 
 /// The folder of --out is new, empty, or of an earlier history.
@@ -106,9 +108,11 @@ ExitStatus history(const HistoryOptions& options) {
   if (options.all_parents && options.range.empty()) {
     throw UsageError("--all-parents is about --range", "leave it out, or give --range A..B");
   }
-  check_outputs({{"--json", options.json}});
+  const std::vector<NamedPath> outputs{{"--json", options.json}, {"--html", options.html}};
+  check_outputs(outputs);
   check_out(options.out);
-  check_outside({{"--json", options.json}}, {"--out", options.out});
+  check_outside(outputs, {"--out", options.out});
+  if (!options.html.empty()) make_comparison_page("");
   try {
     const Git git;
     const Repository repository(git, options.common.repository);
@@ -124,7 +128,8 @@ ExitStatus history(const HistoryOptions& options) {
     const std::string text = history_text(json);
     write_folder(options, json, text);
     if (!options.json.empty()) write_file(options.json, json_text(json));
-    if (options.json != "-") fmt::print("{}", text);
+    if (!options.html.empty()) write_file(options.html, make_comparison_page(json_text(json)));
+    if (options.json != "-" && options.html != "-") fmt::print("{}", text);
     if (!found.complete) fmt::print(stderr, "zerotax: interrupted: the same command again resumes\n");
   } catch (const Interrupted&) {
     fmt::print(stderr, "zerotax: interrupted: nothing was written\n");
@@ -150,6 +155,7 @@ const Subcommand history_command(
           .option("--out", options->out, "folder for the JSON, the table and the figure; new, or of an earlier run")
           .path();
       arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      arguments.option("--html", options->html, "write a page with the versions as its axis to this file").path();
       return [options] { return history(*options); };
     });
 

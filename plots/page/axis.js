@@ -67,11 +67,12 @@ function yScale(unit, log, values, height) {
       .scaleLog()
       .domain([least / 1.5, Math.max(high, least * 10) * 1.3])
       .range([height, 0]);
+  // Lines at zero stand beside each other, above the axis.
   const scale = d3
     .scaleSymlog()
     .constant(least / 2)
     .domain([0, Math.max(high, least * 10) * 1.3])
-    .range([height, 0]);
+    .range([height - 16, 0]);
   scale.least = least;
   return scale;
 }

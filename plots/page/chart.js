@@ -1,6 +1,8 @@
 "use strict";
 // Lines over x. What is denser than the pixels is thinned to the least and the most of each, so that no peak is lost.
 const MOST_TOLD = 14;
+const MOST_NAMED = 12;
+const MOST_MARKS_TOLD = 3;
 
 function thinned(xs, ys, from, to, x) {
   if (to - from <= 1500) return d3.range(from, to);
@@ -37,18 +39,49 @@ function reasonText(line, place) {
   return (line.na && line.na[place]) || "n/a";
 }
 
+// Places that may be joined by a line: neither a gap nor a threshold (a size in line.cuts, the first that behaves
+// otherwise) is between them.
+function joined(line, kept) {
+  const parts = [];
+  let last = -1;
+  for (const place of kept) {
+    if (line.ys[place] === null) {
+      last = -1;
+      continue;
+    }
+    const cut =
+      last < 0 ||
+      (line.cuts && d3.bisectRight(line.cuts, line.xs[place]) > d3.bisectRight(line.cuts, line.xs[last]));
+    if (cut) parts.push([]);
+    parts[parts.length - 1].push(place);
+    last = place;
+  }
+  return parts;
+}
+
+// The names of lines beside their last places, moved apart where they would touch.
+const NAME_PITCH = 14;
+function spread(labels, height) {
+  labels.sort((a, b) => a.y - b.y);
+  let least = -8;
+  for (const label of labels) label.y = least = Math.max(label.y, least + NAME_PITCH);
+  let most = height - 4 + NAME_PITCH;
+  for (const label of labels.slice().reverse()) label.y = most = Math.min(label.y, most - NAME_PITCH);
+}
+
 class LineChart {
-  // `source()` gives {lines, x, y (units), xname, yname, words}; logX says whether x is logarithmic.
+  // `source()` gives {lines, x, y (units), xname, yname, words}, and what Frame knows; logX: whether x is logarithmic.
   constructor(figure, source, logX) {
     this.source = source;
     this.logX = logX;
-    const button = html("button", {type: "button", class: "log"}, figure.querySelector(".tools"), "");
-    button.addEventListener("click", () => State.set({[`${figure.id}.y`]: this.log() ? "linear" : "log"}));
-    this.button = button;
     this.key = figure.id;
     this.legend = html("p", {class: "names legend", "aria-hidden": "true"});
-    figure.querySelector(".plot").before(this.legend);
+    if (!figure.querySelector("#names")) figure.querySelector(".plot").before(this.legend);
     this.frame = new Frame(figure, () => this.model());
+    this.frame.content = raw => this.content(raw);
+    this.button = html("button", {type: "button", class: "log"}, null, "");
+    this.button.addEventListener("click", () => State.set({[`${figure.id}.y`]: this.log() ? "linear" : "log"}));
+    figure.querySelector(".zoom").prepend(this.button);
     this.table = new FigureTable(figure, () => this.content());
   }
   log() {
@@ -82,9 +115,13 @@ class LineChart {
       low: places[0],
       high: places[places.length - 1],
       places,
-      height: 300,
-      left: 84,
+      height: now.height || 300,
+      left: 66,
+      right: now.lines.length <= MOST_NAMED ? 26 + Math.min(6.6 * d3.max(now.lines, line => line.name.length) || 0, 130) : 14,
       xname: now.xname,
+      yname: now.yname,
+      pins: now.pins,
+      tick: now.tick,
       words: now.words,
       draw: (...how) => this.draw(...how),
       say: (...which) => this.say(...which),
@@ -118,6 +155,7 @@ class LineChart {
     const inside = svg("g", {"clip-path": clip}, layer);
     const zeros = lines.filter(line => line.ys.includes(0));
     const few = values.length <= 2500;
+    if (this.now.steps) this.steps(inside, x, y);
     lines.forEach((line, n) => {
       const end = Math.min(cuts[n][1], line.ys.length),
         kept = thinned(line.xs, line.ys, cuts[n][0], end, x);
@@ -125,21 +163,18 @@ class LineChart {
       const aside = zeros.length > 1 ? (zeros.indexOf(line) - (zeros.length - 1) / 2) * 2.2 : 0;
       const at = place => y(line.ys[place]) + (line.ys[place] === 0 ? aside : 0);
       const g = dress(svg("g", {"data-line": line.name}, inside), line);
-      this.band(g, line, kept, x, y);
-      let path = "",
-        pen = false;
-      for (const place of kept) {
-        if (line.ys[place] === null) {
-          pen = false;
-          continue;
-        }
-        path += `${pen ? "L" : "M"}${x(line.xs[place]).toFixed(1)} ${at(place).toFixed(1)}`;
-        pen = true;
-      }
+      const parts = line.bare ? kept.filter(place => line.ys[place] !== null).map(place => [place]) : joined(line, kept);
+      for (const part of parts) this.band(g, line, part, x, y);
+      const path = parts
+        .flatMap(part =>
+          part.map((place, nth) => `${nth ? "L" : "M"}${x(line.xs[place]).toFixed(1)} ${at(place).toFixed(1)}`),
+        )
+        .join("");
       svg("path", {class: "line", d: path, "stroke-dasharray": line.dash.join(" ")}, g);
-      if (few)
+      const alone = new Set(parts.filter(part => part.length === 1).map(part => part[0]));
+      if (few || alone.size)
         for (const place of kept) {
-          if (line.ys[place] === null) continue;
+          if (line.ys[place] === null || !(few || alone.has(place))) continue;
           svg(
             "path",
             {
@@ -155,11 +190,55 @@ class LineChart {
         if (cross >= 0 && cross <= width)
           svg("path", {class: "ended", d: `M${cross - 4} ${height - 9}l8 8m0 -8l-8 8`}, g);
       }
+      this.rug(g, line, x, width, height);
+    });
+    this.names(layer, x, y, height);
+  }
+
+  // From before to after: nothing is known of what lies between two sizes.
+  steps(inside, x, y) {
+    const [before, after] = this.now.lines;
+    before.xs.forEach((at, n) => {
+      if (before.ys[n] === null || after.ys[n] === null) return;
+      svg("path", {class: "step", d: `M${x(at).toFixed(1)} ${y(before.ys[n]).toFixed(1)}V${y(after.ys[n]).toFixed(1)}`}, inside);
     });
   }
 
+  // The thresholds of a line, as ticks that stand on the axis; short ones are of the first calls of a process alone.
+  rug(g, line, x, width, height) {
+    for (const mark of line.thresholds || []) {
+      const at = x(mark.at);
+      if (at < 0 || at > width) continue;
+      const d = `M${at.toFixed(1)} ${height + 5}v${mark.steady ? -14 : -9}`;
+      const tick = svg("path", {class: `rug ${mark.steady ? "" : "first"}`, d}, g);
+      svg("title", {}, tick, `${line.name}, ${countText(mark.at)} bytes: ${mark.changes.join("; ")}`);
+    }
+  }
+
+  // Where there is room for them; else the legend has to do.
+  names(layer, x, y, height) {
+    this.legend.hidden = this.frame.margin.right > 14;
+    if (!this.legend.hidden) return;
+    const [low, high] = x.domain(),
+      labels = [];
+    for (const line of this.now.lines) {
+      let last = Math.min(d3.bisectRight(line.xs, high), line.xs.length) - 1;
+      while (last >= 0 && line.ys[last] === null) --last;
+      if (last < 0 || line.xs[last] < low) continue;
+      labels.push({line, y: y(line.ys[last])});
+    }
+    spread(labels, height);
+    for (const {line, y: at} of labels) {
+      const g = dress(svg("g", {"data-name": line.name}, layer), line);
+      const mark = MARKS[line.marker] || MARKS.o;
+      svg("path", {class: `mark ${line.fill}`, d: mark, transform: `translate(${this.frame.inner + 13} ${at})`}, g);
+      const text = svg("text", {x: this.frame.inner + 22, y: at + 4, class: "line-name"}, g, line.name);
+      HeatMap.prototype.fit.call(this, text, line.name, this.frame.margin.right - 22);
+    }
+  }
+
   band(g, line, kept, x, y) {
-    if (!line.low) return;
+    if (!line.low || kept.length < 2) return;
     const ends = kept.filter(place => line.low[place] >= 0 && line.high[place] >= 0 && line.ys[place] !== null);
     if (ends.length < 2) return;
     const floor = Math.min(...y.domain().filter(value => value > 0));
@@ -190,21 +269,44 @@ class LineChart {
     }
     rows.sort((a, b) => (b.value === null ? -1 : b.value) - (a.value === null ? -1 : a.value));
     const notes = rows.length > MOST_TOLD ? [`and ${rows.length - MOST_TOLD} more, in the table`] : [];
-    return {title: placeText(this.now.x, at), rows: rows.slice(0, MOST_TOLD), notes};
+    notes.push(...this.near(place));
+    return {title: this.placed(at), rows: rows.slice(0, MOST_TOLD), notes};
   }
 
-  content() {
-    const {lines, x, y, xname} = this.source();
+  placed(value) {
+    return this.now.tick ? this.now.tick(value) : placeText(this.now.x, value);
+  }
+
+  // The thresholds that are nearer to this place than to another.
+  near(place) {
+    const places = this.frame.now.places,
+      found = [];
+    for (const line of this.now.lines)
+      for (const mark of line.thresholds || []) {
+        const next = d3.bisectLeft(places, mark.at);
+        const nearest =
+          next > 0 && (next === places.length || mark.at / places[next - 1] < places[next] / mark.at) ? next - 1 : next;
+        if (nearest !== place || !mark.steady) continue;
+        found.push(`${line.name}, from ${countText(mark.at)} bytes: ${mark.changes.join("; ")}`);
+      }
+    const more = found.length - MOST_MARKS_TOLD;
+    return more > 0 ? [...found.slice(0, MOST_MARKS_TOLD), `and ${countedText(more, "more threshold")}`] : found;
+  }
+
+  // `raw`: numbers, for a file.
+  content(raw) {
+    const {lines, x, y, xname, tick} = this.source();
     const places = unique([].concat(...lines.map(line => line.xs))).sort((a, b) => a - b);
+    const place = value => (tick ? tick(value) : raw ? value : placeText(x, value));
     return {
-      head: [xname, ...lines.map(line => line.name)],
+      head: [raw ? `${xname} (${x})` : xname, ...lines.map(line => line.name)],
       count: places.length,
       row: n => [
-        placeText(x, places[n]),
+        place(places[n]),
         ...lines.map(line => {
           const at = d3.bisectLeft(line.xs, places[n]);
           if (line.xs[at] !== places[n]) return "";
-          return line.ys[at] === null ? reasonText(line, at) : valueText(y, line.ys[at]);
+          return line.ys[at] === null ? reasonText(line, at) : raw ? line.ys[at] : valueText(y, line.ys[at]);
         }),
       ],
     };

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import math
+from typing import Any, Callable, Iterable
+from urllib.parse import urlencode
 
-from page.svg_chart import chart
-from zerotax_units import count_text, exact_size_text, time_text
+from page.documents import line
+from zerotax_documents import told
+from zerotax_looks import Style
+from zerotax_units import count_text, exact_size_text, size_text, time_text
 
 Part = dict[str, Any]
-# The words of a verdict, as every command has them, and the class of the style sheet.
-LOOKS = {"worse": "bad", "failed": "bad", "changed": "bad", "mixed": "bad"}
-OF_POINT = {"SLOWER": "bad"}
-FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {
-    "time": ("time of an operation", time_text),
-    "zeroed_bytes": ("bytes zeroed by calloc", exact_size_text),
-    "redundant_zeroed_bytes": ("of these, zero already", exact_size_text),
-    "faults": ("page faults of an operation", count_text),
-    "syscalls": ("system calls of an operation", count_text),
+# What benchmarks call the verdicts of the commands, the gravest first; the class of the style sheet is the first word.
+OUTCOMES = {
+    "failed": ("failed",),
+    "regressed": ("worse", "SLOWER"),
+    "mixed": ("mixed",),
+    "changed": ("changed", "neither"),
+    "improved": ("better", "FASTER"),
+    "undecided": ("AMBIGUOUS", "skipped"),
+    "not compared": ("INVALID",),
+    "same": ("same", "SAME"),
 }
+WORDS = {verdict: word for word, verdicts in OUTCOMES.items() for verdict in verdicts}
+LOOKS = {"failed": "regressed", "regressed": "regressed", "mixed": "regressed", "improved": "improved"}
+BEFORE, AFTER = Style("#0063A2", "o", (0, (5, 1.6))), Style("#C85300", "^", "-")
+FIGURES: dict[str, tuple[str, str, Callable[[float], str]]] = {
+    "time": ("time of an operation", "time", time_text),
+    "zeroed_bytes": ("bytes zeroed by calloc", "bytes", exact_size_text),
+    "redundant_zeroed_bytes": ("of these, zero already", "bytes", exact_size_text),
+    "faults": ("page faults of an operation", "count", count_text),
+    "syscalls": ("system calls of an operation", "count", count_text),
+}
+INTERVAL_WIDTH, LEAST_RATIO = 150, 1.1  # pixels; the scale of intervals reaches at least so far
 
 
 def number(figure: Any) -> float | None:
@@ -32,6 +48,47 @@ def words(figure: Any, text: Callable[[float], str]) -> str:
     return text(figure)
 
 
+def outcome(verdict: str) -> dict[str, str]:
+    """A verdict as a word, and its look."""
+    word = WORDS.get(verdict, verdict)
+    return {"outcome": word, "look": LOOKS.get(word, "")}
+
+
+def counted(rows: Iterable[Part]) -> str:
+    """How many rows there are of each outcome, the gravest first: "1 regressed, 3 same"."""
+    found = [row["outcome"] for row in rows]
+    return ", ".join(f"{found.count(word)} {word}" for word in OUTCOMES if word in found)
+
+
+def gravest_first(rows: list[Part]) -> list[Part]:
+    """In the order of their outcomes."""
+    order = list(OUTCOMES)
+    return sorted(rows, key=lambda row: order.index(row["outcome"]))
+
+
+def view_of(
+    name: str, sizes: list[int], charts: list[tuple[str, str, str, list[Any], list[Any]]], changed: set[str]
+) -> Part:
+    """A view of the chart: before and after by size, for each metric (key, name, unit, before, after) that has any;
+    `changed`: the metrics of which the document says so."""
+    made = []
+    for key, title, unit, before, after in charts:
+        values = [number(each) for each in (*before, *after)]
+        if all(value is None for value in values):
+            continue
+        lines = [
+            line(side, style, [float(size) for size in sizes], [number(each) for each in figures], bare=True)
+            for side, style, figures in (("before", BEFORE, before), ("after", AFTER, after))
+        ]
+        made.append({"key": key, "name": title, "unit": unit, "lines": lines, "changed": key in changed})
+    return {"name": name, "charts": made, "differs": bool(changed)}
+
+
+def place_link(view: str, metric: str, size: int) -> str:
+    """The fragment that shows a point in the chart."""
+    return "#" + urlencode({"view": view, "metric": metric, "at": size, "go": "chart"})
+
+
 def _pair(point: Part, figure: str) -> tuple[Any, Any]:
     """A figure of both sides of a point."""
     if figure == "time":
@@ -41,60 +98,82 @@ def _pair(point: Part, figure: str) -> tuple[Any, Any]:
     return (its["old"], its["new"]) if its else (none, none)
 
 
-def _panel_name(point: Part) -> tuple[str, str, float, str]:
+def _view_name(point: Part) -> str:
     allocator = point["old"]["allocator"] or point["new"]["allocator"]
-    return allocator, point["case"], point["touch"], point["thread"]
+    return f"{allocator}, {point['case']}, touch {point['touch']:g}, {point['thread']} thread"
 
 
-def panels(points: list[Part]) -> list[Part]:
-    """The charts of each allocator, case, touch and thread, those in which a verdict is not SAME first."""
-    by_name: dict[tuple[str, str, float, str], list[Part]] = {}
+def _views(points: list[Part]) -> list[Part]:
+    by_name: dict[str, list[Part]] = {}
     for point in points:
-        by_name.setdefault(_panel_name(point), []).append(point)
-    several = len({name[0] for name in by_name}) > 1
-    made = []
-    for (allocator, case, touch, thread), own in by_name.items():
+        by_name.setdefault(_view_name(point), []).append(point)
+    views = []
+    for name, own in by_name.items():
         own = sorted(own, key=lambda point: point["size_bytes"])
         charts = []
-        for figure, (title, text) in FIGURES.items():
+        for figure, (title, unit, _) in FIGURES.items():
             pairs = [_pair(point, figure) for point in own]
-            sizes = [point["size_bytes"] for point in own]
-            drawn = chart(title, sizes, [number(old) for old, _ in pairs], [number(new) for _, new in pairs], text)
-            if not drawn["empty"]:
-                charts.append(drawn)
-        name = f"{case}, touch {touch:g}, {thread} thread"
-        differs = any(point["verdict"] != "SAME" for point in own)
-        made.append({"name": f"{allocator}: {name}" if several else name, "charts": charts, "differs": differs})
-    return sorted(made, key=lambda panel: not panel["differs"])
+            charts.append((figure, title, unit, [old for old, _ in pairs], [new for _, new in pairs]))
+        changed = {each["figure"] for point in own for each in point["work"] if each["change"] in ("more", "less")}
+        changed |= {"time" for point in own if point["time"].get("verdict") in ("faster", "slower")}
+        views.append(view_of(name, [point["size_bytes"] for point in own], charts, changed))
+    return sorted(views, key=lambda view: not view["differs"])
+
+
+def _interval(time: Part, reach: float) -> Part | None:
+    """Places of a ratio and its interval on a scale of so many pixels around no change; None without one."""
+    its = time.get("interval_95")
+    if not isinstance(its, dict) or "low" not in its:
+        return None
+
+    def place(ratio: float) -> float:
+        return round(INTERVAL_WIDTH / 2 * (1 + max(-1.0, min(1.0, math.log(ratio) / reach))), 1)
+
+    return {"low": place(its["low"]), "high": place(its["high"]), "at": place(time["ratio"])}
+
+
+def _reach(points: list[Part]) -> float:
+    ratios = [LEAST_RATIO]
+    for point in points:
+        its = point["time"].get("interval_95")
+        if isinstance(its, dict) and "low" in its:
+            ratios += [its["high"], 1 / its["low"]]
+    return math.log(max(ratios))
 
 
 def compare_parts(document: Part) -> Part:
     """The parts of the page of zerotax.compare/1."""
+    reach = _reach(document["points"])
     rows = []
     for point in document["points"]:
         cells = []
-        for figure, (_, text) in FIGURES.items():
-            old, new = _pair(point, figure)
-            cells.append((words(old, text), words(new, text)))
+        for title, (figure, (_, _, text)) in zip(("time", "zeroed", "zero already", "faults", "system calls"), FIGURES.items()):
+            old, new = (words(each, text) for each in _pair(point, figure))
+            cells.append((title, old if old == new else f"{old} → {new}"))
+        change = point.get("change", "")
         rows.append(
             {
-                "name": point["label"],
+                "name": point.get("label", size_text(point["size_bytes"])),
+                "href": place_link(_view_name(point), "time", point["size_bytes"]),
                 "cells": cells,
-                "verdict": point["verdict"],
-                "look": OF_POINT.get(point["verdict"], ""),
+                "change": change if isinstance(change, str) else "n/a",
+                "bounds": told(point, "change_interval"),
+                "interval": _interval(point["time"], reach),
                 "reason": point["reason"],
+                **outcome(point["verdict"]),
             }
         )
     return {
         "command": "zerotax compare",
-        "verdict": document["verdict"],
-        "look": LOOKS.get(document["verdict"], ""),
         "sentence": document["sentence"],
-        "sides": [("OLD", document["old"]["label"]), ("NEW", document["new"]["label"])],
+        "counts": counted(rows),
+        "sides": [("before", document["old"]["label"]), ("after", document["new"]["label"])],
+        "warnings": [],
         "notes": document["notes"],
         "groups": [],
-        "panels": panels(document["points"]),
-        "heads": [title for title, _ in FIGURES.values()],
-        "rows": rows,
-        "thing": "point",
+        "views": _views(document["points"]),
+        "heads": ["time", "zeroed", "zero already", "faults", "system calls"],
+        "rows": gravest_first(rows),
+        "intervals": any(row["interval"] for row in rows),
+        **outcome(document["verdict"]),
     }

@@ -1,12 +1,8 @@
 "use strict";
 // The points, column by column: a value below zero is the number of the reason why there is none.
-const Data = JSON.parse(document.getElementById("data").textContent);
 const Points = Data.points;
 const Columns = new Map(Points.figures.map(figure => [figure.key, figure]));
 
-function unique(values) {
-  return [...new Set(values)];
-}
 function why(value) {
   return Points.reasons[-1 - value];
 }
@@ -36,13 +32,24 @@ function shown() {
   return view().groups.filter(group => !off.has(Points.series[group[3]].name));
 }
 
+// The thresholds of a line, in bytes and in words: those of its touch and thread, or, where these were not searched, all
+// of its allocator's. Whatever the case, they are sizes at which calloc itself does otherwise.
+function thresholdsOf(name, touch, thread) {
+  const lanes = ((Data.thresholds && Data.thresholds.lanes) || []).filter(lane => lane.name === name);
+  const lane = lanes.find(each => each.touch === touch && each.thread === thread);
+  if (lane) return lane.changes;
+  return lanes.flatMap(each => each.changes).sort((a, b) => a.at - b.at);
+}
+
 // The lines of a figure, with the points that did not end well at the side.
 function linesOf(key, groups) {
   const column = Columns.get(key),
     low = Columns.get(key === "calloc_ns" ? "calloc_p05" : ""),
     high = Columns.get("calloc_p95");
-  return groups.map(([, , , s, from, to]) => {
-    const line = {...Points.series[s], xs: Points.sizes.slice(from, to), ys: [], na: [], ended: []};
+  return groups.map(([, touch, thread, s, from, to]) => {
+    const thresholds = thresholdsOf(Points.series[s].name, touch, thread);
+    const cuts = thresholds.map(each => each.at);
+    const line = {...Points.series[s], thresholds, cuts, xs: Points.sizes.slice(from, to), ys: [], na: [], ended: []};
     for (let row = from; row < to; ++row) {
       const value = column.values[row];
       line.ys.push(value < 0 ? null : value);

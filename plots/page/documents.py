@@ -49,8 +49,14 @@ def line(name: str, style: Style, xs: list[float], ys: list[float | None], **mor
 def _changes(document: dict[str, Any], lane: Lane) -> list[Part]:
     """The thresholds of a lane with what changes there, word for word."""
     return [
-        {"at": entry["at_bytes"], "changes": entry["changes"], "exact": entry["exact"], "noisy": entry["noisy"]}
-        for entry in document["thresholds"]
+        {
+            "at": entry["at_bytes"],
+            "changes": entry["changes"],
+            "exact": entry["exact"],
+            "noisy": entry["noisy"],
+            "steady": entry.get("steady", True),
+        }
+        for entry in sorted(document["thresholds"], key=lambda entry: entry["at_bytes"])
         if (entry["allocator"], entry["touch"], entry["thread"]) == (lane.allocator, lane.touch, lane.thread)
     ]
 
@@ -64,7 +70,10 @@ def thresholds_part(document: dict[str, Any]) -> Part:
         version = versions[lane.allocator]
         made.append(
             {
+                "id": f"{lane.name}/{lane.touch:g}/{lane.thread}",
                 "name": lane.name,
+                "touch": lane.touch,
+                "thread": lane.thread,
                 "version": version if isinstance(version, str) else "",
                 "label": lane.label(),
                 "pieces": [[low, high, PIECES[kind]] for low, high, kind in lane.pieces],
@@ -239,20 +248,13 @@ def parts(folder: Path, zerotax: Path | None = None) -> dict[str, Part]:
     return made
 
 
-def findings_told(part: Part) -> list[Sentence]:
-    """How many findings there are of each severity, and the first of them."""
-    if not part.get("findings") or not part["sentence"]:
-        return []
-    return [Sentence("Findings", part["sentence"], "#findings")]
-
-
 def documents_told(made: dict[str, Part]) -> list[Sentence]:
     """What the documents beside the run say to those who fork, and to maintainers."""
 
     def of(subject: str, name: str, where: str) -> Sentence:
         part = made[name]
         if part["missing"]:
-            return Sentence(subject, f"Not measured: run `{part['command']}` in the folder of the run.")
+            return Sentence(subject, f"Not measured: run `{part['command']}`.", f"#{name}", part["command"])
         return Sentence(subject, part["sentence"] or "See the figure.", where)
 
     snapshot_told = [] if made["snapshot"]["missing"] else [of("Takes snapshots by fork", "snapshot", "#snapshot")]
@@ -260,4 +262,24 @@ def documents_told(made: dict[str, Part]) -> list[Sentence]:
         of("Forks with much memory", "fork", "#fork"),
         *snapshot_told,
         of("Is an allocator itself", "thresholds", "#thresholds"),
+    ]
+
+
+NAMES = {
+    "findings": "Findings",
+    "thresholds": "Thresholds",
+    "receiving-part": "Receiving",
+    "fork": "Fork",
+    "snapshot": "Snapshot",
+    "cow": "Page faults",
+    "advise": "Advice",
+}
+
+
+def missing_parts(made: dict[str, Part]) -> list[Part]:
+    """The parts that are not there: a line for each, with the command that makes it."""
+    return [
+        {"id": name, "name": NAMES[name], "why": made[name]["missing"], "command": made[name]["command"]}
+        for name in NAMES
+        if made[name]["missing"]
     ]

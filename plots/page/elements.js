@@ -1,5 +1,6 @@
 "use strict";
-// Elements of the page, and of its drawings.
+// Elements of the page, and of its drawings; what it shows is in its own text.
+const Data = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 function svg(name, attributes, parent, text) {
   const element = document.createElementNS(SVG, name);
@@ -14,4 +15,7 @@ function html(name, attributes, parent, text) {
   if (text !== undefined) element.textContent = text;
   if (parent) parent.appendChild(element);
   return element;
+}
+function unique(values) {
+  return [...new Set(values)];
 }

@@ -1,4 +1,4 @@
-"""The findings part of the page: the most severe first, each piece of evidence linked to the figure that shows it."""
+"""The findings part of the page: by allocator and rule, each piece of evidence linked to the figure that shows it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from page.facts import link
 from zerotax_documents import told
 from zerotax_units import size_text
 
+Part = dict[str, Any]
 GRADES = ("high", "medium", "low")
-MOST_EVIDENCE = 12  # points listed one by one
+MOST_EVIDENCE = 8  # points listed one by one
+MOST_SIZES = 3     # ranges of sizes listed in a row
 
 
-def place_link(shown: dict[str, Any] | None, place: dict[str, Any]) -> str:
+def place_link(shown: Part | None, place: Part) -> str:
     """The fragment of the page that shows this piece of evidence; "" where the document does not say which."""
     if shown is None:
         return ""
@@ -23,29 +25,71 @@ def _settings(env: dict[str, str]) -> str:
     return " ".join(f"{key}={value}" for key, value in env.items())
 
 
-def findings_part(document: dict[str, Any]) -> dict[str, Any]:
-    """Every finding as the template writes it; of a severity, in the order of the document."""
-    found = []
-    for finding in sorted(document["findings"], key=lambda each: GRADES.index(each["severity"])):
-        evidence = [
-            {
-                **place,
-                "size": size_text(place["size_bytes"]),
-                "text": told(place, "text"),
-                "href": place_link(finding.get("shown_in"), place),
-            }
-            for place in finding["evidence"]
-        ]
-        knobs = [{"env": _settings(knob["env"]), "effect": told(knob, "text")} for knob in finding["knobs"]]
-        version = finding["version"]
-        found.append(
-            {
-                **finding,
-                "env": _settings(finding["env"]),
-                "version": version if isinstance(version, str) else "",
-                "evidence": evidence[:MOST_EVIDENCE],
-                "points": len(evidence),
-                "knobs": knobs,
-            }
-        )
-    return {"findings": found, "sentence": told(document)}
+def _anchor(*words: str) -> str:
+    return "-".join(words).replace(" ", "_")
+
+
+def _finding(finding: Part) -> Part:
+    """One finding as the template writes it."""
+    evidence = [
+        {
+            **place,
+            "size": size_text(place["size_bytes"]),
+            "text": told(place, "text"),
+            "href": place_link(finding.get("shown_in"), place),
+        }
+        for place in finding["evidence"]
+    ]
+    return {
+        **finding,
+        "anchor": _anchor("finding", finding["id"]),
+        "evidence": evidence[:MOST_EVIDENCE],
+        "points": len(evidence),
+    }
+
+
+def _older_remedy(findings: list[Part]) -> str:
+    """What a document of an earlier version, which has no remedies, says of settings."""
+    lines = {
+        f"`{_settings(knob['env'])}`" + (f": {told(knob, 'text')}" if told(knob, "text") else "")
+        for finding in findings
+        for knob in finding["knobs"]
+    }
+    return "; ".join(sorted(lines))
+
+
+def _group(subject: str, rule: str, findings: list[Part]) -> Part:
+    """The findings of one rule on one allocator, the most severe first: a row."""
+    findings = sorted(findings, key=lambda each: GRADES.index(each["severity"]))
+    remedies: list[Part] = []
+    for finding in findings:
+        remedies += [each for each in finding.get("remedies", []) if each not in remedies]
+    sizes = list(dict.fromkeys(told(each, "sizes") for each in findings if told(each, "sizes")))
+    more = len(sizes) - MOST_SIZES
+    return {
+        "allocator": subject,
+        "anchor": _anchor("findings", subject, rule),
+        "meaning": told(findings[0], "meaning") or rule.replace("-", " "),
+        "severity": findings[0]["severity"],
+        "sizes": ", ".join(sizes[:MOST_SIZES]) + (f" and {more} more" if more > 0 else ""),
+        "remedies": sorted(remedies, key=lambda each: each["kind"] != "version"),
+        "remedy": told(findings[0], "remedy") or _older_remedy(findings),
+        "findings": [_finding(each) for each in findings],
+        "points": sum(len(each["evidence"]) for each in findings),
+    }
+
+
+def findings_part(document: Part) -> Part:
+    """Every finding: allocators in the order of their worst findings, in each a row for each rule."""
+    found: dict[str, dict[str, list[Part]]] = {}
+    for finding in document["findings"]:
+        version = finding["version"] if isinstance(finding["version"], str) else ""
+        subject = " ".join(word for word in (finding["allocator"], version, _settings(finding["env"])) if word)
+        found.setdefault(subject, {}).setdefault(finding["rule"], []).append(finding)
+    allocators = []
+    for subject, rules in found.items():
+        groups = [_group(subject, rule, findings) for rule, findings in rules.items()]
+        groups.sort(key=lambda each: GRADES.index(each["severity"]))
+        allocators.append({"name": subject, "groups": groups})
+    allocators.sort(key=lambda by: [by["groups"][0]["severity"] == grade for grade in GRADES], reverse=True)
+    return {"allocators": allocators, "findings": document["findings"], "sentence": told(document)}

@@ -2,7 +2,8 @@
 // What every figure has: a plot that zooms along x, a cursor moved by pointer and keyboard, words beside the cursor.
 class Frame {
   // `model()` gives what to draw now: {xunit, xlog, low, high, places, height, left, draw(layer, x, width, height),
-  // say(place), empty}. `key` is the figure's name in the address.
+  // say(place), empty}, and, where wanted, right (room for the names of lines), yname, pins (a click chooses a place
+  // for the whole page) and tick(value) (words at the x axis). `key` is the figure's name in the address.
   constructor(figure, model) {
     this.figure = figure;
     this.key = figure.id;
@@ -29,6 +30,10 @@ class Frame {
     this.plot.addEventListener("keydown", event => this.key_down(event));
     this.plot.addEventListener("pointermove", event => this.point(event));
     this.plot.addEventListener("pointerdown", event => this.point(event));
+    this.plot.addEventListener("click", event => {
+      this.point(event);
+      this.pin();
+    });
     this.plot.addEventListener("pointerleave", () => {
       if (document.activeElement !== this.plot) this.hide();
     });
@@ -44,18 +49,28 @@ class Frame {
   }
 
   tools() {
-    const bar = this.figure.querySelector(".tools");
+    const bar = html("span", {class: "zoom"}, this.figure.querySelector(".tools"));
     const button = (text, label, act) => {
       const made = html("button", {type: "button", "aria-label": label, title: label}, bar, text);
       made.addEventListener("click", act);
       return made;
     };
-    button("+", "zoom in", () => this.scale(2));
     button("−", "zoom out", () => this.scale(0.5));
+    button("+", "zoom in", () => this.scale(2));
     button("◀", "to smaller values", () => this.pan(1));
     button("▶", "to greater values", () => this.pan(-1));
     this.reset = button("Reset", "Reset: show all again", () => this.scale(0));
     this.reset.className = "reset";
+    const title = this.figure.querySelector(".title").textContent;
+    button("SVG", "SVG: download this figure", () =>
+      download(`zerotax-${this.key}.svg`, "image/svg+xml", svgText(this.svg, `${title}: ${this.now.words}`)),
+    );
+    button("CSV", "CSV: download these values", () => downloadTable(`zerotax-${this.key}`, this.content(true)));
+  }
+
+  // The place under the cursor becomes that of the page.
+  pin() {
+    if (this.now.pins && this.place >= 0 && !this.now.empty) State.set({at: this.now.places[this.place]});
   }
 
   scale(factor) {
@@ -79,7 +94,9 @@ class Frame {
   keep() {
     const [low, high] = this.transform.rescaleX(this.whole).domain(); // the plot itself follows with the next frame
     const whole = this.transform.k <= 1.0001;
-    State.set({[`${this.key}.x`]: whole ? null : `${Number(low.toPrecision(7))}~${Number(high.toPrecision(7))}`});
+    const range = whole ? "" : `${Number(low.toPrecision(7))}~${Number(high.toPrecision(7))}`;
+    // A click ends a zoom that changed nothing: drawn anew, the figure would not get it.
+    if (range !== State.get(`${this.key}.x`, "")) State.set({[`${this.key}.x`]: range});
   }
   restore() {
     const [low, high] = State.get(`${this.key}.x`, "").split("~").map(Number);
@@ -94,7 +111,8 @@ class Frame {
     this.now = this.model();
     this.width = this.plot.clientWidth || 640;
     const left = this.width < 480 ? Math.min(this.now.left, 74) : this.now.left;
-    const margin = {left, right: 14, top: 8, bottom: 44},
+    const right = this.width >= 640 && this.now.right ? this.now.right : 14;
+    const margin = {left, right, top: this.now.yname ? 24 : 8, bottom: 40},
       height = this.now.height;
     this.inner = Math.max(60, this.width - margin.left - margin.right);
     this.margin = margin;
@@ -104,9 +122,10 @@ class Frame {
     this.svg = svg("svg", {viewBox: `0 0 ${this.width} ${total}`, role: "img", "aria-label": this.now.words}, null);
     this.plot.insertBefore(this.svg, this.tip);
     const clip = svg("clipPath", {id: `clip-${this.key}`}, this.svg);
-    svg("rect", {x: 0, y: -margin.top, width: this.inner, height: height + margin.top + 2}, clip);
+    svg("rect", {x: -6, y: -margin.top, width: this.inner + 12, height: height + margin.top + 12}, clip);
     this.root = svg("g", {transform: `translate(${margin.left} ${margin.top})`}, this.svg);
     this.layer = svg("g", {}, this.root);
+    this.pinned = svg("g", {class: "pinned", "pointer-events": "none"}, this.root);
     this.target = svg("rect", {width: this.inner, height, fill: "transparent"}, this.root);
     this.whole = xScale(this.now.xunit, this.now.xlog, this.now.low, this.now.high, this.inner);
     this.zoom
@@ -134,13 +153,28 @@ class Frame {
       this.now.draw(this.layer, this.x, this.inner, this.size, `url(#clip-${this.key})`);
     }
     this.reset.disabled = this.transform.k <= 1.0001;
+    this.drawPin();
     if (!this.tip.hidden) this.show();
+  }
+
+  // The size that the page shows numbers of, as a line through the figure.
+  drawPin() {
+    this.pinned.replaceChildren();
+    const value = Number(State.get("at", Data.at));
+    if (!this.now.pins || this.now.empty || !value) return;
+    const [low, high] = this.x.domain();
+    if (value < low || value > high) return;
+    svg("path", {class: "pin", d: `M${this.x(value)} 0V${this.size + 5}`}, this.pinned);
   }
 
   axis() {
     const most = Math.max(2, Math.floor(this.inner / 62));
     svg("path", {class: "axis", d: `M0 ${this.size}H${this.inner}`}, this.layer);
-    for (const value of ticksOf(this.x, this.now.xunit, this.now.xlog, most)) {
+    const step = Math.ceil(this.now.places.length / most);
+    const values = this.now.tick
+      ? this.now.places.filter((_, n) => n % step === 0)
+      : ticksOf(this.x, this.now.xunit, this.now.xlog, most);
+    for (const value of values) {
       const at = this.x(value);
       if (at < -1 || at > this.inner + 1) continue;
       svg("path", {class: "grid", d: `M${at} 0V${this.size}`}, this.layer);
@@ -148,10 +182,11 @@ class Frame {
         "text",
         {x: at, y: this.size + 16, "text-anchor": "middle"},
         this.layer,
-        tickText(this.now.xunit, value),
+        this.now.tick ? this.now.tick(value) : tickText(this.now.xunit, value),
       );
     }
-    svg("text", {x: this.inner / 2, y: this.size + 36, "text-anchor": "middle"}, this.layer, this.now.xname);
+    svg("text", {x: this.inner, y: this.size + 34, "text-anchor": "end", class: "name"}, this.layer, this.now.xname);
+    if (this.now.yname) svg("text", {x: -this.margin.left, y: -11, class: "name"}, this.layer, this.now.yname);
   }
 
   // The places that can be pointed at and are in sight: indices of the first, and of the one after the last.
@@ -197,6 +232,7 @@ class Frame {
     else if (event.key === "-") this.scale(0.5);
     else if (event.key === "0") this.scale(0);
     else if (event.key === "Escape") this.hide();
+    else if (event.key === "Enter" && this.now.pins) this.pin();
     else return;
     event.preventDefault();
   }

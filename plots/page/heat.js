@@ -16,6 +16,7 @@ class HeatMap {
       if (Columns.has(column)) html("option", {value: key}, this.choice, Columns.get(column).name);
     this.choice.addEventListener("change", () => State.set({"heat.f": this.choice.value}));
     this.frame = new Frame(figure, () => this.model());
+    this.frame.content = raw => this.content(raw);
     this.table = new FigureTable(figure, () => this.content());
   }
   render() {
@@ -64,6 +65,7 @@ class HeatMap {
       rows,
       height: Math.max(40, rows * 30),
       left: 132,
+      pins: true,
       xname: "size asked of calloc",
       words: `Heat map: ${this.column().name}, by size and allocator`,
       empty: rows ? "" : "Nothing is chosen: switch an allocator on.",
@@ -169,17 +171,17 @@ class HeatMap {
     return {title: placeText("bytes", at), rows, notes: [this.column().name]};
   }
 
-  content() {
+  content(raw) {
     this.read();
     return {
-      head: ["size", ...this.lines.map(line => line.name)],
+      head: [raw ? "size (bytes)" : "size", ...this.lines.map(line => line.name)],
       count: this.places.length,
       row: n => [
-        placeText("bytes", this.places[n]),
+        raw ? this.places[n] : placeText("bytes", this.places[n]),
         ...this.lines.map(line => {
           const at = d3.bisectLeft(line.xs, this.places[n]);
           if (line.xs[at] !== this.places[n]) return "";
-          return line.ys[at] === null ? line.na[at] : valueText(this.unit(), line.ys[at]);
+          return line.ys[at] === null ? line.na[at] : raw ? line.ys[at] : valueText(this.unit(), line.ys[at]);
         }),
       ],
     };

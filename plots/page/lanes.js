@@ -5,6 +5,7 @@ class LaneMap {
     this.part = part;
     this.lanes = part.lanes;
     this.frame = new Frame(figure, () => this.model());
+    this.frame.content = raw => this.content(raw);
     this.table = new FigureTable(figure, () => this.content());
   }
   render() {
@@ -36,9 +37,9 @@ class LaneMap {
       places,
       rows,
       height: Math.max(40, rows * 24),
-      left: 190,
+      left: this.part.left || 190,
       xname: "size asked of calloc",
-      words: `Map of thresholds: ${this.part.sentence}`,
+      words: `${this.part.map || "Map of thresholds"}: ${this.part.sentence}`,
       empty: rows ? "" : "Nothing is chosen: switch an allocator on.",
       draw: (...how) => this.draw(...how),
       say: (...which) => this.say(...which),
@@ -117,18 +118,45 @@ class LaneMap {
     return {title: `${lane.name} ${lane.version}, ${lane.label}, ${placeText("bytes", at)}`, rows, notes};
   }
 
-  content() {
+  // The row of a lane, as links name it: allocator, touch and thread.
+  rowOf(id) {
+    return this.now.findIndex(lane => lane.id === id);
+  }
+
+  link(lane, change) {
+    return {
+      href: `#${new URLSearchParams({lane: lane.id, at: change.at, go: "map"})}`,
+      text: "link",
+      label: `Link to the threshold of ${lane.name}, ${lane.label}, at ${countText(change.at)} bytes`,
+    };
+  }
+
+  content(raw) {
+    return this.part.pieces ? this.pieces(raw) : this.changes(raw);
+  }
+
+  pieces(raw) {
+    const size = value => (raw ? value : countText(value));
+    const rows = this.visible().flatMap(lane =>
+      lane.pieces.map(([low, high, kind]) => [lane.name, size(low), size(high - 1), this.part.names[kind]]),
+    );
+    return {head: ["version", "from (bytes)", "to (bytes)", "what calloc does"], count: rows.length, row: n => rows[n]};
+  }
+
+  changes(raw) {
     const rows = this.visible().flatMap(lane =>
       lane.changes.map(change => [
         `${lane.name} ${lane.version}`,
         lane.label,
-        countText(change.at),
+        raw ? change.at : countText(change.at),
         `${change.exact ? "exact" : "not exact"}${change.noisy ? ", noisy" : ""}`,
         change.changes.join("; "),
+        ...(raw ? [] : [this.link(lane, change)]),
       ]),
     );
+    const head = ["allocator", "lane", "from this size in bytes", "certainty", "what changes"];
     return {
-      head: ["allocator", "lane", "from this size in bytes", "certainty", "what changes"],
+      head: raw ? head : [...head, "link"],
       count: rows.length,
       row: n => rows[n],
     };

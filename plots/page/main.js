@@ -1,17 +1,5 @@
 "use strict";
-const Theme = {
-  apply() {
-    const wanted = State.get("theme", "");
-    if (wanted === "dark" || wanted === "light") document.documentElement.dataset.theme = wanted;
-    else delete document.documentElement.dataset.theme;
-    for (const button of document.querySelectorAll("[data-set-theme]")) {
-      button.setAttribute("aria-pressed", String(button.dataset.setTheme === (wanted || "auto")));
-    }
-  },
-};
-
 const figures = new Map();
-const byId = id => document.getElementById(id);
 
 // The columns that a figure can show, in its own select.
 function choices(id, units) {
@@ -27,7 +15,7 @@ function choices(id, units) {
   };
 }
 
-function pointFigure(id, units) {
+function pointFigure(id, units, height) {
   const chosen = choices(id, units);
   const source = () => {
     const column = Columns.get(chosen()),
@@ -36,6 +24,8 @@ function pointFigure(id, units) {
       lines: linesOf(column.key, shown()),
       x: "bytes",
       y: column.unit,
+      height,
+      pins: true,
       xname: "size asked of calloc",
       yname: column.name,
       words: `${column.name} by size: ${now.case}, touch ${now.touch}, ${now.thread} thread`,
@@ -79,7 +69,7 @@ function options(select, values, text, chosen) {
   select.replaceChildren();
   for (const value of values) html("option", {value}, select, text(value));
   select.value = String(chosen);
-  select.disabled = values.length < 2;
+  select.closest("label").hidden = values.length < 2;
 }
 
 function controls() {
@@ -97,6 +87,7 @@ function controls() {
   options(byId("thread"), now.threads, value => value, now.thread);
   const off = new Set(State.list("off"));
   for (const box of document.querySelectorAll("#names input")) box.checked = !off.has(box.value);
+  for (const row of document.querySelectorAll("#allocators tbody tr")) row.classList.toggle("off", off.has(row.dataset.name));
 }
 
 function listen() {
@@ -108,6 +99,8 @@ function listen() {
     html("input", {type: "checkbox", value: line.name}, label);
     swatch(line, label);
     html("span", {}, label, line.name);
+    label.addEventListener("pointerenter", () => light(line.name));
+    label.addEventListener("pointerleave", () => light(null));
   }
   const every = () => [...names.querySelectorAll("input")];
   names.addEventListener("change", () =>
@@ -120,85 +113,126 @@ function listen() {
   );
   byId("all-on").addEventListener("click", () => State.set({off: null}));
   byId("all-off").addEventListener("click", () => State.set({off: Points.series.map(line => line.name).join("\n")}));
-  for (const button of document.querySelectorAll("[data-set-theme]")) {
-    button.addEventListener("click", () =>
-      State.set({theme: button.dataset.setTheme === "auto" ? null : button.dataset.setTheme}),
-    );
-  }
 }
 
-// Every point, as it was measured, a page at a time.
-function pointRows() {
-  const status = byId("status").value,
-    off = new Set(State.list("off")),
+// Every point, as it was measured: of the allocators that are on for people, all of them for a file (`raw`).
+function pointRows(raw) {
+  const status = raw ? "all" : byId("status").value,
+    off = new Set(raw ? [] : State.list("off")),
     rows = [];
   for (const [c, touch, thread, s, from, to] of Points.groups) {
     if (off.has(Points.series[s].name)) continue;
     for (let row = from; row < to; ++row)
       if (status === "all" || row in Points.status) rows.push([c, touch, thread, s, row]);
   }
-  const figuresShown = Points.figures.filter(figure => !figure.key.startsWith("calloc_p"));
+  const figuresShown = Points.figures.filter(figure => raw || !figure.key.startsWith("calloc_p"));
+  const cellOf = (figure, row) => {
+    const value = figure.values[row];
+    if (value >= 0) return raw ? value : valueText(figure.unit, value);
+    return row in Points.status ? "" : why(value);
+  };
   return {
-    head: ["allocator", "case", "size", "touch", "thread", ...figuresShown.map(figure => figure.name), "ended"],
+    head: ["allocator", "case", raw ? "size_bytes" : "size", "touch", "thread"].concat(
+      figuresShown.map(figure => (raw ? figure.key : figure.name)),
+      [raw ? "status" : "ended"],
+    ),
     count: rows.length,
     row: n => {
       const [c, touch, thread, s, row] = rows[n];
-      const cells = figuresShown.map(figure =>
-        figure.values[row] < 0
-          ? row in Points.status
-            ? ""
-            : why(figure.values[row])
-          : valueText(figure.unit, figure.values[row]),
-      );
       return [
         Points.series[s].name,
         Points.cases[c],
-        placeText("bytes", Points.sizes[row]),
-        String(touch),
+        raw ? Points.sizes[row] : placeText("bytes", Points.sizes[row]),
+        raw ? touch : String(touch),
         thread,
-        ...cells,
+        ...figuresShown.map(figure => cellOf(figure, row)),
         row in Points.status ? why(Points.status[row]) : "ok",
       ];
     },
   };
 }
 
-function render() {
-  Theme.apply();
-  controls();
-  for (const figure of figures.values()) figure.render();
-  if (byId("every").open) everyPoint.show(pointRows());
+function pointsJson() {
+  const points = [],
+    valueOf = value => (value < 0 ? {na: why(value)} : value);
+  for (const [c, touch, thread, s, from, to] of Points.groups)
+    for (let row = from; row < to; ++row)
+      points.push({
+        allocator: Points.series[s].name,
+        case: Points.cases[c],
+        size_bytes: Points.sizes[row],
+        touch,
+        thread,
+        status: row in Points.status ? why(Points.status[row]) : "ok",
+        ...Object.fromEntries(Points.figures.map(figure => [figure.key, valueOf(figure.values[row])])),
+      });
+  return JSON.stringify({run: Data.run, points}, null, 1);
+}
+
+// What changed decides what is drawn again: a size costs a line and a table, a zoom its figure.
+function render(keys) {
+  const only = test => keys && keys.length && keys.every(test);
+  if (only(key => key === "theme")) Theme.apply();
+  if (!only(key => key === "at" || key === "theme")) {
+    const own = key => key.includes(".") && figures.has(key.split(".")[0]);
+    const zoomed = only(own) && new Set(keys.map(key => key.split(".")[0]));
+    Theme.apply();
+    if (!zoomed) controls();
+    for (const [id, figure] of figures) if (!zoomed || zoomed.has(id)) figure.render();
+    if (!zoomed && byId("every").open) everyPoint.show(pointRows());
+  }
+  if (sizes) sizes.render(byId("time"));
+  for (const figure of figures.values()) if (figure.frame.x) figure.frame.drawPin();
 }
 
 // A link to evidence: the figure it names comes into sight, its cursor at the size.
 function go(id, place) {
-  const target = byId(id),
+  const target = reveal(id),
     figure = figures.get(id);
   if (!target) return;
   target.scrollIntoView({block: "start", behavior: "instant"});
   if (figure) figure.frame.plot.focus({preventScroll: true});
+  if (figure && figure.rowOf && State.get("lane")) {
+    const row = figure.rowOf(State.get("lane"));
+    if (row >= 0) figure.frame.row = (row + 0.5) / figure.frame.now.rows;
+  }
   if (figure && place) figure.frame.seek(place);
 }
 
 // Such a link changes what it names and leaves the rest of the view: theme, allocators that are off.
 function follow(event) {
   const anchor = event.target.closest("a[href^='#']");
-  if (!anchor || !anchor.hash.includes("=") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!anchor.hash.includes("=")) {
+    reveal(decodeURIComponent(anchor.hash.slice(1)));
+    return;
+  }
   event.preventDefault();
   const wanted = new Map(new URLSearchParams(anchor.hash.slice(1))),
     id = wanted.get("go");
   wanted.delete("go");
-  State.set({[`${id}.x`]: null, at: null, ...Object.fromEntries(wanted)});
+  State.set({[`${id}.x`]: null, at: null, lane: null, ...Object.fromEntries(wanted)});
   go(id, Number(wanted.get("at")));
+}
+
+function fromAddress() {
+  if (State.read()) {
+    render();
+    go(State.get("go", ""), Number(State.get("at")));
+  } else {
+    go(decodeURIComponent(location.hash.slice(1)));
+  }
 }
 
 const everyPoint = new PagedTable(byId("every").querySelector("div"), "Points");
 State.read();
 listen();
+Theme.listen();
+const sizes = Points.groups.length ? new SizeChoice() : null;
 if (Points.groups.length) {
-  pointFigure("time", ["time"]);
-  pointFigure("faults", ["count"]);
-  pointFigure("bytes", ["bytes"]);
+  pointFigure("time", ["time"], 310);
+  pointFigure("faults", ["count"], 260);
+  pointFigure("bytes", ["bytes"], 260);
   figures.set("heat", new HeatMap(byId("heat")));
   receivingFigure();
 }
@@ -213,14 +247,13 @@ byId("status").addEventListener("change", () => {
   everyPoint.page = 0;
   everyPoint.show(pointRows());
 });
+byId("points-csv").addEventListener("click", () => downloadTable("zerotax-points", pointRows(true)));
+byId("points-json").addEventListener("click", () => download("zerotax-points.json", "application/json", pointsJson()));
 State.listeners.push(render);
+document.addEventListener("click", copies);
 document.addEventListener("click", follow);
+for (const table of document.querySelectorAll("main table")) withRoles(table);
 render();
-go(State.get("go", ""), Number(State.get("at")));
-addEventListener("hashchange", () => {
-  if (State.read()) {
-    render();
-    go(State.get("go", ""), Number(State.get("at")));
-  }
-});
+if (location.hash) fromAddress();
+addEventListener("hashchange", fromAddress);
 document.documentElement.dataset.ready = "yes";

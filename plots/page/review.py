@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
-from page.comparison import LOOKS, number
-from page.svg_chart import chart
-from zerotax_units import count_text, exact_size_text
+from page.comparison import counted, gravest_first, outcome, place_link, view_of
+from zerotax_units import count_text, exact_size_text, size_text
 
 Part = dict[str, Any]
-Place = tuple[str, float, str]
-
-
-def _text_of(metric: str) -> Callable[[float], str]:
-    return exact_size_text if metric.endswith("_bytes") else count_text
 
 
 def _shown(value: Any, metric: str) -> str:
@@ -27,96 +21,124 @@ def _shown(value: Any, metric: str) -> str:
     if isinstance(value, list):
         return "; ".join(map(str, value)) or "none"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _text_of(metric)(value)
+        return exact_size_text(value) if metric.endswith("_bytes") else count_text(value)
     return str(value)
 
 
-def _total(value: Any) -> float | None:
-    """What a chart can show: a number, or how many system calls there are."""
-    if isinstance(value, dict) and "na" not in value and all(isinstance(each, int) for each in value.values()):
-        return float(sum(value.values()))
-    return number(value) if isinstance(value, (int, float)) else None
+def _total(value: Any) -> Any:
+    """What a chart can show: a number, or how many system calls there are; else {"na": why}."""
+    if isinstance(value, dict) and "na" not in value:
+        return sum(value.values())
+    return value if isinstance(value, (int, float, dict)) else {"na": "no number"}
 
 
-def _panels(label: str, changes: list[Part]) -> list[Part]:
-    """Charts of what changed in the steady state, for each case, touch and thread."""
-    found: dict[Place, dict[str, list[Part]]] = {}
-    for change in changes:
-        if change["point"] is None or change["metric"] is None or change["call"] != 0:
-            continue
-        point = change["point"]
-        place = (point["case"], point["touch"], point["thread"])
-        found.setdefault(place, {}).setdefault(change["metric"], []).append(change)
-    panels = []
-    for (case, touch, thread), metrics in found.items():
+def _view_name(label: str, point: Part) -> str:
+    return f"{label}{point['case']}, touch {point['touch']:g}, {point['thread']} thread"
+
+
+def _views(label: str, check: Part) -> list[Part]:
+    """Before and after of every point, changed or not, for each case, touch and thread."""
+    changed: dict[str, set[str]] = {}
+    for change in check["changes"]:
+        if change["point"] and change["metric"] and change["call"] == 0:
+            changed.setdefault(_view_name(label, change["point"]), set()).add(change["metric"])
+    by_name: dict[str, list[Part]] = {}
+    for point in check.get("points", []):
+        by_name.setdefault(_view_name(label, point), []).append(point)
+    views = []
+    for name, own in by_name.items():
+        own = sorted(own, key=lambda point: point["size_bytes"])
+        metrics = [key for key in dict.fromkeys(key for point in own for key in point["before"]) if key != "status"]
         charts = []
-        for metric, own in metrics.items():
-            own = sorted(own, key=lambda change: change["point"]["size_bytes"])
-            sizes = [change["point"]["size_bytes"] for change in own]
-            values = [[_total(change[side]) for change in own] for side in ("before", "after")]
-            drawn = chart(metric.replace("_", " "), sizes, *values, _text_of(metric))
-            if not drawn["empty"]:
-                charts.append(drawn)
-        if charts:
-            panels.append({"name": f"{label}{case}, touch {touch:g}, {thread} thread", "charts": charts, "differs": True})
-    return panels
+        for metric in metrics:
+            sides = [[_total(point[side].get(metric, {"na": "not measured"})) for point in own] for side in ("before", "after")]
+            unit = "bytes" if metric.endswith("_bytes") else "count"
+            charts.append((metric, metric.replace("_", " "), unit, sides[0], sides[1]))
+        views.append(view_of(name, [point["size_bytes"] for point in own], charts, changed.get(name, set())))
+    return sorted(views, key=lambda view: not view["differs"])
 
 
 def _rows(label: str, check: Part) -> list[Part]:
+    """A row for each change, and one for each point that is as before."""
     group_of = {place: group for group in check["groups"] for place in group["changes"]}
     rows = []
     for place, change in enumerate(check["changes"]):
         group = group_of[place]
         metric = change["metric"] or ""
+        old, new = _shown(change["before"], metric), _shown(change["after"], metric)
+        point = change["point"]
         rows.append(
             {
                 "name": label + change["name"],
-                "cells": [(_shown(change["before"], metric), _shown(change["after"], metric))],
-                "verdict": group["direction"],
-                "look": "" if group["direction"] == "better" else "bad",
+                "href": place_link(_view_name(label, point), metric, point["size_bytes"]) if point else "",
+                "cells": [("before → after", f"{old} → {new}")],
                 "reason": group["title"],
+                **outcome(group["direction"]),
             }
         )
+    for point in check.get("points", []):
+        if point["verdict"] == "same":
+            name = f"{point['case']} {size_text(point['size_bytes'])} touch {point['touch']:g} {point['thread']}"
+            href = place_link(_view_name(label, point), "", point["size_bytes"])
+            rows.append(
+                {
+                    "name": label + name,
+                    "href": href,
+                    "cells": [("before → after", "as before")],
+                    "reason": "",
+                    **outcome("same"),
+                }
+            )
     return rows
 
 
 def check_parts(document: Part) -> Part:
     """The parts of the page of zerotax.check/1."""
-    groups, panels, rows, notes, sides = [], [], [], [], []
+    groups: list[Part] = []
+    views: list[Part] = []
+    rows: list[Part] = []
+    notes: list[str] = []
+    sides: list[tuple[str, str]] = []
+    warnings: list[str] = []
+    commands: list[tuple[str, str]] = []
     several = len(document["checks"]) > 1
     for check in document["checks"]:
         label = f"{check['label']}: " if several else ""
         baseline = check["baseline"]
         version = baseline["version"] if isinstance(baseline["version"], str) else ""
         sides += [("before", f"{baseline['allocator']} {version} ({baseline['file']})"), ("after", check["label"])]
-        for group in check["groups"]:
+        for n, group in enumerate(check["groups"]):
             lines = [check["changes"][place]["line"] for place in group["changes"]]
             groups.append(
                 {
+                    "id": f"change-{len(groups) + 1}",
                     "title": label + group["title"],
-                    "verdict": group["direction"],
-                    "look": "" if group["direction"] == "better" else "bad",
                     "text": group["sentence"],
                     "lines": lines,
+                    **outcome(group["direction"]),
                 }
             )
-        panels += _panels(label, check["changes"])
+        views += _views(label, check)
         rows += _rows(label, check)
+        if (check.get("load") or {}).get("busy"):
+            warnings.append(label + check["load"]["sentence"])
         notes += [label + note for note in check["notes"]]
         notes += [label + each["sentence"] for each in check["conditions"] if each["may_explain"]]
         notes += [f"{label}not compared, {each['why']}: {each['name']}" for each in check["not_compared"]]
         if check["changes"]:
-            notes.append(f"{label}If this is intended, accept it with: {check['accept']}")
+            commands.append((f"{label}If this is intended, accept it with", check["accept"]))
     return {
         "command": "zerotax check",
-        "verdict": document["verdict"],
-        "look": LOOKS.get(document["verdict"], ""),
-        "sentence": document["sentence"],
-        "sides": sides,
+        "sentence": document["sentence"].removeprefix(f"{document['verdict']}: "),
+        "counts": counted(rows),
+        "sides": list(dict.fromkeys(sides)),
+        "warnings": warnings,
+        "commands": commands,
         "notes": notes,
         "groups": groups,
-        "panels": panels,
+        "views": sorted(views, key=lambda view: not view["differs"]),
         "heads": ["before → after"],
-        "rows": rows,
-        "thing": "change",
+        "rows": gravest_first(rows),
+        "intervals": False,
+        **outcome(document["verdict"]),
     }

@@ -1,5 +1,5 @@
 "use strict";
-// The view is in the address, so that it can be linked: #case=calloc_loop&touch=0&off=glibc&time.y=linear
+// The view is in the address, so that it can be linked: #case=calloc_loop&touch=0&off=glibc&time.y=linear&at=65536
 const State = {
   values: new Map(),
   listeners: [],
@@ -15,17 +15,24 @@ const State = {
   list(key) {
     return this.get(key, "").split("\n").filter(Boolean);
   },
-  set(changes) {
+  // `late`: the address follows in a moment; browsers forbid hundreds of changes a second, as dragging would make.
+  set(changes, late) {
     for (const key in changes) {
       if (changes[key] === null || changes[key] === "") this.values.delete(key);
       else this.values.set(key, String(changes[key]));
     }
     this.values.delete("go");
+    clearTimeout(this.waiting);
+    if (late) this.waiting = setTimeout(() => this.show(), 200);
+    else this.show();
+    this.tell(Object.keys(changes));
+  },
+  show() {
     const text = new URLSearchParams([...this.values].sort()).toString();
     history.replaceState(null, "", text ? `#${text}` : "#");
-    this.tell();
   },
-  tell() {
-    for (const listener of this.listeners) listener();
+  // Listeners get the keys that changed; nothing: all of them may have.
+  tell(keys) {
+    for (const listener of this.listeners) listener(keys);
   },
 };

@@ -9,7 +9,7 @@ from page.facts import link
 from zerotax_files import ResultsError
 from zerotax_summary import given_as, summary_of
 
-PARTS = ("broken", "lead", "for_whom", "each")
+PARTS = ("warning", "broken", "lead", "for_whom", "each")
 
 
 class Sentence(NamedTuple):
@@ -18,6 +18,7 @@ class Sentence(NamedTuple):
     subject: str
     text: str
     href: str | None = None
+    command: str | None = None  # what would measure it
 
 
 def fragment(target: dict[str, Any] | None) -> str | None:
@@ -37,20 +38,28 @@ def fragment(target: dict[str, Any] | None) -> str | None:
 
 
 def summary(source: Path, zerotax: Path | None = None) -> dict[str, Any]:
-    """The sentences of the summary by part, and the words that they use; or why there are none, as "missing".
-    "document": all of it, or None."""
+    """The sentences of the summary by part, the headline with the size that it is about ("at"), and the words that they
+    use; or why there are none, as "missing". "document": all of it, or None."""
     told: dict[str, Any] = {part: [] for part in PARTS}
-    told.update(missing="", coverage="", words={}, document=None)
+    told.update(missing="", headline="What zeroing memory costs", at=None, coverage="", words={}, document=None)
     try:
         document = summary_of(source, zerotax)
     except ResultsError as error:
         return {**told, "missing": f"No summary: {error}"}
     if document is None:
         return {**told, "missing": f"No summary: run `zerotax summary {given_as(source)}`."}
+    headline = None
     for each in document["sentences"]:
-        if each["part"] == "coverage":
-            told["coverage"] = each["text"]
+        if each["part"] in ("coverage", "headline"):
+            told[each["part"]] = each["text"]
         else:
-            told[each["part"]].append(Sentence(each["subject"], each["text"], fragment(each.get("link"))))
+            told[each["part"]].append(
+                Sentence(each["subject"], each["text"], fragment(each.get("link")), each.get("command"))
+            )
+        if each["part"] == "headline":
+            told["at"] = (each.get("link") or {}).get("size_bytes")
+            headline = fragment(each.get("link"))
+    # The headline stands for what shows the same.
+    told["lead"] = [each for each in told["lead"] if each.href is None or each.href != headline]
     told.update(words=document["words"], document=document)
     return told

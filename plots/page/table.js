@@ -13,17 +13,25 @@ class PagedTable {
     this.page = Math.min(this.page, pages - 1);
     this.place.replaceChildren();
     const box = html("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": this.caption}, this.place);
-    const table = html("table", {}, box);
+    const table = html("table", {class: "cards"}, box);
     html("caption", {}, table, `${this.caption}: ${countedText(content.count, "row")}`);
     const head = html("tr", {}, html("thead", {}, table));
     for (const name of content.head) html("th", {scope: "col"}, head, name);
     const body = html("tbody", {}, table);
     for (let n = this.page * PAGE_ROWS; n < Math.min(content.count, (this.page + 1) * PAGE_ROWS); ++n) {
       const line = html("tr", {}, body);
-      content
-        .row(n)
-        .forEach((text, column) => html(column ? "td" : "th", column ? {class: "n"} : {scope: "row"}, line, text));
+      content.row(n).forEach((cell, column) => {
+        const words = typeof cell === "object" ? undefined : cell;
+        const made = html(
+          column ? "td" : "th",
+          column ? {class: "n", "data-label": content.head[column]} : {scope: "row"},
+          line,
+          words,
+        );
+        if (words === undefined) html("a", {href: cell.href, "aria-label": cell.label}, made, cell.text);
+      });
     }
+    withRoles(table);
     if (pages === 1) return;
     const pager = html("p", {class: "pager row"}, this.place);
     for (const [text, step] of [
@@ -46,7 +54,7 @@ class FigureTable {
     this.details = figure.querySelector("details.values");
     this.content = content;
     if (!this.details) return;
-    this.table = new PagedTable(this.details.querySelector("div"), figure.querySelector("h3").textContent);
+    this.table = new PagedTable(this.details.querySelector("div"), figure.querySelector(".title").textContent);
     this.details.addEventListener("toggle", () => this.refresh());
   }
   refresh() {

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Writes the page of a comparison: one HTML file, before and after, that needs no script, no other file and no network.
+"""Writes the page of a comparison: one HTML file, before and after, that needs no other file and no network.
 
-Usage: write_comparison.py DOCUMENT --out FILE, where DOCUMENT is what `zerotax compare --json` or
-`zerotax check --json` wrote. Every verdict and sentence comes from it.
+Usage: write_comparison.py DOCUMENT --out FILE, where DOCUMENT is what `zerotax compare --json`, `zerotax check --json`
+or `zerotax history --json` wrote. Every verdict and sentence comes from it. `--check` alone says whether a page can be
+made here.
 """
 
 from __future__ import annotations
@@ -17,15 +18,14 @@ sys.path.insert(0, str(FOLDER.parent))
 
 from page.comparison import compare_parts  # noqa: E402
 from page.review import check_parts  # noqa: E402
-from page.write_page import fingerprint, jinja2, style, write  # noqa: E402
-from markupsafe import Markup  # noqa: E402
+from page.versions import history_parts  # noqa: E402
+from page.write_page import PARTS, library, rendered, write  # noqa: E402
 from zerotax_files import ResultsError, parse_json, read_text  # noqa: E402
-from zerotax_units import counted_text  # noqa: E402
 
-MOST_PANELS = 8
 MAKES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "zerotax.compare/1": compare_parts,
     "zerotax.check/1": check_parts,
+    "zerotax.history/1": history_parts,
 }
 
 
@@ -34,25 +34,25 @@ def page(document: dict[str, Any]) -> str:
     make = MAKES.get(document.get("schema", ""))
     if make is None:
         raise ResultsError(f"the schema {document.get('schema')!r} has no page; give one of {', '.join(MAKES)}")
-    look = style() + (FOLDER / "comparison.css").read_text(encoding="utf-8")
-    loader = jinja2.FileSystemLoader(FOLDER)
-    jinja = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    jinja.filters["counted"] = counted_text
-    policy = f"default-src 'none'; style-src {fingerprint(look)}; base-uri 'none'; form-action 'none'"
-    return jinja.get_template("comparison.html").render(
-        parts=make(document), style=Markup(look), policy=Markup(policy), most_panels=MOST_PANELS
-    )
+    parts = {"commands": [], "rows": [], "versions": [], "map": None, "names": None, **make(document)}
+    data = {name: parts[name] for name in ("views", "map", "names")}
+    run_line = " · ".join([parts["command"], *(f"{name} {text}" for name, text in parts["sides"])])
+    return rendered("comparison.html", [*PARTS, "comparison"], data, parts=parts, run_line=run_line)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status (0, or 2 for bad input)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("document", type=Path, metavar="DOCUMENT", help="the file of `zerotax compare --json`")
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="where the page goes")
+    parser.add_argument("document", type=Path, nargs="?", metavar="DOCUMENT", help="the file of `zerotax compare --json`")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where the page goes")
+    parser.add_argument("--check", action="store_true", help="only say whether a page can be made here")
     given = parser.parse_args(argv)
+    if not given.check and not (given.document and given.out):
+        parser.error("give DOCUMENT and --out FILE")
     try:
+        if given.check:
+            library()
+            return 0
         document = parse_json(read_text(given.document))
         if not isinstance(document, dict):
             raise ResultsError(f"{given.document}: no object; give the file of `zerotax compare --json`")

@@ -30,7 +30,8 @@ FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
 
 from page.advice import advice_part  # noqa: E402
-from page.documents import documents_told, findings_told  # noqa: E402
+from page.allocators import allocator_rows  # noqa: E402
+from page.documents import documents_told, missing_parts  # noqa: E402
 from page.documents import parts as document_parts  # noqa: E402
 from page.environment import environment  # noqa: E402
 from page.facts import full_names, link  # noqa: E402
@@ -61,24 +62,27 @@ MODULES = [
     "drag",
     "zoom",
 ]
-SCRIPTS = ["units", "elements", "state", "axis", "marks", "data", "table", "frame", "chart", "heat", "lanes", "main"]
+PARTS = ["units", "elements", "state", "actions", "axis", "marks", "table", "frame", "chart", "heat", "lanes"]
+SCRIPTS = [*PARTS, "data", "sizes", "main"]
 MORE_RUNS = {
     "recv_buffer.json": ("recv_buffer", "recv_buffer_tcp"),
     "fork_after_calloc.json": ("fork_after_calloc", "fork_after_calloc_huge"),
 }
 MOST_FAILURES = 50
+RECEIVING = "zerotax run --case recv_buffer --size 100MB --size 1000MB --json recv_buffer.json"
 CONTENTS = [
-    ("summary", "Summary"),
+    ("for-whom", "For a program that …"),
     ("findings", "Findings"),
-    ("figures", "Figures"),
-    ("failures", "Points without a result"),
     ("thresholds", "Thresholds"),
+    ("figures", "More figures"),
     ("receiving-part", "Receiving"),
     ("fork", "Fork"),
     ("snapshot", "Snapshot"),
     ("cow", "Page faults"),
     ("advise", "Advice"),
+    ("failures", "Points without a result"),
     ("points", "Every point"),
+    ("unmeasured", "Not measured"),
     ("environment", "Environment"),
     ("method", "Method"),
 ]
@@ -98,15 +102,15 @@ def library() -> str:
     return "\n;\n".join(texts)
 
 
-def script() -> str:
-    """All code of the page. Nothing in it may end the element that it stands in."""
-    own = "\n".join((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+def script(names: Sequence[str]) -> str:
+    """All code of a page. Nothing in it may end the element that it stands in."""
+    own = "\n".join((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in names)
     return f"{library()}\n;(() => {{\n{own}}})();\n".replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def style() -> str:
     """All of the page's style."""
-    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "print.css"))
+    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "parts.css", "print.css"))
 
 
 def fingerprint(text: str) -> str:
@@ -123,6 +127,32 @@ def embedded(data: Any) -> Markup:
 def code_marked(text: str) -> Markup:
     """The text, escaped, with what is between two ` as code."""
     return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
+
+
+def rendered(template: str, scripts: Sequence[str], data: Any, **words: Any) -> str:
+    """A page of this template, which extends base.html: with style, scripts and data in it, and a policy that names
+    these and forbids every request."""
+    code, look = script(scripts), style()
+    policy = (
+        f"default-src 'none'; script-src {fingerprint(code)}; style-src {fingerprint(look)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    loader = jinja2.FileSystemLoader(FOLDER)
+    jinja = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    jinja.filters["code"] = code_marked
+    jinja.filters["plain"] = lambda text: text.replace("`", "")
+    jinja.filters["counted"] = counted_text
+    jinja.filters["percent"] = whole_percent_text
+    return jinja.get_template(template).render(
+        policy=Markup(policy),
+        style=Markup(look),
+        script=Markup(code),
+        data=embedded(data),
+        library="d3-scale, d3-zoom and what they need",
+        **words,
+    )
 
 
 def with_more_runs(results: Results, folder: Path) -> tuple[Results, dict[str, str]]:
@@ -150,55 +180,48 @@ def page(source: str | Path, zerotax: Path | None = None) -> str:
     folder has none. Raises ResultsError when the results are unusable."""
     results, more = with_more_runs(*_read(source))
     folder = results.source.parent
-    parts = {**document_parts(folder, zerotax), "advise": advice_part(folder)}
+    receives = any(case in results.cases for case in MORE_RUNS["recv_buffer.json"])
+    parts = {
+        **document_parts(folder, zerotax),
+        "advise": advice_part(folder),
+        "receiving-part": {"missing": "" if receives else "The case recv_buffer is not in it.", "command": RECEIVING},
+    }
     words = summary(results.source, zerotax)
     words["for_whom"] = [*words["for_whom"], *documents_told(parts)]
-    found = parts["findings"].get("findings", [])
-    words["lead"] = [*words["lead"], *findings_told(parts["findings"])]
     names = full_names(results)
     failed = [{**f, "size_text": size_text(f["size"])} for f in failures(results, lambda key: names[key])]
     summaries = [words["document"], *(_summary_or_none(folder / file, zerotax) for file in more_files(more))]
     judged = [document for document in summaries if document]
     points = columns(results, {place: row for document in judged for place, row in rows_of(document).items()})
+    head = [line for line in subtitle(results) if line]
     data = {
         "points": points,
         "touches": {name: word for document in judged for name, word in document["touches"].items()},
         "thresholds": parts["thresholds"],
+        "at": words["at"],
+        "run": head[0] if head else "",
         **{name: parts[name].get("chart") for name in ("fork", "snapshot", "cow")},
     }
-    code, look = script(), style()
-    policy = (
-        f"default-src 'none'; script-src {fingerprint(code)}; style-src {fingerprint(look)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    receives = any(case in results.cases for case in MORE_RUNS["recv_buffer.json"])
-    loader = jinja2.FileSystemLoader(FOLDER)
-    jinja = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    jinja.filters["code"] = code_marked
-    jinja.filters["counted"] = counted_text
-    jinja.filters["percent"] = whole_percent_text
-    template = jinja.get_template("page.html")
-    head = [line for line in subtitle(results) if line]
-    return template.render(
+    missing = missing_parts(parts)
+    absent = {each["id"] for each in missing}
+    absent |= {id for id, there in (("failures", failed), ("unmeasured", missing)) if not there}
+    told_unfinished = any(each.subject == "Not complete" for each in words["warning"])
+    return rendered(
+        "page.html",
+        SCRIPTS,
+        data,
         title=str(results.run.get("started", ""))[:10] or "a run",
-        run_line=" — ".join(head),
-        policy=Markup(policy),
-        style=Markup(look),
-        script=Markup(code),
-        data=embedded(data),
-        contents=CONTENTS,
+        run_line=head[0] if head else "",
+        contents=[(id, name) for id, name in CONTENTS if id not in absent],
         summary=words,
+        allocators=allocator_rows(words["document"], parts["thresholds"]),
         parts=parts,
+        missing=missing,
         failures=failed,
         most_failures=MOST_FAILURES,
         environment=environment(results.run),
         method=METHOD,
-        unfinished=" ".join(unfinished(results)),
-        severe=[each for each in found if each["severity"] != "low"],
-        slight=[each for each in found if each["severity"] == "low"],
-        library="d3-scale, d3-zoom and what they need",
+        unfinished="" if told_unfinished else " ".join(unfinished(results)),
         receives=f" From {more['recv_buffer']}." if "recv_buffer" in more else " " if receives else "",
         fork_after_calloc=link("time", "fork_after_calloc", **{"time.f": "fork_ns"})
         if "fork_after_calloc" in results.cases

@@ -11,18 +11,18 @@ from conftest import SOURCE, ZEROTAX
 PYTHON = "/usr/bin/python3"
 
 
-def section(folder):
+def section(folder, begin='<section id="advise"', end="</section>"):
     page = folder / "page.html"
     done = subprocess.run([PYTHON, SOURCE / "plots/page/write_page.py", folder, "--out", page, "--zerotax", ZEROTAX],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return html.unescape(page.read_text().split('<section id="advise"', 1)[1].split("</section>", 1)[0])
+    return html.unescape(page.read_text().split(begin, 1)[1].split(end, 1)[0])
 
 
 def test_the_page_of_a_run_shows_the_advice_beside_it(tmp_path):
     for name in ("run.json", "points.jsonl"):
         shutil.copy(SOURCE / "results/reference" / name, tmp_path)
-    missing = section(tmp_path)
+    missing = section(tmp_path, '<li id="advise"', "</li>")
     assert "advise.json is not in this folder" in missing and "zerotax advise --json advise.json" in missing
     found = advise(PROGRAMS / "refill_by_trim", options=["--allocator", "mimalloc", "--runs", "12"])
     (tmp_path / "advise-refill.json").write_text(json.dumps(found.json))

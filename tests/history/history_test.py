@@ -1,5 +1,6 @@
 """`zerotax history`: each version of a project built, measured, and held against the one before."""
 
+import html
 import json
 import os
 import signal
@@ -34,7 +35,8 @@ def _by_tags(project, cache):
     """(the checked document of all v… tags, its table)."""
     folder, _ = project
     with untouched(folder):
-        done = run("history", folder, cache, *HOW, *QUICK, "--tags", "v*", "--json", cache / "history.json")
+        done = run("history", folder, cache, *HOW, *QUICK, "--tags", "v*", "--json", cache / "history.json",
+                   "--html", cache / "history.html")
     assert done.returncode == 0, done.stderr
     document = json.loads((cache / "history.json").read_text())
     check_schema(document, "history")
@@ -48,6 +50,13 @@ def row_of(document, name):
 
 def test_versions_are_in_their_order_not_in_that_of_the_alphabet(by_tags):
     assert [row["name"] for row in by_tags[0]["versions"]] == [name for name, _ in TAGS if name.startswith("v")]
+
+
+def test_the_page_has_a_section_for_each_version(by_tags, cache):
+    document, _ = by_tags
+    page = html.unescape((cache / "history.html").read_text())
+    assert all(f'id="version-{row["name"]}"' in page for row in document["versions"])
+    assert all(row["sentence"].split(": ", 1)[-1] in page for row in document["versions"])
 
 
 def test_the_version_that_changed_something_is_the_row_that_says_so(by_tags):

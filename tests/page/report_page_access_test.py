@@ -76,7 +76,7 @@ def test_it_is_accessible(browser, page, theme, heat):
 def test_the_keyboard_reaches_everything_in_order(browser, page):
     browser.open(page)
     reached = []
-    for _ in range(70):
+    for _ in range(120):
         ActionChains(browser.driver).send_keys(Keys.TAB).perform()
         reached.append(
             browser.run(
@@ -87,7 +87,7 @@ def test_the_keyboard_reaches_everything_in_order(browser, page):
     assert reached[0][0] == "skip"
     assert all(outline in ("solid", "auto") for _, outline, _ in reached), reached
     figures = [figure for _, _, figure in reached if figure]
-    assert list(dict.fromkeys(figures))[:2] == ["time", "faults"]
+    assert list(dict.fromkeys(figures))[:3] == ["time", "map", "faults"]
     assert {"case", "touch", "all-on"} <= {name for name, _, _ in reached}
 
 
@@ -101,7 +101,7 @@ def test_names_that_are_markup_are_shown_as_they_are(browser, tmp_path):
     browser.press("#time .plot", Keys.END)
     assert browser.run("return document.title") != "caught"
     assert len(browser.all("script")) == 2 and len(browser.all("img")) == 0
-    for place in ("#names", "#summary", "#failures", "#time .legend", "#every"):
+    for place in ("#names", "#summary", "#failures", "#time [data-name]", "#every"):
         assert HOSTILE in browser.text(place), place
 
 

@@ -1,17 +1,22 @@
-"""The page of compare in a real browser: what is drawn, and that nothing leaves the file."""
+"""The pages of compare, check and history in a real browser: what is drawn, and that nothing leaves the file."""
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
-from conftest import zerotax
-from report_pages import REFERENCE, browser, needs_browser, quiet  # noqa: F401
+from conftest import KIB, MIB, SOURCE, zerotax
+from report_pages import REFERENCE, Keys, browser, lines, needs_browser, quiet  # noqa: F401
 
 pytestmark = needs_browser
+FAULTS = "return faults().filter(fault => !fault.startsWith('little'));"
+ACCESSIBLE = (SOURCE / "tests" / "page" / "accessibility.js").read_text() + FAULTS
+WORDS = {"worse": "Regressed.", "better": "Improved.", "same": "Same.", "mixed": "Mixed."}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def compared(tmp_path_factory):
     """The page of the reference of one case, against itself with more zeroed bytes; and its document."""
     folder = tmp_path_factory.mktemp("comparison")
     points = [json.loads(line) for line in (REFERENCE / "points.jsonl").read_text().splitlines()]
@@ -26,22 +31,105 @@ def made(tmp_path_factory):
     return folder / "page.html", json.loads((folder / "page.json").read_text())
 
 
-def test_before_and_after_are_drawn_and_nothing_is_asked_of_the_network(browser, made):
-    page, document = made
-    browser.driver.get("about:blank")
-    browser.requested()
-    browser.driver.get(f"file://{page}")
-    assert browser.text("h1") == f"zerotax compare: {document['verdict']}" and browser.text(".sentence") == document["sentence"]
-    sizes = {p["size_bytes"] for p in document["points"] if (p["touch"], p["thread"]) == (0, "main")}
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """The page of a real check, of a baseline that was better at one of its two sizes; and its document."""
+    folder = tmp_path_factory.mktemp("check")
+    baseline = json.loads(next((SOURCE / "tests" / "regression" / "baselines").glob("glibc-*.json")).read_text())
+    kept = [p for p in baseline["points"] if p["size_bytes"] in (64 * KIB, MIB) and p["thread"] == "main"]
+    for point in kept:
+        if (point["size_bytes"], point["touch"]) == (MIB, 0):
+            point["zeroed_bytes"] = point["redundant_zeroed_bytes"] = 0
+    old = {**baseline, "points": kept}
+    del old["thresholds"]  # which take longer to search
+    (folder / "old.json").write_text(json.dumps(old))
+    done = zerotax("check", "--baseline", folder / "old.json", "--html", folder / "page.html", "--json", folder / "page.json")
+    assert done.returncode == 1, done.stderr
+    return folder / "page.html", json.loads((folder / "page.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory):
+    """The page of the reference's history; and its document."""
+    page = tmp_path_factory.mktemp("history") / "page.html"
+    document = REFERENCE / "history" / "history.json"
+    script = SOURCE / "plots" / "page" / "write_comparison.py"
+    subprocess.run([sys.executable, script, document, "--out", page], check=True)
+    return page, json.loads(document.read_text())
+
+
+def marks(browser, line):
+    """The marks of a line of the chart: how wide each is."""
+    return browser.run(
+        "return [...document.querySelectorAll(`#chart [data-line=${arguments[0]}] .mark`)].map(m => m.getBBox().width)", line
+    )
+
+
+def test_before_and_after_are_drawn_and_nothing_is_asked_of_the_network(browser, compared):
+    page, document = compared
+    browser.open(page, "#view=jemalloc, calloc_loop, touch 0, main thread&metric=zeroed_bytes")
+    assert browser.text("h1") == f"{WORDS[document['verdict']]} {document['sentence']}"
+    sizes = sorted({p["size_bytes"] for p in document["points"] if (p["touch"], p["thread"]) == (0, "main")})
     for line in ("before", "after"):
-        marks = browser.run(
-            "const g = [...document.querySelectorAll('.panel')]"
-            ".find(p => p.querySelector('h3').textContent.includes('touch 0, main'))"
-            ".querySelectorAll('figure')[1].querySelector(`[data-line=${arguments[0]}]`);"
-            "return [...g.querySelectorAll('.mark')].map(m => [m.getBBox().width, m.textContent])", line)
-        assert len(marks) == len(sizes) and all(width > 5 and words.startswith(line) for width, words in marks)
-    assert len(browser.all("tbody tr")) == len(document["points"])
+        assert len(marks(browser, line)) == len(sizes) and min(marks(browser, line)) > 5
+    browser.press("#chart .plot", Keys.HOME)
+    point = next(p for p in document["points"] if (p["size_bytes"], p["touch"], p["thread"]) == (sizes[0], 0, "main"))
+    old, new = ({w["figure"]: w[side] for w in point["work"]}["zeroed_bytes"] for side in ("old", "new"))
+    told = browser.find("#chart .plot").get_attribute("aria-valuetext")
+    assert f"before {old:,} B" in told and f"after {new:,} B" in told
+    assert len(browser.all("#every tbody tr")) == len(document["points"])
+    verdicts = browser.run("return [...document.querySelectorAll('#every tbody td.verdict')].map(e => e.textContent)")
+    counts = document["counts"]
+    assert verdicts.count("regressed") == counts["SLOWER"] > 0 and verdicts.count("same") == counts["SAME"]
     assert browser.requested() == [f"file://{page}"]
-    # Wide tables scroll by themselves, also on a telephone.
-    browser.window(390, mobile=True)
-    assert browser.run("return document.documentElement.scrollWidth") <= 390
+
+
+def test_a_row_leads_to_its_point_in_the_chart(browser, compared):
+    page, _ = compared
+    browser.open(page)
+    browser.click("#every tbody tr:last-child a")
+    told = browser.text("#every tbody tr:last-child th")
+    assert browser.run("return document.activeElement.closest('figure').id") == "chart"
+    assert told.split(" touch")[0] in browser.find("#chart .plot").get_attribute("aria-valuetext")
+
+
+def test_check_draws_what_did_not_change_as_well(browser, checked):
+    page, document = checked
+    browser.open(page, "#metric=zeroed_bytes")
+    [check] = document["checks"]
+    assert browser.text("h1") == f"{WORDS[document['verdict']]} {document['sentence'].split(': ', 1)[1]}"
+    assert {p["verdict"] for p in check["points"]} >= {"same", "worse"}
+    assert len(marks(browser, "before")) == len(marks(browser, "after")) == 2
+    assert len(browser.all("#changes .group")) == len(check["groups"])
+    rows = browser.run("return [...document.querySelectorAll('#every tbody tr')].map(row => row.textContent)")
+    same = sum(p["verdict"] == "same" for p in check["points"])
+    assert len(rows) == len(check["changes"]) + same and sum("as before" in row for row in rows) == same
+    assert check["accept"] in browser.text("#summary [data-copy], #summary code")
+
+
+def test_history_has_the_versions_as_its_axis(browser, versions):
+    page, document = versions
+    browser.open(page, "#metric=redundant_zeroed_bytes")
+    names = [version["name"] for version in document["versions"]]
+    drawn = browser.run("return [...document.querySelectorAll('#chart .plot > svg text')].map(t => t.textContent)")
+    assert [text for text in drawn if text in names] == names
+    assert "1 MiB" in lines(browser, "chart") and len(browser.all("#map .frame")) == len(names)
+    browser.press("#chart .plot", Keys.END)
+    assert browser.find("#chart .plot").get_attribute("aria-valuetext").startswith(names[-1])
+    for version in document["versions"]:
+        assert version["sentence"].removeprefix("mixed: ") in browser.text(f"[id='version-{version['name']}']")
+    assert browser.requested() == [f"file://{page}"]
+
+
+@pytest.mark.parametrize("made", ["compared", "checked", "versions"])
+@pytest.mark.parametrize("width, most", [(1280, 900), (390, 1400)])
+def test_each_fits_its_screen_and_is_accessible(browser, request, made, width, most):
+    page, _ = request.getfixturevalue(made)
+    browser.window(width, 900, mobile=width < 500)
+    browser.open(page)
+    browser.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    browser.frame()
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    assert browser.run("const b = document.querySelector('.plot').getBoundingClientRect().bottom; return b + scrollY") <= most
+    assert browser.run(ACCESSIBLE) == []
+    assert browser.pdf().startswith(b"%PDF")

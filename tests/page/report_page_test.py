@@ -243,5 +243,5 @@ def test_links_to_evidence_put_the_cursor_there(browser, page):
     assert browser.find("#touch").get_attribute("value") == "1"
     assert browser.text("#heat .tip b") == "64 MiB (67,108,864 B)"
     assert "theme=dark" in browser.fragment() and "off=glibc" in browser.fragment()  # the rest of the view stays
-    browser.click("#summary .lead a.go")
+    browser.click("#allocators [data-name=mimalloc] [data-label='Worst case'] a")
     assert browser.text("#time .tip b").startswith("1000 MiB")

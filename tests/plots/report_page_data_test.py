@@ -214,9 +214,20 @@ def test_findings_link_to_their_evidence_and_tell_what_was_tried(tmp_path: Path)
     found = " ".join(Words(page).text.split())
     assert "calloc(100 MiB) is zeroed <twice>" in found and "It pays." in found
     assert "touch 0, main: calloc_ns PLANTED; zero_ns n/a: no clock" in found
-    assert "A=1: calloc_ns planted, too" in found and "B=2: not tried" in found
+    assert "A=1: calloc_ns planted, too; B=2: not tried" in found  # a document of an earlier version has no remedies
     assert 'href="#case=calloc_loop&amp;touch=0&amp;thread=main&amp;heat.f=redundant&amp;at=104857600&amp;go=heat"' in page
     assert found.index("high severity") < found.index("low severity")
+    assert "2 findings, 2 points" in found  # of one allocator and rule: one row
+
+
+def test_a_row_of_findings_says_what_avoids_them(tmp_path: Path) -> None:
+    remedy = {"kind": "setting", "env": {"A": "1"}, "line": "A=1", "confirmed": True, "text": "Set `A=1`: PLANTED."}
+    fixed = {"kind": "version", "version": "3.0", "id": "x/y#1", "url": "https://example.org/1", "text": "Use mimalloc 3.0."}
+    document = findings(meaning="zeros, PLANTED", sizes="64 KiB to 1 MiB", remedies=[fixed, remedy], remedy="Use it.")
+    page = page_of(tmp_path, sample.points(), findings=document)
+    row = page[page.index('<div class="group'):page.index("<details>", page.index('<div class="group'))]
+    assert "zeros, PLANTED" in row and "64 KiB to 1 MiB" in row
+    assert 'data-copy="A=1"' in row and "Set <code>A=1</code>: PLANTED." in row and 'href="https://example.org/1"' in row
 
 
 def test_findings_of_an_earlier_version_have_neither_links_nor_words_and_none_are_made_up(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""The table of the page's first screen: a row for each allocator. What it says is judged in summary.json."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from page.facts import link
+from zerotax_units import count_text, ratio_text, size_text, time_text
+
+Row = dict[str, Any]
+LOOKS = {"never": "good", "unknown": "faint"}
+MOST_EDGES = 2
+
+
+def _number(value: Any) -> float | None:
+    return None if isinstance(value, dict) or value is None else float(value)
+
+
+def _worst(each: Row, labels: list[str]) -> Row | None:
+    """Time and size of the worst case, and beside what it is that bad."""
+    worst = each["worst"]
+    ns = _number(worst.get("ns"))
+    if ns is None:
+        return None
+    beside = whole = ""
+    ratio, fastest_ns = _number(worst["ratio"]), _number(worst["fastest_ns"])
+    if ratio is not None and fastest_ns is not None:
+        beside = f"{ratio_text(ratio)} times {labels[worst['fastest']]}"
+        whole = f"{beside} ({time_text(fastest_ns)})"
+    size = worst["size_bytes"]
+    return {
+        "time": f"{time_text(ns)} at {size_text(size)}",
+        "beside": beside,
+        "whole": whole,
+        "href": link("time", size=size),
+    }
+
+
+def _edges(name: str, thresholds: Row) -> list[Row]:
+    """The exact sizes at which needless zeroing begins or ends, where thresholds were searched, as links to them."""
+    found = []
+    for lane in thresholds.get("lanes", []):
+        if (lane["name"], lane["touch"], lane["thread"]) != (name, 0, "main"):
+            continue
+        for (_, high, before), (_, _, after) in zip(lane["pieces"], lane["pieces"][1:]):
+            if (before == "needless") == (after == "needless"):
+                continue
+            words = f"up to {count_text(high - 1)} B" if before == "needless" else f"from {count_text(high)} B"
+            found.append({"text": words, "href": f"#{urlencode({'lane': lane['id'], 'at': high, 'go': 'map'})}"})
+    return found[:MOST_EDGES]
+
+
+def allocator_rows(document: Row | None, thresholds: Row) -> list[Row]:
+    """The rows, the worst first; none without a summary. `thresholds`: the part of the page."""
+    if document is None:
+        return []
+    every = document["allocators"]
+    labels = [each["label"] for each in every]
+    rows = []
+    for place in document.get("ranking", range(len(every))):
+        each = every[place]
+        # A summary of an earlier version does not say what avoids it.
+        avoid = each.get("avoid") or {}
+        rows.append(
+            {
+                "allocator": each["allocator"],
+                "name": each.get("name", each["label"]),
+                "label": each["label"],
+                "redundant": each["redundant"].get("text", each["redundant"]["word"]),
+                "look": LOOKS.get(each["redundant"]["word"], ""),
+                "exact": _edges(each.get("name", ""), thresholds) if each["redundant"]["ranges"] else [],
+                "worst": _worst(each, labels),
+                "why": each["worst"].get("na", "not timed"),
+                "remedies": avoid.get("remedies", []),
+                "avoid": avoid.get("text", "—"),
+            }
+        )
+    return rows

@@ -1,0 +1,115 @@
+"""What the page of `zerotax history` shows, taken from its JSON: the versions are its axis. Nothing is judged here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from page.comparison import counted, number, outcome
+from page.documents import PIECES, line
+from zerotax_looks import Style
+from zerotax_units import size_text
+
+Part = dict[str, Any]
+# Sizes are ordered, and so are their colours: from light to dark, each with a marker of its own.
+MARKERS = "os^DvPX<>dph*"
+SHADES = ("#3B8FC7", "#2F6FAE", "#3E8A52", "#8A7F00", "#C85300", "#A9371F", "#7A2E6B", "#4B3A8C")
+
+
+def _lanes(versions: list[Part]) -> list[Part]:
+    """A bar for each version that was measured, the newest first."""
+    return [
+        {
+            "id": each["name"],
+            "name": each["name"],
+            "version": "",
+            "label": each["date"][:10],
+            "touch": 0,
+            "thread": "main",
+            "pieces": [[p["from_bytes"], p["to_bytes"] + 1, PIECES.get(p["word"], "unknown")] for p in each["pieces"]],
+            "ticks": [],
+            "changes": [],
+        }
+        for each in reversed(versions)
+        if each.get("pieces")
+    ]
+
+
+def _total(value: Any) -> float | None:
+    if isinstance(value, dict) and "na" not in value:
+        return float(sum(value.values()))
+    return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _views(versions: list[Part]) -> list[Part]:
+    """Each metric by version, a line for each size, for each case, touch and thread."""
+    values: dict[str, dict[str, dict[int, list[float | None]]]] = {}
+    for place, version in enumerate(versions):
+        for point in version.get("baseline", {}).get("points", []):
+            name = f"{point['case']}, touch {point['touch']:g}, {point['thread']} thread"
+            for metric, value in point.items():
+                total = _total(value) if metric.endswith(("_bytes", "_faults", "_syscalls")) else None
+                if metric != "size_bytes" and total is not None:
+                    lines = values.setdefault(name, {}).setdefault(metric, {})
+                    lines.setdefault(point["size_bytes"], [None] * len(versions))[place] = total
+    views = []
+    for name, metrics in values.items():
+        charts = []
+        for metric, sizes in metrics.items():
+            lines = []
+            for n, (size, ys) in enumerate(sorted(sizes.items())):
+                style = Style(SHADES[n % len(SHADES)], MARKERS[n % len(MARKERS)], "-")
+                lines.append(line(size_text(size), style, [float(x) for x in range(len(versions))], ys))
+            changed = any(len(set(ys) - {None}) > 1 for ys in sizes.values())
+            unit = "bytes" if metric.endswith("_bytes") else "count"
+            charts.append({"key": metric, "name": metric.replace("_", " "), "unit": unit, "lines": lines, "changed": changed})
+        views.append({"name": name, "charts": charts, "differs": any(chart["changed"] for chart in charts)})
+    return sorted(views, key=lambda view: not view["differs"])
+
+
+def _row(version: Part) -> Part:
+    difference = version.get("difference") or {}
+    verdict = difference.get("verdict", "same") if version["changed"] else "same"
+    measured = version["state"] == "measured"
+    return {
+        "id": f"version-{version['name']}",
+        "name": version["name"],
+        "date": version["date"][:10],
+        "subject": version["subject"],
+        "sentence": version["sentence"].removeprefix(f"{verdict}: "),
+        "lines": difference.get("changes", []),
+        **(outcome(verdict if "compared_with" in version else "same") if measured else outcome("INVALID")),
+        **({} if measured else {"outcome": version["state_words"]}),
+        **({"outcome": "the first"} if measured and "compared_with" not in version else {}),
+    }
+
+
+def history_parts(document: Part) -> Part:
+    """The parts of the page of zerotax.history/1."""
+    versions = document["versions"]
+    lanes = _lanes(versions)
+    rows = [_row(each) for each in versions]
+    return {
+        "command": "zerotax history",
+        "sentence": document["sentence"],
+        "counts": counted(row for row in rows if row["outcome"] not in ("the first",)),
+        "sides": [("repository", document["repository"]), ("versions", document["selection"])],
+        "warnings": [] if document["state"] == "complete" else ["The history is interrupted: the same command again resumes it."],
+        "notes": document["notes"],
+        "groups": [],
+        "views": _views(versions),
+        "versions": list(reversed(rows)),
+        "names": [each["name"] for each in versions],
+        "map": {
+            "lanes": lanes,
+            "names": {kind: document["words"].get(word, word) for word, kind in PIECES.items()},
+            "sentence": document["sentence"],
+            "map": "What calloc does in each version",
+            "pieces": True,
+            "left": 150,
+        }
+        if lanes
+        else None,
+        "used": list(dict.fromkeys(piece[2] for lane in lanes for piece in lane["pieces"])),
+        "outcome": "",
+        "look": "",
+    }
