@@ -27,6 +27,7 @@ constexpr const char* kExamples =
     "  zerotax compare ./v1/libmine.so ./v2/libmine.so --size 1MiB --touch 1 --explain 1\n"
     "  zerotax compare jemalloc jemalloc --env new:MALLOC_CONF=retain:false\n"
     "  zerotax compare results/before results/after --markdown changes.md\n"
+    "  zerotax compare results/v1 results/v2 results/v3 --html versions.html\n"
     "  zerotax compare v1=./v1/libmine.so v2=./v2/libmine.so --junit compare.xml --html compare.html\n";
 
 /// Sizes in the middle of what the study looks at: below and above the thresholds of the allocators that are built in.
@@ -43,6 +44,7 @@ constexpr std::size_t kShuffledPairs = 1'500'000;
 struct Options {
   std::string before;
   std::string after;
+  std::vector<std::string> more;  ///< further stored runs, each to be compared with OLD
   MeasureOptions measure;
   std::int64_t pairs = 0;
   std::string cost = "total";
@@ -168,12 +170,26 @@ CompareReport measure(const Options& options) {
   return report;
 }
 
-CompareReport read(const Options& options) {
+/// The formats of others know two sides.
+void check_more(const Options& options, bool files) {
+  if (options.more.empty()) return;
+  if (!files) throw UsageError("allocators are compared two at a time", "measure each, and compare the stored runs");
+  std::vector<NamedPath> outputs = options.exchange.outputs();
+  outputs.insert(outputs.end(), {{"--csv", options.csv}, {"--benchmark-json", options.google}});
+  for (const NamedPath& each : outputs) {
+    if (each.path.empty() || each.option == "--json" || each.option == "--html") continue;
+    throw UsageError(each.option + " takes two runs", "leave the further runs out, or use --json or --html");
+  }
+  if (!options.explain.empty()) throw UsageError("--explain takes two runs", "leave the further runs out");
+}
+
+/// OLD and another run. `whose`: what the other is called, as in messages.
+CompareReport read(const Options& options, const std::string& other, const std::string& whose) {
   CompareReport report;
   const RunFile before = read_run_file(options.before);
-  const RunFile after = read_run_file(options.after);
+  const RunFile after = read_run_file(other);
   auto inputs = inputs_of("OLD", before.files);
-  for (const NamedPath& input : inputs_of("NEW", after.files)) inputs.push_back(input);
+  for (const NamedPath& input : inputs_of(whose, after.files)) inputs.push_back(input);
   check_files(options, inputs);
   report.measured = false;
   report.before = {{"file", before.path}};
@@ -193,10 +209,15 @@ ExitStatus compare(const Options& options) {
     throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
   }
   check(options, files);
+  check_more(options, files);
   options.exchange.check_page();
-  const CompareReport report = files ? read(options) : measure(options);
+  const CompareReport report = files ? read(options, options.after, "NEW") : measure(options);
+  std::vector<CompareReport> more;
+  for (const std::string& other : options.more) more.push_back(read(options, other, "MORE"));
   const exchange::OutcomeList outcomes = compare_outcomes(report);
-  options.exchange.write(outcomes, compare_json(report));
+  Json document = compare_json(report);
+  for (const CompareReport& each : more) document["more"].push_back(compare_json(each));
+  options.exchange.write(outcomes, document);
   if (!options.csv.empty()) write_file(options.csv, compare_csv(report));
   if (!options.google.empty()) {
     write_file(options.google + "-old.json", json_text(google_benchmark_json(report, false)));
@@ -204,13 +225,18 @@ ExitStatus compare(const Options& options) {
   }
   const bool silent = options.exchange.silent() || options.csv == "-";
   if (!silent) fmt::print("{}", compare_text(report));
+  for (const CompareReport& each : more) {
+    if (!silent) fmt::print("\n{}", compare_text(each));
+  }
   for (const std::string& word : options.explain) {
     const std::size_t at = find_point(report.points, word);
     if (!silent) fmt::print("\n{}", explain_text(report, at));
   }
   options.exchange.print_annotations(outcomes);
   if (!report.whole) fmt::print(stderr, "zerotax: interrupted: the verdicts cover the pairs measured so far\n");
-  return compare_status(report.verdicts);
+  std::vector<CompareVerdict> verdicts = report.verdicts;
+  for (const CompareReport& each : more) verdicts.insert(verdicts.end(), each.verdicts.begin(), each.verdicts.end());
+  return compare_status(verdicts);
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
@@ -218,6 +244,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const char* what = "a run (results folder, run.json), or an allocator: NAME, NAME=PATH, or the path of a library";
   arguments.option("OLD", options->before, what).required().path();
   arguments.option("NEW", options->after, "what it is compared with: the same kind of thing").required().path();
+  arguments.option("MORE", options->more, "further stored runs, each compared with OLD").path();
   MeasureOptions& measure = options->measure;
   options->of_measuring = measure.add_compared(arguments);
   options->of_measuring.push_back(arguments.option(

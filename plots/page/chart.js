@@ -197,10 +197,12 @@ class LineChart {
 
   // From before to after: nothing is known of what lies between two sizes.
   steps(inside, x, y) {
-    const [before, after] = this.now.lines;
+    const [before, ...others] = this.now.lines;
     before.xs.forEach((at, n) => {
-      if (before.ys[n] === null || after.ys[n] === null) return;
-      svg("path", {class: "step", d: `M${x(at).toFixed(1)} ${y(before.ys[n]).toFixed(1)}V${y(after.ys[n]).toFixed(1)}`}, inside);
+      const values = [before, ...others].map(line => line.ys[n]).filter(value => value !== null);
+      if (values.length < 2) return;
+      const [low, high] = d3.extent(values);
+      svg("path", {class: "step", d: `M${x(at).toFixed(1)} ${y(low).toFixed(1)}V${y(high).toFixed(1)}`}, inside);
     });
   }
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, Callable, Iterable
 from urllib.parse import urlencode
 
 from page.documents import line
 from zerotax_documents import told
-from zerotax_looks import Style
+from zerotax_looks import OTHERS, Style
 from zerotax_units import count_text, exact_size_text, size_text, time_text
 
 Part = dict[str, Any]
@@ -33,6 +34,7 @@ FIGURES: dict[str, tuple[str, str, Callable[[float], str]]] = {
     "faults": ("page faults of an operation", "count", count_text),
     "syscalls": ("system calls of an operation", "count", count_text),
 }
+HEADS = ["time", "zeroed", "zero already", "faults", "system calls"]  # of the table, in the order of FIGURES
 INTERVAL_WIDTH, LEAST_RATIO = 150, 1.1  # pixels; the scale of intervals reaches at least so far
 
 
@@ -66,19 +68,19 @@ def gravest_first(rows: list[Part]) -> list[Part]:
     return sorted(rows, key=lambda row: order.index(row["outcome"]))
 
 
-def view_of(
-    name: str, sizes: list[int], charts: list[tuple[str, str, str, list[Any], list[Any]]], changed: set[str]
-) -> Part:
-    """A view of the chart: before and after by size, for each metric (key, name, unit, before, after) that has any;
-    `changed`: the metrics of which the document says so."""
+Charts = list[tuple[str, str, str, list[list[Any]]]]
+
+
+def view_of(name: str, sides: list[str], sizes: list[int], charts: Charts, changed: set[str]) -> Part:
+    """A view of the chart: what each side did by size, for each metric (key, name, unit, values of each side) that has
+    any; `changed`: the metrics of which the document says so. The first side is what the others are compared with."""
     made = []
-    for key, title, unit, before, after in charts:
-        values = [number(each) for each in (*before, *after)]
-        if all(value is None for value in values):
+    for key, title, unit, values in charts:
+        if all(number(value) is None for side in values for value in side):
             continue
         lines = [
-            line(side, style, [float(size) for size in sizes], [number(each) for each in figures], bare=True)
-            for side, style, figures in (("before", BEFORE, before), ("after", AFTER, after))
+            line(side, style, [float(size) for size in sizes], [number(each) for each in own], bare=True)
+            for side, style, own in zip(sides, itertools.chain((BEFORE, AFTER), itertools.cycle(OTHERS)), values)
         ]
         made.append({"key": key, "name": title, "unit": unit, "lines": lines, "changed": key in changed})
     return {"name": name, "charts": made, "differs": bool(changed)}
@@ -103,20 +105,29 @@ def _view_name(point: Part) -> str:
     return f"{allocator}, {point['case']}, touch {point['touch']:g}, {point['thread']} thread"
 
 
-def _views(points: list[Part]) -> list[Part]:
-    by_name: dict[str, list[Part]] = {}
-    for point in points:
-        by_name.setdefault(_view_name(point), []).append(point)
+def _views(documents: list[Part], sides: list[str]) -> list[Part]:
+    """`sides`: OLD's name, and that of NEW in each document."""
+    none = {"na": "not in this run"}
+    found: dict[str, dict[int, dict[int, Part]]] = {}
+    for place, document in enumerate(documents):
+        for point in document["points"]:
+            found.setdefault(_view_name(point), {}).setdefault(point["size_bytes"], {})[place] = point
     views = []
-    for name, own in by_name.items():
-        own = sorted(own, key=lambda point: point["size_bytes"])
-        charts = []
+    for name, by_size in found.items():
+        sizes = sorted(by_size)
+        charts: Charts = []
         for figure, (title, unit, _) in FIGURES.items():
-            pairs = [_pair(point, figure) for point in own]
-            charts.append((figure, title, unit, [old for old, _ in pairs], [new for _, new in pairs]))
+            values: list[list[Any]] = [[] for _ in sides]
+            for size in sizes:
+                pairs = {place: _pair(point, figure) for place, point in by_size[size].items()}
+                values[0].append(next(iter(pairs.values()))[0])
+                for place in range(len(documents)):
+                    values[place + 1].append(pairs.get(place, (none, none))[1])
+            charts.append((figure, title, unit, values))
+        own = [point for points in by_size.values() for point in points.values()]
         changed = {each["figure"] for point in own for each in point["work"] if each["change"] in ("more", "less")}
         changed |= {"time" for point in own if point["time"].get("verdict") in ("faster", "slower")}
-        views.append(view_of(name, [point["size_bytes"] for point in own], charts, changed))
+        views.append(view_of(name, sides, sizes, charts, changed))
     return sorted(views, key=lambda view: not view["differs"])
 
 
@@ -141,38 +152,47 @@ def _reach(points: list[Part]) -> float:
     return math.log(max(ratios))
 
 
+def _row(point: Part, reach: float, label: str) -> Part:
+    cells = []
+    for head, (figure, (_, _, text)) in zip(HEADS, FIGURES.items()):
+        old, new = (words(each, text) for each in _pair(point, figure))
+        cells.append((head, old if old == new else f"{old} → {new}"))
+    return {
+        "name": label + point.get("label", size_text(point["size_bytes"])),
+        "href": place_link(_view_name(point), "time", point["size_bytes"]),
+        "cells": cells,
+        "change": told(point, "change") or "n/a",
+        "bounds": told(point, "change_interval"),
+        "interval": _interval(point["time"], reach),
+        "reason": point["reason"],
+        **outcome(point["verdict"]),
+    }
+
+
 def compare_parts(document: Part) -> Part:
-    """The parts of the page of zerotax.compare/1."""
-    reach = _reach(document["points"])
-    rows = []
-    for point in document["points"]:
-        cells = []
-        for title, (figure, (_, _, text)) in zip(("time", "zeroed", "zero already", "faults", "system calls"), FIGURES.items()):
-            old, new = (words(each, text) for each in _pair(point, figure))
-            cells.append((title, old if old == new else f"{old} → {new}"))
-        change = point.get("change", "")
-        rows.append(
-            {
-                "name": point.get("label", size_text(point["size_bytes"])),
-                "href": place_link(_view_name(point), "time", point["size_bytes"]),
-                "cells": cells,
-                "change": change if isinstance(change, str) else "n/a",
-                "bounds": told(point, "change_interval"),
-                "interval": _interval(point["time"], reach),
-                "reason": point["reason"],
-                **outcome(point["verdict"]),
-            }
-        )
+    """The parts of the page of zerotax.compare/1: OLD, and one run or several beside it."""
+    documents = [document, *document.get("more", [])]
+    several = len(documents) > 1
+    reach = _reach([point for each in documents for point in each["points"]])
+    names = [each["new"]["label"] for each in documents]
+    rows = [
+        _row(point, reach, f"{name}: " if several else "")
+        for each, name in zip(documents, names)
+        for point in each["points"]
+    ]
+    notes = list(dict.fromkeys(note for each in documents for note in each["notes"]))
+    verdicts = [{"name": name, "sentence": each["sentence"], **outcome(each["verdict"])} for each, name in zip(documents, names)]
     return {
         "command": "zerotax compare",
         "sentence": document["sentence"],
+        "verdicts": verdicts if several else [],
         "counts": counted(rows),
-        "sides": [("before", document["old"]["label"]), ("after", document["new"]["label"])],
+        "sides": [("before", document["old"]["label"]), *(("after", name) for name in names)],
         "warnings": [],
-        "notes": document["notes"],
+        "notes": notes,
         "groups": [],
-        "views": _views(document["points"]),
-        "heads": ["time", "zeroed", "zero already", "faults", "system calls"],
+        "views": _views(documents, ["before", *names] if several else ["before", "after"]),
+        "heads": HEADS,
         "rows": gravest_first(rows),
         "intervals": any(row["interval"] for row in rows),
         **outcome(document["verdict"]),

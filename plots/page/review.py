@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from page.comparison import counted, gravest_first, outcome, place_link, view_of
+from page.comparison import Charts, counted, gravest_first, outcome, place_link, view_of
 from zerotax_units import count_text, exact_size_text, size_text
 
 Part = dict[str, Any]
@@ -49,12 +49,13 @@ def _views(label: str, check: Part) -> list[Part]:
     for name, own in by_name.items():
         own = sorted(own, key=lambda point: point["size_bytes"])
         metrics = [key for key in dict.fromkeys(key for point in own for key in point["before"]) if key != "status"]
-        charts = []
+        charts: Charts = []
         for metric in metrics:
             sides = [[_total(point[side].get(metric, {"na": "not measured"})) for point in own] for side in ("before", "after")]
             unit = "bytes" if metric.endswith("_bytes") else "count"
-            charts.append((metric, metric.replace("_", " "), unit, sides[0], sides[1]))
-        views.append(view_of(name, [point["size_bytes"] for point in own], charts, changed.get(name, set())))
+            charts.append((metric, metric.replace("_", " "), unit, sides))
+        sizes = [point["size_bytes"] for point in own]
+        views.append(view_of(name, ["before", "after"], sizes, charts, changed.get(name, set())))
     return sorted(views, key=lambda view: not view["differs"])
 
 

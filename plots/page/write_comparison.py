@@ -34,7 +34,7 @@ def page(document: dict[str, Any]) -> str:
     make = MAKES.get(document.get("schema", ""))
     if make is None:
         raise ResultsError(f"the schema {document.get('schema')!r} has no page; give one of {', '.join(MAKES)}")
-    parts = {"commands": [], "rows": [], "versions": [], "map": None, "names": None, **make(document)}
+    parts = {"commands": [], "rows": [], "verdicts": [], "versions": [], "map": None, "names": None, **make(document)}
     data = {name: parts[name] for name in ("views", "map", "names")}
     run_line = " · ".join([parts["command"], *(f"{name} {text}" for name, text in parts["sides"])])
     return rendered("comparison.html", [*PARTS, "comparison"], data, parts=parts, run_line=run_line)

@@ -284,6 +284,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ResultsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        what = f"a file in it does not match its schema ({type(error).__name__}: {error})"
+        print(f"error: {given.results}: {what}; measure again, or delete what another program wrote", file=sys.stderr)
+        return 2
     print(out)
     return 0
 

@@ -389,6 +389,10 @@ compare run.json run.json --benchmark-json x --json x-old.json | both write
 compare run.json run.json --benchmark-json x --csv x-new.json | both write
 compare run.json run.json --junit run.json                    | overwrite
 compare run.json run.json --html link.json                    | overwrite
+compare run.json run.json run.json --junit x                  | two runs
+compare run.json run.json run.json --explain 1                | two runs
+compare glibc jemalloc mimalloc                               | two at a time
+compare run.json run.json absent.json                         | absent.json
 compare run.json run.json --html ''                           | --html
 compare run.json run.json --html absent/x.html                | absent
 compare run.json run.json --html a --junit a                  | both write

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import KIB, MIB, SOURCE, zerotax
+from conftest import KIB, MIB, SOURCE, check_schema, zerotax
 from report_pages import REFERENCE, Keys, browser, lines, needs_browser, quiet  # noqa: F401
 
 pytestmark = needs_browser
@@ -82,6 +82,21 @@ def test_before_and_after_are_drawn_and_nothing_is_asked_of_the_network(browser,
     counts = document["counts"]
     assert verdicts.count("regressed") == counts["SLOWER"] > 0 and verdicts.count("same") == counts["SAME"]
     assert browser.requested() == [f"file://{page}"]
+
+
+def test_several_runs_stand_beside_the_first(browser, compared, tmp_path):
+    folder = compared[0].parent
+    out = {"--html": tmp_path / "page.html", "--json": tmp_path / "page.json"}
+    runs = [folder / name for name in ("old", "new", "old")]
+    done = zerotax("compare", *runs, *(word for pair in out.items() for word in pair))
+    document = json.loads(out["--json"].read_text())
+    check_schema(document, "compare")
+    assert done.returncode == 1 and [document["verdict"], document["more"][0]["verdict"]] == ["worse", "same"]
+    browser.open(out["--html"], "#metric=zeroed_bytes")
+    names = browser.run("return [...document.querySelectorAll('#chart [data-line]')].map(g => g.dataset.line)")
+    assert names == ["before", str(folder / "new"), str(folder / "old")]
+    assert "new: regressed." in browser.text("h1") and "old: same." in browser.text("h1")
+    assert len(browser.all("#every tbody tr")) == 2 * len(document["points"])
 
 
 def test_a_row_leads_to_its_point_in_the_chart(browser, compared):

@@ -31,6 +31,10 @@ ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve() / "bin
 HOSTILE = "<!--<script x</script><script>alert(1)</script><b>\"'&amp;`x`"
 
 
+# Of this version by all that is looked at before it is read.
+HOLLOW = {"schema": "zerotax.summary/1", "run": {"unfinished": None}, "figures": {}, "ranking": []}
+
+
 def page_of(tmp_path: Path, points: list[dict[str, Any]], **files: Any) -> str:
     folder = sample.write(tmp_path, points)
     for name, document in files.items():
@@ -279,6 +283,9 @@ def test_the_script_writes_one_file_and_says_where(tmp_path: Path) -> None:
         (lambda folder: shutil.rmtree(folder), "no such results folder"),
         (lambda folder: (folder / "run.json").write_text("{"), "not JSON"),
         (lambda folder: (folder / "points.jsonl").write_text("[]\n"), "a point is a JSON object"),
+        (lambda folder: (folder / "run.json").write_text('{"name": "of another program"}'), "its schema is None"),
+        (lambda folder: (folder / "summary.json").write_text(json.dumps(HOLLOW)), "does not match its schema"),
+        (lambda folder: (folder / "points.jsonl").write_bytes(b"\x80\xff\x00\n"), "points.jsonl"),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
