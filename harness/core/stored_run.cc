@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -51,10 +52,10 @@ std::string points_file(const Json& run, const fs::path& folder, const std::stri
 
 }  // namespace
 
-std::vector<Point> read_stored_points(const std::string& file) {
+std::vector<Point> read_stored_points(const std::string& file, bool by_host) {
   const std::string text = read_input_file(file);
   std::vector<Point> points;
-  std::set<std::string> keys;
+  std::map<std::string, std::set<std::string>> keys;
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
     const std::string where = fmt::format("{} line {}", file, points.size() + 1);
@@ -65,7 +66,7 @@ std::vector<Point> read_stored_points(const std::string& file) {
       throw UsageError(fmt::format("{} {}", where, failure.what()), kDamaged);
     }
     check_document(json, where, "point", kDamaged);
-    points.push_back(checked_point(json, where, keys));
+    points.push_back(checked_point(json, where, keys[by_host ? text_field(json, "host", "") : ""]));
     begin = end + 1;
   }
   return points;
@@ -78,6 +79,8 @@ StoredRun read_stored_run(const std::string& path) {
   const Json run = read_document(file, "run", kRemedy);
   StoredRun stored;
   stored.environment = run.at("environment");
+  stored.environments = run.value("environments", Json());
+  stored.comparable_times = run.value("comparable_times", Json());
   stored.files = {file};
   if (run.contains("points")) {
     std::set<std::string> keys;
@@ -88,6 +91,11 @@ StoredRun read_stored_run(const std::string& path) {
     const fs::path parent = fs::path(file).parent_path();
     stored.files.push_back(points_file(run, parent, file));
     stored.points = read_stored_points(stored.files.back());
+    const std::string controls = (parent / "controls.jsonl").string();
+    if (is_there(controls)) {
+      stored.controls = read_stored_points(controls, true);
+      stored.files.push_back(controls);
+    }
     const std::string thresholds = (parent / "thresholds.json").string();
     if (is_there(thresholds)) {
       stored.thresholds = read_document(thresholds, "thresholds", "delete it, or search again: zerotax study --resume");
