@@ -21,8 +21,12 @@ bool same_subject(const Point& one, const Point& other) {
 }
 
 /// `one`: any point of the allocator.
-FindingSubject subject_of(const Point& one, const std::vector<Point>& points, const Json& thresholds) {
-  FindingSubject subject{one.allocator, {}, {}, {}};
+FindingSubject subject_of(const Point& one, const std::vector<Point>& points, const Json& thresholds,
+                          const std::vector<Point>& controls) {
+  FindingSubject subject{one.allocator, {}, {}, {}, {}};
+  for (const Point& control : controls) {
+    if (same_subject(one, control)) subject.controls.push_back(&control);
+  }
   for (const Point& point : points) (same_subject(one, point) ? subject.points : subject.peers).push_back(&point);
   if (thresholds.is_object()) {
     for (const Json& threshold : thresholds.at("thresholds")) {
@@ -71,7 +75,8 @@ Json knob_json(const Json& env, const Json& effect) {
   return {{"env", env}, {"effect", effect}, {"text", text}};
 }
 
-std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds) {
+std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds,
+                                             const std::vector<Point>& controls) {
   std::vector<const Point*> firsts;
   for (const Point& point : points) {
     if (std::any_of(firsts.begin(), firsts.end(), [&](const Point* one) { return same_subject(*one, point); }))
@@ -83,7 +88,7 @@ std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, c
   for (const Point* first : firsts) {
     AllocatorFindings& one =
         all.emplace_back(AllocatorFindings{first->allocator, to_json(first->version), first->env, {}});
-    const FindingSubject subject = subject_of(*first, points, thresholds);
+    const FindingSubject subject = subject_of(*first, points, thresholds, controls);
     for (const FindingRule* rule : FindingRule::all()) {
       std::vector<Finding> found = rule->find(subject);
       for (Finding& finding : found) {

@@ -20,7 +20,9 @@ struct AllocatorFindings {
 
 /// Applies every rule to the points of a run and the thresholds (the object of thresholds.json, or null). One entry per
 /// allocator and configuration, in order of appearance, those without findings too.
-std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds);
+/// `controls`: the same points on every host of a fleet.
+std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds,
+                                             const std::vector<Point>& controls = {});
 
 /// A setting with what it changed: figures, or {"na": why}; and that in words.
 Json knob_json(const Json& env, const Json& effect);
