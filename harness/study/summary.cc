@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "core/fleet/hosts.h"
 #include "core/output_file.h"
 #include "study/figure_titles.h"
 #include "study/summary_sentences.h"
@@ -197,11 +198,15 @@ Json run_head(const Verdicts& verdicts, const Json& run) {
 
 }  // namespace
 
-Json summary_json(const std::vector<Point>& points, const Json& run) {
+Json summary_json(const std::vector<Point>& all, const Json& run) {
+  std::vector<Point> points = all;
+  const Json comparable = run.is_object() ? run.value("comparable_times", Json()) : Json();
+  const std::string left_out = fleet::left_out_text(comparable, fleet::leave_out_times(comparable, points));
   const Verdicts verdicts = findings::find_verdicts(points);
   Json json;
   json["schema"] = "zerotax.summary/1";
   json["run"] = run_head(verdicts, run);
+  if (!left_out.empty()) json["run"]["times_left_out"] = left_out;
   json["limits"] = Json{{"much_of_block", 0.5},
                         {"little_of_block", 0.05},
                         {"slow_ratio", findings::kSlowRatio},
@@ -216,7 +221,7 @@ Json summary_json(const std::vector<Point>& points, const Json& run) {
   for (std::size_t n = 0; n < verdicts.allocators.size(); ++n) {
     json["allocators"].push_back(allocator_json(verdicts, n));
   }
-  json["sentences"] = summary_sentences(verdicts);
+  json["sentences"] = summary_sentences(verdicts, left_out);
   json["points"] = points_json(verdicts);
   json["touches"] = touches_json(verdicts);
   json["figures"] = figure_titles(verdicts);

@@ -209,7 +209,7 @@ Json link_to(const char* figure, const std::string& case_name, double touch, con
   return link;
 }
 
-Json summary_sentences(const Verdicts& verdicts) {
+Json summary_sentences(const Verdicts& verdicts, const std::string& left_out) {
   Json sentences = Json::array();
   add_broken(verdicts, sentences);
   add_lead(verdicts, sentences);
@@ -223,7 +223,7 @@ Json summary_sentences(const Verdicts& verdicts) {
     each["allocator"] = n;
     sentences.push_back(std::move(each));
   }
-  sentences.push_back(sentence("coverage", "Coverage", coverage(verdicts)));
+  sentences.push_back(sentence("coverage", "Coverage", coverage(verdicts) + (left_out.empty() ? "" : " " + left_out)));
   return sentences;
 }
 
