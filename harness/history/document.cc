@@ -17,7 +17,9 @@ namespace {
 std::string sentence_of_row(const Row& row) {
   const Version& version = row.version;
   if (!version.measurement) return why_not(version);
-  return row.difference ? row.difference->sentence : "the first that was measured";
+  if (row.difference) return row.difference->sentence;
+  if (row.compared_with.empty()) return "the first that was measured";
+  return fmt::format("interrupted before it was compared with {}", row.compared_with);
 }
 
 Json row_json(const Row& row) {
@@ -44,6 +46,7 @@ Json row_json(const Row& row) {
   if (version.measurement) {
     const Json measured = to_json(*version.measurement);
     json["measured_earlier"] = version.measured_earlier;
+    if (!version.host.empty()) json["host"] = version.host;
     json["pieces"] = measured.at("pieces");
     json["baseline"] = measured.at("baseline");
   }
@@ -83,6 +86,7 @@ Json history_json(const HistoryRequest& request, const History& history) {
   json["started"] = request.started;
   json["command"] = Subcommand::command_line;
   json["environment"] = describe_environment();
+  if (!history.environments.empty()) json["environments"] = history.environments;
   json["repository"] = request.repository;
   json["selection"] = request.selection;
   json["allocator"] = request.recipe.name;

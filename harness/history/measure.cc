@@ -55,13 +55,16 @@ SignatureProbe probe_of(const Plan& plan, const PointTime& time) {
   };
 }
 
-/// All points of a plan, and beside them a search, which is the longest task and starts first.
+/// All points of a plan, and beside them a search, which is the longest task and starts first. `side_by_side`: as
+/// in Grid.
 void run_plan_and_search(const Plan& plan, const std::function<void()>& search, std::vector<Point>& points,
-                         const std::function<void()>& watch) {
+                         const std::function<void()>& watch, std::size_t side_by_side = 0) {
   const std::size_t searches = search ? 1 : 0;
   points.resize(plan.points.size());
   std::mutex lock;
-  run_side_by_side(plan.points.size() + searches, audits_side_by_side(256 * kMiB), [&](std::size_t task) {
+  const std::size_t fit = audits_side_by_side(256 * kMiB);
+  const std::size_t workers = side_by_side == 0 ? fit : std::min(fit, side_by_side);
+  run_side_by_side(plan.points.size() + searches, workers, [&](std::size_t task) {
     if (task < searches) {
       search();
     } else {
@@ -102,6 +105,15 @@ Json Grid::json() const {
   Json json{{"sizes", sizes}, {"thresholds", thresholds}};
   if (thresholds) json["to_bytes"] = last_bytes();
   return json;
+}
+
+Grid grid_from_json(const Json& json, double timeout_s) {
+  Grid grid;
+  grid.sizes = json.at("sizes").get<std::vector<std::uint64_t>>();
+  grid.thresholds = json.at("thresholds");
+  grid.to_bytes = json.value("to_bytes", std::uint64_t{0});
+  grid.timeout_s = timeout_s;
+  return grid;
 }
 
 std::uint64_t Grid::last_bytes() const { return to_bytes != 0 ? to_bytes : check::baseline_range().to; }
@@ -145,7 +157,7 @@ Measurement measure(const Allocator& allocator, const Grid& grid, const std::fun
           find_thresholds(size_grid(range.from, grid.last_bytes(), range.per_octave), probe_of(plan, kStoppedClock));
     };
   }
-  run_plan_and_search(plan, search, points, watch);
+  run_plan_and_search(plan, search, points, watch, grid.side_by_side);
   Measurement measured{check::baseline_of(allocator, points, found, describe_environment(), kStoppedClock.clock), {}};
   if (!grid.thresholds) measured.baseline.thresholds.reset();
   measured.pieces = grid.thresholds ? pieces_of_search(allocator, found, grid.last_bytes()) : pieces_of_points(points);
