@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from zerotax_axes import ZERO_BAND, size_axis, time_axis, zero_axis
-from zerotax_files import ResultsError
+from zerotax_files import NothingToDraw
 from zerotax_labels import LABEL_POINTS, LineEnd, end_labels, text_width, wrap
 from zerotax_looks import labels, order
 from zerotax_layout import MARGIN, WIDTH, Layout, gaps
@@ -84,8 +84,8 @@ class LineFigure:
         self.numbers = [v for figures in values for v in figures if not isinstance(v, Na)]
         if not self.numbers:
             why = next(v.why for figures in values for v in figures if isinstance(v, Na))
-            raise ResultsError(f"no point has the figures drawn here ({why}); "
-                               "`zerotax doctor` says what this machine can measure")
+            raise NothingToDraw(f"no point has the figures drawn here ({why}); "
+                                "`zerotax doctor` says what this machine can measure")
 
     def draw(self, title: str, height: float) -> Figure:
         """The figure, with panels `height` inches high."""

@@ -15,6 +15,7 @@ from zerotax_files import ResultsError, parse_json, read_text, split_lines
 SCHEMA = "zerotax.run/1"
 CASE = "calloc_loop"
 REMEDY = "python3 plots/validate.py shows every problem"
+RATES = ("mb_per_s", "cpu_s_per_gb")
 ENDED = {"not_zero": "not zero", "timeout": "timed out"}
 IDENTITY = {"allocator": str, "case": str, "size_bytes": int, "touch": (int, float),
             "thread": str, "status": str, "env": dict}
@@ -142,6 +143,18 @@ def _raw_points(path: Path, run: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                                "or measure again") from error
 
 
+def _leave_out_times(raw: Any, why: str) -> None:
+    """Takes the times out of a point, and of its parts; what is counted stays."""
+    for part in raw if isinstance(raw, list) else [raw]:
+        if not isinstance(part, dict):
+            continue
+        for name, value in part.items():
+            if name.endswith("_ns") or name in RATES:
+                part[name] = {"na": why}
+            elif isinstance(value, (dict, list)):
+                _leave_out_times(value, why)
+
+
 def _check_head(run: dict[str, Any], path: Path) -> None:
     """Raises ResultsError unless what the words of a figure are taken from has the right shape."""
     allocators = run.get("allocators", [])
@@ -170,9 +183,14 @@ def read_run(source: str | Path, slim: Callable[[Any], None] = lambda raw: None)
         raise ResultsError(f"{path}: its schema is {schema!r} and these plots read {SCHEMA!r}; "
                            "draw it with the plots of the zerotax version that wrote it")
     _check_head(run, path)
+    comparable = run.get("comparable_times")
+    left_out = comparable.get("left_out", {}) if isinstance(comparable, dict) else {}
     latest: dict[str, dict[tuple[Key, int, float], Point]] = {}
     for where, raw in _raw_points(path, run):
         point = _point(raw, where)
+        if raw.get("host") in left_out:
+            _leave_out_times(raw, f"measured on {raw['host']}, which is unlike the other hosts "
+                                  f"({left_out[raw['host']]})")
         slim(raw)
         latest.setdefault(raw["case"], {})[point.key, point.size, point.touch] = point
     return Results(path, run, [], {name: list(points.values()) for name, points in latest.items()})

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/size.h"
@@ -45,7 +46,9 @@ WorkDone measure_work(const Work& work, const WorkWatch& watch) {
   };
   // The search is the longest single task: it starts first, and the points fill the other CPUs.
   const std::size_t searches = work.searches() ? 1 : 0;
-  run_side_by_side(work.tasks(), audits_side_by_side(256 * kMiB), [&](std::size_t task) {
+  const std::size_t fit = audits_side_by_side(256 * kMiB);
+  const std::size_t workers = work.side_by_side == 0 ? fit : std::min(fit, work.side_by_side);
+  run_side_by_side(work.tasks(), workers, [&](std::size_t task) {
     {
       const std::scoped_lock held(lock);
       watch.begins(task < searches ? "thresholds" : fmt::format("point {}", task + 1 - searches));

@@ -18,6 +18,7 @@ struct Work {
   bool faults = false;               ///< of the points, by a pass of their own
   std::vector<std::uint64_t> grid;   ///< sizes between which all thresholds are searched, in bytes; empty: none is
   std::vector<std::uint64_t> edges;  ///< without a grid: sizes at which to look whether there is a threshold
+  std::size_t side_by_side = 0;      ///< processes at a time, at most; 0: as many as there are CPUs
 
   [[nodiscard]] bool searches() const { return !grid.empty() || !edges.empty(); }
   [[nodiscard]] std::size_t tasks() const { return plan.points.size() + (searches() ? 1 : 0); }

@@ -22,6 +22,15 @@ void MeasureOptions::add_folder(Arguments& arguments) {
                 .path();
 }
 
+void MeasureOptions::add_fleet(Arguments& arguments) {
+  fleet.add(arguments);
+  described_.push_back(arguments.find("--shards"));
+}
+
+void MeasureOptions::add_audit_only(Arguments& arguments) {
+  described_.push_back(arguments.flag("--audit-only", audit_only, "measure only what is counted, and take no times"));
+}
+
 void MeasureOptions::add_touch_and_thread(Arguments& arguments, const char* touch_default, const char* thread_default) {
   const auto touch_words = fmt::format(
       "fraction of the pages written between calloc and free, 0 to 1 (repeatable; default {})", touch_default);

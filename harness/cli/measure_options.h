@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/fleet_options.h"
 #include "core/plan.h"
 
 namespace zerotax {
@@ -24,11 +25,17 @@ class MeasureOptions {
   std::string out;
   std::string json;
   std::string resume;
+  bool audit_only = false;
+  FleetOptions fleet;
 
   /// --allocator, --env, --timeout.
   void add_allocators(Arguments& arguments);
   /// --out, --resume.
   void add_folder(Arguments& arguments);
+  /// Those of FleetOptions; of a run that is resumed, --shards is a part of its plan.
+  void add_fleet(Arguments& arguments);
+  /// --audit-only.
+  void add_audit_only(Arguments& arguments);
   /// --touch, --thread; the words name the defaults of a command.
   void add_touch_and_thread(Arguments& arguments, const char* touch_default, const char* thread_default);
   /// --case, --size, --touch, --thread, --ops, --json.

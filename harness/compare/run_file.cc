@@ -81,7 +81,13 @@ bool is_run_file(const std::string& word) {
 
 RunFile read_run_file(const std::string& path) {
   StoredRun run = read_stored_run(path);
-  return {path, std::move(run.environment), std::move(run.points), std::move(run.files)};
+  return {path, std::move(run.environment), std::move(run.points), std::move(run.files), std::move(run.environments)};
+}
+
+const Json& RunFile::environment_of(const Point& point) const {
+  if (!point.host || !environments.is_object()) return environment;
+  const auto found = environments.find(*point.host);
+  return found == environments.end() ? environment : *found;
 }
 
 std::string differing_conditions(const Json& before, const Json& after) {
@@ -106,15 +112,15 @@ std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFil
     const auto old_names = allocators_of(before);
     const auto new_names = allocators_of(after);
     const bool by_name = old_names.size() != 1 || new_names.size() != 1;
-    const std::string conditions = differing_conditions(before.environment, after.environment);
     std::vector<ComparedPoint> points;
     std::map<std::string, std::size_t> places;
+    std::vector<const Json*> old_environments;
     for (const Point& point : before.points) {
+      old_environments.push_back(&before.environment_of(point));
       ComparedPoint& compared = points.emplace_back(start(point));
       if (!places.emplace(key_of(point, by_name), points.size() - 1).second) {
         throw UsageError(fmt::format("{} has the point {} twice", before.path, key_of(point, by_name)), kRemedy);
       }
-      compared.invalid = conditions;
       compared.before.allocator = compared.after.allocator = point.allocator;
       compared.after.invalid = "not in NEW";
       add_figures(point, true, cost, compared.before);
@@ -128,6 +134,8 @@ std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFil
         compared.after.allocator = point.allocator;
         continue;
       }
+      points[place->second].invalid =
+          differing_conditions(*old_environments[place->second], after.environment_of(point));
       ComparedSide& side = points[place->second].after;
       side.invalid.clear();
       side.allocator = point.allocator;

@@ -13,6 +13,10 @@ struct RunFile {
   Json environment;
   std::vector<Point> points;
   std::vector<std::string> files = {};  ///< what was read
+  Json environments = nullptr;          ///< of a fleet, by host; else null
+
+  /// Where a point was measured.
+  [[nodiscard]] const Json& environment_of(const Point& point) const;
 };
 
 /// Throws UsageError if it cannot be read, or is not a run of this version's schema.

@@ -141,6 +141,7 @@ Json plan_json(const Plan& plan) {
   json["schema"] = kSchema;
   json["study"] = plan.study.empty() ? Json(nullptr) : Json(plan.study);
   json["timeout_s"] = plan.timeout_s;
+  if (plan.audit_only) json["audit_only"] = true;
   json["allocators"] = Json::array();
   for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
   json["points"] = Json::array();
@@ -165,6 +166,7 @@ Plan plan_from_json(const Json& json, const std::string& file) {
     Plan plan;
     plan.study = json.at("study").is_null() ? "" : json.at("study").get<std::string>();
     plan.timeout_s = json.at("timeout_s");
+    plan.audit_only = json.value("audit_only", false);
     plan.allocators = allocators_from_json(json.at("allocators"), file);
     PlanAxes axes;
     for (const Json& entry : json.at("points")) {

@@ -45,6 +45,7 @@ std::uint64_t memory_needed(const PointSpec& point);
 struct Plan {
   std::string study;  ///< "quick", "full", or empty
   double timeout_s = 60;
+  bool audit_only = false;  ///< only what is counted is measured: no times
   std::vector<Allocator> allocators;
   std::vector<PointSpec> points;
 };

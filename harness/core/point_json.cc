@@ -115,6 +115,7 @@ Json to_json(const Point& point) {
   add_modes(point.audit_modes, MetricPass::kAudit, json);
   add_modes(point.timing_modes, MetricPass::kTiming, json);
   json["violations"] = point.violations;
+  if (point.host) json["host"] = *point.host;
   return json;
 }
 
@@ -138,6 +139,7 @@ Point point_from_json(const Json& json) {
   point.audit_modes = modes_in(json, MetricPass::kAudit);
   point.timing_modes = modes_in(json, MetricPass::kTiming);
   point.violations = field<std::vector<std::string>>(json, "violations", {});
+  point.host = optional_field<std::string>(json, "host");
   return point;
 }
 

@@ -19,7 +19,7 @@ struct Column {
 };
 
 /// "/fork/child/copies".
-Json::json_pointer place_of(const MetricRow& row) {
+Json::json_pointer pointer_to(const MetricRow& row) {
   Json::json_pointer place;
   for (const char* key : keys_of(row.group)) place /= std::string(key);
   return place / std::string(row.key);
@@ -33,7 +33,7 @@ std::vector<Column> make_columns() {
   }
   for (const MetricRow& row : metric_rows()) {
     const std::vector<std::string> names = csv_columns(row);
-    const Json::json_pointer place = place_of(row);
+    const Json::json_pointer place = pointer_to(row);
     if (names.size() == 1) columns.push_back({names.front(), place});
     if (names.size() < 2) continue;
     for (std::size_t i = 0; i < names.size(); ++i)

@@ -58,6 +58,7 @@ Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished) {
   json["command"] = header.command;
   json["environment"] = header.environment;
   if (!header.load.is_null()) json["load"] = header.load;
+  json.update(header.of_fleet);
   json["allocators"] = Json::array();
   for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
   json["plan"] = {{"points_planned", plan.points.size()},
@@ -68,7 +69,7 @@ Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished) {
 
 ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader& header) : path_(std::move(path)) {
   std::error_code failure;
-  fs::create_directories(path_, failure);
+  made_ = fs::create_directories(path_, failure);
   if (failure) {
     throw UsageError(fmt::format("cannot create the folder {}: {}", path_, failure.message()),
                      "give --out a folder that you may write to");
@@ -153,6 +154,13 @@ void ResultsFolder::finish(const Plan& plan, const RunHeader& header) {
   json["points_file"] = "points.jsonl";
   write("points.csv", points_csv(points_));
   write("run.json", json_text(json));
+}
+
+void ResultsFolder::discard() {
+  points_fd_.reset();
+  std::error_code failure;
+  for (const char* name : {"plan.json", "run.json", "points.jsonl"}) fs::remove(fs::path(path_) / name, failure);
+  if (made_) fs::remove(path_, failure);
 }
 
 void ResultsFolder::write(const std::string& name, const std::string& text) const {

@@ -17,7 +17,8 @@ struct RunHeader {
   std::string finished;  ///< empty while it is running
   std::vector<std::string> command;
   Json environment;
-  Json load = nullptr;  ///< under which it was measured (os/load.h); null while it is running
+  Json load = nullptr;             ///< under which it was measured (os/load.h); null while it is running
+  Json of_fleet = Json::object();  ///< of a fleet: "environments", "loads" (by host), "comparable_times"
 };
 
 /// UTC, "2026-11-20T05:10:00Z": of seconds since 1970, and of now.
@@ -50,6 +51,9 @@ class ResultsFolder {
   /// Writes run.json, and points.csv beside it.
   void finish(const Plan& plan, const RunHeader& header);
 
+  /// Removes what the constructor made. For a run that could not begin.
+  void discard();
+
   /// Writes a further file of the folder.
   void write(const std::string& name, const std::string& text) const;
 
@@ -58,6 +62,7 @@ class ResultsFolder {
   void check_still_there() const;
 
   std::string path_;
+  bool made_ = false;  ///< the folder itself was made by this object
   UniqueFd points_fd_;
   std::vector<Json> points_;
 };

@@ -22,13 +22,6 @@ bool same_group(const PointSpec& one, const PointSpec& other) {
   return one.size_bytes == other.size_bytes && one.case_name == other.case_name;
 }
 
-/// Expected seconds of a point, good enough to estimate the time left: processes, and bytes written in each pass.
-double expected_seconds(const PointSpec& point) {
-  const double ops = point.repeats.min_ops + point.repeats.audit_ops + point.repeats.zeroing_ops;
-  const double share = point.touch > 0 ? 1.0 : 0.4;
-  return 0.015 + 0.45 * share * ops * static_cast<double>(memory_needed(point)) / static_cast<double>(kGiB);
-}
-
 /// A point on its way through its passes.
 struct Work {
   const PointSpec* spec;
@@ -46,7 +39,9 @@ class Runner {
   void audit_all(std::vector<Work>& group, Progress& progress) {
     std::mutex progress_lock;
     const std::uint64_t needed = group.empty() ? 0 : memory_needed(*group.front().spec);
-    run_side_by_side(group.size(), audits_side_by_side(needed), [&](std::size_t i) {
+    const std::size_t fit = audits_side_by_side(needed);
+    const std::size_t workers = hooks_.side_by_side == 0 ? fit : std::min(fit, hooks_.side_by_side);
+    run_side_by_side(group.size(), workers, [&](std::size_t i) {
       if (stopped() || !group[i].skipped.empty()) return;
       {
         const std::scoped_lock lock(progress_lock);
@@ -96,13 +91,20 @@ class Runner {
 
 }  // namespace
 
+double expected_seconds(const Plan& plan, const PointSpec& point) {
+  const Repeats& repeats = point.repeats;
+  const double ops = repeats.audit_ops + (plan.audit_only ? 0 : repeats.min_ops + repeats.zeroing_ops);
+  const double share = point.touch > 0 ? 1.0 : 0.4;
+  return 0.015 + 0.45 * share * ops * static_cast<double>(memory_needed(point)) / static_cast<double>(kGiB);
+}
+
 bool run_plan(const Plan& plan, const RunHooks& hooks) {
   std::vector<const PointSpec*> todo;
   double weight = 0;
   for (const PointSpec& point : plan.points) {
     if (hooks.finished.contains(point_key(plan, point))) continue;
     todo.push_back(&point);
-    weight += expected_seconds(point);
+    weight += expected_seconds(plan, point);
   }
   Progress progress("measuring", todo.size(), weight);
   Runner runner(plan, hooks);
@@ -115,9 +117,9 @@ bool run_plan(const Plan& plan, const RunHooks& hooks) {
     runner.audit_all(group, progress);
     for (Work& work : group) {
       if (runner.stopped()) return false;
-      if (work.skipped.empty()) runner.time(work, progress);
+      if (work.skipped.empty() && !plan.audit_only) runner.time(work, progress);
       if (runner.stopped()) return false;
-      progress.advance(expected_seconds(*work.spec));
+      progress.advance(expected_seconds(plan, *work.spec));
       progress.clear();
       hooks.on_point(runner.result(work));
     }

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/error.h"
-#include "base/size.h"
 #include "core/document.h"
-#include "core/interrupt.h"
-#include "core/memory_guard.h"
+#include "core/fleet/hosts.h"
+#include "core/fleet/job_folder.h"
+#include "core/fleet/points_work.h"
 #include "core/output_file.h"
-#include "core/scheduler.h"
 #include "core/stored_run.h"
 #include "os/environment.h"
 #include "os/input_file.h"
@@ -22,14 +22,8 @@ namespace {
 constexpr const char* kAnew =
     "measure again into a new folder: only a folder that this version wrote, and nothing changed, can be resumed";
 
-/// Touches once what the largest points will use.
-void warm_up_for(const Plan& plan) {
-  std::uint64_t largest = 0;
-  for (const PointSpec& point : plan.points) {
-    if (why_too_large(memory_needed(point)).empty()) largest = std::max(largest, memory_needed(point));
-  }
-  warm_up(largest + largest / 4);
-}
+/// Where a results folder keeps the hosts of a fleet; there is no such folder in other runs.
+std::string hosts_of(const std::string& results) { return fleet::JobFolder(results, fleet::kPointsKind).hosts(); }
 
 /// The plan of a folder, once all that is read of the folder is known to be sound: opening its points changes them.
 Plan checked_plan(const std::string& folder) {
@@ -38,6 +32,7 @@ Plan checked_plan(const std::string& folder) {
   read_document(folder + "/run.json", "run", kAnew);
   const std::string points = folder + "/points.jsonl";
   if (is_there(points)) read_stored_points(points);
+  fleet::read_hosts(hosts_of(folder));
   return plan_from_json(plan, file);
 }
 
@@ -47,6 +42,7 @@ Session::Session(Plan plan, std::optional<std::string> folder, std::vector<std::
     : plan_(std::move(plan)) {
   header_ = {"running", utc_now(), "", std::move(command), describe_environment()};
   if (folder) folder_.emplace(*folder, plan_, header_);
+  is_new_ = folder.has_value();
 }
 
 Session::Session(const std::string& folder) : plan_(checked_plan(folder)), folder_(folder) {
@@ -60,27 +56,81 @@ Session Session::resume(const std::string& folder, std::vector<std::string> comm
   return session;
 }
 
+Session Session::begin_or_resume(Plan plan, const std::string& folder, std::vector<std::string> command) {
+  const std::string file = folder + "/plan.json";
+  const bool same = is_there(file) && read_document(file, "plan", kAnew) == plan_json(plan);
+  return same ? resume(folder, std::move(command)) : Session(std::move(plan), folder, std::move(command));
+}
+
 const std::vector<Json>& Session::points() const { return folder_ ? folder_->points() : points_; }
 
-int Session::run() {
-  RunHooks hooks;
-  if (folder_) hooks.finished = folder_->finished_keys();
-  hooks.stop = stop_requested;
-  hooks.on_point = [this](const Json& point) {
-    if (folder_) {
-      folder_->add(point);
-    } else {
-      points_.push_back(point);
-    }
-  };
-  const LoadReading start = read_load();
-  if (hooks.finished.size() < plan_.points.size()) warm_up_for(plan_);
-  const bool complete = !stop_requested() && run_plan(plan_, hooks);
+void Session::add(const Json& point, const std::string& host) {
+  Json added = point;
+  if (!host.empty()) added["host"] = host;
+  if (folder_) {
+    folder_->add(added);
+  } else {
+    points_.push_back(std::move(added));
+  }
+}
+
+void Session::add_hosts(const std::string& here) {
+  fleet::JobFolder job(folder_->path(), fleet::kPointsKind);
+  const fleet::Hosts hosts = fleet::read_hosts(job.hosts());
+  if (hosts.empty()) return;
+  job.new_results();
+  std::map<std::string, Json> loads = job.loads();
+  if (!here.empty()) loads.insert_or_assign(here, header_.load);
+  header_.load = fleet::load_of_hosts(loads);
+  header_.of_fleet = {{"environments", hosts}, {"comparable_times", fleet::comparable_times(points(), hosts)}};
+  if (!loads.empty()) header_.of_fleet["loads"] = loads;
+  // What reads one environment only reads that of the first point.
+  const std::string first = points().empty() ? "" : text_field(points().front(), "host", "");
+  if (hosts.contains(first)) header_.environment = hosts.at(first);
+  std::string lines;
+  for (const Json& control : fleet::read_controls(job.hosts())) lines += control.dump() + "\n";
+  if (!lines.empty()) folder_->write("controls.jsonl", lines);
+}
+
+void Session::finish(bool complete, const std::string& here) {
   header_.state = complete ? "complete" : "interrupted";
   header_.finished = utc_now();
-  header_.load = load_json(start, read_load());
-  if (folder_) folder_->finish(plan_, header_);
-  return complete ? 0 : interrupted();
+  if (!folder_) return;
+  add_hosts(here);
+  folder_->finish(plan_, header_);
+}
+
+int Session::run(const fleet::Place& place) {
+  std::set<std::string> missing;
+  for (const PointSpec& point : plan_.points) missing.insert(point_key(plan_, point));
+  if (folder_) {
+    for (const std::string& key : folder_->finished_keys()) missing.erase(key);
+  }
+  const std::string path = folder_ ? folder_->path() : "";
+  // Points that are measured here, in a folder of a fleet, have a host as well.
+  const bool in_fleet = folder_ && !place.slurm && is_there(hosts_of(path));
+  const std::string here = in_fleet ? fleet::enter_host(hosts_of(path)) : "";
+  fleet::PointsWork work(plan_);
+  const LoadReading start = read_load();
+  try {
+    const int signal = fleet::run(work, missing, place, fleet::points_job(path),
+                                  [&](const std::string& /*key*/, const Json& point, const std::string& host) {
+                                    if (!host.empty()) check_document(point, "a result of " + host, "point", kAnew);
+                                    add(point, host.empty() ? here : host);
+                                  });
+    // The load of this host says nothing of the nodes of a cluster.
+    if (!place.slurm) header_.load = load_json(start, read_load());
+    finish(signal == 0, here);
+    return signal;
+  } catch (const Error&) {
+    if (!place.slurm) throw;
+    if (is_new_ && points().empty() && !is_there(path + "/fleet")) {
+      folder_->discard();
+    } else {
+      finish(false, here);
+    }
+    throw;
+  }
 }
 
 Json Session::json() const {

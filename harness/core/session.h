@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "core/fleet/fleet.h"
 #include "core/plan.h"
 #include "core/results.h"
 
@@ -19,8 +20,14 @@ class Session {
   /// Resumes an interrupted run: its own plan, and what is missing of it.
   static Session resume(const std::string& folder, std::vector<std::string> command);
 
-  /// Measures. Returns the number of the signal that ended it early, or 0. What was finished is stored either way.
-  int run();
+  /// As --on slurm needs it: goes on in a folder that an earlier run of the same plan has begun, so that the same
+  /// command line can be given again; else makes the folder.
+  static Session begin_or_resume(Plan plan, const std::string& folder, std::vector<std::string> command);
+
+  /// Measures, here or on Slurm, which needs a folder. Returns the number of the signal that ended it early, or 0. What
+  /// was finished is stored either way. Throws as fleet::run; a folder that was made for this and is still empty is
+  /// then removed.
+  int run(const fleet::Place& place = {});
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] const std::vector<Json>& points() const;
@@ -33,11 +40,16 @@ class Session {
 
  private:
   explicit Session(const std::string& folder);
+  /// `here`: what this host is called in a folder of a fleet, if something was measured here; else empty.
+  void finish(bool complete, const std::string& here);
+  void add_hosts(const std::string& here);
+  void add(const Json& point, const std::string& host);
 
   Plan plan_;
   RunHeader header_;
   std::optional<ResultsFolder> folder_;
   std::vector<Json> points_;
+  bool is_new_ = false;  ///< the folder was made by this object
 };
 
 }  // namespace zerotax

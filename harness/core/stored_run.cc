@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -62,6 +63,11 @@ std::vector<Point> points_within(const Json& run, const std::string& file) {
 
 /// What lies beside the points of a results folder.
 void read_beside(const fs::path& folder, StoredRun& stored) {
+  const std::string controls = (folder / "controls.jsonl").string();
+  if (is_there(controls)) {
+    stored.controls = read_stored_points(controls, true);
+    stored.files.push_back(controls);
+  }
   const std::string thresholds = (folder / "thresholds.json").string();
   if (is_there(thresholds)) {
     stored.thresholds = read_document(thresholds, "thresholds", "delete it, or search again: zerotax study --resume");
@@ -78,10 +84,10 @@ void read_beside(const fs::path& folder, StoredRun& stored) {
 
 }  // namespace
 
-std::vector<Point> read_stored_points(const std::string& file) {
+std::vector<Point> read_stored_points(const std::string& file, bool by_host) {
   const std::string text = read_input_file(file);
   std::vector<Point> points;
-  std::set<std::string> keys;
+  std::map<std::string, std::set<std::string>> keys;
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
     const std::string where = fmt::format("{} line {}", file, points.size() + 1);
@@ -92,7 +98,7 @@ std::vector<Point> read_stored_points(const std::string& file) {
       throw UsageError(fmt::format("{} {}", where, failure.what()), kDamaged);
     }
     check_document(json, where, "point", kDamaged);
-    points.push_back(checked_point(json, where, keys));
+    points.push_back(checked_point(json, where, keys[by_host ? text_field(json, "host", "") : ""]));
     begin = end + 1;
   }
   return points;
@@ -105,6 +111,8 @@ StoredRun read_stored_run(const std::string& path) {
   const Json run = read_document(file, "run", kRemedy);
   StoredRun stored;
   stored.environment = run.at("environment");
+  stored.environments = run.value("environments", Json());
+  stored.comparable_times = run.value("comparable_times", Json());
   stored.files = {file};
   if (run.contains("points")) {
     stored.points = points_within(run, file);

@@ -43,6 +43,7 @@ struct Point : MetricValues {
   std::vector<CallMode> audit_modes;   ///< kinds of calls that the audit saw, most frequent first; empty: all alike
   std::vector<CallMode> timing_modes;  ///< the same of the timing pass
   std::vector<std::string> violations;
+  std::optional<std::string> host;  ///< of a fleet, which measured it (run.json, environments); nothing in other runs
 
   [[nodiscard]] bool is_ok() const { return status == PointStatus::kOk; }
   /// The process's first operation; nullptr if there is none.

@@ -110,6 +110,7 @@ Plan edges_plan(const Plan& plan, const std::vector<Point>& points, const Json& 
   for (const PointSpec& spec : plan.points) planned[point_key(plan, spec)] = &spec;
   Plan edges;
   edges.timeout_s = plan.timeout_s;
+  edges.audit_only = plan.audit_only;
   edges.allocators = plan.allocators;
   for (const FindingSubject& subject : subjects_of(points, thresholds, {})) {
     for (const CliffEdge& cliff : cliff_edges(subject)) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/exchange_options.h"
 #include "cli/subcommand.h"
+#include "core/fleet/hosts.h"
 #include "core/output_paths.h"
 #include "core/stored_run.h"
 #include "findings/document.h"
@@ -42,14 +43,18 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
 }
 
 ExitStatus findings(const Options& options) {
-  const StoredRun run = read_stored_run(options.run);
+  StoredRun run = read_stored_run(options.run);
   std::vector<NamedPath> inputs;
   for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
   check_outputs(options.exchange.outputs(), inputs);
-  std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds, run.edges);
+  const std::size_t untimed = fleet::leave_out_times(run.comparable_times, run.points);
+  std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds, {run.edges, run.controls});
   keep_only(options.allocators, all);
   const Json json = findings_json(all, options.run);
-  const std::vector<std::string> notes = findings_notes(run.points);
+  std::vector<std::string> notes = findings_notes(run.points);
+  if (std::string left_out = fleet::left_out_text(run.comparable_times, untimed); !left_out.empty()) {
+    notes.push_back(std::move(left_out));
+  }
   const exchange::OutcomeList outcomes = findings_outcomes(all, json, notes);
   options.exchange.write(outcomes, json);
   if (!options.exchange.silent()) {

@@ -23,10 +23,13 @@ bool same_subject(const Point& one, const Point& other) {
 
 /// `one`: any point of the allocator.
 FindingSubject subject_of(const Point& one, const std::vector<Point>& points, const Json& thresholds,
-                          const std::vector<Point>& edges) {
-  FindingSubject subject{one.allocator, {}, {}, {}, {}};
-  for (const Point& edge : edges) {
+                          const BesidePoints& beside) {
+  FindingSubject subject{one.allocator, {}, {}, {}, {}, {}};
+  for (const Point& edge : beside.edges) {
     if (same_subject(one, edge)) subject.edges.push_back(&edge);
+  }
+  for (const Point& control : beside.controls) {
+    if (same_subject(one, control)) subject.controls.push_back(&control);
   }
   for (const Point& point : points) (same_subject(one, point) ? subject.points : subject.peers).push_back(&point);
   if (thresholds.is_object()) {
@@ -85,21 +88,21 @@ Json knob_json(const Json& env, const Json& effect) {
 }
 
 std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const Json& thresholds,
-                                        const std::vector<Point>& edges) {
+                                        const BesidePoints& beside) {
   std::vector<FindingSubject> subjects;
   for (const Point& point : points) {
     const bool known = std::any_of(subjects.begin(), subjects.end(), [&](const FindingSubject& subject) {
       return same_subject(*subject.points.front(), point);
     });
-    if (!known) subjects.push_back(subject_of(point, points, thresholds, edges));
+    if (!known) subjects.push_back(subject_of(point, points, thresholds, beside));
   }
   return subjects;
 }
 
 std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds,
-                                             const std::vector<Point>& edges, const std::vector<std::string>& rules) {
+                                             const BesidePoints& beside, const std::vector<std::string>& rules) {
   std::vector<AllocatorFindings> all;
-  for (const FindingSubject& subject : subjects_of(points, thresholds, edges)) {
+  for (const FindingSubject& subject : subjects_of(points, thresholds, beside)) {
     const Point& first = *subject.points.front();
     AllocatorFindings& one =
         all.emplace_back(AllocatorFindings{first.allocator, to_json(first.version), first.env, {}});

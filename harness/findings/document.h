@@ -19,16 +19,22 @@ struct AllocatorFindings {
   std::vector<Finding> findings;  ///< most costly first
 };
 
+/// What a run measured beside its points.
+struct BesidePoints {
+  std::vector<Point> edges;     ///< on both sides of thresholds, one byte apart (edges_plan)
+  std::vector<Point> controls;  ///< the same points on every host of a fleet
+};
+
 /// What rules look at, one for each allocator and configuration of a run, in order of appearance. It points into its
 /// arguments.
 std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const Json& thresholds,
-                                        const std::vector<Point>& edges);
+                                        const BesidePoints& beside);
 
 /// Applies every rule to the points of a run, the thresholds (the object of thresholds.json, or null) and what was
-/// measured on both sides of these (edges_plan). One entry per allocator and configuration, in order of appearance,
-/// those without findings too. `rules`: the names of those to apply; all of them if it is empty.
+/// measured beside them. One entry per allocator and configuration, in order of appearance, those without findings too.
+/// `rules`: the names of those to apply; all of them if it is empty.
 std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const Json& thresholds,
-                                             const std::vector<Point>& edges = {},
+                                             const BesidePoints& beside = {},
                                              const std::vector<std::string>& rules = {});
 
 /// A setting with what it changed: figures, or {"na": why}; and that in words.

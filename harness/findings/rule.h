@@ -17,6 +17,7 @@ struct FindingSubject {
   std::vector<const Json*> thresholds;  ///< of this allocator, as in thresholds.json
   std::vector<const Point*> edges;      ///< of this allocator, on both sides of its thresholds, one byte apart
   std::vector<const Point*> peers;      ///< points of the other allocators of the same run
+  std::vector<const Point*> controls;   ///< of this allocator: the same points on every host of a fleet
 };
 
 /// A rule over measured points: one static object of this kind in findings/rules/<name>.cc. Deterministic figures

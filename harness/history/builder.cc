@@ -27,29 +27,6 @@ constexpr std::initializer_list<Build::State> kStates{Build::State::kBuilt, Buil
 /// Debian's links from the names of compilers to ccache.
 constexpr const char* kCcacheLinks = "/usr/lib/ccache";
 
-Json build_json(const Build& build) {
-  Json json;
-  json["state"] = word_of(build.state);
-  json["seconds"] = build.seconds;
-  json["library"] = build.library.empty() ? "" : fs::path(build.library).filename().string();
-  json["reason"] = build.reason;
-  return json;
-}
-
-Build build_from_json(const Json& json, const std::string& folder) {
-  Build build;
-  const auto state = json.at("state").get<std::string>();
-  build.state = *std::find_if(kStates.begin(), kStates.end() - 1, [&](auto each) { return state == word_of(each); });
-  build.seconds = json.at("seconds");
-  if (const auto library = json.at("library").get<std::string>(); !library.empty()) {
-    build.library = folder + "/" + library;
-  }
-  build.reason = json.at("reason");
-  build.log = folder + "/build.log";
-  build.cached = true;
-  return build;
-}
-
 /// The files that a pattern matches, by name.
 std::vector<std::string> matches_of(const std::string& pattern) {
   glob_t found{};
@@ -115,6 +92,13 @@ MeteredCommand build_command(const Builder& builder, const Workspace& workspace,
   return command;
 }
 
+/// At once: another task of a fleet may have built the same version, and use it.
+void copy_whole(const std::string& from, const std::string& to) {
+  const std::string part = fmt::format("{}.{}", to, ::getpid());
+  fs::copy_file(from, part, fs::copy_options::overwrite_existing);
+  fs::rename(part, to);
+}
+
 /// The library and what it loads, copied to the cache: the workspace is gone soon.
 void keep_library(const Builder& builder, const Workspace& workspace, const std::string& folder, Build& build) {
   const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
@@ -122,7 +106,7 @@ void keep_library(const Builder& builder, const Workspace& workspace, const std:
     const std::vector<std::string> found = matches_of(path_at(pattern, places));
     if (found.empty()) continue;
     build.library = folder + "/" + fs::path(found.front()).filename().string();
-    fs::copy_file(found.front(), build.library, fs::copy_options::overwrite_existing);
+    copy_whole(found.front(), build.library);
     break;
   }
   if (build.library.empty()) {
@@ -133,12 +117,35 @@ void keep_library(const Builder& builder, const Workspace& workspace, const std:
   for (const std::string& pattern : builder.recipe.beside) {
     for (const std::string& path : matches_of(path_at(pattern, places))) {
       const std::string copy = folder + "/" + fs::path(path).filename().string();
-      if (copy != build.library) fs::copy_file(path, copy, fs::copy_options::overwrite_existing);
+      if (copy != build.library) copy_whole(path, copy);
     }
   }
 }
 
 }  // namespace
+
+Json to_json(const Build& build) {
+  Json json;
+  json["state"] = word_of(build.state);
+  json["seconds"] = build.seconds;
+  json["library"] = build.library.empty() ? "" : fs::path(build.library).filename().string();
+  json["reason"] = build.reason;
+  return json;
+}
+
+Build build_from_json(const Json& json, const std::string& folder) {
+  Build build;
+  const auto state = json.at("state").get<std::string>();
+  build.state = *std::find_if(kStates.begin(), kStates.end() - 1, [&](auto each) { return state == word_of(each); });
+  build.seconds = json.at("seconds");
+  if (const auto library = json.at("library").get<std::string>(); !library.empty()) {
+    build.library = folder + "/" + library;
+  }
+  build.reason = json.at("reason");
+  build.log = folder + "/build.log";
+  build.cached = true;
+  return build;
+}
 
 const char* word_of(Build::State state) {
   switch (state) {
@@ -208,7 +215,7 @@ Build Builder::build(Workspace& workspace, const Commit& commit, const std::func
   } else {
     build.reason = fmt::format("{}: {}", end_text(run.exited, run.code), last_words_of(build.log));
   }
-  cache.write(fs::path(folder).filename().string() + "/build.json", build_json(build));
+  cache.write(fs::path(folder).filename().string() + "/build.json", to_json(build));
   return build;
 }
 

@@ -22,6 +22,11 @@ struct Build {
 /// "built", "failed", "no_library", "timeout", as in JSON.
 const char* word_of(Build::State state);
 
+/// {"state", "seconds", "library" (its name), "reason"}, and back; `folder`: where its files are. build_from_json
+/// throws a Json exception for what to_json has not made.
+Json to_json(const Build& build);
+Build build_from_json(const Json& json, const std::string& folder);
+
 /// How versions are built.
 struct Builder {
   const Cache& cache;

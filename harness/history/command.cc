@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "cli/fleet_options.h"
 #include "cli/subcommand.h"
 #include "core/figures.h"
 #include "core/output_file.h"
@@ -24,6 +25,7 @@ constexpr const char* kHistoryExamples =
     "  zerotax history --repo ~/src/jemalloc --recipe jemalloc --range 5.2.1..5.3.0 --no-thresholds --size 20MiB\n"
     "  zerotax history --repo . --build 'make -j {jobs}' --library 'libmine.so' --range v1.0..HEAD\n"
     "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.1.*' --html history.html\n"
+    "  zerotax history --repo /shared/mimalloc --recipe mimalloc --on slurm --out /shared/mimalloc-history\n"
     "A range is followed along first parents, one row for each commit of it, and A itself first; --all-parents takes\n"
     "every commit. Tags are in the order of their versions. What is built and measured is kept in\n"
     "$XDG_CACHE_HOME/zerotax/history: a second run resumes.\n";
@@ -37,9 +39,10 @@ struct HistoryOptions {
   std::string out;
   std::string json;
   std::string html;
+  FleetOptions fleet;
 };
 
-/// The folder of --out is new, empty, or of an earlier history.
+/// The folder of --out is new, empty, or of an earlier history, or one that Slurm had begun.
 void check_out(const std::string& out) {
   std::error_code failure;
   if (out.empty()) return;
@@ -50,7 +53,8 @@ void check_out(const std::string& out) {
   }
   if (!fs::is_directory(out, failure))
     throw UsageError(fmt::format("--out '{}' is not a folder", out), "give a new one");
-  if (fs::exists(out + "/history.json", failure) || fs::is_empty(out, failure)) return;
+  if (fs::exists(out + "/history.json", failure) || fs::exists(out + "/fleet", failure)) return;
+  if (fs::is_empty(out, failure)) return;
   throw UsageError(fmt::format("--out '{}' is not empty, and no history is in it", out), "give a new folder");
 }
 
@@ -95,7 +99,18 @@ void write_folder(const HistoryOptions& options, const Json& json, const std::st
   }
 }
 
-ExitStatus history(const HistoryOptions& options) {
+/// Where the versions of a fleet are kept: every node sees --out, and maybe nothing else.
+Cache cache_for(const fleet::Place& place, const std::string& out) {
+  return place.slurm ? Cache(fs::absolute(out + "/cache").lexically_normal().string()) : Cache();
+}
+
+History measured_history(const HistoryOptions& options, const fleet::Place& place, const std::vector<Commit>& commits,
+                         const Versions& versions, const VersionPlan& plan) {
+  if (!place.slurm) return run_history(versions, commits, plan.grid);
+  return run_history(versions, commits, plan.grid, measure_on_slurm(plan, place, options.out));
+}
+
+ExitStatus history(HistoryOptions options) {
   options.common.check();
   const Recipe recipe = options.common.chosen_recipe();
   const Grid grid = options.common.grid();
@@ -108,6 +123,9 @@ ExitStatus history(const HistoryOptions& options) {
   if (options.all_parents && options.range.empty()) {
     throw UsageError("--all-parents is about --range", "leave it out, or give --range A..B");
   }
+  if (options.again && options.fleet.given()) {
+    throw UsageError("--again has no effect with --on slurm", "give --out a new folder: nothing of it is known");
+  }
   const std::vector<NamedPath> outputs{{"--json", options.json}, {"--html", options.html}};
   check_outputs(outputs);
   check_out(options.out);
@@ -118,11 +136,21 @@ ExitStatus history(const HistoryOptions& options) {
     const Repository repository(git, options.common.repository);
     HistoryRequest request{repository.folder(), "", recipe, grid, utc_now()};
     const std::vector<Commit> commits = selected(options, repository, recipe, request.selection);
-    check_tools(recipe);
-    const Cache cache;
+    const fleet::Place place = options.fleet.place();
+    if (place.slurm && options.out.empty()) options.out = default_results_path();
+    if (!place.slurm) check_tools(recipe);  // else each task asks its node
+    const Cache cache = cache_for(place, options.out);
     Workspace workspace(git, repository);
-    const Builder builder{cache, recipe, options.common.build_jobs(), options.common.build_timeout_s, options.again};
-    const History found = run_history(Versions(builder, workspace), commits, grid);
+    const unsigned jobs = options.common.build_jobs(place.slurm);
+    const Builder builder{cache, recipe, jobs, options.common.build_timeout_s, options.again};
+    const VersionPlan plan{fs::absolute(repository.folder()).lexically_normal().string(),
+                           cache.folder(),
+                           recipe,
+                           grid,
+                           jobs,
+                           options.common.build_timeout_s,
+                           commits};
+    const History found = measured_history(options, place, commits, Versions(builder, workspace), plan);
     check_any_built(found);
     const Json json = history_json(request, found);
     const std::string text = history_text(json);
@@ -156,6 +184,7 @@ const Subcommand history_command(
           .path();
       arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
       arguments.option("--html", options->html, "write a page with the versions as its axis to this file").path();
+      options->fleet.add(arguments);
       return [options] { return history(*options); };
     });
 

@@ -17,7 +17,9 @@ namespace {
 std::string sentence_of_row(const Row& row) {
   const Version& version = row.version;
   if (!version.measurement) return why_not(version);
-  return row.difference ? row.difference->sentence : "the first that was measured";
+  if (row.difference) return row.difference->sentence;
+  if (row.compared_with.empty()) return "the first that was measured";
+  return fmt::format("interrupted before it was compared with {}", row.compared_with);
 }
 
 Json row_json(const Row& row) {
@@ -44,6 +46,7 @@ Json row_json(const Row& row) {
   if (version.measurement) {
     const Json measured = to_json(*version.measurement);
     json["measured_earlier"] = version.measured_earlier;
+    if (!version.host.empty()) json["host"] = version.host;
     json["pieces"] = measured.at("pieces");
     json["baseline"] = measured.at("baseline");
   }
@@ -90,6 +93,7 @@ Json document_head(const char* schema, bool complete, const std::string& started
 Json history_json(const HistoryRequest& request, const History& history) {
   const check::BaselineRange range = check::baseline_range();
   Json json = document_head("zerotax.history/1", history.complete, request.started, request.repository, request.recipe);
+  if (!history.environments.empty()) json["environments"] = history.environments;
   json["selection"] = request.selection;
   json["grid"] = request.grid.json();
   if (request.grid.thresholds) json["range"] = {{"from_bytes", range.from}, {"to_bytes", request.grid.last_bytes()}};

@@ -37,9 +37,7 @@ BisectJob job_from_json(const Json& json) {
   const Json& place = json.at("place");
   question.place = {place.at("case"), place.at("size_bytes"), place.at("touch"), place.at("thread"),
                     timeout_s,        place.at("last_bytes")};
-  const Json& grid = json.at("grid");
-  question.grid = {grid.at("sizes").get<std::vector<std::uint64_t>>(), grid.at("thresholds"),
-                   grid.value("to_bytes", std::uint64_t{0}), timeout_s};
+  question.grid = grid_from_json(json.at("grid"), timeout_s);
   question.good.id = json.at("good");
   job.owner = json.at("owner");
   job.steps = json.at("steps");

@@ -26,6 +26,7 @@ using thresholds::signature_of;
 using thresholds::ThresholdSearch;
 
 constexpr PointTime kStoppedClock{ClockMode::kStopped, 0};
+
 Plan plan_of(const Allocator& allocator, const Grid& grid) {
   Plan plan;
   if (grid.sizes.empty()) {
@@ -76,6 +77,15 @@ Json Grid::json() const {
   return json;
 }
 
+Grid grid_from_json(const Json& json, double timeout_s) {
+  Grid grid;
+  grid.sizes = json.at("sizes").get<std::vector<std::uint64_t>>();
+  grid.thresholds = json.at("thresholds");
+  grid.to_bytes = json.value("to_bytes", std::uint64_t{0});
+  grid.timeout_s = timeout_s;
+  return grid;
+}
+
 std::uint64_t Grid::last_bytes() const { return to_bytes != 0 ? to_bytes : check::baseline_range().to; }
 
 Json to_json(const Measurement& measurement) {
@@ -111,6 +121,7 @@ Measurement measure(const Allocator& allocator, const Grid& grid, const std::fun
   check::Work work;
   work.plan = plan_of(allocator, grid);
   work.time = kStoppedClock;
+  work.side_by_side = grid.side_by_side;
   const check::BaselineRange range = check::baseline_range();
   if (grid.thresholds) work.grid = size_grid(range.from, grid.last_bytes(), range.per_octave);
   check::WorkDone done = measure_work(work, watch_of(watch));

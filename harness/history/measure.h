@@ -17,11 +17,16 @@ struct Grid {
   bool thresholds = true;            ///< from the smallest size of a baseline's range
   std::uint64_t to_bytes = 0;        ///< to this one; 0: to the largest of a baseline's range
   double timeout_s = 60;             ///< of one point
+  std::size_t side_by_side = 0;      ///< processes at a time, at most; 0: as many as there are CPUs
 
+  /// What the measured values depend on.
   [[nodiscard]] Json json() const;
   /// The largest size at which a threshold is looked for.
   [[nodiscard]] std::uint64_t last_bytes() const;
 };
+
+/// Of Grid::json. Throws a Json exception.
+Grid grid_from_json(const Json& json, double timeout_s);
 
 /// What calloc does from one size to another, both included: a word of thresholds::doings().
 struct Piece {

@@ -104,8 +104,9 @@ void CommonOptions::check() const {
   check_seconds("--timeout", timeout_s);
 }
 
-unsigned CommonOptions::build_jobs() const {
-  return jobs > 0 ? static_cast<unsigned>(jobs) : std::max(1U, std::thread::hardware_concurrency());
+unsigned CommonOptions::build_jobs(bool of_task) const {
+  if (jobs > 0) return static_cast<unsigned>(jobs);
+  return of_task ? 1 : std::max(1U, std::thread::hardware_concurrency());
 }
 
 }  // namespace zerotax::history

@@ -17,7 +17,7 @@ struct CommonOptions {
   std::string build;
   std::string library;
   std::vector<std::string> sizes;
-  std::int64_t jobs = 0;  ///< 0: one for each CPU
+  std::int64_t jobs = 0;  ///< 0: see build_jobs
   double build_timeout_s = 1800;
   double timeout_s = 60;
   bool no_thresholds = false;
@@ -29,7 +29,8 @@ struct CommonOptions {
   [[nodiscard]] Grid grid() const;
   /// Throws UsageError for numbers out of range.
   void check() const;
-  [[nodiscard]] unsigned build_jobs() const;
+  /// Of --jobs; else one for each CPU, or one of a task that shares its node with others.
+  [[nodiscard]] unsigned build_jobs(bool of_task = false) const;
 };
 
 }  // namespace zerotax::history

@@ -33,7 +33,7 @@ std::string text_of(const Question& question) {
 Answer ask(const Versions& versions, const Commit& commit, const Question& question,
            const std::function<void(const char* what)>& watch) {
   if (!question.expect) return compared_with_good(versions, commit, question, watch);
-  Version version{commit, Version::State::kNotMeasured, {}, {}, {}, false};
+  Version version{commit, Version::State::kNotMeasured, {}, {}, {}, false, {}};
   const auto allocator = versions.allocator_of(version, watch);
   if (!allocator) return {Answer::Kind::kUnknown, why_not(version)};
   watch("measuring");

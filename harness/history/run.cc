@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/interrupt.h"
 #include "core/progress.h"
 
 namespace zerotax::history {
@@ -21,28 +22,37 @@ Row* measured_before(std::vector<Row>& rows) {
 
 }  // namespace
 
-History run_history(const Versions& versions, const std::vector<Commit>& commits, const Grid& grid) {
+History run_history(const Versions& versions, const std::vector<Commit>& commits, const Grid& grid,
+                    const MeasuredVersions& measured) {
+  const auto& known = measured.by_commit;
   std::vector<double> weights;
   double whole = 0;
   for (const Commit& commit : commits) {
-    whole += weights.emplace_back(versions.is_known(commit, grid) ? kReading : kWork);
+    const bool is_known = known.contains(commit.id) || versions.is_known(commit, grid);
+    whole += weights.emplace_back(is_known ? kReading : kWork);
   }
   Progress progress("versions", commits.size(), whole);
   History history;
+  history.environments = measured.environments;
   for (const Commit& commit : commits) {
     Row& row = history.rows.emplace_back();
     row.version.commit = commit;
     const auto watch = [&](const char* what) { progress.show(fmt::format("{} {}", what, commit.name())); };
     try {
-      if (!history.complete) throw Interrupted{};
-      row.version = versions.measured(commit, grid, watch);
+      if (const auto found = known.find(commit.id); found != known.end()) {
+        row.version = found->second;
+      } else {
+        if (!history.complete || stop_requested()) throw Interrupted{};
+        row.version = versions.measured(commit, grid, watch);
+      }
       if (Row* before = measured_before(history.rows); before != nullptr && row.version.measurement) {
         row.compared_with = before->version.commit.name();
+        if (!history.complete || stop_requested()) throw Interrupted{};
         row.difference = difference_between(versions, before->version, row.version, grid, watch);
       }
     } catch (const Interrupted&) {
       history.complete = false;
-      if (!row.version.measurement) row.version.reason = "interrupted";
+      if (row.version.state == Version::State::kNotMeasured) row.version.reason = "interrupted";
     }
     progress.advance(weights[history.rows.size() - 1]);
   }

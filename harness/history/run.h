@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "history/difference.h"
+#include "history/version_work.h"
 
 namespace zerotax::history {
 
@@ -18,10 +19,12 @@ struct Row {
 struct History {
   std::vector<Row> rows;
   bool complete = true;
+  std::map<std::string, Json> environments;  ///< of the hosts of a fleet, by name
 };
 
-/// Builds, measures and compares versions in this order, with progress. A signal ends it early: the versions that are
-/// left are rows without a measurement.
-History run_history(const Versions& versions, const std::vector<Commit>& commits, const Grid& grid);
+/// Builds, measures and compares versions in this order, with progress; those that a fleet has measured are only
+/// compared. A signal ends it early: the versions that are left are rows without a measurement.
+History run_history(const Versions& versions, const std::vector<Commit>& commits, const Grid& grid,
+                    const MeasuredVersions& measured = {});
 
 }  // namespace zerotax::history

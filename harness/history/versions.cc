@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -14,6 +15,10 @@ namespace zerotax::history {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::initializer_list<Version::State> kVersionStates{
+    Version::State::kMeasured, Version::State::kNotBuilt, Version::State::kNoLibrary,
+    Version::State::kTimeout,  Version::State::kUnusable, Version::State::kNotMeasured};
 
 Version::State state_of(Build::State state) {
   switch (state) {
@@ -74,6 +79,32 @@ const char* text_of(Version::State state) {
   return "";
 }
 
+Json to_json(const Version& version) {
+  Json json{{"state", word_of(version.state)}, {"reason", version.reason}, {"earlier", version.measured_earlier}};
+  if (version.build) {
+    json["build"] = to_json(*version.build);
+    json["build"]["folder"] = fs::path(version.build->log).parent_path().string();
+    json["build"]["earlier"] = version.build->cached;
+  }
+  if (version.measurement) json["measurement"] = to_json(*version.measurement);
+  return json;
+}
+
+Version version_from_json(const Json& json, const Commit& commit) {
+  Version version{commit, Version::State::kNotMeasured, json.at("reason"), {}, {}, json.at("earlier"), {}};
+  const auto state = std::find_if(std::begin(kVersionStates), std::end(kVersionStates),
+                                  [&](Version::State each) { return json.at("state") == word_of(each); });
+  if (state == std::end(kVersionStates)) throw std::invalid_argument("unknown state");
+  version.state = *state;
+  if (json.contains("build")) {
+    const Json& build = json.at("build");
+    version.build = build_from_json(build, build.at("folder"));
+    version.build->cached = build.at("earlier");
+  }
+  if (json.contains("measurement")) version.measurement = measurement_from_json(json.at("measurement"));
+  return version;
+}
+
 std::string why_not(const Version& version) {
   const bool has_log = version.build && version.state != Version::State::kUnusable;
   return fmt::format("{}: {}{}", text_of(version.state), version.reason,
@@ -118,7 +149,7 @@ bool Versions::is_known(const Commit& commit, const Grid& grid) const {
 
 Version Versions::measured(const Commit& commit, const Grid& grid,
                            const std::function<void(const char* what)>& watch) const {
-  Version version{commit, Version::State::kNotMeasured, {}, {}, {}, false};
+  Version version{commit, Version::State::kNotMeasured, {}, {}, {}, false, {}};
   const std::string name = document_name(commit, grid);
   const auto stored = builder_.again ? std::nullopt : builder_.cache.read(name);
   version.build = builder_.earlier(commit);

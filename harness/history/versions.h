@@ -25,7 +25,13 @@ struct Version {
   std::optional<Build> build;
   std::optional<Measurement> measurement;  ///< there if it was measured
   bool measured_earlier = false;           ///< by an earlier run
+  std::string host;                        ///< of a fleet, which measured it; else empty
 };
+
+/// What became of a version, without its commit, as tasks of a fleet hand it over; and back. version_from_json throws a
+/// Json exception or std::invalid_argument for what to_json has not made.
+Json to_json(const Version& version);
+Version version_from_json(const Json& json, const Commit& commit);
 
 /// "measured", "not_built", …, as in JSON; and for people.
 const char* word_of(Version::State state);

@@ -9,6 +9,7 @@
 #include "cli/subcommand.h"
 #include "core/document.h"
 #include "core/figures.h"
+#include "core/fleet/hosts.h"
 #include "core/output_file.h"
 #include "core/point_json.h"
 #include "core/receive_points.h"
@@ -38,12 +39,14 @@ using thresholds::ThresholdSession;
 namespace {
 
 /// In a results folder.
-constexpr const char* kThresholds = "/thresholds.json";
-constexpr const char* kRefillThresholds = "/refill_thresholds.json";
+constexpr const char* kThresholds = "/thresholds";
+constexpr const char* kRefillThresholds = "/refill_thresholds";
+constexpr const char* kJson = ".json";
 
 constexpr const char* kExamples =
     "  zerotax study                      every built-in allocator, a few minutes\n"
     "  zerotax study --full               more sizes, fractions and threads: hours\n"
+    "  zerotax study --full --on slurm --out /shared/full --sbatch=--partition=bench\n"
     "  zerotax study --allocator mine=./libmine.so --allocator glibc\n"
     "  zerotax study --resume results/2026-11-20T05-10-00Z\n";
 
@@ -52,15 +55,16 @@ void check_thresholds(const std::string& file) {
   if (is_there(file)) read_document(file, "thresholds", "delete it, and the thresholds are searched again");
 }
 
-Session make_session(const MeasureOptions& options, bool full) {
+Session make_session(const MeasureOptions& options, bool full, bool slurm) {
   if (!options.resume.empty()) {
-    for (const char* file : {kThresholds, kRefillThresholds}) check_thresholds(options.resume + file);
+    for (const char* name : {kThresholds, kRefillThresholds}) check_thresholds(options.resume + name + kJson);
     const std::string edges = options.resume + "/" + kEdgesFile;
     if (is_there(edges)) read_document(edges, "run", "delete it, and it is measured again");
     return Session::resume(options.resume, Subcommand::command_line);
   }
   Plan plan;
   plan.timeout_s = options.timeout_s;
+  plan.audit_only = options.audit_only;
   plan.allocators = resolve_allocators(options.allocators, options.env);
   if (full) {
     add_full_study(plan);
@@ -68,7 +72,9 @@ Session make_session(const MeasureOptions& options, bool full) {
     add_quick_study(plan);
   }
   add_receive_points(plan, full);
-  return {std::move(plan), options.out.empty() ? default_results_path() : options.out, Subcommand::command_line};
+  const std::string folder = options.out.empty() ? default_results_path() : options.out;
+  if (slurm) return Session::begin_or_resume(std::move(plan), folder, Subcommand::command_line);
+  return {std::move(plan), folder, Subcommand::command_line};
 }
 
 /// The quick study searches as a program with one thread would.
@@ -85,11 +91,13 @@ ThresholdAxes refill_axes(const Plan& plan) {
 
 /// Searches what is not in the folder's file yet, and keeps it there lane by lane. Returns the number of the signal
 /// that ended it early, or 0.
-int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::string& file) {
+int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::string& folder, const char* name,
+                      const fleet::Place& place) {
+  const std::string file = folder + name + kJson;
   ThresholdSession session(plan, axes);
   std::error_code failure;
   if (std::filesystem::exists(file, failure)) session.resume(read_json_file(file), file);
-  return session.run([&] { write_file(file, json_text(session.json())); });
+  return session.run([&] { write_file(file, json_text(session.json())); }, place, {folder, name + 1});
 }
 
 /// Measures what one byte changes at those thresholds that are cliffs, and keeps it in the folder once all of it is
@@ -97,7 +105,7 @@ int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::st
 int measure_edges(const Plan& plan, const std::vector<Point>& points, const std::string& folder) {
   const std::string file = folder + "/" + kEdgesFile;
   if (is_there(file)) return 0;
-  Session session(findings::edges_plan(plan, points, read_json_file(folder + kThresholds)), std::nullopt,
+  Session session(findings::edges_plan(plan, points, read_json_file(folder + kThresholds + kJson)), std::nullopt,
                   Subcommand::command_line);
   const int signal = session.run();
   if (signal == 0) write_file(file, json_text(session.json()));
@@ -113,26 +121,29 @@ void check_study(const Plan& plan, const std::string& folder) {
 
 ExitStatus study(const MeasureOptions& options, bool full) {
   options.check();
-  Session session = make_session(options, full);
+  const fleet::Place place = options.fleet.place();
+  Session session = make_session(options, full, place.slurm);
   const std::string folder = session.folder()->path();
   check_study(session.plan(), folder);
-  int signal = session.run();
-  const std::vector<Point> points = typed_points(session.points());
+  int signal = session.run(place);
+  std::vector<Point> points = typed_points(session.points());
   const std::string summary = summary_text(write_summary(*session.folder(), points));
   session.folder()->write("summary.md", summary);
-  const auto search = [&](const ThresholdAxes& axes, const char* file) {
-    if (signal == 0) signal = search_thresholds(session.plan(), axes, folder + file);
+  const auto search = [&](const ThresholdAxes& axes, const char* name) {
+    if (signal == 0) signal = search_thresholds(session.plan(), axes, folder, name, place);
   };
   search(threshold_axes(session.plan()), kThresholds);
   search(refill_axes(session.plan()), kRefillThresholds);
   if (signal == 0) signal = measure_edges(session.plan(), points, folder);
   if (signal != 0) {
-    fmt::print(stderr, "zerotax: interrupted after {} of {} points; resume with: zerotax study --resume {}\n",
-               session.points().size(), session.plan().points.size(), folder);
+    fmt::print(stderr, "zerotax: interrupted after {} of {} points; resume with: zerotax study --resume {}{}\n",
+               session.points().size(), session.plan().points.size(), folder, place.slurm ? " --on slurm" : "");
     return ExitStatus::kDone;
   }
   const StoredRun stored = read_stored_run(folder);
-  const Json findings = findings_json(find_findings(points, stored.thresholds, stored.edges), folder);
+  fleet::leave_out_times(stored.comparable_times, points);
+  const Json findings =
+      findings_json(find_findings(points, stored.thresholds, {stored.edges, stored.controls}), folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
   fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
@@ -154,6 +165,8 @@ const Subcommand command("study", "measure every allocator over all sizes, and r
                            const auto full = std::make_shared<bool>(false);
                            options->add_allocators(arguments);
                            options->add_folder(arguments);
+                           options->add_audit_only(arguments);
+                           options->add_fleet(arguments);
                            arguments.flag("--full", *full, "more sizes, touched fractions and threads, more repeats");
                            return [options, full] { return study(*options, *full); };
                          });

@@ -22,6 +22,7 @@ constexpr const char* kRunExamples =
     "  zerotax run --size 100MiB --size 1000MiB\n"
     "  zerotax run --allocator jemalloc --allocator mimalloc --size 1MiB --touch 0 --touch 1\n"
     "  zerotax run --allocator mine=./libmine.so --size 20MiB --thread worker --json mine.json\n"
+    "  zerotax run --size 1MiB --size 64MiB --audit-only --on slurm --out /shared/run\n"
     "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n";
 
 /// Slow operations are repeated less, unless the user says how often: for two seconds, and at least eight times.
@@ -31,10 +32,11 @@ Repeats repeats_for(std::optional<std::int64_t> given) {
   return {ops, ops, ops, ops, 0};
 }
 
-Session make_run_session(const MeasureOptions& options) {
+Session make_run_session(const MeasureOptions& options, bool slurm) {
   if (!options.resume.empty()) return Session::resume(options.resume, Subcommand::command_line);
   Plan plan;
   plan.timeout_s = options.timeout_s;
+  plan.audit_only = options.audit_only;
   const PlanAxes axes = options.axes();
   plan.allocators = resolve_allocators(options.allocators, options.env);
   add_points(plan, axes, repeats_for(options.ops));
@@ -44,6 +46,10 @@ Session make_run_session(const MeasureOptions& options) {
       point.repeats.zeroing_ops = point.repeats.audit_ops;
     }
   }
+  if (slurm) {
+    return Session::begin_or_resume(std::move(plan), options.out.empty() ? default_results_path() : options.out,
+                                    Subcommand::command_line);
+  }
   return {std::move(plan), options.out.empty() ? std::nullopt : std::optional(options.out), Subcommand::command_line};
 }
 
@@ -52,17 +58,19 @@ ExitStatus run(const MeasureOptions& options) {
   check_outside({{"--json", options.json}}, {"--out", options.out});
   check_outside({{"--json", options.json}}, {"--resume", options.resume});
   check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
-  Session session = make_run_session(options);
-  const int signal = session.run();
+  const fleet::Place place = options.fleet.place();
+  Session session = make_run_session(options, place.slurm);
+  const int signal = session.run(place);
   const std::vector<Point> points = typed_points(session.points());
   if (session.folder() != nullptr) write_summary(*session.folder(), points);
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
   if (options.json != "-") fmt::print("{}{}", points_table(points), load_text(session.load()));
   if (signal != 0) {
-    fmt::print(
-        stderr, "zerotax: interrupted after {} of {} points{}\n", session.points().size(), session.plan().points.size(),
-        session.folder() != nullptr ? fmt::format("; resume with: zerotax run --resume {}", session.folder()->path())
-                                    : "");
+    fmt::print(stderr, "zerotax: interrupted after {} of {} points{}\n", session.points().size(),
+               session.plan().points.size(),
+               session.folder() != nullptr ? fmt::format("; resume with: zerotax run --resume {}{}",
+                                                         session.folder()->path(), place.slurm ? " --on slurm" : "")
+                                           : "");
   }
   const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
@@ -74,6 +82,8 @@ const Subcommand run_subcommand("run", "measure chosen points: allocators x size
                                   options->add_allocators(arguments);
                                   options->add_folder(arguments);
                                   options->add_axes(arguments);
+                                  options->add_audit_only(arguments);
+                                  options->add_fleet(arguments);
                                   return [options] { return run(*options); };
                                 });
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/units.h"
+#include "core/fleet/hosts.h"
 #include "core/output_file.h"
 #include "findings/remedies.h"
 #include "study/figure_titles.h"
@@ -233,12 +234,16 @@ Json run_head(const Verdicts& verdicts, const Json& run) {
 
 }  // namespace
 
-Json summary_json(const std::vector<Point>& points, const Json& run) {
+Json summary_json(const std::vector<Point>& all, const Json& run) {
+  std::vector<Point> points = all;
+  const Json comparable = run.is_object() ? run.value("comparable_times", Json()) : Json();
+  const std::string left_out = fleet::left_out_text(comparable, fleet::leave_out_times(comparable, points));
   const Verdicts verdicts = findings::find_verdicts(points);
   const auto needless = findings::find_findings(points, nullptr, {}, kNeedlessRules);
   Json json;
   json["schema"] = "zerotax.summary/1";
   json["run"] = run_head(verdicts, run);
+  if (!left_out.empty()) json["run"]["times_left_out"] = left_out;
   json["limits"] = Json{{"much_of_block", 0.5},
                         {"little_of_block", 0.05},
                         {"slow_ratio", findings::kSlowRatio},
@@ -254,7 +259,7 @@ Json summary_json(const std::vector<Point>& points, const Json& run) {
     json["allocators"].push_back(allocator_json(verdicts, n, needless));
   }
   json["ranking"] = ranking_json(verdicts);
-  json["sentences"] = summary_sentences(verdicts, json["run"]);
+  json["sentences"] = summary_sentences(verdicts, json["run"], left_out);
   json["points"] = points_json(verdicts);
   json["touches"] = touches_json(verdicts);
   json["figures"] = figure_titles(verdicts);

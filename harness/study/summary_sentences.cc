@@ -268,7 +268,7 @@ Json link_to(const char* figure, const std::string& case_name, double touch, con
   return link;
 }
 
-Json summary_sentences(const Verdicts& verdicts, const Json& run) {
+Json summary_sentences(const Verdicts& verdicts, const Json& run, const std::string& left_out) {
   Json told = Json::array();
   add_broken(verdicts, told);
   add_lead(verdicts, told);
@@ -286,7 +286,7 @@ Json summary_sentences(const Verdicts& verdicts, const Json& run) {
     each["allocator"] = n;
     sentences.push_back(std::move(each));
   }
-  sentences.push_back(sentence("coverage", "Coverage", coverage(verdicts)));
+  sentences.push_back(sentence("coverage", "Coverage", coverage(verdicts) + (left_out.empty() ? "" : " " + left_out)));
   return sentences;
 }
 

@@ -73,6 +73,9 @@ std::string summary_text(const Json& summary) {
                              text_of(failure, "status"), text_of(failure, "reason")),
                  "- ", "  ");
   }
+  if (const std::string left_out = text_field(summary.at("run"), "times_left_out", ""); !left_out.empty()) {
+    text += "\n" + wrap(left_out, "", "");
+  }
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -9,8 +10,10 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "core/document.h"
+#include "core/fleet/job_folder.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
+#include "core/results.h"
 #include "thresholds/map.h"
 #include "thresholds/session.h"
 #include "thresholds/table.h"
@@ -23,6 +26,7 @@ constexpr const char* kExamples =
     "  zerotax thresholds --allocator jemalloc --touch 1 --thread main --from 1MiB --to 16MiB --grid 8\n"
     "  zerotax thresholds --case refill_loop\n"
     "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n"
+    "  zerotax thresholds --on slurm --out /shared/thresholds\n"
     "  zerotax thresholds --read old.json --json thresholds.json\n";
 
 struct Options {
@@ -57,7 +61,8 @@ struct Options {
 ExitStatus judge_again(const Options& options) {
   const MeasureOptions& measure = options.measure;
   if (options.has_from || options.has_to || options.has_grid || options.has_case || !measure.allocators.empty() ||
-      !measure.env.empty() || !measure.touches.empty() || !measure.threads.empty()) {
+      !measure.env.empty() || !measure.touches.empty() || !measure.threads.empty() || measure.fleet.given() ||
+      !measure.out.empty()) {
     throw UsageError("--read measures nothing", "leave out the options that say what to search");
   }
   check_outputs({{"--json", options.json}}, {{"--read", options.read}});
@@ -72,10 +77,25 @@ ExitStatus judge_again(const Options& options) {
   return ExitStatus::kDone;
 }
 
+/// In a new folder, or in that of an earlier search of the same lanes, which then goes on.
+int search_on_slurm(ThresholdSession& session, const fleet::Place& place, const std::string& folder) {
+  constexpr const char* kName = "thresholds";
+  std::error_code failure;
+  const bool is_used = std::filesystem::exists(folder, failure) && !std::filesystem::is_empty(folder, failure);
+  if (is_used && !fleet::JobFolder(folder, kName).read_plan()) {
+    throw UsageError(fmt::format("the folder {} is not empty", folder), "give --out a new folder");
+  }
+  return session.run({}, place, {folder, kName});
+}
+
 ExitStatus thresholds(Options options) {
   options.measure.check();
   if (!options.read.empty()) return judge_again(options);
   options.take_defaults();
+  const fleet::Place place = options.measure.fleet.place();
+  if (!place.slurm && !options.measure.out.empty()) {
+    throw UsageError("--out has no effect without --on slurm", "add --on slurm, or write the thresholds by --json");
+  }
   const std::uint64_t from = parse_size(options.from);
   const std::uint64_t to = parse_size(options.to);
   if (to < from) throw UsageError(fmt::format("--from {} is above --to {}", options.from, options.to), "swap them");
@@ -91,9 +111,15 @@ ExitStatus thresholds(Options options) {
   plan.timeout_s = options.measure.timeout_s;
   plan.allocators = resolve_allocators(options.measure.allocators, options.measure.env);
 
+  const std::string folder = options.measure.out.empty() ? default_results_path() : options.measure.out;
   ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads, options.case_name});
-  if (session.run() != 0) fmt::print(stderr, "zerotax: interrupted: showing only finished searches\n");
+  const int signal = place.slurm ? search_on_slurm(session, place, folder) : session.run();
+  if (signal != 0) {
+    fmt::print(stderr, "zerotax: interrupted: showing only finished searches{}\n",
+               place.slurm ? fmt::format("; resume with the same command and --out {}", folder) : "");
+  }
   const Json json = session.json();
+  if (place.slurm) write_file(folder + "/thresholds.json", json_text(json));
   if (!options.json.empty()) write_file(options.json, json_text(json));
   if (options.json != "-") {
     fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(session.lanes()),
@@ -130,6 +156,9 @@ const Subcommand command(
               "measure nothing: judge this earlier file of --json again, and write it by --json with what the figures "
               "and the page say of it")
           .path();
+      arguments.option("--out", options->measure.out, "with --on slurm: folder of the job, which every node must see")
+          .path();
+      options->measure.add_fleet(arguments);
       arguments.option("--json", options->json, "write the thresholds to this file (- is standard output)").path();
       return [options, of_case, from, to, grid] {
         options->has_case = of_case.given();

@@ -9,6 +9,8 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "core/audit_point.h"
+#include "core/fleet/hosts.h"
+#include "core/fleet/job_folder.h"
 #include "core/interrupt.h"
 #include "core/memory_guard.h"
 #include "core/point_health.h"
@@ -16,12 +18,10 @@
 #include "core/results.h"
 #include "core/side_by_side.h"
 #include "os/environment.h"
+#include "thresholds/lane_work.h"
 
 namespace zerotax::thresholds {
 namespace {
-
-/// Thrown out of a search that is to end.
-struct Interrupted {};
 
 /// Rounds of eight buffers each.
 Repeats refill_repeats(std::uint64_t size) {
@@ -48,12 +48,7 @@ ThresholdSession::ThresholdSession(Plan plan, ThresholdAxes axes)
 }
 
 void ThresholdSession::resume(const Json& earlier, const std::string& file) {
-  for (ThresholdLane& lane : lanes_) {
-    if (const auto found = earlier_search(earlier, lane, axes_.case_name, axes_.from, axes_.to, file)) {
-      lane.found = *found;
-      lane.searched = true;
-    }
-  }
+  for (ThresholdLane& lane : lanes_) take_over(earlier, lane, axes_.case_name, axes_.from, axes_.to, file);
 }
 
 void ThresholdSession::search(ThresholdLane& lane, const std::function<void(std::uint64_t size)>& on_probe) {
@@ -64,7 +59,7 @@ void ThresholdSession::search(ThresholdLane& lane, const std::function<void(std:
     const Repeats repeats = axes_.case_name == kRefillCase ? refill_repeats(size) : repeats_for(size);
     const Point point =
         audit_point(plan_, {index, axes_.case_name, size, lane.touch, lane.thread, repeats}, stop_requested);
-    if (stop_requested()) throw Interrupted{};
+    if (stop_requested()) throw SearchInterrupted{};
     if (lane.failure.empty() && !is_healthy(point)) {
       lane.failure = fmt::format("at {}: {}: {}", format_size(size), word_of(point.status),
                                  point.reason.value_or("no reason is given"));
@@ -74,39 +69,68 @@ void ThresholdSession::search(ThresholdLane& lane, const std::function<void(std:
   lane.searched = true;
 }
 
-int ThresholdSession::run(const std::function<void()>& on_lane) {
+void ThresholdSession::search_lanes(const std::set<std::string>& keys, const fleet::WorkHooks& hooks) {
   std::vector<ThresholdLane*> missing;
   for (ThresholdLane& lane : lanes_) {
-    if (!lane.searched) missing.push_back(&lane);
+    if (keys.contains(lane_key(lane))) missing.push_back(&lane);
   }
-  if (missing.empty()) return 0;
   // What is touched is populated, and takes longest: that first, so that no long lane is left alone at the end.
   std::stable_sort(missing.begin(), missing.end(),
                    [](const ThresholdLane* one, const ThresholdLane* other) { return one->touch > other->touch; });
   Progress progress("searching lanes", missing.size(), static_cast<double>(missing.size()));
   std::mutex lock;
-  try {
-    run_side_by_side(missing.size(), audits_side_by_side(memory_needed({0, axes_.case_name, axes_.to, 1, "main", {}})),
-                     [&](std::size_t i) {
-                       ThresholdLane lane = *missing[i];
-                       search(lane, [&](std::uint64_t size) {
-                         const std::scoped_lock held(lock);
-                         progress.show(fmt::format("{} touch {:g} {} at {}", lane.allocator.name, lane.touch,
-                                                   lane.thread, format_size(size)));
-                       });
-                       const std::scoped_lock held(lock);
-                       *missing[i] = std::move(lane);
-                       progress.advance(1);
-                       if (on_lane) on_lane();
-                     });
-  } catch (const Interrupted&) {
-    return interrupted();
+  const std::size_t fit = audits_side_by_side(memory_needed({0, axes_.case_name, axes_.to, 1, "main", {}}));
+  const std::size_t workers = hooks.side_by_side == 0 ? fit : std::min(fit, hooks.side_by_side);
+  run_side_by_side(missing.size(), workers, [&](std::size_t i) {
+    ThresholdLane lane = *missing[i];
+    search(lane, [&](std::uint64_t size) {
+      const std::scoped_lock held(lock);
+      progress.show(
+          fmt::format("{} touch {:g} {} at {}", lane.allocator.name, lane.touch, lane.thread, format_size(size)));
+    });
+    const std::scoped_lock held(lock);
+    *missing[i] = std::move(lane);
+    progress.advance(1);
+    hooks.on_result(lane_key(*missing[i]),
+                    thresholds_json({*missing[i]}, axes_.case_name, axes_.from, axes_.to, started_, environment_));
+  });
+}
+
+int ThresholdSession::run(const std::function<void()>& on_lane, const fleet::Place& place, const SearchFolder& folder) {
+  std::set<std::string> missing;
+  for (const ThresholdLane& lane : lanes_) {
+    if (!lane.searched) missing.insert(lane_key(lane));
   }
-  return 0;
+  LaneWork work(*this);
+  const int signal =
+      fleet::run(work, missing, place, {folder.results, folder.name, kLanesKind, lanes_json(plan_, axes_)},
+                 [&](const std::string& key, const Json& result, const std::string& host) {
+                   if (!host.empty()) {
+                     const auto lane = std::find_if(lanes_.begin(), lanes_.end(),
+                                                    [&](const auto& each) { return lane_key(each) == key; });
+                     take_over(result, *lane, axes_.case_name, axes_.from, axes_.to, "a result of " + host);
+                     lane->host = host;
+                   }
+                   if (on_lane) on_lane();
+                 });
+  if (!folder.results.empty()) add_hosts(folder);
+  return signal;
+}
+
+void ThresholdSession::add_hosts(const SearchFolder& folder) {
+  const fleet::Hosts hosts = fleet::read_hosts(fleet::JobFolder(folder.results, folder.name).hosts());
+  for (const ThresholdLane& lane : lanes_) {
+    const auto host = hosts.find(lane.host);
+    if (host == hosts.end()) continue;
+    if (environments_.is_null()) environment_ = host->second;
+    environments_[host->first] = host->second;
+  }
 }
 
 Json ThresholdSession::json() const {
-  return thresholds_json(lanes_, axes_.case_name, axes_.from, axes_.to, started_, environment_);
+  Json json = thresholds_json(lanes_, axes_.case_name, axes_.from, axes_.to, started_, environment_);
+  if (environments_.is_object()) json["environments"] = environments_;
+  return json;
 }
 
 }  // namespace zerotax::thresholds

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/size.h"
+#include "core/fleet/fleet.h"
 #include "core/plan.h"
 #include "thresholds/table.h"
 
@@ -33,6 +34,12 @@ inline constexpr std::uint64_t kRefillFrom = 8 * kKiB;
 inline constexpr std::uint64_t kRefillTo = 4 * kMiB;
 inline constexpr unsigned kRefillPerOctave = 1;
 
+/// Where the job of a search on Slurm has its files: in a results folder, under this name.
+struct SearchFolder {
+  std::string results = "";  // NOLINT(readability-redundant-string-init)
+  std::string name = "";     // NOLINT(readability-redundant-string-init)
+};
+
 /// One search for thresholds: a lane for each allocator of the plan, touch and thread.
 class ThresholdSession {
  public:
@@ -42,21 +49,25 @@ class ThresholdSession {
   /// axes or versions are ignored. Throws UsageError if it is not such an object; `file` is for the message.
   void resume(const Json& earlier, const std::string& file);
 
-  /// Searches the lanes that are missing, side by side, with progress. `on_lane` is called after each. Returns the
-  /// number of the signal that ended it early, or 0.
-  int run(const std::function<void()>& on_lane = {});
+  /// Searches the lanes that are missing, side by side, with progress; here, or as a Slurm job, which needs a folder.
+  /// `on_lane` is called after each. Returns the number of the signal that ended it early, or 0. Throws as fleet::run.
+  int run(const std::function<void()>& on_lane = {}, const fleet::Place& place = {}, const SearchFolder& folder = {});
 
   [[nodiscard]] const std::vector<ThresholdLane>& lanes() const { return lanes_; }
   /// "zerotax.thresholds/1" of the lanes that are finished.
   [[nodiscard]] Json json() const;
 
  private:
+  friend class LaneWork;
+  void add_hosts(const SearchFolder& folder);
+  void search_lanes(const std::set<std::string>& keys, const fleet::WorkHooks& hooks);
   void search(ThresholdLane& lane, const std::function<void(std::uint64_t size)>& on_probe);
 
   Plan plan_;
   ThresholdAxes axes_;
   std::string started_;
   Json environment_;
+  Json environments_;  ///< of a fleet, by host; else null
   std::vector<ThresholdLane> lanes_;
 };
 

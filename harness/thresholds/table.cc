@@ -43,6 +43,7 @@ Json lane_json(const ThresholdLane& lane, std::uint64_t from, std::uint64_t to) 
   json["grid"] = lane.found.grid;
   json["noisy_bytes"] = lane.found.noisy;
   if (const std::string failure = failure_of(lane); !failure.empty()) json["failure"] = failure;
+  if (!lane.host.empty()) json["host"] = lane.host;
   return json;
 }
 
@@ -131,15 +132,14 @@ Json thresholds_json(const std::vector<ThresholdLane>& lanes, const std::string&
   return json;
 }
 
-std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane,
-                                              const std::string& case_name, std::uint64_t from, std::uint64_t to,
-                                              const std::string& file) {
+void take_over(const Json& earlier, ThresholdLane& lane, const std::string& case_name, std::uint64_t from,
+               std::uint64_t to, const std::string& file) {
   const std::string remedy = "delete it: it is then searched anew";
   const std::string schema = earlier.is_object() ? text_field(earlier, "schema", "none") : "none";
   if (schema != kSchema) {
     throw UsageError(fmt::format("{} has the schema '{}', not '{}'", file, schema, kSchema), remedy);
   }
-  if (text_field(earlier, "case", kPlainCase) != case_name) return std::nullopt;
+  if (text_field(earlier, "case", kPlainCase) != case_name) return;
   const Json wanted = lane_json(lane, from, to);
   const auto same = [&](const Json& entry, std::initializer_list<const char*> keys) {
     return std::all_of(keys.begin(), keys.end(), [&](const char* key) { return entry.at(key) == wanted.at(key); });
@@ -158,12 +158,15 @@ std::optional<ThresholdSearch> earlier_search(const Json& earlier, const Thresho
                                     signature_from_json(threshold.at("below")),
                                     signature_from_json(threshold.at("above"))});
       }
-      return found;
+      lane.found = std::move(found);
+      lane.failure = text_field(entry, "failure", "");
+      lane.host = text_field(entry, "host", "");
+      lane.searched = true;
+      return;
     }
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("{} is damaged ({})", file, error.what()), remedy);
   }
-  return std::nullopt;
 }
 
 std::string thresholds_text(const std::vector<ThresholdLane>& lanes) {

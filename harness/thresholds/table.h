@@ -20,6 +20,7 @@ struct ThresholdLane {
   /// Of the first probe that failed, as in "at 64 KiB: crashed: …"; empty if none did. With a value,
   /// so that one may be made without naming it.
   std::string failure = "";  // NOLINT(readability-redundant-string-init)
+  std::string host = "";     ///< of a fleet, which searched it; else empty  NOLINT(readability-redundant-string-init)
 };
 
 /// Why a lane is evidence of a failing allocator rather than of sizes at which a good one changes behaviour; empty if
@@ -31,12 +32,11 @@ std::string failure_of(const ThresholdLane& lane);
 Json thresholds_json(const std::vector<ThresholdLane>& lanes, const std::string& case_name, std::uint64_t from,
                      std::uint64_t to, const std::string& started, const Json& environment);
 
-/// What an earlier search of the same range found in a lane, from the object that thresholds_json made; nothing if the
-/// lane is not in it, or belongs to another case or version of the allocator. Throws UsageError if it is not such an
-/// object; `file` is for the message.
-std::optional<ThresholdSearch> earlier_search(const Json& earlier, const ThresholdLane& lane,
-                                              const std::string& case_name, std::uint64_t from, std::uint64_t to,
-                                              const std::string& file);
+/// Takes over what an earlier search of the same range found in a lane, from the object that thresholds_json made.
+/// Nothing happens if the lane is not in it, or belongs to another case or version of the allocator. Throws UsageError
+/// if it is not such an object; `file` is for the message.
+void take_over(const Json& earlier, ThresholdLane& lane, const std::string& case_name, std::uint64_t from,
+               std::uint64_t to, const std::string& file);
 
 /// A table of at most 80 columns: each threshold with what changes in words. Lanes of one allocator that change at the
 /// same sizes in the same way are shown once.

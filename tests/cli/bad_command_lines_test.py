@@ -199,6 +199,30 @@ run --resume results --json results/points.jsonl              | --resume
 run --resume results --resume results                         | --resume
 run --allocator glibc --size 1MiB -- program                  | --
 run --allocator glibc --size 1MiB --                          | --
+run --size 1MiB --on bogus                                    | bogus
+run --size 1MiB --on ''                                       | --on
+run --size 1MiB --shards 4                                    | --on slurm
+run --size 1MiB --sbatch=--partition=x                        | --on slurm
+run --size 1MiB --on slurm --shards 0                         | --shards
+run --size 1MiB --on slurm --shards -1                        | --shards
+run --size 1MiB --on slurm --shards 501                       | 500
+run --size 1MiB --on slurm --sbatch partition                 | partition
+run --size 1MiB --on slurm --sbatch ''                        | --sbatch
+run --resume results --shards 4                               | --shards
+run --resume results --audit-only                             | --audit-only
+study --resume results --shards 4                             | --shards
+study --allocator glibc --shards 4                            | --on slurm
+study --audit-only=maybe                                      | maybe
+thresholds --allocator glibc --out x                          | --on slurm
+thresholds --allocator glibc --shards 2                       | --on slurm
+thresholds --read run.json --on slurm                         | measures nothing
+thresholds --read run.json --out x                            | measures nothing
+shard                                                         | folder
+shard results                                                 | shard
+shard results x                                               | x
+shard results -1                                              | -1
+shard results 0                                               | fleet.json
+shard absent 0                                                | fleet.json
 study extra                                                   | extra
 study --full=maybe --allocator glibc                          | maybe
 study --allocator nobody                                      | nobody
@@ -306,6 +330,9 @@ history --repo . --recipe mimalloc --json full                | full
 history --repo . --recipe mimalloc --out full                 | not empty
 history --repo . --recipe mimalloc --out run.json             | run.json
 history --repo . --recipe mimalloc --out absent/x             | absent
+history --repo . --recipe mimalloc --shards 2                 | --on slurm
+history --repo . --recipe mimalloc --on bogus                 | bogus
+history --repo . --recipe mimalloc --on slurm --again         | --again
 history --repo . --recipe mimalloc -- x                       | --
 bisect                                                        | --
 bisect --repo . --recipe mimalloc --good a                    | --bad

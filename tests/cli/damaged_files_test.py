@@ -243,57 +243,80 @@ RECIPES = {
 }
 
 
+# Of what a host of a fleet has entered of itself.
+HOSTS = {
+    "no environment of a host": (edited(lambda host: host.pop("environment") and None), "environment"),
+    "a kernel that is a number": (edited(lambda host: host["environment"].update(kernel=6)), "/environment/kernel"),
+}
+
+# Of what the tasks of a job read.
+FLEETS = {
+    "an unknown kind": (edited(lambda fleet: fleet.update(kind="mine")), "unknown kind 'mine'"),
+    "no shards": (edited(lambda fleet: fleet.update(shards=[])), "no shard 0"),
+    "a shard of nothing": (edited(lambda fleet: fleet.update(shards=[[]])), "/shards/0"),
+    "a shard that is a word": (edited(lambda fleet: fleet.update(shards=["x"])), "/shards/0"),
+    "lanes without axes": (edited(lambda fleet: fleet.update(kind="lanes")), "damaged"),
+    "versions without a repository": (edited(lambda fleet: fleet.update(kind="versions")), "damaged"),
+    "a token that is a path": (edited(lambda fleet: fleet.update(token="../x")), "/token"),
+}
+
+
+def rows_of(damages, name, file, command):
+    """A row for each damage of a file that a command reads."""
+    return [(f"{name}: {damage}", file, spoil, command, word) for damage, (spoil, word) in damages.items()]
+
+
+def run_cases():
+    """Of run.json as a file, which three commands read."""
+    damages = {**ANY, **POINTS}
+    # A folder of that name would be one of results, and a program an allocator.
+    compared = {damage: row for damage, row in damages.items() if damage not in ("a folder", "a program")}
+    return [
+        *rows_of({damage: row for damage, row in damages.items() if damage != "a folder"}, "findings", "run.json",
+                 ["findings", "run.json"]),
+        *rows_of({damage: row for damage, row in compared.items() if damage in ANY}, "compare, OLD", "run.json",
+                 ["compare", "run.json", "good.json"]),
+        *rows_of(compared, "compare, NEW", "run.json", ["compare", "good.json", "run.json"])]
+
+
+def folder_cases():
+    """Of the files of a results folder."""
+    findings, resume, study = ["findings", "results"], ["run", "--resume", "results"], ["study", "--resume", "results"]
+    shard = ["shard", "results/fleet/points", "0"]
+    names = {f"points_file {name!r}": (edited(lambda run, name=name: run.update(points_file=name)), "points_file")
+             for name in ("../run.json", "/etc/passwd", "..", "sub/points.jsonl", "", 7)}
+    return [
+        *rows_of({**ANY, **names}, "findings of a folder, run.json", "results/run.json", findings),
+        *rows_of({**ANY, **THRESHOLDS}, "findings of a folder, thresholds.json", "results/thresholds.json", findings),
+        *rows_of(LINES, "findings of a folder, points.jsonl", "results/points.jsonl", findings),
+        *rows_of(LINES, "findings of a folder, controls.jsonl", "results/controls.jsonl", findings),
+        *rows_of(LINES, "compare, points.jsonl", "results/points.jsonl", ["compare", "good.json", "results"]),
+        *rows_of({**ANY, **PLANS}, "run --resume, plan.json", "results/plan.json", resume),
+        *rows_of(ANY, "run --resume, run.json", "results/run.json", resume),
+        *rows_of(LINES, "run --resume, points.jsonl", "results/points.jsonl", resume),
+        *rows_of({**ANY, **HOSTS}, "run --resume, a host", "results/fleet/hosts/n1.json", resume),
+        *rows_of({**ANY, **THRESHOLDS}, "study --resume, thresholds.json", "results/thresholds.json", study),
+        *rows_of(THRESHOLDS, "study --resume, refill_thresholds.json", "results/refill_thresholds.json", study),
+        *rows_of({**ANY, **FLEETS}, "shard, fleet.json", "results/fleet/points/fleet.json", shard)]
+
+
+def trace_cases():
+    return [(f"trace {action}: {damage}", f"trace/{file}", spoil, ["trace", action, "trace"], "trace")
+            for damage, (file, spoil) in TRACES.items()
+            for action in ("list", "print", "summary", "functions", "repair")]
+
+
 def cases():
     """(what is damaged how, the file, the damage, the command, a word that its refusal must have)."""
-    rows = []
-    commands = {
-        "findings": ["findings", "run.json"], "compare, OLD": ["compare", "run.json", "good.json"],
-        "compare, NEW": ["compare", "good.json", "run.json"]}
-    for damage, (spoil, word) in {**ANY, **POINTS}.items():
-        for name, command in commands.items():
-            # A folder of that name would be one of results, and a program an allocator.
-            if damage != "a folder" and (name == "findings" or damage != "a program") and (
-                    name != "compare, OLD" or damage in ANY):
-                rows.append((f"{name}: {damage}", "run.json", spoil, command, word))
-    for damage, (spoil, word) in ANY.items():
-        rows.append((f"findings of a folder, run.json: {damage}", "results/run.json", spoil, ["findings", "results"], word))
-        rows.append((f"findings of a folder, thresholds.json: {damage}", "results/thresholds.json", spoil,
-                     ["findings", "results"], word))
-        if damage != "a folder":  # of baselines
-            rows.append((f"check: {damage}", "baseline.json", spoil,
-                         ["check", "--allocator", "glibc", "--baseline", "baseline.json"], word))
-        rows.append((f"run --resume, plan.json: {damage}", "results/plan.json", spoil, ["run", "--resume", "results"], word))
-        rows.append((f"run --resume, run.json: {damage}", "results/run.json", spoil, ["run", "--resume", "results"], word))
-        rows.append((f"study --resume, thresholds.json: {damage}", "results/thresholds.json", spoil,
-                     ["study", "--resume", "results"], word))
-    for damage, (spoil, word) in LINES.items():
-        rows.append((f"findings of a folder, points.jsonl: {damage}", "results/points.jsonl", spoil, ["findings", "results"],
-                     word))
-        rows.append((f"run --resume, points.jsonl: {damage}", "results/points.jsonl", spoil, ["run", "--resume", "results"],
-                     word))
-        rows.append((f"compare, points.jsonl: {damage}", "results/points.jsonl", spoil, ["compare", "good.json", "results"],
-                     word))
-    for damage, (spoil, word) in PLANS.items():
-        rows.append((f"run --resume, plan.json: {damage}", "results/plan.json", spoil, ["run", "--resume", "results"], word))
-    for damage, (spoil, word) in BASELINES.items():
-        rows.append((f"check: {damage}", "baseline.json", spoil,
-                     ["check", "--allocator", "glibc", "--baseline", "baseline.json"], word))
-    for damage, (spoil, word) in {**ANY, **RECIPES}.items():
-        rows.append((f"history: {damage}", "recipe.json", spoil, ["history", "--repo", ".", "--recipe", "recipe.json"], word))
-    for damage, (spoil, word) in THRESHOLDS.items():
-        rows.append((f"findings, thresholds.json: {damage}", "results/thresholds.json", spoil, ["findings", "results"], word))
-        for file in ("thresholds.json", "refill_thresholds.json"):
-            rows.append((f"study --resume, {file}: {damage}", f"results/{file}", spoil, ["study", "--resume", "results"], word))
-    for name in ("../run.json", "/etc/passwd", "..", "sub/points.jsonl", "", 7):
-        rows.append((f"findings: points_file {name!r}", "results/run.json",
-                     edited(lambda run, name=name: run.update(points_file=name)), ["findings", "results"], "points_file"))
-    for damage, (file, spoil) in TRACES.items():
-        for action in ("list", "print", "summary", "functions", "repair"):
-            rows.append((f"trace {action}: {damage}", f"trace/{file}", spoil, ["trace", action, "trace"], "trace"))
-    return rows
+    baselines = {damage: row for damage, row in ANY.items() if damage != "a folder"}  # one of baselines
+    return [
+        *run_cases(), *folder_cases(), *trace_cases(), *judged_cases(),
+        *rows_of({**baselines, **BASELINES}, "check", "baseline.json",
+                 ["check", "--allocator", "glibc", "--baseline", "baseline.json"]),
+        *rows_of({**ANY, **RECIPES}, "history", "recipe.json", ["history", "--repo", ".", "--recipe", "recipe.json"])]
 
 
-CASES = cases() + judged_cases()
+CASES = cases()
 
 
 def watched():
@@ -321,6 +344,14 @@ def valid(tmp_path_factory):
     shutil.copy(SOURCE / "allocators" / "mimalloc" / "recipe.json", folder / "recipe.json")
     for file in ("thresholds.json", "refill_thresholds.json"):
         shutil.copy(REFERENCE / "thresholds.json", folder / "results" / file)
+    (folder / "results" / "fleet" / "points").mkdir(parents=True)
+    (folder / "results" / "fleet" / "hosts").mkdir()
+    (folder / "results" / "fleet" / "points" / "fleet.json").write_text(json.dumps({
+        "schema": "zerotax.fleet/1", "kind": "points", "token": "0123456789abcdef", "timed": True,
+        "shards": [["glibc/calloc_loop/65536/0/main"]], "work": {"plan": "plan.json"}}))
+    (folder / "results" / "fleet" / "hosts" / "n1.json").write_text(json.dumps({
+        "schema": "zerotax.host/1", "environment": json.loads((folder / "run.json").read_text())["environment"]}))
+    shutil.copy(folder / "results" / "points.jsonl", folder / "results" / "controls.jsonl")
     for name in JUDGED[:-1]:
         shutil.copy(REFERENCE / f"{name}.json", folder / f"{name}.json")
     (folder / "cow.json").write_text(json.dumps(watched()))
@@ -334,7 +365,8 @@ def valid(tmp_path_factory):
 
 @pytest.mark.parametrize("words", [
     ["findings", "run.json"], ["findings", "results"], ["compare", "run.json", "good.json"], ["compare", "run.json", "results"],
-    ["run", "--resume", "results"], ["trace", "list", "trace"], ["trace", "repair", "trace"],
+    ["run", "--resume", "results"], ["shard", "results/fleet/points", "0"],
+    ["trace", "list", "trace"], ["trace", "repair", "trace"],
     *([name, "--read", f"{name}.json"] for name in JUDGED)], ids=" ".join)
 def test_what_is_not_damaged_is_read(valid, tmp_path, words):
     shutil.copytree(valid, tmp_path / "copy")
@@ -447,5 +479,5 @@ def test_a_script_refuses_a_damaged_run_in_one_line(valid, tmp_path, script):
 def test_every_reader_of_a_file_is_tried():
     """A command that reads a file is in this table: what is new must be added."""
     assert {case[3][0] for case in CASES} == {
-        "findings", "compare", "check", "history", "run", "study", "trace", *JUDGED}
+        "findings", "compare", "check", "history", "run", "shard", "study", "trace", *JUDGED}
     assert pathlib.Path(ZEROTAX).exists()

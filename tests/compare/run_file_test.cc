@@ -70,6 +70,20 @@ TEST(RunFile, TwoRunsOfOneAllocatorEachAreComparedWhateverItsName) {
   EXPECT_EQ(points[0].after.invalid, "");
 }
 
+TEST(RunFile, APointOfAFleetIsComparedUnderTheConditionsOfItsHost) {
+  RunFile before{"a", environment(), {point("x", 1), point("x", 2)}};
+  before.environments = {{"n1", environment()}, {"n2", environment()}};
+  before.environments["n2"]["cpu"] = "y";
+  before.points[0].host = "n1";
+  before.points[1].host = "n2";
+  RunFile after = before;
+  after.points[1].host = "n1";
+  const auto points = compare_run_files(before, after, Cost::kTotal);
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].invalid, "");
+  EXPECT_EQ(points[1].invalid, "cpu: y and x");
+}
+
 TEST(RunFile, APointThatOnlyOneHasCannotBeCompared) {
   const RunFile before{"a", environment(), {point("x", 1), point("x", 2)}};
   const RunFile after{"b", environment(), {point("x", 2), point("x", 3)}};

@@ -28,21 +28,21 @@ Json point_with(double touch) {
              {"free_faults", 2}}}}};
 }
 
-Point point(double touch) { return point_from_json(point_with(touch)); }
+Point touched_point(double touch) { return point_from_json(point_with(touch)); }
 
 TEST(OperationCost, IsTheSumOfItsParts) {
-  EXPECT_EQ(operation_ns(point(1)), 123);
-  EXPECT_EQ(operation_faults(point(1)), 41);
-  EXPECT_EQ(first_operation_ns(point(1)), 756);
-  EXPECT_EQ(first_operation_faults(point(1)), 97);
-  EXPECT_EQ(point(1).number(Metric::kCallocNs), 100);
+  EXPECT_EQ(operation_ns(touched_point(1)), 123);
+  EXPECT_EQ(operation_faults(touched_point(1)), 41);
+  EXPECT_EQ(first_operation_ns(touched_point(1)), 756);
+  EXPECT_EQ(first_operation_faults(touched_point(1)), 97);
+  EXPECT_EQ(touched_point(1).number(Metric::kCallocNs), 100);
 }
 
 TEST(OperationCost, TouchingIsNoPartWhereNothingIsTouched) {
-  EXPECT_EQ(operation_ns(point(0)), 103);
-  EXPECT_EQ(operation_faults(point(0)), 1);
-  EXPECT_EQ(first_operation_ns(point(0)), 706);
-  EXPECT_EQ(first_operation_faults(point(0)), 7);
+  EXPECT_EQ(operation_ns(touched_point(0)), 103);
+  EXPECT_EQ(operation_faults(touched_point(0)), 1);
+  EXPECT_EQ(first_operation_ns(touched_point(0)), 706);
+  EXPECT_EQ(first_operation_faults(touched_point(0)), 7);
 }
 
 TEST(OperationCost, APartThatWasNotMeasuredIsNotZero) {

@@ -103,7 +103,7 @@ TEST(Cliff, OfAStudyIsMeasuredAtTheTwoSizesThatItNames) {
   EXPECT_EQ(plan.points[1].repeats.ops, 7);
   const std::vector<Point> edges =
       typed_points({point_of({.size = 777'780}), point_of({.size = 777'781, .zeroed = 777'781})});
-  const Finding found = find_findings(points, at, edges).front().findings.front();
+  const Finding found = find_findings(points, at, {edges, {}}).front().findings.front();
   EXPECT_EQ(found.title, "one byte more than 777,780, and zeroed bytes go from 0 to 777,781");
   EXPECT_EQ(found.evidence.size(), 2);
 }
@@ -112,7 +112,7 @@ TEST(Cliff, ThatTheTwoSizesDoNotShowIsNone) {
   const std::vector<Point> points =
       typed_points({point_of({.size = 512 * kKiB}), point_of({.size = kMiB, .zeroed = kMiB})});
   const std::vector<Point> edges = typed_points({point_of({.size = 777'780}), point_of({.size = 777'781})});
-  for (const Finding& finding : find_findings(points, thresholds({threshold(777'781)}), edges).front().findings)
+  for (const Finding& finding : find_findings(points, thresholds({threshold(777'781)}), {edges, {}}).front().findings)
     EXPECT_NE(finding.rule, "cliff");
 }
 

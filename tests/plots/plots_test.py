@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -26,7 +27,7 @@ import zerotax_axes as axes_module  # noqa: E402
 import zerotax_sample as sample  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from zerotax_files import ResultsError  # noqa: E402
-from zerotax_results import load  # noqa: E402
+from zerotax_results import Na, load  # noqa: E402
 
 MIB, GIB = 1 << 20, 1 << 30
 # Those that are drawn from the points of a run alone.
@@ -193,6 +194,20 @@ def test_of_points_measured_twice_the_later_counts_and_other_cases_do_not(tmp_pa
     other = sample.point("glibc", MIB, case="fork_snapshot", calloc_ns=sample.spread(1))
     results = load(sample.write(tmp_path, small(again, other)))
     assert lines(time_vs_size.draw(results), 0)["glibc"][0] == (MIB, 12345)
+
+
+def test_times_of_a_host_unlike_the_others_are_left_out_and_counts_are_not(tmp_path: Path) -> None:
+    points = [{**each, "host": "n2" if each["allocator"] == "mimalloc" else "n1"} for each in small()]
+    folder = sample.write(tmp_path, points)
+    run = json.loads((folder / "run.json").read_text())
+    run["comparable_times"] = {"hosts": ["n1"], "left_out": {"n2": "cpu: A and B"}}
+    (folder / "run.json").write_text(json.dumps(run))
+    for point in load(folder).points:
+        left_out = point.key.allocator == "mimalloc"
+        time = point.figure("calloc_ns", "median")
+        assert isinstance(time, Na) == left_out
+        assert not left_out or "measured on n2, which is unlike the other hosts (cpu: A and B)" in time.why
+        assert not isinstance(point.figure("zeroed_bytes"), Na)
 
 
 def test_panels_are_calloc_above_the_whole_and_touch_0_left_of_touch_1(tmp_path: Path) -> None:
