@@ -92,7 +92,7 @@ report_page() {
   $python benchmarks/report_page/picture.py results/reference "$1/report_page.png"
 }
 
-profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --out "$1/profile-largecache.txt"; }
+profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --text "$1/profile-largecache.txt"; }
 
 # A TiB of blocks from calloc, each byte read; it fails at the first that is not zero.
 stress() { build/tests/largecache_stress --bytes 1099511627776 >"$1/stress-largecache.txt"; }
@@ -105,7 +105,7 @@ reports() {
     # Only what has somebody to report to.
     grep -qs '"tracker": "https' "allocators/$allocator/upstream.json" || continue
     # 1: a finding did not reproduce; the others are written.
-    $zerotax report --allocator "$allocator" --least low --out "$1/reports/$allocator" || [ $? = 1 ] || exit
+    $zerotax report --allocator "$allocator" --severity low --out "$1/reports/$allocator" || [ $? = 1 ] || exit
   done
   # Its arenas show what they do where blocks do not have mappings of their own.
   tunables=GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824

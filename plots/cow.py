@@ -18,13 +18,14 @@ from zerotax_axes import zero_axis
 from zerotax_cow import FILE, SCHEMA, SIDES, counts, resident, title
 from zerotax_documents import document_of, load_document, notes_of
 from zerotax_files import ResultsError
+from zerotax_labels import LineEnd, end_labels
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
 from zerotax_units import tick_size_text
 
 FIGURE = "cow"
 REMEDY = "python3 plots/validate.py shows every problem"
-LEFT, RIGHT, PANEL, HEADING, BELOW = 1.0, 0.2, 1.75, 0.42, 0.55   # inches
+LEFT, RIGHT, PANEL, HEADING, BELOW = 1.1, 1.15, 1.75, 0.42, 0.55   # inches
 GAP = 0.12
 ROOM_FOR_ZERO = 0.62   # of the band of zeros: coinciding lines are spread in it
 
@@ -83,19 +84,24 @@ def draw(results: Results) -> Figure:
         axes.set_xlim(edges[0], max(edges[-1], edges[0] + 0.001))
         axes.set_title(heading, loc="left", fontsize=11, pad=7)
         axes.tick_params(labelbottom=number == panels - 1)
+        axes.set_ylabel("page faults" if number < panels - 1 else "memory")
+        axes.yaxis.set_label_coords(-(LEFT - 0.25) / (WIDTH - LEFT - RIGHT - MARGIN), 0.5)
         return axes
 
     for number, child in enumerate(sides):
         axes = panel(number, f"page faults of {SIDES[child]}, per interval" if len(sides) > 1
                      else "page faults per interval")
         unit = zero_axis(axes, everything, 10)
+        ends = []
         for place, kind in enumerate(KINDS):
             at_zero = (place - 1) * ROOM_FOR_ZERO * unit / 2
             shown = [value if value else at_zero for value in values[child, kind.key]]
             axes.plot(edges, steps(shown), drawstyle="steps-post", color=kind.colour, linestyle=kind.dash,
                       linewidth=1.8, label=kind.name)
+            ends.append(LineEnd(edges[-1], shown[-1], kind.name, {"color": kind.colour, "marker": "s"}))
         axes.legend(ncol=len(KINDS), loc="lower right", bbox_to_anchor=(1, 1), frameon=False, fontsize=10,
                     borderpad=0, borderaxespad=0.5, handlelength=2.6)
+        end_labels(axes, ends, RIGHT, PANEL)
     memory_panel(panel(panels - 1, "resident memory at the end of each interval"), intervals, sides)
     return figure
 

@@ -20,7 +20,7 @@ from zerotax_fork import FILE, LOOKS, SCHEMA, bars, line, places, title
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
 from zerotax_style import FAINT, INK
-from zerotax_units import whole_percent_text
+from zerotax_units import time_text, whole_percent_text
 
 FIGURE = "fork"
 LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
@@ -28,6 +28,7 @@ LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
 LEGEND_NOTE = ("Search: process number. uballoc: task, kernel stack, address space. setuctxt: registers and FPU. procdup "
                "loop: mappings and page tables. Miscellaneous: descriptors, directory, rights, scheduling and the rest. "
                "Grey: others who watch forks, not in the paper.")
+WHOLE = 0.995   # a bar of one part says nothing that a word does not say
 KINDS = {"private": ("#0063A2", "o", "private pages of 4 KiB"), "huge": ("#C85300", "^", "huge pages")}
 
 
@@ -41,9 +42,16 @@ def found(results: Results) -> dict[str, Any]:
     return document_of(results, FILE, SCHEMA, "write one with `zerotax fork --json fork.json`")
 
 
+def of_one_section(document: dict[str, Any]) -> list[str]:
+    """The footnote in place of bars that would have one part."""
+    words = [f"{name.replace(chr(10), ', ')}: {max(shares, key=lambda section: shares[section])}"
+             for name, shares in bars(document) if max(shares.values()) >= WHOLE]
+    return [f"All of it in one section, and so without a bar: {'; '.join(words)}."] if words else []
+
+
 def sections(axes: Axes, document: dict[str, Any]) -> None:
     """Stacked bars of shares, each part with its name and share where there is room."""
-    every = bars(document)
+    every = [bar for bar in bars(document) if max(bar[1].values()) < WHOLE]
     for x, (_, shares) in enumerate(every):
         bottom = 0.0
         for name, (colour, hatch) in LOOKS.items():
@@ -56,6 +64,7 @@ def sections(axes: Axes, document: dict[str, Any]) -> None:
     axes.set_xticks(range(len(every)), [name for name, _ in every], fontsize=9)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], [whole_percent_text(share) for share in (0, 0.25, 0.5, 0.75, 1)])
     axes.set_ylim(0, 1)
+    axes.set_xlabel("process that forks, and how long that takes")
     axes.set_ylabel("share of fork")
     axes.set_title("by the paper's sections", loc="left", fontsize=11, pad=7)
 
@@ -83,10 +92,14 @@ def growth(axes: Axes, document: dict[str, Any]) -> None:
             if shown:
                 axes.plot(*zip(*shown), linestyle="", marker=marker, markersize=7, color=colour,
                           markerfacecolor=face, label=f"{name}: {word}")
+        last_size, last_ns, _ = every[-1]
+        axes.annotate(f"{name}\n{time_text(last_ns)}", (last_size, last_ns), xytext=(-8, 5), textcoords="offset points",
+                      ha="right", va="bottom", fontsize=9, color=colour)
     size_axis(axes, sorted({size for size, _, _ in everything}), 9)
     low, high = min(ns for _, ns, _ in everything), max(ns for _, ns, _ in everything)
-    time_axis(axes, low / 1.6, high * 1.6)
+    time_axis(axes, low / 1.6, high * 4)
     axes.set_xlabel("populated memory")
+    axes.set_ylabel("time of fork")
     axes.set_title("by populated memory", loc="left", fontsize=11, pad=7)
     axes.legend(loc="upper left", fontsize=8.5, frameon=False)
 
@@ -94,7 +107,8 @@ def growth(axes: Axes, document: dict[str, Any]) -> None:
 def draw(results: Results) -> Figure:
     """The figure: sections as stacked bars, and the time of fork against populated memory."""
     document = found(results)
-    page = Layout(title(document), Results(results.source, document, []), [LEGEND_NOTE, *notes_of(document)])
+    page = Layout(title(document), Results(results.source, document, []),
+                  [LEGEND_NOTE, *of_one_section(document), *notes_of(document)])
     legend = 0.3
     figure = page.figure(HEADING + HEIGHT + BELOW + legend)
     total = figure.get_figheight()

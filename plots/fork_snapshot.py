@@ -126,7 +126,7 @@ def draw(results: Results) -> Figure:
     page = Layout(title(document), head(document, results), notes_of(document))
     figure = page.figure(2 * (HEADING + HEIGHT + BELOW) + LEGEND)
     total = figure.get_figheight()
-    width = (WIDTH - LEFT - GAP - MARGIN) / 2
+    width = (WIDTH - LEFT - GAP - 2.5 * MARGIN) / 2   # the last number of an axis reaches beyond it
 
     def panel(row: int, column: int) -> Axes:
         bottom = page.foot + BELOW + (1 - row) * (HEADING + HEIGHT + BELOW + LEGEND)
@@ -134,10 +134,11 @@ def draw(results: Results) -> Figure:
                                 HEIGHT / total))
 
     memory, stopped = panel(0, 0), panel(0, 1)
-    for axes, value, heading in ((memory, "share", "memory added, in sizes of the array"),
-                                 (stopped, "stopped_ns", "time that all writers stand still")):
+    for axes, value, heading, words in ((memory, "share", "memory added", "in sizes of the array"),
+                                        (stopped, "stopped_ns", "time that all writers stand still", "time, log scale")):
         axes.set_title(heading, loc="left", fontsize=11, pad=7)
         if of:
+            axes.set_ylabel(words)
             slowdown_axis(axes, of)
             scatter(axes, of, value)
         else:
@@ -159,8 +160,8 @@ def draw(results: Results) -> Figure:
     faults(after, fork, "faults_held", "the same, if the writers wait for the child's end")
     handles, names = before.get_legend_handles_labels()
     if handles:
-        before.legend(handles, names, frameon=False, fontsize=9.5, loc="lower right", ncol=len(names),
-                      bbox_to_anchor=(1.02, 0.99), borderpad=0.2, columnspacing=1.0, handlelength=1.4)
+        before.legend(handles, names, frameon=False, fontsize=9, loc="lower right", ncol=len(names),
+                      bbox_to_anchor=(1.02, 0.99), borderpad=0.2, columnspacing=0.8, handlelength=1.2)
     return figure
 
 

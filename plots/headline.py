@@ -9,7 +9,7 @@ import sys
 import zerotax_main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.lines import Line2D
 
 from zerotax_axes import time_axis
 from zerotax_files import ResultsError
@@ -24,8 +24,9 @@ from zerotax_units import counted_text, size_text, time_text
 
 FIGURE = "headline"
 SIZES = (100 << 20, 1000 << 20)
-COLOURS = {SIZES[0]: "#8CBFE0", SIZES[1]: "#0063A2"}   # one light and one dark in grey, too
-BAR = 0.38     # height of a bar, in units of the distance between allocators
+# One light and one dark in grey, too. A bar would have no foot on a log axis: its length would mean nothing.
+LOOKS = {SIZES[0]: {"color": "#8CBFE0", "marker": "o"}, SIZES[1]: {"color": "#0063A2", "marker": "s"}}
+APART = 0.38   # between the marks of an allocator, in units of the distance between allocators
 GROUP = 0.56   # that distance, in inches
 NAME_POINTS, VALUE_POINTS = 11.0, 10.5
 
@@ -38,7 +39,7 @@ def chosen(results: Results) -> dict[Key, dict[int, Point]]:
 
 
 def draw(results: Results) -> Figure:
-    """The figure: horizontal bars of times in nanoseconds on a log axis, the fastest first."""
+    """The figure: times in nanoseconds as marks on a log axis, the fastest first."""
     points = chosen(results)
     drawn = [point for of in points.values() for point in of.values()]
     names = labels(list(points))
@@ -54,7 +55,7 @@ def draw(results: Results) -> Figure:
                   key=lambda key: (times[key].get(SIZES[1], math.inf),
                                    times[key].get(SIZES[0], math.inf), names[key]))
     page = Layout(figure_title(results, FIGURE, "How long one calloc takes"), results,
-                  ["Bar: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
+                  ["Mark: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
                    "the page faults inside that calloc.", *gaps(values)])
     texts = [wrap(names[key], 2.9, NAME_POINTS) for key in keys]
     height = max(GROUP, NAME_POINTS * LINE / 72 * max(map(len, texts)) + 0.06) * len(keys) + 0.1
@@ -66,24 +67,23 @@ def draw(results: Results) -> Figure:
                             (WIDTH - left - MARGIN - room) / WIDTH, height / total))
     numbers = [time for of in times.values() for time in of.values()]
     axes.grid(True, axis="x")
-    # Room on the left, as a bar of no length shows nothing, and no empty decade on the right.
-    time_axis(axes, min(numbers) / 3, max(max(numbers) * 1.3, min(numbers) * 10), on="x")
+    time_axis(axes, min(numbers) / 1.6, max(max(numbers) * 1.3, min(numbers) * 10), on="x")
     for row, key in enumerate(keys):
         for side, size in zip((-0.5, 0.5), SIZES):
-            _bar(axes, row + side * BAR, size, points[key].get(size), times[key].get(size))
+            _mark(axes, row + side * APART, size, points[key].get(size), times[key].get(size))
     axes.set_ylim(len(keys) - 0.5 + 0.05, -0.5 - 0.05)
     axes.set_yticks(range(len(keys)), ["\n".join(text) for text in texts],
                     fontsize=NAME_POINTS)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("time of one calloc (log scale)")
-    figure.legend([Patch(facecolor=COLOURS[size], edgecolor="black", linewidth=0.6)
+    figure.legend([Line2D([], [], linestyle="none", markersize=9, markeredgecolor="black", markeredgewidth=0.6, **LOOKS[size])
                    for size in SIZES], [f"calloc of {size_text(size)}" for size in SIZES],
                   ncol=2, loc="upper left", frameon=False, borderpad=0, borderaxespad=0,
                   bbox_to_anchor=(left / WIDTH, (total - page.head - 0.14) / total))
     return figure
 
 
-def _bar(axes: Axes, y: float, size: int, point: Point | None, time: float | None) -> None:
+def _mark(axes: Axes, y: float, size: int, point: Point | None, time: float | None) -> None:
     start = axes.get_xlim()[0]
     if point is None or time is None:
         value = point.figure("calloc_ns", "median") if point is not None else None
@@ -91,17 +91,18 @@ def _bar(axes: Axes, y: float, size: int, point: Point | None, time: float | Non
         axes.annotate(f"{size_text(size)}: {text}", (start, y), xytext=(5, 0),
                       textcoords="offset points", va="center", fontsize=VALUE_POINTS, color=FAINT)
         return
-    axes.barh(y, time - start, left=start, height=BAR, color=COLOURS[size], edgecolor="black",
-              linewidth=0.6)
+    axes.axhline(y, color="#E8E8E8", linewidth=0.7, zorder=0)
     end = time
     low, high = point.figure("calloc_ns", "p05"), point.figure("calloc_ns", "p95")
     if not isinstance(low, Na) and not isinstance(high, Na):
         axes.plot([max(low, start), max(high, start)], [y, y], color="black", linewidth=1.1,
                   marker="|", markersize=5, clip_on=False)
         end = max(time, high)
+    axes.plot([time], [y], linestyle="none", markersize=9, markeredgecolor="black", markeredgewidth=0.6, zorder=3,
+              clip_on=False, **LOOKS[size])
     faults = point.figure("calloc_faults")
     aside = "" if isinstance(faults, Na) else f"  {counted_text(faults, 'fault')}"
-    value = axes.annotate(time_text(time), (end, y), xytext=(6, 0), textcoords="offset points",
+    value = axes.annotate(time_text(time), (end, y), xytext=(9, 0), textcoords="offset points",
                           va="center", fontsize=VALUE_POINTS, weight="bold",
                           annotation_clip=False)
     axes.annotate(aside, (1, 0.5), xycoords=value, xytext=(0, 0), textcoords="offset points",

@@ -6,7 +6,6 @@ RESULTS is the file of `zerotax history --json`, or the folder of its --out.
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import Any, NamedTuple
 
@@ -14,16 +13,15 @@ import zerotax_main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from thresholds_map import LOOKS
+from zerotax_axes import size_span_axis
 from zerotax_documents import document_of, load_document, notes_of, title_of
 from zerotax_files import NothingToDraw, ResultsError
 from zerotax_labels import text_width, wrap
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
 from zerotax_style import FAINT, INK
-from zerotax_units import tick_size_text
 
 FIGURE = "history"
 FILE, SCHEMA = "history.json", "zerotax.history/1"
@@ -95,7 +93,8 @@ def _draw(rows: list[Row], words: dict[str, str], page: Layout, left: float, wid
     figure = page.figure(LEGEND + height + AXIS)
     total = figure.get_figheight()
     axes = figure.add_axes((left / WIDTH, (page.foot + AXIS) / total, width / WIDTH, height / total))
-    _size_axis(axes, rows)
+    size_span_axis(axes, min(piece[0] for row in rows for piece in row.pieces),
+                   max(piece[1] for row in rows for piece in row.pieces))
     axes.set_ylim(height, 0)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
@@ -108,21 +107,6 @@ def _draw(rows: list[Row], words: dict[str, str], page: Layout, left: float, wid
                   handleheight=1.1, columnspacing=1.4, labelcolor=INK,
                   bbox_to_anchor=(MARGIN / WIDTH, (total - page.head - 0.08) / total))
     return figure
-
-
-def _size_axis(axes: Axes, rows: list[Row]) -> None:
-    """A log2 axis over all sizes, every octave named as long as there is room."""
-    low = min(piece[0] for row in rows for piece in row.pieces)
-    high = max(piece[1] for row in rows for piece in row.pieces)
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(low, high)
-    octaves = [1 << n for n in range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)]
-    octaves = octaves[::math.ceil(len(octaves) / 20) if octaves else 1]
-    axes.xaxis.set_major_locator(FixedLocator(octaves))
-    axes.xaxis.set_major_formatter(FixedFormatter([tick_size_text(size).replace(" ", "\n") for size in octaves]))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(True, axis="x")
-    axes.set_xlabel("size asked of calloc")
 
 
 def _draw_row(axes: Axes, row: Row, top: float, left: float) -> None:

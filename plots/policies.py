@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from zerotax_documents import document_of, load_document
 from zerotax_files import NothingToDraw
+from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
 from zerotax_units import number_text, plain_text, size_text
 
@@ -21,6 +22,7 @@ NAME, SCHEMA = "policies.json", "zerotax.policies/1"
 REMEDY = "run `build/bin/benchmark-policies --json policies.json`"
 EARLIER = "`build/bin/benchmark-policies --read FILE --json NEW` adds them to this earlier file"
 COLUMNS = 4
+LEFT, GAP, HEADING, HEIGHT, BELOW = 1.15, 0.14, 0.42, 2.55, 0.62   # inches
 # From a thousandth to a thousand times the best other allocator; white is equal.
 SCALE = colors.LogNorm(1e-3, 1e3)
 
@@ -40,32 +42,38 @@ def draw(results: Results) -> Figure:
     sizes = sorted({cell["sizes"][0] for cell in cells})
     touches = sorted({cell["touch"] for cell in cells})
     by_place = {(cell["sizes"][0], cell["touch"]): cell for cell in cells}
-    figure = Figure(figsize=(11, 7.4))
-    figure.set_label("Policies of largecache beside the best other allocator")
-    figure.suptitle("calloc + touch + free: time of each policy of largecache as a multiple of the best other allocator's",
-                    x=0.01, ha="left", fontsize=12)
-    panels = figure.subplots(math.ceil(len(policies) / COLUMNS), COLUMNS, sharex=True, sharey=True, squeeze=False)
-    for axes in panels.flat[len(policies):]:
-        axes.set_visible(False)
-    for axes, policy in zip(panels.flat, policies):
+    page = Layout("calloc + touch + free: time of each policy of largecache as a multiple of the best other allocator's",
+                  Results(results.source, document, []),
+                  ["Orange: dearer; violet: cheaper than the best of the other allocators."])
+    rows = math.ceil(len(policies) / COLUMNS)
+    figure = page.figure(rows * (HEADING + HEIGHT) + BELOW)
+    total = figure.get_figheight()
+    width = (WIDTH - LEFT - MARGIN - (COLUMNS - 1) * GAP) / COLUMNS
+    for number, policy in enumerate(policies):
+        row, column = divmod(number, COLUMNS)
+        axes = figure.add_axes(((LEFT + column * (width + GAP)) / WIDTH,
+                                1 - (page.head + (row + 1) * (HEADING + HEIGHT)) / total, width / WIDTH, HEIGHT / total))
         values = [[ratio(by_place[size, touch], policy) if (size, touch) in by_place else None
                    for touch in touches] for size in sizes]
         axes.imshow([[float("nan") if value is None else value for value in row] for row in values], origin="lower",
                     cmap="PuOr_r", norm=SCALE, aspect="auto")
-        for row, line in enumerate(values):
-            for column, value in enumerate(line):
+        for y, line in enumerate(values):
+            for x, value in enumerate(line):
                 dark = value is not None and (value > 60 or value < 0.016)
-                axes.text(column, row, "n/a" if value is None else number_text(value), ha="center", va="center", fontsize=7,
+                axes.text(x, y, "n/a" if value is None else number_text(value), ha="center", va="center", fontsize=7,
                           color="white" if dark else zerotax_style.INK)
         axes.set_title(policy, fontsize=11)
         axes.set_xticks(range(len(touches)), [plain_text(touch * 100) for touch in touches])
         axes.set_yticks(range(len(sizes)), [size_text(size) for size in sizes])
+        last = number + COLUMNS >= len(policies)   # nothing stands below it
+        axes.tick_params(labelleft=column == 0, labelbottom=last)
+        if last:
+            axes.set_xlabel("pages touched, %")
+        if column == 0:
+            axes.set_ylabel("size asked of calloc")
+            axes.yaxis.set_label_coords(-(LEFT - 0.2) / width, 0.5)
         for spine in axes.spines.values():
             spine.set_visible(False)
-    figure.supxlabel("pages touched, %", fontsize=11)
-    figure.text(0.01, 0.005, "Orange: dearer; violet: cheaper than the best of the other allocators.",
-                fontsize=9, color=zerotax_style.FAINT)
-    figure.subplots_adjust(left=0.085, right=0.99, top=0.89, bottom=0.11, wspace=0.08, hspace=0.2)
     return figure
 
 

@@ -12,10 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_documents import document_of, load_document
+from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
 from zerotax_units import number_text
 
 FIGURE = "programs"
+LEFT, GAP, HEADING, ROW, BELOW = 1.2, 0.14, 0.42, 0.27, 1.25   # inches
 NAME, SCHEMA = "programs.json", "zerotax.programs/1"
 REMEDY = "run `build/bin/benchmark-programs --json programs.json`"
 # Faults differ by orders of magnitude, times hardly by one; white is equal.
@@ -37,9 +39,9 @@ def draw_panel(axes: Axes, programs: list[dict], contenders: list[str], key: str
             status = program["contenders"].get(name, {}).get("status", "ok")
             text = number_text(value) if value is not None else "n/a" if status == "ok" else "fails"
             dark = value is not None and abs(norm(value) - 0.5) > 0.4
-            axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color="white" if dark else zerotax_style.INK)
-    axes.set_xticks(range(len(contenders)), contenders, rotation=60, ha="right", rotation_mode="anchor", fontsize=9)
-    axes.set_yticks(range(len(programs)), [program["name"] for program in programs])
+            axes.text(column, row, text, ha="center", va="center", fontsize=5.8, color="white" if dark else zerotax_style.INK)
+    axes.set_xticks(range(len(contenders)), contenders, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
+    axes.set_yticks(range(len(programs)), [program["name"] for program in programs], fontsize=9)
     for spine in axes.spines.values():
         spine.set_visible(False)
 
@@ -49,15 +51,22 @@ def draw(results: Results) -> Figure:
     document = document_of(results, NAME, SCHEMA, REMEDY)
     programs = [program for program in document["programs"] if "na" not in program["contenders"]]
     contenders = [contender["name"] for contender in document["contenders"]]
-    figure = Figure(figsize=(14, 7))
-    figure.set_label("Real programs under every allocator and policy")
-    figure.suptitle("Real programs: page faults and CPU time as a multiple of glibc's, the cheaper of default and raised",
-                    x=0.01, ha="left", fontsize=12)
-    for axes, (title, key, norm) in zip(figure.subplots(1, 2, sharey=True), PANELS):
+    page = Layout("Real programs: page faults and CPU time as a multiple of glibc's, the cheaper of default and raised",
+                  Results(results.source, document, []), ["Orange: dearer; violet: cheaper. Medians of paired ratios."])
+    height = ROW * len(programs)
+    figure = page.figure(HEADING + height + BELOW)
+    total = figure.get_figheight()
+    width = (WIDTH - LEFT - MARGIN - GAP) / len(PANELS)
+    for number, (title, key, norm) in enumerate(PANELS):
+        axes = figure.add_axes(((LEFT + number * (width + GAP)) / WIDTH, (page.foot + BELOW) / total, width / WIDTH,
+                                height / total))
         draw_panel(axes, programs, contenders, key, norm)
-        axes.set_title(title, fontsize=11)
-    figure.text(0.01, 0.01, "Orange: dearer; violet: cheaper. Medians of paired ratios.", fontsize=9, color=zerotax_style.FAINT)
-    figure.subplots_adjust(left=0.09, right=0.995, top=0.9, bottom=0.19, wspace=0.02)
+        axes.set_title(title, loc="left", fontsize=11, pad=7)
+        axes.set_xlabel("allocator, or policy of largecache")
+        axes.tick_params(labelleft=number == 0)
+        if number == 0:
+            axes.set_ylabel("program")
+            axes.yaxis.set_label_coords(-(LEFT - 0.2) / width, 0.5)
     return figure
 
 

@@ -69,6 +69,8 @@ def draw(results: Results) -> Figure:
         axes.set_title(f"received {CASES[case]}", loc="left", fontsize=11, pad=7)
         axes.set_xlabel("size of the buffer")
         axes.tick_params(labelleft=column == 0)
+        if column == 0:
+            axes.set_ylabel("received per second (log scale)")
         lines(axes, of, keys, names, looks, room)
     figure.legend([Line2D([], [], **looks[key]) for key in keys], [names[key] for key in keys],
                   ncol=columns, loc="upper left", frameon=False, fontsize=LABEL_POINTS, handlelength=3.3,

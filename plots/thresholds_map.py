@@ -17,8 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
+from zerotax_axes import size_span_axis
 from zerotax_documents import notes_of, read_document, title_of
 from zerotax_files import ResultsError
 from zerotax_labels import LINE, text_width, wrap
@@ -27,7 +27,7 @@ from zerotax_looks import order
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results, load
 from zerotax_style import INK
-from zerotax_units import count_text, size_text, tick_size_text
+from zerotax_units import count_text, size_text
 
 FIGURE = "thresholds_map"
 FILE = "thresholds.json"
@@ -129,7 +129,7 @@ def _draw(lanes: list[Lane], words: dict[str, str], page: Layout) -> Figure:
     width = WIDTH - left - MARGIN - 0.2
     axes = figure.add_axes((left / WIDTH, (page.foot + BELOW) / total, width / WIDTH,
                             height / total))
-    _size_axis(axes, lanes)
+    size_span_axis(axes, min(lane.pieces[0][0] for lane in lanes), max(lane.pieces[-1][1] - 1 for lane in lanes))
     axes.set_ylim(height, 0)
     axes.set_yticks(places, [lane.label() for lane in lanes], fontsize=LABEL + 1)
     axes.tick_params(axis="y", length=0)
@@ -148,22 +148,6 @@ def _draw(lanes: list[Lane], words: dict[str, str], page: Layout) -> Figure:
         _bar(axes, lane, place, width)
     _legend(figure, lanes, words, total - page.head - 0.08)
     return figure
-
-
-def _size_axis(axes: Axes, lanes: list[Lane]) -> None:
-    """A log2 axis from the smallest size searched to the largest, every octave named."""
-    low = min(lane.pieces[0][0] for lane in lanes)
-    high = max(lane.pieces[-1][1] - 1 for lane in lanes)
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(low, max(high, low + 1))
-    octaves = [1 << n for n in range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)]
-    octaves = octaves[::math.ceil(len(octaves) / 20) if octaves else 1]
-    octaves = octaves if len(octaves) > 1 else sorted({low, max(high, low + 1)})
-    axes.xaxis.set_major_locator(FixedLocator(octaves))
-    axes.xaxis.set_major_formatter(FixedFormatter([tick_size_text(size).replace(" ", "\n") for size in octaves]))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(True, axis="x")
-    axes.set_xlabel("size asked of calloc")
 
 
 def _bar(axes: Axes, lane: Lane, y: float, width: float) -> None:

@@ -44,6 +44,21 @@ def size_axis(axes: Axes, sizes: list[int], most: int) -> None:
     _ticks(axes.xaxis, places, [tick_size_text(place).replace(" ", "\n") for place in places])
 
 
+def size_span_axis(axes: Axes, low: float, high: float, most: int = 20) -> None:
+    """Makes x a log2 axis for sizes in bytes from low to high, and no wider: every octave is named, or as many as
+    have room. For bars that fill it from end to end.
+    """
+    high = max(high, low + 1)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(low, high)
+    octaves = [float(1 << n) for n in range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)]
+    places = octaves[::math.ceil(len(octaves) / most) if octaves else 1]
+    places = places if len(places) > 1 else sorted({low, high})
+    _ticks(axes.xaxis, places, [tick_size_text(place).replace(" ", "\n") for place in places])
+    axes.grid(True, axis="x")
+    axes.set_xlabel("size asked of calloc")
+
+
 def time_axis(axes: Axes, low: float, high: float, on: str = "y") -> None:
     """Makes y (or x, with on="x") a log axis for times in nanoseconds from low to high."""
     axis, scale, limit = (axes.yaxis, axes.set_yscale, axes.set_ylim) if on == "y" else \

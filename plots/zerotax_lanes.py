@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from zerotax_documents import read_document
+from zerotax_files import ResultsError
 from zerotax_looks import order
 from zerotax_units import plain_text
 
@@ -41,6 +44,23 @@ def _lane(raw: dict[str, Any], thresholds: list[dict[str, Any]]) -> Lane:
     pieces = [(piece["from_bytes"], piece["to_bytes"] + 1, piece["word"]) for piece in raw.get("pieces", untold)]
     ticks = [Tick(entry["at_bytes"], entry.get("steady", True), entry.get("doubtful", False)) for entry in own]
     return Lane(raw["allocator"], raw.get("name", raw["allocator"]), float(raw["touch"]), raw["thread"], pieces, ticks)
+
+
+def changes_of(source: Path) -> dict[tuple[str, float, str], list[int]]:
+    """The sizes at which later callocs change, by allocator, touch and thread, from the thresholds.json beside a run's
+    file; none without one. One that is damaged is the map's to report, and costs the other figures nothing.
+    """
+    path = (source if source.is_dir() else source.parent) / "thresholds.json"
+    if not path.is_file():
+        return {}
+    found: dict[tuple[str, float, str], list[int]] = {}
+    try:
+        for entry in read_document(path, "zerotax.thresholds/1", "search again")["thresholds"]:
+            if entry.get("steady", True):
+                found.setdefault((entry["allocator"], float(entry["touch"]), entry["thread"]), []).append(int(entry["at_bytes"]))
+    except (ResultsError, KeyError, TypeError, ValueError, AttributeError):
+        return {}
+    return found
 
 
 def lanes_of(document: dict[str, Any]) -> list[Lane]:

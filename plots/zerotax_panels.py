@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from zerotax_axes import ZERO_BAND, size_axis, time_axis, zero_axis
 from zerotax_files import NothingToDraw
 from zerotax_labels import LABEL_POINTS, LineEnd, end_labels, text_width, wrap
+from zerotax_lanes import changes_of
 from zerotax_looks import labels, order
 from zerotax_layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_results import Key, Na, Point, Results
@@ -78,6 +79,9 @@ class LineFigure:
         self.names = labels(self.keys)
         self.looks = line_styles(self.keys)
         self.touches, self.notes = columns_of(results)
+        self.changes = changes_of(results.source)
+        if any(key.allocator == name for key in self.keys for name, _, _ in self.changes):
+            self.notes.append("Lines end at thresholds.")
         self.points = [point for point in results.points if point.touch in self.touches]
         values = [[row.value(point) for row in rows] for point in self.points]
         self.notes += gaps(values)
@@ -148,8 +152,8 @@ class LineFigure:
                   for _, v in shown[key]]
             look = self.looks[key]
             if row.band is not None:
-                self._band(axes, row, [point for point, _ in shown[key]], look["color"])
-            axes.plot(xs, ys, label=self.names[key], zorder=3 + z / 100, **look)
+                self._band(axes, row, key, [point for point, _ in shown[key]], look["color"])
+            axes.plot(*self._pieces(key, touch, xs, ys), label=self.names[key], zorder=3 + z / 100, **look)
             known = [(x, y) for x, y in zip(xs, ys) if not math.isnan(y)]
             if known:
                 ends.append(LineEnd(*known[-1], self.names[key], look))
@@ -158,6 +162,19 @@ class LineFigure:
             axes.text(0.5, 0.5, f"n/a: {reasons[0]}" if reasons else "not measured",
                       transform=axes.transAxes, ha="center", color=FAINT)
         end_labels(axes, ends, room, height)
+
+    def _pieces(self, key: Key, touch: float, xs: list[int], ys: list[float]) -> tuple[list[float], list[float]]:
+        """The line with a gap at each threshold: what lies between two behaviours is neither."""
+        changes = self.changes.get((key.allocator, touch, key.thread), [])
+        shown_x: list[float] = []
+        shown_y: list[float] = []
+        for x, y in zip(xs, ys):
+            if shown_x and any(shown_x[-1] < at <= x for at in changes):
+                shown_x.append(x)
+                shown_y.append(math.nan)
+            shown_x.append(x)
+            shown_y.append(y)
+        return shown_x, shown_y
 
     def _y_axis(self, axes: Axes) -> float:
         if self.base is not None:
@@ -182,11 +199,13 @@ class LineFigure:
                           textcoords="offset points", ha="right", va="bottom", color=FAINT,
                           fontsize=9.5, zorder=2)
 
-    @staticmethod
-    def _band(axes: Axes, row: Row, points: list[Point], colour: str) -> None:
+    def _band(self, axes: Axes, row: Row, key: Key, points: list[Point], colour: str) -> None:
         assert row.band is not None
         pairs = [row.band(point) for point in points]
         low, high = ([math.nan if isinstance(pair[i], Na) else max(1.0, pair[i])
                       for pair in pairs] for i in (0, 1))
-        axes.fill_between([point.size for point in points], low, high, color=colour, alpha=0.14,
-                          linewidth=0, zorder=2)
+        if not points:
+            return
+        sizes = [point.size for point in points]
+        (xs, lows), (_, highs) = (self._pieces(key, points[0].touch, sizes, ys) for ys in (low, high))
+        axes.fill_between(xs, lows, highs, color=colour, alpha=0.14, linewidth=0, zorder=2)

@@ -8,6 +8,8 @@
 #include "advise/document.h"
 #include "advise/remedy.h"
 #include "base/units.h"
+#include "cli/common_options.h"
+#include "cli/next_step.h"
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
 #include "core/output_file.h"
@@ -29,7 +31,7 @@ struct Options {
   std::vector<std::string> allocators;
   std::vector<std::string> env;
   std::string goal = "cpu";
-  std::int64_t runs = 24;
+  std::int64_t rounds = 24;
   double memory = 1.5;
   double timeout = 60;
   std::string input;
@@ -57,8 +59,8 @@ void check_input(const std::string& path) {
 void check_numbers(const Options& options) {
   constexpr std::int64_t kFewestPairs = 10;
   constexpr std::int64_t kMostPairs = 200;
-  if (options.runs < kFewestPairs || options.runs > kMostPairs) {
-    throw UsageError(fmt::format("invalid --runs {}", options.runs),
+  if (options.rounds < kFewestPairs || options.rounds > kMostPairs) {
+    throw UsageError(fmt::format("invalid --rounds {}", options.rounds),
                      fmt::format("give {} to {}: fewer pairs of runs prove nothing", kFewestPairs, kMostPairs));
   }
   if (!(options.memory >= 1) || options.memory > 1e6) {
@@ -85,7 +87,7 @@ Request request_of(const Options& options) {
   check_numbers(options);
   Request request;
   request.method.goal = parse_goal(options.goal);
-  request.method.most_pairs = static_cast<unsigned>(options.runs);
+  request.method.most_pairs = static_cast<unsigned>(options.rounds);
   request.method.memory_ratio = options.memory;
   request.allocators = options.allocators;
   request.env = options.env;
@@ -129,6 +131,7 @@ ExitStatus run(const Options& options) {
   if (!options.json.empty()) write_file(options.json, json_text(document));
   if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(document));
   if (options.json != "-" && options.markdown != "-") fmt::print("{}", advise_text(document));
+  say_next(next_step(document));
   if (!advice.complete) fmt::print(stderr, "zerotax: interrupted: this is what was known\n");
   return ExitStatus::kDone;
 }
@@ -136,36 +139,37 @@ ExitStatus run(const Options& options) {
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   arguments.keep_leftover();
-  arguments
-      .option("--allocator", options->allocators,
-              "try this allocator: NAME of a built-in one, or NAME=PATH of any malloc replacement (repeatable; "
-              "default: all built-in ones)")
-      .repeatable();
-  arguments
-      .option("--env", options->env,
-              "NAME:KEY=VALUE, try this variable of an allocator, too; NAME may be the program's own (repeatable)")
-      .repeatable();
+  add_allocators(arguments, options->allocators);
+  add_env(arguments, options->env, "tried, too; NAME may be the program's own");
   arguments.option("--goal", options->goal, "what is to become less: cpu, wall, faults or memory")
+      .shown_as("GOAL")
       .completed_by(goal_names)
       .with_default();
   arguments.option("--memory", options->memory, "most peak memory that a remedy may take, in times the present state's")
+      .shown_as("RATIO")
       .with_default();
-  arguments.option("--runs", options->runs, "most pairs of runs to confirm a remedy").with_default();
-  arguments.option("--timeout", options->timeout, "time limit of one run, in seconds").with_default();
+  add_rounds(arguments, options->rounds, "at most; pairs, to confirm a remedy").with_default();
+  arguments.formerly("--runs", "--rounds");
+  add_timeout(arguments, options->timeout);
   arguments.option("--input", options->input, "standard input of the program (default: /dev/null)").path();
   arguments.flag("--ignore-output", options->ignore_output, "the program may print something else in each run");
-  arguments.option("--ready", options->ready, "of a server: a shell command, tried until it succeeds").word();
+  arguments.option("--ready", options->ready, "of a server: a shell command, tried until it succeeds")
+      .shown_as("COMMAND")
+      .word();
   arguments
       .option(
           "--load", options->load,
           "of a server: the work, a shell command; its wall time and the server's CPU time count. Then the server is "
           "ended by SIGTERM")
+      .shown_as("COMMAND")
       .word();
   arguments.flag("--settings-only", options->settings_only, "leave the program its own allocator");
   arguments.flag("--all", options->all, "try everything, whatever the recording says");
-  arguments.option("--self-test", options->self_test,
-                   "instead: N advices in which no remedy has any effect, and how many recommend one");
-  arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+  arguments
+      .option("--self-test", options->self_test,
+              "instead: N advices in which no remedy has any effect, and how many recommend one")
+      .shown_as("N");
+  add_json(arguments, options->json);
   arguments.option("--markdown", options->markdown, "write the advice as Markdown to this file (- is standard output)")
       .path();
   return [options, arguments] {

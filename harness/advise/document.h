@@ -18,4 +18,7 @@ std::string advise_text(const Json& document);
 /// Headings, paragraphs and a table that GitHub shows.
 std::string advise_markdown(const Json& document);
 
+/// What to do next: the line to paste that runs the program with the remedy. Empty if nothing helps.
+std::string next_step(const Json& document);
+
 }  // namespace zerotax::advise

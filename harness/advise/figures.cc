@@ -1,11 +1,10 @@
 #include "advise/figures.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "base/nearest.h"
 
 namespace zerotax::advise {
 
@@ -24,7 +23,7 @@ Goal parse_goal(const std::string& word) {
   for (const Goal goal : kGoals) {
     if (word == goal_name(goal)) return goal;
   }
-  throw UsageError(fmt::format("invalid --goal '{}'", word), fmt::format("choose: {}", fmt::join(goal_names(), ", ")));
+  refuse_word(fmt::format("invalid --goal '{}'", word), word, goal_names());
 }
 
 double figure_of(const Figures& figures, Goal goal) {

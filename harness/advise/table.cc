@@ -171,4 +171,9 @@ std::string advise_markdown(const Json& document) {
   return method.empty() ? text : text + "\n" + method + "\n";
 }
 
+std::string next_step(const Json& document) {
+  const Json& line = document.at("recommendation").at("line");
+  return line.is_string() ? line.get<std::string>() : "";
+}
+
 }  // namespace zerotax::advise

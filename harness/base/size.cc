@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <string>
 
 #include "base/error.h"
 
@@ -18,9 +20,36 @@ struct Unit {
 constexpr std::array kUnits{Unit{"", 1},       Unit{"B", 1},     Unit{"KiB", kKiB},     Unit{"MiB", kMiB},
                             Unit{"GiB", kGiB}, Unit{"kB", 1000}, Unit{"MB", 1'000'000}, Unit{"GB", 1'000'000'000}};
 
-[[noreturn]] void reject(std::string_view text, std::string_view why) {
+[[noreturn]] void reject(std::string_view text, std::string_view why, const std::string& meant = "") {
   throw UsageError(fmt::format("size '{}' {}", text, why),
-                   "give bytes or a number with B, KiB, MiB, GiB, kB, MB or GB, as in 100MiB");
+                   meant + "give bytes or a number with B, KiB, MiB, GiB, kB, MB or GB, as in 100MiB");
+}
+
+std::string lower(std::string_view text) {
+  std::string word(text);
+  for (char& each : word) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+  return word;
+}
+
+/// "did you mean 100MiB or 100MB? ": "M" is 1024 * 1024 to one program and a million to another, so neither is taken
+/// silently. A unit in other letters' case, as in "100mib", can only mean one.
+std::string meant_size(std::string_view number, std::string_view unit_name) {
+  const std::string given = lower(unit_name);
+  for (const Unit& unit : kUnits) {
+    if (!unit.name.empty() && lower(unit.name) == given) return fmt::format("did you mean {}{}? ", number, unit.name);
+  }
+  struct Letter {
+    std::string_view letter;
+    std::string_view binary;
+    std::string_view decimal;
+  };
+  for (const Letter& each : {Letter{"k", "KiB", "kB"}, {"m", "MiB", "MB"}, {"g", "GiB", "GB"}}) {
+    if (given == each.letter) {
+      return fmt::format("did you mean {0}{1} or {0}{2}? ", number, each.binary, each.decimal);
+    }
+    if (given == fmt::format("{}i", each.letter)) return fmt::format("did you mean {}{}? ", number, each.binary);
+  }
+  return "";
 }
 
 }  // namespace
@@ -46,7 +75,7 @@ std::uint64_t parse_size(std::string_view text) {
     if (bytes != std::floor(bytes)) reject(text, "is not a whole number of bytes");
     return static_cast<std::uint64_t>(bytes);
   }
-  reject(text, fmt::format("has the unknown unit '{}'", unit_name));
+  reject(text, fmt::format("has the unknown unit '{}'", unit_name), meant_size(number, unit_name));
 }
 
 }  // namespace zerotax

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kAddressSpaceBytes = std::uint64_t{1} << 47;
 
 /// Parses "104857600", "100MiB", "1.5 GiB", "100MB" into bytes. Units: B, KiB, MiB, GiB (1024) and kB, MB, GB (1000).
 /// Throws UsageError when the text is not such a size, is zero, is not a whole number of bytes, or is beyond the
-/// address space.
+/// address space; its remedy for "100M", which is ambiguous, is "did you mean 100MiB or 100MB?".
 std::uint64_t parse_size(std::string_view text);
 
 }  // namespace zerotax

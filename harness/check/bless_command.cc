@@ -10,6 +10,7 @@
 #include "check/measure.h"
 #include "check/plan.h"
 #include "check/subject.h"
+#include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "core/output_file.h"
@@ -93,10 +94,7 @@ const Subcommand bless_subcommand(
       const auto options = std::make_shared<BlessOptions>();
       options->measure.add_allocators(arguments);
       arguments.option("--baseline", options->baseline, "the file to write, or a folder for several").required().path();
-      arguments
-          .option("--size", options->measure.sizes,
-                  "only points of this size, and no thresholds: a baseline that is checked quickly (repeatable)")
-          .repeatable();
+      add_sizes(arguments, options->measure.sizes, "all, and thresholds", "a baseline that is checked quickly");
       arguments.flag("--thresholds", options->thresholds, "with --size: thresholds as well");
       arguments.flag("--allow-failing", options->allow_failing,
                      "write it even if points crash, hang, or break what calloc promises");

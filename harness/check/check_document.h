@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/palette.h"
 #include "check/conditions.h"
 #include "check/review.h"
 #include "core/allocators.h"
@@ -46,6 +47,10 @@ ExitStatus status_of(const Json& document);
 
 /// For people, of that object: the verdict, the groups, how to accept it; with `explain` every changed metric as well.
 /// The first line is the verdict; the others have at most 80 columns, but for paths and names.
-std::string check_text(const Json& document, bool explain);
+std::string check_text(const Json& document, bool explain, const Palette& palette = {});
+
+/// What to do next, as a command to paste: of a check that failed, the same once more with --explain (`command`: the
+/// words of the command line), or if it was given, what accepts the first change. Empty if nothing changed.
+std::string next_step(const Json& document, bool explain, std::vector<std::string> command);
 
 }  // namespace zerotax::check

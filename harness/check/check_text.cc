@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "check/check_document.h"
@@ -11,13 +12,17 @@ namespace {
 
 std::string word_at(const Json& object, const char* key) { return object.at(key).get<std::string>(); }
 
-std::string groups_text(const Json& check, bool explain) {
+std::string groups_text(const Json& check, bool explain, const Palette& palette) {
   std::string text;
   for (const Json& group : check.at("groups")) {
     const std::string direction = word_at(group, "direction");
-    text += wrap(fmt::format("{}: {} ({})", direction == "neither" ? "changed" : direction, word_at(group, "sentence"),
-                             format_counted(group.at("changes").size(), "change")),
-                 "  ", "    ");
+    const std::string lines =
+        wrap(fmt::format("{}: {} ({})", direction == "neither" ? "changed" : direction, word_at(group, "sentence"),
+                         format_counted(group.at("changes").size(), "change")),
+             "  ", "    ");
+    text += direction == "neither"
+                ? lines
+                : palette.first_in(lines, direction == "better" ? Tone::kBetter : Tone::kWorse, direction);
     if (!explain) continue;
     for (const Json& place : group.at("changes")) {
       text += fmt::format("    {}\n", word_at(check.at("changes").at(place.get<std::size_t>()), "line"));
@@ -78,14 +83,25 @@ std::string accept_text(const Json& check) {
 
 }  // namespace
 
-std::string check_text(const Json& document, bool explain) {
+std::string next_step(const Json& document, bool explain, std::vector<std::string> command) {
+  for (const Json& check : document.at("checks")) {
+    if (word_at(check, "verdict") == "same") continue;
+    if (explain) return word_at(check, "accept");
+    command.front() = "zerotax";
+    command.emplace_back("--explain");
+    return shell_text(command);
+  }
+  return "";
+}
+
+std::string check_text(const Json& document, bool explain, const Palette& palette) {
   const Json& checks = document.at("checks");
   std::string text = word_at(document, "sentence") + "\n";
   for (const Json& check : checks) {
     if (checks.size() > 1) text += fmt::format("\n{}: {}\n", word_at(check, "label"), word_at(check, "sentence"));
     text += fmt::format("  {}, held against {}\n", word_at(check, "label"), word_at(check.at("baseline"), "file"));
     for (const Json& note : check.at("notes")) text += wrap(note.get<std::string>(), "  ", "    ");
-    text += groups_text(check, explain);
+    text += groups_text(check, explain, palette);
     for (const Json& line : check.at("accepted_failures")) {
       text += fmt::format("  a failure that the baseline accepts: {}\n", line.get<std::string>());
     }

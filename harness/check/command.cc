@@ -8,8 +8,11 @@
 #include "check/measure.h"
 #include "check/outcomes.h"
 #include "check/subject.h"
+#include "cli/colour.h"
+#include "cli/common_options.h"
 #include "cli/exchange_options.h"
 #include "cli/measure_options.h"
+#include "cli/next_step.h"
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
 #include "core/output_paths.h"
@@ -92,9 +95,10 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
 ExitStatus report(const std::vector<CheckResult>& results, const Options& options) {
   const Json document = check_json(results, options.strict);
   const exchange::OutcomeList outcomes = check_outcomes(results, document, options.strict);
-  if (!options.exchange.silent()) fmt::print("{}", check_text(document, options.explain));
+  if (!options.exchange.silent()) fmt::print("{}", check_text(document, options.explain, palette_for(stdout)));
   options.exchange.print_annotations(outcomes);
   options.exchange.write(outcomes, document);
+  say_next(next_step(document, options.explain, Subcommand::command_line));
   return status_of(document);
 }
 
@@ -127,20 +131,17 @@ const Subcommand command(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       MeasureOptions& measure = options->measure;
-      measure.add_allocators(arguments);
-      arguments.find("--allocator")
-          .described(
-              "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: the one that "
-              "the baseline names)");
+      measure.add_allocators(arguments, "the one that the baseline names");
       arguments.option("--baseline", options->baseline, "a baseline, or a folder of them").required().path();
-      arguments.option("--size", measure.sizes, "only points of this size, and no thresholds (repeatable)")
-          .repeatable();
+      add_sizes(arguments, measure.sizes, "all of the baseline, and thresholds");
       arguments.option("--only", options->only, "only this metric, or thresholds (repeatable)")
+          .shown_as("METRIC")
           .repeatable()
           .completed_by(compared_words);
       arguments
           .option("--tolerance", options->tolerances,
                   "METRIC=N, N% or SIZE: a difference of so much is none (repeatable)")
+          .shown_as("METRIC=N")
           .repeatable();
       arguments.flag("--strict", options->strict, "exit with 1 for improvements, too");
       arguments.flag("--explain", options->explain, "list every changed metric, and all that was not compared");

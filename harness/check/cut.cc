@@ -1,13 +1,13 @@
 #include "check/cut.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <set>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/size.h"
 #include "base/units.h"
 
@@ -22,22 +22,21 @@ bool holds(Metric metric) {
 
 bool is_number(Metric metric) { return row_of(metric).kind != MetricKind::kWord; }
 
-std::string keys(bool only_numbers) {
+std::vector<std::string> keys(bool only_numbers) {
   std::vector<std::string> found = compared_words();
   if (only_numbers)
     std::erase_if(found, [](const auto& key) { return key == kThresholds || !is_number(*metric_of_key(key)); });
-  return fmt::format("choose: {}", fmt::join(found, ", "));
+  return found;
 }
 
 Metric metric_of_word(const std::string& option, const std::string& word, bool only_numbers) {
   const auto metric = metric_of_key(word);
-  if (!metric) throw UsageError(fmt::format("invalid {} '{}': no such metric", option, word), keys(only_numbers));
-  if (!holds(*metric)) {
-    throw UsageError(fmt::format("invalid {} '{}': baselines do not hold it", option, word), keys(only_numbers));
-  }
-  if (only_numbers && !is_number(*metric)) {
-    throw UsageError(fmt::format("invalid {} '{}': it is no number", option, word), keys(only_numbers));
-  }
+  const auto refuse = [&](const char* why) {
+    refuse_word(fmt::format("invalid {} '{}': {}", option, word, why), word, keys(only_numbers));
+  };
+  if (!metric) refuse("no such metric");
+  if (!holds(*metric)) refuse("baselines do not hold it");
+  if (only_numbers && !is_number(*metric)) refuse("it is no number");
   return *metric;
 }
 
@@ -109,8 +108,7 @@ Baseline cut_to_sizes(const Baseline& baseline, const CheckScope& scope, const s
   for (const std::uint64_t size : held) words.push_back(format_size(size));
   for (const std::uint64_t size : scope.sizes) {
     if (held.contains(size)) continue;
-    throw UsageError(fmt::format("{} has no point of {}", file, format_given_size(size)),
-                     fmt::format("choose: {}", fmt::join(words, ", ")));
+    throw UsageError(fmt::format("{} has no point of {}", file, format_given_size(size)), choices_text(words));
   }
   std::erase_if(cut.points, [&](const Point& point) {
     return std::find(scope.sizes.begin(), scope.sizes.end(), point.size_bytes) == scope.sizes.end();

@@ -1,12 +1,19 @@
 #include "cli/arguments.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "cli/complete_values.h"
+#include "cli/former_names.h"
+#include "cli/leftover.h"
+#include "cli/number_checks.h"
 #include "cli/parser.h"
 
 namespace zerotax {
@@ -15,6 +22,20 @@ namespace {
 CLI::Validator not_empty(const char* remedy) {
   return {[remedy](std::string& word) { return word.empty() ? std::string(remedy) : std::string(); }, ""};
 }
+
+/// What one word on the command line becomes.
+template <typename T>
+struct OfValue {
+  using Type = T;
+};
+template <typename T>
+struct OfValue<std::optional<T>> {
+  using Type = T;
+};
+template <typename T>
+struct OfValue<std::vector<T>> {
+  using Type = T;
+};
 
 }  // namespace
 
@@ -44,7 +65,16 @@ Argument& Argument::word() {
 }
 
 Argument& Argument::one_of(const std::vector<std::string>& words) {
-  option_->check(CLI::IsMember(words));
+  const auto check = [words](std::string& word) {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
+    return fmt::format("'{}': {}{}", word, did_you_mean(word, words), choices_text(words));
+  };
+  option_->check(CLI::Validator(check, fmt::format("{{{}}}", fmt::join(words, ","))));
+  return *this;
+}
+
+Argument& Argument::shown_as(const std::string& value) {
+  option_->type_name(value);
   return *this;
 }
 
@@ -55,11 +85,6 @@ Argument& Argument::in_range(double low, double high) {
 
 Argument& Argument::positive() {
   option_->check(CLI::PositiveNumber);
-  return *this;
-}
-
-Argument& Argument::described(const std::string& description) {
-  option_->description(description);
   return *this;
 }
 
@@ -79,7 +104,10 @@ std::string Argument::name() const { return option_->get_name(); }
 
 template <typename T>
 Argument Arguments::option(const std::string& name, T& value, const std::string& description) {
-  return Argument(app_->add_option(name, value, description));
+  CLI::Option* option = app_->add_option(name, value, description);
+  using Value = typename OfValue<T>::Type;
+  if constexpr (std::is_arithmetic_v<Value>) add_number_check(*option, std::is_integral_v<Value>);
+  return Argument(option);
 }
 
 template Argument Arguments::option(const std::string&, std::string&, const std::string&);
@@ -114,12 +142,9 @@ void Arguments::keep_leftover() { app_->allow_extras(); }
 
 void Arguments::refuse_leftover() const {
   const std::vector<std::string> left = app_->remaining();
-  if (left.empty()) return;
-  if (left.front().starts_with('-')) {
-    throw UsageError(fmt::format("unknown option '{}'", left.front()), fmt::format("see `zerotax {} --help`", name()));
-  }
-  throw UsageError(fmt::format("unexpected '{}'", left.front()),
-                   "put options before --, and the program and its arguments after it");
+  if (!left.empty()) throw leftover_error(*app_, left.front());
 }
+
+void Arguments::formerly(const std::string& former, const std::string& now) { add_former_name(*app_, former, now); }
 
 }  // namespace zerotax

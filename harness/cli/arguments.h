@@ -30,10 +30,11 @@ class Argument {
   /// Any word but an empty one.
   Argument& word();
   Argument& one_of(const std::vector<std::string>& words);
+  /// What --help calls its value: "SIZE".
+  Argument& shown_as(const std::string& value);
   Argument& in_range(double low, double high);
   /// Above zero.
   Argument& positive();
-  Argument& described(const std::string& description);
   /// Not in --help, the manual page or completion.
   Argument& hidden();
   /// What a shell offers, where it is not a file.
@@ -59,6 +60,8 @@ class Arguments {
   template <typename T>
   Argument option(const std::string& name, T& value, const std::string& description);
   Argument flag(const std::string& name, bool& value, const std::string& description);
+  /// A name that an option had in an earlier version: still taken, and not shown.
+  void formerly(const std::string& former, const std::string& now);
   /// One that was added before.
   [[nodiscard]] Argument find(const std::string& name) const;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/common_options.h"
 #include "core/figures.h"
 #include "core/output_file.h"
 #include "core/results.h"
@@ -14,7 +15,7 @@ namespace zerotax {
 
 void ExchangeOptions::add(Arguments& arguments) {
   begin_ = std::chrono::steady_clock::now();
-  arguments.option("--json", json_, "write data and verdicts to this file (- is standard output)").path();
+  add_json(arguments, json_);
   arguments.option("--junit", junit_, "write JUnit XML to this file, for Jenkins and GitLab").path();
   arguments.option("--markdown", markdown_, "write Markdown to this file, for the comment of a pull request").path();
   arguments.option("--bmf", bmf_, "write Bencher Metric Format to this file").path();

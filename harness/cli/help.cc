@@ -2,41 +2,111 @@
 
 #include <memory>
 
+#include "base/nearest.h"
 #include "cli/complete.h"
 #include "cli/man_page.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
+#include "cli/topics.h"
 #include "core/output_file.h"
 
 namespace zerotax {
 namespace {
 
+constexpr const char* kExamples =
+    "  zerotax help\n"
+    "  zerotax help sizes\n"
+    "  zerotax help compare\n"
+    "  zerotax help --man - | man -l -\n";
+
 struct Options {
+  std::vector<std::string> words;
   std::string man;
   bool complete = false;
 };
 
+std::vector<std::string> shown_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> topic_names() {
+  std::vector<std::string> names;
+  for (const Topic& topic : topics()) names.push_back(topic.name);
+  return names;
+}
+
+/// App::help would describe the command that was given, which is this one.
+std::string help_of(const CLI::App& command, const std::string& name) {
+  return command.get_formatter()->make_help(&command, name, CLI::AppFormatMode::Normal);
+}
+
+std::string list_of_topics() {
+  std::string text = "\nTopics (zerotax help TOPIC):\n";
+  for (const Topic& topic : topics()) text += fmt::format("  {:<24}{}\n", topic.name, topic.summary);
+  return text;
+}
+
+/// What the words are about: nothing, a topic, a command, or a verb of one.
+std::string explained(const CLI::App& root, const std::vector<std::string>& words) {
+  if (words.empty()) return help_of(root, root.get_name()) + list_of_topics();
+  const std::string& first = words.front();
+  for (const Topic& topic : topics()) {
+    if (topic.name == first && words.size() == 1) {
+      return fmt::format("zerotax: {}\n\n{}", topic.summary, topic.text);
+    }
+  }
+  const CLI::App* command = &root;
+  std::string name = root.get_name();
+  for (const std::string& word : words) {
+    std::vector<std::string> choices = shown_commands(*command);
+    if (std::find(choices.begin(), choices.end(), word) == choices.end()) {
+      if (command == &root) {
+        const std::vector<std::string> more = topic_names();
+        choices.insert(choices.end(), more.begin(), more.end());
+      }
+      if (choices.empty()) throw UsageError(fmt::format("unexpected '{}' after {}", word, name), "leave it out");
+      refuse_word(fmt::format("unknown topic '{}'", word), word, choices);
+    }
+    command = command->get_subcommand(word);
+    name += " " + word;
+  }
+  return help_of(*command, name);
+}
+
 ExitStatus help(const CLI::App& root, const Options& options) {
   if (options.complete) {
     for (const std::string& word : complete(root, Subcommand::program_words())) fmt::print("{}\n", word);
-  } else if (!options.man.empty()) {
+    return ExitStatus::kDone;
+  }
+  if (!Subcommand::program_words().empty()) throw UsageError("help runs no program", "leave out -- and what follows");
+  if (!options.man.empty()) {
+    if (!options.words.empty()) throw UsageError("the manual page is of all topics", "leave out the topic, or --man");
     write_file(options.man, man_page(root));
   } else {
-    // App::help would describe the command that was given.
-    fmt::print("{}", root.get_formatter()->make_help(&root, root.get_name(), CLI::AppFormatMode::Normal));
+    fmt::print("{}", explained(root, options.words));
   }
   return ExitStatus::kDone;
 }
 
-// Hidden (no summary): for the build, which makes the manual page with it, and for shells, which call it for
-// completion.
+// The hidden option is for shells, which complete words.
 const Subcommand command(
-    "help", "", "  zerotax help --man -\n  zerotax help --complete -- run --allo\n",
+    "help", "explain a command or a topic, such as sizes, allocators or exit-status", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
+      const CLI::App* root = arguments.app().get_parent();
+      arguments.option("topic", options->words, "a command, or a topic (`zerotax help` lists them)")
+          .completed_by([root] {
+            std::vector<std::string> names = shown_commands(*root);
+            for (std::string& name : topic_names()) names.push_back(std::move(name));
+            return names;
+          });
       arguments.option("--man", options->man, "write the manual page to this file (- is standard output)").path();
-      arguments.flag("--complete", options->complete, "list completions for the last of the words after --");
-      return [options, root = arguments.app().get_parent()] { return help(*root, *options); };
+      arguments.flag("--complete", options->complete, "list completions for the last of the words after --").hidden();
+      return [options, root] { return help(*root, *options); };
     });
 
 }  // namespace

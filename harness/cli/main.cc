@@ -1,14 +1,18 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <system_error>
 
 #include "base/one_line.h"
+#include "cli/help_format.h"
+#include "cli/leftover.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
@@ -43,12 +47,13 @@ int fail_to_write(int error) {
 
 /// Parses the command line and carries it out. Returns the exit status.
 int run(int argc, char** argv) {
-  CLI::App app{"zerotax: what zeroing memory costs, in any allocator, to the byte"};
+  CLI::App app{"zerotax: what zeroing memory costs, in any allocator, to the byte", "zerotax"};
+  app.formatter(std::make_shared<zerotax::HelpFormat>());  // before the commands, which take it over
   app.set_version_flag("--version", "zerotax " ZEROTAX_VERSION);
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done; 1 a finding; 2 unusable arguments or input; 3 this machine cannot measure it.\n"
-      "`zerotax COMMAND --help` has examples.");
+      "`zerotax COMMAND --help` has examples; `zerotax help TOPIC` explains sizes, allocators, formats and more.");
   for (int i = 0; i < argc; ++i) zerotax::Subcommand::command_line.emplace_back(argv[i]);
 
   auto status = zerotax::ExitStatus::kDone;
@@ -56,13 +61,18 @@ int run(int argc, char** argv) {
     zerotax::Subcommand::add_all(app, status);
     zerotax::Subcommand::check_first_word(app);
     // Our parser must not see a program's own words: it would change some of them.
-    app.parse(zerotax::Subcommand::own_words(), argv);
+    std::vector<std::string> words = zerotax::Subcommand::own_words(app);
+    std::reverse(words.begin(), words.end());  // as the parser wants them
+    app.parse(std::move(words));
   } catch (const CLI::Success& success) {
     std::ostringstream text;
     const int done = app.exit(success, text, text);  // --help and --version
     return std::fputs(text.str().c_str(), stdout) < 0 ? fail_to_write(errno) : done;
+  } catch (const CLI::ExtrasError&) {
+    return fail(zerotax::leftover_error(app));
   } catch (const CLI::ParseError& failure) {
-    return fail(failure.what(), "see `zerotax --help`, or `zerotax COMMAND --help`", zerotax::ExitStatus::kUsage);
+    return fail(failure.what(), fmt::format("see `{} --help`", zerotax::Subcommand::named_command(app)),
+                zerotax::ExitStatus::kUsage);
   } catch (const zerotax::Error& failure) {
     return fail(failure);
   } catch (const std::bad_alloc&) {

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <sstream>
 #include <vector>
+
+#include "cli/help_format.h"
+#include "cli/topics.h"
 
 namespace zerotax {
 namespace {
@@ -34,10 +38,8 @@ std::string heading(const CLI::Option& option) {
   std::string text = "\\fB" + escaped(names) + "\\fR";
   if (option.get_positional()) return text;
   if (option.get_items_expected_max() != 0) {
-    std::string type = option.get_type_name();
-    type = type.substr(0, type.find(':'));
-    text += " \\fI" + escaped(type) + "\\fR";
-    if (!option.get_default_str().empty()) text += " (default " + escaped(option.get_default_str()) + ")";
+    text += " \\fI" + escaped(value_name(option)) + "\\fR";
+    if (const std::string fallback = default_text(option); !fallback.empty()) text += " " + escaped(fallback);
   }
   return text;
 }
@@ -100,10 +102,9 @@ std::string man_page(const CLI::App& app) {
       "zerotax measures that tax: which allocators do this, from which size on, and what it costs whom. An allocator "
       "is "
       "given as the name of a\n"
-      "built-in one (see \\fBzerotax list\\fR), or as NAME=PATH for any library that replaces malloc. Sizes are bytes, "
-      "or "
-      "written like\n"
-      "64KiB, 100MiB, 1GB. Root is not needed; \\fBzerotax doctor\\fR shows what it adds.\n.SH OPTIONS\n";
+      "built-in one (see \\fBzerotax list\\fR), or as NAME=PATH for any library that replaces malloc. Root is not "
+      "needed;\n"
+      "\\fBzerotax doctor\\fR shows what it adds.\n.SH OPTIONS\n";
   text += options_of(app) + ".SH COMMANDS\n";
   for (const CLI::App* command : commands) {
     text += fmt::format(".SS {}\n{}.\n{}", escaped(command->get_name()), escaped(command->get_description()),
@@ -114,19 +115,15 @@ std::string man_page(const CLI::App& app) {
     }
     text += examples_of(*command);
   }
-  text +=
-      ".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nA finding: an allocator crashed, hung or handed out dirty memory; "
-      "something\n"
-      "became slower; something would spoil a run.\n.TP\n.B 2\nUnusable arguments or input, or output that could not "
-      "be written; the message "
-      "names the remedy.\n"
-      ".TP\n.B 3\nThis machine cannot measure it, or nothing could be compared.\n.TP\n.B 128+N\nEnded by signal N; "
-      "what was\n"
-      "measured until then is kept.\n.SH ENVIRONMENT\n.TP\n.B ZEROTAX_PROBE_DIR\nThe folder of the probes bench\\-*, "
-      "if they are\n"
-      "not beside the program.\n.SH SEE ALSO\nThe pages under share/doc/zerotax: how each metric is measured, and what "
-      "it does not\n"
-      "prove.\n";
+  for (const Topic& topic : topics()) {
+    std::string title = topic.name;
+    for (char& each : title)
+      each = each == '-' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+    // In the commands' own sections stands which options each has.
+    if (topic.name == "options") title = "COMMON OPTIONS";
+    text += fmt::format(".SH {}\n{}", title, topic_for_manual(topic, escaped));
+  }
+  text += ".SH SEE ALSO\nThe pages under share/doc/zerotax: how each metric is measured, and what it does not prove.\n";
   return text;
 }
 

@@ -1,23 +1,28 @@
 #include "cli/measure_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/size.h"
+#include "cli/common_options.h"
 #include "meter/sample_block.h"
 
 namespace zerotax {
+namespace {
 
-void MeasureOptions::add_allocators(Arguments& arguments) {
-  repeatable(
-      arguments, "--allocator", allocators,
-      "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: all built in)");
-  repeatable(arguments, "--env", env, "NAME:KEY=VALUE, an environment variable for one allocator (repeatable)");
-  described_.push_back(arguments.option("--timeout", timeout_s, "time limit of one point, in seconds").with_default());
+std::string usual_sizes_text() { return fmt::format("{}", fmt::join(usual_sizes(), ", ")); }
+
+}  // namespace
+
+void MeasureOptions::add_allocators(Arguments& arguments, const std::string& fallback) {
+  described_.push_back(zerotax::add_allocators(arguments, allocators, fallback));
+  described_.push_back(add_env(arguments, env));
+  described_.push_back(add_timeout(arguments, timeout_s));
 }
 
 void MeasureOptions::add_folder(Arguments& arguments) {
-  described_.push_back(arguments.option("--out", out, "folder for the results; must be new or empty").path());
+  described_.push_back(add_out(arguments, out));
   resume_ = arguments.option("--resume", resume, "resume the interrupted run in results folder DIR, as it was planned")
                 .path();
 }
@@ -31,48 +36,34 @@ void MeasureOptions::add_audit_only(Arguments& arguments) {
   described_.push_back(arguments.flag("--audit-only", audit_only, "measure only what is counted, and take no times"));
 }
 
-void MeasureOptions::add_touch_and_thread(Arguments& arguments, const char* touch_default, const char* thread_default) {
-  const auto touch_words = fmt::format(
-      "fraction of the pages written between calloc and free, 0 to 1 (repeatable; default {})", touch_default);
-  repeatable(arguments, "--touch", touches, touch_words.c_str());
-  const auto thread_words =
-      fmt::format("thread that allocates: main or worker (repeatable; default {})", thread_default);
-  repeatable(arguments, "--thread", threads, thread_words.c_str());
+void MeasureOptions::add_touch_and_thread(Arguments& arguments, const std::string& touch_default) {
+  described_.push_back(add_touches(arguments, touches, touch_default));
+  described_.push_back(add_threads(arguments, threads));
 }
 
 void MeasureOptions::add_axes(Arguments& arguments) {
-  repeatable(arguments, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
-  repeatable(arguments, "--size", sizes, "bytes to request from calloc, as in 100MiB (repeatable)");
-  add_touch_and_thread(arguments, "0", "main");
-  described_.push_back(arguments.option("--ops", ops, "operations per point (default: 50, fewer if they are slow)"));
-  arguments.option("--json", json, "write the whole run to this file (- is standard output)").path();
+  described_.push_back(add_cases(arguments, cases));
+  described_.push_back(add_sizes(arguments, sizes, usual_sizes_text()));
+  add_touch_and_thread(arguments, "0");
+  described_.push_back(add_ops(arguments, ops, "50, fewer if they are slow"));
+  add_json(arguments, json);
 }
 
 std::vector<Argument> MeasureOptions::add_compared(Arguments& arguments) {
-  repeatable(arguments, "--env", env,
-             "NAME:KEY=VALUE, an environment variable for one of them; NAME may be old or new (repeatable)");
-  described_.push_back(
-      arguments.option("--timeout", timeout_s, "time limit of one process, in seconds").with_default());
-  repeatable(arguments, "--case", cases, "what the program does (see `zerotax list`; default calloc_loop)");
-  repeatable(arguments, "--size", sizes,
-             "bytes to request from calloc (repeatable; default 64KiB, 1MiB, 20MiB, 100MiB)");
-  add_touch_and_thread(arguments, "0 and 1", "main");
+  described_.push_back(add_env(arguments, env, "NAME may be old or new"));
+  described_.push_back(add_timeout(arguments, timeout_s));
+  described_.push_back(add_cases(arguments, cases));
+  described_.push_back(add_sizes(arguments, sizes, usual_sizes_text()));
+  add_touch_and_thread(arguments, "0 and 1");
   return {described_.begin(), described_.end()};
-}
-
-template <typename T>
-void MeasureOptions::repeatable(Arguments& arguments, const char* name, std::vector<T>& values,
-                                const char* description) {
-  described_.push_back(arguments.option(name, values, description).repeatable());
 }
 
 PlanAxes MeasureOptions::axes() const {
   PlanAxes axes;
   axes.cases = cases.empty() ? std::vector<std::string>{"calloc_loop"} : cases;
-  for (const std::string& size : sizes) axes.sizes.push_back(parse_size(size));
-  if (axes.sizes.empty()) throw UsageError("no size is given", "add one or more, as in --size 100MiB --size 1000MiB");
+  for (const std::string& size : sizes.empty() ? usual_sizes() : sizes) axes.sizes.push_back(parse_size(size));
   axes.touches = touches.empty() ? std::vector<double>{0.0} : touches;
-  axes.threads = threads.empty() ? std::vector<std::string>{"main"} : threads;
+  axes.threads = threads.empty() ? std::vector<std::string>{kUsualThread} : threads;
   check_axes(axes);
   return axes;
 }

@@ -28,16 +28,16 @@ class MeasureOptions {
   bool audit_only = false;
   FleetOptions fleet;
 
-  /// --allocator, --env, --timeout.
-  void add_allocators(Arguments& arguments);
+  /// --allocator, --env, --timeout. `fallback`: what is measured where no allocator is given.
+  void add_allocators(Arguments& arguments, const std::string& fallback = "all built in");
   /// --out, --resume.
   void add_folder(Arguments& arguments);
   /// Those of FleetOptions; of a run that is resumed, --shards is a part of its plan.
   void add_fleet(Arguments& arguments);
   /// --audit-only.
   void add_audit_only(Arguments& arguments);
-  /// --touch, --thread; the words name the defaults of a command.
-  void add_touch_and_thread(Arguments& arguments, const char* touch_default, const char* thread_default);
+  /// --touch, --thread; the words name the default of a command.
+  void add_touch_and_thread(Arguments& arguments, const std::string& touch_default);
   /// --case, --size, --touch, --thread, --ops, --json.
   void add_axes(Arguments& arguments);
 
@@ -52,9 +52,6 @@ class MeasureOptions {
   void check() const;
 
  private:
-  template <typename T>
-  void repeatable(Arguments& arguments, const char* name, std::vector<T>& values, const char* description);
-
   std::optional<Argument> resume_;
   std::vector<Argument> described_;  ///< those that say what is measured and where it is stored
 };

@@ -33,15 +33,11 @@ CLI::Validator decimal(const char* what) {
 
 }  // namespace
 
-void add_number_checks(CLI::App& command) {
-  for (CLI::App* verb : command.get_subcommands([](CLI::App*) { return true; })) add_number_checks(*verb);
-  for (CLI::Option* option : command.get_options()) {
-    const std::string type = option->get_type_name();
-    if (type.starts_with("FLOAT")) {
-      option->check(decimal<double>("a decimal number"));
-    } else if (type.starts_with("INT") || type.starts_with("UINT")) {
-      option->check(decimal<std::int64_t>("a whole decimal number in range"));
-    }
+void add_number_check(CLI::Option& option, bool whole) {
+  if (whole) {
+    option.check(decimal<std::int64_t>("a whole decimal number in range"));
+  } else {
+    option.check(decimal<double>("a decimal number"));
   }
 }
 

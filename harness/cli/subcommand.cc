@@ -1,12 +1,12 @@
 #include "cli/subcommand.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/nearest.h"
-#include "cli/number_checks.h"
+#include "cli/colour.h"
+#include "cli/former_names.h"
 #include "cli/parser.h"
 
 namespace zerotax {
@@ -26,8 +26,10 @@ std::vector<Entry>& entries() {
 
 /// What follows -- belongs to a program, and not every command runs one.
 void check_program(const CLI::App& command) {
-  const bool marked = Subcommand::own_words() < static_cast<int>(Subcommand::command_line.size());
-  if (!marked || command.get_group().empty()) return;
+  const std::vector<std::string>& words = Subcommand::command_line;
+  const bool marked = std::find(words.begin(), words.end(), "--") != words.end();
+  // help completes words that stand there.
+  if (!marked || command.get_name() == "help") return;
   if (command.get_footer().find(" -- ") == std::string::npos) {
     throw UsageError(fmt::format("zerotax {} does not run a program, but -- is given", command.get_name()),
                      "leave out -- and everything after it");
@@ -36,6 +38,10 @@ void check_program(const CLI::App& command) {
     throw UsageError("no command is given after --",
                      fmt::format("add it, as in zerotax {} -- PROGRAM", command.get_name()));
   }
+}
+
+std::vector<CLI::App*> verbs_of(CLI::App& command) {
+  return command.get_subcommands([](const CLI::App*) { return true; });
 }
 
 /// The second word, where a command has verbs.
@@ -48,10 +54,10 @@ void check_verb(const CLI::App& command) {
   const std::vector<std::string>& words = Subcommand::command_line;
   const std::string word = words.size() > 2 ? words[2] : "";
   if (word == "-h" || word == "--help" || std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return;
-  const std::string choices = fmt::format("choose: {}", fmt::join(verbs, ", "));
-  if (word.empty()) throw UsageError(fmt::format("zerotax {} needs a verb", command.get_name()), choices);
-  throw UsageError(fmt::format("invalid verb '{}' of zerotax {}", word, command.get_name()),
-                   did_you_mean(word, verbs) + choices);
+  if (word.empty()) {
+    throw UsageError(fmt::format("zerotax {} needs a verb", command.get_name()), choices_text(verbs));
+  }
+  refuse_word(fmt::format("invalid verb '{}' of zerotax {}", word, command.get_name()), word, verbs);
 }
 
 }  // namespace
@@ -71,7 +77,12 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
     if (entry.summary[0] == '\0') command->group("");
     Arguments arguments(*command);
     const auto work = entry.configure(arguments);
-    add_number_checks(*command);
+    const std::vector<CLI::App*> verbs = verbs_of(*command);
+    for (CLI::App* verb : verbs) {
+      Arguments of_verb(*verb);
+      add_colour_option(of_verb);
+    }
+    if (verbs.empty()) add_colour_option(arguments);
     command->callback([work, command, &status] {
       check_program(*command);
       status = work();
@@ -101,12 +112,28 @@ void Subcommand::check_first_word(const CLI::App& app) {
     if (word == entry.name) return check_verb(*app.get_subcommand(word));
     if (entry.summary[0] != '\0') names.emplace_back(entry.name);
   }
-  throw UsageError("unknown command '" + word + "'", fmt::format("{}choose from: {} (see `zerotax --help`)",
-                                                                 did_you_mean(word, names), fmt::join(names, ", ")));
+  throw UsageError("unknown command '" + word + "'",
+                   fmt::format("{}{} (see `zerotax --help`)", did_you_mean(word, names), choices_text(names)));
 }
 
-int Subcommand::own_words() {
-  return static_cast<int>(std::find(command_line.begin(), command_line.end(), "--") - command_line.begin());
+std::vector<std::string> Subcommand::own_words(const CLI::App& app) {
+  if (command_line.empty()) return {};
+  const auto mark = std::find(command_line.begin(), command_line.end(), "--");
+  if (mark == command_line.begin()) return {};
+  return words_now(app, {command_line.begin() + 1, mark});
+}
+
+std::string Subcommand::named_command(const CLI::App& app) {
+  std::string name = "zerotax";
+  const CLI::App* command = &app;
+  for (std::size_t i = 1; i < command_line.size(); ++i) {
+    const auto found =
+        command->get_subcommands([&](const CLI::App* each) { return each->get_name() == command_line[i]; });
+    if (found.empty()) break;
+    command = found.front();
+    name += " " + command->get_name();
+  }
+  return name;
 }
 
 std::vector<std::string> Subcommand::program_words() {

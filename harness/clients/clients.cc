@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <map>
 
-#include "base/error.h"
+#include "base/nearest.h"
 #include "core/child_verdict.h"
 #include "core/memory_guard.h"
 #include "core/probe_identity.h"
@@ -98,8 +98,7 @@ std::vector<Client> chosen_clients(const std::vector<std::string>& names) {
     if (found == all_clients().end()) {
       std::vector<std::string> known;
       for (const Client& client : all_clients()) known.push_back(client.name);
-      throw UsageError(fmt::format("unknown client '{}'", name),
-                       fmt::format("choose from: {}", fmt::join(known, ", ")));
+      refuse_word(fmt::format("unknown client '{}'", name), name, known);
     }
     chosen.push_back(*found);
   }

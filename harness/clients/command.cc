@@ -5,6 +5,7 @@
 
 #include "base/size.h"
 #include "base/units.h"
+#include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "clients/clients.h"
@@ -94,25 +95,24 @@ ExitStatus run(const Options& options) {
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand command(
-    "clients", "run Python TLS clients under each allocator, beside the case recv_buffer", kExamples,
-    [](Arguments& arguments) -> std::function<ExitStatus()> {
-      const auto options = std::make_shared<Options>();
-      options->measure.add_allocators(arguments);
-      arguments.option("--client", options->clients, "client to run (repeatable; default: all that this machine has)")
-          .completed_by([] {
-            std::vector<std::string> names;
-            for (const Client& client : all_clients()) names.push_back(client.name);
-            return names;
-          })
-          .repeatable();
-      arguments
-          .option("--size", options->measure.sizes,
-                  "bytes to request at a time (repeatable; default: 10MB, 100MB and 1000MiB)")
-          .repeatable();
-      arguments.option("--json", options->measure.json, "write everything to this file (- is standard output)").path();
-      return [options] { return run(*options); };
-    });
+const Subcommand command("clients", "run Python TLS clients under each allocator, beside the case recv_buffer",
+                         kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<Options>();
+                           options->measure.add_allocators(arguments);
+                           arguments
+                               .option("--client", options->clients,
+                                       "client to run (repeatable; default: all that this machine has)")
+                               .completed_by([] {
+                                 std::vector<std::string> names;
+                                 for (const Client& client : all_clients()) names.push_back(client.name);
+                                 return names;
+                               })
+                               .shown_as("CLIENT")
+                               .repeatable();
+                           add_sizes(arguments, options->measure.sizes, "10MB, 100MB and 1000MiB");
+                           add_json(arguments, options->measure.json);
+                           return [options] { return run(*options); };
+                         });
 
 }  // namespace
 }  // namespace zerotax::clients

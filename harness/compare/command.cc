@@ -5,8 +5,11 @@
 #include <memory>
 
 #include "base/size.h"
+#include "cli/colour.h"
+#include "cli/common_options.h"
 #include "cli/exchange_options.h"
 #include "cli/measure_options.h"
+#include "cli/plot_option.h"
 #include "cli/subcommand.h"
 #include "compare/comparison.h"
 #include "compare/measure.h"
@@ -30,9 +33,6 @@ constexpr const char* kExamples =
     "  zerotax compare results/v1 results/v2 results/v3 --html versions.html\n"
     "  zerotax compare v1=./v1/libmine.so v2=./v2/libmine.so --junit compare.xml --html compare.html\n";
 
-/// Sizes in the middle of what the study looks at: below and above the thresholds of the allocators that are built in.
-const std::vector<std::string> kSizes{"64KiB", "1MiB", "20MiB", "100MiB"};
-constexpr std::int64_t kPairs = 16;
 constexpr std::int64_t kMostPairs = 200;
 /// Pairs beyond the fewest that could prove anything, so that one of another sign may be among them.
 constexpr std::int64_t kSpare = 4;
@@ -51,6 +51,7 @@ struct Options {
   std::vector<std::string> explain;
   std::int64_t self_test = 0;
   ExchangeOptions exchange;
+  bool plot = false;
   std::string csv;
   std::string google;
   std::vector<Argument> of_measuring;
@@ -58,9 +59,7 @@ struct Options {
 
 void check(const Options& options, bool files) {
   options.measure.check();
-  if (options.cost != "calloc" && options.cost != "total") {
-    throw UsageError(fmt::format("invalid --cost '{}'", options.cost), "choose calloc or total");
-  }
+  check_cost(options.cost);
   for (const Argument& option : options.of_measuring) {
     if (!files || !option.given()) continue;
     throw UsageError(fmt::format("{} has no effect on stored runs", option.name()),
@@ -92,15 +91,14 @@ std::vector<NamedPath> inputs_of(const std::string& option, const std::vector<st
 ComparePlan make_plan(const Options& options, const CompareMethod& method) {
   ComparePlan plan;
   MeasureOptions measure = options.measure;
-  if (measure.sizes.empty()) measure.sizes = kSizes;
   if (measure.touches.empty()) measure.touches = {0, 1};
   plan.axes = measure.axes();
   const std::size_t points =
       plan.axes.cases.size() * plan.axes.sizes.size() * plan.axes.touches.size() * plan.axes.threads.size();
   const auto fewest = static_cast<std::int64_t>(fewest_pairs(points, method.alpha));
-  const std::int64_t pairs = options.pairs != 0 ? options.pairs : std::max(kPairs, fewest + kSpare);
+  const std::int64_t pairs = options.pairs != 0 ? options.pairs : std::max<std::int64_t>(kUsualPairs, fewest + kSpare);
   if (pairs < fewest || pairs > kMostPairs) {
-    throw UsageError(fmt::format("--processes {} cannot prove anything at {} points", pairs, points),
+    throw UsageError(fmt::format("--rounds {} cannot prove anything at {} points", pairs, points),
                      fmt::format("give {} to {}, or fewer points", fewest, kMostPairs));
   }
   plan.pairs = static_cast<unsigned>(pairs);
@@ -224,9 +222,15 @@ ExitStatus compare(const Options& options) {
     write_file(options.google + "-new.json", json_text(google_benchmark_json(report, true)));
   }
   const bool silent = options.exchange.silent() || options.csv == "-";
-  if (!silent) fmt::print("{}", compare_text(report));
+  const auto show = [&](const CompareReport& one) {
+    fmt::print("{}", compare_text(one, palette_for(stdout)));
+    if (options.plot) fmt::print("\n{}", compare_plot(one, plot_style()));
+  };
+  if (!silent) show(report);
   for (const CompareReport& each : more) {
-    if (!silent) fmt::print("\n{}", compare_text(each));
+    if (silent) break;
+    fmt::print("\n");
+    show(each);
   }
   for (const std::string& word : options.explain) {
     const std::size_t at = find_point(report.points, word);
@@ -247,18 +251,19 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.option("MORE", options->more, "further stored runs, each compared with OLD").path();
   MeasureOptions& measure = options->measure;
   options->of_measuring = measure.add_compared(arguments);
-  options->of_measuring.push_back(arguments.option(
-      "--processes", options->pairs, "pairs of processes at each point (default: 16, more for many points)"));
-  options->of_measuring.push_back(arguments.option("--self-test", options->self_test,
-                                                   "also compare OLD with itself N times, and count false alarms"));
-  arguments.option("--cost", options->cost, "calloc, or total: calloc + touch + free")
-      .completed_by([] {
-        return std::vector<std::string>{"calloc", "total"};
-      })
-      .with_default();
+  options->of_measuring.push_back(
+      add_rounds(arguments, options->pairs, "pairs", fmt::format("{}, more for many points", kUsualPairs)));
+  arguments.formerly("--processes", "--rounds");
+  options->of_measuring.push_back(
+      arguments
+          .option("--self-test", options->self_test, "also compare OLD with itself N times, and count false alarms")
+          .shown_as("N"));
+  add_cost(arguments, options->cost);
   arguments
       .option("--explain", options->explain, "explain the verdict of a point, given by its number or name (repeatable)")
+      .shown_as("POINT")
       .repeatable();
+  add_plot_option(arguments, options->plot, "the ratio of each point");
   options->exchange.add(arguments);
   options->exchange.add_html(arguments);
   arguments.option("--csv", options->csv, "write comma-separated values to this file").path();

@@ -42,7 +42,15 @@ std::string ns_text(const ComparedPoint& point, bool after) {
   return ns ? format_ns(*ns) : "n/a";
 }
 
-std::string row_text(const CompareReport& report, std::size_t i) {
+std::string verdict_word(CompareKind kind, const Palette& palette) {
+  if (kind == CompareKind::kSame) return compare_word(kind);
+  return palette(kind == CompareKind::kFaster   ? Tone::kBetter
+                 : kind == CompareKind::kSlower ? Tone::kWorse
+                                                : Tone::kDoubtful,
+                 compare_word(kind));
+}
+
+std::string row_text(const CompareReport& report, std::size_t i, const Palette& palette) {
   const ComparedPoint& point = report.points[i];
   const CompareVerdict& verdict = report.verdicts[i];
   const auto before = side_ns(point, false);
@@ -55,7 +63,7 @@ std::string row_text(const CompareReport& report, std::size_t i) {
   // What does not fit its column has a line of its own.
   text += label.size() <= 20 ? fmt::format("{:<20}", label) : fmt::format("{}\n{:<26}", label, "");
   text += fmt::format(" {:>8} {:>8} {:>6} {:<16} {}\n", ns_text(point, false), ns_text(point, true), ratio,
-                      interval_text(verdict.time), compare_word(verdict.kind));
+                      interval_text(verdict.time), verdict_word(verdict.kind, palette));
   // Where no figure differs, the verdict alone says it.
   const bool same_work =
       std::all_of(verdict.work.begin(), verdict.work.end(), [](const auto& each) { return each.direction == 0; });
@@ -129,11 +137,11 @@ std::optional<double> side_ns(const ComparedPoint& point, bool after) {
 
 std::string ratio_text(double log_ratio) { return format_number(std::exp(log_ratio)); }
 
-std::string compare_text(const CompareReport& report) {
+std::string compare_text(const CompareReport& report, const Palette& palette) {
   std::string text = header_text(report);
   text += fmt::format("\n   #  {:<20} {:>8} {:>8} {:>6} {:<16} {}\n", "point", "OLD", "NEW", "ratio", "interval",
                       "verdict");
-  for (std::size_t i = 0; i < report.points.size(); ++i) text += row_text(report, i);
+  for (std::size_t i = 0; i < report.points.size(); ++i) text += row_text(report, i, palette);
   text += "\n" + wrap(count_text(report.verdicts), "", "");
   if (report.measured) {
     text += wrap(

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/palette.h"
+#include "base/plot_canvas.h"
 #include "compare/compared_point.h"
 #include "compare/verdict.h"
 #include "exchange/outcome.h"
@@ -50,7 +52,9 @@ std::optional<double> side_ns(const ComparedPoint& point, bool after);
 std::string ratio_text(double log_ratio);
 
 /// At most 80 columns.
-std::string compare_text(const CompareReport& report);
+std::string compare_text(const CompareReport& report, const Palette& palette = {});
+/// The ratio of each point with its interval, as a picture. Empty if no point has a ratio.
+std::string compare_plot(const CompareReport& report, const PlotStyle& style);
 /// How the verdict of one point came about.
 std::string explain_text(const CompareReport& report, std::size_t i);
 /// The verdict of the comparison as a whole: worse if a point is SLOWER, better if one is FASTER, skipped if nothing

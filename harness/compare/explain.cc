@@ -79,7 +79,7 @@ std::string time_text(const CompareReport& report, const CompareVerdict& verdict
       add("no difference that is proven and beyond the noise band, and none larger can be there: times are the same");
       break;
     default:
-      add("neither a difference nor its absence is proven; more --processes may tell");
+      add("neither a difference nor its absence is proven; more --rounds may tell");
   }
   return text;
 }

@@ -158,6 +158,32 @@ void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
                    fmt::format("add --allocator {}", name));
 }
 
+/// The choices in "a, b or c".
+std::vector<std::string> choices_in(std::string text) {
+  if (const auto last = text.rfind(" or "); last != std::string::npos) text.replace(last, 4, ", ");
+  std::vector<std::string> choices;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(", ", begin), text.size());
+    choices.push_back(text.substr(begin, end - begin));
+    begin = end + 2;
+  }
+  return choices;
+}
+
+/// An allocator that says of a setting "KEY=VALUE is unusable; give A or B; keeping ..." (largecache does) would be
+/// measured with another one than was asked for.
+void check_settings(const Allocator& allocator, const std::string& errors) {
+  for (const auto& [key, value] : allocator.env) {
+    const std::string complaint = fmt::format("{}={} is unusable; give ", key, value);
+    const auto at = errors.find(complaint);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + complaint.size();
+    const std::string choices = errors.substr(begin, errors.find_first_of(";\n", begin) - begin);
+    throw UsageError(fmt::format("{} does not take {}={}", allocator.name, key, value),
+                     did_you_mean(value, choices_in(choices)) + "give " + choices);
+  }
+}
+
 }  // namespace
 
 const std::vector<BuiltinAllocator>& builtin_allocators() {
@@ -217,6 +243,7 @@ std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
   for (Allocator& allocator : allocators) {
     const auto answer = ask_probe(allocator);
     if (allocator.preload) check_replaces_malloc(allocator, answer);
+    check_settings(allocator, answer.at("errors"));
     const auto version = answer.find("version");
     if (version != answer.end()) allocator.version = version->second;
   }

@@ -1,7 +1,6 @@
 #include "core/plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <set>
 
@@ -93,8 +92,7 @@ void check_axes(const PlanAxes& axes) {
     std::vector<std::string> names;
     names.reserve(known.size());
     for (const auto& entry : known) names.push_back(entry.first);
-    throw UsageError(fmt::format("unknown case '{}'", name),
-                     fmt::format("{}choose from: {}", did_you_mean(name, names), fmt::join(names, ", ")));
+    refuse_word(fmt::format("unknown case '{}'", name), name, names);
   }
   for (const std::uint64_t size : axes.sizes) {
     if (size > 0 && size < kAddressSpaceBytes) continue;
@@ -105,8 +103,7 @@ void check_axes(const PlanAxes& axes) {
     throw UsageError(fmt::format("invalid --touch {:g}", touch), "give a number from 0 to 1");
   }
   for (const std::string& thread : axes.threads) {
-    if (thread == "main" || thread == "worker") continue;
-    throw UsageError(fmt::format("unknown thread '{}'", thread), "choose main or worker");
+    check_word("thread", thread, {"main", "worker"});
   }
 }
 

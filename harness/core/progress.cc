@@ -1,11 +1,11 @@
 #include "core/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
+
+#include "os/terminal.h"
 
 namespace zerotax {
 namespace {
@@ -14,11 +14,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kSilence = std::chrono::seconds(2);
 constexpr auto kPlainInterval = std::chrono::seconds(10);
 constexpr auto kDrawInterval = std::chrono::milliseconds(100);
-
-std::size_t terminal_width() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 /// Progress that cannot be written does not end a run.
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
@@ -36,7 +31,7 @@ Progress::Progress(std::string what, std::size_t items, double weight)
     : what_(std::move(what)),
       items_(items),
       weight_(weight),
-      terminal_(::isatty(STDERR_FILENO) == 1),
+      terminal_(is_terminal(stderr)),
       start_(Clock::now()),
       shown_(start_) {}
 
@@ -62,7 +57,7 @@ void Progress::show(const std::string& now) {
   drawn_ = true;
   std::string line = fmt::format("{}: {} of {}{}, now {}", what_, done_, items_, estimate(), now);
   if (terminal_) {
-    line.resize(std::min(line.size(), terminal_width() - 1));
+    line.resize(std::min(line.size(), terminal_columns(stderr) - 1));
     say("\r\033[K" + line);
   } else {
     say(line + "\n");

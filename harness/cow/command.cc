@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +8,8 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "cli/measure_options.h"
+#include "cli/common_options.h"
+#include "cli/next_step.h"
 #include "cli/subcommand.h"
 #include "core/document.h"
 #include "core/figures.h"
@@ -21,6 +21,7 @@
 #include "cow/lines.h"
 #include "cow/run.h"
 #include "os/environment.h"
+#include "os/terminal.h"
 
 namespace zerotax::cow {
 namespace {
@@ -50,13 +51,12 @@ struct Options {
 /// Live lines: on a terminal the current interval is redrawn in place until it is complete.
 class LiveLines {
  public:
-  explicit LiveLines(std::FILE* to) : to_(to), terminal_(::isatty(::fileno(to)) != 0) {}
+  explicit LiveLines(std::FILE* to) : to_(to), terminal_(is_terminal(to)) {}
 
   [[nodiscard]] bool terminal() const { return terminal_; }
   void show(const FaultInterval& interval, bool complete) {
     // A line that the terminal wraps could not be redrawn in place.
-    winsize window{};
-    const std::size_t columns = terminal_ && ::ioctl(::fileno(to_), TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+    const std::size_t columns = terminal_ ? terminal_columns(to_) : 0;
     std::string text = lines_++ == 0 ? cow_heading(columns) : "";
     // Up over what was drawn last, and clear everything below (ECMA-48: CUU, ED).
     if (drawn_ > 0) text += fmt::format("\x1b[{}A\x1b[J", drawn_);
@@ -157,6 +157,7 @@ ExitStatus cow(const Options& options) {
   fmt::print(to, "\n{}", cow_text(json));
   if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json_text(json)));
   check_log(run.data);
+  say_next(next_step(json));
   return static_cast<ExitStatus>(run.exit_status);
 }
 
@@ -164,13 +165,16 @@ const Subcommand command(
     "cow", "watch copy-on-write live (cow -- COMMAND ..., or cow --pid PID): who copies which pages", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      const Argument pid = arguments.option("-p,--pid", options->pid, "watch this process and its descendants");
-      arguments.option("--interval", options->interval, "seconds between lines").with_default();
+      const Argument pid =
+          arguments.option("-p,--pid", options->pid, "watch this process and its descendants").shown_as("PID");
+      arguments.option("--interval", options->interval, "seconds between lines").shown_as("SECONDS").with_default();
       arguments.flag("--first-child", options->first_child, "count only the first forked process");
       const Argument name =
-          arguments.option("--comm", options->name, "count only processes whose name starts with this word").word();
-      arguments.option("--read", options->read, "watch nothing: show this earlier file of --json").path();
-      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+          arguments.option("--comm", options->name, "count only processes whose name starts with this word")
+              .shown_as("NAME")
+              .word();
+      add_read(arguments, options->read);
+      add_json(arguments, options->json);
       arguments
           .option("--faults", options->faults, "write each fault to this file as it happens, one line of JSON each")
           .path();
@@ -178,6 +182,7 @@ const Subcommand command(
       arguments
           .option("--buffer", options->buffer,
                   "kernel buffer for events, per CPU (default: 8MiB as root, otherwise up to 2MiB)")
+          .shown_as("SIZE")
           .word();
       return [options, pid, name] {
         options->has_pid = pid.given();

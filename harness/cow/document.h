@@ -29,4 +29,8 @@ void add_verdict(Json& cow);
 /// The summary for the terminal, from that object: totals, processes, and the mappings and code that copied most.
 std::string cow_text(const Json& cow);
 
+/// What to do next, as a command to paste: where pages were copied, what other ways there are to take a snapshot of as
+/// much memory. Empty where nothing was copied.
+std::string next_step(const Json& cow);
+
 }  // namespace zerotax::cow

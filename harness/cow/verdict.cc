@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
 #include "base/one_line.h"
+#include "base/size.h"
 #include "base/units.h"
 #include "cow/document.h"
 
@@ -63,6 +65,13 @@ void add_verdict(Json& cow) {
   }
   cow["sentence"] = text + ".";
   cow["notes"] = notes_of(cow);
+}
+
+std::string next_step(const Json& cow) {
+  const auto bytes = cow.at("totals").at("copied_bytes").get<std::uint64_t>();
+  // Every fork copies a few pages; below a MiB nobody looks for another way.
+  if (bytes < kMiB) return "";
+  return fmt::format("zerotax snapshot --size {}MiB", std::bit_ceil(bytes) / kMiB);
 }
 
 }  // namespace zerotax::cow

@@ -5,8 +5,9 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/size.h"
-#include "cli/measure_options.h"
+#include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
 #include "core/memory_guard.h"
@@ -41,10 +42,10 @@ struct Options {
   std::string by = "size";
   std::string from = "64KiB";
   std::string to = "256MiB";
-  std::string size;
+  std::string size = kUsualSize;
   double touch = 0;
-  std::string thread = "main";
-  std::int64_t processes = 9;
+  std::string thread = kUsualThread;
+  std::int64_t rounds = kUsualPairs;
   std::int64_t grid = 2;
   std::string cost = "total";
   std::string json;
@@ -53,21 +54,16 @@ struct Options {
   std::vector<Argument> of_touch;  ///< with --by touch only
 };
 
+std::vector<std::string> axis_names() { return {"size", "touch"}; }
+
 void check_words(const Options& options) {
-  if (options.by != "size" && options.by != "touch") {
-    throw UsageError(fmt::format("invalid --by '{}'", options.by), "choose size or touch");
-  }
-  if (options.cost != "calloc" && options.cost != "total") {
-    throw UsageError(fmt::format("invalid --cost '{}'", options.cost), "choose calloc or total");
-  }
+  check_word("--by", options.by, axis_names());
+  check_cost(options.cost);
   const bool by_touch = options.by == "touch";
   for (const Argument& option : by_touch ? options.of_size : options.of_touch) {
     if (!option.given()) continue;
     throw UsageError(fmt::format("{} cannot be given with --by {}", option.name(), options.by),
                      fmt::format("leave it out, or give --by {}", by_touch ? "size" : "touch"));
-  }
-  if (by_touch && options.size.empty()) {
-    throw UsageError("--by touch needs the size of the block", "add it, as in --size 1MiB");
   }
   for (const std::string& word : options.env) {
     const std::string name = word.substr(0, word.find(':'));
@@ -80,8 +76,8 @@ void check_words(const Options& options) {
 }
 
 void check_numbers(const Options& options) {
-  if (options.processes < static_cast<std::int64_t>(kFewestPairs) || options.processes > 1000) {
-    throw UsageError(fmt::format("invalid --processes {}", options.processes), "give 3 to 1000");
+  if (options.rounds < static_cast<std::int64_t>(kFewestPairs) || options.rounds > 1000) {
+    throw UsageError(fmt::format("invalid --rounds {}", options.rounds), "give 3 to 1000");
   }
   if (options.grid < 1 || options.grid > 64) {
     throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 64 sizes per octave");
@@ -190,7 +186,7 @@ ExitStatus crossover(const Options& options) {
                       allocators[1],
                       options.thread,
                       options.cost == "calloc" ? Cost::kCalloc : Cost::kTotal,
-                      static_cast<unsigned>(options.processes),
+                      static_cast<unsigned>(options.rounds),
                       options.timeout_s};
   const Json environment = describe_environment();
   measure(comparison, std::move(places));
@@ -207,31 +203,24 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   arguments.option("A", options->a, "NAME of a built-in allocator, or NAME=PATH of any malloc replacement").required();
   arguments.option("B", options->b, "the other one").required();
-  arguments.option("--env", options->env, "NAME:KEY=VALUE, an environment variable for one of them (repeatable)")
-      .repeatable();
+  add_env(arguments, options->env);
   arguments.option("--by", options->by, "what to vary: size or touch")
-      .completed_by([] {
-        return std::vector<std::string>{"size", "touch"};
-      })
+      .shown_as("AXIS")
+      .completed_by(axis_names)
       .with_default();
   options->of_size = {
-      arguments.option("--from", options->from, "smallest size").with_default(),
-      arguments.option("--to", options->to, "largest size").with_default(),
-      arguments.option("--touch", options->touch, "with --by size: fraction of the pages written, 0 to 1")
-          .with_default(),
-      arguments.option("--grid", options->grid, "sizes per octave to begin with").with_default(),
+      add_from(arguments, options->from),
+      add_to(arguments, options->to),
+      add_touch(arguments, options->touch, "with --by size"),
+      add_grid(arguments, options->grid),
   };
-  options->of_touch = {
-      arguments.option("--size", options->size, "with --by touch: bytes to request from calloc, as in 1MiB")};
-  arguments.option("--thread", options->thread, "thread that allocates: main or worker").with_default();
-  arguments.option("--processes", options->processes, "pairs of processes for each place").with_default();
-  arguments.option("--cost", options->cost, "cost to compare: calloc, or total (calloc + touch + free)")
-      .completed_by([] {
-        return std::vector<std::string>{"calloc", "total"};
-      })
-      .with_default();
-  arguments.option("--json", options->json, "write data and verdict to this file (- is standard output)").path();
-  arguments.option("--timeout", options->timeout_s, "time limit of one process, in seconds").with_default();
+  options->of_touch = {add_size(arguments, options->size, "with --by touch")};
+  add_thread(arguments, options->thread);
+  add_rounds(arguments, options->rounds, "pairs").with_default();
+  arguments.formerly("--processes", "--rounds");
+  add_cost(arguments, options->cost);
+  add_json(arguments, options->json);
+  add_timeout(arguments, options->timeout_s);
   return [options] { return crossover(*options); };
 }
 

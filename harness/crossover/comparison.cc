@@ -165,7 +165,7 @@ std::string crossing_text(const Comparison& comparison, std::size_t k) {
                                          crossing.certain ? "crossing" : "uncertain crossing", at(crossing.at),
                                          at(crossing.interval.low), at(crossing.interval.high), 100 * crossing.share),
                              2);
-  if (!crossing.certain) text += "  uncertain: one of its sides may be noise; more --processes may settle it\n";
+  if (!crossing.certain) text += "  uncertain: one of its sides may be noise; more --rounds may settle it\n";
   if (crossing.jump) text += "  a jump: the ratio more than doubles somewhere in the gap\n";
   text += side_text(comparison, "below", below,
                     fmt::format("{} at {}", ratio_text(crossing.log_ratio_before), at(crossing.bracket.low)),

@@ -2,7 +2,9 @@
 
 #include <memory>
 
-#include "cli/measure_options.h"
+#include "cli/colour.h"
+#include "cli/common_options.h"
+#include "cli/next_step.h"
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "doctor/table.h"
@@ -30,7 +32,8 @@ ExitStatus doctor(const Options& options) {
         machine.is_this() ? describe_environment() : not_available("another machine's files were examined");
     write_file(options.json, json_text(doctor_json(rows, environment)));
   }
-  if (options.json != "-") fmt::print("{}", doctor_text(rows));
+  if (options.json != "-") fmt::print("{}", doctor_text(rows, palette_for(stdout)));
+  say_next(next_step(rows));
   return doctor_status(rows);
 }
 
@@ -38,7 +41,7 @@ const Subcommand command(
     "doctor", "check what would spoil or limit a run on this machine, and how to fix it", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      add_json(arguments, options->json);
       // For tests: files planted below a folder stand for the machine.
       arguments.option("--root", options->root, "read the machine's files below this folder").hidden();
       return [options] { return doctor(*options); };

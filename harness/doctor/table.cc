@@ -21,12 +21,16 @@ std::string state_text(const Finding& finding) {
 }
 
 /// A remedy is meant to be copied, so it is never wrapped.
-std::string row_text(const Row& row) {
+std::string row_text(const Row& row, const Palette& palette) {
   const Finding& finding = row.finding;
   const std::string first = fmt::format(
       "  {:<7} {:<21} ", finding.weight == Weight::kUnknown ? "n/a" : weight_word(finding.weight), row.name);
   const std::string margin(10, ' ');
   std::string text = wrap(state_text(finding), first, std::string(first.size(), ' '));
+  const bool prevents = finding.weight == Weight::kStops || finding.weight == Weight::kSpoils;
+  if (prevents || finding.weight == Weight::kLimits) {
+    text = palette.first_in(text, prevents ? Tone::kWorse : Tone::kDoubtful, weight_word(finding.weight));
+  }
   if (!finding.effect.empty()) text += wrap(finding.effect, margin, margin);
   if (!finding.remedy.empty()) text += fmt::format("{}$ {}\n", margin, finding.remedy);
   return text;
@@ -74,14 +78,25 @@ Json doctor_json(const std::vector<Row>& rows, const Json& environment) {
   return json;
 }
 
-std::string doctor_text(const std::vector<Row>& rows) {
+std::string next_step(const std::vector<Row>& rows) {
+  for (const Weight weight : {Weight::kStops, Weight::kSpoils}) {
+    if (count(rows, weight) == 0) continue;
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+      return row.finding.weight == weight && !row.finding.remedy.empty();
+    });
+    return found != rows.end() ? found->finding.remedy : "";
+  }
+  return "zerotax study";
+}
+
+std::string doctor_text(const std::vector<Row>& rows, const Palette& palette) {
   std::string text;
   const Row* before = nullptr;
   for (const Row& row : rows) {
     if (before == nullptr || before->topic != row.topic) {
       text += fmt::format("{}{}\n", before == nullptr ? "" : "\n", topic_word(row.topic));
     }
-    text += row_text(row);
+    text += row_text(row, palette);
     before = &row;
   }
   return text + "\n" + wrap(summary(rows), "", "");

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/palette.h"
 #include "doctor/check.h"
 
 namespace zerotax::doctor {
@@ -15,6 +16,10 @@ ExitStatus doctor_status(const std::vector<Row>& rows);
 Json doctor_json(const std::vector<Row>& rows, const Json& environment);
 
 /// At most 80 columns: a line for each row, its effect and remedy below it; a summary at the end.
-std::string doctor_text(const std::vector<Row>& rows);
+std::string doctor_text(const std::vector<Row>& rows, const Palette& palette = {});
+
+/// What to do next, as a command to paste: the first remedy of what stops a run, else of what spoils it; a study if
+/// nothing does. Empty if what does has no remedy.
+std::string next_step(const std::vector<Row>& rows);
 
 }  // namespace zerotax::doctor

@@ -4,12 +4,17 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/nearest.h"
+#include "cli/colour.h"
+#include "cli/common_options.h"
 #include "cli/exchange_options.h"
+#include "cli/next_step.h"
 #include "cli/subcommand.h"
 #include "core/fleet/hosts.h"
 #include "core/output_paths.h"
 #include "core/stored_run.h"
 #include "findings/document.h"
+#include "findings/next_step.h"
 #include "findings/outcomes.h"
 
 namespace zerotax::findings {
@@ -33,10 +38,11 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
   if (names.empty()) return;
   for (const std::string& name : names) {
     if (std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.allocator == name; })) continue;
-    std::string there;
-    for (const auto& one : all) there += (there.empty() ? "" : ", ") + one.allocator;
-    throw UsageError(fmt::format("the run does not contain '{}'", name),
-                     there.empty() ? "it has no points at all" : "it has " + there);
+    std::vector<std::string> there;
+    for (const auto& one : all) there.push_back(one.allocator);
+    const std::string problem = fmt::format("the run does not contain '{}'", name);
+    if (there.empty()) throw UsageError(problem, "it has no points at all");
+    refuse_word(problem, name, there);
   }
   std::erase_if(all,
                 [&](const auto& one) { return std::find(names.begin(), names.end(), one.allocator) == names.end(); });
@@ -58,10 +64,11 @@ ExitStatus findings(const Options& options) {
   const exchange::OutcomeList outcomes = findings_outcomes(all, json, notes);
   options.exchange.write(outcomes, json);
   if (!options.exchange.silent()) {
-    fmt::print("{}", findings_text(json));
+    fmt::print("{}", findings_text(json, palette_for(stdout)));
     for (const std::string& note : notes) fmt::print("\n{}\n", note);
   }
   options.exchange.print_annotations(outcomes);
+  say_next(next_step(all, run.points));
   return json.at("findings").empty() ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
@@ -70,7 +77,7 @@ const Subcommand command(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();
-      arguments.option("--allocator", options->allocators, "only of this one (repeatable)").repeatable();
+      add_allocators(arguments, options->allocators, "all of the run");
       options->exchange.add(arguments);
       return [options] { return findings(*options); };
     });

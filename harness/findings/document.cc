@@ -191,7 +191,7 @@ std::string findings_count(const Json& findings) {
   return fmt::format("{}: {}", format_counted(all.size(), "finding"), kinds);
 }
 
-std::string findings_text(const Json& findings) {
+std::string findings_text(const Json& findings, const Palette& palette) {
   std::string text = findings_count(findings) + "\n";
   std::string last;
   for (const Json& finding : findings.at("findings")) {
@@ -200,8 +200,11 @@ std::string findings_text(const Json& findings) {
     if (!finding.at("env").empty()) label += " with " + env_words(finding.at("env"));
     if (label != last) text += "\n" + wrap(label, "", "  ");
     last = label;
-    text +=
-        fmt::format("\n  {:<7} {}\n", finding.at("severity").get<std::string>(), finding.at("id").get<std::string>());
+    const auto severity = finding.at("severity").get<std::string>();
+    const std::string cell = fmt::format("{:<7}", severity);
+    text += fmt::format("\n  {} {}\n",
+                        severity == "low" ? cell : palette(severity == "high" ? Tone::kWorse : Tone::kDoubtful, cell),
+                        finding.at("id").get<std::string>());
     text += wrap(finding.at("sentence").get<std::string>(), "    ", "    ");
     const Json& evidence = finding.at("evidence");
     const auto [least, most] = std::minmax_element(evidence.begin(), evidence.end(), [](const Json& a, const Json& b) {

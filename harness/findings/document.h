@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/palette.h"
 #include "core/typed_point.h"
 #include "findings/finding.h"
 #include "findings/rule.h"
@@ -50,7 +51,7 @@ Json findings_json(const std::vector<AllocatorFindings>& all, const std::string&
 std::string findings_sentence(const Json& findings);
 
 /// For people, of that object: at most 80 columns.
-std::string findings_text(const Json& findings);
+std::string findings_text(const Json& findings, const Palette& palette = {});
 
 /// "3 findings: 1 high, 2 low", or "no findings".
 std::string findings_count(const Json& findings);

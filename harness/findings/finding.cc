@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "base/nearest.h"
 #include "base/size.h"
 #include "base/units.h"
 
@@ -26,7 +26,7 @@ Severity parse_severity(std::string_view word) {
   for (const Severity each : {Severity::kLow, Severity::kMedium, Severity::kHigh}) {
     if (severity_word(each) == word) return each;
   }
-  throw UsageError(fmt::format("invalid severity '{}'", word), "choose low, medium or high");
+  refuse_word(fmt::format("invalid severity '{}'", word), std::string(word), {"low", "medium", "high"});
 }
 
 std::string finding_id(const std::string& allocator, const Finding& finding) {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
-#include "cli/measure_options.h"
+#include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "core/document.h"
 #include "core/interrupt.h"
@@ -20,13 +20,13 @@ namespace {
 
 constexpr const char* kExamples =
     "  zerotax fork\n"
-    "  zerotax fork --most 1GiB --rounds 3\n"
+    "  zerotax fork --to 1GiB --rounds 3\n"
     "  zerotax fork --json fork.json && /usr/bin/python3 plots/fork.py fork.json\n"
     "  zerotax fork --read old.json --json fork.json\n";
 
 struct Options {
-  std::string most = "8GiB";
-  int rounds = 5;
+  std::string to = "8GiB";
+  int rounds = kUsualRounds;
   double seconds = 3;
   std::string read;
   std::string json;
@@ -34,9 +34,9 @@ struct Options {
 
 ForkPlan plan_of(const Options& options) {
   ForkPlan plan;
-  plan.most_bytes = parse_size(options.most);
+  plan.most_bytes = parse_size(options.to);
   if (plan.most_bytes < kMiB || plan.most_bytes > 1024 * kGiB) {
-    throw UsageError(fmt::format("invalid --most '{}'", options.most), "give 1MiB to 1024GiB");
+    throw UsageError(fmt::format("invalid --to '{}'", options.to), "give 1MiB to 1024GiB");
   }
   if (options.rounds < 1 || options.rounds > 1000) {
     throw UsageError(fmt::format("invalid --rounds {}", options.rounds), "give a number from 1 to 1000");
@@ -76,15 +76,16 @@ ExitStatus fork(const Options& options) {
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  arguments.option("--most", options->most, "populated memory of the largest process that forks").with_default();
-  arguments.option("--rounds", options->rounds, "number of times to measure each size, each time in a new process")
-      .with_default();
+  add_to(arguments, options->to, "populated memory of the largest process that forks");
+  arguments.formerly("--most", "--to");
+  add_rounds(arguments, options->rounds, "").with_default();
   arguments
       .option("--seconds", options->seconds,
               "CPU time to sample the kernel for in each process, in seconds (0: no sampling)")
+      .shown_as("SECONDS")
       .with_default();
-  arguments.option("--read", options->read, "measure nothing: show this earlier file of --json").path();
-  arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+  add_read(arguments, options->read);
+  add_json(arguments, options->json);
   return [options] { return fork(*options); };
 }
 

@@ -129,7 +129,7 @@ void ForkTarget::wait_for(const std::string& word) {
   const std::string line = said.substr(0, said.find('\n'));
   throw MachineError(
       line.empty() ? "the forking process was killed (out of memory?)" : fmt::format("the forking process: {}", line),
-      "ask for less (--most), or raise the limit");
+      "ask for less (--to), or raise the limit");
 }
 
 ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod method) {
@@ -139,7 +139,7 @@ ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod m
   if (::write(to_.get(), "go\n", 3) != 3) throw MachineError("the forking process has ended", "try again");
   wait_for("done\n");
   if (record_->error != 0) {
-    throw MachineError(fmt::format("a fork failed ({})", std::strerror(record_->error)), "ask for less (--most)");
+    throw MachineError(fmt::format("a fork failed ({})", std::strerror(record_->error)), "ask for less (--to)");
   }
   return {{&record_->call_ns[0], &record_->call_ns[record_->done]},
           {&record_->gone_ns[0], &record_->gone_ns[record_->done]}};

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
@@ -31,7 +32,7 @@ struct BisectOptions {
   std::string expect;
   std::string case_name = "calloc_loop";
   double touch = 0;
-  std::string thread = "main";
+  std::string thread = kUsualThread;
   bool first_parent = false;
   std::string report;
   std::string json;
@@ -115,28 +116,29 @@ const Subcommand bisect_command(
     "bisect", "find the commit that changed what an allocator does, by git bisect", kBisectExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<BisectOptions>();
-      options->common.add(
-          arguments, "bytes to request from calloc; without --expect repeatable (default: the points of a baseline)",
-          "without --expect: do not search where behaviour changes");
-      arguments.option("--good", options->good, "a tag, branch or commit that is as expected").required().word();
-      arguments.option("--bad", options->bad, "a later one that is not").required().word();
+      options->common.add(arguments, "with --expect METRIC one",
+                          "without --expect: do not search where behaviour changes");
+      arguments.option("--good", options->good, "a tag, branch or commit that is as expected")
+          .shown_as("COMMIT")
+          .required()
+          .word();
+      arguments.option("--bad", options->bad, "a later one that is not").shown_as("COMMIT").required().word();
       arguments
           .option(
               "--expect", options->expect,
               "what is true of good versions: a deterministic metric, thresholds or a rule of findings, == != < <= > "
               "or >=, and a value")
+          .shown_as("CONDITION")
           .word();
-      options->of_a_point = {
-          arguments.option("--case", options->case_name, "with --expect METRIC: what the program does").with_default(),
-          arguments.option("--touch", options->touch, "with --expect METRIC: fraction of the pages written")
-              .with_default(),
-          arguments.option("--thread", options->thread, "with --expect METRIC: main or worker").with_default()};
+      options->of_a_point = {add_case(arguments, options->case_name, "with --expect METRIC"),
+                             add_touch(arguments, options->touch, "with --expect METRIC"),
+                             add_thread(arguments, options->thread, "with --expect METRIC")};
       arguments.flag("--first-parent", options->first_parent, "follow first parents only");
       arguments
           .option("--report", options->report,
                   "write the draft of a report to this file (Markdown; - is standard output)")
           .path();
-      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      add_json(arguments, options->json);
       return [options] { return bisect_versions(*options); };
     });
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "cli/common_options.h"
 #include "cli/fleet_options.h"
 #include "cli/subcommand.h"
 #include "core/figures.h"
@@ -169,20 +170,22 @@ const Subcommand history_command(
     "history", "build and measure the versions of a project, and say which one changed what", kHistoryExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<HistoryOptions>();
-      options->common.add(arguments, "bytes to request from calloc (repeatable; default: the points of a baseline)",
-                          "measure the sizes only, and do not search where behaviour changes");
+      options->common.add(arguments, "", "measure the sizes only, and do not search where behaviour changes");
       arguments.flag("--again", options->again, "build and measure again what an earlier run has");
       arguments
           .option("--tags", options->tags,
                   "tags that match this pattern, as in 'v2.*' (repeatable; default: the recipe's)")
+          .shown_as("PATTERN")
           .word()
           .repeatable();
-      arguments.option("--range", options->range, "the commits from A to B, as in v2.1.0..HEAD").word();
+      arguments.option("--range", options->range, "the commits from A to B, as in v2.1.0..HEAD")
+          .shown_as("A..B")
+          .word();
       arguments.flag("--all-parents", options->all_parents, "every commit of the range, not only first parents");
       arguments
           .option("--out", options->out, "folder for the JSON, the table and the figure; new, or of an earlier run")
           .path();
-      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      add_json(arguments, options->json);
       arguments.option("--html", options->html, "write a page with the versions as its axis to this file").path();
       options->fleet.add(arguments);
       return [options] { return history(*options); };

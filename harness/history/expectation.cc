@@ -1,7 +1,6 @@
 #include "history/expectation.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -113,8 +112,7 @@ void Expectation::take_value(const std::string& value) {
   if (subject_ == Subject::kMetric && row.kind == MetricKind::kWord) {
     const std::vector<std::string> words = words_of(row);
     if (std::find(words.begin(), words.end(), value) == words.end()) {
-      throw UsageError(fmt::format("--expect: {} is never '{}'", name_, value),
-                       fmt::format("choose: {}", fmt::join(words, ", ")));
+      refuse_word(fmt::format("--expect: {} is never '{}'", name_, value), value, words);
     }
     if (operator_ != Operator::kEqual && operator_ != Operator::kUnequal) {
       throw UsageError(fmt::format("--expect: {} is a word, which is neither more nor less than another", name_),

@@ -10,6 +10,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "check/plan.h"
+#include "cli/common_options.h"
 #include "core/plan.h"
 
 namespace zerotax::history {
@@ -38,29 +39,33 @@ std::string name_of_folder(const std::string& folder) {
 
 }  // namespace
 
-void CommonOptions::add(Arguments& arguments, const char* sizes_words, const char* no_thresholds_words) {
+void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char* no_thresholds_words) {
   arguments.option("--repo", repository, "folder of the project's git repository, bare or not; it is only read")
       .required()
       .path();
   arguments
       .option("--recipe", recipe,
               "how to build a version: a recipe by its name, or the file of one (results/schema/recipe.schema.json)")
+      .shown_as("RECIPE")
       .word()
       .completed_by(recipe_names);
   arguments
       .option("--build", build,
               "instead of a recipe: a command for sh, run in the folder of the version's files; {source} stands for "
               "that folder, {build} for an empty one beside it, {jobs} for --jobs")
+      .shown_as("COMMAND")
       .word();
   arguments
       .option("--library", library, "with --build: the library it makes, a pattern, below {source}, or as {build}/FILE")
       .path();
-  arguments.option("--size", sizes, sizes_words).repeatable();
-  arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)");
-  arguments.option("--build-timeout", build_timeout_s, "time limit of one build, in seconds").with_default();
-  arguments.option("--timeout", timeout_s, "time limit of one point, in seconds").with_default();
+  add_sizes(arguments, sizes, "the points of a baseline", sizes_more);
+  arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)").shown_as("N");
+  arguments.option("--build-timeout", build_timeout_s, "time limit of each build, in seconds")
+      .shown_as("SECONDS")
+      .with_default();
+  add_timeout(arguments, timeout_s);
   arguments.flag("--no-thresholds", no_thresholds, no_thresholds_words);
-  arguments.option("--to", to, "largest size at which a threshold is looked for (default: 256MiB)").word();
+  add_to(arguments, to, "at which a threshold is looked for; default: 256MiB").word();
 }
 
 Recipe CommonOptions::chosen_recipe() const {

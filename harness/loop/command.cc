@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
@@ -29,20 +30,20 @@ constexpr std::int64_t kMostCalls = 1'000'000'000;
 
 struct Options {
   MeasureOptions measure;
-  std::int64_t calls = 10'000;
+  std::int64_t ops = 10'000;
   double seconds = 1;
   double touch = 0;
 };
 
 LoopRequest request_of(const Options& options) {
-  if (options.calls < 1 || options.calls > kMostCalls) {
-    throw UsageError(fmt::format("invalid --calls {}", options.calls), "give 1 to 1000000000");
+  if (options.ops < 1 || options.ops > kMostCalls) {
+    throw UsageError(fmt::format("invalid --ops {}", options.ops), "give 1 to 1000000000");
   }
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds),
                      "give seconds, more than 0 and at most 86400");
   }
-  LoopRequest request{static_cast<std::uint32_t>(options.calls), options.seconds, options.touch, {}};
+  LoopRequest request{static_cast<std::uint32_t>(options.ops), options.seconds, options.touch, {}};
   for (const std::string& size : options.measure.sizes) request.sizes.push_back(parse_size(size));
   if (request.sizes.empty()) request.sizes = {100 * kMiB, 1000 * kMiB};
   check_axes({{"calloc_loop", "malloc_loop"}, request.sizes, {options.touch}, {"main"}});
@@ -82,17 +83,16 @@ const Subcommand command(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);
-      arguments
-          .option("--size", options->measure.sizes, "bytes of each block (repeatable; default: 100MiB and 1000MiB)")
-          .repeatable();
-      arguments.option("--calls", options->calls, "calls of each loop").with_default();
+      add_sizes(arguments, options->measure.sizes, "100MiB and 1000MiB");
+      add_ops(arguments, options->ops).with_default();
+      arguments.formerly("--calls", "--ops");
       arguments
           .option("--seconds", options->seconds,
                   "how long a loop may take; the total of a longer one is estimated from the calls it made")
+          .shown_as("SECONDS")
           .with_default();
-      arguments.option("--touch", options->touch, "fraction of the pages written between the call and free, 0 to 1")
-          .with_default();
-      arguments.option("--json", options->measure.json, "write everything to this file (- is standard output)").path();
+      add_touch(arguments, options->touch);
+      add_json(arguments, options->measure.json);
       return [options] { return run(*options); };
     });
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "base/nearest.h"
 #include "observe/symbols.h"
 
 namespace zerotax {
@@ -67,8 +67,7 @@ StackWeight parse_stack_weight(const std::string& name) {
   for (const NamedWeight& known : kWeights) {
     if (name == known.name) return known.weight;
   }
-  throw UsageError(fmt::format("unknown weight '{}'", name),
-                   fmt::format("choose one of {}", fmt::join(stack_weight_names(), ", ")));
+  refuse_word(fmt::format("unknown weight '{}'", name), name, stack_weight_names());
 }
 
 const char* stack_weight_title(StackWeight weight) {

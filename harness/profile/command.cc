@@ -5,7 +5,7 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "cli/measure_options.h"
+#include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
@@ -35,18 +35,18 @@ struct Options {
   std::string allocator;
   std::vector<std::string> env;
   std::string case_name = "calloc_loop";
-  std::string size = "100MiB";
+  std::string size = kUsualSize;
   double touch = 0;
-  std::string thread = "main";
+  std::string thread = kUsualThread;
   double seconds = 0;
   bool wall = false;
-  bool threads = false;
+  bool by_thread = false;
   pid_t pid = 0;
   bool has_pid = false;
   bool has_seconds = false;
   unsigned hz = 997;
   double least = 1;
-  std::string out;
+  std::string text;
   std::string json;
   std::string folded;
   std::string svg;
@@ -92,15 +92,16 @@ void check(const Options& options, const std::vector<std::string>& words) {
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
   check_outputs(
-      {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
+      {{"--text", options.text}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}},
+      inputs);
 }
 
-ProfileOptions sampling(const Options& options) { return {options.hz, options.wall, options.threads}; }
+ProfileOptions sampling(const Options& options) { return {options.hz, options.wall, options.by_thread}; }
 
 ProfiledRun profile_program(const Options& options, const std::vector<std::string>& words, ProfileSubject& subject) {
   subject.command = words;
   ProfileOptions how = sampling(options);
-  how.by_thread = options.wall || options.threads;
+  how.by_thread = options.wall || options.by_thread;
   return profile_command(words, resolve_program_allocator(options.allocator, options.env), how);
 }
 
@@ -148,8 +149,8 @@ ExitStatus profile(const Options& options) {
   if (!options.folded.empty() && !misleads) write_file(options.folded, folded_text(folded_stacks(run.data)));
   if (!options.svg.empty() && !misleads) write_file(options.svg, flame_graph(subject, run.data));
   const std::string text = profile_text(json, 80, options.least / 100);
-  if (!options.out.empty()) {
-    write_file(options.out, text);
+  if (!options.text.empty()) {
+    write_file(options.text, text);
   } else if (words.empty()) {
     if (options.json != "-" && options.folded != "-") fmt::print("{}", text);
   } else {
@@ -161,36 +162,37 @@ ExitStatus profile(const Options& options) {
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   options->of_start = {
-      arguments.option("--allocator", options->allocator,
-                       "NAME of a built-in allocator, or NAME=PATH of any malloc replacement (default: glibc for a "
-                       "case, a command's own)"),
-      arguments.option("--env", options->env, "NAME:KEY=VALUE, a variable for that allocator").repeatable(),
+      add_allocator(arguments, options->allocator, "glibc for a case, a command's own"),
+      add_env(arguments, options->env),
   };
   options->of_case = {
-      arguments.option("--case", options->case_name, "case to run when no command is given").with_default(),
-      arguments.option("--size", options->size, "bytes to request from calloc").with_default(),
-      arguments.option("--touch", options->touch, "fraction of the pages written, 0 to 1").with_default(),
-      arguments.option("--thread", options->thread, "main or worker: the thread that allocates").with_default(),
+      add_case(arguments, options->case_name, "where no command is given"),
+      add_size(arguments, options->size),
+      add_touch(arguments, options->touch),
+      add_thread(arguments, options->thread),
   };
   const Argument pid =
-      arguments.option("-p,--pid", options->pid, "sample this running process and its descendants; it is not stopped");
-  const Argument seconds = arguments.option("--seconds", options->seconds,
-                                            "seconds to repeat the case for (default: 2), or to sample --pid (default: "
-                                            "10)");
+      arguments.option("-p,--pid", options->pid, "sample this running process and its descendants; it is not stopped")
+          .shown_as("PID");
+  const Argument seconds = arguments
+                               .option("--seconds", options->seconds,
+                                       "seconds to repeat the case for (default: 2), or to sample --pid (default: 10)")
+                               .shown_as("SECONDS");
   arguments.flag("--wall", options->wall,
                  "sample every thread, running or blocked, by the clock on the wall, not by CPU time");
-  arguments.flag("--threads", options->threads,
+  arguments.flag("--by-thread", options->by_thread,
                  "a call tree for each thread (always with --pid, or --wall and a "
                  "command)");
+  arguments.formerly("--threads", "--by-thread");
   arguments.option("--hz", options->hz, "samples per second of CPU time (--wall: of each thread's time)")
+      .shown_as("N")
       .with_default();
   arguments.option("--least", options->least, "leave out branches of the call tree below this percentage")
+      .shown_as("PERCENT")
       .with_default();
-  arguments
-      .option("--out", options->out,
-              "write the summary to this file (default: stdout for a case, stderr for a command)")
-      .path();
-  arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+  add_text(arguments, options->text, "stdout for a case, stderr for a command");
+  arguments.formerly("--out", "--text");
+  add_json(arguments, options->json);
   arguments.option("--folded", options->folded, "write the stacks as flame graph tools read them").path();
   arguments.option("--svg", options->svg, "draw a flame graph of CPU time to this file").path();
   return [options, pid, seconds] {

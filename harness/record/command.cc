@@ -3,7 +3,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/measure_options.h"
+#include "cli/common_options.h"
+#include "cli/next_step.h"
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
@@ -27,7 +28,7 @@ constexpr const char* kExamples =
 struct RecordOptions {
   std::string allocator;
   std::vector<std::string> env;
-  std::string out;
+  std::string text;
   std::string json;
   std::string folded;
   std::string svg;
@@ -57,7 +58,8 @@ ExitStatus run(const RecordOptions& options) {
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
   check_outputs(
-      {{"--out", options.out}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}}, inputs);
+      {{"--text", options.text}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}},
+      inputs);
   const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
   RecordArena arena;
   const std::string started = utc_now();
@@ -67,11 +69,12 @@ ExitStatus run(const RecordOptions& options) {
   const FoldedStacks stacks = fold_sites(record.at("sites"), weight);
   if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
   if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
-  if (options.out.empty()) {
+  if (options.text.empty()) {
     fmt::print(stderr, "{}", record_text(record));
   } else {
-    write_file(options.out, record_text(record));
+    write_file(options.text, record_text(record));
   }
+  say_next(next_step(record));
   return static_cast<ExitStatus>(result.exit_status);
 }
 
@@ -80,12 +83,11 @@ const Subcommand command(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<RecordOptions>();
       arguments.keep_leftover();
-      arguments.option("--allocator", options->allocator,
-                       "run it with this allocator: NAME of a built-in one, or NAME=PATH of any "
-                       "malloc replacement (default: its own)");
-      arguments.option("--env", options->env, "NAME:KEY=VALUE, a variable for that allocator").repeatable();
-      arguments.option("--out", options->out, "write the summary to this file (default: stderr)").path();
-      arguments.option("--json", options->json, "write everything to this file (- is standard output)").path();
+      add_allocator(arguments, options->allocator, "the program's own");
+      add_env(arguments, options->env);
+      add_text(arguments, options->text, "stderr");
+      arguments.formerly("--out", "--text");
+      add_json(arguments, options->json);
       arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
           .path();
       arguments.option("--svg", options->svg, "draw them as a flame graph").path();
@@ -93,6 +95,7 @@ const Subcommand command(
           .option("--weight", options->weight,
                   "weight for --folded and --svg: bytes that are redundant, zeroed, kernel (zeroed by the kernel), "
                   "refilled or returned; or ns (of large stores)")
+          .shown_as("WEIGHT")
           .completed_by(stack_weight_names)
           .with_default();
       return [options, arguments] {

@@ -15,4 +15,7 @@ Json record_json(const RecordTarget& target, const ForegroundResult& run, Record
 /// The summary for the terminal, from that object: 80 columns.
 std::string record_text(const Json& record);
 
+/// What to do next, as a command to paste: remedies for the program, if its zeroing costs enough. Else empty.
+std::string next_step(const Json& record);
+
 }  // namespace zerotax::record

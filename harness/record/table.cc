@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/names.h"
+#include "base/shell.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -239,6 +240,13 @@ std::string record_text(const Json& record) {
   return text + tax_text(record.at("tax")) + returned_text(record.at("totals").at("returned")) + sites(record) +
          advice_text(record.at("tax")) + totals(record) + remarks(record) + histogram(record) + processes(record) +
          warnings(record) + pointer_text(record.at("tax"));
+}
+
+std::string next_step(const Json& record) {
+  if (!is_worth_advice(record.at("tax"))) return "";
+  std::vector<std::string> words{"zerotax", "advise", "--"};
+  for (const Json& word : record.at("command")) words.push_back(word.get<std::string>());
+  return shell_text(words);
 }
 
 }  // namespace zerotax::record

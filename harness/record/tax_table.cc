@@ -111,13 +111,16 @@ std::string tax_text(const Json& tax) {
 
 std::string advice_text(const Json& tax) { return "\n" + wrap(tax.at("advice").get<std::string>(), "", ""); }
 
-std::string pointer_text(const Json& tax) {
+bool is_worth_advice(const Json& tax) {
   const Json& rows = tax.at("rows");
-  const bool worth_it = std::any_of(rows.begin(), rows.end(), [](const Json& row) {
+  return std::any_of(rows.begin(), rows.end(), [](const Json& row) {
     const Json& share = row.at("share_of_cpu");
     return share.is_number() && share.get<double>() >= kNoticed;
   });
-  return worth_it ? "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n" : "";
+}
+
+std::string pointer_text(const Json& tax) {
+  return is_worth_advice(tax) ? "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n" : "";
 }
 
 std::string returned_text(const Json& returned) {

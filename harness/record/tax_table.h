@@ -12,6 +12,9 @@ std::string tax_text(const Json& tax);
 /// What to try next: one sentence.
 std::string advice_text(const Json& tax);
 
+/// Whether zeroing costs so much of a program's CPU time that remedies are worth trying.
+bool is_worth_advice(const Json& tax);
+
 /// One line that names the command which tries remedies; empty if no cause takes time enough.
 std::string pointer_text(const Json& tax);
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "core/document.h"
@@ -22,14 +23,14 @@ namespace {
 
 constexpr const char* kExamples =
     "  zerotax snapshot\n"
-    "  zerotax snapshot --array 256MiB --alternative none --alternative fork --alternative uffd_wp\n"
+    "  zerotax snapshot --size 256MiB --alternative none --alternative fork --alternative uffd_wp\n"
     "  zerotax snapshot --allocator mine=./libmine.so --json snapshot.json --svg snapshot.svg\n"
-    "  zerotax snapshot --array 64MiB --hold 0.5\n"
+    "  zerotax snapshot --size 64MiB --hold 0.5\n"
     "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
 
 struct Options {
   MeasureOptions measure;
-  std::string array = "1GiB";
+  std::string size = "1GiB";
   std::string batch = "2MiB";
   std::vector<std::string> alternatives;
   std::string svg;
@@ -39,7 +40,7 @@ struct Options {
 
 SnapshotPlan plan_of(const Options& options) {
   SnapshotPlan plan = options.plan;
-  plan.parameters.array_bytes = parse_size(options.array);
+  plan.parameters.array_bytes = parse_size(options.size);
   plan.parameters.batch_bytes = parse_size(options.batch);
   plan.timeout_s = options.measure.timeout_s;
   check_snapshot(plan.parameters);
@@ -98,34 +99,36 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   SnapshotParameters& parameters = options->plan.parameters;
   parameters.writers = cpus;
   parameters.checkpointers = std::max(1U, cpus / 4);
-  arguments.option("--array", options->array, "bytes of the array").with_default();
-  arguments.option("--batch", options->batch, "bytes to copy, and to unmap, at a time").with_default();
-  arguments.option("--writers", parameters.writers, "threads that write to the array").with_default();
-  arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it").with_default();
-  arguments.option("--passes", parameters.passes, "number of times the writers write the array").with_default();
+  add_size(arguments, options->size, "an array");
+  arguments.formerly("--array", "--size");
+  arguments.option("--batch", options->batch, "bytes to copy, and to unmap, at a time").shown_as("SIZE").with_default();
+  arguments.option("--writers", parameters.writers, "threads that write to the array").shown_as("N").with_default();
+  arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it").shown_as("N").with_default();
+  arguments.option("--passes", parameters.passes, "number of times the writers write the array")
+      .shown_as("N")
+      .with_default();
   arguments
       .option("--hold", parameters.hold,
               "hold the writers until this share of the array is copied, and copy the rest after they end "
               "(1: until the child ends); makes counts exact and times meaningless")
+      .shown_as("SHARE")
       .in_range(0.0, 1.0);
   arguments
       .option("--alternative", options->alternatives,
               "way to take the snapshot (repeatable; default: all; an unknown name lists them)")
+      .shown_as("NAME")
       .completed_by([] {
         std::vector<std::string> names;
         for (const SnapshotAlternative& each : chosen_alternatives({})) names.push_back(each.name);
         return names;
       })
       .repeatable();
-  arguments.option("--repeat", options->plan.repeat, "timing runs of each alternative")
-      .in_range(1, 1000)
-      .with_default();
-  options->measure.add_allocators(arguments);
-  arguments.find("--allocator")
-      .described("NAME of a built-in allocator, or NAME=PATH of any malloc replacement (repeatable; default: glibc)");
-  arguments.find("--timeout").described("seconds for one run");
-  arguments.option("--read", options->read, "measure nothing: show this earlier file of --json").path();
-  arguments.option("--json", options->measure.json, "write everything to this file (- is standard output)").path();
+  options->plan.repeat = kUsualRounds;
+  add_rounds(arguments, options->plan.repeat, "").in_range(1, 1000).with_default();
+  arguments.formerly("--repeat", "--rounds");
+  options->measure.add_allocators(arguments, "glibc");
+  add_read(arguments, options->read);
+  add_json(arguments, options->measure.json);
   arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
   return [options] { return run(*options); };
 }

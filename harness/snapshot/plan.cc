@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,12 +57,12 @@ std::vector<SnapshotAlternative> all_alternatives() {
 }  // namespace
 
 void check_snapshot(const SnapshotParameters& parameters) {
-  check_pages("--array", parameters.array_bytes);
+  check_pages("--size", parameters.array_bytes);
   check_pages("--batch", parameters.batch_bytes);
   if (parameters.batch_bytes > parameters.array_bytes) {
     throw UsageError(fmt::format("--batch {} is larger than the array of {}", format_size(parameters.batch_bytes),
                                  format_size(parameters.array_bytes)),
-                     "give a smaller --batch, or a larger --array");
+                     "give a smaller --batch, or a larger --size");
   }
   // NaN passes every range check.
   if (std::isnan(parameters.hold)) {
@@ -77,8 +76,8 @@ void check_snapshot(const SnapshotParameters& parameters) {
                                     ? why_too_large(3 * parameters.array_bytes)
                                     : "it does not fit into the address space";
   if (too_large.empty()) return;
-  throw UsageError(fmt::format("--array {}: {}", format_size(parameters.array_bytes), too_large),
-                   "give a smaller --array: a snapshot needs three times as much");
+  throw UsageError(fmt::format("--size {}: {}", format_size(parameters.array_bytes), too_large),
+                   "give a smaller --size: a snapshot needs three times as much");
 }
 
 std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names) {
@@ -96,8 +95,7 @@ std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::stri
     const auto same = [&](const SnapshotAlternative& each) { return each.name == name; };
     const auto found = std::find_if(all.begin(), all.end(), same);
     if (found == all.end()) {
-      throw UsageError(fmt::format("unknown alternative '{}'", name),
-                       fmt::format("{}choose from: {}", did_you_mean(name, known), fmt::join(known, ", ")));
+      refuse_word(fmt::format("unknown alternative '{}'", name), name, known);
     }
     if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(*found);
   }

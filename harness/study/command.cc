@@ -6,6 +6,7 @@
 
 #include "base/size.h"
 #include "cli/measure_options.h"
+#include "cli/next_step.h"
 #include "cli/subcommand.h"
 #include "core/document.h"
 #include "core/figures.h"
@@ -17,6 +18,7 @@
 #include "core/stored_run.h"
 #include "findings/cliff_edges.h"
 #include "findings/document.h"
+#include "findings/next_step.h"
 #include "os/input_file.h"
 #include "study/plan.h"
 #include "study/summary.h"
@@ -24,9 +26,11 @@
 
 namespace zerotax::study {
 
+using findings::AllocatorFindings;
 using findings::find_findings;
 using findings::findings_count;
 using findings::findings_json;
+using findings::next_step;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;
@@ -142,8 +146,9 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   }
   const StoredRun stored = read_stored_run(folder);
   fleet::leave_out_times(stored.comparable_times, points);
-  const Json findings =
-      findings_json(find_findings(points, stored.thresholds, {stored.edges, stored.controls}), folder);
+  const std::vector<AllocatorFindings> found =
+      find_findings(points, stored.thresholds, {stored.edges, stored.controls});
+  const Json findings = findings_json(found, folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
   fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
@@ -155,6 +160,7 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const std::string no_page = write_report_page(folder);
   if (no_page.empty()) fmt::print("Page: {}/report.html (one file, for any browser)\n", folder);
   if (!no_page.empty()) fmt::print(stderr, "zerotax: no page: {}\n", no_page);
+  say_next(next_step(found, points));
   const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }

@@ -90,7 +90,7 @@ std::string frees_text(const std::vector<Point>& points) {
 
 }  // namespace
 
-std::string points_table(const std::vector<Point>& points) {
+std::string points_table(const std::vector<Point>& points, const Palette& palette) {
   std::string text = fmt::format("{:<22} {:>9} {:>5} {:>9} {:>9} {:>9} {:>9}\n", "allocator", "size", "touch", "calloc",
                                  "faults", "zeroed", "redundant");
   for (const Point& point : points) {
@@ -99,15 +99,18 @@ std::string points_table(const std::vector<Point>& points) {
       text += "skipped\n";
       continue;
     }
-    text += fmt::format("{:>9} {:>9} {:>9} {:>9}{}\n", time_word(point, Metric::kCallocNs),
+    const std::string redundant = fmt::format("{:>9}", bytes_word(point, Metric::kRedundantZeroedBytes));
+    const bool needless = point.count(Metric::kRedundantZeroedBytes).value_or(0) > 0;
+    text += fmt::format("{:>9} {:>9} {:>9} {}{}\n", time_word(point, Metric::kCallocNs),
                         count_word(point, Metric::kCallocFaults), bytes_word(point, Metric::kZeroedBytes),
-                        bytes_word(point, Metric::kRedundantZeroedBytes), point.is_ok() ? "" : " !");
+                        needless ? palette(Tone::kWorse, redundant) : redundant,
+                        point.is_ok() ? "" : palette(Tone::kWorse, " !"));
   }
   text += modes_list(points) + transfers_table(points) + forks_table(points) + frees_text(points);
   for (const Point& point : points) {
     if (point.is_ok()) continue;
     text += fmt::format("{} {}, touch {:g}: {}: {}\n", point.allocator, format_size(point.size_bytes), point.touch,
-                        word_of(point.status), point.reason.value_or(""));
+                        palette(Tone::kWorse, word_of(point.status)), point.reason.value_or(""));
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
@@ -40,7 +41,7 @@ const Subcommand summary_subcommand(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<SummaryOptions>();
       arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();
-      arguments.option("--json", options->json, "write the summary to this file (- is standard output)").path();
+      add_json(arguments, options->json);
       return [options] { return summary(*options); };
     });
 

@@ -6,8 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/nearest.h"
 #include "base/size.h"
+#include "cli/common_options.h"
 #include "cli/measure_options.h"
+#include "cli/next_step.h"
+#include "cli/plot_option.h"
 #include "cli/subcommand.h"
 #include "core/document.h"
 #include "core/fleet/job_folder.h"
@@ -15,6 +19,7 @@
 #include "core/output_paths.h"
 #include "core/results.h"
 #include "thresholds/map.h"
+#include "thresholds/plot.h"
 #include "thresholds/session.h"
 #include "thresholds/table.h"
 
@@ -27,7 +32,7 @@ constexpr const char* kExamples =
     "  zerotax thresholds --case refill_loop\n"
     "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n"
     "  zerotax thresholds --on slurm --out /shared/thresholds\n"
-    "  zerotax thresholds --read old.json --json thresholds.json\n";
+    "  zerotax thresholds --read old.json --json thresholds.json --plot\n";
 
 struct Options {
   MeasureOptions measure;
@@ -37,6 +42,7 @@ struct Options {
   unsigned grid = 2;
   std::string read;
   std::string json;
+  bool plot = false;
   bool has_from = false;  ///< --from was given, and so on
   bool has_to = false;
   bool has_grid = false;
@@ -45,15 +51,12 @@ struct Options {
   /// What is not given depends on the case. Throws UsageError for a case whose thresholds cannot be searched.
   void take_defaults() {
     if (case_name == kPlainCase) return;
-    if (case_name != kRefillCase) {
-      throw UsageError(fmt::format("invalid --case '{}'", case_name),
-                       fmt::format("choose: {}, {}", kPlainCase, kRefillCase));
-    }
+    check_word("--case", case_name, {kPlainCase, kRefillCase});
     if (!has_from) from = fmt::format("{}KiB", kRefillFrom / kKiB);
     if (!has_to) to = fmt::format("{}MiB", kRefillTo / kMiB);
     if (!has_grid) grid = kRefillPerOctave;
     if (measure.touches.empty()) measure.touches = {1};
-    if (measure.threads.empty()) measure.threads = {"main"};
+    if (measure.threads.empty()) measure.threads = {kUsualThread};
   }
 };
 
@@ -73,7 +76,10 @@ ExitStatus judge_again(const Options& options) {
   }
   add_map(document);
   if (!options.json.empty()) write_file(options.json, json_text(document));
-  if (options.json != "-") fmt::print("{}\n", document["sentence"].get<std::string>());
+  if (options.json != "-") {
+    fmt::print("{}\n", document["sentence"].get<std::string>());
+    if (options.plot) fmt::print("\n{}", thresholds_plot(document, plot_style()));
+  }
   return ExitStatus::kDone;
 }
 
@@ -86,6 +92,18 @@ int search_on_slurm(ThresholdSession& session, const fleet::Place& place, const 
     throw UsageError(fmt::format("the folder {} is not empty", folder), "give --out a new folder");
   }
   return session.run({}, place, {folder, kName});
+}
+
+/// Of an allocator that is no built-in one, the words that name it.
+std::string next_after(const Json& json, const std::vector<std::string>& words) {
+  Json named = json;
+  for (Json& threshold : named["thresholds"]) {
+    for (const std::string& word : words) {
+      const std::string name = word.substr(0, word.find('='));
+      if (threshold["allocator"] == name) threshold["allocator"] = word;
+    }
+  }
+  return next_step(named);
 }
 
 ExitStatus thresholds(Options options) {
@@ -105,7 +123,7 @@ ExitStatus thresholds(Options options) {
   check_outputs({{"--json", options.json}}, library_inputs(options.measure.allocators));
   PlanAxes axes{{options.case_name}, {from, to}, options.measure.touches, options.measure.threads};
   if (axes.touches.empty()) axes.touches = {0, 0.01, 1};
-  if (axes.threads.empty()) axes.threads = {"main", "worker"};
+  if (axes.threads.empty()) axes.threads = {kUsualThread};
   check_axes(axes);
   Plan plan;
   plan.timeout_s = options.measure.timeout_s;
@@ -124,7 +142,9 @@ ExitStatus thresholds(Options options) {
   if (options.json != "-") {
     fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(session.lanes()),
                json["probes"].get<std::size_t>());
+    if (options.plot) fmt::print("\n{}", thresholds_plot(json, plot_style()));
   }
+  say_next(next_after(json, options.measure.allocators));
   const auto& lanes = session.lanes();
   const bool failed =
       std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return !failure_of(lane).empty(); });
@@ -136,30 +156,21 @@ const Subcommand command(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);
-      options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1", "both");
+      options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1");
       const Argument of_case =
-          arguments
-              .option("--case", options->case_name,
-                      "calloc_loop, or refill_loop: where an allocator begins or ends to return memory that is freed "
-                      "together (8KiB to 4MiB, 1 size per octave, all touched, main)")
-              .with_default();
-      const Argument from = arguments.option("--from", options->from, "smallest size").with_default();
-      const Argument to = arguments.option("--to", options->to, "largest size").with_default();
-      const Argument grid = arguments
-                                .option("--grid", options->grid,
-                                        "sizes per octave to probe first: a change that is undone before the next "
-                                        "of these sizes is missed")
-                                .with_default();
-      arguments
-          .option(
-              "--read", options->read,
-              "measure nothing: judge this earlier file of --json again, and write it by --json with what the figures "
-              "and the page say of it")
-          .path();
+          add_case(arguments, options->case_name,
+                   "calloc_loop, or refill_loop: where an allocator begins or ends to return memory that is freed "
+                   "together, 8KiB to 4MiB, 1 size per octave, all touched");
+      const Argument from = add_from(arguments, options->from);
+      const Argument to = add_to(arguments, options->to);
+      const Argument grid =
+          add_grid(arguments, options->grid, "a change that is undone before the next of these sizes is missed");
+      add_read(arguments, options->read);
       arguments.option("--out", options->measure.out, "with --on slurm: folder of the job, which every node must see")
           .path();
       options->measure.add_fleet(arguments);
-      arguments.option("--json", options->json, "write the thresholds to this file (- is standard output)").path();
+      add_plot_option(arguments, options->plot, "a map of what calloc does at each size");
+      add_json(arguments, options->json);
       return [options, of_case, from, to, grid] {
         options->has_case = of_case.given();
         options->has_from = from.given();

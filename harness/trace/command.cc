@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
-#include "cli/measure_options.h"
+#include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
@@ -26,7 +26,7 @@ constexpr const char* kExamples =
     "  zerotax trace run -o trace -- ./service\n"
     "  zerotax trace run --functions -o trace -- ./service\n"
     "  zerotax trace run --kernel -o trace -- ./server && zerotax trace print trace --perfetto trace.json\n"
-    "  zerotax trace summary trace --from request_begin --to request_done\n"
+    "  zerotax trace summary trace --begin request_begin --end request_done\n"
     "  zerotax trace functions trace --json functions.json\n"
     "  zerotax trace print trace --perfetto trace.json\n"
     "The program must use the recorder (docs/trace.md), or with --functions be compiled with -finstrument-functions. "
@@ -79,7 +79,7 @@ void put_perfetto(const TraceOptions& options, CtfTrace& trace) {
 
 ExitStatus summarise(const TraceOptions& options) {
   if (options.from.empty() != options.to.empty()) {
-    throw UsageError("only one of --from and --to is given",
+    throw UsageError("only one of --begin and --end is given",
                      "give both: two types of event (zerotax trace summary lists them)");
   }
   CtfTrace trace(options.folder);
@@ -195,7 +195,7 @@ ExitStatus act(const TraceOptions& options) {
 }
 
 void add_outputs(Arguments& verb, TraceOptions& options) {
-  verb.option("--json", options.json, "write everything to this file (- is standard output)").path();
+  add_json(verb, options.json);
   verb.option("--perfetto", options.perfetto, "write the events for ui.perfetto.dev to this file").path();
 }
 
@@ -224,16 +224,20 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   verbs.push_back(list);
 
   Arguments print = add_reader(arguments, "print", "print every event", *options);
-  print.option("--event", options->event, "only events of this type").word();
-  print.option("--pid", options->process, "only events of this process").positive();
-  print.option("--tid", options->thread, "only events of this thread").positive();
+  print.option("--event", options->event, "only events of this type").shown_as("TYPE").word();
+  print.option("--pid", options->process, "only events of this process").shown_as("PID").positive();
+  print.option("--tid", options->thread, "only events of this thread").shown_as("TID").positive();
   print.option("--perfetto", options->perfetto, "write the events for ui.perfetto.dev to this file").path();
   verbs.push_back(print);
 
   Arguments summary =
       add_reader(arguments, "summary", "count events by type, and time intervals between two types", *options);
-  summary.option("--from", options->from, "start an interval at each event of this type").word();
-  summary.option("--to", options->to, "end it at the next event of this type in the same thread").word();
+  summary.option("--begin", options->from, "start an interval at each event of this type").shown_as("TYPE").word();
+  summary.option("--end", options->to, "end it at the next event of this type in the same thread")
+      .shown_as("TYPE")
+      .word();
+  summary.formerly("--from", "--begin");
+  summary.formerly("--to", "--end");
   add_outputs(summary, *options);
   verbs.push_back(summary);
 

@@ -84,7 +84,7 @@ Json trace_json(CtfTrace& trace, const std::string& folder, TraceIntervals* inte
     add_times(row, span);
     json["types"].push_back(std::move(row));
   }
-  json["intervals"] = intervals == nullptr ? not_available("not requested (--from and --to)") : intervals->json();
+  json["intervals"] = intervals == nullptr ? not_available("not requested (--begin and --end)") : intervals->json();
   return json;
 }
 

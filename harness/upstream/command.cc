@@ -8,8 +8,10 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/size.h"
 #include "base/wrap.h"
+#include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
@@ -36,7 +38,7 @@ namespace fs = std::filesystem;
 constexpr const char* kExamples =
     "  zerotax report --allocator mimalloc\n"
     "  zerotax report --allocator jemalloc --finding jemalloc-purge-storm-1MiB --out jemalloc-report\n"
-    "  zerotax report --allocator mine=./libmine.so --size 8MiB --least low\n"
+    "  zerotax report --allocator mine=./libmine.so --size 8MiB --severity low\n"
     "Exit status: 1 if a report could not be reproduced and was not written.\n";
 
 struct Options {
@@ -45,7 +47,7 @@ struct Options {
   std::string finding;
   std::vector<std::string> sizes;
   std::string out;
-  std::string least = "medium";
+  std::string severity = "medium";
   double timeout_s = 60;
 };
 
@@ -84,13 +86,13 @@ std::vector<Finding> chosen(const AllocatorFindings& found, const Options& optio
   for (const Finding& finding : found.findings) {
     ids.push_back(finding_id(found.allocator, finding));
     const bool wanted =
-        options.finding.empty() ? finding.severity >= parse_severity(options.least) : ids.back() == options.finding;
+        options.finding.empty() ? finding.severity >= parse_severity(options.severity) : ids.back() == options.finding;
     if (wanted) findings.push_back(finding);
   }
   if (findings.empty() && !options.finding.empty() && !is_possible_id(options.finding, found.allocator)) {
-    throw UsageError(fmt::format("unknown finding '{}'", options.finding),
-                     ids.empty() ? fmt::format("{} has no findings", found.allocator)
-                                 : fmt::format("choose: {}", fmt::join(ids, ", ")));
+    const std::string problem = fmt::format("unknown finding '{}'", options.finding);
+    if (ids.empty()) throw UsageError(problem, fmt::format("{} has no findings", found.allocator));
+    refuse_word(problem, options.finding, ids);
   }
   return findings;
 }
@@ -102,7 +104,7 @@ void say_nothing_to_report(const AllocatorFindings& found, const Options& option
     fmt::print("nothing to report: {} does not show {}\n", label, options.finding);
     return;
   }
-  fmt::print("nothing to report: {} has no finding of severity {} or higher\n", label, options.least);
+  fmt::print("nothing to report: {} has no finding of severity {} or higher\n", label, options.severity);
   for (const Finding& finding : found.findings) {
     fmt::print("  {} (severity {}; report it with --finding)\n", finding_id(found.allocator, finding),
                severity_word(finding.severity));
@@ -155,8 +157,14 @@ ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findin
   return status;
 }
 
+/// What may be the rule in an id that is no possible one: "redundnt-reuse" of "glibc-redundnt-reuse-20MiB".
+std::string rule_in(const std::string& id, const std::string& allocator) {
+  const std::string rest = id.starts_with(allocator + "-") ? id.substr(allocator.size() + 1) : id;
+  return rest.substr(0, rest.rfind('-'));
+}
+
 ExitStatus report(const Options& options) {
-  parse_severity(options.least);
+  parse_severity(options.severity);
   MeasureOptions common;
   common.timeout_s = options.timeout_s;
   common.check();
@@ -173,9 +181,9 @@ ExitStatus report(const Options& options) {
   }
   if (!options.finding.empty() && !is_possible_id(options.finding, name)) {
     throw UsageError(fmt::format("invalid finding '{}'", options.finding),
-                     fmt::format("give an id as `zerotax findings` prints it: {0}-RULE-SIZE, as in "
+                     fmt::format("{1}give an id as `zerotax findings` prints it: {0}-RULE-SIZE, as in "
                                  "{0}-redundant-reuse-100MiB",
-                                 name));
+                                 name, did_you_mean(rule_in(options.finding, name), finding_names())));
   }
   CCompiler compiler = find_c_compiler();
   request.controls = controls_for(request.subject);
@@ -201,22 +209,21 @@ const Subcommand command(
     "report", "write a bug report that reproduces, ready for the allocator's project", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      arguments
-          .option("--allocator", options->allocator,
-                  "NAME of a built-in allocator, or NAME=PATH of any malloc replacement")
-          .required();
-      arguments.option("--env", options->env, "NAME:KEY=VALUE, an environment variable for it (repeatable)")
-          .repeatable();
+      add_allocator(arguments, options->allocator).required();
+      add_env(arguments, options->env);
       arguments.option("--finding", options->finding, "report only this finding, given by its ID (zerotax findings)")
+          .shown_as("ID")
           .word();
-      arguments.option("--size", options->sizes, "also measure this size, as in 8MiB (repeatable)").repeatable();
-      arguments.option("--least", options->least, "leave out findings below this severity: low, medium or high")
+      add_sizes(arguments, options->sizes, "", "measured besides the usual ones");
+      arguments.option("--severity", options->severity, "leave out findings below this one: low, medium or high")
+          .shown_as("LEVEL")
           .completed_by([] {
             return std::vector<std::string>{"low", "medium", "high"};
           })
           .with_default();
-      arguments.option("--out", options->out, "folder for the reports; must be new or empty").path();
-      arguments.option("--timeout", options->timeout_s, "time limit of one point, in seconds").with_default();
+      arguments.formerly("--least", "--severity");
+      add_out(arguments, options->out);
+      add_timeout(arguments, options->timeout_s);
       return [options] { return report(*options); };
     });
 

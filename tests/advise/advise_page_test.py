@@ -24,7 +24,7 @@ def test_the_page_of_a_run_shows_the_advice_beside_it(tmp_path):
         shutil.copy(SOURCE / "results/reference" / name, tmp_path)
     missing = section(tmp_path, '<li id="advise"', "</li>")
     assert "advise.json is not in this folder" in missing and "zerotax advise --json advise.json" in missing
-    found = advise(PROGRAMS / "refill_by_trim", options=["--allocator", "mimalloc", "--runs", "12"])
+    found = advise(PROGRAMS / "refill_by_trim", options=["--allocator", "mimalloc", "--rounds", "12"])
     (tmp_path / "advise-refill.json").write_text(json.dumps(found.json))
     (tmp_path / "advise-broken.json").write_text('{"schema": "zerotax.advise/1"}')
     text = section(tmp_path)

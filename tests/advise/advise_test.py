@@ -8,7 +8,7 @@ from advising import PROGRAMS, advise
 from allocators_here import available, library_of, only_version
 from conftest import interrupt, zerotax
 
-FEW = ["--allocator", "jemalloc", "--allocator", "mimalloc", "--runs", "12"]
+FEW = ["--allocator", "jemalloc", "--allocator", "mimalloc", "--rounds", "12"]
 
 
 def keeps_its_heap(line):
@@ -50,7 +50,7 @@ def test_a_program_that_crashes_under_an_allocator():
 
 @available("jemalloc")
 def test_a_program_that_prints_something_else_under_an_allocator():
-    found = advise(PROGRAMS / "differs", options=["--allocator", "jemalloc", "--runs", "12"])
+    found = advise(PROGRAMS / "differs", options=["--allocator", "jemalloc", "--rounds", "12"])
     assert keeps_its_heap(found.advice["line"]), found.out
     assert found.remedy("jemalloc")["verdict"] == "CHANGED OUTPUT" and found.remedy("jemalloc")["runs"] == 1
     assert "CHANGED OUTPUT" in found.out
@@ -59,7 +59,7 @@ def test_a_program_that_prints_something_else_under_an_allocator():
 @only_version("mimalloc", "2.0.9")
 def test_an_allocator_that_clears_what_is_zero_is_replaced():
     mimalloc = library_of("mimalloc")
-    found = advise(PROGRAMS / "redundant_calloc", options=["--allocator", "jemalloc", "--runs", "12"], LD_PRELOAD=mimalloc)
+    found = advise(PROGRAMS / "redundant_calloc", options=["--allocator", "jemalloc", "--rounds", "12"], LD_PRELOAD=mimalloc)
     assert found.json["present"]["allocator"] == "mimalloc"
     line = found.advice["line"]
     assert line.startswith("LD_PRELOAD=") and "mimalloc" not in line, found.out
@@ -104,14 +104,14 @@ def test_a_server_under_its_load():
 
 def test_an_allocator_and_a_setting_of_ones_own(tmp_path):
     library = library_of("largecache")
-    options = ["--allocator", f"mine={library}", "--env", "mine:LARGECACHE_POLICY=memset", "--runs", "12"]
+    options = ["--allocator", f"mine={library}", "--env", "mine:LARGECACHE_POLICY=memset", "--rounds", "12"]
     found = advise(PROGRAMS / "refill_by_trim", options=options)
     assert found.remedy("mine")["preload"] == library
     assert found.remedy("mine:LARGECACHE_POLICY=memset")["env"] == {"LARGECACHE_POLICY": "memset"}
 
 
 def test_settings_of_the_programs_own_allocator_only():
-    found = advise(PROGRAMS / "refill_by_trim", options=["--settings-only", "--runs", "12"])
+    found = advise(PROGRAMS / "refill_by_trim", options=["--settings-only", "--rounds", "12"])
     assert keeps_its_heap(found.advice["line"])
     assert all(each["preload"] is None for each in found.json["remedies"])
     assert found.why_not_tried("other allocators") == "as asked for"
@@ -155,5 +155,5 @@ def test_output_that_may_differ():
 
 
 def test_remedies_without_effect_are_not_recommended():
-    done = zerotax("advise", "--self-test", "1", "--runs", "12", "--", "/bin/echo", "hello")
+    done = zerotax("advise", "--self-test", "1", "--rounds", "12", "--", "/bin/echo", "hello")
     assert (done.returncode, done.stdout) == (0, "0 of 1 advice without effect recommended one.\n")

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "base/one_line.h"
+#include "base/palette.h"
 
 namespace zerotax {
 namespace {
@@ -40,6 +42,37 @@ TEST(DidYouMean, NamesWhatDiffersByCaseOrALetterOrTwo) {
   EXPECT_EQ(did_you_mean("", names), "");
   EXPECT_EQ(did_you_mean(std::string(5000, 'x'), names), "");
   EXPECT_EQ(did_you_mean("ab", {"cd"}), "");
+}
+
+TEST(DidYouMean, CountsTwoLettersExchangedAsOneAndTakesTheBeginningOfOneNameForIt) {
+  EXPECT_EQ(did_you_mean("rnu", {"run", "record"}), "did you mean run? ");
+  EXPECT_EQ(did_you_mean("thresh", {"thresholds", "trace"}), "did you mean thresholds? ");
+  EXPECT_EQ(did_you_mean("red", {"redundant-fresh", "redundant-reuse"}), "") << "two begin so";
+  EXPECT_EQ(did_you_mean("t", {"thresholds"}), "") << "too short to mean one";
+}
+
+TEST(CheckWord, RefusesWhatIsNoneOfTheChoicesAndListsThem) {
+  check_word("--cost", "total", {"calloc", "total"});
+  const auto refusal = [](const std::string& word, const std::vector<std::string>& names) -> std::string {
+    try {
+      check_word("--cost", word, names);
+    } catch (const UsageError& failure) {
+      return failure.what() + (": " + failure.remedy());
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("totla", {"calloc", "total"}),
+            "invalid --cost 'totla': did you mean total? choose calloc or total");
+  EXPECT_EQ(refusal("", {"low", "medium", "high"}), "invalid --cost '': choose: low, medium, high");
+}
+
+TEST(Palette, ColoursWordsAndNotTheBlanksAroundThem) {
+  EXPECT_EQ(Palette()(Tone::kWorse, " high  "), " high  ");
+  EXPECT_EQ(Palette(true)(Tone::kWorse, " high  "), " \x1b[1;31mhigh\x1b[0m  ");
+  EXPECT_EQ(Palette(true)(Tone::kBetter, "   "), "   ");
+  EXPECT_EQ(Palette(true).first_in("a limits b limits", Tone::kDoubtful, "limits"),
+            "a \x1b[1;33mlimits\x1b[0m b limits");
+  EXPECT_EQ(Palette(true).first_in("none", Tone::kDoubtful, "limits"), "none");
 }
 
 }  // namespace

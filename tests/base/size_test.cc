@@ -34,6 +34,25 @@ TEST(Size, RefusesWhatIsNoSizeAndSaysWhatToGive) {
   }
 }
 
+TEST(Size, AsksWhatAnAmbiguousUnitMeans) {
+  const auto asked = [](const char* text) -> std::string {
+    try {
+      parse_size(text);
+    } catch (const UsageError& failure) {
+      return failure.remedy().substr(0, failure.remedy().find("give bytes"));
+    }
+    return "taken";
+  };
+  EXPECT_EQ(asked("100M"), "did you mean 100MiB or 100MB? ");
+  EXPECT_EQ(asked("1g"), "did you mean 1GiB or 1GB? ");
+  EXPECT_EQ(asked("1.5k"), "did you mean 1.5KiB or 1.5kB? ");
+  EXPECT_EQ(asked("100mib"), "did you mean 100MiB? ");
+  EXPECT_EQ(asked("1Mi"), "did you mean 1MiB? ");
+  EXPECT_EQ(asked("100mb"), "did you mean 100MB? ");
+  EXPECT_EQ(asked("1KB"), "did you mean 1kB? ");
+  EXPECT_EQ(asked("1XB"), "");
+}
+
 TEST(Size, IsWrittenExactlyWhereAUnitDividesItAndRoundedElsewhere) {
   EXPECT_EQ(format_size(1), "1 B");
   EXPECT_EQ(format_size(1023), "1023 B");

@@ -14,7 +14,9 @@ from refusing import check_refusal, contents, try_all, try_line
 #   libnever.so program               a library, a program   full/     a folder with a file, mine.txt
 #   link.json hard.json               links to run.json  trace/    a trace
 TABLE = r"""
-''                                                            | choose from:
+''                                                            | choose:
+rnu                                                           | did you mean run?
+thresh                                                        | did you mean thresholds?
 bogus                                                         | 'bogus'
 Run                                                           | did you mean run?
 RUN --size 1MiB                                               | did you mean run?
@@ -30,14 +32,28 @@ tresholds                                                     | did you mean thr
 --version=no                                                  | --version
 --help=no                                                     | --help
 -x                                                            | -x
-run                                                           | no size
+run --sise 1MiB                                               | did you mean --size?
+run --size 100M                                               | did you mean 100MiB or 100MB?
+run --size 1g --allocator glibc                               | did you mean 1GiB or 1GB?
+run --allocator glibc --size 1.5K                             | 1.5KiB or 1.5kB
+run --allocator glibc --size 1MiB --plot                      | --plot
+run --plot=x --allocator glibc                                | x
+run --color sometimes                                         | choose: auto, always, never
+run --color ''                                                | choose: auto
+run --color                                                   | --color
+run --color never --color always                              | --color
+run --colour alwys                                            | did you mean always?
+run --size 1MiB --allocator largecache --env largecache:LARGECACHE_POLICY=adaptve | did you mean adaptive?
+report --allocator glibc --finding glibc-redundnt-reuse-20MiB | did you mean redundant-reuse?
+run --allocator glibc --thread wroker                         | did you mean worker?
 run run                                                       | run
 run check                                                     | check
 run --size 1MiB list                                          | list
 run --allocator glibc --size                                  | --size
 run --allocator --size 1MiB                                   | 1MiB
-loop --calls 0                                                | --calls
-loop --calls 1e3                                              | --calls
+loop --ops 0                                                  | --ops
+loop --calls 0                                                | --ops
+loop --ops 1e3                                                | --ops
 loop --seconds 0                                              | --seconds
 loop --seconds -1                                             | --seconds
 loop --touch 1.5                                              | --touch
@@ -235,6 +251,8 @@ study --resume results --full --out x                         | --out
 study --allocator glibc -- program                            | --
 study --size 1MiB                                             | --size
 thresholds extra                                              | extra
+thresholds --plot --color x                                   | choose: auto
+thresholds --case refil_loop                                  | did you mean refill_loop?
 thresholds --read absent                                      | absent
 thresholds --read run.json                                    | zerotax.run/1
 thresholds --read run.json --from 1MiB                        | measures nothing
@@ -271,6 +289,7 @@ check --allocator glibc --baseline baseline.json --timeout 0  | --timeout
 check --allocator glibc --baseline baseline.json --size 3MiB  | no point of 3 MiB
 check --allocator glibc --baseline baseline.json --size x     | 'x'
 check --allocator glibc --baseline baseline.json --only x     | no such metric
+check --allocator glibc --baseline baseline.json --only zeroed_byts | did you mean zeroed_bytes?
 check --allocator glibc --baseline baseline.json --only calloc_ns | do not hold
 check --allocator glibc --baseline baseline.json --only thresholds --size 1MiB | --size
 check --allocator glibc --baseline baseline.json --tolerance x | METRIC=N
@@ -365,6 +384,7 @@ findings program                                              | program
 findings baseline.json                                        | zerotax.baseline/1
 findings run.json results                                     | results
 findings run.json --allocator nobody                          | nobody
+findings run.json --allocator glbic                           | did you mean glibc?
 findings run.json --allocator ''                              | ''
 findings run.json --json full                                 | full
 findings run.json --json ''                                   | --json
@@ -402,7 +422,8 @@ compare run.json run.json --explain 0                         | --explain
 compare run.json run.json --explain ''                        | --explain
 compare run.json run.json --size 1MiB                         | --size
 compare run.json run.json --timeout 5                         | --timeout
-compare run.json run.json --processes 16                      | --processes
+compare run.json run.json --rounds 16                         | --rounds
+compare run.json run.json --plot=perhaps                            | perhaps
 compare run.json run.json --self-test 1                       | --self-test
 compare run.json run.json --cost free                         | calloc or total
 compare run.json run.json --json run.json                     | overwrite
@@ -434,9 +455,11 @@ compare glibc jemalloc --explain nope                         | nope
 compare glibc jemalloc --explain 1 --explain 9                | --explain 9
 compare glibc jemalloc --explain calloc_loop/1/0/main         | --explain
 compare glibc jemalloc --size 4KiB --explain 3                | 1 to 2
-compare glibc jemalloc --processes 1                          | --processes
-compare glibc jemalloc --processes 0x10                       | 0x10
-compare glibc jemalloc --processes 201                        | 200
+compare glibc jemalloc --rounds 1                             | --rounds
+compare glibc jemalloc --processes 1                          | --rounds
+compare glibc jemalloc --rounds 16 --processes 16             | --rounds
+compare glibc jemalloc --rounds 0x10                          | 0x10
+compare glibc jemalloc --rounds 201                           | 200
 compare glibc jemalloc --self-test 100001                     | 100000
 compare glibc jemalloc --self-test -1                         | --self-test
 compare glibc jemalloc --cost ''                              | calloc or total
@@ -453,7 +476,7 @@ crossover glibc nobody                                        | nobody
 crossover glibc glibc                                         | twice
 crossover glibc jemalloc --by bytes                           | size or touch
 crossover glibc jemalloc --by Size                            | size or touch
-crossover glibc jemalloc --by touch                           | --size
+crossover glibc jemalloc --by touhc                           | did you mean touch?
 crossover glibc jemalloc --by touch --size 1MiB --from 1KiB   | --from
 crossover glibc jemalloc --size 1MiB                          | --size
 crossover glibc jemalloc --from 2MiB --to 1MiB                | --from
@@ -461,8 +484,9 @@ crossover glibc jemalloc --from 0                             | zero
 crossover glibc jemalloc --touch 2                            | 0 to 1
 crossover glibc jemalloc --touch nan                          | nan
 crossover glibc jemalloc --thread x                           | main or worker
-crossover glibc jemalloc --processes 2                        | 3 to 1000
-crossover glibc jemalloc --processes 1001                     | 3 to 1000
+crossover glibc jemalloc --rounds 2                           | 3 to 1000
+crossover glibc jemalloc --rounds 1001                        | 3 to 1000
+crossover glibc jemalloc --cost totla                         | did you mean total?
 crossover glibc jemalloc --grid 0                             | --grid
 crossover glibc jemalloc --grid 65                            | --grid
 crossover glibc jemalloc --cost none                          | calloc or total
@@ -483,9 +507,10 @@ report --allocator glibc --finding jemalloc-purge-storm-1MiB  | glibc-
 report --allocator glibc --finding glibc-purge-storm          | glibc-
 report --allocator glibc --finding glibc-purge-storm-         | glibc-
 report --allocator glibc --finding glibc-bogus-1MiB           | glibc-
-report --allocator glibc --least dire                         | medium
-report --allocator glibc --least ''                           | medium
-report --allocator glibc --least High                         | medium
+report --allocator glibc --severity dire                      | medium
+report --allocator glibc --severity hihg                      | did you mean high?
+report --allocator glibc --severity ''                        | medium
+report --allocator glibc --severity High                      | did you mean high?
 report --allocator glibc --size 0                             | zero
 report --allocator glibc --timeout inf                        | --timeout
 report --allocator glibc --out full                           | full
@@ -505,9 +530,10 @@ advise -- ./run.json                                          | run.json
 advise --bogus -- ./program                                   | --bogus
 advise --goal fast -- ./program                               | fast
 advise --goal '' -- ./program                                 | --goal
-advise --runs 9 -- ./program                                  | --runs
-advise --runs 201 -- ./program                                | --runs
-advise --runs 2.5 -- ./program                                | 2.5
+advise --rounds 9 -- ./program                                | --rounds
+advise --rounds 201 -- ./program                              | --rounds
+advise --gaol cpu -- ./program                                | did you mean --goal?
+advise --rounds 2.5 -- ./program                              | 2.5
 advise --memory 0.9 -- ./program                              | --memory
 advise --memory nan -- ./program                              | --memory
 advise --timeout 0 -- ./program                               | --timeout
@@ -547,6 +573,7 @@ record -- ./full                                              | full
 record -- ./run.json                                          | run.json
 record -- pipe                                                | pipe
 record --weight heavy -- ./program                            | heavy
+record --weight retruned -- ./program                         | did you mean returned?
 record --weight '' -- ./program                               | redundant
 record --allocator nobody -- ./program                        | nobody
 record --env glibc:A=b -- ./program                           | --allocator
@@ -554,7 +581,8 @@ record --allocator glibc --env glibc:LD_PRELOAD=x -- ./program | LD_PRELOAD
 record --json full -- ./program                               | full
 record --json '' -- ./program                                 | --json
 record --json ./program -- ./program                          | overwrite
-record --out program -- ./full/../program                     | overwrite
+record --text program -- ./full/../program                    | overwrite
+record --json a --text a -- ./program                         | both write
 record --json a --out a -- ./program                          | both write
 record --json a --folded ./a -- ./program                     | both write
 record --svg a --folded a -- ./program                        | both write
@@ -587,10 +615,10 @@ profile --hz 4294967396                                       | --hz
 profile --least 101                                           | 0 to 100
 profile --least nan                                           | nan
 profile --least -1                                            | --least
-profile --out full                                            | full
+profile --text full                                           | full
 profile --folded ''                                           | --folded
 profile --json a --folded a                                   | both write
-profile --out a --svg ./a                                     | both write
+profile --text a --svg ./a                                    | both write
 profile --json - --folded -                                   | both write
 profile --pid 0                                               | invalid PID 0
 profile --pid 1                                               | PID 1
@@ -643,10 +671,10 @@ fork extra                                                    | extra
 fork --read absent                                            | absent
 fork --read run.json                                          | zerotax.run/1
 fork --read run.json --json run.json                          | overwrite
-fork --most 0                                                 | zero
-fork --most 1KiB                                              | 1MiB
-fork --most 2000GiB                                           | 1024GiB
-fork --most ''                                                | number
+fork --to 0                                                   | zero
+fork --to 1KiB                                                | 1MiB
+fork --to 2000GiB                                             | 1024GiB
+fork --to ''                                                  | number
 fork --rounds 0                                               | --rounds
 fork --rounds -1                                              | --rounds
 fork --rounds 1001                                            | 1000
@@ -658,7 +686,7 @@ fork --seconds -1                                             | --seconds
 fork --seconds 1h                                             | 1h
 fork --json full                                              | full
 fork --json ''                                                | --json
-fork --most 1MiB --most 2MiB                                  | --most
+fork --to 1MiB --most 2MiB                                    | --to
 fork -- ./program                                             | --
 snapshot extra                                                | extra
 snapshot --read absent                                        | absent
@@ -671,13 +699,13 @@ snapshot --hold 1.5                                           | --hold
 snapshot --hold 0x1                                           | 0x1
 snapshot --hold half                                          | half
 snapshot --hold ''                                            | --hold
-snapshot --array 0                                            | zero
-snapshot --array 5000                                         | pages
-snapshot --array 100000GiB                                    | --array
-snapshot --array ''                                           | number
+snapshot --size 0                                             | zero
+snapshot --size 5000                                          | pages
+snapshot --size 100000GiB                                     | --size
+snapshot --size ''                                            | number
 snapshot --batch 0                                            | zero
 snapshot --batch 1000                                         | pages
-snapshot --array 1MiB --batch 2MiB                            | --batch
+snapshot --size 1MiB --batch 2MiB                             | --batch
 snapshot --writers 0                                          | --writers
 snapshot --writers -1                                         | --writers
 snapshot --writers 257                                        | 256
@@ -685,12 +713,12 @@ snapshot --writers 4294967297                                 | --writers
 snapshot --checkpointers 0                                    | --checkpointers
 snapshot --passes 0                                           | --passes
 snapshot --passes 1001                                        | 1000
-snapshot --repeat 0                                           | --repeat
-snapshot --repeat 1001                                        | --repeat
-snapshot --repeat 010                                         | 010
+snapshot --rounds 0                                           | --rounds
+snapshot --rounds 1001                                        | --rounds
+snapshot --rounds 010                                         | 010
 snapshot --alternative bogus                                  | bogus
 snapshot --alternative Fork                                   | did you mean fork?
-snapshot --alternative ''                                     | choose from
+snapshot --alternative ''                                     | choose:
 snapshot --allocator nobody                                   | nobody
 snapshot --timeout 0                                          | --timeout
 snapshot --json full                                          | full
@@ -700,6 +728,7 @@ snapshot --allocator m=libnever.so --svg libnever.so          | overwrite
 snapshot -- ./program                                         | --
 clients extra                                                 | extra
 clients --client bogus                                        | bogus
+clients --client cffi_1_99                                    | did you mean cffi_1_9?
 clients --client ''                                           | ''
 clients --allocator nobody                                    | nobody
 clients --size 0                                              | zero
@@ -711,6 +740,8 @@ clients --allocator m=libnever.so --json libnever.so          | overwrite
 clients -- x                                                  | --
 trace                                                         | verb
 trace bogus                                                   | bogus
+trace pritn                                                   | did you mean print?
+trace list trace --jsno x                                     | did you mean --json?
 trace Run                                                     | Run
 trace ''                                                      | verb
 trace run                                                     | no command
@@ -742,9 +773,10 @@ trace print trace --tid x                                     | --tid
 trace print trace --event ''                                  | --event
 trace print trace --perfetto full                             | full
 trace print trace --perfetto absent/x                         | absent
-trace summary trace --from x                                  | --to
-trace summary trace --to x                                    | --from
-trace summary trace --from '' --to x                          | --from
+trace summary trace --begin x                                 | --end
+trace summary trace --from x                                  | --end
+trace summary trace --end x                                   | --begin
+trace summary trace --begin '' --end x                        | --begin
 trace summary trace --json full                               | full
 trace summary trace --json a --perfetto ./a                   | both write
 trace summary trace --json - --perfetto -                     | both write
@@ -767,6 +799,12 @@ list extra                                                    | extra
 list --json x                                                 | --json
 list -- x                                                     | --
 help extra                                                    | extra
+help sizs                                                     | did you mean sizes?
+help run extra                                                | extra
+help trace pritn                                              | did you mean print?
+help sizes --man -                                            | --man
+help sizes -- x                                               | --
+help ''                                                       | unknown topic
 help --man ''                                                 | --man
 help --man full                                               | full
 help --man absent/x                                           | absent

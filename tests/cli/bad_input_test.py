@@ -39,7 +39,6 @@ SENSELESS = [
     (["--size", "1e30"], ["'1e30'"]),
     (["--size", "1" + "0" * 40], ["0000'", "address space"]),
     (["--size", "200000GiB"], ["'200000GiB'", "address space"]),
-    ([], ["no size", "--size"]),
     (["--size", "1MiB", "--touch", "2"], ["--touch 2", "0 to 1"]),
     (["--size", "1MiB", "--touch", "-1"], ["--touch -1", "0 to 1"]),
     (["--size", "1MiB", "--touch", "nan"], ["--touch nan", "0 to 1"]),

@@ -52,7 +52,7 @@ def test_doctor_and_compare_work(tree):
     done = installed(tree, "doctor", "--json", "-")
     assert done.returncode in (0, 1), done.stderr
     check_schema(json.loads(done.stdout), "doctor")
-    done = installed(tree, "compare", "jemalloc", "mimalloc", "--size", "20MiB", "--touch", 0, "--processes", 12)
+    done = installed(tree, "compare", "jemalloc", "mimalloc", "--size", "20MiB", "--touch", 0, "--rounds", 12)
     assert done.returncode == 1 and "SLOWER" in done.stdout, done.stderr
 
 

@@ -13,7 +13,7 @@ import pytest
 from refusing import refused
 from conftest import MIB, NOBODY, PLANTED, SOURCE, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
 
-FEW = ("--touch", 0, "--processes", 12)
+FEW = ("--touch", 0, "--rounds", 12)
 COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")
 
 
@@ -230,8 +230,8 @@ SENSELESS = [
     (["missing.json", "missing.json"], ["missing.json"]),
     (["glibc", "jemalloc", "--env", "mimalloc:A=b"], ["'mimalloc'", "old, new"]),
     (["glibc", "jemalloc", "--env", "new:A"], ["NAME:KEY=VALUE"]),
-    (["glibc", "jemalloc", "--processes", "3"], ["--processes 3", "12 to 200"]),
-    (["glibc", "jemalloc", "--processes", "201"], ["--processes 201"]),
+    (["glibc", "jemalloc", "--rounds", "3"], ["--rounds 3", "12 to 200"]),
+    (["glibc", "jemalloc", "--rounds", "201"], ["--rounds 201"]),
     (["glibc", "jemalloc", "--cost", "free"], ["invalid --cost 'free'", "calloc or total"]),
     (["glibc", "jemalloc", "--size", "1Mib"], ["'1Mib'"]),
     (["glibc", "jemalloc", "--touch", "2"], ["--touch 2"]),
@@ -260,7 +260,7 @@ def test_files_that_are_no_runs_are_refused(tmp_path, run_file):
 
 def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):
     file = tmp_path / "compare.json"
-    arguments = ["glibc", "jemalloc", "--size", "64KiB", "--size", "16MiB", "--touch", "1", "--processes", "200", "--json",
+    arguments = ["glibc", "jemalloc", "--size", "64KiB", "--size", "16MiB", "--touch", "1", "--rounds", "200", "--json",
                  str(file)]
     text, _ = interrupt("compare", *arguments, after_s=12)  # on a loaded machine: the audits come first
     found = json.loads(file.read_text())

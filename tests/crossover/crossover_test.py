@@ -11,7 +11,7 @@ LARGECACHE = BUILD / "lib" / "liblargecache.so"
 BELOW = ("below=" + str(LARGECACHE), "below:LARGECACHE_ENTRY_LIMIT=64MiB")
 ABOVE = ("above=" + str(LARGECACHE), "above:LARGECACHE_THRESHOLD=64MiB", "above:LARGECACHE_ENTRY_LIMIT=1GiB")
 CRASH = f"crash={PLANTED / 'libplanted_crash.so'}"
-FEW = ("--processes", 3, "--grid", 1)
+FEW = ("--rounds", 3, "--grid", 1)
 
 
 def words(one, other):
@@ -89,7 +89,7 @@ def test_the_text_fits_a_terminal_and_the_file_is_the_same_finding(tmp_path):
 
 def test_by_touched_fraction():
     found = compare("glibc", f"never={PLANTED / 'libplanted_never.so'}", "--by", "touch", "--size", "64KiB",
-                    "--processes", 3, "--cost", "calloc", "--thread", "worker")
+                    "--rounds", 3, "--cost", "calloc", "--thread", "worker")
     assert (found["by"], found["size_bytes"], found["touch"]) == ("touch", 64 << 10, None)
     assert (found["cost"], found["thread"], found["pairs_per_point"]) == ("calloc", "worker", 3)
     fractions = [point["touch"] for point in found["points"]]
@@ -121,9 +121,9 @@ SENSELESS = [
     (["glibc", "largecache", "jemalloc"], ["jemalloc", "--help"]),
     (["glibc", "largecache", "--by", "colour"], ["--by 'colour'", "size or touch"]),
     (["glibc", "largecache", "--cost", "free"], ["--cost 'free'", "calloc or total"]),
-    (["glibc", "largecache", "--processes", "2"], ["--processes 2", "3 to 1000"]),
-    (["glibc", "largecache", "--processes", "-1"], ["-1"]),
-    (["glibc", "largecache", "--processes", "nine"], ["nine"]),
+    (["glibc", "largecache", "--rounds", "2"], ["--rounds 2", "3 to 1000"]),
+    (["glibc", "largecache", "--rounds", "-1"], ["-1"]),
+    (["glibc", "largecache", "--rounds", "nine"], ["nine"]),
     (["glibc", "largecache", "--grid", "0"], ["--grid 0"]),
     (["glibc", "largecache", "--from", "2MiB", "--to", "1MiB"], ["--from 2MiB", "--to 1MiB"]),
     (["glibc", "largecache", "--from", "1MiB", "--to", "1MiB"], ["--from 1MiB"]),
@@ -133,7 +133,7 @@ SENSELESS = [
     (["glibc", "largecache", "--touch", "nan"], ["--touch nan", "0 to 1"]),
     (["glibc", "largecache", "--thread", "x"], ["'x'", "main or worker"]),
     (["glibc", "largecache", "--timeout", "0"], ["--timeout 0"]),
-    (["glibc", "largecache", "--by", "touch"], ["size", "--size 1MiB"]),
+    (["glibc", "largecache", "--by", "touhc"], ["did you mean touch?"]),
     (["glibc", "largecache", "--by", "touch", "--size", "0"], ["'0'"]),
     (["glibc", "largecache", "--by", "touch", "--size", "1MiB", "--from", "1MiB"], ["--from", "--by size"]),
     (["glibc", "largecache", "--by", "touch", "--size", "1MiB", "--touch", "0.5"], ["--touch", "--by size"]),
@@ -153,7 +153,7 @@ def test_an_argument_that_makes_no_sense_is_refused(tmp_path, arguments, expecte
 def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):
     file = tmp_path / "crossover.json"
     # So many pairs that it does not end before it is interrupted.
-    arguments = ["glibc", "jemalloc", "--from", "64KiB", "--to", "1MiB", "--processes", "1000", "--json", str(file)]
+    arguments = ["glibc", "jemalloc", "--from", "64KiB", "--to", "1MiB", "--rounds", "1000", "--json", str(file)]
     text, _ = interrupt("crossover", *arguments, after_s=3)
     found = json.loads(file.read_text())
     check_schema(found, "crossover")

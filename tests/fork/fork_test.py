@@ -7,7 +7,7 @@ import shutil
 import pytest
 from conftest import NOBODY, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
 
-SMALL = ["fork", "--most", "64MiB", "--rounds", "1"]
+SMALL = ["fork", "--to", "64MiB", "--rounds", "1"]
 SAMPLED = ["--seconds", "0.3"]
 WAYS = ["fork", "vfork", "posix_spawn", "fork, huge pages", "fork, MAP_SHARED", "fork, MADV_DONTFORK"]
 
@@ -126,7 +126,7 @@ def test_without_sampling_there_are_no_sections(tmp_path):
 
 def test_an_interrupt_keeps_what_was_measured(tmp_path):
     out = tmp_path / "fork.json"
-    output, _ = interrupt("fork", "--most", "256MiB", "--rounds", "50", "--seconds", "0", "--json", out, after_s=5)
+    output, _ = interrupt("fork", "--to", "256MiB", "--rounds", "50", "--seconds", "0", "--json", out, after_s=5)
     document = json.loads(out.read_text())
     check_schema(document, "fork")
     assert document["complete"] is False
@@ -134,7 +134,7 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["--most", "5"], "--most"), (["--most", "much"], "much"), (["--rounds", "0"], "--rounds"),
+    (["--to", "5"], "--to"), (["--to", "much"], "much"), (["--rounds", "0"], "--rounds"),
     (["--seconds", "-1"], "--seconds"), (["--json", "/nowhere/at/all.json"], "/nowhere/at/all.json")])
 def test_bad_words_are_refused_with_a_remedy(arguments, said):
     done = zerotax("fork", *arguments)

@@ -28,7 +28,7 @@ def loop_of(document, allocator):
 @pytest.fixture(scope="module")
 def two():
     """One that never zeroes and one that always does, 1 MiB, 200 calls."""
-    return loops(*planted("planted_never", "planted_memset"), "--size", "1MiB", "--calls", 200, "--seconds", 60)
+    return loops(*planted("planted_never", "planted_memset"), "--size", "1MiB", "--ops", 200, "--seconds", 60)
 
 
 def test_where_calloc_writes_no_zeros_it_costs_what_malloc_costs(two):
@@ -47,14 +47,14 @@ def test_where_it_writes_them_the_difference_is_their_cost(two):
 
 def test_fresh_memory_zeroed_in_each_call_is_faulted_in_by_it():
     document = loops("--allocator", "glibc", "--env", "glibc:GLIBC_TUNABLES=glibc.malloc.mmap_threshold=131072", "--size",
-                     "1MiB", "--calls", 50, "--touch", 1)
+                     "1MiB", "--ops", 50, "--touch", 1)
     found = loop_of(document, "glibc")
     # Both write to all pages of a fresh mapping, calloc's loop and malloc's.
     assert found["malloc"]["faults"] == found["calloc"]["faults"] >= 50 * MIB // PAGE
 
 
 def test_a_loop_that_takes_too_long_is_estimated_from_the_calls_it_made():
-    document = loops(*planted("planted_memset"), "--size", "64MiB", "--calls", 100_000, "--seconds", 0.05)
+    document = loops(*planted("planted_memset"), "--size", "64MiB", "--ops", 100_000, "--seconds", 0.05)
     found = loop_of(document, "planted_memset")["calloc"]
     assert found["estimated"] and 1 <= found["calls_made"] < 100_000
     assert found["wall_s"] >= 0.05 * 100_000 / found["calls_made"] * 0.9
@@ -68,7 +68,7 @@ def test_cycles_are_counted_or_said_to_be_unavailable(two):
 
 
 def test_the_table_has_both_totals_and_says_what_redundant_zeroing_costs():
-    done = zerotax("loop", *planted("planted_never", "planted_memset"), *options("size", ["1MiB", 64 * KIB]), "--calls", 50)
+    done = zerotax("loop", *planted("planted_never", "planted_memset"), *options("size", ["1MiB", 64 * KIB]), "--ops", 50)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "50 allocations of 1 MiB, nothing written"
@@ -84,13 +84,13 @@ def test_a_block_that_does_not_fit_is_left_out_with_the_reason():
 
 
 def test_an_allocator_that_crashes_is_a_finding():
-    document = loops(*planted("planted_crash"), "--size", "1MiB", "--calls", 50, status=1)
+    document = loops(*planted("planted_crash"), "--size", "1MiB", "--ops", 50, status=1)
     assert is_na(loop_of(document, "planted_crash")["calloc"])
 
 
 def test_interrupted_it_shows_what_was_finished():
     running = subprocess.Popen(
-        [ZEROTAX, "loop", "--allocator", "glibc", "--size", "1MiB", "--calls", "1000000000", "--seconds", "600"],
+        [ZEROTAX, "loop", "--allocator", "glibc", "--size", "1MiB", "--ops", "1000000000", "--seconds", "600"],
         env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         running.communicate(timeout=2)
@@ -101,7 +101,7 @@ def test_interrupted_it_shows_what_was_finished():
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["--calls", "0"], "invalid --calls 0"),
+    (["--ops", "0"], "invalid --ops 0"),
     (["--seconds", "0"], "invalid --seconds 0"),
     (["--seconds", "nan"], "invalid --seconds nan"),
     (["--touch", "2"], "invalid --touch 2"),

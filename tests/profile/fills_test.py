@@ -18,7 +18,7 @@ def needs_sampling():
 
 
 def profile(*words, allocator=()):
-    done = subprocess.run([ZEROTAX, "profile", *allocator, "--json", "-", "--out", "/dev/null", "--", FILLS, *map(str, words)],
+    done = subprocess.run([ZEROTAX, "profile", *allocator, "--json", "-", "--text", "/dev/null", "--", FILLS, *map(str, words)],
                           capture_output=True, text=True, check=False, env=clean_environment())
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

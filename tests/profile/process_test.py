@@ -170,7 +170,7 @@ def test_an_interrupt_keeps_what_was_sampled(tmp_path):
 
 def test_a_static_program_is_sampled(tmp_path):
     file = tmp_path / "profile.json"
-    done = zerotax("profile", "--threads", "--hz", "5000", "--json", file, "--", RECORDED / "static")
+    done = zerotax("profile", "--by-thread", "--hz", "5000", "--json", file, "--", RECORDED / "static")
     found = read_json(file)
     assert done.returncode == found["exit_status"] == subprocess.run([RECORDED / "static"], check=False).returncode
     assert all("static" in thread["name"] for thread in found["threads"])

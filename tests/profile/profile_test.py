@@ -91,7 +91,7 @@ def test_folded_stacks_add_up(tmp_path):
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
 def test_nobody_is_told_what_is_missing(tmp_path):
     skip_if_unreadable()
-    done = subprocess.run([*NOBODY, ZEROTAX, "profile", "--json", "-", "--out", "/dev/null", "--", BUSY, "quiet"],
+    done = subprocess.run([*NOBODY, ZEROTAX, "profile", "--json", "-", "--text", "/dev/null", "--", BUSY, "quiet"],
                           capture_output=True, text=True, check=False, env=clean_environment())
     assert done.returncode in (3, 5), done.stderr
     if done.returncode == 3:

@@ -106,7 +106,7 @@ def test_more_threads_than_there_is_room_for_are_summed_up():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_program_and_not_the_report(number, tmp_path):
     text = tmp_path / "report.txt"
-    with subprocess.Popen([ZEROTAX, "record", "--out", text, "--", ENDING, "signal"], stdout=subprocess.PIPE,
+    with subprocess.Popen([ZEROTAX, "record", "--text", text, "--", ENDING, "signal"], stdout=subprocess.PIPE,
                           env=clean_environment(), start_new_session=True) as run:
         assert run.stdout.readline() == b"ready\n"
         if number == signal.SIGINT:  # as the terminal does: to the whole foreground group
@@ -119,13 +119,13 @@ def test_a_signal_ends_the_program_and_not_the_report(number, tmp_path):
 
 def test_a_signal_that_was_ignored_stays_ignored():
     program = "sh -c 'kill -HUP $$; kill -PIPE $$; echo lives'"
-    done = subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {ZEROTAX} record --out /dev/null -- {program}"],
+    done = subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {ZEROTAX} record --text /dev/null -- {program}"],
                           env=clean_environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "lives\n")
 
 
 def test_sigpipe_still_ends_who_would_be_ended_by_it():
-    done = zerotax("record", "--out", "/dev/null", "--", "bash", "-c", "kill -PIPE $$; echo lives")
+    done = zerotax("record", "--text", "/dev/null", "--", "bash", "-c", "kill -PIPE $$; echo lives")
     assert (done.returncode, done.stdout) == (128 + signal.SIGPIPE, "")
 
 
@@ -181,7 +181,7 @@ def test_a_full_file_system_ends_the_recording_and_not_the_program(tmp_path):
     # The arena is never begun where there is no room: a copy of an empty one is put on a small file system.
     library = BUILD / "lib" / "libzerotax-record.so"
     script = (f"mount -t tmpfs -o size=200k none {tmp_path} || exit 77\n"
-              f"{ZEROTAX} record --out /dev/null -- sh -c 'cp --sparse=always $ZEROTAX_RECORD {tmp_path}/arena' || exit 78\n"
+              f"{ZEROTAX} record --text /dev/null -- sh -c 'cp --sparse=always $ZEROTAX_RECORD {tmp_path}/arena' || exit 78\n"
               f"export ZEROTAX_RECORD={tmp_path}/arena LD_PRELOAD={library}\n"
               f"for i in 1 2 3 4 5; do {PROGRAMS}/threads || exit 79; {KNOWN} >/dev/null; [ $? = 3 ] || exit 80; done\n"
               f"LD_PRELOAD= df --output=avail {tmp_path}")
@@ -227,7 +227,7 @@ def check_refused(done, words):
     (["--allocator", "glibd", "--", "true"], ["unknown allocator 'glibd'"]),
     (["--env", "x:A=1", "--", "true"], ["--env is given without --allocator"]),
     (["--json", "/no/such/folder/x", "--", "true"], ["cannot write"]),
-    (["--out", "", "--", "true"], ["--out"]), (["--such", "--", "true"], ["unknown option '--such'", "--help"]),
+    (["--text", "", "--", "true"], ["--text"]), (["--such", "--", "true"], ["unknown option '--such'", "--help"]),
     (["true", "-x"], ["unexpected 'true'", "after it"]), (["--json"], ["--json"])])
 def test_unusable_options_are_refused_before_the_program_runs(arguments, words):
     check_refused(zerotax("record", *arguments), words)

@@ -77,7 +77,7 @@ def free_port():
 def test_redis_server_under_its_benchmark(tmp_path):
     port = str(free_port())
     report = tmp_path / "redis.json"
-    command = [ZEROTAX, "record", "--json", report, "--out", tmp_path / "redis.txt", "--", "redis-server",
+    command = [ZEROTAX, "record", "--json", report, "--text", tmp_path / "redis.txt", "--", "redis-server",
                "--bind", "127.0.0.1", "--port", port, "--save", "", "--dir", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=clean_environment()) as server:
         ask = ["redis-cli", "-h", "127.0.0.1", "-p", port]

@@ -35,7 +35,7 @@ def snapshot(*arguments, status=0, **how):
 
 def small(*arguments, **how):
     """One of 32 MiB with a single writer, whose counts are exact."""
-    return snapshot("--array", ARRAY, "--writers", 1, "--repeat", 1, *arguments, **how)
+    return snapshot("--size", ARRAY, "--writers", 1, "--rounds", 1, *arguments, **how)
 
 
 def result_of(document, alternative):
@@ -64,14 +64,14 @@ def free_running():
 
 
 @pytest.mark.parametrize("arguments", [
-    ["--array", "32MiB", "--writers", 3, "--checkpointers", 3, "--passes", 3],
-    ["--array", 33 * MIB + 4096, "--batch", "3MiB", "--writers", 7, "--checkpointers", 2],
-    ["--array", "1MiB", "--batch", "4KiB", "--writers", 2, "--checkpointers", 5],
-    ["--array", "4KiB", "--batch", "4KiB", "--writers", 5, "--passes", 1],
-    ["--array", "8MiB", "--batch", "8MiB", "--writers", 2, "--hold", 0.25],
+    ["--size", "32MiB", "--writers", 3, "--checkpointers", 3, "--passes", 3],
+    ["--size", 33 * MIB + 4096, "--batch", "3MiB", "--writers", 7, "--checkpointers", 2],
+    ["--size", "1MiB", "--batch", "4KiB", "--writers", 2, "--checkpointers", 5],
+    ["--size", "4KiB", "--batch", "4KiB", "--writers", 5, "--passes", 1],
+    ["--size", "8MiB", "--batch", "8MiB", "--writers", 2, "--hold", 0.25],
 ], ids=lambda words: " ".join(map(str, words)))
 def test_each_element_of_each_snapshot_is_as_it_was_at_its_instant(arguments):
-    document = snapshot(*arguments, "--repeat", 2)
+    document = snapshot(*arguments, "--rounds", 2)
     assert [result["alternative"] for result in document["results"]] == ALL
     for result in document["results"]:
         if result["status"] == "skipped":
@@ -103,7 +103,7 @@ def test_one_that_crashes_hangs_or_cannot_is_a_row_with_its_reason():
         ("failed", "exited with status 3: fork-snapshot: the child was killed by SIGKILL"), ("ok", None)]
     [killed] = small("--alternative", "planted_killed", "--hold", 0.5, status=1)["results"]
     assert killed["status"] == "failed" and "SIGKILL" in killed["reason"], "nobody waits for a child that is gone"
-    done = zerotax("snapshot", "--array", "1MiB", "--batch", "1MiB", "--alternative", "planted_skipped")
+    done = zerotax("snapshot", "--size", "1MiB", "--batch", "1MiB", "--alternative", "planted_skipped")
     assert done.returncode == 0 and "planted_skipped under glibc: skipped: it never can" in done.stdout
 
 
@@ -216,7 +216,7 @@ def test_the_array_comes_from_the_allocator_that_is_asked_for():
 
 
 def test_the_table_and_the_answers_have_at_most_80_columns():
-    done = zerotax("snapshot", "--array", "8MiB", "--repeat", 1)
+    done = zerotax("snapshot", "--size", "8MiB", "--rounds", 1)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines), max(lines, key=len)
@@ -226,18 +226,18 @@ def test_the_table_and_the_answers_have_at_most_80_columns():
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (["--array", "1MiB", "--batch", "2MiB"], ["--batch 2 MiB", "larger"]),
-    (["--array", "1MB"], ["--array", "1003520"]),
+    (["--size", "1MiB", "--batch", "2MiB"], ["--batch 2 MiB", "larger"]),
+    (["--size", "1MB"], ["--size", "1003520"]),
     (["--batch", "5000"], ["--batch", "8192"]),
-    (["--array", "0"], ["zero"]),
-    (["--array", "100000GiB"], ["--array", "smaller"]),
-    (["--array", "64TiB"], ["TiB"]),
-    (["--array", "4000GiB"], ["--array 4000 GiB", "memory", "smaller"]),
+    (["--size", "0"], ["zero"]),
+    (["--size", "100000GiB"], ["--size", "smaller"]),
+    (["--size", "64TiB"], ["TiB"]),
+    (["--size", "4000GiB"], ["--size 4000 GiB", "memory", "smaller"]),
     (["--writers", "0"], ["--writers 0", "1 to 256"]),
     (["--writers", "257"], ["--writers 257"]),
     (["--checkpointers", "0"], ["--checkpointers 0"]),
     (["--passes", "0"], ["--passes 0"]),
-    (["--repeat", "0"], ["repeat"]),
+    (["--rounds", "0"], ["repeat"]),
     (["--hold", "2"], ["hold"]),
     (["--alternative", "vfork"], ["'vfork'", "fork_munmap"]),
     (["--allocator", "nobody"], ["'nobody'"]),
@@ -271,7 +271,7 @@ def is_of(folder, session, name):
 
 def test_when_interrupted_it_keeps_what_was_finished_and_leaves_nothing_running(tmp_path):
     running = subprocess.Popen(
-        [ZEROTAX, "snapshot", "--array", "4MiB", "--alternative", "none", "--alternative", "planted_hang", "--json",
+        [ZEROTAX, "snapshot", "--size", "4MiB", "--alternative", "none", "--alternative", "planted_hang", "--json",
          tmp_path / "s.json"],
         env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert wait_for(lambda: children_named(running.pid, "alternative=planted_hang"))
@@ -297,7 +297,7 @@ def test_the_program_refuses_what_makes_no_sense_by_itself():
 
 
 def test_the_figure_is_drawn_on_request(tmp_path):
-    done = zerotax("snapshot", "--array", "4MiB", "--repeat", 1, "--svg", tmp_path / "figure.svg")
+    done = zerotax("snapshot", "--size", "4MiB", "--rounds", 1, "--svg", tmp_path / "figure.svg")
     assert done.returncode == 0, done.stderr
     if "no python3 with matplotlib" in done.stderr:
         pytest.skip(done.stderr)

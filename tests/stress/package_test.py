@@ -81,7 +81,7 @@ zerotax --version
 echo "== list"; zerotax list
 echo "== run"; zerotax run --size 1MiB --size 32MiB --ops 8
 echo "== doctor"; zerotax doctor || true
-echo "== compare"; zerotax compare jemalloc mimalloc --size 20MiB --touch 0 --processes 12 || true
+echo "== compare"; zerotax compare jemalloc mimalloc --size 20MiB --touch 0 --rounds 12 || true
 echo "== record"; zerotax record --allocator largecache -- ls >/dev/null
 echo "== man"; man zerotax | cat
 apt-get remove -y zerotax >/dev/null

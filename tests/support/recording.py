@@ -44,7 +44,7 @@ def record(*command, options=(), prefix=(), stdin=None, timeout=120, **environme
         os.chmod(folder, 0o777)
         report, text = pathlib.Path(folder, "record.json"), pathlib.Path(folder, "record.txt")
         done = subprocess.run(
-            [*prefix, str(ZEROTAX), "record", "--json", str(report), "--out", str(text), *map(str, options), "--",
+            [*prefix, str(ZEROTAX), "record", "--json", str(report), "--text", str(text), *map(str, options), "--",
              *map(str, command)], input=stdin, timeout=timeout, env=clean_environment(**environment),
             capture_output=True, text=True, check=False)
         assert report.exists(), done.stderr

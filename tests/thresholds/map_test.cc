@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/size.h"
+#include "thresholds/plot.h"
 #include "thresholds/table.h"
 
 namespace zerotax::thresholds {
@@ -147,6 +148,27 @@ TEST(ThresholdsMap, AnEarlierFileGetsTheSameMap) {
   }
   add_map(earlier);
   EXPECT_EQ(earlier, made);
+}
+
+TEST(ThresholdsPlot, HasARowForEachLaneAndAMarkForEachThreshold) {
+  const Json document =
+      map_of({lane("glibc", "main", kKept, {{32 * kMiB, kNeedless}}),
+              lane("glibc", "worker", kKept, {{32 * kMiB, kNeedless}}), lane("scudo", "main", kBack, {})});
+  const std::string text = thresholds_plot(document, {80, false});
+  EXPECT_NE(text.find("\nglibc touch 0 ------"), std::string::npos) << text;
+  EXPECT_NE(text.find("-|#"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nscudo touch 0 ......"), std::string::npos) << text;
+  EXPECT_EQ(text.find("worker"), std::string::npos) << "it does the same";
+  EXPECT_NE(text.find("# zeroes needlessly"), std::string::npos) << text;
+  EXPECT_EQ(text.find("dirty"), std::string::npos) << "no lane does that";
+}
+
+TEST(ThresholdsNext, MeasuresBothSidesOfTheFirstThatCostsMore) {
+  const Json costly = map_of(
+      {lane("scudo", "main", kNeedless, {{kMiB, kKept}}), lane("glibc", "worker", kKept, {{32 * kMiB, kNeedless}})});
+  EXPECT_EQ(next_step(costly),
+            "zerotax run --allocator glibc --size 33554431 --size 33554432 --touch 0 --thread worker");
+  EXPECT_EQ(next_step(map_of({lane("scudo", "main", kNeedless, {{kMiB, kKept}})})), "");
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ GRID = 2  # sizes an octave, if nothing else is asked for
 
 
 def search(*arguments):
-    """`zerotax thresholds` with these arguments: its checked JSON."""
-    done = zerotax("thresholds", *arguments, "--json", "-")
+    """`zerotax thresholds` with these arguments, of both threads if they name none: its checked JSON."""
+    threads = [] if "--thread" in arguments else options("thread", THREADS)
+    done = zerotax("thresholds", *arguments, *threads, "--json", "-")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     check_schema(found, "thresholds")
@@ -202,7 +203,8 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, arguments, words):
 
 def test_the_table_says_what_the_file_says(tmp_path):
     file = tmp_path / "thresholds.json"
-    arguments = [*planted("planted_threshold_prime"), *FROM_TO, *options("touch", [0]), "--json", file]
+    where = [*FROM_TO, *options("touch", [0]), *options("thread", THREADS)]
+    arguments = [*planted("planted_threshold_prime"), *where, "--json", file]
     done = zerotax("thresholds", *arguments)
     assert done.returncode == 0, done.stderr
     found = json.loads(file.read_text())

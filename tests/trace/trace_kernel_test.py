@@ -88,7 +88,7 @@ def test_records_of_the_program_and_of_the_kernel_are_one_timeline_of_the_same_t
 @as_root
 def test_the_time_between_events_of_the_kernel_and_of_the_program_is_told_by_thread(tmp_path):
     run(tmp_path / "t", TRACED / "forks", 1000)
-    report = summary(tmp_path / "t", "--from", "kernel_fork", "--to", "kernel_exit")
+    report = summary(tmp_path / "t", "--begin", "kernel_fork", "--end", "kernel_exit")
     intervals = report["intervals"]
     # Parent and child fork once each and exit; the grandchild does not fork.
     assert intervals["all"]["count"] == 2 and intervals["all"]["min_ns"] > 0

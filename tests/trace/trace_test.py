@@ -169,15 +169,15 @@ def test_an_interrupted_run_keeps_what_was_recorded(tmp_path):
 
 def test_time_between_two_events(tmp_path):
     traced("first", folder=tmp_path / "t")
-    report = summary(tmp_path / "t", "--from", "request_done", "--to", "every_kind")
+    report = summary(tmp_path / "t", "--begin", "request_done", "--end", "every_kind")
     assert report["intervals"]["all"]["count"] == 1
     assert report["intervals"]["threads"][0]["from_without_to"] == 2
     assert report["intervals"]["all"]["min_ns"] > 0
-    report = summary(tmp_path / "t", "--from", "request_done", "--to", "request_done")
+    report = summary(tmp_path / "t", "--begin", "request_done", "--end", "request_done")
     assert report["intervals"]["all"]["count"] == 2
-    report = summary(tmp_path / "t", "--from", "tick", "--to", "request_done", status=1)
+    report = summary(tmp_path / "t", "--begin", "tick", "--end", "request_done", status=1)
     assert is_na(report["intervals"]["all"]["median_ns"])
-    assert "both" in trace("summary", tmp_path / "t", "--from", "tick", status=2).stderr
+    assert "both" in trace("summary", tmp_path / "t", "--begin", "tick", status=2).stderr
 
 
 def test_perfetto_gets_every_event(tmp_path):

@@ -151,7 +151,7 @@ def test_a_flaw_on_purpose_is_nothing_to_report(tmp_path):
 @pytest.mark.parametrize(("arguments", "words"), [
     ([], ["--allocator"]),
     (["--allocator", "nobody"], ["nobody"]),
-    ([*planted("planted_never"), "--least", "dire"], ["dire", "medium"]),
+    ([*planted("planted_never"), "--severity", "dire"], ["dire", "medium"]),
     ([*planted("planted_never"), "--size", "7XB"], ["7XB"]),
     ([*planted("planted_never"), "--timeout", "0"], ["--timeout"]),
     ([*planted("planted_memset"), "--finding", "bogus"], ["bogus", "planted_memset-redundant-reuse-100MiB"]),

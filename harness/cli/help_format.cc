@@ -1,0 +1,76 @@
+#include "cli/help_format.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "base/wrap.h"
+
+namespace zerotax {
+namespace {
+
+constexpr std::size_t kColumn = 26;
+
+std::string beside(const std::string& name, const std::string& description) {
+  const std::string further(kColumn, ' ');
+  std::string first = "  " + name;
+  if (description.empty()) return first + "\n";
+  if (first.size() + 2 > kColumn) return first + "\n" + wrap(description, further, further);
+  first.resize(kColumn, ' ');
+  return wrap(description, first, further);
+}
+
+/// A blank after each comma.
+void spread(std::string& words) {
+  for (std::size_t at = words.find(','); at != std::string::npos; at = words.find(',', at + 2))
+    words.insert(at + 1, " ");
+}
+
+}  // namespace
+
+std::string value_name(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return "";
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+std::string default_text(const CLI::Option& option) {
+  const std::string value = option.get_default_str();
+  return value.empty() ? "" : fmt::format("(default: {})", value);
+}
+
+std::string HelpFormat::make_option(const CLI::Option* option, bool positional) const {
+  std::string name = option->get_name(positional, !positional);
+  spread(name);
+  std::string description = option->get_description();
+  const std::string type = option->get_type_name();
+  const std::string value = value_name(*option);
+  if (!positional && !value.empty()) name += " " + value;
+  if (const auto open = type.find('{'); open != std::string::npos) {
+    std::string words = type.substr(open + 1, type.rfind('}') - open - 1);
+    spread(words);
+    description += ": " + words;
+  }
+  if (const std::string fallback = default_text(*option); !fallback.empty()) description += " " + fallback;
+  // A positional argument that is not required stands in brackets in the line of usage.
+  if (option->get_required() && !positional) description += " (required)";
+  return beside(name, description);
+}
+
+std::string HelpFormat::make_subcommand(const CLI::App* command) const {
+  return beside(command->get_name(), command->get_description());
+}
+
+std::string HelpFormat::make_description(const CLI::App* app) const { return wrap(app->get_description(), "", ""); }
+
+/// Examples stand as they are; words below them are wrapped.
+std::string HelpFormat::make_footer(const CLI::App* app) const {
+  std::istringstream lines(app->get_footer());
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    text += line.empty() || line.starts_with("  ") ? line + "\n" : wrap(line, "", "");
+  }
+  return text;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "cli/parser.h"
+
+namespace zerotax {
+
+/// --help in 80 columns: an option, then what it does, wrapped beside it, with its default.
+class HelpFormat : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool positional) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
+  std::string make_description(const CLI::App* app) const override;
+  std::string make_footer(const CLI::App* app) const override;
+};
+
+/// "SIZE", "N": what an option takes; empty for a flag.
+std::string value_name(const CLI::Option& option);
+
+/// "(default: 60)" for an option that shows one; else nothing.
+std::string default_text(const CLI::Option& option);
+
+}  // namespace zerotax

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "cli/parser.h"
+
+namespace zerotax {
+
+/// "zerotax trace run", as it is called.
+std::string called(const CLI::App& command);
+
+/// What is wrong with a word that is none of a command's: an option that it does not have, with what was probably
+/// meant, or a word too many.
+UsageError leftover_error(const CLI::App& command, const std::string& word);
+
+/// The same of a command line that was parsed. Throws std::logic_error if no word is left over.
+UsageError leftover_error(const CLI::App& app);
+
+}  // namespace zerotax

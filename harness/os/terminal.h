@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+
+namespace zerotax {
+
+/// Whether the stream is a terminal.
+bool is_terminal(std::FILE* stream);
+
+/// The columns of the terminal that the stream is; 80 if it is none, or does not tell.
+std::size_t terminal_columns(std::FILE* stream);
+
+/// Whether the locale of the environment writes UTF-8: the first of LC_ALL, LC_CTYPE and LANG that is set and not empty
+/// decides (POSIX, "Internationalization Variables").
+bool locale_is_utf8();
+
+/// Whether colour suits the stream: it is a terminal, TERM names one that is not "dumb", and NO_COLOR is unset or empty
+/// (https://no-color.org).
+bool suits_colour(std::FILE* stream);
+
+}  // namespace zerotax

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/plot_canvas.h"
+#include "core/typed_point.h"
+
+namespace zerotax::study {
+
+/// Time of one calloc against size, a picture for each case, touch and thread that has two sizes or more, a line for
+/// each allocator. Two neighbouring sizes are joined only if later callocs behave the same at both (signature_of):
+/// between others lies a threshold. Empty if no group of points has two sizes with a time.
+std::string points_plot(const std::vector<Point>& points, const PlotStyle& style);
+
+}  // namespace zerotax::study
