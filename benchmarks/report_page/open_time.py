@@ -40,11 +40,14 @@ def write_run(folder: pathlib.Path) -> int:
     sample.write(folder, [], sample.run(100_000))
     with open(folder / "points.jsonl", "w", encoding="utf-8") as file:
         for line in range(20):
-            env = {"VARIANT": str(line)} if line >= len(names) else {}
+            name = names[line % len(names)]
             for step in range(1000):
                 size = int(65536 * 2 ** (14 * step / 999))
                 for touch in (0.0, 0.01, 0.1, 0.5, 1.0):
-                    file.write(json.dumps(sample.point(names[line % len(names)], size, touch, env=env)) + "\n")
+                    point = sample.point(name, size, touch)
+                    if line >= len(names):
+                        point["allocator"] = f"{name}-{line}"
+                    file.write(json.dumps(point) + "\n")
                     count += 1
     return count
 
