@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from zerotax_axes import time_axis
-from zerotax_files import ResultsError
+from zerotax_files import NothingToDraw
 from zerotax_labels import LINE, text_width, wrap
 from zerotax_looks import labels
 from zerotax_layout import MARGIN, WIDTH, Layout, gaps
@@ -49,8 +49,8 @@ def draw(results: Results) -> Figure:
         if not isinstance(value, Na):
             times[point.key][point.size] = max(value, 1.0)
     if not any(times.values()):
-        raise ResultsError("no calloc of 100 MiB or 1000 MiB has a time; run "
-                           "`zerotax run --size 100MiB --size 1000MiB --touch 0`")
+        raise NothingToDraw("no calloc of 100 MiB or 1000 MiB has a time; run "
+                            "`zerotax run --size 100MiB --size 1000MiB --touch 0`")
     keys = sorted((key for key in points if points[key]),
                   key=lambda key: (times[key].get(SIZES[1], math.inf),
                                    times[key].get(SIZES[0], math.inf), names[key]))

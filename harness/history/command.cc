@@ -132,12 +132,12 @@ ExitStatus history(HistoryOptions options) {
   check_out(options.out);
   check_outside(outputs, {"--out", options.out});
   if (!options.html.empty()) make_comparison_page("");
+  const fleet::Place place = options.fleet.place();
   try {
     const Git git;
     const Repository repository(git, options.common.repository);
     HistoryRequest request{repository.folder(), "", recipe, grid, utc_now()};
     const std::vector<Commit> commits = selected(options, repository, recipe, request.selection);
-    const fleet::Place place = options.fleet.place();
     if (place.slurm && options.out.empty()) options.out = default_results_path();
     if (!place.slurm) check_tools(recipe);  // else each task asks its node
     const Cache cache = cache_for(place, options.out);

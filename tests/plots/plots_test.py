@@ -210,6 +210,17 @@ def test_times_of_a_host_unlike_the_others_are_left_out_and_counts_are_not(tmp_p
         assert not isinstance(point.figure("zeroed_bytes"), Na)
 
 
+def test_of_a_run_without_times_the_figures_of_counts_are_drawn(tmp_path: Path) -> None:
+    no_time = {"na": "no timing pass was made"}
+    folder = sample.write(tmp_path, [
+        {name: no_time if name.endswith(("_ns", "_faults")) else value for name, value in point.items()} for point in small()])
+    done = script("all_figures", folder, "--format", "svg")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path.stem for path in folder.glob("*.svg")} & set(FIGURES) == {"zeroed_vs_size"}
+    alone = script("headline", folder)
+    assert alone.returncode == 2 and "has a time" in alone.stderr
+
+
 def test_panels_are_calloc_above_the_whole_and_touch_0_left_of_touch_1(tmp_path: Path) -> None:
     results = load(sample.write(tmp_path, [
         sample.point("glibc", size, touch, calloc_ns=sample.spread(100 + touch),
