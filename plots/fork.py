@@ -28,7 +28,6 @@ LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
 LEGEND_NOTE = ("Search: process number. uballoc: task, kernel stack, address space. setuctxt: registers and FPU. procdup "
                "loop: mappings and page tables. Miscellaneous: descriptors, directory, rights, scheduling and the rest. "
                "Grey: others who watch forks, not in the paper.")
-WHOLE = 0.995   # a bar of one part says nothing that a word does not say
 KINDS = {"private": ("#0063A2", "o", "private pages of 4 KiB"), "huge": ("#C85300", "^", "huge pages")}
 
 
@@ -42,16 +41,21 @@ def found(results: Results) -> dict[str, Any]:
     return document_of(results, FILE, SCHEMA, "write one with `zerotax fork --json fork.json`")
 
 
+def has_one_section(shares: dict[str, float]) -> bool:
+    """Whether one part, to the percent, is all of a bar: then it says nothing that a word does not say."""
+    return whole_percent_text(max(shares.values())) == whole_percent_text(1)
+
+
 def of_one_section(document: dict[str, Any]) -> list[str]:
     """The footnote in place of bars that would have one part."""
     words = [f"{name.replace(chr(10), ', ')}: {max(shares, key=lambda section: shares[section])}"
-             for name, shares in bars(document) if max(shares.values()) >= WHOLE]
+             for name, shares in bars(document) if has_one_section(shares)]
     return [f"All of it in one section, and so without a bar: {'; '.join(words)}."] if words else []
 
 
 def sections(axes: Axes, document: dict[str, Any]) -> None:
     """Stacked bars of shares, each part with its name and share where there is room."""
-    every = [bar for bar in bars(document) if max(bar[1].values()) < WHOLE]
+    every = [bar for bar in bars(document) if not has_one_section(bar[1])]
     for x, (_, shares) in enumerate(every):
         bottom = 0.0
         for name, (colour, hatch) in LOOKS.items():
