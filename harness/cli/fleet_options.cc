@@ -13,13 +13,17 @@ namespace zerotax {
 void FleetOptions::add(Arguments& arguments) {
   const std::vector<std::string> places{"local", "slurm"};
   arguments.option("--on", on_, "where to measure: local, or slurm: as an array of jobs, on the nodes of a cluster")
+      .shown_as("PLACE")
       .one_of(places)
       .completed_by([places] { return places; })
       .with_default();
   of_slurm_ = {
-      arguments.option("--shards", shards_,
-                       "jobs to cut the work into (default: of two minutes each, but at least 8; at most 500)"),
+      arguments
+          .option("--shards", shards_,
+                  "jobs to cut the work into (default: of two minutes each, but at least 8; at most 500)")
+          .shown_as("N"),
       arguments.option("--sbatch", sbatch_, "further option of sbatch, as in --sbatch=--partition=bench (repeatable)")
+          .shown_as("OPTION")
           .repeatable()
           .word()};
 }

@@ -48,8 +48,10 @@ std::string HelpFormat::make_option(const CLI::Option* option, bool positional) 
   if (!positional && !value.empty()) name += " " + value;
   if (const auto open = type.find('{'); open != std::string::npos) {
     std::string words = type.substr(open + 1, type.rfind('}') - open - 1);
+    // Some descriptions have the words in them.
+    const bool told = description.find(words.substr(0, words.find(','))) != std::string::npos;
     spread(words);
-    description += ": " + words;
+    if (!told) description += ": " + words;
   }
   if (const std::string fallback = default_text(*option); !fallback.empty()) description += " " + fallback;
   // A positional argument that is not required stands in brackets in the line of usage.
