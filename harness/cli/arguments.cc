@@ -79,7 +79,12 @@ Argument& Argument::shown_as(const std::string& value) {
 }
 
 Argument& Argument::in_range(double low, double high) {
-  option_->check(CLI::Range(low, high));
+  const auto check = [low, high](std::string& word) {
+    double number = 0;
+    const bool is_in = CLI::detail::lexical_cast(word, number) && number >= low && number <= high;
+    return is_in ? std::string() : fmt::format("invalid value '{}' (give {:g} to {:g})", word, low, high);
+  };
+  option_->check(CLI::Validator(check, ""));
   return *this;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <memory>
 
 #include "base/size.h"
@@ -41,12 +42,14 @@ constexpr std::size_t kMostShuffles = 10'000;
 constexpr std::size_t kFewestShuffles = 1'000;
 constexpr std::size_t kShuffledPairs = 1'500'000;
 
+constexpr std::int64_t kNotGiven = std::numeric_limits<std::int64_t>::min();
+
 struct Options {
   std::string before;
   std::string after;
   std::vector<std::string> more;  ///< further stored runs, each to be compared with OLD
   MeasureOptions measure;
-  std::int64_t pairs = 0;
+  std::int64_t pairs = kNotGiven;
   std::string cost = "total";
   std::vector<std::string> explain;
   std::int64_t self_test = 0;
@@ -96,7 +99,8 @@ ComparePlan make_plan(const Options& options, const CompareMethod& method) {
   const std::size_t points =
       plan.axes.cases.size() * plan.axes.sizes.size() * plan.axes.touches.size() * plan.axes.threads.size();
   const auto fewest = static_cast<std::int64_t>(fewest_pairs(points, method.alpha));
-  const std::int64_t pairs = options.pairs != 0 ? options.pairs : std::max<std::int64_t>(kUsualPairs, fewest + kSpare);
+  const std::int64_t pairs =
+      options.pairs != kNotGiven ? options.pairs : std::max<std::int64_t>(kUsualPairs, fewest + kSpare);
   if (pairs < fewest || pairs > kMostPairs) {
     throw UsageError(fmt::format("--rounds {} cannot prove anything at {} points", pairs, points),
                      fmt::format("give {} to {}, or fewer points", fewest, kMostPairs));

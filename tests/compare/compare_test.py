@@ -238,6 +238,7 @@ SENSELESS = [
     (["glibc", "jemalloc", "--self-test", "-1"], ["--self-test -1"]),
     (["glibc", "jemalloc", "--json", "/no/such/folder/x.json"], ["/no/such/folder"]),
     (["glibc", "jemalloc", "--benchmark-json", "/no/such/folder/x"], ["/no/such/folder"]),
+    (["glibc", "jemalloc", "--rounds", "0"], ["--rounds 0", "fewer points"]),
     (["glibc", "jemalloc", "--explain", "x", "--size", "4KiB", *map(str, FEW)], ["--explain x", "1 to 1"]),
 ]
 

@@ -237,7 +237,7 @@ def test_the_table_and_the_answers_have_at_most_80_columns():
     (["--writers", "257"], ["--writers 257"]),
     (["--checkpointers", "0"], ["--checkpointers 0"]),
     (["--passes", "0"], ["--passes 0"]),
-    (["--rounds", "0"], ["repeat"]),
+    (["--rounds", "0"], ["--rounds", "1 to 1000"]),
     (["--hold", "2"], ["hold"]),
     (["--alternative", "vfork"], ["'vfork'", "fork_munmap"]),
     (["--allocator", "nobody"], ["'nobody'"]),
