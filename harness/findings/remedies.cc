@@ -5,26 +5,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/shell.h"
 #include "findings/projects.h"
 
 namespace zerotax::findings {
 namespace {
 
-/// In single quotes where a shell would otherwise read more into it.
-std::string shell_word(const std::string& word) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=.,:/+-@%";
-  if (word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char each : word) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
-  return quoted + "'";
-}
-
 std::string setting_line(const Json& env) {
-  std::string line;
-  for (const auto& [name, value] : env.items()) {
-    line += (line.empty() ? "" : " ") + shell_word(name + "=" + value.get<std::string>());
-  }
-  return line;
+  std::vector<std::string> words;
+  for (const auto& [name, value] : env.items()) words.push_back(name + "=" + value.get<std::string>());
+  return shell_text(words);
 }
 
 Json version_remedy(const std::string& allocator, const std::string& version, const Json& duplicate) {
