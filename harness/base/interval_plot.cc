@@ -56,9 +56,7 @@ std::string interval_plot(const std::string& title, const std::string& ratio_tit
   const LogAxis axis(1 / reach, reach, cells);
   PlotCanvas canvas(style.columns, rows.size() + 3, style);
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const std::vector<std::string> label = characters_of(rows[row].label);
-    for (std::size_t i = 0; i < std::min(label.size(), label_cells); ++i)
-      canvas.put(static_cast<std::ptrdiff_t>(i), static_cast<std::ptrdiff_t>(row), label[i]);
+    canvas.write(0, static_cast<std::ptrdiff_t>(row), rows[row].label, label_cells);
     draw_row(canvas, axis, left, row, rows[row]);
     canvas.write(static_cast<std::ptrdiff_t>(left + cells + 1), static_cast<std::ptrdiff_t>(row), rows[row].word);
   }

@@ -17,7 +17,7 @@ constexpr std::size_t kLongestLabel = 22;
 constexpr std::size_t kFewestCells = 24;
 constexpr double kRowsForText = 2;
 
-/// Marks that differ in shape: lines are told apart without colour.
+/// Each line has a mark of its own shape, so that lines can be distinguished without colour.
 const std::string& mark_of(std::size_t line, bool unicode) {
   static const std::array<std::string, 10> kShapes{"●", "▲", "■", "◆", "▼", "○", "△", "□", "◇", "▽"};
   static const std::array<std::string, 10> kLetters{"o", "x", "*", "+", "#", "@", "%", "&", "$", "="};

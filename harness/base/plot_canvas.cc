@@ -58,8 +58,11 @@ void PlotCanvas::put(std::ptrdiff_t column, std::ptrdiff_t row, std::string_view
   if (inside(column, row)) at(column, row).character = plain_for(style_, character);
 }
 
-void PlotCanvas::write(std::ptrdiff_t column, std::ptrdiff_t row, std::string_view text) {
-  for (const std::string& character : characters_of(text)) put(column++, row, character);
+void PlotCanvas::write(std::ptrdiff_t column, std::ptrdiff_t row, std::string_view text, std::size_t most) {
+  for (const std::string& character : characters_of(text)) {
+    if (most-- == 0) return;
+    put(column++, row, character);
+  }
 }
 
 bool PlotCanvas::is_free(std::ptrdiff_t column, std::ptrdiff_t row, std::size_t cells) const {

@@ -27,8 +27,8 @@ class PlotCanvas {
 
   /// One character in a cell.
   void put(std::ptrdiff_t column, std::ptrdiff_t row, std::string_view character);
-  /// Text from a cell on, to the right.
-  void write(std::ptrdiff_t column, std::ptrdiff_t row, std::string_view text);
+  /// Text from a cell on, to the right; no more than so many characters of it.
+  void write(std::ptrdiff_t column, std::ptrdiff_t row, std::string_view text, std::size_t most = SIZE_MAX);
   /// Whether nothing stands in so many cells, and all of them are inside.
   [[nodiscard]] bool is_free(std::ptrdiff_t column, std::ptrdiff_t row, std::size_t cells) const;
   /// A straight line between the middles of two cells, below what else stands there: of braille dots (Unicode, block

@@ -85,9 +85,7 @@ std::string strip_plot(const std::string& title, const std::string& size_title, 
   const LogAxis axis(static_cast<double>(low), static_cast<double>(high), cells);
   PlotCanvas canvas(style.columns, strips.size() + 3, style);
   for (std::size_t row = 0; row < strips.size(); ++row) {
-    const std::vector<std::string> label = characters_of(strips[row].label);
-    for (std::size_t i = 0; i < std::min(label.size(), label_cells); ++i)
-      canvas.put(static_cast<std::ptrdiff_t>(i), static_cast<std::ptrdiff_t>(row), label[i]);
+    canvas.write(0, static_cast<std::ptrdiff_t>(row), strips[row].label, label_cells);
     draw_strip(canvas, axis, left, row, strips[row], kinds);
   }
   draw_axis(canvas, axis, left, strips.size(), size_title, 2, size_on_axis);

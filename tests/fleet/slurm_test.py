@@ -173,7 +173,7 @@ def test_where_times_are_taken_each_task_has_a_node_and_each_host_says_its_load(
     assert head["load"]["busy"] == any(load["busy"] for load in head["loads"].values())
     count = f"{len(hosts)} host{'s' if len(hosts) > 1 else ''}"
     assert count in head["load"]["sentence"] and any(host in head["load"]["sentence"] for host in hosts)
-    # Whoever reads the table or the summary is told.
+    # The table and the summary say so.
     for text in (done.stdout, zerotax("summary", tmp_path / "run").stdout):
         assert ("Measured under load on" in " ".join(text.split())) == head["load"]["busy"]
 
