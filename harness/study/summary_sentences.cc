@@ -141,28 +141,36 @@ const PointVerdict* worst_of_all(const Verdicts& verdicts) {
   return worst;
 }
 
+/// The first sentence of a part of the summary; nullptr if there is none.
+const Json* first_of_part(const Json& sentences, const char* part) {
+  const auto found =
+      std::find_if(sentences.begin(), sentences.end(), [&](const Json& each) { return each.at("part") == part; });
+  return found == sentences.end() ? nullptr : &*found;
+}
+
+Json worst_case(const Verdicts& verdicts, const PointVerdict& worst) {
+  std::string text = fmt::format("{} takes {} for a calloc of {} that nobody writes to", label_of(verdicts, worst),
+                                 format_ns(*worst.calloc_ns), format_size(worst.size_bytes));
+  if (worst.ratio && *worst.ratio >= findings::kLevelRatio) {
+    text += fmt::format(", {} as long as {} ({})", times_text(*worst.ratio), verdicts.allocators[*worst.fastest].label,
+                        format_ns(*worst.fastest_ns));
+  }
+  return sentence("headline", "Worst case", fmt::format("{}: {}.", text, needless_words(worst)),
+                  link_to("time", "calloc_loop", 0, "main", worst.size_bytes));
+}
+
 /// The one sentence to read first: a promise that was broken, or the worst case of needless zeroing, or the first that
 /// is known.
 Json headline(const Verdicts& verdicts, const Json& sentences) {
-  for (const char* part : {"broken", "lead"}) {
-    if (const PointVerdict* worst = worst_of_all(verdicts); worst != nullptr && *part == 'l') {
-      std::string text = fmt::format("{} takes {} for a calloc of {} that nobody writes to", label_of(verdicts, *worst),
-                                     format_ns(*worst->calloc_ns), format_size(worst->size_bytes));
-      if (worst->ratio && *worst->ratio >= findings::kLevelRatio) {
-        text += fmt::format(", {} as long as {} ({})", times_text(*worst->ratio),
-                            verdicts.allocators[*worst->fastest].label, format_ns(*worst->fastest_ns));
-      }
-      return sentence("headline", "Worst case", fmt::format("{}: {}.", text, needless_words(*worst)),
-                      link_to("time", "calloc_loop", 0, "main", worst->size_bytes));
-    }
-    for (const Json& each : sentences) {
-      if (each.at("part") != part) continue;
-      const bool broken = *part == 'b';
-      return sentence(
-          "headline", each.at("subject").get<std::string>(),
-          (broken ? each.at("subject").get<std::string>() + " " : std::string()) + each.at("text").get<std::string>(),
-          each.value("link", Json()));
-    }
+  if (const Json* broken = first_of_part(sentences, "broken")) {
+    const auto subject = broken->at("subject").get<std::string>();
+    return sentence("headline", subject, subject + " " + broken->at("text").get<std::string>(),
+                    broken->value("link", Json()));
+  }
+  if (const PointVerdict* worst = worst_of_all(verdicts)) return worst_case(verdicts, *worst);
+  if (const Json* lead = first_of_part(sentences, "lead")) {
+    return sentence("headline", lead->at("subject").get<std::string>(), lead->at("text").get<std::string>(),
+                    lead->value("link", Json()));
   }
   return sentence("headline", "Coverage", coverage(verdicts));
 }
