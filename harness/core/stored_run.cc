@@ -61,8 +61,18 @@ std::vector<Point> points_within(const Json& run, const std::string& file) {
   return points;
 }
 
+/// What a run's document says of the run as a whole.
+StoredRun run_of(const Json& run, const std::string& file) {
+  StoredRun stored;
+  stored.environment = run.at("environment");
+  stored.environments = run.value("environments", Json());
+  stored.comparable_times = run.value("comparable_times", Json());
+  stored.files = {file};
+  return stored;
+}
+
 /// What lies beside the points of a results folder.
-void read_beside(const fs::path& folder, StoredRun& stored) {
+void add_beside(const fs::path& folder, StoredRun& stored) {
   const std::string controls = (folder / "controls.jsonl").string();
   if (is_there(controls)) {
     stored.controls = read_stored_points(controls, true);
@@ -104,23 +114,26 @@ std::vector<Point> read_stored_points(const std::string& file, bool by_host) {
   return points;
 }
 
+StoredRun read_all_but_points(const std::string& folder) {
+  const std::string file = folder + "/run.json";
+  StoredRun stored = run_of(read_document(file, "run", kRemedy), file);
+  add_beside(folder, stored);
+  return stored;
+}
+
 StoredRun read_stored_run(const std::string& path) {
   std::error_code failure;
   const bool folder = fs::is_directory(path, failure);
   const std::string file = folder ? path + "/run.json" : path;
   const Json run = read_document(file, "run", kRemedy);
-  StoredRun stored;
-  stored.environment = run.at("environment");
-  stored.environments = run.value("environments", Json());
-  stored.comparable_times = run.value("comparable_times", Json());
-  stored.files = {file};
+  StoredRun stored = run_of(run, file);
   if (run.contains("points")) {
     stored.points = points_within(run, file);
   } else {
     const fs::path parent = fs::path(file).parent_path();
     stored.files.push_back(points_file(run, parent, file));
     stored.points = read_stored_points(stored.files.back());
-    read_beside(parent, stored);
+    add_beside(parent, stored);
   }
   if (stored.points.empty()) {
     throw UsageError(fmt::format("{} has no points: nothing was measured", path),

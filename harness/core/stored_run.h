@@ -28,6 +28,9 @@ struct StoredRun {
 /// UsageError if it is neither, or damaged, or has no point at all or one twice.
 StoredRun read_stored_run(const std::string& path);
 
+/// The same of a results folder whose points are known already: none of them is read.
+StoredRun read_all_but_points(const std::string& folder);
+
 /// The points of points.jsonl, checked as those of a stored run. `by_host`: a point may occur once for each host.
 /// Throws UsageError.
 std::vector<Point> read_stored_points(const std::string& file, bool by_host = false);

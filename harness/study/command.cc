@@ -144,7 +144,7 @@ ExitStatus study(const MeasureOptions& options, bool full) {
                session.points().size(), session.plan().points.size(), folder, place.slurm ? " --on slurm" : "");
     return ExitStatus::kDone;
   }
-  const StoredRun stored = read_stored_run(folder);
+  const StoredRun stored = read_all_but_points(folder);
   fleet::leave_out_times(stored.comparable_times, points);
   const std::vector<AllocatorFindings> found =
       find_findings(points, stored.thresholds, {stored.edges, stored.controls});
