@@ -132,3 +132,24 @@ function withRoles(table) {
     if (each.tagName === "TH") each.setAttribute("role", each.scope === "row" ? "rowheader" : "columnheader");
   }
 }
+
+// A link to evidence: the figure it names comes into sight, its cursor at the size.
+function go(id, place) {
+  const target = reveal(id),
+    figure = figures.get(id);
+  if (!target) return;
+  target.scrollIntoView({block: "start", behavior: "instant"});
+  if (figure) figure.frame.plot.focus({preventScroll: true});
+  if (figure && figure.rowOf && State.get("lane")) {
+    const row = figure.rowOf(State.get("lane"));
+    if (row >= 0) figure.frame.row = (row + 0.5) / figure.frame.now.rows;
+  }
+  if (figure && place) figure.frame.seek(place);
+}
+
+// What the address asks for: a view, or a place on the page.
+function fromAddress() {
+  if (!State.read()) return go(decodeURIComponent(location.hash.slice(1)));
+  render();
+  return go(State.get("go", ""), Number(State.get("at")));
+}

@@ -50,21 +50,6 @@ function render(keys) {
   for (const figure of figures.values()) figure.render();
 }
 
-function go(id, place) {
-  const target = reveal(id),
-    figure = figures.get(id);
-  if (!target) return;
-  target.scrollIntoView({block: "start", behavior: "instant"});
-  if (figure) figure.frame.plot.focus({preventScroll: true});
-  if (figure && place) figure.frame.seek(place);
-}
-
-function fromAddress() {
-  if (!State.read()) return go(decodeURIComponent(location.hash.slice(1)));
-  render();
-  return go(State.get("go", ""), Number(State.get("at")));
-}
-
 State.read();
 Theme.listen();
 if (Data.views.length) {

@@ -185,20 +185,6 @@ function render(keys) {
   for (const figure of figures.values()) if (figure.frame.x) figure.frame.drawPin();
 }
 
-// A link to evidence: the figure it names comes into sight, its cursor at the size.
-function go(id, place) {
-  const target = reveal(id),
-    figure = figures.get(id);
-  if (!target) return;
-  target.scrollIntoView({block: "start", behavior: "instant"});
-  if (figure) figure.frame.plot.focus({preventScroll: true});
-  if (figure && figure.rowOf && State.get("lane")) {
-    const row = figure.rowOf(State.get("lane"));
-    if (row >= 0) figure.frame.row = (row + 0.5) / figure.frame.now.rows;
-  }
-  if (figure && place) figure.frame.seek(place);
-}
-
 // Such a link changes what it names and leaves the rest of the view: theme, allocators that are off.
 function follow(event) {
   const anchor = event.target.closest("a[href^='#']");
@@ -213,15 +199,6 @@ function follow(event) {
   wanted.delete("go");
   State.set({[`${id}.x`]: null, at: null, lane: null, ...Object.fromEntries(wanted)});
   go(id, Number(wanted.get("at")));
-}
-
-function fromAddress() {
-  if (State.read()) {
-    render();
-    go(State.get("go", ""), Number(State.get("at")));
-  } else {
-    go(decodeURIComponent(location.hash.slice(1)));
-  }
 }
 
 const everyPoint = new PagedTable(byId("every").querySelector("div"), "Points");
