@@ -143,8 +143,12 @@ class Firefox:
         return role, self.command("WebDriver:GetComputedLabel", id=element)["value"]
 
     def dark(self, wanted):
-        """What the system is said to prefer."""
+        """What the system is said to prefer; returns when the process that shows the page has heard of it."""
         self._chrome(f"Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', {0 if wanted else 1})")
+        end = time.monotonic() + START_S
+        while self.run("return matchMedia('(prefers-color-scheme: dark)').matches") != wanted:
+            assert time.monotonic() < end, "the page does not hear of the preference"
+            time.sleep(0.02)
 
     def pdf(self):
         return base64.b64decode(self.command("WebDriver:Print", background=True)["value"])
