@@ -112,8 +112,8 @@ TEST(Cliff, ThatTheTwoSizesDoNotShowIsNone) {
   const std::vector<Point> points =
       typed_points({point_of({.size = 512 * kKiB}), point_of({.size = kMiB, .zeroed = kMiB})});
   const std::vector<Point> edges = typed_points({point_of({.size = 777'780}), point_of({.size = 777'781})});
-  for (const Finding& finding : find_findings(points, thresholds({threshold(777'781)}), {edges, {}}).front().findings)
-    EXPECT_NE(finding.rule, "cliff");
+  const auto found = find_findings(points, thresholds({threshold(777'781)}), {edges, {}});
+  for (const Finding& finding : found.front().findings) EXPECT_NE(finding.rule, "cliff");
 }
 
 TEST(Cliff, IsOfItsOwnLane) {
