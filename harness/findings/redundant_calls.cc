@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
 #include "base/units.h"
 #include "findings/points.h"
 #include "findings/populating.h"
@@ -25,17 +29,36 @@ std::vector<Alike> kinds_of(const Point& point, const std::vector<CallMode>& mod
   return kinds;
 }
 
+std::uint64_t ops_of(const std::vector<Alike>& kinds) {
+  return std::accumulate(kinds.begin(), kinds.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Alike& kind) { return sum + kind.ops; });
+}
+
+bool can_be_twin(const Alike& kind, std::uint64_t populated, std::uint64_t size, bool fresh) {
+  const auto faults = kind.values->evident_count(Metric::kCallocFaults);
+  return faults && (fresh ? can_have_populated(*faults, populated) : !is_much(*faults * kPageBytes, size));
+}
+
 /// The calls of the timing pass that got memory of the same sort as those of a mode of the audit; nullptr if it saw
-/// none.
-const MetricValues* twin_of(const std::vector<Alike>& timing, std::uint64_t populated, std::uint64_t size, bool fresh) {
-  for (const Alike& kind : timing) {
-    const auto faults = kind.values->evident_count(Metric::kCallocFaults);
-    if (!faults && timing.size() == 1) return kind.values;  // nothing says that it was another
-    if (faults && (fresh ? can_have_populated(*faults, populated) : !is_much(*faults * kPageBytes, size))) {
-      return kind.values;
-    }
+/// none. A huge page takes one fault, so that calls with few faults can have populated as much as those with many: the
+/// kind is taken that is as frequent as the mode, `share` of all calls; of two as frequent, that with more faults.
+const MetricValues* twin_of(const std::vector<Alike>& timing, double share, std::uint64_t populated, std::uint64_t size,
+                            bool fresh) {
+  if (timing.size() == 1 && !timing.front().values->evident_count(Metric::kCallocFaults)) {
+    return timing.front().values;  // nothing says that it was another
   }
-  return nullptr;
+  const double all = static_cast<double>(ops_of(timing));
+  const Alike* twin = nullptr;
+  std::tuple<double, double> least;
+  for (const Alike& kind : timing) {
+    if (!can_be_twin(kind, populated, size, fresh)) continue;
+    const double apart = std::abs(static_cast<double>(kind.ops) / all - share);
+    const auto faults = kind.values->evident_count(Metric::kCallocFaults);
+    if (twin != nullptr && std::tuple(apart, -static_cast<double>(*faults)) >= least) continue;
+    twin = &kind;
+    least = {apart, -static_cast<double>(*faults)};
+  }
+  return twin == nullptr ? nullptr : twin->values;
 }
 
 }  // namespace
@@ -44,8 +67,7 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point) {
   const std::uint64_t size = point.size_bytes;
   const std::vector<Alike> audit = kinds_of(point, point.audit_modes);
   const std::vector<Alike> timing = kinds_of(point, point.timing_modes);
-  std::uint64_t all = 0;
-  for (const Alike& kind : audit) all += kind.ops;
+  const std::uint64_t all = ops_of(audit);
   std::vector<RedundantCalls> found;
   for (const auto& [ops, values] : audit) {
     const auto redundant = values->evident_count(Metric::kRedundantZeroedBytes);
@@ -55,7 +77,8 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point) {
     const bool fresh = is_much(populated, size);
     RedundantCalls calls{fresh ? RedundantKind::kFresh : RedundantKind::kReuse, ops,          all,         *redundant,
                          values->is_upper_bound(Metric::kRedundantZeroedBytes), std::nullopt, std::nullopt};
-    if (const MetricValues* twin = twin_of(timing, populated, size, fresh)) {
+    const double share = static_cast<double>(ops) / static_cast<double>(all);
+    if (const MetricValues* twin = twin_of(timing, share, populated, size, fresh)) {
       calls.calloc_faults = twin->evident_count(Metric::kCallocFaults);
       calls.calloc_ns = twin->number(Metric::kCallocNs);
     }

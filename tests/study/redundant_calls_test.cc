@@ -63,6 +63,19 @@ TEST(RedundantCalls, KeepTheFiguresOfOneKindTogether) {
   EXPECT_EQ(which_calls(calls->at(1)), "2 of 7 callocs");
 }
 
+TEST(RedundantCalls, AreNotTakenForThoseThatOneHugePageWouldExplain) {
+  constexpr std::uint64_t kTwo = 2 * kMiB;
+  Json point = point_of({.size = kTwo, .calloc_faults = 1, .ns = 5000});
+  point["modes"] = {{"audit", {audited(24, 0, 0), audited(4, kTwo, kTwo)}},
+                    {"timing", {timed(24, 1, 5000), timed(4, 513, 1e6)}}};
+  const auto calls = calls_of(point);
+  ASSERT_TRUE(calls && calls->size() == 1);
+  EXPECT_EQ(calls->front().calloc_faults, 513U);
+  point["modes"] = {{"audit", {audited(14, 0, 0), audited(14, kTwo, kTwo)}},
+                    {"timing", {timed(14, 1, 5000), timed(14, 513, 1e6)}}};
+  EXPECT_EQ(calls_of(point)->front().calloc_faults, 513U);
+}
+
 TEST(RedundantCalls, TakeNoTimeFromCallsThatGotOtherMemory) {
   // The audit saw fresh memory in each call, the timing pass took no fault.
   const auto calls = calls_of(point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 0}));
