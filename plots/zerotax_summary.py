@@ -62,19 +62,20 @@ def touch_heading(results: Results, touch: float) -> str:
 
 
 def rows_of(document: dict[str, Any]) -> Rows:
-    """What a summary says of each point, by its columns; nothing if there is no summary."""
+    """What a summary says of each point, by its columns, and as "kinds" the lines of calls that are not alike; nothing
+    if there is no summary."""
     if "points" not in document:
         return {}
     keys = [
         (each["allocator"], tuple(sorted(each["env"].items())), each["preload"]) for each in document["allocators"]
     ]
     names = document["points"]["key"] + document["points"]["columns"]
+    kinds = {each["row"]: each["kinds"] for each in document.get("unlike_calls", [])}
     found = {}
-    for values in document["points"]["rows"]:
-        row = dict(zip(names, values))
+    for place, values in enumerate(document["points"]["rows"]):
+        row = {**dict(zip(names, values)), "kinds": kinds.get(place, [])}
         allocator, env, preload = keys[row["allocator"]]
-        place = Key(allocator, env, row["thread"], preload), row["case"], row["size_bytes"], float(row["touch"])
-        found[place] = row
+        found[Key(allocator, env, row["thread"], preload), row["case"], row["size_bytes"], float(row["touch"])] = row
     return found
 
 

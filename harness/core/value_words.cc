@@ -42,8 +42,10 @@ std::vector<std::string> mode_lines(const Point& point) {
                                 bytes_word(kind, Metric::kPopulatedBytes)));
   }
   for (const CallMode& kind : point.timing_modes) {
-    lines.push_back(fmt::format("{}: {} page faults, {}", share_words(kind, point.timing_modes),
-                                count_word(kind, Metric::kCallocFaults), time_word(kind, Metric::kCallocNs)));
+    const auto faults = kind.count(Metric::kCallocFaults);
+    lines.push_back(fmt::format("{}: {}, {}", share_words(kind, point.timing_modes),
+                                faults ? format_counted(*faults, "page fault") : "page faults n/a",
+                                time_word(kind, Metric::kCallocNs)));
   }
   return lines;
 }

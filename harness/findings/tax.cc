@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/operation_cost.h"
+#include "core/value_words.h"
 #include "findings/judgement.h"
 
 namespace zerotax::findings {
@@ -25,6 +26,7 @@ void add_costs(const Point& point, PointVerdict& verdict) {
   for (const CallMode& mode : point.timing_modes) {
     if (const auto ns = mode.number(Metric::kCallocNs)) verdict.calloc_ns_modes.push_back(*ns);
   }
+  verdict.modes = mode_lines(point);
   verdict.operation_ns = operation_ns(point);
   verdict.operation_faults = operation_faults(point);
   verdict.mb_per_s = point.number(Metric::kMbPerS);

@@ -44,6 +44,7 @@ struct PointVerdict {
   std::optional<double> calloc_ns;                   ///< median
   std::optional<std::uint64_t> calloc_faults;
   std::vector<double> calloc_ns_modes;  ///< where calls are not alike: of each kind, most frequent first
+  std::vector<std::string> modes;       ///< the same in words, a line for each kind: mode_lines
   std::optional<double> operation_ns;   ///< calloc, touching and free
   std::optional<std::uint64_t> operation_faults;
   std::optional<double> mb_per_s;  ///< of a case that receives

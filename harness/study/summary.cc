@@ -174,6 +174,16 @@ Json points_json(const Verdicts& verdicts) {
               {"rows", std::move(rows)}};
 }
 
+/// The points whose calls are not alike, by their place among the rows.
+Json unlike_json(const Verdicts& verdicts) {
+  Json unlike = Json::array();
+  for (std::size_t row = 0; row < verdicts.points.size(); ++row) {
+    const PointVerdict& point = verdicts.points[row];
+    if (!point.modes.empty()) unlike.push_back(Json{{"row", row}, {"kinds", point.modes}});
+  }
+  return unlike;
+}
+
 Json touches_json(const Verdicts& verdicts) {
   std::vector<double> touches;
   for (const PointVerdict& point : verdicts.points) touches.push_back(point.touch);
@@ -262,6 +272,7 @@ Json summary_json(const std::vector<Point>& all, const Json& run) {
   json["sentences"] = summary_sentences(verdicts, json["run"], left_out);
   json["points"] = points_json(verdicts);
   json["touches"] = touches_json(verdicts);
+  json["unlike_calls"] = unlike_json(verdicts);
   json["figures"] = figure_titles(verdicts);
   json["failures"] = failures_json(verdicts);
   return json;

@@ -148,15 +148,22 @@ const Json* first_of_part(const Json& sentences, const char* part) {
   return found == sentences.end() ? nullptr : &*found;
 }
 
+/// What writes the zeros takes the time: where only some calls do, it is theirs, and so is the ratio.
 Json worst_case(const Verdicts& verdicts, const PointVerdict& worst) {
-  std::string text = fmt::format("{} takes {} for a calloc of {} that nobody writes to", label_of(verdicts, worst),
-                                 format_ns(*worst.calloc_ns), format_size(worst.size_bytes));
-  if (worst.ratio && *worst.ratio >= findings::kLevelRatio) {
-    text += fmt::format(", {} as long as {} ({})", times_text(*worst.ratio), verdicts.allocators[*worst.fastest].label,
+  const findings::RedundantCalls& calls = worst.calls->front();
+  const bool some = !calls.every() && calls.calloc_ns;
+  const double ns = some ? *calls.calloc_ns : *worst.calloc_ns;
+  std::string text =
+      fmt::format("{} takes {} for {} of {} that nobody writes to", label_of(verdicts, worst), format_ns(ns),
+                  some ? findings::which_calls(calls) : "a calloc", format_size(worst.size_bytes));
+  const double ratio = worst.fastest_ns ? ns / *worst.fastest_ns : 0;
+  if (ratio >= findings::kLevelRatio) {
+    text += fmt::format(", {} as long as {} ({})", times_text(ratio), verdicts.allocators[*worst.fastest].label,
                         format_ns(*worst.fastest_ns));
   }
-  return sentence("headline", "Worst case", fmt::format("{}: {}.", text, needless_words(worst)),
-                  link_to("time", "calloc_loop", 0, "main", worst.size_bytes));
+  text += some ? fmt::format(": zeros over {} bytes that are zero already.", findings::redundant_words(calls))
+               : fmt::format(": {}.", needless_words(worst));
+  return sentence("headline", "Worst case", text, link_to("time", "calloc_loop", 0, "main", worst.size_bytes));
 }
 
 /// The one sentence to read first: a promise that was broken, or the worst case of needless zeroing, or the first that

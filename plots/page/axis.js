@@ -32,8 +32,8 @@ function ticksOf(scale, unit, log, most) {
 
 function xScale(unit, log, low, high, width) {
   if (high <= low) {
-    low = log ? low / 1.5 : low - 1;
-    high = log ? high * 1.5 : high + 1;
+    low = log ? low / 2 : low - 1;
+    high = log ? high * 2 : high + 1;
   }
   if (!log) return d3.scaleLinear().domain([low, high]).range([0, width]);
   const margin = (high / low) ** 0.015;

@@ -35,6 +35,7 @@ FIGURES: dict[str, tuple[str, str, Callable[[float], str]]] = {
     "syscalls": ("system calls of an operation", "count", count_text),
 }
 HEADS = ["time", "zeroed", "zero already", "faults", "system calls"]  # of the table, in the order of FIGURES
+SIDES = (("old", "before"), ("new", "after"))
 INTERVAL_WIDTH, LEAST_RATIO = 150, 1.1  # pixels; the scale of intervals reaches at least so far
 
 
@@ -165,6 +166,7 @@ def _row(point: Part, reach: float, label: str) -> Part:
         "bounds": told(point, "change_interval"),
         "interval": _interval(point["time"], reach),
         "reason": point["reason"],
+        "kinds": [(name, point[side]["modes"]) for side, name in SIDES if point[side].get("modes")],
         **outcome(point["verdict"]),
     }
 

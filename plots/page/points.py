@@ -138,6 +138,7 @@ def columns(results: Results, rows: Rows) -> dict[str, Any]:
     reasons, groups = Words(), []
     sizes: list[int] = []
     status: dict[int, int] = {}  # row of a point that is not ok: number of the reason
+    kinds: dict[int, list[str]] = {}  # row of a point whose calls are not alike: a line for each kind
     values: dict[str, list[float | int]] = {figure.key: [] for figure in FIGURES}
 
     def where(point: Point) -> tuple[float, str, int, int]:
@@ -151,6 +152,8 @@ def columns(results: Results, rows: Rows) -> dict[str, Any]:
             groups[-1][5] += 1
             if point.status != "ok":
                 status[len(sizes)] = _number(point.figure("calloc_ns"), reasons)
+            if lines := rows.get((point.key, case, point.size, point.touch), {}).get("kinds"):
+                kinds[len(sizes)] = lines
             sizes.append(point.size)
             for key, value in value_of.items():
                 values[key].append(_number(value(point), reasons))
@@ -161,6 +164,7 @@ def columns(results: Results, rows: Rows) -> dict[str, Any]:
         "groups": groups,
         "sizes": sizes,
         "status": status,
+        "kinds": kinds,
         "figures": [
             {"key": f.key, "name": f.name, "unit": f.unit, "values": values[f.key]}
             for f in FIGURES

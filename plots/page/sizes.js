@@ -7,6 +7,7 @@ class SizeChoice {
     this.link = document.querySelector("#allocators .bar [data-copy]");
     this.body = document.querySelector("#allocators tbody");
     this.every = byId("at-size");
+    this.unlike = byId("kinds");
     this.rows = new Map([...this.body.querySelectorAll("tr")].map(row => [row.dataset.name, row]));
     this.range.addEventListener("input", () => State.set({at: this.places[this.range.value]}, true));
     this.range.addEventListener("change", () => State.show());
@@ -75,12 +76,25 @@ class SizeChoice {
   }
 
   fill() {
-    for (const [name, row] of this.rows)
+    this.unlike.replaceChildren();
+    for (const [name, row] of this.rows) {
+      const at = this.rowOf(name);
       for (const cell of row.querySelectorAll("[data-key]")) {
-        const at = this.rowOf(name);
         cell.textContent = this.short(cell.dataset.key, at);
         cell.title = this.text(cell.dataset.key, at);
+        cell.classList.toggle("median", at in Points.kinds);
       }
+      if (at in Points.kinds) this.tellKinds(name, Points.kinds[at]);
+    }
+  }
+
+  // The table has medians: where the calls of a point are not alike, each kind is told below it.
+  tellKinds(name, lines) {
+    const words = html("p", {}, this.unlike);
+    html("b", {}, words, name);
+    words.append(`: the calls at this size are not alike; the table has their median (*).`);
+    const list = html("ul", {}, this.unlike);
+    for (const line of lines) html("li", {}, list, line);
   }
 
   // Every metric of every allocator at the size, once it is opened.

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import KIB, MIB, SOURCE, check_schema, zerotax
+from conftest import KIB, MIB, SOURCE, check_schema, options, planted, zerotax
 from report_pages import REFERENCE, Keys, browser, lines, needs_browser, quiet  # noqa: F401
 
 pytestmark = needs_browser
@@ -106,6 +106,18 @@ def test_a_row_leads_to_its_point_in_the_chart(browser, compared):
     told = browser.text("#every tbody tr:last-child th")
     assert browser.run("return document.activeElement.closest('figure').id") == "chart"
     assert told.split(" touch")[0] in browser.find("#chart .plot").get_attribute("aria-valuetext")
+
+
+def test_kinds_of_calls_are_told_beside_the_point(browser, tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    library = planted("planted_one_in_seven")
+    for folder in (old, new):
+        assert zerotax("run", *library, *options("size", [MIB]), "--ops", 33, "--out", folder).returncode == 0
+    assert zerotax("compare", old, new, "--html", tmp_path / "page.html").returncode == 3  # one process each
+    browser.open(tmp_path / "page.html")
+    browser.click("#every details summary")
+    lists = "return [...document.querySelectorAll('#every .evidence')].map(list => list.children[1].innerText)"
+    assert browser.run(lists) == ["4 of 28 calls: 1 MiB zeroed, 1 MiB of it redundant, 1 MiB populated"] * 2
 
 
 def test_check_draws_what_did_not_change_as_well(browser, checked):

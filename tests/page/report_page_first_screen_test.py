@@ -5,7 +5,7 @@ import re
 import urllib.parse
 
 import pytest
-from conftest import MIB
+from conftest import MIB, options, planted, zerotax
 from report_pages import REFERENCE, ActionChains, Keys, browser, lines, needs_browser, page, page_of, quiet  # noqa: F401
 
 pytestmark = needs_browser
@@ -116,6 +116,28 @@ def test_a_click_the_slider_and_the_address_choose_the_size_of_the_numbers(brows
     browser.open(page, "#at=104857600")
     browser.click("#at-size summary")
     assert browser.text("#at-head") == "At 100 MiB" and "page faults inside calloc" in browser.text("#at-size tbody")
+
+
+def test_kinds_of_calls_stand_below_the_table_of_their_size(browser, tmp_path):
+    asked = options("size", [MIB, 2 * MIB])
+    done = zerotax("run", *planted("planted_one_in_seven", "planted_never"), *asked, "--ops", 33, "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    browser.window(*DESKTOP)
+    browser.open(page_of(tmp_path / "run", tmp_path / "report.html"), f"#at={MIB}")
+    lines_of = "return [...document.querySelectorAll('#kinds li')].map(line => line.innerText)"
+    shown = browser.run(lines_of)
+    assert shown[:2] == [
+        "24 of 28 calls: 0 zeroed, 0 of it redundant, 0 populated",
+        "4 of 28 calls: 1 MiB zeroed, 1 MiB of it redundant, 1 MiB populated",
+    ]
+    assert [line.split(" page fault")[0] for line in shown[2:]] == ["24 of 28 calls: 1", "4 of 28 calls: 257"]
+    assert browser.text("h1").startswith("planted_one_in_seven") and "for 4 of 28 callocs of" in browser.text("h1")
+    marked = "return [...document.querySelectorAll('#allocators td.median')].map(cell => cell.parentNode.dataset.name)"
+    assert set(browser.run(marked)) == {"planted_one_in_seven"}
+    assert "planted_one_in_seven: the calls at this size are not alike" in browser.text("#kinds p")
+    # Another size has its own.
+    browser.run("document.getElementById('size').value = 1; document.getElementById('size').dispatchEvent(new Event('input'))")
+    assert "4 of 28 calls: 2 MiB zeroed, 2 MiB of it redundant, 2 MiB populated" in browser.run(lines_of)
 
 
 def test_commands_and_links_are_copied(browser, page):
