@@ -53,17 +53,12 @@ void tell_apart(const std::string& allocator, std::vector<Finding>& findings) {
   }
 }
 
-/// A variable may be longer than a line: it is cut after colons, as its own parts are.
-std::string breakable(std::string words) {
-  constexpr std::size_t kLong = 60;
-  if (words.size() <= kLong) return words;
-  for (std::size_t at = words.find(':'); at != std::string::npos; at = words.find(':', at + 1))
-    words.insert(at + 1, " ");
-  return words;
-}
-
-std::string knob_words(const Json& knob) {
-  return fmt::format("{}: {}", breakable(env_words(knob.at("env"))), knob.at("text").get<std::string>());
+/// A line for each remedy, or that none is known.
+std::string remedies_text(const Json& remedies) {
+  if (remedies.empty()) return wrap("remedy: none is known", "    ", "      ");
+  std::string text;
+  for (const Json& remedy : remedies) text += wrap("remedy: " + remedy.at("text").get<std::string>(), "    ", "      ");
+  return text;
 }
 
 /// What the rule of this name looks for, in a line.
@@ -212,7 +207,7 @@ std::string findings_text(const Json& findings, const Palette& palette) {
     });
     text += fmt::format("    evidence: {} point{}, {}\n", evidence.size(), evidence.size() == 1 ? "" : "s",
                         range_text(least->at("size_bytes"), most->at("size_bytes")));
-    for (const Json& knob : finding.at("knobs")) text += wrap("knob: " + knob_words(knob), "    ", "      ");
+    text += remedies_text(finding.at("remedies"));
   }
   if (last.empty()) return text;
   return text + "\nTo try settings on a program of your own: zerotax advise -- COMMAND\n";

@@ -44,7 +44,10 @@ std::uint64_t named_size(std::uint64_t from_bytes, std::uint64_t to_bytes) {
 
 std::string range_text(std::uint64_t from_bytes, std::uint64_t to_bytes) {
   if (from_bytes == to_bytes) return format_size(from_bytes);
-  return fmt::format("{} to {}", format_size(from_bytes), format_size(to_bytes));
+  const std::string from = format_size(from_bytes), to = format_size(to_bytes);
+  // Sizes on both sides of a threshold look alike.
+  if (from == to) return fmt::format("{} to {} bytes", format_count(from_bytes), format_count(to_bytes));
+  return fmt::format("{} to {}", from, to);
 }
 
 }  // namespace zerotax::findings

@@ -31,9 +31,7 @@ std::string details_of(const Json& finding) {
                         format_size(place.at("size_bytes")), place.at("touch").get<double>(),
                         place.at("thread").get<std::string>(), place.at("text").get<std::string>());
   }
-  for (const Json& knob : finding.at("knobs")) {
-    text += fmt::format("knob: {}: {}\n", env_words(knob.at("env")), knob.at("text").get<std::string>());
-  }
+  text += wrap(finding.at("remedy").get<std::string>(), "", "");
   return text;
 }
 

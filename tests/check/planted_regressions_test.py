@@ -9,28 +9,28 @@ from conftest import check_schema
 QUICK = {
     "memset after mmap": (
         "planted_never", "planted_zeroes_fresh", 1,
-        "worse: every calloc from 1 MiB to 20 MiB now zeroes fresh memory: 1 → 5,121 faults at 20 MiB"),
+        "worse: every calloc from 64 KiB to 1 MiB now zeroes fresh memory: 1 → 257 faults at 1 MiB"),
     "an improvement": (
         "planted_zeroes_fresh", "planted_never", 0,
-        "better: calloc from 1 MiB to 20 MiB no longer zeroes fresh memory: 5,121 → 1 fault at 20 MiB"),
+        "better: calloc from 64 KiB to 1 MiB no longer zeroes fresh memory: 257 → 1 fault at 1 MiB"),
     "only on a worker thread": (
         "planted_never", "planted_zeroes_fresh_worker", 1,
-        "worse: on worker threads only, every calloc from 1 MiB to 20 MiB now zeroes fresh memory: 1 → 5,121 faults at 20 MiB"),
+        "worse: on worker threads only, every calloc from 64 KiB to 1 MiB now zeroes fresh memory: 1 → 257 faults at 1 MiB"),
     "only the first call": (
         "planted_never", "planted_zeroes_first", 1,
-        "worse: the first calloc of a process from 1 MiB to 20 MiB now zeroes fresh memory: "
-        "0 → 20,971,520 redundant zeroed bytes at 20 MiB"),
+        "worse: the first calloc of a process from 64 KiB to 1 MiB now zeroes fresh memory: "
+        "0 → 1,048,576 redundant zeroed bytes at 1 MiB"),
     "zeroing beyond the request": (
         "planted_memset", "planted_zeroes_beyond", 1,
-        "worse: calloc from 1 MiB to 20 MiB now zeroes more than was asked for: 20,971,520 → 26,214,400 zeroed bytes at 20 MiB"),
+        "worse: calloc from 64 KiB to 1 MiB now zeroes more than was asked for: 1,048,576 → 1,310,720 zeroed bytes at 1 MiB"),
     "purge on free": (
         "planted_free_inline", "planted_free_returned", 1,
-        "worse: a round of calloc and free from 1 MiB to 20 MiB now gives memory back, which the kernel zeroes again: "
-        "0 → 5,120 faults while writing at 20 MiB"),
+        "worse: a round of calloc and free from 64 KiB to 1 MiB now gives memory back, which the kernel zeroes again: "
+        "0 → 256 faults while writing at 1 MiB"),
     "dirty memory": (
         "planted_memset", "planted_dirty", 1,
-        "failed: calloc from 1 MiB to 20 MiB, where the whole block is written to, now hands out dirty memory, and breaks its "
-        "promise: ok → not_zero at 20 MiB"),
+        "failed: calloc from 64 KiB to 1 MiB, where the whole block is written to, now hands out dirty memory, and breaks its "
+        "promise: ok → not_zero at 1 MiB"),
 }
 
 
@@ -51,7 +51,7 @@ def blessed(tmp_path_factory):
 def test_the_first_line_names(blessed, what, tmp_path):
     before, after, status, sentence = QUICK[what]
     report = tmp_path / "check.json"
-    said = check(after, blessed(before, "--size", "1MiB", "--size", "20MiB"), "--json", report, status=status)
+    said = check(after, blessed(before, "--size", "64KiB", "--size", "1MiB"), "--json", report, status=status)
     line = said.splitlines()[0]
     assert line == sentence or line.startswith(sentence + " (other changes: "), said
     document = json.loads(report.read_text())

@@ -121,7 +121,8 @@ def test_the_reference_has_findings_and_their_text_fits_80_columns():
     done = zerotax("findings", REFERENCE)
     assert done.returncode == 1, done.stderr
     assert "mimalloc-redundant-fresh-100MiB" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    # A setting is one word, which is not cut: it is there to be copied.
+    assert [line for line in done.stdout.splitlines() if len(line) > 80 and " " in line.strip()] == []
     only = zerotax("findings", REFERENCE, "--allocator", "jemalloc").stdout
     assert "jemalloc-purge-storm-100MiB" in only and "mimalloc" not in only
 

@@ -24,7 +24,7 @@ def run_point(orders, *more, status=1):
 @pytest.fixture(scope="module")
 def healthy_baseline(tmp_path_factory):
     file = tmp_path_factory.mktemp("healthy") / "dies.json"
-    done = zerotax("bless", *HEALTHY, "--baseline", file)
+    done = zerotax("bless", *HEALTHY, "--size", "64KiB", "--size", MIB, "--baseline", file)
     assert done.returncode == 0, done.stderr
     return file
 
@@ -163,12 +163,12 @@ def test_check_of_a_dead_allocator_against_a_healthy_baseline_is_a_regression(he
     (["--allocator", f"mine={PLANTED / 'libplanted_dirty.so'}"], "not_zero")])
 def test_a_baseline_is_made_of_healthy_points_unless_others_are_allowed(allocator, status, tmp_path):
     file = tmp_path / "baseline.json"
-    done = zerotax("bless", *allocator, "--baseline", file)
+    done = zerotax("bless", *allocator, "--size", MIB, "--baseline", file)
     assert done.returncode == 1 and not file.exists()
     assert "no baseline is written" in done.stdout and f"calloc_loop 1 MiB touch 1 main: {status}" in done.stdout
     if status != "crashed":
         return
-    done = zerotax("bless", *allocator, "--baseline", file, "--allow-failing")
+    done = zerotax("bless", *allocator, "--size", MIB, "--baseline", file, "--allow-failing")
     assert done.returncode == 0
     assert "the baseline contains points that fail" in done.stdout and f": {status}" in done.stdout
     check_schema(json.loads(file.read_text()), "baseline")
