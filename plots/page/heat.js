@@ -8,6 +8,26 @@ const HEATS = new Map([
   ["calloc_faults", "calloc_faults"],
 ]);
 
+// Shades of the colour, on the light and on the dark ground: as many as an eye can tell.
+const SHADES = 128;
+const WIDEST = 9; // pixels of a letter of a name, or fewer on average
+const shades = new Map();
+
+function shade(depth) {
+  const step = Math.round(depth * SHADES);
+  if (!shades.has(step)) {
+    const colours = [d3.interpolateLab("#fbf3ec", "#8f2a14"), d3.interpolateLab("#262b30", "#ff8a6b")].map(ground =>
+      ground(step / SHADES),
+    );
+    const both = pick => `light-dark(${colours.map(pick).join(", ")})`;
+    shades.set(step, {
+      ground: both(colour => colour),
+      ink: both(colour => (d3.lab(colour).l < 49 ? "#ffffff" : "#000000")),
+    });
+  }
+  return shades.get(step);
+}
+
 class HeatMap {
   constructor(figure) {
     this.figure = figure;
@@ -107,8 +127,6 @@ class HeatMap {
   }
 
   draw(layer, x, width, height, clip) {
-    const grounds = [d3.interpolateLab("#fbf3ec", "#8f2a14"), d3.interpolateLab("#262b30", "#ff8a6b")]; // light, dark
-    const both = pick => `light-dark(${grounds.map(pick).join(", ")})`;
     const tall = height / this.lines.length,
       inside = svg("g", {"clip-path": clip}, layer);
     this.lines.forEach((line, n) => {
@@ -116,9 +134,9 @@ class HeatMap {
       this.fit(name, line.name, this.frame.margin.left - 8);
       for (const cell of this.cells(line, x, width)) {
         const box = {x: cell.from, y: n * tall, width: cell.to - cell.from, height: tall, class: "cell"};
-        const depth = cell.value === null ? 0 : this.depth(cell.value);
+        const look = cell.value === null ? null : shade(this.depth(cell.value));
         const rect = svg("rect", {...box, fill: "url(#na)"}, inside);
-        if (cell.value !== null) rect.style.fill = both(ground => ground(depth));
+        if (look) rect.style.fill = look.ground;
         if (box.width < 30 && !cell.ended) continue;
         const text = cell.ended
           ? "×"
@@ -132,15 +150,16 @@ class HeatMap {
           inside,
           text,
         );
-        if (cell.value !== null)
-          label.style.fill = both(ground => (d3.lab(ground(depth)).l < 49 ? "#ffffff" : "#000000"));
+        if (look) label.style.fill = look.ink;
       }
     });
   }
 
   fit(text, name, room) {
     let length = name.length;
-    while (length > 3 && text.getComputedTextLength() > room) text.textContent = `${name.slice(0, --length)}…`;
+    // To measure a text, the browser lays the page out: not for one that is short enough in any case.
+    if (length * WIDEST > room)
+      while (length > 3 && text.getComputedTextLength() > room) text.textContent = `${name.slice(0, --length)}…`;
     svg("title", {}, text, name);
   }
 
