@@ -43,7 +43,7 @@ odr() {
 tidy() {
   [ -f build/compile_commands.json ] || { echo "lint: tidy needs a build: ./run build" >&2; return 2; }
   # The compiler's precompiled header is nothing that clang reads, and its knobs are unknown to it.
-  sed 's/-Winvalid-pch -include [^ ]*cmake_pch[.]hxx//; s/--param=[^ ]*//' build/compile_commands.json >"$work/compile_commands.json"
+  sed 's/-Winvalid-pch -include [^ ]*cmake_pch[.]hxx//; s/--param=[^ ]*//; s/-fno-tree-loop-distribute-patterns//' build/compile_commands.json >"$work/compile_commands.json"
   export database="$work" tidied="$work/tidied" of="$(($(wc -l <"$1")))"
   mkdir "$tidied"
   # shellcheck disable=SC2016  # the inner shell expands these
