@@ -12,7 +12,7 @@ int main(void) {
     unsigned char* blocks[kBlocks];
     for (int i = 0; i < kBlocks; ++i) {
       blocks[i] = malloc(kBytes);
-      if (blocks[i] == NULL) return 1;
+      if (blocks[i] == NULL) exit(1);
       memset(blocks[i], round + i, kBytes);
     }
     for (int i = 0; i < kBlocks; ++i) {

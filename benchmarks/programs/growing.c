@@ -13,7 +13,7 @@ int main(void) {
     size_t filled = 0;
     for (size_t size = kLeast; size <= kMost; size += size / 8) {
       unsigned char* const grown = realloc(buffer, size);
-      if (grown == NULL) return 1;
+      if (grown == NULL) exit(1);
       buffer = grown;
       memset(buffer + filled, i + 1, size - filled);
       filled = size;

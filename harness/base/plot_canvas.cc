@@ -86,10 +86,10 @@ void PlotCanvas::dot(double column, double row) {
 void PlotCanvas::line(double from_column, double from_row, double to_column, double to_row) {
   const double across = to_column - from_column;
   const double down = to_row - from_row;
-  const double steps =
-      std::max({std::ceil(std::fabs(across) * kDotsAcross), std::ceil(std::fabs(down) * kDotsDown), 1.0});
-  for (double step = 0; step <= steps; ++step) {
-    const double part = step / steps;
+  const auto steps = static_cast<std::size_t>(
+      std::max({std::ceil(std::fabs(across) * kDotsAcross), std::ceil(std::fabs(down) * kDotsDown), 1.0}));
+  for (std::size_t step = 0; step <= steps; ++step) {
+    const double part = static_cast<double>(step) / static_cast<double>(steps);
     dot(from_column + across * part + 0.5, from_row + down * part + 0.5);
   }
 }

@@ -78,7 +78,7 @@ std::string place_of(const Results::Error& error) {
   return place;
 }
 
-std::string shortened(std::string text) {
+std::string shortened(const std::string& text) {
   constexpr std::size_t kShown = 60;
   return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
 }

@@ -46,6 +46,7 @@ std::string legend(const std::vector<PlotStrip>& strips, const std::vector<PlotK
     marked = marked || !strip.marks.empty();
   }
   std::vector<std::string> entries;
+  entries.reserve(used.size() + 1);
   for (const std::size_t kind : used) {
     entries.push_back(std::string(style.unicode ? kinds.at(kind).block : kinds.at(kind).letter) + " " +
                       kinds.at(kind).words);

@@ -74,7 +74,7 @@ std::string format_percent(double share) { return fmt::format("{:.1f} %", 100 * 
 std::string format_whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::string format_ratio(double ratio) {
-  if (const std::string text = fmt::format("{:.1f}", ratio); text.size() <= 3) return text;
+  if (std::string text = fmt::format("{:.1f}", ratio); text.size() <= 3) return text;
   // At least 9.95, which rounds to 10.
   const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(ratio)) - 1));
   return format_count(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));

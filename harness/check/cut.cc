@@ -105,6 +105,7 @@ Baseline cut_to_sizes(const Baseline& baseline, const CheckScope& scope, const s
   std::set<std::uint64_t> held;
   for (const Point& point : baseline.points) held.insert(point.size_bytes);
   std::vector<std::string> words;
+  words.reserve(held.size());
   for (const std::uint64_t size : held) words.push_back(format_size(size));
   for (const std::uint64_t size : scope.sizes) {
     if (held.contains(size)) continue;

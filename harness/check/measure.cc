@@ -42,6 +42,7 @@ void check_sizes(const std::vector<std::uint64_t>& sizes) {
   std::set<std::uint64_t> planned;
   for (const PointSpec& spec : baseline_plan({}, 1).points) planned.insert(spec.size_bytes);
   std::vector<std::string> words;
+  words.reserve(planned.size());
   for (const std::uint64_t size : planned) words.push_back(format_size(size));
   for (const std::uint64_t size : sizes) {
     if (planned.contains(size)) continue;

@@ -349,13 +349,14 @@ std::string group_sentence(const ReviewInput& input, const Draft& draft, const B
 std::string others_words(const std::vector<ReviewGroup>& groups, std::size_t shown_worse, std::size_t shown_better,
                          std::size_t shown_neither) {
   std::vector<std::string> words;
-  for (const auto& [direction, shown, name] : {std::tuple{Direction::kWorse, shown_worse, "for the worse"},
-                                               {Direction::kBetter, shown_better, "for the better"},
-                                               {Direction::kNeither, shown_neither, "neither"}}) {
+  const auto add = [&](Direction direction, std::size_t shown, const char* name) {
     const auto count = static_cast<std::size_t>(
         std::count_if(groups.begin(), groups.end(), [&](const auto& group) { return group.direction == direction; }));
     if (count > shown) words.push_back(fmt::format("{} {}", count - shown, name));
-  }
+  };
+  add(Direction::kWorse, shown_worse, "for the worse");
+  add(Direction::kBetter, shown_better, "for the better");
+  add(Direction::kNeither, shown_neither, "neither");
   return words.empty() ? "" : fmt::format(" (other changes: {})", fmt::join(words, ", "));
 }
 

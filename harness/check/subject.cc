@@ -24,7 +24,8 @@ std::map<std::string, std::string> env_of(const Baseline& baseline) {
 /// "MALLOC_CONF=retain:false", or "no settings".
 std::string env_text(const std::map<std::string, std::string>& env) {
   std::vector<std::string> words;
-  for (const auto& [key, value] : env) words.push_back(key + "=" + value);
+  words.reserve(env.size());
+  for (const auto& [key, value] : env) words.push_back(fmt::format("{}={}", key, value));
   return words.empty() ? "no settings" : fmt::format("{}", fmt::join(words, " "));
 }
 

@@ -11,11 +11,11 @@
 namespace zerotax {
 
 void FleetOptions::add(Arguments& arguments) {
-  const std::vector<std::string> places{"local", "slurm"};
+  static const std::vector<std::string> kPlaces{"local", "slurm"};
   arguments.option("--on", on_, "where to measure: local, or slurm: as an array of jobs, on the nodes of a cluster")
       .shown_as("PLACE")
-      .one_of(places)
-      .completed_by([places] { return places; })
+      .one_of(kPlaces)
+      .completed_by([] { return kPlaces; })
       .with_default();
   of_slurm_ = {
       arguments

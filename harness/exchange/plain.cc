@@ -27,11 +27,10 @@ std::string plain_text(std::string_view text) {
   std::string plain;
   for (std::size_t at = 0; at < valid.size(); ++at) {
     const auto byte = static_cast<unsigned char>(valid[at]);
+    const bool blank = valid[at] == '\n' || valid[at] == '\t';
     if (valid[at] == '\r') {
       if (at + 1 == valid.size() || valid[at + 1] != '\n') plain += '\n';
-    } else if (valid[at] == '\n' || valid[at] == '\t') {
-      plain += valid[at];
-    } else if (byte < 0x20 || byte == 0x7F) {
+    } else if ((!blank && byte < 0x20) || byte == 0x7F) {
       plain += fmt::format("\\x{:02x}", byte);
     } else if (is_no_character(std::string_view(valid).substr(at, 3))) {
       plain += kReplacement;

@@ -39,6 +39,7 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
   for (const std::string& name : names) {
     if (std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.allocator == name; })) continue;
     std::vector<std::string> there;
+    there.reserve(all.size());
     for (const auto& one : all) there.push_back(one.allocator);
     const std::string problem = fmt::format("the run does not contain '{}'", name);
     if (there.empty()) throw UsageError(problem, "it has no points at all");

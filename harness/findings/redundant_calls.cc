@@ -47,7 +47,7 @@ const MetricValues* twin_of(const std::vector<Alike>& timing, double share, std:
   if (timing.size() == 1 && !timing.front().values->evident_count(Metric::kCallocFaults)) {
     return timing.front().values;  // nothing says that it was another
   }
-  const double all = static_cast<double>(ops_of(timing));
+  const auto all = static_cast<double>(ops_of(timing));
   const Alike* twin = nullptr;
   std::tuple<double, double> least;
   for (const Alike& kind : timing) {

@@ -143,8 +143,8 @@ Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad
   const Versions versions(setup.builder, setup.workspace);
   try {
     const auto answer_of = [&](const Commit& commit) {
-      const Answer answer = ask(versions, commit, setup.question,
-                                [&](const char* what) { progress.show(fmt::format("{} {}", what, commit.name())); });
+      Answer answer = ask(versions, commit, setup.question,
+                          [&](const char* what) { progress.show(fmt::format("{} {}", what, commit.name())); });
       progress.advance(1);
       return answer;
     };

@@ -78,7 +78,11 @@ GitAnswer Git::run(const std::string& folder, const std::vector<std::string>& ar
   return answer;
 }
 
-std::string Git::must(const std::string& folder, const std::vector<std::string>& arguments) const {
+void Git::must(const std::string& folder, const std::vector<std::string>& arguments) const {
+  static_cast<void>(output_of(folder, arguments));
+}
+
+std::string Git::output_of(const std::string& folder, const std::vector<std::string>& arguments) const {
   GitAnswer answer = run(folder, arguments);
   if (answer.succeeded()) return answer.output;
   throw MachineError(fmt::format("git {} failed: {}", arguments.front(), answer.complaint()),

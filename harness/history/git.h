@@ -38,8 +38,11 @@ class Git {
   GitAnswer run(const std::string& folder, const std::vector<std::string>& arguments,
                 const std::function<void()>& watch = {}) const;
 
-  /// The output of a command that must succeed. Throws MachineError, with what git said, if it does not.
-  std::string must(const std::string& folder, const std::vector<std::string>& arguments) const;
+  /// A command that must succeed. Throws MachineError, with what git said, if it does not.
+  void must(const std::string& folder, const std::vector<std::string>& arguments) const;
+
+  /// The output of such a command.
+  [[nodiscard]] std::string output_of(const std::string& folder, const std::vector<std::string>& arguments) const;
 
  private:
   TemporaryFolder scratch_;

@@ -63,7 +63,8 @@ Observed Expectation::observe_metric(const Allocator& allocator, const Place& pl
 
 Observed Expectation::observe_thresholds(const Allocator& allocator, const Place& place) const {
   // One small point: a grid has at least one.
-  const Measurement measured = measure(allocator, {{64 * 1024}, true, place.last_bytes, place.timeout_s}, [] {});
+  const Measurement measured =
+      measure(allocator, {{std::uint64_t{64} << 10}, true, place.last_bytes, place.timeout_s}, [] {});
   std::vector<std::string> sizes;
   bool any = false;
   for (const check::BaselineThreshold& threshold : *measured.baseline.thresholds) {

@@ -46,7 +46,8 @@ bool is_on_path(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((folder.empty() ? program : folder + "/" + program).c_str(), X_OK) == 0) return true;
+    const std::string file = folder.empty() ? program : fmt::format("{}/{}", folder, program);
+    if (::access(file.c_str(), X_OK) == 0) return true;
   }
   return false;
 }

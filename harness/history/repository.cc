@@ -59,8 +59,8 @@ Repository::Repository(const Git& git, const std::string& folder) : git_(git), f
 }
 
 Commit Repository::described(const std::string& id) const {
-  const std::vector<std::string> parts = parts_between(
-      git_.must(folder_, {"show", "-s", "--no-show-signature", "--format=%H%x1f%aI%x1f%an <%ae>%x1f%s%x1f%P", id}));
+  const std::vector<std::string> parts = parts_between(git_.output_of(
+      folder_, {"show", "-s", "--no-show-signature", "--format=%H%x1f%aI%x1f%an <%ae>%x1f%s%x1f%P", id}));
   if (parts.size() != 5) throw MachineError("git says nothing of the commit " + id, "see whether `git show` does");
   Commit commit{parts[0], "", parts[1], parts[2], parts[3], {}};
   for (std::size_t begin = 0; begin < parts[4].size();) {
@@ -120,7 +120,7 @@ std::vector<Commit> Repository::range(const std::string& words, bool all) const 
   if (!all) arguments.emplace_back("--first-parent");
   arguments.insert(arguments.end(), {to.id, "^" + from.id});
   std::vector<Commit> found{from};
-  for (const std::string& id : lines_of(git_.must(folder_, arguments))) found.push_back(described(id));
+  for (const std::string& id : lines_of(git_.output_of(folder_, arguments))) found.push_back(described(id));
   if (found.size() == 1) {
     throw UsageError(fmt::format("--range '{}' is empty: all of the second is in the first", words),
                      "give the older one first, as in --range v2.1.0..HEAD");
@@ -136,12 +136,12 @@ std::size_t Repository::commits_between(const Commit& one, const Commit& other, 
   std::vector<std::string> arguments{"rev-list", "--count"};
   if (first_parent) arguments.emplace_back("--first-parent");
   arguments.insert(arguments.end(), {other.id, "^" + one.id});
-  return std::stoul(git_.must(folder_, arguments));
+  return std::stoul(git_.output_of(folder_, arguments));
 }
 
 std::string Repository::diffstat(const Commit& commit) const {
-  return git_.must(folder_, {"show", "--no-show-signature", "--first-parent", "-m", "--stat=78", "--no-ext-diff",
-                             "--no-textconv", "--format=", commit.id});
+  return git_.output_of(folder_, {"show", "--no-show-signature", "--first-parent", "-m", "--stat=78", "--no-ext-diff",
+                                  "--no-textconv", "--format=", commit.id});
 }
 
 }  // namespace zerotax::history

@@ -33,7 +33,7 @@ int answer_job(const BisectJob& job) {
   const Cache cache(job.cache);
   const Builder builder{cache, job.recipe, job.jobs, job.build_timeout_s, false};
   BisectStep step;
-  step.commit.id = git.must(job.repository, {"rev-parse", "--verify", "BISECT_HEAD"});
+  step.commit.id = git.output_of(job.repository, {"rev-parse", "--verify", "BISECT_HEAD"});
   step.answer = ask(Versions(builder, workspace), step.commit, job.question,
                     [&](const char* /*what*/) { end_with_owner(job.owner); });
   tell(job.steps, to_json(step));

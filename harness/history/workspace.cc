@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "base/error.h"
 
@@ -22,8 +23,8 @@ Workspace::Workspace(const Git& git, const Repository& repository)
   if (!repository.shallow_file().empty()) fs::copy_file(repository.shallow_file(), private_ + "/shallow");
 }
 
-Workspace::Workspace(const Git& git, const std::string& private_repository)
-    : git_(git), folder_("history"), private_(private_repository) {}
+Workspace::Workspace(const Git& git, std::string private_repository)
+    : git_(git), folder_("history"), private_(std::move(private_repository)) {}
 
 void Workspace::take(const Commit& commit) {
   drop();

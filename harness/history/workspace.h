@@ -14,7 +14,7 @@ class Workspace {
   /// Throws MachineError if it cannot be made.
   Workspace(const Git& git, const Repository& repository);
   /// The same in the repository that another workspace made.
-  Workspace(const Git& git, const std::string& private_repository);
+  Workspace(const Git& git, std::string private_repository);
 
   /// The private repository: bare, without references.
   [[nodiscard]] const std::string& repository() const { return private_; }

@@ -134,7 +134,7 @@ bool malloc_writes(std::size_t bytes) {
       if (!marked.contains(page)) continue;
       const auto at = page < before.begin ? before.begin : page;
       if (at < after.begin || at >= after.end) continue;
-      const unsigned char found = *reinterpret_cast<const volatile unsigned char*>(at);
+      const unsigned char found = static_cast<const volatile unsigned char*>(second)[at - after.begin];
       ++(found == 0 ? cleared : kept);
     }
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -46,7 +47,7 @@ std::optional<double> others_cpus(const LoadReading& start, const LoadReading& e
   return static_cast<double>(std::max<std::int64_t>(others, 0)) / static_cast<double>(took);
 }
 
-double rounded(double value) { return static_cast<double>(static_cast<std::int64_t>(value * 100 + 0.5)) / 100; }
+double rounded(double value) { return std::round(value * 100) / 100; }
 
 Json or_na(const std::optional<double>& value, const char* why) {
   return value ? Json(rounded(*value)) : not_available(why);

@@ -69,6 +69,7 @@ std::string points_plot(const std::vector<Point>& points, const PlotStyle& style
     }
     if (sizes.size() < 2) continue;
     std::vector<PlotLine> lines;
+    lines.reserve(labels.size());
     for (const std::string& label : labels) lines.push_back(line_of(label, of[label]));
     text += "\n" + line_plot(title_of_group(group), "size asked of calloc", "time of one calloc", lines, style);
   }

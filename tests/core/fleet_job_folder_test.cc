@@ -15,7 +15,7 @@ class JobFolderTest : public WithTemporaryFolder {
   [[nodiscard]] static Json load(double others) {
     return {{"cpus", 2}, {"start", 0.1}, {"end", 0.1}, {"others_cpus", others}, {"busy", false}, {"sentence", "x: y"}};
   }
-  JobFolder job() const { return {path("results"), "points"}; }
+  [[nodiscard]] JobFolder job() const { return {path("results"), "points"}; }
 };
 
 TEST_F(JobFolderTest, ReadsThePlanThatItWrote) {

@@ -25,6 +25,7 @@ TEST(Findings, FreshMemoryZeroedInEveryCallIsHighFromAMebibyteOn) {
 /// What of the page shows each finding, by the beginning of its id.
 Json shown_by_id(const std::vector<Made>& made) {
   std::vector<Json> points;
+  points.reserve(made.size());
   for (const Made& each : made) points.push_back(point_of(each));
   const Json found = found_json(points);
   Json shown;
@@ -282,7 +283,10 @@ TEST(Findings, TheTextFitsATerminalOf80Columns) {
   EXPECT_EQ(findings_text(found_json({})).find("zerotax advise"), std::string::npos) << "nothing was found";
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
-    EXPECT_LE(end - begin, 80U) << text.substr(begin, end - begin);
+    const std::string line = text.substr(begin, end - begin);
+    // A setting is one word, which is not cut: it is there to be copied.
+    const bool one_word = line.find(' ', line.find_first_not_of(' ')) == std::string::npos;
+    EXPECT_TRUE(line.size() <= 80 || one_word) << line;
     begin = end + 1;
   }
 }

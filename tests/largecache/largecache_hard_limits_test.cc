@@ -150,7 +150,7 @@ TEST_P(EveryPolicy, LosesNoByteAtTheLimitOfMappings) {
       for (int round = 0; round < 12; ++round) {
         for (Bytes& each : all) {
           const std::size_t to = round % 4 == 3 ? each.size / 3 : each.size + each.size / 3;
-          if (const std::string wrong = each.Resize(heap, to); !wrong.empty()) return wrong;
+          if (std::string wrong = each.Resize(heap, to); !wrong.empty()) return wrong;
         }
         void* const zeros = CallocOf(heap, 1, 700 * kKiB);
         if (zeros == nullptr ? errno != ENOMEM : !IsZero(zeros, 700 * kKiB)) return "a byte is not zero";
@@ -159,7 +159,7 @@ TEST_P(EveryPolicy, LosesNoByteAtTheLimitOfMappings) {
       }
     }
     for (Bytes& each : all) {
-      if (const std::string wrong = each.Resize(heap, 20 * kMiB); !wrong.empty()) return wrong;
+      if (std::string wrong = each.Resize(heap, 20 * kMiB); !wrong.empty()) return wrong;
       if (each.size != 20 * kMiB) return "refused although there is room again";
       Free(heap, each.block);
     }

@@ -14,8 +14,9 @@ constexpr std::size_t kGiB = std::size_t{1} << 30;
 TEST(Policies, HaveNamesOfTheirOwnAndAreFoundByThem) {
   std::set<std::string> names;
   for (const Policy* const* policy = kPolicies; *policy != nullptr; ++policy) {
-    EXPECT_EQ(FindPolicy((*policy)->name), *policy);
-    EXPECT_TRUE(names.insert((*policy)->name).second) << (*policy)->name;
+    const char* const name = (*policy)->name;
+    EXPECT_EQ(FindPolicy(name), *policy);
+    EXPECT_TRUE(names.insert(name).second) << name;
   }
   EXPECT_EQ(names, (std::set<std::string>{"libmalloc-116", "libmalloc-283", "xzone-792", "unmap", "purge", "memset",
                                           "dirty", "adaptive"}));
@@ -136,6 +137,7 @@ TEST(Policies, KeepNoMoreThanTheirMemoryLimitAllows) {
   settings.memory_limit = 10 * kMiB;
   LargeHeap heap(settings);
   std::vector<void*> blocks;
+  blocks.reserve(20);
   for (int i = 0; i < 20; ++i) blocks.push_back(heap.Allocate(kMiB, 1, Contents::kAny));
   for (void* block : blocks) heap.Free(block);
   EXPECT_EQ(Statistics(heap).cached_bytes, 10 * kMiB);
@@ -147,6 +149,7 @@ TEST(Policies, KeepNoMoreThanTheirMemoryLimitAllows) {
 TEST(Policies, TogetherWithWhatIsInUseKeepNoMoreThanAQuarterAboveThePeak) {
   LargeHeap heap(SettingsOf("adaptive"));
   std::vector<void*> blocks;
+  blocks.reserve(8);
   for (int i = 0; i < 8; ++i) blocks.push_back(heap.Allocate(kMiB, 1, Contents::kAny));
   for (void* block : blocks) heap.Free(block);
   EXPECT_EQ(Statistics(heap).peak_in_use_bytes, 8 * kMiB);

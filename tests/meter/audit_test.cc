@@ -261,15 +261,17 @@ TEST_F(Audit, CountsStoresOverPagesThatTheKernelWasAskedToPopulate) {
       {"MADV_POPULATE_WRITE", [](char* block) { ::madvise(block, kBytes, kPopulateWrite); }},
       {"MAP_POPULATE",
        [](char* block) {
-         ::mmap(block, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
+         static_cast<void>(::mmap(block, kBytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0));
        }},
       {"MAP_LOCKED", [](char* block) {
-         ::mmap(block, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_LOCKED, -1, 0);
+         static_cast<void>(::mmap(block, kBytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_LOCKED, -1, 0));
        }}};
   for (const auto& [name, populate] : ways) {
     char* block = fresh(8);
-    const auto act = [&] {
-      populate(block);
+    const auto act = [&, &ask = populate] {
+      ask(block);
       store_zeros(block, kBytes / 2);
     };
     for (int round = 0; round < 3; ++round) {
@@ -350,7 +352,7 @@ TEST_F(Audit, CountsAFailedSystemCallOfFreeForNothing) {
   char* block = fresh(4);
   const OpSample op = audit_free(block, kBytes, 4, [&] {
     store_zeros(block, kBytes);
-    ::mmap(block, kBytes, PROT_READ, MAP_FIXED | MAP_SHARED, -1, 0);
+    static_cast<void>(::mmap(block, kBytes, PROT_READ, MAP_FIXED | MAP_SHARED, -1, 0));
   });
   EXPECT_EQ(op.zeroed_in_free_bytes, kBytes);
 }

@@ -1,12 +1,12 @@
 #include "os/child.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <string>
 
 #include "base/size.h"

@@ -52,6 +52,7 @@ struct zerotax_lane {
 
 /* The calling thread's lane; never NULL. Initial-exec: one load, and 8 bytes of the static TLS that the C library keeps
  * for libraries that are opened late. */
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): __thread takes constants only
 ZEROTAX_PUBLIC_ extern __thread struct zerotax_lane* zerotax_lane_current __attribute__((tls_model("initial-exec")));
 
 /* Everything else: first records, full packets, signal handlers that interrupt a record, clocks other than the TSC. */

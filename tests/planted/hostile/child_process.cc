@@ -9,7 +9,8 @@ void* planted::large_calloc(std::size_t bytes) {
   if (block == nullptr) {
     block = map_block(bytes);
     if (block == nullptr) return nullptr;
-    ::mmap(block, page_ceiling(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    static_cast<void>(
+        ::mmap(block, page_ceiling(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
   }
   const pid_t child = ::fork();
   if (child == 0) {
