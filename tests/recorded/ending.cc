@@ -72,8 +72,7 @@ int end_in_thread() {
   auto* held = static_cast<char*>(std::malloc(8 * kBytes));
   escape(held);
   held[7 * kBytes] = 1;
-  pthread_t thread{};
-  // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): held to the end
+  pthread_t thread{};  // NOLINT(clang-analyzer-unix.Malloc): held to the end
   ::pthread_create(
       &thread, nullptr, [](void*) -> void* { ::_exit(7); }, nullptr);
   ::pause();
