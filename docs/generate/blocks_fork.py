@@ -20,7 +20,7 @@ def sections_block() -> str:
         row = [section["name"], its, paper.pop(its, "") if its != "-" else ""]
         for process in processes:
             found = process["samples"][0]["sections"][i]
-            row += [time_text(found["ns"]), percent_text(found["share"])]
+            row += [found["text"], percent_text(found["share"])]
         rows.append(row)
     for name, text, cell in (
             ("into the kernel and out", "", lambda s: time_text(s["entry_ns"])),
@@ -35,6 +35,24 @@ def sections_block() -> str:
     facts = ", ".join(f"{p['name']}: {count_text(p['facts']['pages'])} pages, {p['facts']['mappings']} mappings, "
                       f"{p['facts']['descriptors']} descriptors" for p in processes)
     return f"{table(head, rows)}\n\n({facts})\n\n{machine(fork, '../')}"
+
+
+def zeroing_block() -> str:
+    fork = reference("fork.json")
+    rows = []
+    for place in fork["model"]["fit"]:
+        pages = place["kernel_pages"]
+        if place["sweep"] not in ("base", "pages", "huge") or "na" in pages:
+            continue
+        populated = size_text(place["populated_bytes"]) if place["populated_bytes"] else "nothing"
+        rows.append([populated + (" in huge pages" if place["kind"] == "huge" else ""),
+                     count_text(pages["parent_table_bytes"] // 4096), number_text(pages["pages"]),
+                     number_text(pages["zeroed_pages"]), number_text(pages["contiguous"])])
+    told = "; ".join(f"{p['name']}: {p['samples'][0]['clearing']['text']}, "
+                     f"{percent_text(p['samples'][0]['clearing']['share'])} of the fork" for p in fork["processes"])
+    head = ["populated", "page tables of the parent (VmPTE)", "pages that a fork takes", "of these cleared",
+            "allocations of more than one page"]
+    return f"{table(head, rows)}\n\nTime spent clearing them: {told}."
 
 
 def ablation_block() -> str:
@@ -58,7 +76,7 @@ def ablation_block() -> str:
 def elsewhere_block() -> str:
     fork = reference("fork.json")
     samples = fork["processes"][0]["samples"]
-    rows = [[one["name"], time_text(one["ns"]), time_text(other["ns"])]
+    rows = [[one["name"], one["text"], other["text"]]
             for one, other in zip(samples[0]["sections"], samples[1]["sections"]) if not one["of_memory"]]
     sums = [sum(s["ns"] for s in of["sections"] if not s["of_memory"]) for of in samples]
     rows.append(["sum", *map(time_text, sums)])
@@ -92,5 +110,5 @@ def shared_block() -> str:
 
 
 BLOCKS = {f"results/reference/fork.json {name}": block for name, block in (
-    ("sections", sections_block), ("ablation", ablation_block), ("elsewhere", elsewhere_block),
+    ("zeroing", zeroing_block), ("sections", sections_block), ("ablation", ablation_block), ("elsewhere", elsewhere_block),
     ("model", model_block), ("ways", ways_block), ("shared", shared_block))}

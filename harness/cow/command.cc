@@ -51,7 +51,8 @@ struct Options {
 /// Live lines: on a terminal the current interval is redrawn in place until it is complete.
 class LiveLines {
  public:
-  explicit LiveLines(std::FILE* to) : to_(to), terminal_(is_terminal(to)) {}
+  /// `interval`: seconds.
+  LiveLines(std::FILE* to, double interval) : to_(to), terminal_(is_terminal(to)), tenths_(interval < 1) {}
 
   [[nodiscard]] bool terminal() const { return terminal_; }
   void show(const FaultInterval& interval, bool complete) {
@@ -60,7 +61,7 @@ class LiveLines {
     std::string text = lines_++ == 0 ? cow_heading(columns) : "";
     // Up over what was drawn last, and clear everything below (ECMA-48: CUU, ED).
     if (drawn_ > 0) text += fmt::format("\x1b[{}A\x1b[J", drawn_);
-    const std::string rows = cow_lines(interval, columns);
+    const std::string rows = cow_lines(interval, tenths_, columns);
     drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
     fmt::print(to_, "{}", text + rows);
     std::fflush(to_);
@@ -69,6 +70,7 @@ class LiveLines {
  private:
   std::FILE* to_;
   bool terminal_;
+  bool tenths_;
   std::size_t lines_ = 0;
   std::ptrdiff_t drawn_ = 0;
 };
@@ -139,7 +141,7 @@ ExitStatus cow(const Options& options) {
   subject.started = utc_now();
   // Standard output is the program's, or that of --json - or --faults -.
   std::FILE* to = words.empty() && options.json != "-" && options.faults != "-" ? stdout : stderr;
-  LiveLines live(to);
+  LiveLines live(to, options.interval);
   FaultTracerOptions how;
   how.interval_s = options.interval;
   how.first_child = options.first_child;

@@ -11,6 +11,7 @@ Json counts_json(const FaultCounts& counts, bool every_fault) {
   return {{"copies", counts.copies},
           {"reuses", counts.reuses},
           {"zero_fills", counts.zero_fills},
+          {"refills", counts.refills},
           {"file_faults", counts.file_faults},
           {"other", counts.other},
           {"kernel", figure(counts.kernel)},
@@ -68,6 +69,8 @@ Json interval_json(const FaultInterval& interval, bool every_fault) {
   }
   return {{"from_s", interval.from_s},
           {"to_s", interval.to_s},
+          {"began", interval.began},
+          {"ended", interval.ended},
           {"counts", counts_json(totals, every_fault)},
           {"processes", std::move(processes)}};
 }

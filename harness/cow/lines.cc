@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <ctime>
+#include <vector>
 
 #include "base/size.h"
 #include "base/units.h"
@@ -10,7 +14,7 @@
 namespace zerotax::cow {
 namespace {
 
-constexpr std::uint64_t kLongestBar = 64;
+constexpr std::size_t kMostChildren = 8;
 
 /// Sums over some processes. A sum with a missing part is empty.
 struct Side {
@@ -30,45 +34,103 @@ struct Side {
   }
 };
 
+using Child = std::pair<pid_t, const FaultInterval::Process*>;
+
 std::string cut(const std::string& text, std::size_t columns) {
   return (columns > 0 ? text.substr(0, columns) : text) + "\n";
 }
 
-std::string line(const std::string& first, const Side& side, bool bar, std::size_t columns) {
+/// "13:04:05", or "04:05.3", of seconds since 1970.
+std::string time_of_day(double at, bool tenths) {
+  const auto whole = static_cast<std::time_t>(std::floor(at));
+  std::tm local{};
+  if (::localtime_r(&whole, &local) == nullptr) return "";
+  if (!tenths) return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+  const int tenth = static_cast<int>((at - std::floor(at)) * 10);
+  return fmt::format("{:02}:{:02}.{}", local.tm_min, local.tm_sec, tenth);
+}
+
+/// 0: ""; 1 to 3: "@"; 4 to 15: "@@", and so on.
+std::string bar(std::uint64_t copies) {
+  return std::string(static_cast<std::size_t>(std::bit_width(copies) + 1) / 2, '@');
+}
+
+std::string line(const std::string& time, const std::string& who, const Side& side, std::size_t columns) {
   const auto memory = [&](std::optional<std::uint64_t> bytes) {
     return side.alive > 0 && bytes ? format_size(*bytes) : "-";
   };
-  std::string text =
-      fmt::format("{:<12} {:>7} {:>7} {:>10} {:>6} {:>9} {:>9} {:>9} {:>9}", first, side.counts.copies,
-                  side.counts.reuses, side.counts.zero_fills, side.counts.file_faults,
-                  format_size(side.counts.copied_bytes), memory(side.rss), memory(side.pss), memory(side.vsz));
-  if (bar && side.counts.copies > 0) text += "  " + std::string(std::min(side.counts.copies, kLongestBar), '@');
-  return cut(text, columns);
+  const FaultCounts& counts = side.counts;
+  return cut(
+      fmt::format("{:<8} {:<15} {:>7} {:>7} {:>10} {:>9} {:>9} {:<10} {:>7} {:>7} {:>9} {:>9}", time, who,
+                  format_count(counts.copies), format_count(counts.reuses), format_count(counts.zero_fills),
+                  format_size(counts.copied_bytes), memory(side.rss), bar(counts.copies), format_count(counts.refills),
+                  format_count(counts.file_faults), memory(side.pss), memory(side.vsz)),
+      columns);
+}
+
+std::string change_line(const FaultInterval::Change& change, double begin, bool tenths, std::size_t columns) {
+  const std::string what =
+      change.began ? fmt::format("began: {}, forked by {}", change.name, change.parent) : std::string("ended");
+  return cut(fmt::format("{:<8} child {} {}", time_of_day(begin + change.at_s, tenths), change.pid, what), columns);
+}
+
+std::string changes_text(const FaultInterval& interval, bool tenths, std::size_t columns) {
+  const double begin = interval.ended_at - interval.to_s;
+  std::string text;
+  std::uint64_t began = interval.began;
+  std::uint64_t ended = interval.ended;
+  for (const FaultInterval::Change& change : interval.changes) {
+    text += change_line(change, begin, tenths, columns);
+    --(change.began ? began : ended);
+  }
+  if (began + ended == 0) return text;
+  return text + cut(fmt::format("{:<8} {} more children began, {} more ended", time_of_day(interval.ended_at, tenths),
+                                format_count(began), format_count(ended)),
+                    columns);
 }
 
 }  // namespace
 
 std::string cow_heading(std::size_t columns) {
-  return cut(fmt::format("{:<12} {:>7} {:>7} {:>10} {:>6} {:>9} {:>9} {:>9} {:>9}  {}", "time", "copies", "reuses",
-                         "zero-fills", "file", "copied", "RSS", "PSS", "VSZ", "copies"),
-             columns);
+  return cut(
+      fmt::format("{:<8} {:<15} {:>7} {:>7} {:>10} {:>9} {:>9} {:<10} {:>7} {:>7} {:>9} {:>9}", "time", "process",
+                  "copies", "reuses", "zero-fills", "copied", "RSS", "", "refills", "file", "PSS", "VSZ"),
+      columns);
 }
 
-std::string cow_lines(const FaultInterval& interval, std::size_t columns) {
+std::string cow_lines(const FaultInterval& interval, bool tenths, std::size_t columns) {
   Side all;
-  Side parent;
-  Side children;
-  bool any_child = false;
+  Side parents;
+  std::vector<Child> children;
+  pid_t parent = 0;
   for (const auto& [pid, process] : interval.processes) {
     all.add(process);
-    (process.child ? children : parent).add(process);
-    any_child = any_child || process.child;
+    if (process.child) {
+      children.emplace_back(pid, &process);
+    } else {
+      parents.add(process);
+      parent = pid;
+    }
   }
-  std::string text = line(fmt::format("{:.2f} s", interval.to_s), all, true, columns);
-  if (!any_child) return text;
-  text += line("  parent", parent, false, columns);
-  return text + line(children.alive > 0 ? fmt::format("  children {}", children.alive) : "  children", children, false,
-                     columns);
+  std::string text = changes_text(interval, tenths, columns);
+  text += line(time_of_day(interval.ended_at, tenths), "all", all, columns);
+  if (children.empty()) return text;
+  if (parent != 0) text += line("", fmt::format("parent {}", parent), parents, columns);
+  std::stable_sort(children.begin(), children.end(), [](const Child& one, const Child& other) {
+    return one.second->counts.copies > other.second->counts.copies;
+  });
+  Side others;
+  for (std::size_t n = 0; n < children.size(); ++n) {
+    if (n >= kMostChildren) {
+      others.add(*children[n].second);
+      continue;
+    }
+    Side side;
+    side.add(*children[n].second);
+    text += line("", fmt::format("child {}", children[n].first), side, columns);
+  }
+  if (children.size() <= kMostChildren) return text;
+  return text + line("", fmt::format("{} more", format_count(children.size() - kMostChildren)), others, columns);
 }
 
 }  // namespace zerotax::cow

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/names.h"
 #include "base/size.h"
@@ -13,18 +14,24 @@ namespace zerotax::cow {
 namespace {
 
 constexpr std::size_t kRows = 8;
+/// What puts a row into a table, and orders it: faults that copied or zeroed, or might have. All processes read files.
+constexpr const char* kTold[] = {"copies", "reuses", "zero_fills"};
 
 std::uint64_t number(const Json& counts, const char* key) { return counts.at(key).get<std::uint64_t>(); }
 
+std::string cell(const Json& counts, const char* key) {
+  return counts.contains(key) ? format_count(number(counts, key)) : "n/a";  // of an earlier version
+}
+
 std::string row(const Json& counts, const std::string& what) {
-  return fmt::format("{:>9} {:>9} {:>10} {:>8} {:>7} {:>10}  {}\n", number(counts, "copies"), number(counts, "reuses"),
-                     number(counts, "zero_fills"), number(counts, "file_faults"), number(counts, "other"),
-                     format_size(number(counts, "copied_bytes")), what);
+  return fmt::format("{:>9} {:>8} {:>10} {:>8} {:>7} {:>6} {:>9}  {}\n", cell(counts, "copies"), cell(counts, "reuses"),
+                     cell(counts, "zero_fills"), cell(counts, "refills"), cell(counts, "file_faults"),
+                     cell(counts, "other"), format_size(number(counts, "copied_bytes")), what);
 }
 
 std::string header(const char* what) {
-  return fmt::format("{:>9} {:>9} {:>10} {:>8} {:>7} {:>10}  {}\n", "copies", "reuses", "zero-fills", "file", "other",
-                     "copied", what);
+  return fmt::format("{:>9} {:>8} {:>10} {:>8} {:>7} {:>6} {:>9}  {}\n", "copies", "reuses", "zero-fills", "refills",
+                     "file", "other", "copied", what);
 }
 
 std::string mapping_label(const Json& mapping) {
@@ -38,22 +45,19 @@ std::string mapping_label(const Json& mapping) {
                      format_size(end - begin));
 }
 
-/// Those with the most copies, then reuses.
-void sort_by_copies(std::vector<std::pair<std::string, Json>>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& one, const auto& other) {
-    return std::pair(number(one.second, "copies"), number(one.second, "reuses")) >
-           std::pair(number(other.second, "copies"), number(other.second, "reuses"));
-  });
+std::uint64_t told(const Json& counts) {
+  return std::accumulate(std::begin(kTold), std::end(kTold), std::uint64_t{0},
+                         [&](std::uint64_t sum, const char* key) { return sum + number(counts, key); });
 }
 
 std::string top(const char* what, std::vector<std::pair<std::string, Json>> rows) {
-  std::erase_if(
-      rows, [](const auto& each) { return number(each.second, "copies") == 0 && number(each.second, "reuses") == 0; });
+  std::erase_if(rows, [](const auto& each) { return told(each.second) == 0; });
   if (rows.empty()) return "";
-  sort_by_copies(rows);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& one, const auto& other) { return told(one.second) > told(other.second); });
   std::string text = "\n" + header(what);
   for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) text += row(rows[i].second, rows[i].first);
-  if (rows.size() > kRows) text += fmt::format("{:>9} more\n", rows.size() - kRows);
+  if (rows.size() > kRows) text += fmt::format("{:>9} more\n", format_count(rows.size() - kRows));
   return text;
 }
 
@@ -65,16 +69,19 @@ std::string cow_text(const Json& cow) {
   std::string text = wrap(command.empty() ? fmt::format("process {}", cow.at("pid").get<int>())
                                           : fmt::format("{}", fmt::join(command, " ")),
                           "", "  ");
-  text += wrap(fmt::format("{} copied ({}), {} reused, {} zero-filled, {}, in {:.3g} s; counted: {}; {}",
-                           format_counted(number(totals, "copies"), "page"),
-                           format_size(number(totals, "copied_bytes")), number(totals, "reuses"),
-                           number(totals, "zero_fills"), format_counted(number(totals, "file_faults"), "file fault"),
-                           cow.at("wall_s").get<double>(), cow.at("counted").get<std::string>(),
-                           cow.at("method") == "tracepoints"
-                               ? "by tracepoints, every fault"
-                               : "by software events, as an ordinary user: faults in user mode, classified by which "
-                                 "processes share each page"),
-               "", "  ");
+  const bool refills = totals.contains("refills") && number(totals, "refills") > 0;
+  const std::string again = refills ? fmt::format(" ({} of them again)", cell(totals, "refills")) : std::string();
+  text +=
+      wrap(fmt::format("{} copied ({}), {} reused, {} zero-filled{}, {}, in {:.3g} s; counted: {}; {}",
+                       format_counted(number(totals, "copies"), "page"), format_size(number(totals, "copied_bytes")),
+                       cell(totals, "reuses"), cell(totals, "zero_fills"), again,
+                       format_counted(number(totals, "file_faults"), "file fault"), cow.at("wall_s").get<double>(),
+                       cow.at("counted").get<std::string>(),
+                       cow.at("method") == "tracepoints"
+                           ? "by tracepoints, every fault"
+                           : "by software events, as an ordinary user: faults in user mode, classified by which "
+                             "processes share each page"),
+           "", "  ");
   if (number(totals, "lost") > 0) {
     text += wrap(fmt::format("! {} lost, because the per-CPU buffer of {} was full: the counts are too low; give "
                              "a larger --buffer{}",

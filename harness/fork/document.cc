@@ -2,6 +2,7 @@
 
 #include <linux/sched.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/bootstrap.h"
@@ -19,7 +20,34 @@ Json facts_json(const ForkTargetFacts& facts) {
           {"threads", facts.threads}};
 }
 
-/// Sections by nanoseconds for each fork: samples x period / forks.
+Json kernel_pages_json(const KernelPages& pages) {
+  Json json{{"forks", pages.forks},
+            {"lost", pages.lost},
+            {"pages", pages.pages()},
+            {"zeroed_pages", pages.zeroed_pages()},
+            {"contiguous", pages.contiguous()},
+            {"parent_table_bytes", pages.parent_table_bytes},
+            {"orders", Json::array()}};
+  for (const auto& [order, its] : pages.orders) {
+    json["orders"].push_back(
+        {{"pages", std::uint64_t{1} << order}, {"allocations", its.allocations}, {"zeroed", its.zeroed}});
+  }
+  return json;
+}
+
+/// Samples of a part of a fork: samples x period / forks nanoseconds for each fork.
+Json part_json(std::uint64_t samples, const ForkSamples& of) {
+  const auto all = static_cast<double>(of.stacks.size());
+  const double ns_each = static_cast<double>(of.period_ns) / static_cast<double>(of.forks);
+  // A count of samples is binomial: two standard deviations of its share.
+  const double share = all > 0 ? static_cast<double>(samples) / all : 0;
+  return {{"samples", samples},
+          {"ns", static_cast<double>(samples) * ns_each},
+          {"share", share},
+          {"share_error", all > 0 ? 2 * std::sqrt(share * (1 - share) / all) : 0}};
+}
+
+/// Sections by nanoseconds for each fork.
 Json samples_json(const ForkSamples& samples) {
   std::vector<std::uint64_t> counts(fork_sections().size());
   for (const auto& stack : samples.stacks) ++counts[section_of(stack)];
@@ -40,19 +68,15 @@ Json samples_json(const ForkSamples& samples) {
                       {"unsampled_median_ns", samples.unsampled_median_ns},
                       {"median_ratio", samples.median_ns / samples.unsampled_median_ns}};
   json["sections"] = Json::array();
-  const auto all = static_cast<double>(samples.stacks.size());
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto count = static_cast<double>(counts[i]);
-    // A count of samples is binomial: two standard deviations of its share.
-    const double share = all > 0 ? count / all : 0;
-    json["sections"].push_back({{"name", fork_sections()[i].name},
-                                {"casper", fork_sections()[i].casper},
-                                {"of_memory", fork_sections()[i].memory},
-                                {"samples", counts[i]},
-                                {"ns", count * ns_each},
-                                {"share", share},
-                                {"share_error", all > 0 ? 2 * std::sqrt(share * (1 - share) / all) : 0}});
+    Json section{{"name", fork_sections()[i].name},
+                 {"casper", fork_sections()[i].casper},
+                 {"of_memory", fork_sections()[i].memory}};
+    section.update(part_json(counts[i], samples));
+    json["sections"].push_back(std::move(section));
   }
+  const auto clearing = std::count_if(samples.stacks.begin(), samples.stacks.end(), clears_pages);
+  json["clearing"] = part_json(static_cast<std::uint64_t>(clearing), samples);
   return json;
 }
 
@@ -85,6 +109,9 @@ Json process_json(const ForkProcess& process) {
   Json json;
   json["name"] = process.name;
   json["facts"] = facts_json(process.facts);
+  json["kernel_pages"] = process.kernel_pages
+                             ? kernel_pages_json(*process.kernel_pages)
+                             : not_available(process.no_kernel_pages.empty() ? "interrupted" : process.no_kernel_pages);
   json["ablation"] = process.ablation.empty() || process.ablation.front().round_ns.empty()
                          ? not_available("interrupted")
                          : ablation_json(process);
@@ -109,6 +136,8 @@ Json predictions_json(const std::vector<ForkPrediction>& predictions) {
                     {"kind", prediction.place->size.kind},
                     {"facts", facts_json(prediction.place->facts)},
                     {"rounds_ns", prediction.place->round_ns},
+                    {"kernel_pages", prediction.place->kernel_pages ? kernel_pages_json(*prediction.place->kernel_pages)
+                                                                    : not_available("tracepoints are root's")},
                     {"measured_ns", prediction.measured_ns},
                     {"predicted_ns", prediction.predicted_ns},
                     {"error", prediction.error()}});

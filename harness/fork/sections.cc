@@ -1,5 +1,6 @@
 #include "fork/sections.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -127,6 +128,11 @@ std::size_t section_of(const std::vector<std::string>& stack) {
     }
   }
   return section;
+}
+
+bool clears_pages(const std::vector<std::string>& stack) {
+  return std::any_of(stack.begin(), stack.end(),
+                     [](const std::string& name) { return name.starts_with("clear_page"); });
 }
 
 const std::vector<CasperRow>& casper_table() {

@@ -42,7 +42,7 @@ ForkTargetSize populated(std::uint64_t bytes, const char* kind = "private") { re
 std::vector<ForkPlace> places_of(std::uint64_t most) {
   std::vector<ForkPlace> places;
   const auto add = [&](const char* sweep, const ForkTargetSize& size) {
-    if (size.populated_bytes <= most) places.push_back({sweep, size, {}, {}});
+    if (size.populated_bytes <= most) places.push_back({sweep, size, {}, {}, {}});
   };
   add("base", {});
   for (std::uint64_t bytes = kMiB; bytes <= 8 * kGiB; bytes *= bytes < kGiB ? 4 : 2) add("pages", populated(bytes));
@@ -106,6 +106,11 @@ class Study {
     process.facts = target.facts();
     const double one_ns = warmed_up_ns(target);
     ablate(target, process, one_ns);
+    try {
+      process.kernel_pages = count_kernel_pages(target);
+    } catch (const MachineError& refusal) {
+      process.no_kernel_pages = fmt::format("{}; {}", refusal.what(), refusal.remedy());
+    }
     if (data_.plan.sections) {
       try {
         for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{CLONE_VM}}) sample(target, process, flags);
@@ -215,6 +220,8 @@ class Study {
       place.facts = target.facts();
       const double one_ns = warmed_up_ns(target);
       place.round_ns.push_back(median(target.clone(forks_for(0.15, one_ns)).call_ns));
+      // Where it is refused once it is refused always.
+      if (round == 0 && data_.processes.front().kernel_pages) place.kernel_pages = count_kernel_pages(target);
       progress_->advance(weight_of(place));
     }
   }

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/progress.h"
+#include "fork/kernel_pages.h"
 #include "fork/target.h"
 
 namespace zerotax::fork {
@@ -24,6 +26,7 @@ struct ForkPlace {
   ForkTargetSize size;
   ForkTargetFacts facts;
   std::vector<double> round_ns;  ///< median time of fork of each round
+  std::optional<KernelPages> kernel_pages;
 };
 
 /// What the kernel was doing in kernel_clone, of one process and one set of clone flags.
@@ -60,6 +63,8 @@ struct ForkProcess {
   ForkTargetFacts facts;
   std::vector<ForkSamples> samples;  ///< of fork, and of a clone that shares memory; empty: `no_samples` says why
   std::string no_samples;
+  std::optional<KernelPages> kernel_pages;
+  std::string no_kernel_pages;  ///< why there are none
   std::vector<ForkAblation> ablation;
 };
 

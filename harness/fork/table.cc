@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "fork/document.h"
+#include "os/page.h"
 
 namespace zerotax::fork {
 namespace {
@@ -35,7 +36,7 @@ std::string table_of(const Json& fork) {
       text += fmt::format("  {:<20} {:<14}", first[i].at("name").get<std::string>(), "");
       for (const Json* process : processes) {
         const Json& found = process->at("samples").at(0).at("sections").at(i);
-        text += fmt::format(" {:>9} {:>8}", format_ns(found.at("ns")), percent(found.at("share")));
+        text += fmt::format(" {:>9} {:>8}", text_field(found, "text", "n/a"), percent(found.at("share")));
       }
       text += "\n";
     }
@@ -59,6 +60,40 @@ std::string table_of(const Json& fork) {
   line("sum / measured", "", [](const Json& s) { return fmt::format("{:.3f}", s.at("sum_over_mean").get<double>()); });
   line("sampled / unsampled", "",
        [](const Json& s) { return fmt::format("{:.3f}", s.at("observer").at("median_ratio").get<double>()); });
+  return text + "\n";
+}
+
+/// What the kernel takes for itself, and clears: of the processes of the table.
+std::string kernel_pages_of(const Json& fork) {
+  std::vector<const Json*> processes;
+  for (const Json& process : fork.at("processes")) {
+    const auto pages = process.find("kernel_pages");
+    if (pages != process.end() && !is_not_available(*pages)) processes.push_back(&process);
+  }
+  if (processes.empty()) return "";
+  std::string text = fmt::format("{:<37}", "memory that the kernel takes for a fork");
+  for (const Json* process : processes) text += fmt::format(" {:>18}", process->at("name").get<std::string>());
+  text += "\n";
+  const auto line = [&](const char* name, auto cell) {
+    text += fmt::format("  {:<35}", name);
+    for (const Json* process : processes) text += fmt::format(" {:>18}", cell(*process));
+    text += "\n";
+  };
+  const auto number = [](const char* key) {
+    return [key](const Json& process) { return format_number(process.at("kernel_pages").at(key).get<double>()); };
+  };
+  line("pages", number("pages"));
+  line("pages that it clears", number("zeroed_pages"));
+  line("page tables of the parent, in pages", [](const Json& process) {
+    return format_count(process.at("kernel_pages").at("parent_table_bytes").get<std::uint64_t>() / kPageBytes);
+  });
+  line("allocations of more than one page", number("contiguous"));
+  line("time spent clearing", [](const Json& process) {
+    const Json& samples = process.at("samples");
+    if (!samples.is_array() || !samples[0].contains("clearing")) return std::string("n/a");
+    const Json& clearing = samples[0].at("clearing");
+    return fmt::format("{} {:>8}", text_field(clearing, "text", "n/a"), percent(clearing.at("share")));
+  });
   return text + "\n";
 }
 
@@ -138,7 +173,7 @@ std::string sharing_of(const Json& fork) {
 }  // namespace
 
 std::string fork_text(const Json& fork) {
-  std::string text = table_of(fork);
+  std::string text = kernel_pages_of(fork) + table_of(fork);
   for (const Json& process : fork.at("processes")) {
     if (!is_not_available(process.at("samples"))) continue;
     text += fmt::format("no sections: {}\n\n", process.at("samples").at("na").get<std::string>());

@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/distributions.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "fork/document.h"
@@ -60,6 +61,32 @@ Json sentence_of(const Json& model) {
                      format_ns(*page_ns), format_ns(empty_ns + *page_ns * kPages));
 }
 
+/// With few samples only how much it can be at most: nobody takes a row of 0 ns for a part that is free.
+constexpr std::uint64_t kFewSamples = 10;
+
+/// Adds the 95 % interval (Clopper and Pearson) of what a part takes, and its time as a table has it.
+void add_interval(Json& part, const Json& samples) {
+  const auto count = part.at("samples").get<std::uint64_t>();
+  const auto all = samples.at("samples").get<std::uint64_t>();
+  if (all == 0) return;
+  const double ns_of_all =
+      static_cast<double>(all) * samples.at("period_ns").get<double>() / samples.at("forks").get<double>();
+  const Interval share = binomial_interval(count, all);
+  part["low_ns"] = share.low * ns_of_all;
+  part["high_ns"] = share.high * ns_of_all;
+  part["text"] = count < kFewSamples ? "< " + format_ns(part["high_ns"]) : format_ns(part.at("ns"));
+}
+
+void add_intervals(Json& processes) {
+  for (Json& process : processes) {
+    if (!process.at("samples").is_array()) continue;
+    for (Json& samples : process.at("samples")) {
+      for (Json& section : samples.at("sections")) add_interval(section, samples);
+      if (samples.contains("clearing")) add_interval(samples["clearing"], samples);
+    }
+  }
+}
+
 Json notes_of(const Json& fork) {
   const Json& processes = fork.at("processes");
   const bool sampled = std::any_of(processes.begin(), processes.end(),
@@ -72,6 +99,7 @@ Json notes_of(const Json& fork) {
 void add_verdict(Json& fork) {
   fork["sentence"] = sentence_of(fork.at("model"));
   fork["notes"] = notes_of(fork);
+  add_intervals(fork.at("processes"));
   Json& model = fork.at("model");
   if (is_not_available(model)) return;
   const Json* base = base_of(model);

@@ -107,8 +107,9 @@ void ClassCounts::add(FaultClass kind) {
   }
 }
 
-void FaultCounts::add(const Fault& fault, FaultClass kind) {
+void FaultCounts::add(const Fault& fault, FaultClass kind, bool refill) {
   ClassCounts::add(kind);
+  if (refill) ++refills;
   if (fault.in_kernel()) ++kernel;
   if (kind == FaultClass::kCopy) {
     copied_bytes += fault.copied_bytes();
@@ -121,6 +122,7 @@ void FaultCounts::add(const FaultCounts& more) {
   copies += more.copies;
   reuses += more.reuses;
   zero_fills += more.zero_fills;
+  refills += more.refills;
   file_faults += more.file_faults;
   other += more.other;
   kernel += more.kernel;

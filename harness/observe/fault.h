@@ -65,12 +65,13 @@ struct ClassCounts {
 
 /// The same, and what they cost.
 struct FaultCounts : ClassCounts {
-  std::uint64_t kernel = 0;  ///< of all: taken by the kernel itself, as in read(2)
+  std::uint64_t refills = 0;  ///< of the zero-fills: where the process had a page of its own before
+  std::uint64_t kernel = 0;   ///< of all: taken by the kernel itself, as in read(2)
   std::uint64_t copied_bytes = 0;
   std::uint64_t zeroed_bytes = 0;
   std::uint64_t copy_ns = 0;  ///< from the beginning to the end of the copies
 
-  void add(const Fault& fault, FaultClass kind);
+  void add(const Fault& fault, FaultClass kind, bool refill = false);
   void add(const FaultCounts& more);
 };
 

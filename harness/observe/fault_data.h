@@ -39,9 +39,23 @@ struct FaultInterval {
     FaultCounts counts;
     ProcessMemory memory;  ///< at its end; of those that live then
     bool child = false;
+    std::string name;
   };
+  /// A child that began or ended.
+  struct Change {
+    double at_s = 0;  ///< since tracing began
+    pid_t pid = 0;
+    pid_t parent = 0;
+    std::string name;
+    bool began = false;
+  };
+  static constexpr std::size_t kMostChanges = 8;
   double from_s = 0;  ///< since tracing began
   double to_s = 0;
+  double ended_at = 0;          ///< seconds since 1970, of to_s
+  std::uint64_t began = 0;      ///< children, in the interval
+  std::uint64_t ended = 0;      ///< children
+  std::vector<Change> changes;  ///< the first kMostChanges of them, in the order of time
   std::map<pid_t, Process> processes;
 };
 

@@ -11,13 +11,13 @@ constexpr const char* kKernel = "kernel";
 
 }  // namespace
 
-void FaultSites::add(const Fault& fault, FaultClass kind, const Region* code) {
+void FaultSites::add(const Fault& fault, FaultClass kind, bool refill, const Region* code) {
   Site site{fault.in_kernel() ? kKernel : "", fault.instruction};
   if (!fault.in_kernel() && code != nullptr && !code->name.empty()) {
     files_.try_emplace(code->name, Unwinder::Mapping{code->begin, code->end, code->file_offset, code->name});
     site = {code->name, fault.instruction - code->begin + code->file_offset};
   }
-  sites_[site].add(fault, kind);
+  sites_[site].add(fault, kind, refill);
 }
 
 std::vector<CodeFaults> FaultSites::by_function(std::uint32_t pid) const {

@@ -16,7 +16,7 @@ namespace zerotax {
 class FaultSites {
  public:
   /// `code`: where the instruction lies; null if that is not known, or the kernel took the fault.
-  void add(const Fault& fault, FaultClass kind, const Region* code);
+  void add(const Fault& fault, FaultClass kind, bool refill, const Region* code);
 
   /// By function, most copies first; names by the files as `pid` had them.
   [[nodiscard]] std::vector<CodeFaults> by_function(std::uint32_t pid) const;

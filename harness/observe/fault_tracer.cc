@@ -22,6 +22,12 @@ std::uint64_t nanoseconds(double s) { return static_cast<std::uint64_t>(s * 1e9)
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
+/// Seconds since 1970 of a time of the monotonic clock, as the wall clock is set now.
+double clock_time(std::uint64_t monotonic) {
+  const auto since = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch());
+  return since.count() - seconds(now_ns()) + seconds(monotonic);
+}
+
 }  // namespace
 
 FaultTracer::FaultTracer(FaultTracerOptions options)
@@ -99,7 +105,8 @@ void FaultTracer::process(std::uint64_t before_ns) {
 FaultInterval FaultTracer::current(std::uint64_t now) const {
   FaultInterval interval = interval_;
   interval.from_s = static_cast<double>(intervals_.size()) * options_.interval_s;
-  interval.to_s = std::max(interval.from_s, seconds(now > start_ns_ ? now - start_ns_ : 0));
+  interval.to_s = std::max(interval.from_s, since_start(now));
+  interval.ended_at = clock_time(start_ns_) + interval.to_s;
   return interval;
 }
 
@@ -107,6 +114,7 @@ void FaultTracer::close_intervals(std::uint64_t now) {
   while (root_ != 0 && now >= start_ns_ + (intervals_.size() + 1) * interval_ns_) {
     interval_.from_s = static_cast<double>(intervals_.size()) * options_.interval_s;
     interval_.to_s = interval_.from_s + options_.interval_s;
+    interval_.ended_at = clock_time(start_ns_) + interval_.to_s;
     measure_memory(interval_);
     intervals_.push_back(std::move(interval_));
     interval_ = {};
@@ -120,12 +128,13 @@ void FaultTracer::measure_memory(FaultInterval& interval) {
   for (auto& [pid, process] : processes_) {
     if (!process.alive) continue;
     if (pss && events_->method() == FaultEvents::Method::kSoftware) look(pid, false);
-    if (!counted(process)) continue;
+    if (!shown(process)) continue;
     const ProcessMemory memory = process_memory(pid, pss);
     if (!memory.rss) continue;
     FaultInterval::Process& entry = interval.processes[pid];
     entry.memory = memory;
     entry.child = process.told.parent != 0;
+    entry.name = process.told.name;
     process.told.memory = memory;
   }
   if (!pss) return;
@@ -136,6 +145,22 @@ void FaultTracer::measure_memory(FaultInterval& interval) {
 bool FaultTracer::counted(const Process& process) const {
   if (options_.first_child && process.told.pid != first_child_) return false;
   return process.told.name.starts_with(options_.name_prefix);
+}
+
+/// Whose memory the intervals have: beside the first child it is the parent that tells what the child shares.
+bool FaultTracer::shown(const Process& process) const {
+  return counted(process) || (options_.first_child && process.told.pid == root_);
+}
+
+double FaultTracer::since_start(std::uint64_t time_ns) const {
+  return seconds(time_ns > start_ns_ ? time_ns - start_ns_ : 0);
+}
+
+void FaultTracer::note_change(const Process& process, std::uint64_t time_ns, bool began) {
+  if (process.told.parent == 0 || !counted(process)) return;
+  ++(began ? interval_.began : interval_.ended);
+  if (interval_.changes.size() >= FaultInterval::kMostChanges) return;
+  interval_.changes.push_back({since_start(time_ns), process.told.pid, process.told.parent, process.told.name, began});
 }
 
 FaultTracer::Process& FaultTracer::start(pid_t pid, pid_t parent) {
@@ -185,6 +210,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       Process& process = known != processes_.end() ? known->second : start(event.pid, 0);
       process.told.name = event.name;
       process.space = {};
+      process.filled.clear();
       sharing_.end(event.pid);
       pagemaps_.forget(event.pid);
       looked_for_huge_.erase(event.pid);
@@ -199,6 +225,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       Process& process = start(event.pid, event.parent);
       process.told.name = std::move(name);
       process.space = std::move(space);
+      note_change(process, event.time_ns, true);
       if (events_->method() == FaultEvents::Method::kSoftware) {
         look(event.parent, false);
         sharing_.fork(event.parent, event.pid);
@@ -213,6 +240,7 @@ void FaultTracer::apply(const FaultEvent& event) {
   if (known == processes_.end()) return;
   if (event.kind == FaultEvent::Kind::kName) known->second.told.name = event.name;
   if (event.kind == FaultEvent::Kind::kExit) {
+    if (known->second.alive) note_change(known->second, event.time_ns, false);
     known->second.alive = false;
     sharing_.end(event.pid);
     pagemaps_.forget(event.pid);
@@ -233,18 +261,21 @@ void FaultTracer::count(const Fault& fault) {
       events_->method() == FaultEvents::Method::kTracepoints ? classify(fault, region) : guess(fault, region);
   if (!counted(process)) return;
   if (options_.each) options_.each(fault, kind);
-  process.told.counts.add(fault, kind);
+  const bool refill = kind == FaultClass::kZeroFill && process.filled.add(fault.address, fault.bytes());
+  if (kind == FaultClass::kCopy) process.filled.add(fault.address, fault.copied_bytes());
+  process.told.counts.add(fault, kind, refill);
   FaultInterval::Process& in_interval = interval_.processes[fault.pid];
-  in_interval.counts.add(fault, kind);
+  in_interval.counts.add(fault, kind, refill);
   in_interval.child = process.told.parent != 0;
+  in_interval.name = process.told.name;
   const Region where = region != nullptr ? *region : Region{0, 0, 0, false, false, "not known"};
   MappingFaults& mapping = process.mappings[{where.name, where.begin}];
   mapping.begin = where.begin;
   mapping.end = std::max(mapping.end, where.end);
   mapping.name = where.name;
-  mapping.counts.add(fault, kind);
+  mapping.counts.add(fault, kind, refill);
   const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
-  sites_.add(fault, kind, code);
+  sites_.add(fault, kind, refill, code);
   if (log_) log_->add(fault, kind, start_ns_, where.end != 0 ? &where : nullptr, code);
 }
 

@@ -14,6 +14,7 @@
 #include "observe/fault_data.h"
 #include "observe/fault_log.h"
 #include "observe/fault_sites.h"
+#include "observe/filled_pages.h"
 #include "observe/page_sharing.h"
 #include "os/fault_events.h"
 #include "os/process_pagemap.h"
@@ -57,6 +58,7 @@ class FaultTracer {
     TracedProcess told;
     AddressSpace space;
     std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< by name and begin
+    FilledPages filled;
     bool alive = true;
     std::uint64_t space_read_ns = 0;
   };
@@ -71,10 +73,13 @@ class FaultTracer {
   void look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region);
   void close_intervals(std::uint64_t now_ns);
   void measure_memory(FaultInterval& interval);
+  void note_change(const Process& process, std::uint64_t time_ns, bool began);
   const Region* find(Process& process, std::uint64_t address);
   Process& start(pid_t pid, pid_t parent);
   void read_space(Process& process);
   [[nodiscard]] bool counted(const Process& process) const;
+  [[nodiscard]] bool shown(const Process& process) const;
+  [[nodiscard]] double since_start(std::uint64_t time_ns) const;
   [[nodiscard]] FaultInterval current(std::uint64_t now_ns) const;
 
   FaultTracerOptions options_;

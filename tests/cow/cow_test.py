@@ -1,6 +1,7 @@
 """`zerotax cow` tells exactly what a program of known faults did."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import time
 import pytest
 
 from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, skip_if_unreadable
-from watching import FORKS, RANGE_BEGIN, as_root, checked, faults, on_range, run, watch
+from watching import CLASSES, FORKS, RANGE_BEGIN, as_root, checked, faults, on_range, run, watch
 
 MIXES = [(2000, 500, 300, 400), (64, 0, 1, 0), (9000, 4000, 3000, 1500)]
 
@@ -68,6 +69,41 @@ def test_the_first_child_alone_is_counted():
 
 
 @as_root
+def test_beside_the_first_child_is_what_its_parent_holds():
+    report, done = watch(FORKS, 300, 5, 5, 5, 1, options=["--first-child", "--interval", "0.2"])
+    parents = [p for interval in report["intervals"] for p in interval["processes"] if not p["child"]]
+    assert parents and all(p["pid"] == report["pid"] and p["rss_bytes"] > 300 * PAGE for p in parents)
+    assert all(p["counts"][key] == 0 for p in parents for key in CLASSES)
+    assert re.search(rf"^         parent {report['pid']} +0 ", done.stderr, re.MULTILINE)
+
+
+REFILLS = f"""
+import ctypes, mmap
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+begin, size = ctypes.c_void_p({RANGE_BEGIN}), ctypes.c_size_t(1000 * 4096)
+alone = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED: beside nothing else
+assert libc.mmap(begin, size, mmap.PROT_READ | mmap.PROT_WRITE, alone, -1, ctypes.c_long(0)) == begin.value
+block = (ctypes.c_char * size.value).from_address(begin.value)
+for _ in range(3):
+    for page in range(1000):
+        block[page * 4096] = b"1"
+    assert libc.madvise(begin, size, mmap.MADV_DONTNEED) == 0
+"""
+
+
+@pytest.mark.parametrize("method", [pytest.param("tracepoints", marks=as_root), "software"])
+def test_pages_that_come_back_are_refills_and_without_copies_they_are_told_too(method):
+    report, done = watch("/usr/bin/python3", "-c", REFILLS, ZEROTAX_FAULTS=method)
+    [process] = report["processes"]
+    [block] = [m for m in process["mappings"] if m["begin"] == RANGE_BEGIN]
+    assert (block["counts"]["zero_fills"], block["counts"]["refills"], block["counts"]["copies"]) == (3000, 2000, 0)
+    tables = done.stderr[done.stderr.index("zero-filled"):]
+    row = re.compile(rf"^ +[\d,]+ +[\d,]+ +[\d,]+ +[\d,]+ .* parent {report['pid']} python3$", re.MULTILINE)
+    assert row.search(tables) and re.search(r"^ +0 +0 +3,000 +2,000 +0 +0 +0 B  anonymous ", tables, re.MULTILINE)
+
+
+@as_root
 def test_processes_are_chosen_by_the_beginning_of_their_name():
     script = f"{FORKS} 300 100 50 50; /bin/true"
     report, _ = watch("/bin/sh", "-c", script, options=["--comm", "for"])
@@ -83,8 +119,13 @@ def test_one_page_a_second_is_one_copy_a_second():
     later = [[p["counts"]["copies"] for p in interval["processes"] if p["pid"] == forked["pid"]]
              for interval in report["intervals"][1:3]]
     assert later == [[1], [1]]
-    lines = [line for line in done.stderr.splitlines() if line.startswith(("2.00 s", "3.00 s"))]
-    assert len(lines) >= 2 and all(line.endswith("  @") for line in lines[:2])
+    lines = done.stderr.splitlines()
+    sums = [line for line in lines if re.match(r"\d\d:\d\d:\d\d all ", line)]
+    assert len(sums) == len(report["intervals"]) and all(" @ " in line for line in sums[1:3])
+    its = f"child {forked['pid']}"
+    assert sum(line.startswith(f"         {its} ") for line in lines) >= 3
+    began, ended = [line[9:] for line in lines if re.match(rf"\d\d:\d\d:\d\d {its} ", line)]
+    assert (began, ended) == (f"{its} began: forks, forked by {report['pid']}", f"{its} ended")
     assert "\x1b" not in done.stderr
     live = report["intervals"][1]["processes"]
     assert len(live) == 2

@@ -17,7 +17,7 @@ double known_ns(const ForkTargetFacts& facts) {
 
 ForkPlace place(const char* sweep, const ForkTargetFacts& facts, double noise = 0) {
   const double ns = known_ns(facts);
-  return {sweep, {}, facts, {ns * (1 - noise), ns, ns * (1 + noise)}};
+  return {sweep, {}, facts, {ns * (1 - noise), ns, ns * (1 + noise)}, {}};
 }
 
 std::vector<ForkPlace> places(double noise, bool huge = true) {

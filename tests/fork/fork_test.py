@@ -54,6 +54,55 @@ def test_huge_pages_are_huge_where_there_are_any(small):
         assert place["facts"]["huge_pages"] == place["populated_bytes"] >> 21
 
 
+def table_pages(pages):
+    return pages["parent_table_bytes"] // 4096
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
+def test_the_kernel_clears_as_many_pages_as_the_parent_has_page_tables(small):
+    """Two methods: what mm_page_alloc reports, and VmPTE. Beside the page tables there is the topmost one, of one page
+    or two, and where none is left of an earlier child, a kernel stack of four."""
+    for process in small[0]["processes"]:
+        pages = process["kernel_pages"]
+        assert pages["lost"] == 0 and pages["forks"] == 20
+        assert 0 <= pages["zeroed_pages"] - table_pages(pages) <= 6
+        assert pages["pages"] >= pages["zeroed_pages"]
+        by_order = pages["orders"]
+        assert sum(each["pages"] * each["allocations"] for each in by_order) == round(pages["pages"] * pages["forks"])
+        assert all(each["zeroed"] <= each["allocations"] for each in by_order)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
+def test_each_2_mib_of_small_pages_costs_a_page_table_that_is_cleared(small):
+    base = places(small[0], "base")[0]["kernel_pages"]
+    for place in places(small[0], "pages"):
+        tables = place["populated_bytes"] >> 21
+        pages = place["kernel_pages"]
+        # A piece that is not on a boundary, and a middle table.
+        assert tables - 1 <= pages["zeroed_pages"] - base["zeroed_pages"] <= tables + 3
+        assert tables - 1 <= table_pages(pages) - table_pages(base) <= tables + 3
+
+
+def test_an_ordinary_user_is_told_why_there_are_no_kernel_pages(tmp_path):
+    skip_if_unreadable()
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    done = zerotax(*SMALL, "--seconds", "0", "--json", "-", prefix=NOBODY)
+    process = json.loads(done.stdout)["processes"][0]
+    assert is_na(process["kernel_pages"]) and "root" in process["kernel_pages"]["na"]
+
+
+def test_a_section_with_few_samples_has_an_interval_and_never_0_ns(small):
+    for process in small[0]["processes"]:
+        if is_na(process["samples"]):
+            continue
+        for samples in process["samples"]:
+            for part in (*samples["sections"], samples["clearing"]):
+                assert part["low_ns"] <= part["ns"] <= part["high_ns"] and part["high_ns"] > 0
+                assert part["text"].startswith("< ") == (part["samples"] < 10)
+    assert " 0 ns" not in small[1]
+
+
 def test_nothing_over_the_limit_is_populated(small):
     assert max(place["populated_bytes"] for place in places(small[0], "pages")) == 64 << 20
     assert small[0]["ways"]["populated_bytes"] == 64 << 20

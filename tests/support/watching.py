@@ -27,7 +27,7 @@ def run(*arguments, prefix=(), **environment):
 def checked(report):
     """The report, if it is what the schema says and adds up."""
     check_schema(report, "cow")
-    for key in CLASSES:
+    for key in (*CLASSES, "refills"):
         total = report["totals"][key]
         for parts in (report["processes"], report["intervals"], report["code"]):
             assert sum(part["counts"][key] for part in parts) == total, key

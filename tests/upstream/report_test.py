@@ -178,7 +178,7 @@ def test_without_a_c_compiler_the_remedy_is_said(tmp_path):
 
 # One for each form; the versions are Debian 12's.
 REAL = {
-    "distribution": ("mimalloc", "2.0.9", "redundant-fresh-100MiB", [], "report.txt",
+    "distribution": ("mimalloc", "2.0.9", "redundant-fresh-20MiB", ["--size", "20MiB"], "report.txt",
                      ["fixed in 2.2.7: upgrade", "mimalloc#1104", "Tags: fixed-upstream"]),
     "github": ("jemalloc", "5.3.0", "purge-storm-100MiB", [], "report.md",
                ["### Reproducer", "```c", "oversize_threshold", "MALLOC_CONF"]),

@@ -1,0 +1,69 @@
+#include "fork/kernel_pages.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "os/page_allocations.h"
+
+namespace zerotax::fork {
+namespace {
+
+/// Each fork is read before the next, so that no buffer fills up.
+constexpr std::uint32_t kForks = 20;
+
+/// VmPTE in bytes; 0 if the process is gone.
+std::uint64_t table_bytes(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string word; status >> word;) {
+    std::uint64_t kib = 0;
+    if (word == "VmPTE:" && status >> kib) return kib << 10;
+  }
+  return 0;
+}
+
+double each(double sum, std::uint64_t forks) { return forks == 0 ? 0 : sum / static_cast<double>(forks); }
+
+}  // namespace
+
+double KernelPages::pages() const {
+  double sum = 0;
+  for (const auto& [order, its] : orders) sum += static_cast<double>(its.allocations << order);
+  return each(sum, forks);
+}
+
+double KernelPages::zeroed_pages() const {
+  double sum = 0;
+  for (const auto& [order, its] : orders) sum += static_cast<double>(its.zeroed << order);
+  return each(sum, forks);
+}
+
+double KernelPages::contiguous() const {
+  double sum = 0;
+  for (const auto& [order, its] : orders) sum += order > 0 ? static_cast<double>(its.allocations) : 0;
+  return each(sum, forks);
+}
+
+KernelPages count_kernel_pages(ForkTarget& target) {
+  KernelPages pages;
+  target.clone(3);
+  pages.parent_table_bytes = table_bytes(target.pid());
+  PageAllocations watched(target.pid());
+  std::vector<PageAllocation> allocations;
+  for (; pages.forks < kForks; ++pages.forks) {
+    target.clone(1);
+    watched.read(allocations);
+  }
+  watched.stop();
+  watched.read(allocations);
+  for (const PageAllocation& allocation : allocations) {
+    if (allocation.movable) continue;
+    KernelPages::Order& its = pages.orders[allocation.order];
+    ++its.allocations;
+    if (allocation.zeroed) ++its.zeroed;
+  }
+  pages.lost = watched.lost();
+  return pages;
+}
+
+}  // namespace zerotax::fork
