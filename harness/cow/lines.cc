@@ -52,7 +52,9 @@ std::string time_of_day(double at, bool tenths) {
 
 /// 0: ""; 1 to 3: "@"; 4 to 15: "@@", and so on.
 std::string bar(std::uint64_t copies) {
-  return std::string(static_cast<std::size_t>(std::bit_width(copies) + 1) / 2, '@');
+  std::string marks;
+  marks.append(static_cast<std::size_t>(std::bit_width(copies) + 1) / 2, '@');
+  return marks;
 }
 
 std::string line(const std::string& time, const std::string& who, const Side& side, std::size_t columns) {
