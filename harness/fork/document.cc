@@ -20,14 +20,19 @@ Json facts_json(const ForkTargetFacts& facts) {
           {"threads", facts.threads}};
 }
 
-Json kernel_pages_json(const KernelPages& pages) {
-  Json json{{"forks", pages.forks},
-            {"lost", pages.lost},
-            {"pages", pages.pages()},
-            {"zeroed_pages", pages.zeroed_pages()},
-            {"contiguous", pages.contiguous()},
-            {"parent_table_bytes", pages.parent_table_bytes},
-            {"orders", Json::array()}};
+/// `why`: if there are none.
+Json kernel_pages_json(const std::optional<KernelPages>& counted, const std::string& why) {
+  if (!counted) return not_available(why.empty() ? "interrupted" : why);
+  const KernelPages& pages = *counted;
+  Json json{
+      {"forks", pages.forks},
+      {"lost", pages.lost},
+      {"pages", pages.pages()},
+      {"zeroed_pages", pages.zeroed_pages()},
+      {"contiguous", pages.contiguous()},
+      {"parent_table_bytes", pages.parent_table_bytes >= 0 ? Json(pages.parent_table_bytes)
+                                                           : not_available("/proc/PID/status does not give VmPTE")},
+      {"orders", Json::array()}};
   for (const auto& [order, its] : pages.orders) {
     json["orders"].push_back(
         {{"pages", std::uint64_t{1} << order}, {"allocations", its.allocations}, {"zeroed", its.zeroed}});
@@ -109,9 +114,7 @@ Json process_json(const ForkProcess& process) {
   Json json;
   json["name"] = process.name;
   json["facts"] = facts_json(process.facts);
-  json["kernel_pages"] = process.kernel_pages
-                             ? kernel_pages_json(*process.kernel_pages)
-                             : not_available(process.no_kernel_pages.empty() ? "interrupted" : process.no_kernel_pages);
+  json["kernel_pages"] = kernel_pages_json(process.kernel_pages, process.no_kernel_pages);
   json["ablation"] = process.ablation.empty() || process.ablation.front().round_ns.empty()
                          ? not_available("interrupted")
                          : ablation_json(process);
@@ -128,7 +131,8 @@ Json process_json(const ForkProcess& process) {
   return json;
 }
 
-Json predictions_json(const std::vector<ForkPrediction>& predictions) {
+/// `no_pages`: why the kernel's pages were not counted, if they were not.
+Json predictions_json(const std::vector<ForkPrediction>& predictions, const std::string& no_pages) {
   Json json = Json::array();
   for (const ForkPrediction& prediction : predictions) {
     json.push_back({{"sweep", prediction.place->sweep},
@@ -136,8 +140,7 @@ Json predictions_json(const std::vector<ForkPrediction>& predictions) {
                     {"kind", prediction.place->size.kind},
                     {"facts", facts_json(prediction.place->facts)},
                     {"rounds_ns", prediction.place->round_ns},
-                    {"kernel_pages", prediction.place->kernel_pages ? kernel_pages_json(*prediction.place->kernel_pages)
-                                                                    : not_available("tracepoints are root's")},
+                    {"kernel_pages", kernel_pages_json(prediction.place->kernel_pages, no_pages)},
                     {"measured_ns", prediction.measured_ns},
                     {"predicted_ns", prediction.predicted_ns},
                     {"error", prediction.error()}});
@@ -151,7 +154,7 @@ double worst(const std::vector<ForkPrediction>& predictions) {
   return most;
 }
 
-Json model_json(const ForkModel& model) {
+Json model_json(const ForkModel& model, const std::string& no_pages) {
   if (!model.not_fitted.empty()) return not_available(model.not_fitted);
   Json json;
   json["terms"] = Json::array();
@@ -165,8 +168,8 @@ Json model_json(const ForkModel& model) {
   json["r_squared"] = model.r_squared;
   json["worst_fit_error"] = worst(model.fit);
   json["worst_held_back_error"] = worst(model.held);
-  json["fit"] = predictions_json(model.fit);
-  json["held_back"] = predictions_json(model.held);
+  json["fit"] = predictions_json(model.fit, no_pages);
+  json["held_back"] = predictions_json(model.held, no_pages);
   return json;
 }
 
@@ -216,7 +219,7 @@ Json fork_json(const ForkData& data, const Json& environment, const std::string&
   for (const ForkWay& way : data.ways) {
     json["ways"]["ways"].push_back({{"name", way.name}, {"call_ns", way.call_ns}, {"gone_ns", way.gone_ns}});
   }
-  json["model"] = model_json(model);
+  json["model"] = model_json(model, data.processes.empty() ? "" : data.processes.front().no_kernel_pages);
   json["shared_page_tables"] = sharing_json(model);
   add_verdict(json);
   return json;

@@ -1,26 +1,15 @@
 #include "fork/kernel_pages.h"
 
-#include <algorithm>
-#include <fstream>
-#include <string>
+#include <fmt/format.h>
 
 #include "os/page_allocations.h"
+#include "os/page_tables.h"
 
 namespace zerotax::fork {
 namespace {
 
 /// Each fork is read before the next, so that no buffer fills up.
 constexpr std::uint32_t kForks = 20;
-
-/// VmPTE in bytes; 0 if the process is gone.
-std::uint64_t table_bytes(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string word; status >> word;) {
-    std::uint64_t kib = 0;
-    if (word == "VmPTE:" && status >> kib) return kib << 10;
-  }
-  return 0;
-}
 
 double each(double sum, std::uint64_t forks) { return forks == 0 ? 0 : sum / static_cast<double>(forks); }
 
@@ -47,7 +36,7 @@ double KernelPages::contiguous() const {
 KernelPages count_kernel_pages(ForkTarget& target) {
   KernelPages pages;
   target.clone(3);
-  pages.parent_table_bytes = table_bytes(target.pid());
+  pages.parent_table_bytes = page_table_bytes(fmt::format("/proc/{}/status", target.pid()).c_str());
   PageAllocations watched(target.pid());
   std::vector<PageAllocation> allocations;
   for (; pages.forks < kForks; ++pages.forks) {

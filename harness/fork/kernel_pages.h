@@ -17,7 +17,7 @@ struct KernelPages {
   std::uint64_t forks = 0;
   std::uint64_t lost = 0;                ///< allocations that were not reported
   std::map<unsigned, Order> orders;      ///< of all forks, by the power of two of pages that lie beside each other
-  std::uint64_t parent_table_bytes = 0;  ///< page tables of the parent, but for the topmost (VmPTE of /proc/PID/status)
+  std::int64_t parent_table_bytes = -1;  ///< page tables of the parent, but for the topmost (page_table_bytes)
 
   /// Pages of a fork, on average.
   [[nodiscard]] double pages() const;

@@ -85,7 +85,8 @@ std::string kernel_pages_of(const Json& fork) {
   line("pages", number("pages"));
   line("pages that it clears", number("zeroed_pages"));
   line("page tables of the parent, in pages", [](const Json& process) {
-    return format_count(process.at("kernel_pages").at("parent_table_bytes").get<std::uint64_t>() / kPageBytes);
+    const Json& bytes = process.at("kernel_pages").at("parent_table_bytes");
+    return is_not_available(bytes) ? "n/a" : format_count(bytes.get<std::uint64_t>() / kPageBytes);
   });
   line("allocations of more than one page", number("contiguous"));
   line("time spent clearing", [](const Json& process) {

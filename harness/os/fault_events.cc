@@ -15,6 +15,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "os/page_allocations.h"
 
 namespace zerotax {
 namespace {
@@ -25,10 +26,6 @@ constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kLargeUserBytes = std::size_t{2} << 20;
 /// Less would lose much of what any program does.
 constexpr std::size_t kLeastBufferBytes = std::size_t{16} << 10;
-/// __GFP_ZERO: no part of the kernel's interface, but the same from Linux 4.x to 6.18 (include/linux/gfp_types.h).
-constexpr std::uint64_t kGfpZero = 0x100;
-/// migratetype of pages of programs and files (MIGRATE_MOVABLE); page tables are 0.
-constexpr std::uint64_t kMovable = 1;
 
 /// What is above perf_event_mlock_kb counts as memory that the user locks (8 MiB may be, in Debian).
 std::size_t user_buffer_bytes() {
@@ -224,12 +221,14 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
       event.error_code = format.value("error_code", raw, raw_bytes);
       break;
     }
-    case Source::kAllocation:
-      if (allocation_.value("migratetype", raw, raw_bytes) != kMovable) return;
+    case Source::kAllocation: {
+      const PageAllocation pages = page_allocation_of(allocation_, raw, raw_bytes);
+      if (!pages.movable) return;
       event.kind = FaultEvent::Kind::kAllocation;
-      event.order = static_cast<unsigned>(allocation_.value("order", raw, raw_bytes));
-      event.zeroed = (allocation_.value("gfp_flags", raw, raw_bytes) & kGfpZero) != 0;
+      event.order = pages.order;
+      event.zeroed = pages.zeroed;
       break;
+    }
   }
   events.push_back(std::move(event));
 }

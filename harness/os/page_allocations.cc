@@ -25,6 +25,16 @@ constexpr const char* kRemedy = "run it as root: tracepoints are root's";
 
 }  // namespace
 
+PageAllocation page_allocation_of(const TraceEvent& event, const unsigned char* raw, std::size_t bytes) {
+  // No part of the kernel's interface, but the same from Linux 4.x to 6.18: __GFP_ZERO (include/linux/gfp_types.h), and
+  // MIGRATE_MOVABLE, the migratetype of pages of programs and files (include/linux/mmzone.h); page tables have 0.
+  constexpr std::uint64_t kGfpZero = 0x100;
+  constexpr std::uint64_t kMovable = 1;
+  const auto value = [&](const char* field) { return event.value(field, raw, bytes); };
+  return {static_cast<unsigned>(value("order")), (value("gfp_flags") & kGfpZero) != 0,
+          value("migratetype") == kMovable};
+}
+
 PageAllocations::PageAllocations(pid_t tid) {
   const auto event = read_trace_event("kmem/mm_page_alloc");
   if (!event) refuse("no tracepoint kmem:mm_page_alloc");
@@ -47,10 +57,6 @@ PageAllocations::PageAllocations(pid_t tid) {
 void PageAllocations::stop() { ::ioctl(fd_.get(), PERF_EVENT_IOC_DISABLE, 0); }
 
 void PageAllocations::read(std::vector<PageAllocation>& allocations) {
-  // Neither is part of the kernel's interface; both have been the same from Linux 4.x to 6.18
-  // (include/linux/gfp_types.h, include/linux/mmzone.h).
-  constexpr std::uint64_t kGfpZero = 0x100;
-  constexpr std::uint64_t kMovable = 1;
   buffer_->read([&](const perf_event_header& header, PerfRecordReader reader) {
     if (header.type == PERF_RECORD_LOST) {
       reader.take<std::uint64_t>();
@@ -58,9 +64,7 @@ void PageAllocations::read(std::vector<PageAllocation>& allocations) {
     }
     if (header.type != PERF_RECORD_SAMPLE) return;
     const auto bytes = std::min<std::size_t>(reader.take<std::uint32_t>(), reader.left());
-    const auto value = [&](const char* field) { return event_.value(field, reader.at(), bytes); };
-    allocations.push_back({static_cast<unsigned>(value("order")), (value("gfp_flags") & kGfpZero) != 0,
-                           value("migratetype") == kMovable});
+    allocations.push_back(page_allocation_of(event_, reader.at(), bytes));
   });
 }
 

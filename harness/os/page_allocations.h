@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,6 +19,9 @@ struct PageAllocation {
   bool zeroed = false;   ///< the kernel asked for zeros (__GFP_ZERO), and so clears them
   bool movable = false;  ///< of a program or a file; page tables, stacks and the kernel's own objects are not
 };
+
+/// What a sample of kmem:mm_page_alloc says (`raw`: PERF_SAMPLE_RAW, of `bytes`).
+PageAllocation page_allocation_of(const TraceEvent& event, const unsigned char* raw, std::size_t bytes);
 
 /// The pages that the kernel allocates in the name of one thread, each reported by the tracepoint kmem:mm_page_alloc
 /// (perf_event_open(2), PERF_TYPE_TRACEPOINT). Its children are not followed.

@@ -10,8 +10,8 @@
 
 namespace zerotax {
 
-std::int64_t own_page_table_bytes() {
-  const UniqueFd fd(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+std::int64_t page_table_bytes(const char* status_file) {
+  const UniqueFd fd(::open(status_file, O_RDONLY | O_CLOEXEC));
   char text[4096];
   const ssize_t got = fd ? ::read(fd.get(), &text[0], sizeof text) : -1;
   if (got <= 0) return -1;
