@@ -34,11 +34,6 @@ std::uint64_t ops_of(const std::vector<Alike>& kinds) {
                          [](std::uint64_t sum, const Alike& kind) { return sum + kind.ops; });
 }
 
-bool can_be_twin(const Alike& kind, std::uint64_t populated, std::uint64_t size, bool fresh) {
-  const auto faults = kind.values->evident_count(Metric::kCallocFaults);
-  return faults && (fresh ? can_have_populated(*faults, populated) : !is_much(*faults * kPageBytes, size));
-}
-
 /// The calls of the timing pass that got memory of the same sort as those of a mode of the audit; nullptr if it saw
 /// none. A huge page takes one fault, so that calls with few faults can have populated as much as those with many: the
 /// kind is taken that is as frequent as the mode, `share` of all calls; of two as frequent, that with more faults.
@@ -51,12 +46,13 @@ const MetricValues* twin_of(const std::vector<Alike>& timing, double share, std:
   const Alike* twin = nullptr;
   std::tuple<double, double> least;
   for (const Alike& kind : timing) {
-    if (!can_be_twin(kind, populated, size, fresh)) continue;
-    const double apart = std::abs(static_cast<double>(kind.ops) / all - share);
     const auto faults = kind.values->evident_count(Metric::kCallocFaults);
-    if (twin != nullptr && std::tuple(apart, -static_cast<double>(*faults)) >= least) continue;
+    if (!faults) continue;
+    if (fresh ? !can_have_populated(*faults, populated) : is_much(*faults * kPageBytes, size)) continue;
+    const std::tuple rank(std::abs(static_cast<double>(kind.ops) / all - share), -static_cast<double>(*faults));
+    if (twin != nullptr && rank >= least) continue;
     twin = &kind;
-    least = {apart, -static_cast<double>(*faults)};
+    least = rank;
   }
   return twin == nullptr ? nullptr : twin->values;
 }
