@@ -15,6 +15,8 @@ namespace zerotax::cow {
 namespace {
 
 constexpr std::size_t kMostChildren = 8;
+/// Of the heading and of the lines below it.
+constexpr const char* kColumns = "{:<8} {:<15} {:>7} {:>7} {:>10} {:>9} {:>9} {:<10} {:>7} {:>7} {:>9} {:>9}";
 
 /// Sums over some processes. A sum with a missing part is empty.
 struct Side {
@@ -62,12 +64,11 @@ std::string line(const std::string& time, const std::string& who, const Side& si
     return side.alive > 0 && bytes ? format_size(*bytes) : "-";
   };
   const FaultCounts& counts = side.counts;
-  return cut(
-      fmt::format("{:<8} {:<15} {:>7} {:>7} {:>10} {:>9} {:>9} {:<10} {:>7} {:>7} {:>9} {:>9}", time, who,
-                  format_count(counts.copies), format_count(counts.reuses), format_count(counts.zero_fills),
-                  format_size(counts.copied_bytes), memory(side.rss), bar(counts.copies), format_count(counts.refills),
-                  format_count(counts.file_faults), memory(side.pss), memory(side.vsz)),
-      columns);
+  return cut(fmt::format(kColumns, time, who, format_count(counts.copies), format_count(counts.reuses),
+                         format_count(counts.zero_fills), format_size(counts.copied_bytes), memory(side.rss),
+                         bar(counts.copies), format_count(counts.refills), format_count(counts.file_faults),
+                         memory(side.pss), memory(side.vsz)),
+             columns);
 }
 
 std::string change_line(const FaultInterval::Change& change, double begin, bool tenths, std::size_t columns) {
@@ -94,10 +95,9 @@ std::string changes_text(const FaultInterval& interval, bool tenths, std::size_t
 }  // namespace
 
 std::string cow_heading(std::size_t columns) {
-  return cut(
-      fmt::format("{:<8} {:<15} {:>7} {:>7} {:>10} {:>9} {:>9} {:<10} {:>7} {:>7} {:>9} {:>9}", "time", "process",
-                  "copies", "reuses", "zero-fills", "copied", "RSS", "", "refills", "file", "PSS", "VSZ"),
-      columns);
+  return cut(fmt::format(kColumns, "time", "process", "copies", "reuses", "zero-fills", "copied", "RSS", "", "refills",
+                         "file", "PSS", "VSZ"),
+             columns);
 }
 
 std::string cow_lines(const FaultInterval& interval, bool tenths, std::size_t columns) {
