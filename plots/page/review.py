@@ -74,6 +74,7 @@ def _rows(label: str, check: Part) -> list[Part]:
                 "href": place_link(_view_name(label, point), metric, point["size_bytes"]) if point else "",
                 "cells": [("before → after", f"{old} → {new}")],
                 "reason": group["title"],
+                "kinds": [],
                 **outcome(group["direction"]),
             }
         )
@@ -87,6 +88,7 @@ def _rows(label: str, check: Part) -> list[Part]:
                     "href": href,
                     "cells": [("before → after", "as before")],
                     "reason": "",
+                    "kinds": [],
                     **outcome("same"),
                 }
             )

@@ -88,7 +88,7 @@ class SizeChoice {
     }
   }
 
-  // The table has medians: where the calls of a point are not alike, each kind is told below it.
+  // The table shows medians. If a point has several kinds of calls, they are listed below it.
   tellKinds(name, lines) {
     const words = html("p", {}, this.unlike);
     html("b", {}, words, name);
