@@ -71,8 +71,11 @@ std::function<void(const fs::path&)> in_file(const char* name, Make make) {
   return [name, make](const fs::path& folder) { make(folder / name); };
 }
 
-Program our_own(const char* name, const char* does) {
-  return {.name = name, .does = does, .needs = {{probe_folder() + "/../benchmarks/programs/" + name, ""}}, .words = {}};
+Program our_own(const char* name, const char* does, const char* file, std::vector<std::string> words = {}) {
+  return {.name = name,
+          .does = does,
+          .needs = {{probe_folder() + "/../benchmarks/programs/" + file, ""}},
+          .words = std::move(words)};
 }
 
 }  // namespace
@@ -147,10 +150,12 @@ std::vector<Program> all_programs() {
        .needs = {{"convert-im6.q16", "imagemagick"}},
        .words = {"-limit", "thread", "1", "picture.ppm", "-blur", "0x0.5", "-resize", "50%", "ppm:-"},
        .prepare = in_file("picture.ppm", make_picture)}};
-  programs.push_back(our_own("threads", "four threads: vectors, strings, callocs, blocks handed on"));
-  programs.push_back(our_own("blocks", "300 x (80 blocks of 100 KiB filled, then freed)"));
+  programs.push_back(our_own("threads", "four threads: vectors, strings, callocs, blocks handed on", "threads"));
+  programs.push_back(our_own("unread", "the same threads, which write to what calloc gave them and do not read it first",
+                             "threads", {"unread"}));
+  programs.push_back(our_own("blocks", "300 x (80 blocks of 100 KiB filled, then freed)", "blocks"));
   programs.back().quick = true;
-  programs.push_back(our_own("growing", "20 buffers grown by an eighth to 64 MiB"));
+  programs.push_back(our_own("growing", "20 buffers grown by an eighth to 64 MiB", "growing"));
   return programs;
 }
 
