@@ -23,6 +23,10 @@ endif()
 foreach(target IN ITEMS zerotax-record largecache)
   install(TARGETS ${target} LIBRARY DESTINATION ${private}/lib)
 endforeach()
+# The reader of traces, for programs of others; Python finds the library beside its module.
+install(TARGETS zerotax_trace_reader LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES harness/trace/reader/include/zerotax/trace_reader.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zerotax)
+install(FILES harness/trace/reader/zerotax_trace.py DESTINATION share/zerotax/python)
 install(CODE "
   set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
   file(MAKE_DIRECTORY \${root}/bin)

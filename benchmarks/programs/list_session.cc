@@ -151,7 +151,8 @@ std::vector<Program> all_programs() {
        .words = {"-limit", "thread", "1", "picture.ppm", "-blur", "0x0.5", "-resize", "50%", "ppm:-"},
        .prepare = in_file("picture.ppm", make_picture)}};
   programs.push_back(our_own("threads", "four threads: vectors, strings, callocs, blocks handed on", "threads"));
-  programs.push_back(our_own("unread", "the same threads, which write to what calloc gave them and do not read it first",
+  programs.push_back(our_own("unread",
+                             "the same threads, which write to what calloc gave them and do not read it first",
                              "threads", {"unread"}));
   programs.push_back(our_own("blocks", "300 x (80 blocks of 100 KiB filled, then freed)", "blocks"));
   programs.back().quick = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 namespace zerotax {
@@ -29,6 +30,18 @@ Spread spread(const std::vector<double>& values) {
   std::vector<double> sorted = values;
   std::sort(sorted.begin(), sorted.end());
   return {sorted_quantile(sorted, 0.5), sorted_quantile(sorted, 0.05), sorted_quantile(sorted, 0.95)};
+}
+
+Moments moments(const std::vector<double>& values) {
+  if (values.empty()) throw std::invalid_argument("moments of an empty sample");
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  if (values.size() == 1) return {mean, 0};
+  // In two passes: the sum of squares would lose the digits of times that differ little.
+  const double squares = std::accumulate(values.begin(), values.end(), 0.0, [&](double sum, double value) {
+    return sum + (value - mean) * (value - mean);
+  });
+  return {mean, squares / (count - 1)};
 }
 
 std::int64_t observed_median(std::vector<std::int64_t> values) {

@@ -49,6 +49,12 @@ Argument& Argument::repeatable() {
   return *this;
 }
 
+Argument& Argument::value_optional(const std::string& otherwise) {
+  option_->expected(0, 1);
+  option_->default_str(otherwise);
+  return *this;
+}
+
 Argument& Argument::with_default() {
   option_->capture_default_str();
   return *this;

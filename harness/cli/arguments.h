@@ -22,6 +22,8 @@ class Argument {
   Argument& required();
   /// Given several times, each time with one value.
   Argument& repeatable();
+  /// It may be given without a value, "--name" for "--name=otherwise".
+  Argument& value_optional(const std::string& otherwise);
   /// --help shows the value that the variable has now.
   Argument& with_default();
   /// A file or a folder. Refuses an empty word: an unset variable would otherwise silently mean that the option

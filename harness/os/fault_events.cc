@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,8 +22,6 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 /// As an ordinary user, where it is permitted. Two such programs write 15 MB/s.
 constexpr std::size_t kLargeUserBytes = std::size_t{2} << 20;
-/// Less would lose much of what any program does.
-constexpr std::size_t kLeastBufferBytes = std::size_t{16} << 10;
 
 /// What is above perf_event_mlock_kb counts as memory that the user locks (8 MiB may be, in Debian).
 std::size_t user_buffer_bytes() {
@@ -37,20 +33,14 @@ std::size_t user_buffer_bytes() {
 
 }  // namespace
 
-FaultEvents::FaultEvents(std::size_t buffer_bytes) : fixed_size_(buffer_bytes > 0), buffer_bytes_(buffer_bytes) {
-  prepare();
+FaultEvents::FaultEvents(std::size_t buffer_bytes) {
+  prepare(buffer_bytes);
   open_thread(0, true);
 }
 
-FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes)
-    : fixed_size_(buffer_bytes > 0), buffer_bytes_(buffer_bytes) {
-  prepare();
-  // A descriptor for each thread, CPU and event.
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-    files.rlim_cur = files.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &files);
-  }
+FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes) {
+  prepare(buffer_bytes);
+  allow_many_files();
   bool any = false;
   for (const pid_t thread : threads) any = open_thread(thread, false) || any;
   if (any) return;
@@ -59,7 +49,7 @@ FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_b
 
 /// Takes the best method that is permitted. ZEROTAX_FAULTS=software in the environment takes the other one, so that it
 /// can be tested as root.
-void FaultEvents::prepare() {
+void FaultEvents::prepare(std::size_t buffer_bytes) {
   const char* chosen = std::getenv("ZEROTAX_FAULTS");
   method_ = Method::kSoftware;
   if (chosen == nullptr || std::string(chosen) != "software") {
@@ -73,26 +63,8 @@ void FaultEvents::prepare() {
       method_ = Method::kTracepoints;
     }
   }
-  if (!fixed_size_) buffer_bytes_ = method_ == Method::kTracepoints ? kBufferBytes : user_buffer_bytes();
-}
-
-/// An ordinary user may lock so much memory for perf in all (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK): what other
-/// tracing of theirs leaves may be less than is useful, and is taken all the same.
-PerfBuffer FaultEvents::buffer(int fd) {
-  for (;;) {
-    try {
-      return {fd, buffer_bytes_};
-    } catch (const int error) {
-      if (!fixed_size_ && buffer_bytes_ > kLeastBufferBytes) {
-        buffer_bytes_ /= 2;
-        continue;
-      }
-      throw MachineError(fmt::format("the kernel refuses a buffer of {} KiB per CPU for events ({})",
-                                     buffer_bytes_ >> 10, std::strerror(error)),
-                         fixed_size_ ? "ask for less with --buffer, or watch as root"
-                                     : "end your other tracing, or raise kernel.perf_event_mlock_kb or ulimit -l");
-    }
-  }
+  const std::size_t useful = method_ == Method::kTracepoints ? kBufferBytes : user_buffer_bytes();
+  streams_.emplace(buffer_bytes > 0 ? buffer_bytes : useful, buffer_bytes > 0);
 }
 
 /// False if the thread has ended.
@@ -122,7 +94,6 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
 
 void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
   switch (source) {
     case Source::kMinor:
     case Source::kMajor:
@@ -141,12 +112,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
   if (method_ == Method::kTracepoints) attributes.sample_type |= PERF_SAMPLE_RAW;
   attributes.exclude_kernel = method_ == Method::kTracepoints ? 0 : 1;
-  attributes.sample_id_all = 1;
-  attributes.use_clockid = 1;
-  attributes.clockid = CLOCK_MONOTONIC;
   attributes.inherit = 1;
-  attributes.disabled = at_exec ? 1 : 0;
-  attributes.enable_on_exec = at_exec ? 1 : 0;
   if (source == Source::kMinor) {
     attributes.mmap = 1;
     attributes.mmap_data = 1;
@@ -155,44 +121,11 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
     attributes.comm_exec = 1;
     attributes.task = 1;
   }
-  const auto opened = [&] {
-    return UniqueFd(
-        static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
-  };
-  attributes.read_format = PERF_FORMAT_LOST;
-  UniqueFd fd = opened();
-  if (!fd && errno == EINVAL) {  // before Linux 6.0
-    attributes.read_format = 0;
-    fd = opened();
-  }
-  if (!fd) throw errno;
-  const auto known = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
-  if (known != buffers_.end()) {
-    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, known->fd) != 0) throw errno;
-  } else {
-    buffers_.push_back({cpu, fd.get(), buffer(fd.get())});
-  }
-  std::uint64_t id = 0;
-  if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw errno;
-  opened_.push_back({id, source});
-  fds_.push_back(std::move(fd));
-}
-
-std::uint64_t FaultEvents::lost() const {
-  // A buffer reports what it lost with its next event; the event itself reports what was lost at the end.
-  std::uint64_t lost = 0;
-  for (const UniqueFd& fd : fds_) {
-    std::uint64_t values[2]{};  // the count, and what was lost of it
-    if (::read(fd.get(), &values[0], sizeof values) == sizeof values) lost += values[1];
-  }
-  return std::max(lost, lost_);
+  streams_->open(attributes, thread, at_exec, cpu, static_cast<unsigned>(source));
 }
 
 void FaultEvents::read(std::vector<FaultEvent>& events) {
-  for (Buffer& buffer : buffers_) {
-    buffer.events.read(
-        [&](const perf_event_header& header, PerfRecordReader reader) { parse(header, reader, events); });
-  }
+  streams_->read([&](const perf_event_header& header, PerfRecordReader reader) { parse(header, reader, events); });
 }
 
 void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events) {
@@ -205,16 +138,17 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
   event.address = reader.take<std::uint64_t>();
   const auto raw_bytes = std::min<std::size_t>(reader.take<std::uint32_t>(), reader.left());
   const unsigned char* raw = reader.at();
-  const auto source = std::find_if(opened_.begin(), opened_.end(), [&](const Opened& o) { return o.id == id; });
-  if (source == opened_.end()) return;
-  switch (source->source) {
+  const std::optional<unsigned> opened = streams_->source_of(id);
+  if (!opened) return;
+  const auto source = static_cast<Source>(*opened);
+  switch (source) {
     case Source::kMinor:
     case Source::kMajor:
       event.kind = method_ == Method::kTracepoints ? FaultEvent::Kind::kEnd : FaultEvent::Kind::kFault;
       break;
     case Source::kUser:
     case Source::kKernel: {
-      const TraceEvent& format = source->source == Source::kUser ? user_ : kernel_;
+      const TraceEvent& format = source == Source::kUser ? user_ : kernel_;
       event.kind = FaultEvent::Kind::kBegin;
       event.address = format.value("address", raw, raw_bytes);
       event.instruction = format.value("ip", raw, raw_bytes);
@@ -236,11 +170,6 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
 void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events) {
   if (header.type == PERF_RECORD_SAMPLE) {
     parse_sample(reader, events);
-    return;
-  }
-  if (header.type == PERF_RECORD_LOST) {
-    reader.take<std::uint64_t>();
-    lost_ += reader.take<std::uint64_t>();
     return;
   }
   if (reader.left() < 24) return;

@@ -3,12 +3,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "os/perf_buffer.h"
+#include "os/perf_streams.h"
 #include "os/trace_event.h"
-#include "os/unique_fd.h"
 
 namespace zerotax {
 
@@ -67,39 +67,24 @@ class FaultEvents {
   void read(std::vector<FaultEvent>& events);
   [[nodiscard]] Method method() const { return method_; }
   /// Events that were lost because nobody read them in time.
-  [[nodiscard]] std::uint64_t lost() const;
+  [[nodiscard]] std::uint64_t lost() const { return streams_->lost(); }
   /// Of the smallest buffer obtained.
-  [[nodiscard]] std::size_t buffer_bytes() const { return buffer_bytes_; }
+  [[nodiscard]] std::size_t buffer_bytes() const { return streams_->buffer_bytes(); }
 
  private:
-  enum class Source { kUser, kKernel, kAllocation, kMinor, kMajor };
-  struct Buffer {
-    int cpu;
-    int fd;  ///< that the others' output is sent to
-    PerfBuffer events;
-  };
-  struct Opened {
-    std::uint64_t id;
-    Source source;
-  };
+  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor };
 
-  void prepare();
-  PerfBuffer buffer(int fd);
+  void prepare(std::size_t buffer_bytes);
   bool open_thread(pid_t thread, bool at_exec);
   void open(pid_t thread, bool at_exec, int cpu, Source source);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events);
   void parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events);
 
   Method method_ = Method::kTracepoints;
-  bool fixed_size_;
-  std::size_t buffer_bytes_;
   TraceEvent user_;
   TraceEvent kernel_;
   TraceEvent allocation_;
-  std::vector<UniqueFd> fds_;
-  std::vector<Buffer> buffers_;
-  std::vector<Opened> opened_;
-  std::uint64_t lost_ = 0;  ///< as the buffers reported
+  std::optional<PerfStreams> streams_;
 };
 
 }  // namespace zerotax

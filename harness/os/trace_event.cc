@@ -4,13 +4,34 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
 #include "os/unique_fd.h"
 
 namespace zerotax {
+namespace {
+
+/// The text of a file of tracefs; empty if it cannot be read.
+std::string tracefs_file(const std::string& path) {
+  const UniqueFd context(::fsopen("tracefs", FSOPEN_CLOEXEC));
+  if (!context || ::fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return "";
+  const UniqueFd root(::fsmount(context.get(), FSMOUNT_CLOEXEC, 0));
+  if (!root) return "";
+  const UniqueFd file(::openat(root.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return "";
+  std::string text;
+  char part[4096];
+  for (ssize_t got = 0; (got = ::read(file.get(), &part[0], sizeof part)) > 0;) {
+    text.append(&part[0], static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+}  // namespace
 
 std::uint64_t TraceEvent::value(const char* field, const unsigned char* data, std::size_t bytes) const {
   const auto found = fields.find(field);
@@ -32,27 +53,37 @@ std::optional<TraceEvent> parse_trace_event(const std::string& format) {
     const std::size_t end = line.find(';');
     if (line.find("field:") == std::string::npos || end == std::string::npos) continue;
     TraceEvent::Field field;
-    if (std::sscanf(line.c_str() + end, "; offset:%zu; size:%zu;", &field.offset, &field.bytes) != 2) continue;
-    const std::size_t name = line.rfind(' ', end);
-    if (name != std::string::npos) event.fields[line.substr(name + 1, end - name - 1)] = field;
+    int is_signed = 0;
+    if (std::sscanf(line.c_str() + end, "; offset:%zu; size:%zu; signed:%d;", &field.offset, &field.bytes, &is_signed) <
+        2) {
+      continue;
+    }
+    field.is_signed = is_signed != 0;
+    const std::size_t space = line.rfind(' ', end);
+    const std::size_t begin = line.find("field:") + 6;
+    if (space == std::string::npos || space < begin) continue;
+    field.type = line.substr(begin, space - begin);
+    std::string name = line.substr(space + 1, end - space - 1);
+    if (const std::size_t bracket = name.find('['); bracket != std::string::npos) {
+      field.count = std::strtoul(name.c_str() + bracket + 1, nullptr, 10);
+      name.resize(bracket);
+    }
+    event.fields[name] = field;
   }
   if (event.id == 0 || event.fields.empty()) return std::nullopt;
   return event;
 }
 
 std::optional<TraceEvent> read_trace_event(const std::string& name) {
-  const UniqueFd context(::fsopen("tracefs", FSOPEN_CLOEXEC));
-  if (!context || ::fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return std::nullopt;
-  const UniqueFd root(::fsmount(context.get(), FSMOUNT_CLOEXEC, 0));
-  if (!root) return std::nullopt;
-  const UniqueFd file(::openat(root.get(), ("events/" + name + "/format").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  std::string text;
-  char part[4096];
-  for (ssize_t got = 0; (got = ::read(file.get(), &part[0], sizeof part)) > 0;) {
-    text.append(&part[0], static_cast<std::size_t>(got));
-  }
-  return parse_trace_event(text);
+  return parse_trace_event(tracefs_file("events/" + name + "/format"));
+}
+
+std::vector<std::string> trace_event_names() {
+  std::vector<std::string> names;
+  std::istringstream lines(tracefs_file("available_events"));
+  for (std::string line; std::getline(lines, line);) names.push_back(line);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace zerotax

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace zerotax {
 
@@ -13,9 +14,12 @@ struct TraceEvent {
   struct Field {
     std::size_t offset = 0;
     std::size_t bytes = 0;
+    bool is_signed = false;
+    std::string type;       ///< as in C, without a length: "unsigned long", "char", "__data_loc char[]"
+    std::size_t count = 0;  ///< elements of an array; 0: it is none
   };
   std::uint64_t id = 0;
-  std::map<std::string, Field> fields;
+  std::map<std::string, Field> fields;  ///< by name; "common_..." are those that all events have
 
   /// The value of an unsigned field of 4 or 8 bytes; 0 if there is none of this name, or the data is cut.
   [[nodiscard]] std::uint64_t value(const char* field, const unsigned char* data, std::size_t bytes) const;
@@ -27,5 +31,9 @@ std::optional<TraceEvent> parse_trace_event(const std::string& format);
 /// "exceptions/page_fault_user": read from tracefs, through a mount of our own that nobody else sees (fsmount(2), Linux
 /// 5.2), so that tracefs need not be mounted anywhere. Needs CAP_SYS_ADMIN; nothing where that or the event is missing.
 std::optional<TraceEvent> read_trace_event(const std::string& name);
+
+/// All tracepoints of this kernel, "exceptions:page_fault_user", in the order of their names; empty where
+/// read_trace_event finds none.
+std::vector<std::string> trace_event_names();
 
 }  // namespace zerotax

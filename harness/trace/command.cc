@@ -9,6 +9,7 @@
 #include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
+#include "core/figures.h"
 #include "core/output_file.h"
 #include "core/output_paths.h"
 #include "core/program_launch.h"
@@ -16,6 +17,7 @@
 #include "trace/document.h"
 #include "trace/fields.h"
 #include "trace/function_document.h"
+#include "trace/kernel_events.h"
 #include "trace/launch.h"
 #include "trace/perfetto.h"
 
@@ -26,7 +28,9 @@ constexpr const char* kExamples =
     "  zerotax trace run -o trace -- ./service\n"
     "  zerotax trace run --functions -o trace -- ./service\n"
     "  zerotax trace run --kernel -o trace -- ./server && zerotax trace print trace --perfetto trace.json\n"
+    "  zerotax trace run --kernel=faults,sched:sched_switch -o trace -- ./server\n"
     "  zerotax trace summary trace --begin request_begin --end request_done\n"
+    "  zerotax trace summary trace --begin kernel_fork --end '*' --key child=pid\n"
     "  zerotax trace functions trace --json functions.json\n"
     "  zerotax trace print trace --perfetto trace.json\n"
     "The program must use the recorder (docs/trace.md), or with --functions be compiled with -finstrument-functions. "
@@ -42,9 +46,10 @@ struct TraceOptions {
   std::string folder;
   std::string out = "zerotax-trace";
   bool functions = false;
-  bool kernel = false;
-  std::string from;
-  std::string to;
+  std::string kernel;  ///< events of the kernel, as --kernel has them; empty: none
+  IntervalChoice intervals;
+  std::string key;
+  std::string svg;
   std::string event;
   pid_t process = 0;  ///< 0: any
   pid_t thread = 0;
@@ -77,23 +82,44 @@ void put_perfetto(const TraceOptions& options, CtfTrace& trace) {
   }
 }
 
-ExitStatus summarise(const TraceOptions& options) {
-  if (options.from.empty() != options.to.empty()) {
+/// Nothing if no intervals are asked for.
+std::optional<IntervalChoice> interval_choice(const TraceOptions& options) {
+  IntervalChoice choice = options.intervals;
+  if (choice.from.empty() != choice.to.empty()) {
     throw UsageError("only one of --begin and --end is given",
                      "give both: two types of event (zerotax trace summary lists them)");
   }
+  if (choice.from.empty()) {
+    for (const auto& [option, value] : {std::pair("--key", options.key), std::pair("--svg", options.svg)}) {
+      if (!value.empty()) throw UsageError(fmt::format("{} needs --begin and --end", option), "give both");
+    }
+    return std::nullopt;
+  }
+  if (!options.key.empty()) choice.set_key(options.key);
+  return choice;
+}
+
+ExitStatus summarise(const TraceOptions& options) {
+  const std::optional<IntervalChoice> choice = interval_choice(options);
+  if (!options.svg.empty()) draw_svg("trace_intervals", "");
   CtfTrace trace(options.folder);
   std::optional<TraceIntervals> intervals;
-  if (!options.from.empty()) intervals.emplace(options.from, options.to);
+  if (choice) {
+    choice->check(trace.processes());
+    intervals.emplace(*choice);
+  }
   const Json json = trace_json(trace, options.folder, intervals ? &*intervals : nullptr);
   put_json(options, json);
   put_perfetto(options, trace);
   fmt::print(text_out(options), "{}", options.action == "list" ? trace_list_text(json) : trace_summary_text(json));
   fmt::print(stderr, "{}", trace_warnings(json));
   if (intervals && intervals->empty()) {
-    fmt::print(stderr, "zerotax trace: no {} is followed by {} in the same thread\n", options.from, options.to);
+    const std::string& key = options.key;
+    fmt::print(stderr, "zerotax trace: no {} is followed by {} {}\n", intervals->choice().from, intervals->choice().to,
+               key.empty() ? "in the same thread" : "with the same " + key);
     return ExitStatus::kFinding;
   }
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("trace_intervals", json_text(json)));
   return ExitStatus::kDone;
 }
 
@@ -127,6 +153,13 @@ ExitStatus functions(const TraceOptions& options) {
   return ExitStatus::kDone;
 }
 
+ExitStatus list_kernel_events(const TraceOptions& options) {
+  const Json json = kernel_events_json(options.event);
+  put_json(options, json);
+  fmt::print(text_out(options), "{}", kernel_events_text(json));
+  return ExitStatus::kDone;
+}
+
 ExitStatus repair(const TraceOptions& options) {
   const CtfRepair done = repair_ctf_trace(options.folder);
   say_problems(done.problems);
@@ -136,7 +169,8 @@ ExitStatus repair(const TraceOptions& options) {
 }
 
 ExitStatus run(const TraceOptions& options) {
-  TraceLaunch launch{Subcommand::program_words(), options.out, options.functions, options.kernel};
+  TraceLaunch launch{Subcommand::program_words(), options.out, options.functions, {}};
+  if (!options.kernel.empty()) launch.kernel = kernel_event_names(options.kernel);
   if (launch.words.empty()) {
     throw UsageError("no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080");
   }
@@ -178,8 +212,10 @@ std::vector<NamedPath> inputs_of(const TraceOptions& options) {
 }
 
 ExitStatus act(const TraceOptions& options) {
-  check_outputs({{"--json", options.json}, {"--perfetto", options.perfetto}}, inputs_of(options));
+  check_outputs({{"--json", options.json}, {"--perfetto", options.perfetto}, {"--svg", options.svg}},
+                inputs_of(options));
   if (options.action == "run") return run(options);
+  if (options.action == "events") return list_kernel_events(options);
   if (!Subcommand::program_words().empty()) {
     throw UsageError(fmt::format("zerotax trace {} does not run a program, but -- is given", options.action),
                      "leave out -- and everything after it, or use zerotax trace run");
@@ -214,8 +250,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       arguments.verb("run", "run a program with the recorder on: zerotax trace run [OPTIONS] -- COMMAND ...");
   run.option("-o,--out", options->out, "folder for the trace").path().with_default();
   run.flag("--functions", options->functions, "also record function calls");
-  run.flag("--kernel", options->kernel,
-           "also record what the kernel does: page faults, forks, execs and exits; as root, page allocations too");
+  run.option("--kernel", options->kernel,
+             "also record what the kernel does: page faults, forks, execs and exits, and as root page allocations; or "
+             "these events (zerotax trace events lists them)")
+      .value_optional(kFaultsEvent.name)
+      .shown_as("EVENT,...");
   add_outputs(run, *options);
   verbs.push_back(run);
 
@@ -232,10 +271,21 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
 
   Arguments summary =
       add_reader(arguments, "summary", "count events by type, and time intervals between two types", *options);
-  summary.option("--begin", options->from, "start an interval at each event of this type").shown_as("TYPE").word();
-  summary.option("--end", options->to, "end it at the next event of this type in the same thread")
+  summary.option("--begin", options->intervals.from, "start an interval at each event of this type ('*': any)")
       .shown_as("TYPE")
       .word();
+  summary
+      .option("--end", options->intervals.to,
+              "end it at the next event of this type ('*': any) in the same thread, or with the same --key")
+      .shown_as("TYPE")
+      .word();
+  summary
+      .option("--key", options->key,
+              "match two events by a field of both, as in address, or by one of each, as in child=pid; or by thread "
+              "(the default), process or any")
+      .shown_as("FIELD")
+      .word();
+  summary.option("--svg", options->svg, "draw how the intervals are distributed to this file").path();
   summary.formerly("--from", "--begin");
   summary.formerly("--to", "--end");
   add_outputs(summary, *options);
@@ -244,6 +294,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   Arguments functions = add_reader(arguments, "functions", "list function calls and their times", *options);
   add_outputs(functions, *options);
   verbs.push_back(functions);
+
+  Arguments events = arguments.verb("events", "list the kernel's events that trace run --kernel can record");
+  events.option("text", options->event, "only events with this in their name; of a whole name, its fields, too");
+  add_json(events, options->json);
+  verbs.push_back(events);
 
   verbs.push_back(add_reader(arguments, "repair", "complete the files of a trace after a crash", *options));
   return [options, verbs] {

@@ -10,10 +10,12 @@ namespace {
 
 constexpr std::uint64_t kMask = (std::uint64_t{1} << recorder::kTickBits) - 1;
 
+}  // namespace
+
 /// Goes through one stream.
-class Cursor {
+class CtfCursor {
  public:
-  Cursor(const CtfStream& stream, const CtfProcess& process, std::vector<std::string>& problems)
+  CtfCursor(const CtfStream& stream, const CtfProcess& process, std::vector<std::string>& problems)
       : stream_(stream), process_(process), problems_(problems) {
     event_.stream = &stream;
   }
@@ -66,7 +68,7 @@ class Cursor {
     event_.monotonic_ns = process_.metadata.monotonic_ns(ticks);
     event_.pid = process_.pid;
     event_.tid = stream_.tid;
-    if (event_.type->name.starts_with("kernel_")) take_owner();
+    if (event_.type->of_kernel) take_owner();
     at_ += found->second.record_bytes();
     return true;
   }
@@ -89,8 +91,6 @@ class Cursor {
   CtfEvent event_;
 };
 
-}  // namespace
-
 std::string CtfTrace::process_of(const CtfEvent& event) const {
   for (const CtfProcess& process : processes_) {
     if (process.pid == event.pid) return process.name;
@@ -98,27 +98,48 @@ std::string CtfTrace::process_of(const CtfEvent& event) const {
   return std::to_string(event.pid);
 }
 
-void CtfTrace::for_each(const std::function<void(const CtfEvent&)>& tell) {
-  problems_.resize(found_on_opening_);
-  std::vector<Cursor> cursors;
-  cursors.reserve(streams_.size());
-  for (const CtfStream& stream : streams_) cursors.emplace_back(stream, processes_[stream.process], problems_);
-  // The earliest first; of the same time, the first stream, so that the order is the same each time.
-  const auto later = [&](std::size_t one, std::size_t other) {
-    const auto first = cursors[one].event().monotonic_ns;
-    const auto second = cursors[other].event().monotonic_ns;
-    return first != second ? first > second : one > other;
+/// The streams, the one with the earliest event first.
+struct CtfEvents::Streams {
+  /// Of events of the same time, that of the first stream, so that the order is the same each time.
+  struct Later {
+    const std::vector<CtfCursor>* cursors;
+    bool operator()(std::size_t one, std::size_t other) const {
+      const auto first = (*cursors)[one].event().monotonic_ns;
+      const auto second = (*cursors)[other].event().monotonic_ns;
+      return first != second ? first > second : one > other;
+    }
   };
-  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> queue(later);
-  for (std::size_t i = 0; i < cursors.size(); ++i) {
-    if (cursors[i].next()) queue.push(i);
+  std::vector<CtfCursor> cursors;
+  std::priority_queue<std::size_t, std::vector<std::size_t>, Later> queue{Later{&cursors}};
+  std::size_t told = SIZE_MAX;  ///< whose event was given out last
+};
+
+CtfEvents::CtfEvents(CtfTrace& trace) : streams_(std::make_unique<Streams>()) {
+  trace.problems_.resize(trace.found_on_opening_);
+  streams_->cursors.reserve(trace.streams_.size());
+  for (const CtfStream& stream : trace.streams_) {
+    streams_->cursors.emplace_back(stream, trace.processes_[stream.process], trace.problems_);
   }
-  while (!queue.empty()) {
-    const std::size_t first = queue.top();
-    queue.pop();
-    tell(cursors[first].event());
-    if (cursors[first].next()) queue.push(first);
+  for (std::size_t i = 0; i < streams_->cursors.size(); ++i) {
+    if (streams_->cursors[i].next()) streams_->queue.push(i);
   }
+}
+
+CtfEvents::~CtfEvents() = default;
+
+const CtfEvent* CtfEvents::next() {
+  Streams& streams = *streams_;
+  if (streams.told != SIZE_MAX && streams.cursors[streams.told].next()) streams.queue.push(streams.told);
+  streams.told = SIZE_MAX;
+  if (streams.queue.empty()) return nullptr;
+  streams.told = streams.queue.top();
+  streams.queue.pop();
+  return &streams.cursors[streams.told].event();
+}
+
+void CtfTrace::for_each(const std::function<void(const CtfEvent&)>& tell) {
+  CtfEvents events(*this);
+  while (const CtfEvent* event = events.next()) tell(*event);
 }
 
 }  // namespace zerotax::trace

@@ -59,10 +59,12 @@ std::string bytes_of_uuid(std::string text) {
 
 CtfType parse_type(const std::string& body) {
   static const std::regex line(R"(\n    (integer|floating_point) \{ ([^}\n]*)\} _(\w+)(?:\[(\d+)\])?;)");
-  static const std::regex name(R"re(\n  name = "(\w+)";)re");
+  static const std::regex name(R"re(\n  name = "([\w:]+)";)re");
   CtfType type;
   std::smatch match;
   if (std::regex_search(body, match, name)) type.name = match[1];
+  // No name of a program's own has a colon: it is that of a struct.
+  type.of_kernel = type.name.starts_with("kernel_") || type.name.find(':') != std::string::npos;
   for (std::sregex_iterator i(body.begin(), body.end(), line), none; i != none; ++i) {
     const std::string how = (*i)[2];
     CtfField field;

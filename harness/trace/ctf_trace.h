@@ -66,6 +66,7 @@ class CtfTrace {
   [[nodiscard]] std::uint64_t discarded() const;
 
  private:
+  friend class CtfEvents;
   void open_process(const std::string& folder);
   void open_streams(std::size_t process);
   void add_ring(std::size_t process, const std::string& path);
@@ -75,6 +76,22 @@ class CtfTrace {
   std::vector<std::unique_ptr<MappedFile>> files_;
   std::vector<std::string> problems_;
   std::size_t found_on_opening_ = 0;  ///< of these; the others are of the latest for_each
+};
+
+/// Goes through a trace once, event by event, in the order of time. The trace must stay.
+class CtfEvents {
+ public:
+  explicit CtfEvents(CtfTrace& trace);
+  ~CtfEvents();
+  CtfEvents(const CtfEvents&) = delete;
+  CtfEvents& operator=(const CtfEvents&) = delete;
+
+  /// The next one, valid until the next call; nullptr at the end.
+  const CtfEvent* next();
+
+ private:
+  struct Streams;
+  std::unique_ptr<Streams> streams_;
 };
 
 /// The folders of processes under `folder`, or itself. Throws UsageError if there is none.

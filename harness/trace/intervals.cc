@@ -1,44 +1,110 @@
 #include "trace/intervals.h"
 
-#include <algorithm>
-#include <numeric>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/statistics.h"
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/units.h"
+#include "trace/distribution.h"
+#include "trace/fields.h"
 
 namespace zerotax::trace {
+namespace {
 
-Json distribution_json(const std::vector<double>& ns) {
-  Json json;
-  json["count"] = ns.size();
-  constexpr std::pair<const char*, double> kQuantiles[] = {{"min_ns", 0},    {"p25_ns", 0.25}, {"median_ns", 0.5},
-                                                           {"p75_ns", 0.75}, {"p95_ns", 0.95}, {"p99_ns", 0.99},
-                                                           {"max_ns", 1}};
-  if (ns.empty()) {
-    json["total_ns"] = not_available("there are none");
-    for (const auto& [key, q] : kQuantiles) json[key] = not_available("there are none");
-    return json;
+constexpr const char* kAnyType = "*";
+constexpr const char* kThreadKey = "thread";
+constexpr const char* kProcessKey = "process";
+constexpr const char* kAnyKey = "any";
+
+bool is_of(const CtfEvent& event, const std::string& type) { return type == kAnyType || event.type->name == type; }
+
+const CtfField* field_of(const CtfType& type, const std::string& name) {
+  const auto found =
+      std::find_if(type.fields.begin(), type.fields.end(), [&](const CtfField& field) { return field.name == name; });
+  return found == type.fields.end() ? nullptr : &*found;
+}
+
+/// Keys that every event has.
+const std::set<std::string>& common_keys() {
+  static const std::set<std::string> keys{kThreadKey, kProcessKey, kAnyKey, "pid", "tid"};
+  return keys;
+}
+
+void check_key(const std::string& type, const std::string& key, const std::vector<CtfProcess>& processes) {
+  if (common_keys().contains(key) || type == kAnyType) return;
+  std::set<std::string> known = common_keys();
+  bool exists = false;
+  for (const CtfProcess& process : processes) {
+    for (const auto& [id, each] : process.metadata.types) {
+      if (each.name != type) continue;
+      exists = true;
+      if (field_of(each, key) != nullptr) return;
+      for (const CtfField& field : each.fields) known.insert(field.name);
+    }
   }
-  json["total_ns"] = std::accumulate(ns.begin(), ns.end(), 0.0);
-  for (const auto& [key, q] : kQuantiles) json[key] = quantile(ns, q);
-  return json;
+  if (exists) refuse_word(fmt::format("event '{}' has no field '{}'", type, key), key, {known.begin(), known.end()});
+}
+
+/// Empty if the event has no such field: it belongs to no other.
+std::string key_of(const CtfEvent& event, const std::string& name) {
+  if (name == kThreadKey) return fmt::format("{}:{}", event.pid, event.tid);
+  if (name == kProcessKey) return std::to_string(event.pid);
+  if (name == kAnyKey) return name;
+  if (const CtfField* field = field_of(*event.type, name)) {
+    return ctf_field_value(*field, event.bytes + field->offset).dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  if (name == "pid") return std::to_string(event.pid);
+  return name == "tid" ? std::to_string(event.tid) : "";
+}
+
+std::string sentence_of(const Json& json) {
+  const Json& all = json.at("all");
+  const std::string what =
+      fmt::format("from {} to {}", json.at("from").get<std::string>(), json.at("to").get<std::string>());
+  if (all.at("count") == 0) return "There is no time " + what;
+  return fmt::format("{} {}: median {}, longest {}", format_counted(all.at("count").get<std::uint64_t>(), "time"), what,
+                     time_text(all.at("median_ns")), time_text(all.at("max_ns")));
+}
+
+}  // namespace
+
+void IntervalChoice::set_key(const std::string& key) {
+  const std::size_t equals = key.find('=');
+  from_key = key.substr(0, equals);
+  to_key = equals == std::string::npos ? from_key : key.substr(equals + 1);
+  if (!from_key.empty() && !to_key.empty()) return;
+  throw UsageError(fmt::format("invalid --key '{}'", key),
+                   "give a field of both events, or one of each, as in --key address or --key child=pid");
+}
+
+void IntervalChoice::check(const std::vector<CtfProcess>& processes) const {
+  check_key(from, from_key, processes);
+  check_key(to, to_key, processes);
 }
 
 void TraceIntervals::add(const CtfEvent& event) {
-  const bool begins = event.type->name == from_;
-  const bool ends = event.type->name == to_;
+  const bool begins = is_of(event, choice_.from);
+  const bool ends = is_of(event, choice_.to);
   if (!begins && !ends) return;
-  Thread& thread = threads_[{event.pid, event.tid}];
-  if (ends && thread.pending) {
-    thread.ns.push_back(static_cast<double>(event.monotonic_ns - thread.since));
-    thread.pending = false;
-  } else if (ends && !begins) {
-    ++thread.without_from;
+  const Owner owner{event.pid, event.tid};
+  if (const std::string key = ends ? key_of(event, choice_.to_key) : ""; !key.empty()) {
+    const auto found = pending_.find(key);
+    if (found != pending_.end()) {
+      threads_[owner].ns.push_back(static_cast<double>(event.monotonic_ns - found->second.since));
+      pending_.erase(found);
+    } else if (!begins) {
+      ++threads_[owner].without_from;
+    }
   }
-  if (begins) {
-    if (thread.pending) ++thread.without_to;
-    thread.pending = true;
-    thread.since = event.monotonic_ns;
-  }
+  const std::string key = begins ? key_of(event, choice_.from_key) : "";
+  if (key.empty()) return;
+  const auto [found, is_new] = pending_.try_emplace(key, Pending{event.monotonic_ns, owner});
+  if (is_new) return;
+  ++threads_[found->second.owner].without_to;
+  found->second = {event.monotonic_ns, owner};
 }
 
 bool TraceIntervals::empty() const {
@@ -46,24 +112,32 @@ bool TraceIntervals::empty() const {
 }
 
 Json TraceIntervals::json() const {
+  std::map<Owner, Thread> threads = threads_;
+  for (const auto& [key, pending] : pending_) {
+    // The last one of a chain of the same type begins nothing, and lacks nothing.
+    threads[pending.owner].without_to += choice_.from != choice_.to ? 1 : 0;
+  }
   Json json;
-  json["from"] = from_;
-  json["to"] = to_;
+  json["from"] = choice_.from;
+  json["to"] = choice_.to;
+  json["key"] = {{"from", choice_.from_key}, {"to", choice_.to_key}};
   std::vector<double> all;
-  Json threads = Json::array();
-  for (const auto& [who, thread] : threads_) {
+  Json rows = Json::array();
+  for (const auto& [who, thread] : threads) {
     all.insert(all.end(), thread.ns.begin(), thread.ns.end());
     Json row;
     row["pid"] = who.first;
     row["tid"] = who.second;
-    // The last one of a chain of the same type begins nothing, and lacks nothing.
-    row["from_without_to"] = thread.without_to + (thread.pending && from_ != to_ ? 1 : 0);
-    row["to_without_from"] = thread.without_from;
+    row["from_without_to"] = thread.without_to;
+    row["to_without_from"] =
+        choice_.to == kAnyType ? not_available("any event ends a time") : Json(thread.without_from);
     row["time"] = distribution_json(thread.ns);
-    threads.push_back(std::move(row));
+    rows.push_back(std::move(row));
   }
   json["all"] = distribution_json(all);
-  json["threads"] = std::move(threads);
+  json["sentence"] = sentence_of(json);
+  json["histogram"] = histogram_json(all);
+  json["threads"] = std::move(rows);
   return json;
 }
 

@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -11,32 +14,51 @@
 
 namespace zerotax::trace {
 
-/// The time from one type of event to another, in each thread: from the last FROM before a TO to that TO. The same type
-/// twice: from each to the next.
+/// Between which events time is taken, and which two belong together.
+struct IntervalChoice {
+  std::string from;                 ///< type of event; "*": any
+  std::string to;                   ///< type of event; "*": any
+  std::string from_key = "thread";  ///< field of the first event that equals to_key of the second
+  std::string to_key = "thread";
+
+  /// "address", or "child=pid": field of the first event, field of the second. "thread" and "process" are those that
+  /// the event is of, "any" is the same for all; "pid" and "tid" are theirs where the event has no such field. Throws
+  /// UsageError.
+  void set_key(const std::string& key);
+  /// Throws UsageError if the trace has events of these types, and none of them has the field.
+  void check(const std::vector<CtfProcess>& processes) const;
+};
+
+/// The time from one type of event to another, of events with the same key: from the last FROM before a TO to that TO.
+/// The same type twice: from each to the next. By default in each thread; with another key also across threads and
+/// processes.
 class TraceIntervals {
  public:
-  TraceIntervals(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+  explicit TraceIntervals(IntervalChoice choice) : choice_(std::move(choice)) {}
 
   void add(const CtfEvent& event);
 
-  /// from, to, all (the distribution over all threads), threads (of each: pid, tid), and how many had no partner.
+  /// from, to, key, all (the distribution), histogram, threads (those in which the times ended: pid, tid), and how many
+  /// events had no partner.
   [[nodiscard]] Json json() const;
   [[nodiscard]] bool empty() const;
+  [[nodiscard]] const IntervalChoice& choice() const { return choice_; }
 
  private:
+  using Owner = std::pair<pid_t, pid_t>;
   struct Thread {
     std::vector<double> ns;
-    std::int64_t since = 0;
-    bool pending = false;
     std::uint64_t without_to = 0;
     std::uint64_t without_from = 0;
   };
-  std::string from_;
-  std::string to_;
-  std::map<std::pair<pid_t, pid_t>, Thread> threads_;
-};
+  struct Pending {
+    std::int64_t since;
+    Owner owner;
+  };
 
-/// Count, sum, min, quartiles, 95th and 99th percentile and max of times in ns; n/a where there is none.
-Json distribution_json(const std::vector<double>& ns);
+  IntervalChoice choice_;
+  std::map<Owner, Thread> threads_;
+  std::unordered_map<std::string, Pending> pending_;
+};
 
 }  // namespace zerotax::trace

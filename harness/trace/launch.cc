@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "core/program_launch.h"
 #include "observe/fault_tracer.h"
+#include "observe/kernel_event_log.h"
 #include "observe/kernel_log.h"
+#include "trace/kernel_events.h"
 
 namespace zerotax::trace {
 namespace {
@@ -26,6 +29,38 @@ void check_folder(const std::string& folder) {
   }
 }
 
+/// What the kernel's events are recorded by, while there is a program to watch.
+class KernelWatch {
+ public:
+  /// Throws as KernelLog, FaultTracer and KernelEventLog.
+  KernelWatch(const std::string& folder, bool faults, const std::vector<KernelEventKind>& kinds) : log_(folder) {
+    if (faults) {
+      FaultTracerOptions options;
+      options.each = [&](const Fault& fault, FaultClass kind) { log_.add(fault, kind); };
+      options.event = [&](const FaultEvent& event) { log_.add(event); };
+      faults_.emplace(options);
+    }
+    if (!kinds.empty()) events_.emplace(kinds);
+  }
+
+  void finish(TraceRun& run) {
+    if (faults_) {
+      const FaultData data = faults_->finish();
+      run.kernel = data.every_fault ? "every fault" : "faults in user mode";
+      run.kernel_lost += data.lost;
+    }
+    if (events_) {
+      events_->finish();
+      run.kernel_lost += events_->lost();
+    }
+  }
+
+ private:
+  KernelLog log_;
+  std::optional<FaultTracer> faults_;
+  std::optional<KernelEventLog> events_;
+};
+
 }  // namespace
 
 TraceRun run_traced(const TraceLaunch& launch) {
@@ -35,18 +70,27 @@ TraceRun run_traced(const TraceLaunch& launch) {
     check_takes_preload(program, "have its functions traced");
     library = project_library("libzerotax-functions.so");
   }
+  bool faults = false;
+  std::vector<KernelEventKind> kinds;
+  for (const std::string& name : launch.kernel) {
+    if (name == kFaultsEvent.name) {
+      faults = true;
+    } else {
+      kinds.push_back(kernel_event_kind(name));
+    }
+  }
   check_folder(launch.folder);
   ForegroundCommand command = foreground_command(program, launch.words, library, std::nullopt);
   command.environment.emplace_back("ZEROTAX_TRACE_DIR", fs::absolute(launch.folder).string());
-  if (!launch.kernel) return {run_program(command, "trace run").exit_status, "", 0};
-  KernelLog log(fs::absolute(launch.folder).string());
-  FaultTracerOptions options;
-  options.each = [&](const Fault& fault, FaultClass kind) { log.add(fault, kind); };
-  options.event = [&](const FaultEvent& event) { log.add(event); };
-  FaultTracer tracer(options);
-  const ForegroundResult result = run_program(command, "trace run");
-  const FaultData data = tracer.finish();
-  return {result.exit_status, data.every_fault ? "every fault" : "faults in user mode", data.lost};
+  TraceRun run;
+  if (launch.kernel.empty()) {
+    run.exit_status = run_program(command, "trace run").exit_status;
+    return run;
+  }
+  KernelWatch watch(fs::absolute(launch.folder).string(), faults, kinds);
+  run.exit_status = run_program(command, "trace run").exit_status;
+  watch.finish(run);
+  return run;
 }
 
 }  // namespace zerotax::trace

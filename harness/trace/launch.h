@@ -10,7 +10,8 @@ struct TraceLaunch {
   std::vector<std::string> words;  ///< the command
   std::string folder;              ///< where the trace goes: is empty or does not exist
   bool functions = false;          ///< preload libzerotax-functions
-  bool kernel = false;             ///< also what the kernel does for it
+  /// Events of the kernel to record: "faults" for what FaultTracer reports, and names of kernel_event_kind.
+  std::vector<std::string> kernel;
 };
 
 struct TraceRun {

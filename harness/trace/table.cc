@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/units.h"
 #include "base/wrap.h"
+#include "trace/distribution.h"
 #include "trace/document.h"
 #include "trace/fields.h"
 
@@ -14,20 +17,43 @@ std::string seconds(const Json& from, const Json& to) {
 }
 
 std::string distribution_row(const Json& time, const std::string& who) {
-  return fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  {}\n", time.at("count").get<std::uint64_t>(),
+  return fmt::format("{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n", format_count(time.at("count")),
                      time_text(time.at("total_ns")), time_text(time.at("min_ns")), time_text(time.at("median_ns")),
                      time_text(time.at("p95_ns")), time_text(time.at("p99_ns")), time_text(time.at("max_ns")), who);
 }
 
+/// "mean 1.2 ms, variance 0.04 ms², standard deviation 200 µs".
+std::string moments_text(const Json& all) {
+  if (is_not_available(all.at("mean_ns"))) return "";
+  std::string text = "mean " + time_text(all.at("mean_ns"));
+  if (!is_not_available(all.at("variance_ns2"))) {
+    const double variance = all.at("variance_ns2").get<double>();
+    text += fmt::format(", standard deviation {} (variance {:.3g} ns²)", format_ns(std::sqrt(variance)), variance);
+  }
+  return text + "\n";
+}
+
 std::string intervals_text(const Json& intervals) {
-  std::string text = fmt::format("\nfrom {} to {}\n{:>10} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  thread\n",
-                                 intervals.at("from").get<std::string>(), intervals.at("to").get<std::string>(),
-                                 "count", "total", "min", "median", "p95", "p99", "max");
+  const std::string from_key = intervals.at("key").at("from");
+  const std::string to_key = intervals.at("key").at("to");
+  std::string text =
+      fmt::format("\nfrom {} to {}", intervals.at("from").get<std::string>(), intervals.at("to").get<std::string>());
+  if (from_key != "thread" || to_key != "thread") {
+    text += from_key == to_key ? fmt::format(" with the same {}", from_key)
+                               : fmt::format(" where {} of the first is {} of the second", from_key, to_key);
+  }
+  text += fmt::format("\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  thread\n", "count", "total", "min", "median", "p95",
+                      "p99", "max");
   text += distribution_row(intervals.at("all"), "all");
-  for (const Json& row : intervals.at("threads")) {
+  // One row would only say the same again.
+  const Json& threads = intervals.at("threads");
+  for (const Json& row : threads) {
+    if (row.at("time").at("count") == 0 || threads.size() == 1) continue;
     text += distribution_row(row.at("time"), fmt::format("{}:{}", row.at("pid").get<int>(), row.at("tid").get<int>()));
   }
-  return text;
+  text += moments_text(intervals.at("all"));
+  const std::string histogram = histogram_text(intervals.at("histogram"), 80);
+  return histogram.empty() ? text : text + "\n" + histogram;
 }
 
 }  // namespace

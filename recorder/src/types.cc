@@ -67,9 +67,18 @@ bool make_room() {
   return true;
 }
 
-bool is_identifier(const char* name) {
+bool is_made_of(const char* name, const char* characters) {
   return name != nullptr && *name != '\0' && std::strlen(name) < 256 &&
-         std::strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::strlen(name);
+         std::strspn(name, characters) == std::strlen(name);
+}
+
+bool is_identifier(const char* name) {
+  return is_made_of(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
+/// An event of the kernel is named as its tracepoint: "sched:sched_switch".
+bool is_type_name(const char* name) {
+  return is_made_of(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
 }
 
 /// A field, with padding before it if its offset is beyond what its alignment implies; `end` is where the previous
@@ -101,7 +110,7 @@ bool add_field(Body& body, const zerotax_field& field, std::uint32_t& end) {
 }
 
 bool describe(Body& body, const zerotax_type& type) {
-  if (!is_identifier(type.name) || type.field_count > kMostFields) return false;
+  if (!is_type_name(type.name) || type.field_count > kMostFields) return false;
   body.add("  name = \"%s\";\n  stream_id = 0;\n  fields := struct {\n", type.name);
   std::uint32_t end = 0;
   for (std::uint32_t i = 0; i < type.field_count; ++i) {
@@ -120,7 +129,7 @@ std::uint64_t add_type(const zerotax_type& type) {
   if (!describe(body, type)) {
     if (first_time(Trouble::kType)) {
       say("the event '%s' cannot be described in a trace: its records are lost; define it with ZEROTAX_EVENT, unpacked",
-          is_identifier(type.name) ? type.name : "?");
+          is_type_name(type.name) ? type.name : "?");
     }
     return 0;
   }

@@ -755,6 +755,16 @@ trace run -o '' -- ./program                                  | --out
 trace run -o /proc/nope -- ./program                          | /proc/nope
 trace run -o new --json program -- ./program                  | overwrite
 trace run -o new --json a --perfetto a -- ./program           | both write
+trace run --kernel=absent -- ./program                        | absent
+trace run --kernel=faults,,switches -- ./program              | names no event
+trace run --kernel=no/way:x -- ./program                      | no/way
+trace run --kernel=sched:absent_event -- ./program            | absent_event
+trace events absent_event                                     | absent_event
+trace events x y                                              | y
+trace summary trace --key pid                                 | --begin
+trace summary trace --svg x.svg                               | --begin
+trace summary trace --begin x --end y --key =                 | --key
+trace summary trace --begin x --end y --key ''                | --key
 trace list                                                    | no trace
 trace list ''                                                 | folder
 trace list absent                                             | absent

@@ -99,3 +99,27 @@ def test_a_program_is_built_with_the_installed_recorder(tree, tmp_path):
                  ["cmake", "--build", build]):
         done = subprocess.run(step, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_trace_is_read_by_the_installed_reader(tree, tmp_path):
+    environment = {**os.environ, "ZEROTAX_TRACE_DIR": str(tmp_path / "t")}
+    assert subprocess.run([BUILD / "tests/traced/first"], env=environment, check=False).returncode == 0
+    (tmp_path / "user.cc").write_text("""#include <zerotax/trace_reader.h>
+#include <cstdio>
+int main(int, char** words) {
+  for (const auto& event : zerotax::TraceReader(words[1])) {
+    if (event.type() == "request_done") std::printf("%ld ", static_cast<long>(event.integer("bytes")));
+  }
+}
+""")
+    library = next(tree.glob("lib/**/libzerotax-trace.so"))
+    done = subprocess.run(["g++", "-std=c++20", "-Wall", "-Werror", tmp_path / "user.cc", "-I", tree / "include", library,
+                           f"-Wl,-rpath,{library.parent}", "-o", tmp_path / "user"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([tmp_path / "user", tmp_path / "t"], capture_output=True, text=True, check=True)
+    assert done.stdout == "512 512 512 "
+    code = ("import sys, zerotax_trace; "
+            "print([e.fields['bytes'] for e in zerotax_trace.Trace(sys.argv[1]) if e.type == 'request_done'])")
+    done = subprocess.run(["/usr/bin/python3", "-B", "-c", code, tmp_path / "t"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": str(tree / "share/zerotax/python")})
+    assert done.stdout == "[512, 512, 512]\n", done.stderr

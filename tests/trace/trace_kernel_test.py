@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import NOBODY, PAGE, ZEROTAX, clean_environment, skip_if_unreadable
+from conftest import NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, skip_if_unreadable
 from tracing import TRACED, babeltrace, numbers, summary, trace
 from watching import FORKS, RANGE_BEGIN, as_root
 
@@ -136,3 +136,100 @@ def test_output_that_nobody_reads_any_more_ends_quietly(tmp_path):
     done = subprocess.run(f"{ZEROTAX} trace print {tmp_path / 't'} | head -n 3", shell=True, capture_output=True, text=True,
                           timeout=60, check=False)
     assert len(done.stdout.splitlines()) == 3 and done.stderr == ""
+
+
+@as_root
+def test_any_tracepoint_is_recorded_with_its_fields(tmp_path):
+    events = ("syscalls:sys_enter_fork", "syscalls:sys_enter_clone", "sched:sched_process_fork", "sched:sched_process_exit")
+    done = subprocess.run([ZEROTAX, "trace", "run", f"--kernel={','.join(events)}", "-o", tmp_path / "t", "--",
+                           FORKS, *map(str, (PAGES, CHILD, BOTH, AFTER))],
+                          timeout=120, capture_output=True, text=True, check=False, env=clean_environment())
+    assert done.returncode == 0, done.stderr
+    types = {row["name"]: row["events"] for row in summary(tmp_path / "t")["types"]}
+    # One fork, whatever the C library calls for it; two processes end.
+    assert types.get("syscalls:sys_enter_fork", 0) + types.get("syscalls:sys_enter_clone", 0) == 1
+    assert (types["sched:sched_process_fork"], types["sched:sched_process_exit"]) == (1, 2)
+    assert not any(name.startswith("kernel_") for name in types)
+    fork, = trace("print", tmp_path / "t", "--event", "sched:sched_process_fork").stdout.splitlines()
+    parent, comm, child = re.search(r" pid=(\d+) tid=\1 parent_comm=\"(\w+)\" parent_pid=\1 child_comm=\"\w+\" child_pid=(\d+)",
+                                    fork).groups()
+    assert comm == "forks" and parent != child
+    # A reader of others' finds the same.
+    lines, discarded = babeltrace(tmp_path / "t")
+    assert discarded == 0 and sum("sched:sched_process_fork" in line for line in lines) == 1
+    # From the fork to the child's end: one time, in the child.
+    report = summary(tmp_path / "t", "--begin", "sched:sched_process_fork", "--end", "sched:sched_process_exit", "--key",
+                     "child_pid=pid")
+    assert report["intervals"]["all"]["count"] == 1
+    assert [row["pid"] for row in report["intervals"]["threads"] if row["time"]["count"]] == [int(child)]
+
+
+@as_root
+def test_the_first_event_of_a_child_ends_the_time_of_its_fork(tmp_path):
+    run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER)
+    report = summary(tmp_path / "t", "--begin", "kernel_fork", "--end", "*", "--key", "child=pid")
+    assert report["intervals"]["all"]["count"] == 1
+    row, = [row for row in report["intervals"]["threads"] if row["time"]["count"]]
+    fork, = trace("print", tmp_path / "t", "--event", "kernel_fork").stdout.splitlines()
+    assert row["pid"] == int(re.search(r" child=(\d+)", fork).group(1))
+    assert "no field 'childs'" in trace("summary", tmp_path / "t", "--begin", "kernel_fork", "--end", "*", "--key", "childs=pid",
+                                        status=2).stderr
+
+
+@as_root
+def test_of_one_page_the_time_from_its_fault_in_one_process_to_that_in_another(tmp_path):
+    run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER)
+    report = summary(tmp_path / "t", "--begin", "kernel_page_fault", "--end", "kernel_page_fault", "--key", "address")
+    found = faults(tmp_path / "t", "kernel_page_fault")
+    of_a_page = collections.Counter(page for rows in found.values() for _, page in rows)
+    # Each fault of a page but its first ends a time; other memory has faults of its own.
+    assert report["intervals"]["all"]["count"] >= sum(of_a_page.values()) - len(of_a_page)
+    assert sum(row["count"] for row in report["intervals"]["histogram"]) == report["intervals"]["all"]["count"]
+
+
+@pytest.mark.parametrize("prefix", [[], NOBODY], ids=["as we are", "as nobody"])
+def test_switches_are_everybodys(tmp_path, prefix):
+    if prefix and (os.geteuid() != 0 or shutil.which("setpriv") is None):
+        pytest.skip("only root, with setpriv, can become somebody else")
+    if prefix:
+        skip_if_unreadable()
+        os.chmod(tmp_path, 0o777)
+        for parent in tmp_path.parents:
+            if str(parent).startswith("/tmp/pytest-of"):
+                os.chmod(parent, 0o755)
+    done = subprocess.run([*prefix, ZEROTAX, "trace", "run", "--kernel=switches", "-o", tmp_path / "t", "--", "sleep", "0.2"],
+                          timeout=120, capture_output=True, text=True, check=False, env=clean_environment())
+    assert done.returncode == 0, done.stderr
+    lines = trace("print", tmp_path / "t", "--event", "kernel_switch").stdout.splitlines()
+    # It left the processor to sleep, by its own will, and came back.
+    ways = [re.search(r" out=(\d) preempted=(\d)$", line).groups() for line in lines]
+    assert ("1", "0") in ways and ways.index(("1", "0")) < len(ways) - 1 - ways[::-1].index(("0", "0"))
+
+
+def test_what_there_is_to_record_is_listed(tmp_path):
+    report = json.loads(trace("events", "--json", "-").stdout)
+    check_schema(report, "trace_events")
+    assert {"faults", "switches"} <= {event["name"] for event in report["events"]}
+    if os.geteuid() != 0:
+        return
+    report = json.loads(trace("events", "sched:sched_switch", "--json", "-").stdout)
+    check_schema(report, "trace_events")
+    event, = [event for event in report["events"] if event["name"] == "sched:sched_switch"]
+    fields = {field["name"]: (field["kind"], field["bytes"], field["count"]) for field in event["fields"]}
+    assert fields["prev_comm"] == ("text", 1, 16) and fields["next_pid"] == ("signed", 4, 1)
+    assert "prev_comm" in trace("events", "sched:sched_switch").stdout
+    assert "did you mean sched:sched_switch?" in trace("run", "--kernel=sched_switch", "-o", tmp_path / "t", "--", "true",
+                                                       status=2).stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None,
+                    reason="only root, with setpriv, can become somebody else")
+def test_a_tracepoint_is_refused_to_an_ordinary_user_before_the_program_starts(tmp_path):
+    skip_if_unreadable()
+    os.chmod(tmp_path, 0o777)
+    for parent in tmp_path.parents:
+        if str(parent).startswith("/tmp/pytest-of"):
+            os.chmod(parent, 0o755)
+    done = subprocess.run([*NOBODY, ZEROTAX, "trace", "run", "--kernel=sched:sched_switch", "-o", tmp_path / "t", "--", "touch",
+                           tmp_path / "ran"], timeout=120, capture_output=True, text=True, check=False, env=clean_environment())
+    assert done.returncode == 3 and "root" in done.stderr and not (tmp_path / "ran").exists() and not (tmp_path / "t").exists()

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/perf_streams.h"
+#include "os/trace_event.h"
+
+namespace zerotax {
+
+/// What a kernel event is: a tracepoint, or a switch of the processor from one thread to another.
+struct KernelEventKind {
+  std::string name;                      ///< "sched:sched_wakeup", "switches"
+  std::optional<TraceEvent> tracepoint;  ///< none: switches, which an ordinary user may see of their own threads
+};
+
+/// One that happened.
+struct KernelEvent {
+  std::size_t kind = 0;       ///< its place in the list that KernelEvents was made of
+  std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC
+  pid_t pid = 0;              ///< for whom the processor ran
+  pid_t tid = 0;
+  std::vector<unsigned char> raw;  ///< of a tracepoint: its fields
+  bool out = false;                ///< of a switch: the thread left the processor; else it came back
+  bool preempted = false;          ///< it could have gone on
+};
+
+/// Events of the kernel while a program and all that it starts run, by perf (perf_event_open(2): PERF_TYPE_TRACEPOINT,
+/// and PERF_RECORD_SWITCH). An event counts for the thread that the processor ran, also when an interrupt or another
+/// thread's work was its cause.
+class KernelEvents {
+ public:
+  /// Of the program that the calling thread execs next (as a child), from its exec on. Throws MachineError with the
+  /// reason, for tracepoints that they are root's.
+  explicit KernelEvents(std::vector<KernelEventKind> kinds);
+  /// Of one thread that runs, from now on. What it starts is not followed, so that its forks do no work for it.
+  KernelEvents(std::vector<KernelEventKind> kinds, pid_t thread);
+
+  /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
+  void read(std::vector<KernelEvent>& events);
+  /// Events that were lost because nobody read them in time.
+  [[nodiscard]] std::uint64_t lost() const { return streams_.lost(); }
+
+ private:
+  void open(std::size_t kind, pid_t thread, int cpu);
+
+  std::vector<KernelEventKind> kinds_;
+  PerfStreams streams_;
+};
+
+}  // namespace zerotax

@@ -1,0 +1,95 @@
+#include "os/perf_streams.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "base/error.h"
+
+namespace zerotax {
+namespace {
+
+/// Less would lose much of what any program does.
+constexpr std::size_t kLeastBufferBytes = std::size_t{16} << 10;
+
+}  // namespace
+
+/// An ordinary user may lock so much memory for perf in all (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK): what other
+/// tracing of theirs leaves may be less than is useful, and is taken all the same.
+PerfBuffer PerfStreams::buffer(int fd) {
+  for (;;) {
+    try {
+      return {fd, buffer_bytes_};
+    } catch (const int error) {
+      if (!exact_ && buffer_bytes_ > kLeastBufferBytes) {
+        buffer_bytes_ /= 2;
+        continue;
+      }
+      throw MachineError(fmt::format("the kernel refuses a buffer of {} KiB per CPU for events ({})",
+                                     buffer_bytes_ >> 10, std::strerror(error)),
+                         exact_ ? "ask for less with --buffer, or watch as root"
+                                : "end your other tracing, or raise kernel.perf_event_mlock_kb or ulimit -l");
+    }
+  }
+}
+
+void PerfStreams::open(perf_event_attr attributes, pid_t thread, bool at_exec, int cpu, unsigned source) {
+  attributes.size = sizeof attributes;
+  attributes.sample_id_all = 1;
+  attributes.use_clockid = 1;
+  attributes.clockid = CLOCK_MONOTONIC;
+  attributes.disabled = at_exec ? 1 : 0;
+  attributes.enable_on_exec = at_exec ? 1 : 0;
+  const auto opened = [&] {
+    return UniqueFd(
+        static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  };
+  attributes.read_format = PERF_FORMAT_LOST;
+  UniqueFd fd = opened();
+  if (!fd && errno == EINVAL) {  // before Linux 6.0
+    attributes.read_format = 0;
+    fd = opened();
+  }
+  if (!fd) throw errno;
+  const auto known = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
+  if (known != buffers_.end()) {
+    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, known->fd) != 0) throw errno;
+  } else {
+    buffers_.push_back({cpu, fd.get(), buffer(fd.get())});
+  }
+  std::uint64_t id = 0;
+  if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw errno;
+  opened_.push_back({id, source});
+  fds_.push_back(std::move(fd));
+}
+
+std::optional<unsigned> PerfStreams::source_of(std::uint64_t id) const {
+  const auto found = std::find_if(opened_.begin(), opened_.end(), [&](const Opened& each) { return each.id == id; });
+  return found == opened_.end() ? std::nullopt : std::optional(found->source);
+}
+
+std::uint64_t PerfStreams::lost() const {
+  // A buffer reports what it lost with its next event; the event itself reports what was lost at the end.
+  std::uint64_t lost = 0;
+  for (const UniqueFd& fd : fds_) {
+    std::uint64_t values[2]{};  // the count, and what was lost of it
+    if (::read(fd.get(), &values[0], sizeof values) == sizeof values) lost += values[1];
+  }
+  return std::max(lost, lost_);
+}
+
+void allow_many_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+}  // namespace zerotax

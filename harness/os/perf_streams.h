@@ -1,0 +1,73 @@
+#pragma once
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "os/perf_buffer.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// Several perf events of some threads, with one buffer for each CPU.
+class PerfStreams {
+ public:
+  /// `buffer_bytes`: of the kernel's buffer for each CPU, a power of two of pages. Unless it is `exact`, less will do
+  /// where an ordinary user may not have as much.
+  PerfStreams(std::size_t buffer_bytes, bool exact) : buffer_bytes_(buffer_bytes), exact_(exact) {}
+
+  /// One event of one thread (0: the calling one) on one CPU (-1: on any, for an event that is not inherited). The
+  /// caller has set the type of event, whether children inherit it, and what a sample holds, which begins with
+  /// PERF_SAMPLE_IDENTIFIER; clock and the rest are set here. `at_exec`: from the thread's next exec on. `source`: what
+  /// source_of() says of its records. Throws errno (an int) if the kernel refuses, MachineError if it grants no buffer.
+  void open(perf_event_attr attributes, pid_t thread, bool at_exec, int cpu, unsigned source);
+
+  /// Calls visit(header, body of the record as a PerfRecordReader) for each record since the last call, CPU by CPU.
+  template <typename Visit>
+  void read(Visit visit) {
+    for (Buffer& buffer : buffers_) {
+      buffer.events.read([&](const perf_event_header& header, PerfRecordReader reader) {
+        if (header.type == PERF_RECORD_LOST) {
+          reader.take<std::uint64_t>();
+          lost_ += reader.take<std::uint64_t>();
+        } else {
+          visit(header, reader);
+        }
+      });
+    }
+  }
+  /// Whose record it is, by its identifier; nothing for a stranger's.
+  [[nodiscard]] std::optional<unsigned> source_of(std::uint64_t id) const;
+  /// Records that were lost because nobody read them in time.
+  [[nodiscard]] std::uint64_t lost() const;
+  /// Of the smallest buffer obtained.
+  [[nodiscard]] std::size_t buffer_bytes() const { return buffer_bytes_; }
+
+ private:
+  struct Buffer {
+    int cpu;
+    int fd;  ///< that the others' output is sent to
+    PerfBuffer events;
+  };
+  struct Opened {
+    std::uint64_t id;
+    unsigned source;
+  };
+
+  PerfBuffer buffer(int fd);
+
+  std::size_t buffer_bytes_;
+  bool exact_;
+  std::vector<UniqueFd> fds_;
+  std::vector<Buffer> buffers_;
+  std::vector<Opened> opened_;
+  std::uint64_t lost_ = 0;  ///< as the buffers reported
+};
+
+/// Raises the limit of open files as far as it may be: a descriptor is needed for each thread, CPU and event.
+void allow_many_files();
+
+}  // namespace zerotax
