@@ -109,6 +109,33 @@ def shared_block() -> str:
     return table(["populated", "fork now", "tables shared", "saved", "then, for each 2 MiB written"], rows)
 
 
+def phases_block() -> str:
+    processes = [process for process in reference("fork.json")["processes"] if "na" not in process.get("phases", {"na": ""})]
+    if not processes:
+        return "n/a: this reference run has no events of the kernel"
+    head = ["phase", "what the kernel does"]
+    for process in processes:
+        head += [process["name"], "standard deviation", "share"]
+    rows = []
+    for i, phase in enumerate(processes[0]["phases"]["phases"]):
+        row = [phase["name"], phase["does"]]
+        for process in processes:
+            found = process["phases"]["phases"][i]
+            row += [_mean(found), time_text(found["variance_ns2"] ** 0.5), percent_text(found["share"])]
+        rows.append(row)
+    row = ["the whole call", ""]
+    for process in processes:
+        whole = process["phases"]["whole"]
+        row += [_mean(whole), time_text(whole["variance_ns2"] ** 0.5), ""]
+    forks = ", ".join(f"{process['name']}: {count_text(process['phases']['forks'])} forks" for process in processes)
+    return f"{table(head, [*rows, row])}\n\n(means with their 95 % intervals; {forks})"
+
+
+def _mean(of: dict[str, float]) -> str:
+    return f"{time_text(of['mean_ns'])} ({time_text(of['low_ns'])} to {time_text(of['high_ns'])})"
+
+
 BLOCKS = {f"results/reference/fork.json {name}": block for name, block in (
-    ("zeroing", zeroing_block), ("sections", sections_block), ("ablation", ablation_block), ("elsewhere", elsewhere_block),
+    ("zeroing", zeroing_block), ("sections", sections_block), ("phases", phases_block),
+    ("ablation", ablation_block), ("elsewhere", elsewhere_block),
     ("model", model_block), ("ways", ways_block), ("shared", shared_block))}

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/bootstrap.h"
+#include "base/statistics.h"
+#include "fork/agreement.h"
 #include "fork/model.h"
 #include "fork/sections.h"
 
@@ -36,6 +39,40 @@ Json kernel_pages_json(const std::optional<KernelPages>& counted, const std::str
   for (const auto& [order, its] : pages.orders) {
     json["orders"].push_back(
         {{"pages", std::uint64_t{1} << order}, {"allocations", its.allocations}, {"zeroed", its.zeroed}});
+  }
+  return json;
+}
+
+/// Mean and variance over the forks; shares of the mean of the whole.
+Json phases_json(const std::optional<ForkPhaseTimes>& times, const std::string& why) {
+  if (!times) return not_available(why.empty() ? "interrupted" : why);
+  if (times->forks.size() < 2) return not_available("no two forks had all of the kernel's events");
+  const auto spread_json = [](const std::vector<double>& ns) {
+    const Moments of = moments(ns);
+    // 95 %, by the normal distribution: there are many forks.
+    const double error = 1.96 * std::sqrt(of.variance / static_cast<double>(ns.size()));
+    return Json{{"mean_ns", of.mean},
+                {"variance_ns2", of.variance},
+                {"median_ns", median(ns)},
+                {"low_ns", of.mean - error},
+                {"high_ns", of.mean + error}};
+  };
+  std::vector<double> whole;
+  for (const auto& fork : times->forks) whole.push_back(std::accumulate(fork.begin(), fork.end(), 0.0));
+  Json json{{"forks", times->forks.size()},
+            {"incomplete", times->incomplete},
+            {"lost", times->lost},
+            {"whole", spread_json(whole)},
+            {"phases", Json::array()}};
+  for (std::size_t i = 0; i < fork_phases().size(); ++i) {
+    std::vector<double> ns;
+    ns.reserve(times->forks.size());
+    for (const auto& fork : times->forks) ns.push_back(fork[i]);
+    const ForkPhase& phase = fork_phases()[i];
+    Json row{{"name", phase.name}, {"begins", phase.begins}, {"ends", phase.ends}, {"does", phase.does}};
+    row.update(spread_json(ns));
+    row["share"] = row.at("mean_ns").get<double>() / json.at("whole").at("mean_ns").get<double>();
+    json["phases"].push_back(std::move(row));
   }
   return json;
 }
@@ -110,11 +147,17 @@ double saved_by(const Json& ablation, const std::string& flags) {
   return 0;
 }
 
-Json process_json(const ForkProcess& process) {
+Json process_json(const ForkProcess& process, const ForkData& data) {
   Json json;
   json["name"] = process.name;
+  json["visits"] = process.visits;
+  json["estimates"] = Json::array();
+  for (const ForkEstimate& estimate : all_estimates(process, data)) {
+    json["estimates"].push_back({{"part", estimate.part}, {"ns", estimate.ns}});
+  }
   json["facts"] = facts_json(process.facts);
   json["kernel_pages"] = kernel_pages_json(process.kernel_pages, process.no_kernel_pages);
+  json["phases"] = phases_json(process.phases, process.no_phases);
   json["ablation"] = process.ablation.empty() || process.ablation.front().round_ns.empty()
                          ? not_available("interrupted")
                          : ablation_json(process);
@@ -214,7 +257,7 @@ Json fork_json(const ForkData& data, const Json& environment, const std::string&
     json["casper"].push_back({{"section", row.name}, {"ms", row.ms}, {"percent", row.percent}});
   }
   json["processes"] = Json::array();
-  for (const ForkProcess& process : data.processes) json["processes"].push_back(process_json(process));
+  for (const ForkProcess& process : data.processes) json["processes"].push_back(process_json(process, data));
   json["ways"] = {{"populated_bytes", data.ways_bytes}, {"ways", Json::array()}};
   for (const ForkWay& way : data.ways) {
     json["ways"]["ways"].push_back({{"name", way.name}, {"call_ns", way.call_ns}, {"gone_ns", way.gone_ns}});

@@ -8,6 +8,7 @@
 
 #include "core/progress.h"
 #include "fork/kernel_pages.h"
+#include "fork/phases.h"
 #include "fork/target.h"
 
 namespace zerotax::fork {
@@ -59,13 +60,18 @@ struct ForkAblation {
 
 /// Everything about one of the two processes of the table.
 struct ForkProcess {
-  std::string name;  ///< "smallest", or the size
+  std::string name;         ///< "smallest", or the size
+  std::uint64_t bytes = 0;  ///< populated on purpose
+  unsigned visits = 0;      ///< it was measured so often, because the figures of a visit contradicted each other
   ForkTargetFacts facts;
   std::vector<ForkSamples> samples;  ///< of fork, and of a clone that shares memory; empty: `no_samples` says why
   std::string no_samples;
   std::optional<KernelPages> kernel_pages;
   std::string no_kernel_pages;  ///< why there are none
+  std::optional<ForkPhaseTimes> phases;
+  std::string no_phases;  ///< why there are none
   std::vector<ForkAblation> ablation;
+  double end_ns = 0;  ///< median of plain forks at the end of the visit
 };
 
 struct ForkData {

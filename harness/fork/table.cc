@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 #include "base/size.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "fork/document.h"
 #include "os/page.h"
 
@@ -98,6 +100,38 @@ std::string kernel_pages_of(const Json& fork) {
   return text + "\n";
 }
 
+/// Where a fork is, by the kernel's own events: mean, standard deviation, share.
+std::string phases_of(const Json& fork) {
+  std::vector<const Json*> processes;
+  for (const Json& process : fork.at("processes")) {
+    const auto phases = process.find("phases");
+    if (phases != process.end() && !is_not_available(*phases)) processes.push_back(&process);
+  }
+  if (processes.empty()) return "";
+  std::string text = fmt::format("{:<27}", "phases, by tracepoints");
+  for (const Json* process : processes) text += fmt::format(" {:>25}", process->at("name").get<std::string>());
+  text += fmt::format("\n{:<27}", "");
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    text += fmt::format(" {:>9} {:>9} {:>5}", "mean", "std dev", "share");
+  text += "\n";
+  const auto cell = [](const Json& of, const std::string& share) {
+    return fmt::format(" {:>9} {:>9} {:>5}", format_ns(of.at("mean_ns")),
+                       format_ns(std::sqrt(of.at("variance_ns2").get<double>())), share);
+  };
+  const Json& first = processes.front()->at("phases").at("phases");
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    text += fmt::format("  {:<25}", first[i].at("name").get<std::string>());
+    for (const Json* process : processes) {
+      const Json& phase = process->at("phases").at("phases").at(i);
+      text += cell(phase, fmt::format("{:.0f} %", phase.at("share").get<double>() * 100));
+    }
+    text += "\n";
+  }
+  text += fmt::format("  {:<25}", "the whole call");
+  for (const Json* process : processes) text += cell(process->at("phases").at("whole"), "");
+  return text + "\n\n";
+}
+
 std::string ablation_of(const Json& fork) {
   std::string text;
   for (const Json& process : fork.at("processes")) {
@@ -174,13 +208,14 @@ std::string sharing_of(const Json& fork) {
 }  // namespace
 
 std::string fork_text(const Json& fork) {
-  std::string text = kernel_pages_of(fork) + table_of(fork);
+  std::string text = kernel_pages_of(fork) + table_of(fork) + phases_of(fork);
   for (const Json& process : fork.at("processes")) {
     if (!is_not_available(process.at("samples"))) continue;
     text += fmt::format("no sections: {}\n\n", process.at("samples").at("na").get<std::string>());
     break;
   }
   text += ablation_of(fork) + ways_of(fork) + model_of(fork) + sharing_of(fork);
+  for (const Json& note : fork.at("notes")) text += wrap(note.get<std::string>(), "! ", "  ");
   if (!fork.at("left_out").is_null()) text += fork.at("left_out").get<std::string>() + "\n";
   return text;
 }

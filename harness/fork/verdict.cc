@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <tuple>
 
 #include "base/distributions.h"
 #include "base/size.h"
 #include "base/units.h"
+#include "fork/agreement.h"
 #include "fork/document.h"
 #include "os/page.h"
 
@@ -87,17 +89,61 @@ void add_intervals(Json& processes) {
   }
 }
 
+/// "1 GiB: a fork took 26.7 ms (clone flags) to 38.4 ms (sweep) ..."; nothing if the medians agree, or a file of an
+/// earlier version has none.
+std::string contradiction_of(const Json& process) {
+  std::vector<ForkEstimate> estimates;
+  for (const Json& each : process.value("estimates", Json::array())) {
+    estimates.push_back({each.at("part").get<std::string>(), each.at("ns").get<double>()});
+  }
+  if (apart(estimates) <= kMostApart) return "";
+  const auto [least, most] =
+      std::minmax_element(estimates.begin(), estimates.end(),
+                          [](const ForkEstimate& one, const ForkEstimate& other) { return one.ns < other.ns; });
+  return fmt::format(
+      "{}: the median fork took {} ({}) to {} ({}) in different parts of this run, in the best of {}: "
+      "something else used the machine. Compare figures within one table only, or measure again on a "
+      "quiet machine.",
+      process.at("name").get<std::string>(), format_ns(least->ns), least->part, format_ns(most->ns), most->part,
+      format_counted(process.at("visits").get<std::uint64_t>(), "visit"));
+}
+
+/// Samples that miss time the clock shows, or the reverse; nothing if they account for it within a tenth.
+std::string unaccounted_of(const Json& process) {
+  constexpr double kMostOff = 0.1;
+  const Json& samples = process.at("samples");
+  if (!samples.is_array() || samples.empty()) return "";
+  const double ratio = samples.at(0).at("sum_over_mean").get<double>();
+  if (std::abs(ratio - 1) <= kMostOff) return "";
+  return fmt::format("{}: the samples account for {} of the time by the clock. {}",
+                     process.at("name").get<std::string>(), format_percent(ratio),
+                     ratio < 1 ? "For the rest this CPU took none: the hypervisor ran something else, or interrupts "
+                                 "were off."
+                               : "That is more than there was: do not trust the sections of this process.");
+}
+
 Json notes_of(const Json& fork) {
   const Json& processes = fork.at("processes");
   const bool sampled = std::any_of(processes.begin(), processes.end(),
                                    [](const Json& process) { return process.at("samples").is_array(); });
-  return sampled ? Json::array() : Json::array({"No sections: the kernel was not sampled."});
+  Json notes = Json::array();
+  if (!sampled) notes.push_back("No sections: the kernel was not sampled.");
+  for (const Json& process : processes) {
+    for (const std::string& note : {contradiction_of(process), unaccounted_of(process)}) {
+      if (!note.empty()) notes.push_back(note);
+    }
+  }
+  return notes;
 }
 
 }  // namespace
 
 void add_verdict(Json& fork) {
   fork["sentence"] = sentence_of(fork.at("model"));
+  for (Json& process : fork.at("processes")) {
+    const std::string contradiction = contradiction_of(process);
+    process["contradiction"] = contradiction.empty() ? Json() : Json(contradiction);
+  }
   fork["notes"] = notes_of(fork);
   add_intervals(fork.at("processes"));
   Json& model = fork.at("model");

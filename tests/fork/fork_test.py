@@ -83,6 +83,21 @@ def test_each_2_mib_of_small_pages_costs_a_page_table_that_is_cleared(small):
         assert tables - 1 <= table_pages(pages) - table_pages(base) <= tables + 3
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
+def test_phases_fill_the_whole_call_and_the_address_space_leads_in_a_large_process(small):
+    for process in small[0]["processes"]:
+        phases = process["phases"]
+        assert phases["forks"] >= 20 and (phases["incomplete"], phases["lost"]) == (0, 0)
+        assert sum(phase["share"] for phase in phases["phases"]) == pytest.approx(1)
+        assert sum(phase["mean_ns"] for phase in phases["phases"]) == pytest.approx(phases["whole"]["mean_ns"])
+        for phase in [phases["whole"], *phases["phases"]]:
+            assert phase["low_ns"] <= phase["mean_ns"] <= phase["high_ns"]
+        # One ends where the next begins.
+        assert [phase["begins"] for phase in phases["phases"][1:]] == [phase["ends"] for phase in phases["phases"][:-1]]
+    large = small[0]["processes"][-1]["phases"]["phases"]
+    assert max(large, key=lambda phase: phase["mean_ns"])["name"] == "address space"
+
+
 def test_an_ordinary_user_is_told_why_there_are_no_kernel_pages(tmp_path):
     skip_if_unreadable()
     if os.geteuid() != 0:
