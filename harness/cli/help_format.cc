@@ -26,17 +26,25 @@ void spread(std::string& words) {
     words.insert(at + 1, " ");
 }
 
-}  // namespace
-
+/// "SIZE", "N": what an option takes; empty for a flag.
 std::string value_name(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";
   const std::string type = option.get_type_name();
   return type.substr(0, type.find(':'));
 }
 
+}  // namespace
+
+std::string value_text(const CLI::Option& option) {
+  const std::string value = value_name(option);
+  if (value.empty()) return "";
+  return option.get_items_expected_min() == 0 ? "[=" + value + "]" : " " + value;
+}
+
 std::string default_text(const CLI::Option& option) {
   const std::string value = option.get_default_str();
-  return value.empty() ? "" : fmt::format("(default: {})", value);
+  if (value.empty()) return "";
+  return fmt::format("({}: {})", option.get_items_expected_min() == 0 ? "without a value" : "default", value);
 }
 
 std::string HelpFormat::make_option(const CLI::Option* option, bool positional) const {
@@ -44,8 +52,7 @@ std::string HelpFormat::make_option(const CLI::Option* option, bool positional) 
   spread(name);
   std::string description = option->get_description();
   const std::string type = option->get_type_name();
-  const std::string value = value_name(*option);
-  if (!positional && !value.empty()) name += " " + value;
+  if (!positional) name += value_text(*option);
   if (const auto open = type.find('{'); open != std::string::npos) {
     std::string words = type.substr(open + 1, type.rfind('}') - open - 1);
     // Some descriptions have the words in them.

@@ -15,10 +15,10 @@ class HelpFormat : public CLI::Formatter {
   std::string make_footer(const CLI::App* app) const override;
 };
 
-/// "SIZE", "N": what an option takes; empty for a flag.
-std::string value_name(const CLI::Option& option);
+/// What an option takes, as it stands behind its name: " SIZE", or "[=SIZE]" if it may be left out; empty for a flag.
+std::string value_text(const CLI::Option& option);
 
-/// "(default: 60)" for an option that shows one; else nothing.
+/// "(default: 60)", or "(without a value: 60)", for an option that shows one; else nothing.
 std::string default_text(const CLI::Option& option);
 
 }  // namespace zerotax

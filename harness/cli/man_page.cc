@@ -38,7 +38,7 @@ std::string heading(const CLI::Option& option) {
   std::string text = "\\fB" + escaped(names) + "\\fR";
   if (option.get_positional()) return text;
   if (option.get_items_expected_max() != 0) {
-    text += " \\fI" + escaped(value_name(option)) + "\\fR";
+    text += "\\fI" + escaped(value_text(option)) + "\\fR";
     if (const std::string fallback = default_text(option); !fallback.empty()) text += " " + escaped(fallback);
   }
   return text;
