@@ -793,6 +793,25 @@ trace summary trace --json - --perfetto -                     | both write
 trace summary trace --json trace/process/metadata             | overwrite
 trace functions absent                                        | absent
 trace functions trace --json trace/process/stream-0           | overwrite
+trace functions trace --filter ''                             | --filter
+trace functions trace -F                                      | --filter
+trace functions trace --not ''                                | --not
+trace functions trace --object ''                             | --object
+trace functions trace --not-object ''                         | --not-object
+trace functions trace --not-objet x                           | did you mean --not-object?
+trace functions trace --depth 0                               | --depth
+trace functions trace --depth x                               | x
+trace functions trace --depth 3                               | --tree
+trace functions trace --tree yes                              | yes
+trace functions --diff                                        | --diff
+trace functions --diff trace                                  | no trace
+trace functions --diff absent trace                           | absent
+trace functions --diff '' trace                               | --diff
+trace functions --diff full trace                             | full
+trace functions --diff trace trace trace                      | trace
+trace functions --diff trace trace --tree                     | --tree
+trace functions --diff trace trace --perfetto x               | --perfetto
+trace functions --diff trace trace --json trace/process/metadata| overwrite
 trace repair                                                  | no trace
 trace repair absent                                           | absent
 trace repair full                                             | full
