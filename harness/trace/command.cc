@@ -18,6 +18,7 @@
 #include "trace/fields.h"
 #include "trace/kernel_events.h"
 #include "trace/launch.h"
+#include "trace/triggered_run.h"
 #include "trace/verbs.h"
 
 namespace zerotax::trace {
@@ -30,6 +31,8 @@ constexpr const char* kExamples =
     "  zerotax trace run --kernel=faults,sched:sched_switch -o trace -- ./server\n"
     "  zerotax trace summary trace --begin request_begin --end request_done\n"
     "  zerotax trace summary trace --begin kernel_fork --end '*' --key child=pid\n"
+    "  zerotax trace run --until deadline_missed -o trace -- ./service\n"
+    "  zerotax trace start --pid 4711 -o trace && zerotax trace stop --pid 4711\n"
     "  zerotax trace functions trace --tree --filter read_request\n"
     "  zerotax trace functions --diff before after\n"
     "  zerotax trace print trace --perfetto trace.json\n"
@@ -47,6 +50,7 @@ struct TraceOptions {
   std::string out = "zerotax-trace";
   bool functions = false;
   std::string kernel;  ///< events of the kernel, as --kernel has them; empty: none
+  std::string until;
   IntervalChoice intervals;
   std::string key;
   std::string svg;
@@ -154,7 +158,9 @@ ExitStatus run(const TraceOptions& options) {
   if (launch.words.empty()) {
     throw UsageError("no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080");
   }
+  TriggeredRun until(options.until, !options.kernel.empty());
   const TraceRun result = run_traced(launch);
+  const std::string stopped = until.finish();
   std::error_code failure;
   if (std::filesystem::is_empty(options.out, failure)) {
     fmt::print(stderr, "{}", kNothing);
@@ -168,6 +174,7 @@ ExitStatus run(const TraceOptions& options) {
     if (!result.kernel.empty()) fmt::print(stderr, "kernel events: {}\n", result.kernel);
     if (result.kernel_lost > 0)
       fmt::print(stderr, "! {} lost\n", format_counted(result.kernel_lost, "kernel event was", "kernel events were"));
+    fmt::print(stderr, "{}", stopped.empty() ? until.event_text(json) : stopped);
     fmt::print(stderr, "the trace is in {}\n", options.out);
     if (json.at("events") == 0) fmt::print(stderr, "{}", kNothing);
   }
@@ -217,6 +224,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
              "these events (zerotax trace events lists them)")
       .value_optional(kFaultsEvent.name)
       .shown_as("EVENT,...");
+  run.option(
+         "--until", options->until,
+         "keep the latest records, and stop at the first event of this type, or at a rate as in '100 faults in 10ms'")
+      .shown_as("TYPE")
+      .word();
   add_outputs(run, *options);
   verbs.push_back(run);
 
@@ -254,6 +266,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   verbs.push_back(summary);
 
   std::vector<TraceVerb> others{functions_verb(arguments)};
+  for (TraceVerb& verb : control_verbs(arguments)) others.push_back(std::move(verb));
 
   Arguments events = arguments.verb("events", "list the kernel's events that trace run --kernel can record");
   events.option("text", options->event, "only events with this in their name; of a whole name, its fields, too");

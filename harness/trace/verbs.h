@@ -18,6 +18,7 @@ struct TraceVerb {
 };
 
 TraceVerb functions_verb(Arguments& arguments);
+std::vector<TraceVerb> control_verbs(Arguments& arguments);  ///< start, stop, status
 
 // What verbs share.
 
