@@ -133,6 +133,7 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &boot);
   ::clock_gettime(CLOCK_REALTIME, &now);
+  facts.start_ticks = static_cast<std::uint64_t>(number(22));
   facts.started_s = now.tv_sec - boot.tv_sec + number(22) * tick_ns / 1'000'000'000;
   std::ifstream status_file(path_of(pid, "status"));
   for (std::string row; std::getline(status_file, row);) {

@@ -62,7 +62,8 @@ struct ProcessFacts {
   std::int64_t system_ns = 0;
   std::int64_t children_user_ns = 0;  ///< of its children that were waited for
   std::int64_t children_system_ns = 0;
-  std::int64_t started_s = 0;  ///< seconds since 1970
+  std::int64_t started_s = 0;     ///< seconds since 1970
+  std::uint64_t start_ticks = 0;  ///< the same since boot, as the kernel counts it: with the PID, it names one process
 };
 /// Nothing if there is no such process.
 std::optional<ProcessFacts> process_facts(pid_t pid);

@@ -16,10 +16,10 @@
 #include "trace/ctf_repair.h"
 #include "trace/document.h"
 #include "trace/fields.h"
-#include "trace/function_document.h"
 #include "trace/kernel_events.h"
 #include "trace/launch.h"
-#include "trace/perfetto.h"
+#include "trace/triggered_run.h"
+#include "trace/verbs.h"
 
 namespace zerotax::trace {
 namespace {
@@ -31,7 +31,10 @@ constexpr const char* kExamples =
     "  zerotax trace run --kernel=faults,sched:sched_switch -o trace -- ./server\n"
     "  zerotax trace summary trace --begin request_begin --end request_done\n"
     "  zerotax trace summary trace --begin kernel_fork --end '*' --key child=pid\n"
-    "  zerotax trace functions trace --json functions.json\n"
+    "  zerotax trace run --until deadline_missed -o trace -- ./service\n"
+    "  zerotax trace start --pid 4711 -o trace && zerotax trace stop --pid 4711\n"
+    "  zerotax trace functions trace --tree --filter read_request\n"
+    "  zerotax trace functions --diff before after\n"
     "  zerotax trace print trace --perfetto trace.json\n"
     "The program must use the recorder (docs/trace.md), or with --functions be compiled with -finstrument-functions. "
     "With "
@@ -47,6 +50,7 @@ struct TraceOptions {
   std::string out = "zerotax-trace";
   bool functions = false;
   std::string kernel;  ///< events of the kernel, as --kernel has them; empty: none
+  std::string until;
   IntervalChoice intervals;
   std::string key;
   std::string svg;
@@ -70,17 +74,7 @@ void put_json(const TraceOptions& options, const Json& json) {
   if (!options.json.empty()) write_file(options.json, json_text(json));
 }
 
-void put_perfetto(const TraceOptions& options, CtfTrace& trace) {
-  if (options.perfetto.empty()) return;
-  const bool standard = options.perfetto == "-";
-  std::FILE* file = standard ? stdout : std::fopen(options.perfetto.c_str(), "w");
-  if (file == nullptr) throw UsageError(fmt::format("'{}' cannot be written", options.perfetto), "name another file");
-  write_perfetto(trace, file);
-  const bool failed = std::ferror(file) != 0;
-  if ((standard ? std::fflush(file) : std::fclose(file)) != 0 || failed) {
-    throw UsageError(fmt::format("'{}' could not be written completely", options.perfetto), "free some space");
-  }
-}
+void put_perfetto(const TraceOptions& options, CtfTrace& trace) { write_perfetto_file(options.perfetto, trace); }
 
 /// Nothing if no intervals are asked for.
 std::optional<IntervalChoice> interval_choice(const TraceOptions& options) {
@@ -143,16 +137,6 @@ ExitStatus print(const TraceOptions& options) {
   return ExitStatus::kDone;
 }
 
-ExitStatus functions(const TraceOptions& options) {
-  CtfTrace trace(options.folder);
-  const Json json = functions_json(trace, options.folder);
-  put_json(options, json);
-  put_perfetto(options, trace);
-  fmt::print(text_out(options), "{}", functions_text(json));
-  fmt::print(stderr, "{}", trace_warnings(json));
-  return ExitStatus::kDone;
-}
-
 ExitStatus list_kernel_events(const TraceOptions& options) {
   const Json json = kernel_events_json(options.event);
   put_json(options, json);
@@ -174,7 +158,9 @@ ExitStatus run(const TraceOptions& options) {
   if (launch.words.empty()) {
     throw UsageError("no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080");
   }
+  TriggeredRun until(options.until, !options.kernel.empty());
   const TraceRun result = run_traced(launch);
+  const std::string stopped = until.finish();
   std::error_code failure;
   if (std::filesystem::is_empty(options.out, failure)) {
     fmt::print(stderr, "{}", kNothing);
@@ -188,6 +174,7 @@ ExitStatus run(const TraceOptions& options) {
     if (!result.kernel.empty()) fmt::print(stderr, "kernel events: {}\n", result.kernel);
     if (result.kernel_lost > 0)
       fmt::print(stderr, "! {} lost\n", format_counted(result.kernel_lost, "kernel event was", "kernel events were"));
+    fmt::print(stderr, "{}", stopped.empty() ? until.event_text(json) : stopped);
     fmt::print(stderr, "the trace is in {}\n", options.out);
     if (json.at("events") == 0) fmt::print(stderr, "{}", kNothing);
   }
@@ -197,18 +184,7 @@ ExitStatus run(const TraceOptions& options) {
 /// What must not be written over: the program, or the files of the trace.
 std::vector<NamedPath> inputs_of(const TraceOptions& options) {
   if (options.action == "run") return program_input(Subcommand::program_words());
-  std::vector<NamedPath> inputs;
-  std::error_code failure;
-  if (!std::filesystem::is_directory(options.folder, failure)) return inputs;
-  for (const std::string& process : ctf_process_folders(options.folder)) {
-    for (const auto& entry : std::filesystem::directory_iterator(process, failure)) {
-      const std::string name = entry.path().filename();
-      if (name == "metadata" || name.starts_with("stream-") || name.starts_with(recorder::kRingPrefix)) {
-        inputs.push_back({"a file of the trace", entry.path()});
-      }
-    }
-  }
-  return inputs;
+  return trace_files(options.folder);
 }
 
 ExitStatus act(const TraceOptions& options) {
@@ -216,16 +192,9 @@ ExitStatus act(const TraceOptions& options) {
                 inputs_of(options));
   if (options.action == "run") return run(options);
   if (options.action == "events") return list_kernel_events(options);
-  if (!Subcommand::program_words().empty()) {
-    throw UsageError(fmt::format("zerotax trace {} does not run a program, but -- is given", options.action),
-                     "leave out -- and everything after it, or use zerotax trace run");
-  }
-  if (options.folder.empty()) {
-    throw UsageError("no trace is given",
-                     fmt::format("give its folder, as in zerotax trace {} FOLDER", options.action));
-  }
+  refuse_program_words(options.action);
+  check_trace_given(options.action, options.folder);
   if (options.action == "print") return print(options);
-  if (options.action == "functions") return functions(options);
   if (options.action == "repair") return repair(options);
   return summarise(options);
 }
@@ -255,6 +224,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
              "these events (zerotax trace events lists them)")
       .value_optional(kFaultsEvent.name)
       .shown_as("EVENT,...");
+  run.option(
+         "--until", options->until,
+         "keep the latest records, and stop at the first event of this type, or at a rate as in '100 faults in 10ms'")
+      .shown_as("TYPE")
+      .word();
   add_outputs(run, *options);
   verbs.push_back(run);
 
@@ -291,9 +265,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   add_outputs(summary, *options);
   verbs.push_back(summary);
 
-  Arguments functions = add_reader(arguments, "functions", "list function calls and their times", *options);
-  add_outputs(functions, *options);
-  verbs.push_back(functions);
+  std::vector<TraceVerb> others{functions_verb(arguments)};
+  for (TraceVerb& verb : control_verbs(arguments)) others.push_back(std::move(verb));
 
   Arguments events = arguments.verb("events", "list the kernel's events that trace run --kernel can record");
   events.option("text", options->event, "only events with this in their name; of a whole name, its fields, too");
@@ -301,7 +274,10 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   verbs.push_back(events);
 
   verbs.push_back(add_reader(arguments, "repair", "complete the files of a trace after a crash", *options));
-  return [options, verbs] {
+  return [options, verbs, others] {
+    for (const TraceVerb& other : others) {
+      if (other.arguments.given()) return other.act();
+    }
     for (const Arguments& verb : verbs) {
       if (verb.given()) options->action = verb.name();
     }

@@ -1,86 +1,83 @@
 #include "trace/function_document.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 
-#include "base/units.h"
-#include "trace/fields.h"
-#include "trace/function_calls.h"
-#include "trace/function_names.h"
+#include "trace/function_profile.h"
 
 namespace zerotax::trace {
 namespace {
 
-Json row_json(const FunctionFigures& figures) {
+constexpr const char* kNoCall = "no call ended";
+
+Json figures_json(const FunctionFigures& figures) {
   Json row;
   row["calls"] = figures.calls;
   row["total_ns"] = figures.total_ns;
   row["self_ns"] = figures.self_ns;
   const bool none = figures.calls == 0;
-  row["min_ns"] = none ? not_available("no call ended") : Json(figures.duration.min());
-  row["median_ns"] = none ? not_available("no call ended") : Json(figures.duration.quantile(0.5));
-  row["max_ns"] = none ? not_available("no call ended") : Json(figures.duration.max());
+  row["min_ns"] = none ? not_available(kNoCall) : Json(figures.duration.min());
+  row["median_ns"] = none ? not_available(kNoCall) : Json(figures.duration.quantile(0.5));
+  row["p90_ns"] = none ? not_available(kNoCall) : Json(figures.duration.quantile(0.9));
+  row["p99_ns"] = none ? not_available(kNoCall) : Json(figures.duration.quantile(0.99));
+  row["max_ns"] = none ? not_available(kNoCall) : Json(figures.duration.max());
+  row["mean_ns"] = none ? not_available(kNoCall) : Json(figures.durations.mean());
+  const char* why = none ? kNoCall : "one call has no variance";
+  const bool varies = figures.calls > 1;
+  row["variance_ns2"] = varies ? Json(figures.durations.variance()) : not_available(why);
+  row["stddev_ns"] = varies ? Json(std::sqrt(figures.durations.variance())) : not_available(why);
   row["left_without_exit"] = figures.left;
   row["unfinished"] = figures.unfinished;
   return row;
 }
 
+Json tree_json(const CtfTrace& trace, FunctionProfile& profile, unsigned depth) {
+  std::map<std::size_t, std::size_t> rows;
+  Json tree = Json::array();
+  for (const std::size_t index : profile.paths().ordered(depth)) {
+    const CallPath& path = profile.paths().at(index);
+    Json row;
+    row["pid"] = trace.processes()[path.process].pid;
+    row["depth"] = path.depth;
+    row["parent"] = path.parent == CallPaths::kRoot ? Json(nullptr) : Json(rows.at(path.parent));
+    row["frame"] = profile.frame(path.process, path.function);
+    row["calls"] = path.calls;
+    row["total_ns"] = path.total_ns;
+    row["self_ns"] = path.self_ns;
+    row["unfinished"] = path.unfinished;
+    rows[index] = tree.size();
+    tree.push_back(std::move(row));
+  }
+  return tree;
+}
+
 }  // namespace
 
-Json functions_json(CtfTrace& trace, const std::string& folder) {
-  FunctionCalls calls;
-  FunctionNames names;
-  std::map<std::size_t, std::uint64_t> modules;
-  trace.for_each([&](const CtfEvent& event) {
-    names.add(trace.processes()[event.stream->process].folder, event);
-    calls.add(event);
-  });
-  calls.finish();
+Json functions_json(CtfTrace& trace, const std::string& folder, FunctionQuery& query) {
+  FunctionProfile profile(trace, query.filter, query.tree);
+  query.filter.check_all_matched();
   Json json;
   json["schema"] = "zerotax.functions/1";
   json["zerotax_version"] = ZEROTAX_VERSION;
   json["folder"] = folder;
+  json["filters"] = query.filter.json();
   json["discarded"] = trace.discarded();
   json["problems"] = trace.problems();
-  json["exits_without_entry"] = calls.exits_without_entry();
+  json["exits_without_entry"] = profile.exits_without_entry();
   std::vector<Json> rows;
-  for (const auto& [key, figures] : calls.figures()) {
+  for (const auto& [key, figures] : profile.figures()) {
     Json row;
     row["pid"] = trace.processes()[key.first].pid;
-    row["frame"] = names.frame(trace.processes()[key.first].folder, key.second);
-    row.update(row_json(figures));
+    row["frame"] = profile.frame(key.first, key.second);
+    row.update(figures_json(figures));
     rows.push_back(std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Json& one, const Json& other) {
     return one.at("self_ns").get<std::uint64_t>() > other.at("self_ns").get<std::uint64_t>();
   });
   json["functions"] = rows;
+  json["tree"] = query.tree ? tree_json(trace, profile, query.depth) : not_available("not requested (--tree)");
   return json;
-}
-
-std::string functions_text(const Json& json) {
-  if (json.at("functions").empty()) {
-    return "this trace has no function calls: compile with -finstrument-functions, and run with zerotax trace run "
-           "--functions\n";
-  }
-  std::string text = fmt::format("{:>10} {:>11} {:>11} {:>10} {:>10} {:>10} {:>8}  function\n", "calls", "total",
-                                 "self", "min", "median", "max", "pid");
-  std::uint64_t left = 0;
-  std::uint64_t unfinished = 0;
-  for (const Json& row : json.at("functions")) {
-    text += fmt::format("{:>10} {:>11} {:>11} {:>10} {:>10} {:>10} {:>8}  {}\n", row.at("calls").get<std::uint64_t>(),
-                        time_text(row.at("total_ns")), time_text(row.at("self_ns")), time_text(row.at("min_ns")),
-                        time_text(row.at("median_ns")), time_text(row.at("max_ns")), row.at("pid").get<int>(),
-                        frame_label(row.at("frame"), false));
-    left += row.at("left_without_exit").get<std::uint64_t>();
-    unfinished += row.at("unfinished").get<std::uint64_t>();
-  }
-  if (left > 0)
-    text += fmt::format("{} left by a jump, without an exit event\n", format_counted(left, "call was", "calls were"));
-  if (unfinished > 0)
-    text += fmt::format("{} had not ended when the trace ended\n", format_counted(unfinished, "call"));
-  return text;
 }
 
 }  // namespace zerotax::trace

@@ -10,7 +10,8 @@
 
 namespace {
 
-/// The loaded files are recorded before the first function, and again in a forked child, which has a trace of its own.
+/// The loaded files are recorded before the first function of each trace, and again in a forked child, which has one of
+/// its own.
 std::atomic<bool> modules_wanted{true};
 
 [[gnu::noinline, gnu::cold]] void give_modules() {
@@ -20,10 +21,14 @@ std::atomic<bool> modules_wanted{true};
 
 void in_child() { modules_wanted.store(true); }
 
-[[gnu::constructor]] void watch_forks() { ::pthread_atfork(nullptr, nullptr, in_child); }
+/// Those that were loaded meanwhile are recorded at the end of a trace.
+void trace_changes(int on) {
+  if (!modules_wanted.exchange(true) && on == 0) zerotax::functions::record_modules();
+}
 
-[[gnu::destructor]] void give_late_modules() {
-  if (!modules_wanted.load()) zerotax::functions::record_modules();
+[[gnu::constructor]] void watch() {
+  ::pthread_atfork(nullptr, nullptr, in_child);
+  zerotax_trace_watch(trace_changes);
 }
 
 }  // namespace

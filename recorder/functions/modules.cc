@@ -58,7 +58,11 @@ int record_module(dl_phdr_info* info, std::size_t /*size*/, void* /*nothing*/) {
 
 }  // namespace
 
-void record_modules() { ::dl_iterate_phdr(record_module, nullptr); }
+void record_modules() {
+  ::dl_iterate_phdr(record_module, nullptr);
+  // A buffer that keeps only the latest records would overwrite them, and no function had a name.
+  zerotax_trace_flush();
+}
 
 }  // namespace zerotax::functions
 

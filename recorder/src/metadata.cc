@@ -173,16 +173,17 @@ int begin_metadata() {
 
 int update_metadata() { return write_head(0); }
 
-bool register_type(zerotax_type& type) {
-  if (__atomic_load_n(&type.word, __ATOMIC_ACQUIRE) != 0) return true;
+std::uint64_t register_type(zerotax_type& type) {
+  if (const std::uint64_t known = __atomic_load_n(&type.word, __ATOMIC_ACQUIRE); known != 0) return known;
   const std::size_t before = types_text_bytes();
   const std::uint64_t number = add_type(type);
-  if (number == 0) return false;
+  if (number == 0) return 0;
   if (const std::size_t more = types_text_bytes() - before; more != 0 && process.folder[0] != '\0') {
     write_into(O_APPEND, types_text() + before, more);
   }
-  __atomic_store_n(&type.word, number << kTickBits, __ATOMIC_RELEASE);
-  return true;
+  const std::uint64_t word = number << kTickBits;
+  if (!is_trigger(number)) __atomic_store_n(&type.word, word, __ATOMIC_RELEASE);
+  return word;
 }
 
 }  // namespace zerotax::recorder

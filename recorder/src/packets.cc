@@ -20,10 +20,12 @@ bool is_begun(LaneFile& lane) { return shared(lane.begun).load() == shared(lane.
 
 char* begun_slot(const Ring& ring, LaneFile& lane) { return slot_of(ring, lane, shared(lane.produced).load()); }
 
-/// Sets the limit below which the inlined path records. Only with the TSC, the clock that this path reads; and not if
-/// the trace has been stopped meanwhile: stop_lanes() and this function see each other's stores.
+/// Sets the limit below which the inlined path records. Only with the TSC, the clock that this path reads; not if types
+/// are to be looked at; and not if the trace has been stopped meanwhile: stop_lanes() and this function see each
+/// other's stores.
 void set_limit(const Ring& ring, zerotax_lane& lane, char* limit) {
-  __atomic_store_n(&lane.limit, counts_tsc(process.clock) ? limit : nullptr, __ATOMIC_SEQ_CST);
+  const bool inlined = counts_tsc(process.clock) && !process.looks.load(std::memory_order_relaxed);
+  __atomic_store_n(&lane.limit, inlined ? limit : nullptr, __ATOMIC_SEQ_CST);
   if (process.generation.load() != ring.generation) __atomic_store_n(&lane.limit, nullptr, __ATOMIC_SEQ_CST);
 }
 

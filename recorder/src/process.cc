@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "control.h"
 #include "lock.h"
 #include "metadata.h"
 #include "ring.h"
@@ -33,11 +34,14 @@ void reset() {
   process.lost_of_ended.store(0);
   process.untold.store(0);
   process.drain_runs = false;
+  process.triggered.store(0);
+  forget_control();
   // No recorder thread in a child, because the child may fork, unshare or exec. It writes for itself.
   if (drain_of(process.settings) == ZEROTAX_TRACE_DRAIN_THREAD) set_drain(process.settings, ZEROTAX_TRACE_DRAIN_SELF);
   // The threads that hold them are the parent's.
   process.registry_lock = PTHREAD_MUTEX_INITIALIZER;
   process.drain_lock = PTHREAD_MUTEX_INITIALIZER;
+  process.start_stop_lock = PTHREAD_MUTEX_INITIALIZER;
   forget_troubles();
 }
 

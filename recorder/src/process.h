@@ -26,8 +26,12 @@ struct Process {
   std::atomic<std::uint64_t> lost{0};           ///< records that belong to no stream
   std::atomic<std::uint64_t> lost_of_ended{0};  ///< of streams whose thread or trace has ended
   std::atomic<std::uint64_t> untold{0};         ///< of them: of streams that could not take their last packet
+  std::atomic<bool> looks{false};               ///< every record takes the longer path, where its type is looked at
+  std::atomic<bool> ends_by_event{false};       ///< a record may end the trace
+  std::atomic<std::uint64_t> triggered{0};  ///< 1 + the generation of a trace that a record has ended; not yet written
   bool drain_runs = false;
-  pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;  ///< types, folder, metadata, new rings
+  pthread_mutex_t start_stop_lock = PTHREAD_MUTEX_INITIALIZER;  ///< taken before the others
+  pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;    ///< types, folder, metadata, new rings
   pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;  ///< streams, and buffers that go; taken before registry_lock
 };
 

@@ -1,11 +1,14 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "control.h"
 #include "lock.h"
 #include "metadata.h"
 #include "process.h"
 #include "ring.h"
 #include "thread.h"
+#include "trace.h"
+#include "types.h"
 
 namespace zerotax::recorder {
 namespace {
@@ -22,10 +25,18 @@ class KeepErrno {
   int before_;
 };
 
-bool is_known(zerotax_type& type) {
-  if (__atomic_load_n(&type.word, __ATOMIC_ACQUIRE) != 0) return true;
+/// The type's word, registered if need be; 0 if that is not possible.
+std::uint64_t word_of(zerotax_type& type) {
+  if (const std::uint64_t word = __atomic_load_n(&type.word, __ATOMIC_ACQUIRE); word != 0) return word;
   const Locked lock(process.registry_lock);
   return register_type(type);
+}
+
+/// Whether the settings leave this type out. A type that has no number yet is not left out by this.
+bool is_left_out(const zerotax_type& type) {
+  if (!process.looks.load(std::memory_order_relaxed)) return false;
+  const std::uint64_t word = __atomic_load_n(&type.word, __ATOMIC_ACQUIRE);
+  return word != 0 && is_skipped(word >> kTickBits);
 }
 
 /// Takes the lane that no interrupted record is being written to, and makes it busy; kLanes if both are busy.
@@ -46,29 +57,35 @@ void leave_lane(Ring& ring, unsigned lane) {
 
 void record(zerotax_type& type, const void* bytes, std::size_t size, const std::uint64_t* ticks) {
   become_child();
+  if (is_left_out(type)) return;
   // The folder first: it is where the types are written.
   Ring* ring = is_marked() ? attach() : nullptr;
-  if (ring == nullptr || !is_known(type)) {
+  const std::uint64_t word = ring == nullptr ? 0 : word_of(type);
+  if (word == 0) {
     process.lost.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  if (is_left_out(type)) return;
   const unsigned lane = enter_lane(*ring);
   if (lane == kLanes) {
     shared(ring->file->lanes[kLanes - 1].discarded).fetch_add(1);
     return;
   }
-  put_record(*ring, lane, __atomic_load_n(&type.word, __ATOMIC_ACQUIRE), bytes, size, ticks);
+  put_record(*ring, lane, word, bytes, size, ticks);
   leave_lane(*ring, lane);
+  if (process.ends_by_event.load(std::memory_order_relaxed) && is_trigger(word >> kTickBits)) end_by_event();
 }
 
 /// Here, because this file is linked into every program that records, even from the static library.
 [[gnu::constructor]] void begin() {
   const char* directory = std::getenv("ZEROTAX_TRACE_DIR");
   if (directory != nullptr && *directory != '\0') zerotax_trace_start(nullptr);
+  begin_control();
 }
 
 /// At exit; and if this is part of a library that is closed, before its code is gone.
 [[gnu::destructor]] void end() {
+  end_control();
   zerotax_trace_stop();
   unwatch_threads();
 }

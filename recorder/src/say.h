@@ -6,6 +6,10 @@ namespace zerotax::recorder {
 /// vsnprintf of integers and strings is.
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
 
+/// What this thread says from now on is kept in `text` (the latest line, without the name and the line's end) and not
+/// printed; nullptr: printed again. One thread at a time.
+void say_into(char* text, unsigned long room);
+
 /// Problems that may occur with every record: each is reported once per process.
 enum class Trouble : unsigned { kBuffer = 1, kStream = 2, kMetadata = 4, kLarge = 8, kType = 16, kOther = 32 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "say.h"
+#include "selection.h"
 
 namespace zerotax::recorder {
 namespace {
@@ -53,6 +54,23 @@ int read_bytes(const char* name, std::size_t& bytes) {
   return wrong(name, value, "give bytes, or a number with KiB, MiB or GiB, from 64KiB to 4GiB");
 }
 
+/// A list of names of events, of the option or else of the variable.
+int read_names(const char* name, const char* option, char* names, std::size_t room) {
+  const char* value = option != nullptr ? option : std::getenv(name);
+  if (value == nullptr) return 0;
+  if (!is_name_list(value)) return wrong(name, value, "give names of events with commas between them; * and ? match");
+  if (std::strlen(value) >= room) return wrong(name, "a long list", "give a shorter one");
+  std::memcpy(names, value, std::strlen(value) + 1);
+  return 0;
+}
+
+/// What `until` means for what was not given.
+void keep_what_preceded(Settings& settings, bool mode_given, bool drain_given) {
+  if (settings.until[0] == '\0') return;
+  if (!mode_given) settings.mode = ZEROTAX_TRACE_OVERWRITE;
+  if (!drain_given) settings.drain = ZEROTAX_TRACE_DRAIN_OFF;
+}
+
 }  // namespace
 
 int read_settings(const zerotax_trace_options* options, Settings& settings) {
@@ -60,10 +78,16 @@ int read_settings(const zerotax_trace_options* options, Settings& settings) {
   static const char* const kDrains[] = {"thread", "self", "off"};
   static const char* const kClocks[] = {"tsc", "monotonic"};
   int clock = 0;
-  if (read_word("ZEROTAX_TRACE_MODE", kModes, 2, settings.mode) != 0 ||
-      read_word("ZEROTAX_TRACE_DRAIN", kDrains, 3, settings.drain) != 0 ||
+  int mode = 0;
+  int drain = 0;
+  if (read_word("ZEROTAX_TRACE_MODE", kModes, 2, mode) != 0 ||
+      read_word("ZEROTAX_TRACE_DRAIN", kDrains, 3, drain) != 0 ||
       read_word("ZEROTAX_TRACE_CLOCK", kClocks, 2, clock) != 0 ||
-      read_bytes("ZEROTAX_TRACE_BUFFER", settings.buffer_bytes) != 0) {
+      read_bytes("ZEROTAX_TRACE_BUFFER", settings.buffer_bytes) != 0 ||
+      read_names("ZEROTAX_TRACE_EVENTS", options == nullptr ? nullptr : options->events, settings.events,
+                 sizeof settings.events) != 0 ||
+      read_names("ZEROTAX_TRACE_UNTIL", options == nullptr ? nullptr : options->until, settings.until,
+                 sizeof settings.until) != 0) {
     return EINVAL;
   }
   settings.monotonic = clock == 2;
@@ -71,10 +95,13 @@ int read_settings(const zerotax_trace_options* options, Settings& settings) {
   if (options != nullptr) {
     if (options->directory != nullptr) directory = options->directory;
     if (options->buffer_bytes != 0) settings.buffer_bytes = options->buffer_bytes;
-    if (options->mode != 0) settings.mode = options->mode;
-    if (options->drain != 0) settings.drain = options->drain;
-    if (options->monotonic != 0) settings.monotonic = true;
+    if (options->mode != 0) mode = options->mode;
+    if (options->drain != 0) drain = options->drain;
+    if (options->monotonic != 0) settings.monotonic = options->monotonic > 0;
   }
+  if (mode != 0) settings.mode = mode;
+  if (drain != 0) settings.drain = drain;
+  keep_what_preceded(settings, mode != 0, drain != 0);
   if (directory == nullptr || *directory == '\0') {
     say("no folder for the trace is given: set ZEROTAX_TRACE_DIR, or the option directory");
     return EINVAL;
@@ -96,6 +123,8 @@ void take_over(const Settings& from, Settings& to) {
   std::memcpy(to.directory, from.directory, sizeof to.directory);
   to.buffer_bytes = from.buffer_bytes;
   to.monotonic = from.monotonic;
+  std::memcpy(to.until, from.until, sizeof to.until);
+  std::memcpy(to.events, from.events, sizeof to.events);
   __atomic_store_n(&to.mode, from.mode, __ATOMIC_RELAXED);
   set_drain(to, from.drain);
 }

@@ -14,6 +14,8 @@ struct Settings {
   int mode = ZEROTAX_TRACE_LOST;
   int drain = ZEROTAX_TRACE_DRAIN_THREAD;
   bool monotonic = false;
+  char events[1024] = "";
+  char until[256] = "";
 };
 
 // A thread may still be recording for the previous trace, without effect, while the next one gets its settings.
@@ -21,7 +23,7 @@ inline int mode_of(const Settings& settings) { return __atomic_load_n(&settings.
 inline int drain_of(const Settings& settings) { return __atomic_load_n(&settings.drain, __ATOMIC_RELAXED); }
 inline void set_drain(Settings& settings, int drain) { __atomic_store_n(&settings.drain, drain, __ATOMIC_RELAXED); }
 
-/// Copies `from`, what those may read with one store each.
+/// Copies `from`, what those may read with one store each. registry_lock is held, which guards the names of events.
 void take_over(const Settings& from, Settings& to);
 
 /// Takes each setting from these options (may be NULL), otherwise from the environment, otherwise its default. Returns

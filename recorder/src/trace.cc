@@ -1,3 +1,5 @@
+#include "trace.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -9,12 +11,28 @@
 #include "ring.h"
 #include "say.h"
 #include "thread.h"
+#include "types.h"
 
 namespace zerotax::recorder {
 namespace {
 
-pthread_mutex_t start_stop_lock = PTHREAD_MUTEX_INITIALIZER;
 std::uint64_t rings_before = 0;  ///< of process.next_ring, at the start
+
+constexpr unsigned kMostWatchers = 8;
+void (*watchers[kMostWatchers])(int);
+std::atomic<unsigned> watcher_count{0};
+
+void tell_watchers(int on) {
+  for (unsigned i = 0; i < watcher_count.load(std::memory_order_acquire); ++i) watchers[i](on);
+}
+
+/// Of the buffers that the trace has, also after an event has ended it.
+std::uint64_t generation_of_trace() {
+  const std::uint64_t triggered = process.triggered.load();
+  return triggered != 0 ? triggered - 1 : process.generation.load();
+}
+
+void finish(std::uint64_t generation);
 
 int say_failure(int failure) {
   say("nothing is recorded: %s", std::strerror(failure));
@@ -23,11 +41,15 @@ int say_failure(int failure) {
 
 int start(const zerotax_trace_options* options) {
   if (process.on.load()) return EALREADY;
+  if (const std::uint64_t triggered = process.triggered.exchange(0); triggered != 0) finish(triggered - 1);
   static Settings settings;
   settings = Settings();
   int failure = read_settings(options, settings);
   if (failure != 0) return failure;
-  take_over(settings, process.settings);
+  {
+    const Locked lock(process.registry_lock);
+    take_over(settings, process.settings);
+  }
   forget_troubles();
   start_clock(process.clock, settings.monotonic);
   if (failure = mark_process(); failure == 0) failure = watch_threads();
@@ -36,6 +58,9 @@ int start(const zerotax_trace_options* options) {
     const Locked lock(process.registry_lock);
     process.folder[0] = '\0';
     failure = make_folder();
+    const bool known_trigger = judge_types();
+    process.looks.store(settings.events[0] != '\0' || known_trigger);
+    process.ends_by_event.store(settings.until[0] != '\0');
   }
   if (failure != 0) return failure;
   process.lost.store(0);
@@ -61,11 +86,8 @@ void stop_lanes(std::uint64_t generation) {
   }
 }
 
-void stop() {
-  // A child that has not recorded since it was forked has no trace to end.
-  if (!is_marked() || !process.on.exchange(false)) return;
-  const std::uint64_t generation = process.generation.fetch_add(1);
-  stop_lanes(generation);
+/// Writes what a trace that has ended left in the buffers.
+void finish(std::uint64_t generation) {
   stop_drain();
   // A thread that was making a buffer when the trace was stopped has finished by then.
   { const Locked lock(process.registry_lock); }
@@ -78,7 +100,26 @@ void stop() {
   if (process.next_ring.load() == rings_before && process.lost.load() == 0) remove_folder();
 }
 
+void stop() {
+  if (process.on.load()) tell_watchers(0);
+  if (process.on.exchange(false)) {
+    const std::uint64_t generation = process.generation.fetch_add(1);
+    stop_lanes(generation);
+    finish(generation);
+  } else if (const std::uint64_t triggered = process.triggered.exchange(0); triggered != 0) {
+    finish(triggered - 1);
+  }
+}
+
 }  // namespace
+
+void end_by_event() {
+  if (!process.on.exchange(false)) return;
+  const std::uint64_t generation = process.generation.fetch_add(1);
+  stop_lanes(generation);
+  process.triggered.store(generation + 1);
+}
+
 }  // namespace zerotax::recorder
 
 extern "C" {
@@ -86,17 +127,31 @@ extern "C" {
 int zerotax_trace_start(const zerotax_trace_options* options) {
   using namespace zerotax::recorder;
   become_child();
-  ::pthread_mutex_lock(&start_stop_lock);
+  ::pthread_mutex_lock(&process.start_stop_lock);
   const int failure = start(options);
-  ::pthread_mutex_unlock(&start_stop_lock);
+  if (failure == 0) tell_watchers(1);
+  ::pthread_mutex_unlock(&process.start_stop_lock);
   return failure;
 }
 
 void zerotax_trace_stop(void) {
   using namespace zerotax::recorder;
-  ::pthread_mutex_lock(&start_stop_lock);
+  // A child that has not recorded since it was forked has no trace to end; and the lock may be held by a thread that it
+  // does not have.
+  if (!is_marked()) return;
+  ::pthread_mutex_lock(&process.start_stop_lock);
   stop();
-  ::pthread_mutex_unlock(&start_stop_lock);
+  ::pthread_mutex_unlock(&process.start_stop_lock);
+}
+
+int zerotax_trace_watch(void (*changed)(int on)) {
+  using namespace zerotax::recorder;
+  const Locked lock(process.registry_lock);
+  const unsigned count = watcher_count.load();
+  if (count == kMostWatchers) return ENOSPC;
+  watchers[count] = changed;
+  watcher_count.store(count + 1, std::memory_order_release);
+  return 0;
 }
 
 void zerotax_trace_flush(void) {
@@ -104,7 +159,10 @@ void zerotax_trace_flush(void) {
   if (!process.on.load() || !is_marked()) return;
   if (Ring* ring = own_ring(); ring != nullptr && ring->generation == process.generation.load()) {
     const SignalBlock block;
-    for (unsigned lane = 0; lane < kLanes; ++lane) complete_packet(*ring, lane);
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      // In a handler that has interrupted a record, the packet of that one stays open.
+      if (__atomic_load_n(&ring->lanes[lane].busy, __ATOMIC_RELAXED) == 0) complete_packet(*ring, lane);
+    }
   }
   drain_all();
 }
@@ -117,7 +175,7 @@ std::uint64_t zerotax_trace_lost(void) {
   const Locked lock(process.drain_lock);
   std::uint64_t lost = process.lost.load() + process.lost_of_ended.load();
   for (Ring* ring = process.rings.load(); ring != nullptr; ring = ring->next) {
-    if (ring->file == nullptr || ring->generation != process.generation.load()) continue;
+    if (ring->file == nullptr || ring->generation != generation_of_trace()) continue;
     for (LaneFile& lane : ring->file->lanes) lost += shared(lane.discarded).load();
   }
   return lost;

@@ -8,7 +8,9 @@
 #include <cstring>
 
 #include "format/packet.h"
+#include "process.h"
 #include "say.h"
+#include "selection.h"
 
 namespace zerotax::recorder {
 namespace {
@@ -50,6 +52,8 @@ struct Entry {
   std::uint32_t text = 0;
   std::uint32_t length = 0;
   std::atomic<std::uint32_t> record_bytes{0};
+  std::atomic<bool> skipped{false};
+  std::atomic<bool> trigger{false};
 };
 
 char* text = nullptr;
@@ -79,6 +83,12 @@ bool is_identifier(const char* name) {
 /// An event of the kernel is named as its tracepoint: "sched:sched_switch".
 bool is_type_name(const char* name) {
   return is_made_of(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
+}
+
+void judge(Entry& entry, const char* name) {
+  const bool trigger = is_listed(process.settings.until, name);
+  entry.trigger.store(trigger, std::memory_order_relaxed);
+  entry.skipped.store(!trigger && !is_wanted(process.settings.events, name), std::memory_order_relaxed);
 }
 
 /// A field, with padding before it if its offset is beyond what its alignment implies; `end` is where the previous
@@ -149,6 +159,7 @@ std::uint64_t add_type(const zerotax_type& type) {
   entry.length = static_cast<std::uint32_t>(body.length());
   std::memcpy(text + text_bytes, body.text(), body.length());
   text_bytes += body.length();
+  judge(entry, type.name);
   entry.record_bytes.store(static_cast<std::uint32_t>(padded(8 + std::uint64_t{type.bytes})),
                            std::memory_order_release);
   return ++count;
@@ -156,6 +167,28 @@ std::uint64_t add_type(const zerotax_type& type) {
 
 std::uint64_t record_bytes(std::uint64_t number) {
   return entries == nullptr || number > kMostTypes ? 0 : entries[number].record_bytes.load(std::memory_order_acquire);
+}
+
+bool is_skipped(std::uint64_t number) {
+  return entries != nullptr && number <= kMostTypes && entries[number].skipped.load(std::memory_order_relaxed);
+}
+
+bool is_trigger(std::uint64_t number) {
+  return entries != nullptr && number <= kMostTypes && entries[number].trigger.load(std::memory_order_relaxed);
+}
+
+bool judge_types() {
+  constexpr const char* kBefore = "  name = \"";  // what describe() begins with
+  bool any = false;
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    Entry& entry = entries[number];
+    const char* const begin = text + entry.text + std::strlen(kBefore);
+    char name[256] = "";
+    std::memcpy(name, begin, std::strcspn(begin, "\""));  // shorter than 256: is_identifier()
+    judge(entry, name);
+    any = any || entry.trigger.load(std::memory_order_relaxed);
+  }
+  return any;
 }
 
 const char* types_text() { return text == nullptr ? "" : text; }

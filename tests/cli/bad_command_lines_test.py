@@ -793,6 +793,71 @@ trace summary trace --json - --perfetto -                     | both write
 trace summary trace --json trace/process/metadata             | overwrite
 trace functions absent                                        | absent
 trace functions trace --json trace/process/stream-0           | overwrite
+trace functions trace --filter ''                             | --filter
+trace functions trace -F                                      | --filter
+trace functions trace --not ''                                | --not
+trace functions trace --object ''                             | --object
+trace functions trace --not-object ''                         | --not-object
+trace functions trace --not-objet x                           | did you mean --not-object?
+trace functions trace --depth 0                               | --depth
+trace functions trace --depth x                               | x
+trace functions trace --depth 3                               | --tree
+trace functions trace --tree yes                              | yes
+trace functions --diff                                        | --diff
+trace functions --diff trace                                  | no trace
+trace functions --diff absent trace                           | absent
+trace functions --diff '' trace                               | --diff
+trace functions --diff full trace                             | full
+trace functions --diff trace trace trace                      | trace
+trace functions --diff trace trace --tree                     | --tree
+trace functions --diff trace trace --perfetto x               | --perfetto
+trace functions --diff trace trace --json trace/process/metadata| overwrite
+trace run --until '' -- ./program                             | --until
+trace run --until x-y -o new -- ./program                     | x-y
+trace run --until kernel_exec -o new -- ./program             | kernel_exec
+trace run --until x --kernel -o new -- ./program              | --kernel
+trace run --until '5 faults' -o new -- ./program              | 100 faults in 10ms
+trace run --until '0 faults in 1ms' -o new -- ./program       | 0 faults
+trace run --until '-1 faults in 1ms' -o new -- ./program      | -1 faults
+trace run --until '5 faults in 1h' -o new -- ./program        | 1h
+trace run --until '5 faults in 0ms' -o new -- ./program       | 0ms
+trace run --until '5 faults in 1ms x' -o new -- ./program     | 1ms x
+trace run --until '5 forks in 1ms' -o new -- ./program        | forks
+trace start                                                   | --pid
+trace start --pid                                             | --pid
+trace start --pid 0                                           | --pid
+trace start --pid -1                                          | --pid
+trace start --pid x                                           | x
+trace start --pid 99999999                                    | 99999999
+trace start --pid 1 --out ''                                  | --out
+trace start --pid 1 -o run.json                               | run.json
+trace start --pid 1 --buffer ''                               | --buffer
+trace start --pid 1 --buffer 1KiB                             | 64KiB to 4GiB
+trace start --pid 1 --buffer 5GiB                             | 64KiB to 4GiB
+trace start --pid 1 --buffer 16M                              | did you mean 16MiB or 16MB?
+trace start --pid 1 --mode lots                               | choose lost or overwrite
+trace start --pid 1 --drain no                                | choose
+trace start --pid 1 --clock hpet                              | choose
+trace start --pid 1 --event ''                                | --event
+trace start --pid 1 --event 'a b'                             | a b
+trace start --pid 1 --event a,b                               | a,b
+trace start --pid 1 --not-event '!x'                          | !x
+trace start --pid 1 --until x.y                               | x.y
+trace start --pid 1 --until kernel_fork                       | kernel_fork
+trace start --pid 1 --control ''                              | --control
+trace start --pid 1 --control full                            | no recorder
+trace start --pid 1 -- x                                      | --
+trace start --pid 1 extra                                     | extra
+trace stop                                                    | --pid
+trace stop --pid 0                                            | --pid
+trace stop --pid 1 -o x                                       | -o
+trace stop --pid 1 --json full                                | full
+trace stop --pid 1 --control full                             | no recorder
+trace status                                                  | --pid
+trace status --pid 99999999                                   | 99999999
+trace status --pid 1 --control absent                         | no recorder
+trace status --pid 1 --buffer 1MiB                            | --buffer
+trace status --pid 1 --json a --json b                        | --json
 trace repair                                                  | no trace
 trace repair absent                                           | absent
 trace repair full                                             | full

@@ -301,9 +301,10 @@ def folder_cases():
 
 
 def trace_cases():
-    return [(f"trace {action}: {damage}", f"trace/{file}", spoil, ["trace", action, "trace"], "trace")
-            for damage, (file, spoil) in TRACES.items()
-            for action in ("list", "print", "summary", "functions", "repair")]
+    actions = {action: [action, "trace"] for action in ("list", "print", "summary", "functions", "repair")}
+    actions["functions --diff"] = ["functions", "--diff", "trace", "trace"]
+    return [(f"trace {action}: {damage}", f"trace/{file}", spoil, ["trace", *words], "trace")
+            for damage, (file, spoil) in TRACES.items() for action, words in actions.items()]
 
 
 def cases():

@@ -34,18 +34,29 @@ enum zerotax_trace_drain {
   ZEROTAX_TRACE_DRAIN_OFF = 3,    /* nobody until the thread ends, flush or stop: with OVERWRITE, a flight recorder */
 };
 
+/* Programs that were written before a member was added need not name it. */
+#ifdef __cplusplus
+#define ZEROTAX_IF_NOT_GIVEN_ = nullptr
+#else
+#define ZEROTAX_IF_NOT_GIVEN_
+#endif
+
 /* 0 or NULL: the value of the environment variable, or else the default. */
 struct zerotax_trace_options {
   const char* directory; /* ZEROTAX_TRACE_DIR: created if needed, with a folder for each process in it */
   size_t buffer_bytes;   /* ZEROTAX_TRACE_BUFFER: per thread, 64 KiB to 4 GiB; 4 MiB by default */
   int mode;              /* ZEROTAX_TRACE_MODE: lost, overwrite */
   int drain;             /* ZEROTAX_TRACE_DRAIN: thread, self, off */
-  int monotonic;         /* ZEROTAX_TRACE_CLOCK=monotonic (or tsc): 1: CLOCK_MONOTONIC although the TSC is usable */
+  int monotonic; /* ZEROTAX_TRACE_CLOCK=monotonic (or tsc): 1: CLOCK_MONOTONIC although the TSC is usable; -1: not */
+  const char* events ZEROTAX_IF_NOT_GIVEN_; /* ZEROTAX_TRACE_EVENTS: types to record, "a_*,!a_b"; all by default */
+  const char* until ZEROTAX_IF_NOT_GIVEN_;  /* ZEROTAX_TRACE_UNTIL: types whose first record ends the trace */
 };
 
 /* Starts recording. If ZEROTAX_TRACE_DIR is in the environment, recording starts automatically. Returns 0, or an errno
  * value (also reported on stderr): EALREADY if already recording, EINVAL for an option out of range. Options may be
- * NULL. */
+ * NULL. With `until`, mode and drain are OVERWRITE and OFF unless given: the buffers hold the latest records, up to
+ * that one, and zerotax_trace_stop, or the program's end, writes them. With `events`, a record costs a call; one that
+ * is left out, a short one. Names of events may have * and ?. */
 ZEROTAX_PUBLIC_ int zerotax_trace_start(const struct zerotax_trace_options* options);
 
 /* Writes what was recorded and stops recording; done automatically when the program exits. What other threads record
@@ -64,6 +75,10 @@ ZEROTAX_PUBLIC_ void zerotax_record_at(struct zerotax_type* type, const void* by
 
 /* Whether a trace is being recorded. */
 ZEROTAX_PUBLIC_ int zerotax_trace_is_on(void);
+
+/* Calls `changed` with 1 after each start of a trace, and with 0 before it is stopped (not if `until` ended it), in the
+ * thread that does so: it may record, and must not start or stop. Returns 0, or ENOSPC after eight. */
+ZEROTAX_PUBLIC_ int zerotax_trace_watch(void (*changed)(int on));
 
 /* Number of this process's records that were not kept since the start: lost, overwritten, or not written. */
 ZEROTAX_PUBLIC_ uint64_t zerotax_trace_lost(void);

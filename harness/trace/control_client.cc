@@ -1,0 +1,167 @@
+#include "trace/control_client.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <thread>
+
+#include "base/error.h"
+#include "os/clock.h"
+#include "os/process_info.h"
+#include "trace/control_folder.h"
+
+namespace zerotax::trace {
+namespace {
+
+using recorder::ControlFile;
+using recorder::ControlState;
+
+constexpr std::int64_t kPatienceNs = 10'000'000'000;
+constexpr std::int64_t kStoppedNs = 200'000'000;  ///< patience with a process that is stopped: its threads do not run
+constexpr std::int64_t kLookNs = 50'000'000;      ///< between two looks whether the process is still there
+
+std::atomic_ref<std::uint32_t> state_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.state); }
+
+constexpr std::uint32_t state_word(ControlState state) { return static_cast<std::uint32_t>(state); }
+
+void wait_while(ControlFile& file, std::uint32_t state) {
+  const timespec look{0, kLookNs};
+  ::syscall(SYS_futex, &file.state, FUTEX_WAIT, state, &look, nullptr, 0);
+}
+
+void wake(ControlFile& file) { ::syscall(SYS_futex, &file.state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+
+/// A text that another process wrote.
+template <std::size_t N>
+std::string text_of(const char (&text)[N]) {
+  return {text, ::strnlen(text, N)};
+}
+
+}  // namespace
+
+ControlClient::ControlClient(pid_t pid, const std::string& folder) : pid_(pid) {
+  started_ = check_controllable(pid);
+  const std::string path = control_path(pid, folder);
+  file_ = UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file_) refuse_control_file(pid, path, errno);
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size != static_cast<off_t>(sizeof(ControlFile))) {
+    throw UsageError(fmt::format("'{}' was not made by this version's recorder", path),
+                     "use the zerotax and the recorder of one version");
+  }
+  void* memory = ::mmap(nullptr, sizeof(ControlFile), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (memory == MAP_FAILED) refuse_control_file(pid, path, errno);
+  control_ = static_cast<ControlFile*>(memory);
+  // The file of a process that was killed stays until another one gets its PID and a recorder.
+  if (std::memcmp(control_->magic, recorder::kControlMagic, sizeof control_->magic) != 0 ||
+      control_->started != started_) {
+    ::munmap(control_, sizeof(ControlFile));
+    refuse_control_file(pid, path, ENOENT);
+  }
+}
+
+ControlClient::~ControlClient() { ::munmap(control_, sizeof(ControlFile)); }
+
+bool ControlClient::is_alive() const {
+  const auto facts = process_facts(pid_);
+  return facts && facts->state != 'Z' && facts->state != 'X' && facts->start_ticks == started_;
+}
+
+bool ControlClient::is_stopped() const {
+  const auto facts = process_facts(pid_);
+  return facts && (facts->state == 'T' || facts->state == 't');
+}
+
+void ControlClient::lock() {
+  const std::int64_t begin = monotonic_ns();
+  while (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (monotonic_ns() - begin > kPatienceNs) {
+      throw MachineError(fmt::format("another zerotax trace is waiting for process {}", pid_), "try again later");
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kLookNs));
+  }
+}
+
+/// Until what another client began, and did not live to see, is done.
+void ControlClient::wait_for_turn() {
+  const std::int64_t begin = monotonic_ns();
+  for (;;) {
+    std::uint32_t state = state_of(*control_).load();
+    if (state == state_word(ControlState::kIdle)) return;
+    if (state == state_word(ControlState::kAnswered)) {
+      state_of(*control_).compare_exchange_strong(state, state_word(ControlState::kIdle));
+      continue;
+    }
+    if (state == state_word(ControlState::kClosed) || !is_alive()) {
+      throw UsageError(fmt::format("process {} has ended", pid_), "give --pid the PID of a running program");
+    }
+    if (monotonic_ns() - begin > kPatienceNs) {
+      throw MachineError(fmt::format("process {} is busy with an earlier request", pid_), "try again later");
+    }
+    wait_while(*control_, state);
+  }
+}
+
+void ControlClient::wait_for_answer() {
+  const std::int64_t begin = monotonic_ns();
+  bool told = false;
+  for (;;) {
+    std::uint32_t state = state_of(*control_).load();
+    if (state == state_word(ControlState::kAnswered)) return;
+    if (state == state_word(ControlState::kClosed) || !is_alive()) {
+      throw MachineError(fmt::format("process {} ended before it answered", pid_),
+                         "what it recorded is in its folder: zerotax trace list FOLDER");
+    }
+    const std::int64_t waited = monotonic_ns() - begin;
+    // Nothing has happened yet, and nothing will: a process that is stopped would act when it goes on.
+    const bool gives_up = waited > kPatienceNs || (waited > kStoppedNs && is_stopped());
+    if (state == state_word(ControlState::kRequested) && gives_up &&
+        state_of(*control_).compare_exchange_strong(state, state_word(ControlState::kIdle))) {
+      throw MachineError(fmt::format("process {} does not answer", pid_),
+                         "is it stopped (state T in ps)? let it continue: kill -CONT");
+    }
+    if (state == state_word(ControlState::kTaken) && waited > 2'000'000'000 && !told) {
+      told = true;
+      fmt::print(stderr, "process {} is writing its buffers ...\n", pid_);
+    }
+    wait_while(*control_, state);
+  }
+}
+
+ControlAnswer ControlClient::ask(recorder::ControlAction action, const recorder::ControlOptions& wanted) {
+  lock();
+  wait_for_turn();
+  control_->wanted = wanted;
+  control_->action = static_cast<std::uint32_t>(action);
+  state_of(*control_).store(state_word(ControlState::kRequested));
+  wake(*control_);
+  wait_for_answer();
+  ControlAnswer answer;
+  answer.result = static_cast<recorder::ControlResult>(control_->result);
+  answer.message = text_of(control_->message);
+  answer.recording = static_cast<recorder::ControlRecording>(control_->recording);
+  answer.folder = text_of(control_->current.folder);
+  answer.events = text_of(control_->current.events);
+  answer.until = text_of(control_->current.until);
+  answer.buffer_bytes = control_->current.buffer_bytes;
+  answer.mode = control_->current.mode;
+  answer.drain = control_->current.drain;
+  answer.monotonic = control_->current.monotonic != 0;
+  answer.lost = control_->lost;
+  state_of(*control_).store(state_word(ControlState::kIdle));
+  ::flock(file_.get(), LOCK_UN);
+  return answer;
+}
+
+}  // namespace zerotax::trace

@@ -1,0 +1,89 @@
+#include "trace/function_filter.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/names.h"
+#include "base/nearest.h"
+#include "observe/symbols.h"
+
+namespace zerotax::trace {
+namespace {
+
+bool is_one_of(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+std::string without_parameters(const std::string& function) {
+  const std::size_t end = function.find_last_of(')');
+  // What stands behind the parameters is " const" and the like; a bracket within a template argument is no end.
+  if (end == std::string::npos || function.find_first_of(">:", end) != std::string::npos) return function;
+  int open = 0;
+  for (std::size_t at = end + 1; at-- > 0;) {
+    if (function[at] == ')') ++open;
+    if (function[at] == '(' && --open == 0) return at == 0 ? function : function.substr(0, at);
+  }
+  return function;
+}
+
+bool FunctionFilter::matches(const std::vector<std::string>& names, const std::vector<std::string>& candidates) {
+  bool found = false;
+  for (const std::string& name : names) {
+    for (const std::string& candidate : candidates) {
+      // A name is compared as it is first, because operator[] looks like a pattern.
+      if (candidate != name && ::fnmatch(name.c_str(), candidate.c_str(), 0) != 0) continue;
+      if (!is_one_of(matched_, name)) matched_.push_back(name);
+      found = true;
+    }
+  }
+  return found;
+}
+
+FunctionChoice FunctionFilter::choose(const Json& frame) {
+  const std::string name = frame_label(frame, true);
+  const std::string module = text_field(frame, "module", "");
+  const std::vector<std::string> names{name, without_parameters(name)};
+  const std::vector<std::string> files{file_name(module), module};
+  known_functions_.insert(names.back());
+  if (!module.empty()) known_objects_.insert(files.front());
+  FunctionChoice choice;
+  choice.begins = matches(functions, names) || functions.empty();
+  choice.ends = matches(not_functions, names);
+  const bool wanted = matches(objects, files) || objects.empty();
+  choice.shown = !matches(not_objects, files) && wanted;
+  return choice;
+}
+
+void FunctionFilter::check_matched(const char* option, const char* what, const std::vector<std::string>& names,
+                                   const std::set<std::string>& known) const {
+  for (const std::string& name : names) {
+    if (is_one_of(matched_, name)) continue;
+    throw UsageError(fmt::format("{} '{}' matches no {} in the trace", option, name, what),
+                     did_you_mean(name, {known.begin(), known.end()}) +
+                         "zerotax trace functions without filters lists what is there");
+  }
+}
+
+void FunctionFilter::check_all_matched() const {
+  if (known_functions_.empty()) return;
+  check_matched("--filter", "function", functions, known_functions_);
+  check_matched("--not", "function", not_functions, known_functions_);
+  check_matched("--object", "program or library", objects, known_objects_);
+  check_matched("--not-object", "program or library", not_objects, known_objects_);
+}
+
+Json FunctionFilter::json() const {
+  Json json;
+  json["functions"] = functions;
+  json["not_functions"] = not_functions;
+  json["objects"] = objects;
+  json["not_objects"] = not_objects;
+  return json;
+}
+
+}  // namespace zerotax::trace

@@ -1,0 +1,51 @@
+#include "trace/verbs.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/subcommand.h"
+#include "trace/perfetto.h"
+
+namespace zerotax::trace {
+
+void refuse_program_words(const std::string& verb) {
+  if (Subcommand::program_words().empty()) return;
+  throw UsageError(fmt::format("zerotax trace {} does not run a program, but -- is given", verb),
+                   "leave out -- and everything after it, or use zerotax trace run");
+}
+
+void check_trace_given(const std::string& verb, const std::string& folder) {
+  if (!folder.empty()) return;
+  throw UsageError("no trace is given", fmt::format("give its folder, as in zerotax trace {} FOLDER", verb));
+}
+
+std::vector<NamedPath> trace_files(const std::string& folder) {
+  std::vector<NamedPath> files;
+  std::error_code failure;
+  if (!std::filesystem::is_directory(folder, failure)) return files;
+  for (const std::string& process : ctf_process_folders(folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(process, failure)) {
+      const std::string name = entry.path().filename();
+      if (name == "metadata" || name.starts_with("stream-") || name.starts_with(recorder::kRingPrefix)) {
+        files.push_back({"a file of the trace", entry.path()});
+      }
+    }
+  }
+  return files;
+}
+
+void write_perfetto_file(const std::string& path, CtfTrace& trace) {
+  if (path.empty()) return;
+  const bool standard = path == "-";
+  std::FILE* file = standard ? stdout : std::fopen(path.c_str(), "w");
+  if (file == nullptr) throw UsageError(fmt::format("'{}' cannot be written", path), "name another file");
+  write_perfetto(trace, file);
+  const bool failed = std::ferror(file) != 0;
+  if ((standard ? std::fflush(file) : std::fclose(file)) != 0 || failed) {
+    throw UsageError(fmt::format("'{}' could not be written completely", path), "free some space");
+  }
+}
+
+}  // namespace zerotax::trace

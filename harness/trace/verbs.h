@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/arguments.h"
+#include "core/output_paths.h"
+#include "trace/ctf_trace.h"
+
+namespace zerotax::trace {
+
+/// A verb of `zerotax trace` with a file of its own, <verb>_command.cc.
+struct TraceVerb {
+  Arguments arguments;
+  std::function<ExitStatus()> act;
+};
+
+TraceVerb functions_verb(Arguments& arguments);
+std::vector<TraceVerb> control_verbs(Arguments& arguments);  ///< start, stop, status
+
+// What verbs share.
+
+/// Throws UsageError if there is a command after --.
+void refuse_program_words(const std::string& verb);
+/// Throws UsageError if no folder is given.
+void check_trace_given(const std::string& verb, const std::string& folder);
+/// The files of a trace, which no output may overwrite; none if there is no such folder. Throws UsageError if there is
+/// nothing of a trace in it.
+std::vector<NamedPath> trace_files(const std::string& folder);
+/// Writes the events for ui.perfetto.dev; nothing if `path` is empty. Throws UsageError if that fails.
+void write_perfetto_file(const std::string& path, CtfTrace& trace);
+
+}  // namespace zerotax::trace
