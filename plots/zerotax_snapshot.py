@@ -19,6 +19,11 @@ LOOKS = {
     "shared_stop": Style("#56B4E9", "P", "-"),
     "copy_first": Style("#F7AD1E", "X", "-"),
     "uffd_wp": Style("#6B6B6B", "<", "-"),
+    "fork_populate": Style("#8FB8DE", "p", "-"),
+    "munmap_populate": Style("#E8A87C", "h", "-"),
+    "fork_touch": Style("#A05195", "*", "-"),
+    "fork_mprotect": Style("#B3B3B3", "d", "-"),
+    "fork_collapse": Style("#3D6B35", ">", "-"),
 }
 
 

@@ -26,6 +26,7 @@ constexpr const char* kExamples =
     "  zerotax snapshot --size 256MiB --alternative none --alternative fork --alternative uffd_wp\n"
     "  zerotax snapshot --allocator mine=./libmine.so --json snapshot.json --svg snapshot.svg\n"
     "  zerotax snapshot --size 64MiB --hold 0.5\n"
+    "  zerotax snapshot --size 256MiB --remedies    # for the faults after the child's end\n"
     "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
 
 struct Options {
@@ -33,6 +34,7 @@ struct Options {
   std::string size = "1GiB";
   std::string batch = "2MiB";
   std::vector<std::string> alternatives;
+  bool remedies = false;
   std::string svg;
   std::string read;
   SnapshotPlan plan;
@@ -44,7 +46,12 @@ SnapshotPlan plan_of(const Options& options) {
   plan.parameters.batch_bytes = parse_size(options.batch);
   plan.timeout_s = options.measure.timeout_s;
   check_snapshot(plan.parameters);
-  plan.alternatives = chosen_alternatives(options.alternatives);
+  std::vector<std::string> names = options.alternatives;
+  if (options.remedies) {
+    const std::vector<std::string> more = remedy_names();
+    names.insert(names.begin(), more.begin(), more.end());
+  }
+  plan.alternatives = chosen_alternatives(names);
   const auto& words = options.measure.allocators;
   plan.allocators = resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
   return plan;
@@ -115,14 +122,13 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .in_range(0.0, 1.0);
   arguments
       .option("--alternative", options->alternatives,
-              "way to take the snapshot (repeatable; default: all; an unknown name lists them)")
+              "way to take the snapshot (repeatable; default: all but those on request; an unknown name lists them)")
       .shown_as("NAME")
-      .completed_by([] {
-        std::vector<std::string> names;
-        for (const SnapshotAlternative& each : chosen_alternatives({})) names.push_back(each.name);
-        return names;
-      })
+      .completed_by(alternative_names)
       .repeatable();
+  arguments.flag("--remedies", options->remedies,
+                 "measure what can be done about the writers' faults after the child's end, beside fork and "
+                 "fork_munmap");
   options->plan.repeat = kUsualRounds;
   add_rounds(arguments, options->plan.repeat, "").in_range(1, 1000).with_default();
   arguments.formerly("--repeat", "--rounds");

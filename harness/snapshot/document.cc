@@ -56,10 +56,33 @@ Json part_of(const SnapshotStep& step, const SnapshotRun& run) {
   }
 }
 
+Figure figure_of(const char* name) {
+  return [name](const SnapshotRun& run) { return run.figure(name); };
+}
+
+/// CPU time and faults of the held runs: of the writers once they went on, and of the helper.
+Json after_end_json(const std::vector<SnapshotRun>& runs) {
+  if (runs.empty()) return not_available(kNotRun);
+  Json json{{"runs", runs.size()},
+            {"writers_user_ns", spread_json(runs, figure_of("resumed_user_ns"))},
+            {"writers_system_ns", spread_json(runs, figure_of("resumed_system_ns"))},
+            {"writers_faults", spread_json(runs, figure_of("resumed_faults"))},
+            {"helper", not_available("it has no helper thread")}};
+  if (!runs.front().has("helper_tid")) return json;
+  json["helper"] = {
+      {"wall_ns",
+       spread_json(runs, [](const SnapshotRun& run) { return run.figure("helper_end_ns") - run.figure("helper_begin_ns"); })},
+      {"user_ns", spread_json(runs, figure_of("helper_user_ns"))},
+      {"system_ns", spread_json(runs, figure_of("helper_system_ns"))},
+      {"faults", spread_json(runs, figure_of("helper_faults"))},
+      {"failed_bytes", spread_json(runs, figure_of("helper_failed_bytes"))}};
+  return json;
+}
+
 Json without_figures(Json json, const std::string& why) {
   for (const char* figure :
        {"has_child", "writers_wall_ns", "slowdown", "writers_user_ns", "writers_system_ns", "stopped_ns", "snapshot_ns",
-        "checked_elements", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
+        "checked_elements", "after_end", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
     json[figure] = not_available(why);
   }
   return json;
@@ -88,7 +111,7 @@ const SnapshotReport::Result& SnapshotReport::at(std::size_t allocator, std::siz
 bool SnapshotReport::take(const SnapshotStep& step, const SnapshotRun& run) {
   Result& result = results_[step.allocator * plan_.alternatives.size() + step.alternative];
   // Watching slows a program down: a timeout then says nothing about the alternative.
-  const bool watched = step.pass != SnapshotPass::kTiming;
+  const bool watched = step.pass != SnapshotPass::kTiming || step.held;
   const bool only_this = watched && (run.status == "timeout" || run.status == "not_watched");
   if (!only_this) {
     result.status = run.status;
@@ -96,7 +119,7 @@ bool SnapshotReport::take(const SnapshotStep& step, const SnapshotRun& run) {
   }
   switch (step.pass) {
     case SnapshotPass::kTiming:
-      if (run.ok()) result.timing.push_back(run);
+      if (run.ok()) (step.held ? result.held_timing : result.timing).push_back(run);
       break;
     case SnapshotPass::kMemory:
       result.memory = part_of(step, run);
@@ -125,7 +148,6 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   json["runs"] = result.timing.size();
   if (json["status"] != "ok")
     return without_figures(json, fmt::format("{}: {}", json["status"].get<std::string>(), reason));
-  const auto figure = [](const char* name) { return [name](const SnapshotRun& run) { return run.figure(name); }; };
   json["has_child"] = result.has_child;
   json["writers_wall_ns"] = spread_json(result.timing, wall_ns);
   json["slowdown"] = not_available("the alternative none was not measured");
@@ -134,8 +156,8 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
     if (plan_.alternatives[i].name != "none" || none.status != "ok") continue;
     json["slowdown"] = median_wall(result.timing) / median_wall(none.timing);
   }
-  json["writers_user_ns"] = spread_json(result.timing, figure("writers_user_ns"));
-  json["writers_system_ns"] = spread_json(result.timing, figure("writers_system_ns"));
+  json["writers_user_ns"] = spread_json(result.timing, figure_of("writers_user_ns"));
+  json["writers_system_ns"] = spread_json(result.timing, figure_of("writers_system_ns"));
   json["stopped_ns"] = spread_json(
       result.timing, [](const SnapshotRun& run) { return run.figure("released_ns") - run.figure("stopped_ns"); });
   const bool snapshot = result.checked_elements > 0;
@@ -146,6 +168,8 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
                         [](const SnapshotRun& run) { return run.figure("complete_ns") - run.figure("stopped_ns"); })
           : none;
   json["checked_elements"] = snapshot ? Json(result.checked_elements) : none;
+  json["after_end"] =
+      result.has_child ? after_end_json(result.held_timing) : not_available("it has no child to wait for");
   json["memory"] = result.memory;
   json["faults"] = result.faults;
   const Json no_child = not_available("it has no child to wait for");
@@ -171,7 +195,10 @@ Json SnapshotReport::json(bool complete, const std::string& started, const std::
   json["parameters"]["hold"] = parameters.hold < 0 ? Json(nullptr) : Json(parameters.hold);
   json["alternatives"] = Json::array();
   for (const SnapshotAlternative& alternative : plan_.alternatives) {
-    json["alternatives"].push_back({{"name", alternative.name}, {"summary", alternative.summary}});
+    json["alternatives"].push_back(
+        {{"name", alternative.name},
+         {"summary", alternative.summary},
+         {"remedy_of", alternative.remedy_of.empty() ? Json(nullptr) : Json(alternative.remedy_of)}});
   }
   json["results"] = Json::array();
   for (std::size_t i = 0; i < plan_.allocators.size(); ++i) {

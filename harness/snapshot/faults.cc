@@ -47,11 +47,14 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   ClassCounts after;
   ClassCounts elsewhere;
   ClassCounts child;
+  ClassCounts helper;
   Timeline timeline(end - begin);
   for (const SnapshotFault& fault : run.faults) {
     if (fault.time_ns < begin || fault.time_ns > end) continue;
     if (fault.pid != run.figure("pid")) {
       child.add(fault.kind);
+    } else if (run.has("helper_tid") && fault.tid == run.figure("helper_tid")) {
+      helper.add(fault.kind);
     } else if (fault.address < array.begin || fault.address >= array.end) {
       elsewhere.add(fault.kind);
     } else {
@@ -66,8 +69,10 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   json["after_end"] = counts_json(after);
   json["elsewhere"] = counts_json(elsewhere);
   json["child"] = counts_json(child);
+  json["helper"] = run.has("helper_tid") ? counts_json(helper) : not_available("it has no helper thread");
   json["traced"] = before.all() + after.all() + elsewhere.all();
-  json["counted"] = run.figure("window_faults");
+  // What the helper's calls populate is counted as faults of its own, though no exception was taken.
+  json["counted"] = run.figure("window_faults") - run.figure("helper_faults");
   json["pages"] = array.bytes() / kPageBytes;
   json["exclusive_pages"] = run.has("exclusive_pages") ? Json(run.figure("exclusive_pages"))
                                                        : not_available("there was no child to wait for");

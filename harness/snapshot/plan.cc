@@ -31,7 +31,7 @@ void check_number(const char* option, unsigned number, unsigned most) {
   throw UsageError(fmt::format("invalid {} {}", option, number), fmt::format("give 1 to {}", most));
 }
 
-/// The alternatives as the program lists them: NAME, KIND and SUMMARY, separated by tabs.
+/// The alternatives as the program lists them: NAME, KIND, what it is a remedy OF, and SUMMARY, separated by tabs.
 std::vector<SnapshotAlternative> all_alternatives() {
   ChildCommand command;
   command.program = probe_folder() + "/fork-snapshot";
@@ -45,9 +45,9 @@ std::vector<SnapshotAlternative> all_alternatives() {
   }
   std::vector<SnapshotAlternative> all;
   std::istringstream lines(child.output);
-  for (std::string name, kind, summary;
-       std::getline(std::getline(std::getline(lines, name, '\t'), kind, '\t'), summary);) {
-    all.push_back({name, summary, kind == "planted"});
+  for (std::string name, kind, of, summary;
+       std::getline(std::getline(std::getline(std::getline(lines, name, '\t'), kind, '\t'), of, '\t'), summary);) {
+    all.push_back({name, summary, kind == "planted", kind == "remedy", of == "-" ? "" : of});
   }
   // The others are compared with it.
   std::stable_partition(all.begin(), all.end(), [](const SnapshotAlternative& each) { return each.name == "none"; });
@@ -82,12 +82,8 @@ void check_snapshot(const SnapshotParameters& parameters) {
 
 std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names) {
   std::vector<SnapshotAlternative> all = all_alternatives();
-  std::vector<std::string> known;
-  for (const SnapshotAlternative& each : all) {
-    if (!each.planted) known.push_back(each.name);
-  }
   if (names.empty()) {
-    std::erase_if(all, [](const SnapshotAlternative& each) { return each.planted; });
+    std::erase_if(all, [](const SnapshotAlternative& each) { return each.planted || each.on_request; });
     return all;
   }
   std::vector<SnapshotAlternative> chosen;
@@ -95,11 +91,33 @@ std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::stri
     const auto same = [&](const SnapshotAlternative& each) { return each.name == name; };
     const auto found = std::find_if(all.begin(), all.end(), same);
     if (found == all.end()) {
-      refuse_word(fmt::format("unknown alternative '{}'", name), name, known);
+      refuse_word(fmt::format("unknown alternative '{}'", name), name, alternative_names());
     }
     if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(*found);
   }
   return chosen;
+}
+
+std::vector<std::string> remedy_names() {
+  const std::vector<SnapshotAlternative> all = all_alternatives();
+  std::vector<std::string> names{"none"};
+  for (const SnapshotAlternative& ill : all) {
+    const auto is_remedy = [&](const SnapshotAlternative& each) { return each.remedy_of == ill.name; };
+    if (std::none_of(all.begin(), all.end(), is_remedy)) continue;
+    names.push_back(ill.name);
+    for (const SnapshotAlternative& each : all) {
+      if (is_remedy(each)) names.push_back(each.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> alternative_names() {
+  std::vector<std::string> names;
+  for (const SnapshotAlternative& each : all_alternatives()) {
+    if (!each.planted) names.push_back(each.name);
+  }
+  return names;
 }
 
 }  // namespace zerotax::snapshot

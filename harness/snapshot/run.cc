@@ -66,7 +66,7 @@ ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const st
     FaultTracerOptions options;
     options.interval_s = 3600;  // each fault is reported: intervals are not needed
     options.each = [&](const Fault& fault, FaultClass kind) {
-      run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind});
+      run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind, fault.tid});
     };
     FaultTracer tracer(options);
     ChildResult child = run_child(command, stop);

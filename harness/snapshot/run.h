@@ -30,12 +30,20 @@ void check_snapshot(const SnapshotParameters& parameters);
 struct SnapshotAlternative {
   std::string name;
   std::string summary;
-  bool planted = false;  ///< wrong on purpose, for tests
+  bool planted = false;     ///< wrong on purpose, for tests
+  bool on_request = false;  ///< not measured where none is named
+  std::string remedy_of;    ///< the alternative whose faults after the child's end it removes; empty: it is no remedy
 };
 
-/// The alternatives of these names, or all that are not planted, "none" first, as the program lists them. Throws
-/// UsageError for an unknown name, MachineError if this build lacks the program.
+/// The alternatives of these names, or all that are not planted or measured on request only, "none" first, as the
+/// program lists them. Throws UsageError for an unknown name, MachineError if this build lacks the program.
 std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names);
+
+/// "none", and each alternative that there are remedies of, followed by these. Throws as chosen_alternatives.
+std::vector<std::string> remedy_names();
+
+/// All names that are not planted.
+std::vector<std::string> alternative_names();
 
 /// What one run measures.
 enum class SnapshotPass {
@@ -51,6 +59,7 @@ struct SnapshotFault {
   std::uint64_t address;
   pid_t pid;
   FaultClass kind;
+  pid_t tid = 0;
 };
 
 /// A sample of the run.

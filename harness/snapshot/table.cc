@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -8,9 +10,12 @@
 namespace zerotax::snapshot {
 namespace {
 
-constexpr const char* kRow = "{:<13}{:>9}{:>6}{:>9}{:>9}{:>9}{:>10}{:>7}{:>7}\n";
+constexpr const char* kRow = "{:<16}{:>8}{:>6}{:>8}{:>8}{:>9}{:>10}{:>7}{:>7}\n";
+constexpr const char* kAfterRow = "{:<16}{:>9}{:>9}{:>13}{:>13}{:>11}\n";
 
 std::string time(const Json& figure) { return is_not_available(figure) ? "n/a" : format_ns(figure.at("median")); }
+
+std::string signed_time(double ns) { return (ns < 0 ? "-" : "") + format_ns(std::abs(ns)); }
 
 std::string faults(const Json& result, const char* kind) {
   const Json& found = result.at("faults");
@@ -28,6 +33,38 @@ std::string row(const Json& result) {
                      is_not_available(result.at("snapshot_ns")) ? "-" : time(result.at("snapshot_ns")),
                      is_not_available(memory) ? "n/a" : "+" + format_size(added_bytes(result)),
                      faults(result, "copies"), faults(result, "reuses"));
+}
+
+std::string after_row(const Json& result) {
+  const Json& after = result.at("after_end");
+  const Json& held = result.at("faults_held");
+  const Json& helper = after.at("helper");
+  const Json& remedy = result.at("remedy");
+  return fmt::format(kAfterRow, result.at("alternative").get<std::string>(),
+                     is_not_available(held) ? "n/a" : held.at("after_end").at("reuses").dump(),
+                     fmt::format("{:.0f}", after.at("writers_faults").at("median").get<double>()),
+                     time(after.at("writers_system_ns")), is_not_available(helper) ? "-" : time(helper.at("system_ns")),
+                     is_not_available(remedy) ? "-" : signed_time(remedy.at("saved_ns")));
+}
+
+/// What the writers and the helper do once the child has ended: of those with a child, if there is a remedy among them.
+std::string after_table(const Json& snapshot) {
+  std::string rows;
+  bool remedy = false;
+  const Json& results = snapshot.at("results");
+  for (const Json& result : results) {
+    if (result.at("allocator") != results.front().at("allocator") || result.at("status") != "ok") continue;
+    if (!result.contains("after_end") || is_not_available(result.at("after_end"))) continue;
+    remedy = remedy || !is_not_available(result.at("remedy"));
+    rows += after_row(result);
+  }
+  if (!remedy) return "";
+  return fmt::format("\nAll writes after the child's end{}:\n",
+                     snapshot.at("advice").size() > 1
+                         ? fmt::format(" ({})", results.front().at("allocator").get<std::string>())
+                         : "") +
+         fmt::format(kAfterRow, "", "reuse", "faults", "kernel CPU", "kernel CPU", "saved by") +
+         fmt::format(kAfterRow, "alternative", "faults", "counted", "of writers", "of helper", "the remedy") + rows;
 }
 
 std::string allocator_of(const Json& result) {
@@ -60,6 +97,7 @@ std::string snapshot_table(const Json& snapshot) {
     }
     text += row(result);
   }
+  text += after_table(snapshot);
   std::string reasons;
   for (const Json& result : snapshot.at("results")) {
     if (result.at("status") == "ok") continue;

@@ -82,7 +82,11 @@ Json notes_of(const Json& snapshot) {
 
 void add_verdict(Json& snapshot) {
   const std::uint64_t array_bytes = snapshot.at("parameters").at("array_bytes");
-  for (Json& result : snapshot.at("results")) result["mark"] = mark_of(result, array_bytes);
+  for (Json& result : snapshot.at("results")) {
+    result["mark"] = mark_of(result, array_bytes);
+    result["remedy"] = remedy_json(snapshot, result);
+  }
+  snapshot["advice"] = advice_json(snapshot);
   snapshot["sentence"] = sentence_of(snapshot);
   snapshot["notes"] = notes_of(snapshot);
 }

@@ -725,6 +725,10 @@ snapshot --json full                                          | full
 snapshot --json a --svg a                                     | both write
 snapshot --json a --svg ./a                                   | both write
 snapshot --allocator m=libnever.so --svg libnever.so          | overwrite
+snapshot --remedies=maybe                                     | --remedies
+snapshot --remedies --alternative bogus                       | bogus
+snapshot --remedies --hold 2                                  | --hold
+snapshot --remedies --read absent                             | absent
 snapshot -- ./program                                         | --
 clients extra                                                 | extra
 clients --client bogus                                        | bogus

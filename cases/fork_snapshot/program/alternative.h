@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control.h"
+#include "helper.h"
 
 namespace snapshot {
 
@@ -29,13 +30,25 @@ class Alternative {
   virtual void begin(Job&) {}
   /// Writers run again. Returns when the snapshot is complete and nothing of its making is left.
   virtual void finish(Job&) {}
+  /// With a hold below 1: its share is copied, and the writers are about to go on.
+  virtual void held(Job&) {}
+  /// The child was waited for. What is done to spare the writers their faults from now on, on a helper thread, which
+  /// has ended when this returns.
+  virtual void after_end(Job&) {}
+  /// That thread; null if there is none.
+  [[nodiscard]] virtual const Helper* helper() const { return nullptr; }
 };
 
 /// One static object of this kind in alternatives/<name>.cc, and nothing else, adds an alternative.
 struct Registration {
-  enum class Kind { kPublic, kPlanted };
+  enum class Kind {
+    kPublic,   ///< measured where none is named
+    kRemedy,   ///< measured on request: a remedy for the faults after the child's end
+    kPlanted,  ///< wrong on purpose, for tests
+  };
+  /// `of`: the alternative that it is a remedy of; null for all others.
   Registration(const char* name, const char* summary, std::function<std::unique_ptr<Alternative>()> make,
-               Kind kind = Kind::kPublic);
+               Kind kind = Kind::kPublic, const char* of = nullptr);
 };
 
 struct Registered {
@@ -43,6 +56,7 @@ struct Registered {
   std::string summary;
   std::function<std::unique_ptr<Alternative>()> make;
   Registration::Kind kind;
+  std::string of;  ///< empty: it is no remedy
 };
 
 /// All, by name.

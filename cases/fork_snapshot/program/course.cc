@@ -38,6 +38,8 @@ void finish(Alternative& alternative, Job& job, Course& course) {
   alternative.finish(job);
   course.gone_ns = zerotax::monotonic_ns();
   if (job.parameters.pagemap && job.control->child != 0) course.exclusive_pages = exclusive_pages(job);
+  alternative.after_end(job);
+  course.remedied_ns = zerotax::monotonic_ns();
 }
 
 }  // namespace
@@ -55,6 +57,7 @@ Course run_course(Alternative& alternative, Job& job, Writers& writers) {
     finish(alternative, job, course);
   } else if (hold > 0) {
     wait_until([&] { return job.control->batches_done >= job.parameters.held_batches() || child_has_ended(job); });
+    alternative.held(job);
   }
   course.went_on_ns = hold < 0 ? course.released_ns : zerotax::monotonic_ns();
   writers.go_on();

@@ -20,6 +20,7 @@ struct Course {
   std::int64_t released_ns = 0;                  ///< what the alternative does at that instant is done
   std::int64_t went_on_ns = 0;                   ///< later than that only with a hold
   std::int64_t gone_ns = 0;                      ///< the child was waited for, or the copying threads were joined
+  std::int64_t remedied_ns = 0;                  ///< what the alternative does after that is done
   FaultCount before;                             ///< when all writers stood still
   FaultCount after;                              ///< when all writers had ended
   std::optional<std::uint64_t> exclusive_pages;  ///< of the array, when the child had ended

@@ -1,6 +1,5 @@
 #include "forked_child.h"
 
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,13 +9,9 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "remedied_child.h"
+
 namespace snapshot {
-namespace {
-
-constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, include/uapi/asm-generic/mman-common.h
-
-}  // namespace
-
 void ForkedChild::begin(Job& job) {
   const pid_t pid = ::fork();
   if (pid < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
@@ -30,7 +25,7 @@ void ForkedChild::be_child(const Job& job) {
   Checkpointers(job, [&](Batch batch) {
     // The pages are there, but not in the child's page tables: in one call rather than by a fault each (Linux 5.14;
     // where there is no such call, by a fault each).
-    ::madvise(job.copy + batch.offset, batch.bytes, kPopulateWrite);
+    populate_for_writing(job.copy + batch.offset, batch.bytes);
     copy_bytes(job, batch);
     after_batch(job, batch);
   }).join();

@@ -37,6 +37,7 @@ void print_course(const Course& course) {
   print("released_ns", course.released_ns);
   print("went_on_ns", course.went_on_ns);
   print("gone_ns", course.gone_ns);
+  print("remedied_ns", course.remedied_ns);
   print("window_begin_ns", course.before.at_ns);
   print("window_end_ns", course.after.at_ns);
   print("window_faults", course.after.faults - course.before.faults);
@@ -48,6 +49,19 @@ void print_writers(const Writers& writers) {
   print("end_ns", writers.end_ns());
   print("writers_user_ns", writers.user_ns());
   print("writers_system_ns", writers.system_ns());
+  print("resumed_user_ns", writers.resumed().user_ns);
+  print("resumed_system_ns", writers.resumed().kernel_ns);
+  print("resumed_faults", writers.resumed().minor_faults);
+}
+
+void print_helper(const Helper& helper) {
+  print("helper_tid", std::int64_t{helper.tid()});
+  print("helper_begin_ns", helper.begin_ns());
+  print("helper_end_ns", helper.end_ns());
+  print("helper_user_ns", helper.usage().user_ns);
+  print("helper_system_ns", helper.usage().kernel_ns);
+  print("helper_faults", helper.usage().minor_faults);
+  print("helper_failed_bytes", helper.failed_bytes());
 }
 
 void print_memory(const MemorySampler& sampler) {
@@ -97,15 +111,28 @@ void run(Alternative& alternative, const Parameters& parameters) {
   print("told_by_sharing", std::int64_t{alternative.told_by_sharing() ? 1 : 0});
   print_course(course);
   print_writers(writers);
+  if (alternative.helper() != nullptr) print_helper(*alternative.helper());
   if (sampler) print_memory(*sampler);
   if (alternative.takes_snapshot()) print_verdict(verify(job, writers.positions()));
   std::printf("status=ok\n");
 }
 
+const char* word_of(Registration::Kind kind) {
+  switch (kind) {
+    case Registration::Kind::kPublic:
+      return "public";
+    case Registration::Kind::kRemedy:
+      return "remedy";
+    case Registration::Kind::kPlanted:
+      break;
+  }
+  return "planted";
+}
+
 int list() {
   for (const Registered& entry : all_alternatives()) {
-    const char* kind = entry.kind == Registration::Kind::kPublic ? "public" : "planted";
-    std::printf("%s\t%s\t%s\n", entry.name.c_str(), kind, entry.summary.c_str());
+    std::printf("%s\t%s\t%s\t%s\n", entry.name.c_str(), word_of(entry.kind),
+                entry.of.empty() ? "-" : entry.of.c_str(), entry.summary.c_str());
   }
   return 0;
 }

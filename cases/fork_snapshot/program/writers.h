@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control.h"
+#include "os/thread_usage.h"
 
 namespace snapshot {
 
@@ -38,6 +39,8 @@ class Writers {
   [[nodiscard]] std::int64_t end_ns() const { return end_ns_; }      ///< of the last one
   [[nodiscard]] std::int64_t user_ns() const { return user_ns_; }    ///< CPU time of all together
   [[nodiscard]] std::int64_t system_ns() const { return system_ns_; }
+  /// Of all together, from when each went on to its end.
+  [[nodiscard]] const zerotax::ThreadUsage& resumed() const { return resumed_; }
 
  private:
   void work(unsigned number);
@@ -57,6 +60,7 @@ class Writers {
   std::int64_t end_ns_ = 0;
   std::int64_t user_ns_ = 0;
   std::int64_t system_ns_ = 0;
+  zerotax::ThreadUsage resumed_;
 };
 
 }  // namespace snapshot
