@@ -104,6 +104,35 @@ std::string in_brief(const Json& result) {
   return sentence(text + ".");
 }
 
+/// Whether the child's unmapping worked; empty where it did, or where there is none.
+std::string unmapping(const Json& result) {
+  const Json child = result.value("child", not_available("an earlier version"));
+  if (is_not_available(child) || !child.at("unmap_error").is_string()) return "";
+  return sentence(fmt::format("{}: the child's munmap failed ({}); it unmapped {} of {}, and had the rest to its end.",
+                              result.at("alternative").get<std::string>(), child.at("unmap_error").get<std::string>(),
+                              format_count(number(child, "unmapped_batches")),
+                              format_counted(number(child, "batches"), "batch", "batches")));
+}
+
+/// What the private memory that the snapshot is copied to costs, and whom; empty where it is shared.
+std::string destination(const Json& result) {
+  const Json& faults = result.at("faults");
+  if (is_not_available(faults) || !faults.contains("destination")) return "";
+  const Json& found = faults.at("destination");
+  if (is_not_available(found)) return "";
+  const auto counts = [](const Json& part) {
+    return fmt::format("{} and {}", format_counted(number(part, "zero_fills"), "zero-fill fault"),
+                       format_counted(number(part, "copies"), "copy fault"));
+  };
+  const Json& child = result.at("child");
+  return sentence(fmt::format(
+      "{}: the {} pages of the snapshot's destination are private memory: {} in the parent, {} in the child. The "
+      "child's CPU time is {} in user mode and {} in the kernel.",
+      result.at("alternative").get<std::string>(), format_count(number(found, "pages")), counts(found.at("parent")),
+      counts(found.at("child")), format_ns(child.at("user_ns").at("median")),
+      format_ns(child.at("system_ns").at("median"))));
+}
+
 }  // namespace
 
 std::string snapshot_answers(const Json& snapshot) {
@@ -119,7 +148,9 @@ std::string snapshot_answers(const Json& snapshot) {
     for (const Json& result : snapshot.at("results")) {
       if (result.at("allocator") != allocator || result.at("status") != "ok") continue;
       if (result.at("has_child").get<bool>()) {
-        copying += copying.empty() ? is_it_copying_held(result) + is_it_copying(result) : in_brief(result);
+        const bool published = text_field(result, "baseline", "none") != "none";
+        copying += copying.empty() || published ? is_it_copying_held(result) + is_it_copying(result) : in_brief(result);
+        copying += unmapping(result) + destination(result);
       }
       if (!is_not_available(result.at("remedy"))) remedies += sentence(result.at("remedy").at("sentence"));
     }

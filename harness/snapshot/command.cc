@@ -27,6 +27,7 @@ constexpr const char* kExamples =
     "  zerotax snapshot --allocator mine=./libmine.so --json snapshot.json --svg snapshot.svg\n"
     "  zerotax snapshot --size 64MiB --hold 0.5\n"
     "  zerotax snapshot --size 256MiB --remedies    # for the faults after the child's end\n"
+    "  zerotax snapshot --published                 # 28 writers that start after the fork\n"
     "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
 
 struct Options {
@@ -35,6 +36,7 @@ struct Options {
   std::string batch = "2MiB";
   std::vector<std::string> alternatives;
   bool remedies = false;
+  bool published = false;
   std::string svg;
   std::string read;
   SnapshotPlan plan;
@@ -46,12 +48,20 @@ SnapshotPlan plan_of(const Options& options) {
   plan.parameters.batch_bytes = parse_size(options.batch);
   plan.timeout_s = options.measure.timeout_s;
   check_snapshot(plan.parameters);
+  plan.published.array_bytes = plan.parameters.array_bytes;
+  plan.published.batch_bytes = plan.parameters.batch_bytes;
+  plan.published.hold = plan.parameters.hold;
   std::vector<std::string> names = options.alternatives;
   if (options.remedies) {
     const std::vector<std::string> more = remedy_names();
     names.insert(names.begin(), more.begin(), more.end());
   }
+  if (options.published) {
+    const std::vector<std::string> more = published_names();
+    names.insert(names.end(), more.begin(), more.end());
+  }
   plan.alternatives = chosen_alternatives(names);
+  for (const SnapshotAlternative& each : plan.alternatives) check_snapshot(plan.parameters_of(each));
   const auto& words = options.measure.allocators;
   plan.allocators = resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
   return plan;
@@ -109,11 +119,13 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   add_size(arguments, options->size, "an array");
   arguments.formerly("--array", "--size");
   arguments.option("--batch", options->batch, "bytes to copy, and to unmap, at a time").shown_as("SIZE").with_default();
-  arguments.option("--writers", parameters.writers, "threads that write to the array").shown_as("N").with_default();
-  arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it").shown_as("N").with_default();
-  arguments.option("--passes", parameters.passes, "number of times the writers write the array")
-      .shown_as("N")
-      .with_default();
+  const Argument writers =
+      arguments.option("--writers", parameters.writers, "threads that write to the array").shown_as("N").with_default();
+  const Argument checkpointers =
+      arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it").shown_as("N").with_default();
+  const Argument passes = arguments.option("--passes", parameters.passes, "number of times the writers write the array")
+                              .shown_as("N")
+                              .with_default();
   arguments
       .option("--hold", parameters.hold,
               "hold the writers until this share of the array is copied, and copy the rest after they end "
@@ -129,6 +141,10 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.flag("--remedies", options->remedies,
                  "measure what can be done about the writers' faults after the child's end, beside fork and "
                  "fork_munmap");
+  arguments.flag("--published", options->published,
+                 fmt::format("measure the published program: fork, and then {} writers (or --writers), {} checkpointers, "
+                             "{} pass; private destination",
+                             kPublishedWriters, kPublishedCheckpointers, kPublishedPasses));
   options->plan.repeat = kUsualRounds;
   add_rounds(arguments, options->plan.repeat, "").in_range(1, 1000).with_default();
   arguments.formerly("--repeat", "--rounds");
@@ -136,7 +152,15 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   add_read(arguments, options->read);
   add_json(arguments, options->measure.json);
   arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
-  return [options] { return run(*options); };
+  return [=] {
+    const SnapshotParameters& given = options->plan.parameters;
+    SnapshotParameters& published = options->plan.published;
+    published.writers = writers.given() ? given.writers : kPublishedWriters;
+    published.checkpointers = checkpointers.given() ? given.checkpointers : kPublishedCheckpointers;
+    published.passes = passes.given() ? given.passes : kPublishedPasses;
+    published.sizes = kPublishedSizes;
+    return run(*options);
+  };
 }
 
 const Subcommand command("snapshot", "take a snapshot of memory while threads write to it, by fork and by alternatives",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/statistics.h"
 #include "snapshot/faults.h"
@@ -79,10 +80,23 @@ Json after_end_json(const std::vector<SnapshotRun>& runs) {
   return json;
 }
 
+/// The child's CPU time of the timing runs, and the batches that it unmapped in the last of them.
+Json child_json(const std::vector<SnapshotRun>& runs, std::uint64_t array_bytes, std::uint64_t batch_bytes) {
+  Json json{{"user_ns", spread_json(runs, figure_of("child_user_ns"))},
+            {"system_ns", spread_json(runs, figure_of("child_system_ns"))},
+            {"batches", (array_bytes + batch_bytes - 1) / batch_bytes}};
+  const SnapshotRun& last = runs.back();
+  const bool unmaps = last.has("unmapped_batches");
+  json["unmapped_batches"] = unmaps ? Json(last.figure("unmapped_batches")) : not_available("it unmaps nothing");
+  const int error = static_cast<int>(last.figure("unmap_error"));
+  json["unmap_error"] = error == 0 ? Json(nullptr) : Json(std::strerror(error));
+  return json;
+}
+
 Json without_figures(Json json, const std::string& why) {
   for (const char* figure :
        {"has_child", "writers_wall_ns", "slowdown", "writers_user_ns", "writers_system_ns", "stopped_ns", "snapshot_ns",
-        "checked_elements", "after_end", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
+ "checked_elements", "child", "after_end", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
     json[figure] = not_available(why);
   }
   return json;
@@ -132,7 +146,10 @@ bool SnapshotReport::take(const SnapshotStep& step, const SnapshotRun& run) {
       break;
   }
   result.has_child = result.has_child || run.figure("child") != 0;
-  if (run.ok()) result.checked_elements = run.figure("checked_elements");
+  // One that only a child can see is checked where no time is measured.
+  result.checked_elements = std::max(result.checked_elements, run.figure("checked_elements"));
+  result.takes_snapshot =
+      result.takes_snapshot || run.figure("takes_snapshot") != 0 || run.figure("checked_elements") > 0;
   return result.status == "ok";
 }
 
@@ -145,29 +162,39 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   json["status"] = result.status.empty() ? "skipped" : result.status;
   const std::string reason = result.status.empty() ? kNotRun : result.reason;
   json["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
+  const SnapshotParameters& parameters = plan_.parameters_of(plan_.alternatives[alternative]);
+  json["parameters"] = {{"writers", parameters.writers},
+                        {"checkpointers", parameters.checkpointers},
+                        {"passes", parameters.passes}};
+  json["baseline"] = plan_.alternatives[alternative].baseline;
   json["runs"] = result.timing.size();
   if (json["status"] != "ok")
     return without_figures(json, fmt::format("{}: {}", json["status"].get<std::string>(), reason));
   json["has_child"] = result.has_child;
   json["writers_wall_ns"] = spread_json(result.timing, wall_ns);
-  json["slowdown"] = not_available("the alternative none was not measured");
+  const std::string& baseline = plan_.alternatives[alternative].baseline;
+  json["slowdown"] = not_available(fmt::format("the alternative {} was not measured", baseline));
   for (std::size_t i = 0; i < plan_.alternatives.size(); ++i) {
     const Result& none = at(allocator, i);
-    if (plan_.alternatives[i].name != "none" || none.status != "ok") continue;
+    if (plan_.alternatives[i].name != baseline || none.status != "ok") continue;
     json["slowdown"] = median_wall(result.timing) / median_wall(none.timing);
   }
   json["writers_user_ns"] = spread_json(result.timing, figure_of("writers_user_ns"));
   json["writers_system_ns"] = spread_json(result.timing, figure_of("writers_system_ns"));
   json["stopped_ns"] = spread_json(
       result.timing, [](const SnapshotRun& run) { return run.figure("released_ns") - run.figure("stopped_ns"); });
-  const bool snapshot = result.checked_elements > 0;
+  const bool snapshot = result.takes_snapshot;
   const Json none = not_available("it takes no snapshot");
   json["snapshot_ns"] =
       snapshot
           ? spread_json(result.timing,
                         [](const SnapshotRun& run) { return run.figure("complete_ns") - run.figure("stopped_ns"); })
           : none;
-  json["checked_elements"] = snapshot ? Json(result.checked_elements) : none;
+  json["checked_elements"] = !snapshot                      ? none
+                             : result.checked_elements == 0 ? not_available("the run that checks it was not made")
+                                                            : Json(result.checked_elements);
+  json["child"] = result.has_child ? child_json(result.timing, parameters.array_bytes, parameters.batch_bytes)
+                                   : not_available("it has no child");
   json["after_end"] =
       result.has_child ? after_end_json(result.held_timing) : not_available("it has no child to wait for");
   json["memory"] = result.memory;
@@ -198,7 +225,8 @@ Json SnapshotReport::json(bool complete, const std::string& started, const std::
     json["alternatives"].push_back(
         {{"name", alternative.name},
          {"summary", alternative.summary},
-         {"remedy_of", alternative.remedy_of.empty() ? Json(nullptr) : Json(alternative.remedy_of)}});
+         {"remedy_of", alternative.remedy_of.empty() ? Json(nullptr) : Json(alternative.remedy_of)},
+         {"published", alternative.published}});
   }
   json["results"] = Json::array();
   for (std::size_t i = 0; i < plan_.allocators.size(); ++i) {

@@ -29,6 +29,7 @@ class SnapshotReport {
     std::vector<SnapshotRun> held_timing;  ///< and the writers held until the child had ended
     Json memory, faults, held_faults, cpu, held_cpu;
     std::int64_t checked_elements = 0;
+    bool takes_snapshot = false;
     bool has_child = false;
   };
 

@@ -48,8 +48,15 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   ClassCounts elsewhere;
   ClassCounts child;
   ClassCounts helper;
+  // By whole pages: the allocator's own write before the block may be the first on a page of it.
+  const AddressRange destination = AddressRange{at("destination_begin"), at("destination_end")}.pages();
+  ClassCounts filled;  // faults on the destination, of the parent and of the child, at any time
+  ClassCounts copied_to;
   Timeline timeline(end - begin);
   for (const SnapshotFault& fault : run.faults) {
+    if (fault.address >= destination.begin && fault.address < destination.end) {
+      (fault.pid == run.figure("pid") ? filled : copied_to).add(fault.kind);
+    }
     if (fault.time_ns < begin || fault.time_ns > end) continue;
     if (fault.pid != run.figure("pid")) {
       child.add(fault.kind);
@@ -70,10 +77,16 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   json["elsewhere"] = counts_json(elsewhere);
   json["child"] = counts_json(child);
   json["helper"] = run.has("helper_tid") ? counts_json(helper) : not_available("it has no helper thread");
+  json["destination"] =
+      destination.bytes() > 0
+          ? Json{{"pages", destination.bytes() / kPageBytes},
+                 {"parent", counts_json(filled)},
+                 {"child", counts_json(copied_to)}}
+          : not_available("it is shared memory that is populated beforehand");
   json["traced"] = before.all() + after.all() + elsewhere.all();
   // What the helper's calls populate is counted as faults of its own, though no exception was taken.
   json["counted"] = run.figure("window_faults") - run.figure("helper_faults");
-  json["pages"] = array.bytes() / kPageBytes;
+  json["pages"] = array.pages().bytes() / kPageBytes;
   json["exclusive_pages"] = run.has("exclusive_pages") ? Json(run.figure("exclusive_pages"))
                                                        : not_available("there was no child to wait for");
   json["end_s"] = static_cast<double>(std::max(at("gone_ns"), begin) - begin) / 1e9;

@@ -31,7 +31,8 @@ void check_number(const char* option, unsigned number, unsigned most) {
   throw UsageError(fmt::format("invalid {} {}", option, number), fmt::format("give 1 to {}", most));
 }
 
-/// The alternatives as the program lists them: NAME, KIND, what it is a remedy OF, and SUMMARY, separated by tabs.
+/// The alternatives as the program lists them: NAME, KIND, what it is a remedy OF or compared with, and SUMMARY,
+/// separated by tabs.
 std::vector<SnapshotAlternative> all_alternatives() {
   ChildCommand command;
   command.program = probe_folder() + "/fork-snapshot";
@@ -47,7 +48,10 @@ std::vector<SnapshotAlternative> all_alternatives() {
   std::istringstream lines(child.output);
   for (std::string name, kind, of, summary;
        std::getline(std::getline(std::getline(std::getline(lines, name, '\t'), kind, '\t'), of, '\t'), summary);) {
-    all.push_back({name, summary, kind == "planted", kind == "remedy", of == "-" ? "" : of});
+    SnapshotAlternative each{name, summary, kind == "planted", kind == "remedy" || kind == "published"};
+    each.published = kind == "published";
+    if (of != "-") (each.published ? each.baseline : each.remedy_of) = of;
+    all.push_back(each);
   }
   // The others are compared with it.
   std::stable_partition(all.begin(), all.end(), [](const SnapshotAlternative& each) { return each.name == "none"; });
@@ -71,13 +75,13 @@ void check_snapshot(const SnapshotParameters& parameters) {
   check_number("--writers", parameters.writers, kMostThreads);
   check_number("--checkpointers", parameters.checkpointers, kMostThreads);
   check_number("--passes", parameters.passes, kMostPasses);
-  // The array, the copies of its pages, and the snapshot.
-  const std::string too_large = parameters.array_bytes < kAddressSpaceBytes / 4
-                                    ? why_too_large(3 * parameters.array_bytes)
+  const std::string too_large = parameters.array_bytes < kAddressSpaceBytes / (parameters.sizes + 1)
+                                    ? why_too_large(parameters.sizes * parameters.array_bytes)
                                     : "it does not fit into the address space";
   if (too_large.empty()) return;
   throw UsageError(fmt::format("--size {}: {}", format_size(parameters.array_bytes), too_large),
-                   "give a smaller --size: a snapshot needs three times as much");
+                   fmt::format("give a smaller --size: a snapshot needs {} times as much",
+                               parameters.sizes == kPublishedSizes ? "four" : "three"));
 }
 
 std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names) {
@@ -108,6 +112,15 @@ std::vector<std::string> remedy_names() {
     for (const SnapshotAlternative& each : all) {
       if (is_remedy(each)) names.push_back(each.name);
     }
+  }
+  return names;
+}
+
+std::vector<std::string> published_names() {
+  std::vector<std::string> names;
+  for (const SnapshotAlternative& each : all_alternatives()) {
+    if (!each.published) continue;
+    names.insert(each.name == each.baseline ? names.begin() : names.end(), each.name);
   }
   return names;
 }

@@ -54,8 +54,7 @@ ChildCommand command_of(const std::string& alternative, const SnapshotParameters
   if (pass == SnapshotPass::kMemory) command.arguments.emplace_back("memory=1");
   if (pass == SnapshotPass::kFaults) command.arguments.emplace_back("pagemap=1");
   command.capture = true;
-  // The array, what is copied of it, and the snapshot.
-  command.resident_limit = resident_limit(3 * parameters.array_bytes);
+  command.resident_limit = resident_limit(parameters.sizes * parameters.array_bytes);
   return command;
 }
 

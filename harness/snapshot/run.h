@@ -21,7 +21,15 @@ struct SnapshotParameters {
   unsigned checkpointers = 1;
   unsigned passes = 2;
   double hold = -1;  ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
+  unsigned sizes = 3;  ///< of memory, in sizes of the array: it, the copies of its pages, and the snapshot
 };
+
+/// Of the program as it was published, where nothing else is asked for. Its private destination is in memory twice: as
+/// the parent's zeros, and as the child's copy.
+inline constexpr unsigned kPublishedWriters = 28;
+inline constexpr unsigned kPublishedCheckpointers = 4;
+inline constexpr unsigned kPublishedPasses = 1;
+inline constexpr unsigned kPublishedSizes = 4;
 
 /// Throws UsageError for parameters that make no sense, or that the memory of this machine is too small for.
 void check_snapshot(const SnapshotParameters& parameters);
@@ -33,6 +41,8 @@ struct SnapshotAlternative {
   bool planted = false;     ///< wrong on purpose, for tests
   bool on_request = false;  ///< not measured where none is named
   std::string remedy_of;    ///< the alternative whose faults after the child's end it removes; empty: it is no remedy
+  bool published = false;   ///< the published program, or what it is compared with
+  std::string baseline = "none";  ///< the alternative without a snapshot whose time it is compared with
 };
 
 /// The alternatives of these names, or all that are not planted or measured on request only, "none" first, as the
@@ -41,6 +51,9 @@ std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::stri
 
 /// "none", and each alternative that there are remedies of, followed by these. Throws as chosen_alternatives.
 std::vector<std::string> remedy_names();
+
+/// The published program, and what it is compared with.
+std::vector<std::string> published_names();
 
 /// All names that are not planted.
 std::vector<std::string> alternative_names();

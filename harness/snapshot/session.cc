@@ -55,9 +55,15 @@ struct Pair {
 
 }  // namespace
 
+unsigned SnapshotPlan::sizes() const {
+  unsigned most = 0;
+  for (const SnapshotAlternative& alternative : alternatives) most = std::max(most, parameters_of(alternative).sizes);
+  return most;
+}
+
 bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std::function<bool()>& stop) {
   // The host of a virtual machine backs memory at its first touch, which is slow.
-  if (!warm_up_memory(3 * plan.parameters.array_bytes, stop_requested)) return false;
+  if (!warm_up_memory(plan.sizes() * plan.parameters.array_bytes, stop_requested)) return false;
   std::vector<std::string> libraries;
   for (const Allocator& allocator : plan.allocators) libraries.push_back(library_to_preload(allocator).value_or(""));
   const std::size_t columns = plan.alternatives.size();
@@ -72,9 +78,10 @@ bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std
       Pair& pair = pairs[i];
       if (pair.wanted && (!round.held || pair.has_child)) {
         const Allocator& allocator = plan.allocators[step.allocator];
-        const std::string& name = plan.alternatives[step.alternative].name;
+        const SnapshotAlternative& alternative = plan.alternatives[step.alternative];
+        const std::string& name = alternative.name;
         progress.show(fmt::format("{} of {} under {}", name_of(round), name, allocator.name));
-        SnapshotParameters parameters = plan.parameters;
+        SnapshotParameters parameters = plan.parameters_of(alternative);
         if (round.held) parameters.hold = 1;
         SnapshotRun run;
         try {

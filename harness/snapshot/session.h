@@ -13,8 +13,15 @@ struct SnapshotPlan {
   std::vector<Allocator> allocators;
   std::vector<SnapshotAlternative> alternatives;
   SnapshotParameters parameters;
+  SnapshotParameters published;  ///< of alternatives that are published
   unsigned repeat = 3;  ///< timing runs of each
   double timeout_s = 60;
+
+  [[nodiscard]] const SnapshotParameters& parameters_of(const SnapshotAlternative& alternative) const {
+    return alternative.published ? published : parameters;
+  }
+  /// Of memory, in sizes of the array, at most.
+  [[nodiscard]] unsigned sizes() const;
 };
 
 /// One run of it.

@@ -75,18 +75,41 @@ std::string allocator_of(const Json& result) {
   return text;
 }
 
+std::string usual_words(const Json& of) {
+  return fmt::format(
+      "is written {} by {}; halfway through the first time a snapshot is taken, and copied by {} in batches of {}.",
+      format_counted(of.at("passes"), "time"), format_counted(of.at("writers"), "thread"),
+      format_counted(of.at("checkpointers"), "thread"), format_size(of.at("batch_bytes")));
+}
+
+std::string published_words(const Json& of, const Json& batch_bytes) {
+  return fmt::format(
+      "is written {} by {} that start after the fork; the child copies it by {} in batches of {}.",
+      format_counted(of.at("passes"), "time"), format_counted(of.at("writers"), "thread"),
+      format_counted(of.at("checkpointers"), "thread"), format_size(batch_bytes));
+}
+
+/// What is run: of the usual alternatives, of the published ones, or of both.
+std::string head(const Json& snapshot) {
+  const Json& parameters = snapshot.at("parameters");
+  const Json* usual = nullptr;
+  const Json* published = nullptr;
+  for (const Json& result : snapshot.at("results")) {
+    (text_field(result, "baseline", "none") == "none" ? usual : published) = &result;
+  }
+  std::string text = fmt::format("An array of {} ", format_size(parameters.at("array_bytes")));
+  if (usual != nullptr || published == nullptr) text += usual_words(parameters);
+  if (published != nullptr) {
+    if (usual != nullptr) text += " In the published program, it ";
+    text += published_words(published->at("parameters"), parameters.at("batch_bytes"));
+  }
+  return wrap(fmt::format("{} Medians of {}.", text, format_counted(parameters.at("repeat"), "run")), "", "");
+}
+
 }  // namespace
 
 std::string snapshot_table(const Json& snapshot) {
-  const Json& parameters = snapshot.at("parameters");
-  std::string text = wrap(
-      fmt::format(
-          "An array of {} is written {} by {}; halfway through the first time a snapshot is taken, and copied by {} "
-          "in batches of {}. Medians of {}.",
-          format_size(parameters.at("array_bytes")), format_counted(parameters.at("passes"), "time"),
-          format_counted(parameters.at("writers"), "thread"), format_counted(parameters.at("checkpointers"), "thread"),
-          format_size(parameters.at("batch_bytes")), format_counted(parameters.at("repeat"), "run")),
-      "", "");
+  std::string text = head(snapshot);
   std::string allocator;
   for (const Json& result : snapshot.at("results")) {
     if (allocator != allocator_of(result)) {

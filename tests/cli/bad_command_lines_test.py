@@ -729,6 +729,11 @@ snapshot --remedies=maybe                                     | --remedies
 snapshot --remedies --alternative bogus                       | bogus
 snapshot --remedies --hold 2                                  | --hold
 snapshot --remedies --read absent                             | absent
+snapshot --published=yes                                      | --published
+snapshot --published --writers 0                              | --writers
+snapshot --published --checkpointers 257                      | 256
+snapshot --published --size 100000GiB                         | --size
+snapshot --alternative publshed                               | did you mean published?
 snapshot -- ./program                                         | --
 clients extra                                                 | extra
 clients --client bogus                                        | bogus

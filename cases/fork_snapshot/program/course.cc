@@ -21,7 +21,7 @@ FaultCount count_faults() {
 std::uint64_t exclusive_pages(const Job& job) {
   zerotax::ProcessPagemaps pagemaps;
   std::uint64_t found = 0;
-  pagemaps.for_each(::getpid(), job.array,
+  pagemaps.for_each(::getpid(), job.array.pages(),
                     [&](std::uint64_t, zerotax::PagemapEntry entry) { found += entry.exclusive() ? 1 : 0; });
   return found;
 }
@@ -47,8 +47,11 @@ void finish(Alternative& alternative, Job& job, Course& course) {
 Course run_course(Alternative& alternative, Job& job, Writers& writers) {
   Course course;
   const double hold = alternative.takes_snapshot() ? job.parameters.hold : -1;
-  writers.start();
-  writers.wait_for_stop();
+  const bool first = alternative.begins_first();
+  if (!first) {
+    writers.start();
+    writers.wait_for_stop();
+  }
   course.before = count_faults();
   course.stopped_ns = zerotax::monotonic_ns();
   alternative.begin(job);
@@ -60,7 +63,11 @@ Course run_course(Alternative& alternative, Job& job, Writers& writers) {
     alternative.held(job);
   }
   course.went_on_ns = hold < 0 ? course.released_ns : zerotax::monotonic_ns();
-  writers.go_on();
+  if (first) {
+    writers.start();
+  } else {
+    writers.go_on();
+  }
   if (hold < 1) finish(alternative, job, course);
   writers.join();
   course.after = count_faults();

@@ -76,20 +76,46 @@ void print_verdict(const Verdict& verdict) {
   print("first_wrong", verdict.first_wrong);
 }
 
+/// What the child found, where only the child can see the snapshot, and looked at it.
+void print_verdict_of_child(const Control& control) {
+  if (control.checked > 0) print_verdict({control.checked, control.wrong, control.first_wrong});
+}
+
+void print_child(const Control& control) {
+  print("child_user_ns", control.child_user_ns);
+  print("child_system_ns", control.child_system_ns);
+  if (control.unmapped == 0 && control.unmap_error == 0) return;
+  print("unmapped_batches", control.unmapped.load());
+  print("unmap_error", std::int64_t{control.unmap_error});
+}
+
+zerotax::AddressRange array_of(const Alternative& alternative, std::uint64_t bytes, const SharedMemory& shared) {
+  if (alternative.wants_shared_array()) return shared.range();
+  return alternative.wants_array_as_allocated() ? value_initialised_array(bytes) : private_array(bytes);
+}
+
+zerotax::AddressRange private_destination(const Alternative& alternative, std::uint64_t bytes) {
+  return alternative.destination() == Alternative::Destination::kZeroed ? value_initialised_array(bytes)
+                                                                         : private_array(bytes);
+}
+
 void run(Alternative& alternative, const Parameters& parameters) {
   Job job;
   job.parameters = parameters;
   const SharedMemory control("zerotax-control", sizeof(Control), true);
   job.control = new (pointer_to(control.range())) Control;
-  const SharedMemory copy("zerotax-snapshot", parameters.array_bytes, true);
-  job.copy = static_cast<unsigned char*>(pointer_to(copy.range()));
   SharedMemory shared_array;
   if (alternative.wants_shared_array()) shared_array = SharedMemory("zerotax-array", parameters.array_bytes, false);
-  job.array = alternative.wants_shared_array() ? shared_array.range() : private_array(parameters.array_bytes);
+  job.array = array_of(alternative, parameters.array_bytes, shared_array);
+  SharedMemory copy;
+  const bool shared_copy = alternative.destination() == Alternative::Destination::kShared;
+  if (shared_copy) copy = SharedMemory("zerotax-snapshot", parameters.array_bytes, true);
+  const zerotax::AddressRange destination = shared_copy ? copy.range() : private_destination(alternative, parameters.array_bytes);
+  job.copy = static_cast<unsigned char*>(pointer_to(destination));
   alternative.prepare(job);
   fill(job);
 
-  Writers writers(job);
+  Writers writers(job, !alternative.begins_first());
   std::optional<MemorySampler> sampler;
   if (parameters.memory) {
     sampler.emplace([&] { return job.control->child.load(); },
@@ -108,12 +134,22 @@ void run(Alternative& alternative, const Parameters& parameters) {
   print("pid", std::int64_t{::getpid()});
   print("child", std::int64_t{job.control->child});
   print("complete_ns", job.control->complete_ns);
+  print("takes_snapshot", std::int64_t{alternative.takes_snapshot() ? 1 : 0});
+  if (job.control->child != 0) print_child(*job.control);
+  if (!shared_copy) {
+    print("destination_begin", destination.begin);
+    print("destination_end", destination.end);
+  }
   print("told_by_sharing", std::int64_t{alternative.told_by_sharing() ? 1 : 0});
   print_course(course);
   print_writers(writers);
   if (alternative.helper() != nullptr) print_helper(*alternative.helper());
   if (sampler) print_memory(*sampler);
-  if (alternative.takes_snapshot()) print_verdict(verify(job, writers.positions()));
+  if (!shared_copy) {
+    print_verdict_of_child(*job.control);
+  } else if (alternative.takes_snapshot()) {
+    print_verdict(verify(job, writers.positions()));
+  }
   std::printf("status=ok\n");
 }
 
@@ -123,6 +159,8 @@ const char* word_of(Registration::Kind kind) {
       return "public";
     case Registration::Kind::kRemedy:
       return "remedy";
+    case Registration::Kind::kPublished:
+      return "published";
     case Registration::Kind::kPlanted:
       break;
   }

@@ -23,12 +23,12 @@ constexpr std::uint64_t kPageElements = zerotax::kPageBytes / sizeof(Element);
 
 }  // namespace
 
-Writers::Writers(const Job& job) : job_(job), positions_(job.parameters.writers) {
+Writers::Writers(const Job& job, bool stop) : job_(job), stops_(stop), positions_(job.parameters.writers) {
   job_.control->writers_running = job_.parameters.writers;
-  for (unsigned i = 0; i < job_.parameters.writers; ++i) threads_.emplace_back([this, i] { work(i); });
 }
 
 void Writers::start() {
+  for (unsigned i = 0; i < job_.parameters.writers; ++i) threads_.emplace_back([this, i] { work(i); });
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_ == job_.parameters.writers; });
   begin_ns_ = zerotax::monotonic_ns();
@@ -76,7 +76,7 @@ void Writers::work(unsigned number) {
   bool has_stopped = false;
   for (std::uint64_t pass = 0; pass < job_.parameters.passes; ++pass) {
     for (std::uint64_t page = 0; page < pages; ++page) {
-      if (number == 0 && pass == 0 && page == pages / 2) stop_wanted_ = true;
+      if (stops_ && number == 0 && pass == 0 && page == pages / 2) stop_wanted_ = true;
       if (stop_wanted_.load(std::memory_order_relaxed) && !has_stopped) {
         stop(number, {pass, page});
         went_on = zerotax::thread_usage();
@@ -87,7 +87,7 @@ void Writers::work(unsigned number) {
     }
   }
   // One that was faster than the first one's half has written everything before the snapshot.
-  if (!has_stopped) {
+  if (stops_ && !has_stopped) {
     stop(number, {job_.parameters.passes, 0});
     went_on = zerotax::thread_usage();
   }

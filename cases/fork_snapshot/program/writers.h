@@ -18,14 +18,15 @@ struct Position {
 };
 
 /// The threads that write to the array: of N writers the first has the elements 0, N, 2 N and so on, as in the
-/// benchmark that this case is of. In the middle of the first pass they stop for the snapshot.
+/// benchmark that this case is of. In the middle of the first pass they stop for the snapshot, if they are to.
 class Writers {
  public:
-  explicit Writers(const Job& job);
+  Writers(const Job& job, bool stop);
   ~Writers() { join(); }
   Writers(const Writers&) = delete;
   Writers& operator=(const Writers&) = delete;
 
+  /// Creates the threads; they begin together.
   void start();
   /// Returns when each stands still.
   void wait_for_stop();
@@ -47,6 +48,7 @@ class Writers {
   void stop(unsigned number, Position position);
 
   const Job& job_;
+  const bool stops_;
   std::vector<std::thread> threads_;
   std::vector<Position> positions_;
   std::atomic<bool> stop_wanted_ = false;

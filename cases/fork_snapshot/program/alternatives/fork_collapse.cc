@@ -10,7 +10,7 @@ namespace snapshot {
 namespace {
 
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, include/uapi/asm-generic/mman-common.h
-constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+constexpr std::uint64_t kHugePage = zerotax::kHugePageBytes;
 constexpr int kTrials = 3;  // a page that is busy for a moment makes the call fail with EAGAIN
 
 bool collapse(void* begin) {

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -37,7 +36,7 @@ class MunmapPopulate final : public ForkedChild {
 
  private:
   void after_batch(const Job& job, Batch batch) override {
-    if (::munmap(job.at(batch.offset), batch.bytes) != 0) return;
+    if (!unmap(job, batch)) return;
     // Shorter than PIPE_BUF: messages of several threads do not mix (pipe(7)).
     while (::write(to_parent_.get(), &batch, sizeof batch) < 0 && errno == EINTR) {
     }
