@@ -14,7 +14,7 @@
 namespace zerotax::snapshot {
 namespace {
 
-std::string sentence(const std::string& text) { return wrap("- " + text, "", "  "); }
+std::string bullet(const std::string& text) { return wrap("- " + text, "", "  "); }
 
 const Json& result_of(const Json& snapshot, const std::string& allocator, const std::string& alternative) {
   const Json& results = snapshot.at("results");
@@ -54,16 +54,16 @@ std::string recommended(const Json& snapshot, const Json& advice) {
   }
   std::string text;
   for (const auto& [name, praises] : praised) {
-    text += sentence(fmt::format("{}: {}", praises, described(result_of(snapshot, advice.at("allocator"), name))));
+    text += bullet(fmt::format("{}: {}", praises, described(result_of(snapshot, advice.at("allocator"), name))));
   }
   return text;
 }
 
 std::string nothing_better(const Json& advice) {
   const Json& base = advice.at("instead_of");
-  return sentence(is_not_available(base) ? "Nothing was measured that it could be compared with."
-                                         : fmt::format("Nothing that was measured is clearly better than {}.",
-                                                       base.get<std::string>()));
+  return bullet(is_not_available(base)
+                    ? "Nothing was measured that it could be compared with."
+                    : fmt::format("Nothing that was measured is clearly better than {}.", base.get<std::string>()));
 }
 
 std::string copied_pages(const Json& snapshot, const std::string& allocator) {
@@ -77,7 +77,7 @@ std::string copied_pages(const Json& snapshot, const std::string& allocator) {
     copies += fmt::format("{}{} {} ({})", copies.empty() ? "" : ", ", result.at("alternative").get<std::string>(),
                           format_count(count), format_size(count * kPageBytes));
   }
-  return copies.empty() ? "" : sentence("Pages that the kernel copied for the parent: " + copies + ".");
+  return copies.empty() ? "" : bullet("Pages that the kernel copied for the parent: " + copies + ".");
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::string how_to_avoid(const Json& snapshot, const std::string& allocator) {
     std::string text = recommended(snapshot, advice);
     if (text.empty()) text = nothing_better(advice);
     for (const Json& next : advice.at("next")) {
-      text += sentence(fmt::format("To measure {}:", next.at("measures").get<std::string>())) +
+      text += bullet(fmt::format("To measure {}:", next.at("measures").get<std::string>())) +
               fmt::format("      {}\n", next.at("command").get<std::string>());
     }
     return text + copied_pages(snapshot, allocator);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/statistics.h"
+#include "snapshot/cpu_time.h"
 #include "snapshot/faults.h"
 #include "snapshot/kernel_sections.h"
 
@@ -47,6 +48,8 @@ Json part_of(const SnapshotStep& step, const SnapshotRun& run) {
   switch (step.pass) {
     case SnapshotPass::kMemory:
       return memory_json(run);
+    case SnapshotPass::kCpuTime:
+      return cpu_time_json(run);
     case SnapshotPass::kFaults:
       if (!run.every_fault && run.figure("told_by_sharing") == 0) {
         return not_available("an ordinary user cannot see enough of this alternative's faults: run as root");
@@ -70,13 +73,14 @@ Json after_end_json(const std::vector<SnapshotRun>& runs) {
             {"writers_faults", spread_json(runs, figure_of("resumed_faults"))},
             {"helper", not_available("it has no helper thread")}};
   if (!runs.front().has("helper_tid")) return json;
-  json["helper"] = {
-      {"wall_ns",
-       spread_json(runs, [](const SnapshotRun& run) { return run.figure("helper_end_ns") - run.figure("helper_begin_ns"); })},
-      {"user_ns", spread_json(runs, figure_of("helper_user_ns"))},
-      {"system_ns", spread_json(runs, figure_of("helper_system_ns"))},
-      {"faults", spread_json(runs, figure_of("helper_faults"))},
-      {"failed_bytes", spread_json(runs, figure_of("helper_failed_bytes"))}};
+  json["helper"] = {{"wall_ns", spread_json(runs,
+                                            [](const SnapshotRun& run) {
+                                              return run.figure("helper_end_ns") - run.figure("helper_begin_ns");
+                                            })},
+                    {"user_ns", spread_json(runs, figure_of("helper_user_ns"))},
+                    {"system_ns", spread_json(runs, figure_of("helper_system_ns"))},
+                    {"faults", spread_json(runs, figure_of("helper_faults"))},
+                    {"failed_bytes", spread_json(runs, figure_of("helper_failed_bytes"))}};
   return json;
 }
 
@@ -96,7 +100,7 @@ Json child_json(const std::vector<SnapshotRun>& runs, std::uint64_t array_bytes,
 Json without_figures(Json json, const std::string& why) {
   for (const char* figure :
        {"has_child", "writers_wall_ns", "slowdown", "writers_user_ns", "writers_system_ns", "stopped_ns", "snapshot_ns",
- "checked_elements", "child", "after_end", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
+        "checked_elements", "child", "after_end", "memory", "faults", "faults_held", "cpu", "cpu_held", "cpu_time"}) {
     json[figure] = not_available(why);
   }
   return json;
@@ -112,7 +116,8 @@ std::uint64_t added_bytes(const Json& result) {
 SnapshotReport::SnapshotReport(SnapshotPlan plan)
     : plan_(std::move(plan)), results_(plan_.allocators.size() * plan_.alternatives.size()) {
   for (Result& result : results_) {
-    for (Json* part : {&result.memory, &result.faults, &result.held_faults, &result.cpu, &result.held_cpu}) {
+    for (Json* part :
+         {&result.memory, &result.faults, &result.held_faults, &result.cpu, &result.held_cpu, &result.cpu_time}) {
       *part = not_available(kNotRun);
     }
   }
@@ -134,6 +139,9 @@ bool SnapshotReport::take(const SnapshotStep& step, const SnapshotRun& run) {
   switch (step.pass) {
     case SnapshotPass::kTiming:
       if (run.ok()) (step.held ? result.held_timing : result.timing).push_back(run);
+      break;
+    case SnapshotPass::kCpuTime:
+      result.cpu_time = part_of(step, run);
       break;
     case SnapshotPass::kMemory:
       result.memory = part_of(step, run);
@@ -163,9 +171,8 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   const std::string reason = result.status.empty() ? kNotRun : result.reason;
   json["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
   const SnapshotParameters& parameters = plan_.parameters_of(plan_.alternatives[alternative]);
-  json["parameters"] = {{"writers", parameters.writers},
-                        {"checkpointers", parameters.checkpointers},
-                        {"passes", parameters.passes}};
+  json["parameters"] = {
+      {"writers", parameters.writers}, {"checkpointers", parameters.checkpointers}, {"passes", parameters.passes}};
   json["baseline"] = plan_.alternatives[alternative].baseline;
   json["runs"] = result.timing.size();
   if (json["status"] != "ok")
@@ -203,6 +210,7 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   json["faults_held"] = result.has_child ? result.held_faults : no_child;
   json["cpu"] = result.cpu;
   json["cpu_held"] = result.has_child ? result.held_cpu : no_child;
+  json["cpu_time"] = result.cpu_time;
   return json;
 }
 

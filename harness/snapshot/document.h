@@ -27,7 +27,7 @@ class SnapshotReport {
     std::string reason;
     std::vector<SnapshotRun> timing;       ///< without faults and samples
     std::vector<SnapshotRun> held_timing;  ///< and the writers held until the child had ended
-    Json memory, faults, held_faults, cpu, held_cpu;
+    Json memory, faults, held_faults, cpu, held_cpu, cpu_time;
     std::int64_t checked_elements = 0;
     bool takes_snapshot = false;
     bool has_child = false;
@@ -52,8 +52,8 @@ void add_verdict(Json& snapshot);
 /// remedy, or where it or the alternative that it is a remedy of was not measured. `results`: of all alternatives.
 Json remedy_json(const Json& snapshot, const Json& result);
 
-/// What to do instead of the alternative that one has, of each allocator: an array of "advice" in the schema. Nothing is
-/// recommended but what was measured and found better; otherwise `next` names commands that measure more.
+/// What to do instead of the alternative that one has, of each allocator: an array of "advice" in the schema. Nothing
+/// is recommended but what was measured and found better; otherwise `next` names commands that measure more.
 Json advice_json(const Json& snapshot);
 
 /// Whether a snapshot was taken, checked, and timed.

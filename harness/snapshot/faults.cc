@@ -77,12 +77,10 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   json["elsewhere"] = counts_json(elsewhere);
   json["child"] = counts_json(child);
   json["helper"] = run.has("helper_tid") ? counts_json(helper) : not_available("it has no helper thread");
-  json["destination"] =
-      destination.bytes() > 0
-          ? Json{{"pages", destination.bytes() / kPageBytes},
-                 {"parent", counts_json(filled)},
-                 {"child", counts_json(copied_to)}}
-          : not_available("it is shared memory that is populated beforehand");
+  json["destination"] = destination.bytes() > 0 ? Json{{"pages", destination.bytes() / kPageBytes},
+                                                       {"parent", counts_json(filled)},
+                                                       {"child", counts_json(copied_to)}}
+                                                : not_available("it is shared memory that is populated beforehand");
   json["traced"] = before.all() + after.all() + elsewhere.all();
   // What the helper's calls populate is counted as faults of its own, though no exception was taken.
   json["counted"] = run.figure("window_faults") - run.figure("helper_faults");

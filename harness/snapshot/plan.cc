@@ -17,7 +17,6 @@
 namespace zerotax::snapshot {
 namespace {
 
-constexpr unsigned kMostThreads = 256;
 constexpr unsigned kMostPasses = 1000;
 
 void check_pages(const char* option, std::uint64_t bytes) {

@@ -28,6 +28,11 @@ void add_lines(const std::string& output, SnapshotRun& run) {
       run.status = value;
     } else if (key == "reason") {
       run.reason = value;
+    } else if (key == "cpu") {
+      SnapshotCpuTime now;
+      std::istringstream(value) >> now.at_ns >> now.user_ns >> now.system_ns >> now.child_user_ns >>
+          now.child_system_ns;
+      run.cpu_time.push_back(now);
     } else {
       run.figures[key] = std::strtoll(value.c_str(), nullptr, 10);
     }
@@ -52,6 +57,7 @@ ChildCommand command_of(const std::string& alternative, const SnapshotParameters
                        fmt::format("passes={}", parameters.passes)};
   if (parameters.hold >= 0) command.arguments.push_back(fmt::format("hold={}", parameters.hold));
   if (pass == SnapshotPass::kMemory) command.arguments.emplace_back("memory=1");
+  if (pass == SnapshotPass::kCpuTime) command.arguments.emplace_back("cpu=1");
   if (pass == SnapshotPass::kFaults) command.arguments.emplace_back("pagemap=1");
   command.capture = true;
   command.resident_limit = resident_limit(parameters.sizes * parameters.array_bytes);

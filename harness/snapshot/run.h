@@ -20,9 +20,12 @@ struct SnapshotParameters {
   unsigned writers = 1;
   unsigned checkpointers = 1;
   unsigned passes = 2;
-  double hold = -1;  ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
+  double hold = -1;    ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
   unsigned sizes = 3;  ///< of memory, in sizes of the array: it, the copies of its pages, and the snapshot
 };
+
+/// Threads of a kind, at most.
+inline constexpr unsigned kMostThreads = 256;
 
 /// Of the program as it was published, where nothing else is asked for. Its private destination is in memory twice: as
 /// the parent's zeros, and as the child's copy.
@@ -64,6 +67,7 @@ enum class SnapshotPass {
   kMemory,   ///< what memory is used
   kFaults,   ///< each fault by its class
   kProfile,  ///< samples of the CPU
+  kCpuTime,  ///< CPU time over time
 };
 
 /// A fault of the run.
@@ -82,6 +86,15 @@ struct SnapshotSample {
   Stack stack;
 };
 
+/// CPU time that the program has used so far, in nanoseconds.
+struct SnapshotCpuTime {
+  std::int64_t at_ns = 0;  ///< CLOCK_MONOTONIC
+  std::int64_t user_ns = 0;
+  std::int64_t system_ns = 0;
+  std::int64_t child_user_ns = 0;
+  std::int64_t child_system_ns = 0;
+};
+
 /// The result of one run. With a status other than "ok" the rest is empty.
 struct SnapshotRun {
   std::string status;  ///< "ok", "wrong", "failed", "crashed", "timeout", "skipped"
@@ -91,6 +104,7 @@ struct SnapshotRun {
   bool every_fault = false;                     ///< as FaultData
   std::uint64_t lost = 0;                       ///< events, or samples
   std::vector<SnapshotSample> samples;          ///< kProfile
+  std::vector<SnapshotCpuTime> cpu_time;        ///< kCpuTime
   unsigned hz = 0;
   bool sees_kernel = false;
 

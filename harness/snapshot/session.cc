@@ -25,9 +25,9 @@ constexpr unsigned kMostHeldRounds = 3;
 std::vector<Round> rounds(unsigned repeat) {
   std::vector<Round> all(repeat, {SnapshotPass::kTiming, false});
   all.insert(all.end(), std::min(repeat, kMostHeldRounds), {SnapshotPass::kTiming, true});
-  for (const Round& round :
-       {Round{SnapshotPass::kMemory, false}, Round{SnapshotPass::kFaults, false}, Round{SnapshotPass::kFaults, true},
-        Round{SnapshotPass::kProfile, false}, Round{SnapshotPass::kProfile, true}}) {
+  for (const Round& round : {Round{SnapshotPass::kMemory, false}, Round{SnapshotPass::kCpuTime, false},
+                             Round{SnapshotPass::kFaults, false}, Round{SnapshotPass::kFaults, true},
+                             Round{SnapshotPass::kProfile, false}, Round{SnapshotPass::kProfile, true}}) {
     all.push_back(round);
   }
   return all;
@@ -41,6 +41,8 @@ const char* name_of(const Round& round) {
       return round.held ? "its faults after the child's end" : "its faults";
     case SnapshotPass::kProfile:
       return round.held ? "its kernel time after the child's end" : "its kernel time";
+    case SnapshotPass::kCpuTime:
+      return "its CPU time over time";
     case SnapshotPass::kTiming:
       break;
   }

@@ -14,7 +14,7 @@ struct SnapshotPlan {
   std::vector<SnapshotAlternative> alternatives;
   SnapshotParameters parameters;
   SnapshotParameters published;  ///< of alternatives that are published
-  unsigned repeat = 3;  ///< timing runs of each
+  unsigned repeat = 3;           ///< timing runs of each
   double timeout_s = 60;
 
   [[nodiscard]] const SnapshotParameters& parameters_of(const SnapshotAlternative& alternative) const {
@@ -37,7 +37,8 @@ using TakeSnapshot = std::function<bool(const SnapshotStep&, const SnapshotRun&)
 
 /// Carries it out, alternatives interleaved, nothing beside them: the timing runs first, then one of each other pass.
 /// Those with a child have some timing runs held, too, and are run twice by faults and by samples, the second time
-/// held. A pass that this machine does not permit has the status "not_watched". Returns false if `stop` asked for an end.
+/// held. A pass that this machine does not permit has the status "not_watched". Returns false if `stop` asked for an
+/// end.
 bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std::function<bool()>& stop);
 
 }  // namespace zerotax::snapshot

@@ -83,10 +83,9 @@ std::string usual_words(const Json& of) {
 }
 
 std::string published_words(const Json& of, const Json& batch_bytes) {
-  return fmt::format(
-      "is written {} by {} that start after the fork; the child copies it by {} in batches of {}.",
-      format_counted(of.at("passes"), "time"), format_counted(of.at("writers"), "thread"),
-      format_counted(of.at("checkpointers"), "thread"), format_size(batch_bytes));
+  return fmt::format("is written {} by {} that start after the fork; the child copies it by {} in batches of {}.",
+                     format_counted(of.at("passes"), "time"), format_counted(of.at("writers"), "thread"),
+                     format_counted(of.at("checkpointers"), "thread"), format_size(batch_bytes));
 }
 
 /// What is run: of the usual alternatives, of the published ones, or of both.

@@ -734,6 +734,30 @@ snapshot --published --writers 0                              | --writers
 snapshot --published --checkpointers 257                      | 256
 snapshot --published --size 100000GiB                         | --size
 snapshot --alternative publshed                               | did you mean published?
+snapshot --sweep ''                                           | --sweep
+snapshot --sweep writers                                      | has no values
+snapshot --sweep colour=1                                     | colour
+snapshot --sweep writer=1                                     | did you mean writers?
+snapshot --sweep writers=                                     | ''
+snapshot --sweep writers=1,,2                                 | ''
+snapshot --sweep writers=0                                    | '0'
+snapshot --sweep writers=257                                  | 256
+snapshot --sweep writers=-1                                   | '-1'
+snapshot --sweep checkpointers=01                             | '01'
+snapshot --sweep writers=1 --sweep writers=2                  | twice
+snapshot --sweep usual --sweep writers=1                      | alone
+snapshot --sweep size=5000                                    | pages
+snapshot --sweep size=0                                       | zero
+snapshot --sweep size=1MiB,                                   | number
+snapshot --sweep batch=2MiB --size 1MiB                       | --batch
+snapshot --sweep size=100000GiB                               | --size
+snapshot --sweep usual --read absent                          | --read
+snapshot --sweep usual --svg x.svg                            | --svg
+snapshot --sweep usual --remedies                             | --remedies
+snapshot --sweep usual --published                            | --published
+snapshot --sweep usual --alternative bogus                    | bogus
+snapshot --sweep usual --json full                            | full
+snapshot --plot=yes                                           | --plot
 snapshot -- ./program                                         | --
 clients extra                                                 | extra
 clients --client bogus                                        | bogus

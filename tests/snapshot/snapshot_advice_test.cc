@@ -28,15 +28,17 @@ Json with_after_end(Json result, double writers_ns, double faults, const Json& h
                          {"writers_system_ns", range(writers_ns, writers_ns, writers_ns)},
                          {"writers_faults", range(faults, faults, faults)},
                          {"helper", helper_ns}};
-  if (!is_not_available(helper_ns)) result["after_end"]["helper"] = {{"system_ns", range(helper_ns, helper_ns, helper_ns)}};
+  if (!is_not_available(helper_ns))
+    result["after_end"]["helper"] = {{"system_ns", range(helper_ns, helper_ns, helper_ns)}};
   return result;
 }
 
 Json judged(const std::vector<Json>& results) {
-  Json snapshot{{"parameters",
-                 {{"array_bytes", 1 << 26}, {"batch_bytes", 1 << 21}, {"writers", 2}, {"checkpointers", 1}, {"repeat", 3}}},
-                {"alternatives", Json::array()},
-                {"results", results}};
+  Json snapshot{
+      {"parameters",
+       {{"array_bytes", 1 << 26}, {"batch_bytes", 1 << 21}, {"writers", 2}, {"checkpointers", 1}, {"repeat", 3}}},
+      {"alternatives", Json::array()},
+      {"results", results}};
   for (const Json& result : results) {
     const std::string name = result.at("alternative");
     snapshot["alternatives"].push_back(
@@ -49,7 +51,8 @@ Json judged(const std::vector<Json>& results) {
 TEST(SnapshotAdvice, WhatOneHasIsNotRecommendedAndCommandsMeasureMore) {
   const Json advice = judged({taken("fork", true, range(9, 10, 11))})["advice"][0];
   EXPECT_EQ(advice["instead_of"], "fork");
-  for (const char* way : {"least_time", "shortest_stop", "least_memory", "least_time_with_child", "no_faults_after_end"}) {
+  for (const char* way :
+       {"least_time", "shortest_stop", "least_memory", "least_time_with_child", "no_faults_after_end"}) {
     EXPECT_TRUE(is_not_available(advice[way])) << way;
   }
   ASSERT_EQ(advice["next"].size(), 2U);

@@ -72,7 +72,7 @@ TEST(SnapshotReport, HeldRunsGiveWhatIsLeftAfterTheChildsEnd) {
 TEST(SnapshotReport, AHelperHasItsOwnFigures) {
   SnapshotReport report(plan_of({"fork_populate"}));
   const std::map<std::string, std::int64_t> helper{
-      {"child", 9},          {"checked_elements", 8}, {"helper_tid", 11},    {"helper_begin_ns", 100},
+      {"child", 9},           {"checked_elements", 8}, {"helper_tid", 11},      {"helper_begin_ns", 100},
       {"helper_end_ns", 150}, {"helper_faults", 256},  {"helper_system_ns", 40}};
   report.take({0, 0, Pass::kTiming, false}, run_of(100, helper));
   report.take({0, 0, Pass::kTiming, true}, run_of(100, helper));

@@ -26,8 +26,8 @@ struct Course {
   std::optional<std::uint64_t> exclusive_pages;  ///< of the array, when the child had ended
 };
 
-/// Starts the writers, takes the snapshot (or the other way round, if the alternative begins first), and joins them. Throws what the alternative throws; then threads may stand
-/// where they stood.
+/// Starts the writers, takes the snapshot (or the other way round, if the alternative begins first), and joins them.
+/// Throws what the alternative throws; then threads may stand where they stood.
 Course run_course(Alternative& alternative, Job& job, Writers& writers);
 
 }  // namespace snapshot

@@ -10,6 +10,7 @@
 
 #include "alternative.h"
 #include "course.h"
+#include "cpu_sampler.h"
 #include "memory.h"
 #include "memory_sampler.h"
 #include "verify.h"
@@ -70,6 +71,16 @@ void print_memory(const MemorySampler& sampler) {
   print("memory_samples", sampler.samples());
 }
 
+/// A line for each: its time, user and system time of this process, and the child's.
+void print_cpu(const CpuSampler& sampler) {
+  constexpr std::size_t kMost = 200;
+  for (const CpuSample& sample : sampler.samples(kMost)) {
+    std::printf("cpu=%lld %lld %lld %lld %lld\n", static_cast<long long>(sample.at_ns),
+                static_cast<long long>(sample.user_ns), static_cast<long long>(sample.system_ns),
+                static_cast<long long>(sample.child_user_ns), static_cast<long long>(sample.child_system_ns));
+  }
+}
+
 void print_verdict(const Verdict& verdict) {
   print("checked_elements", verdict.checked);
   print("wrong_elements", verdict.wrong);
@@ -96,7 +107,7 @@ zerotax::AddressRange array_of(const Alternative& alternative, std::uint64_t byt
 
 zerotax::AddressRange private_destination(const Alternative& alternative, std::uint64_t bytes) {
   return alternative.destination() == Alternative::Destination::kZeroed ? value_initialised_array(bytes)
-                                                                         : private_array(bytes);
+                                                                        : private_array(bytes);
 }
 
 void run(Alternative& alternative, const Parameters& parameters) {
@@ -110,7 +121,8 @@ void run(Alternative& alternative, const Parameters& parameters) {
   SharedMemory copy;
   const bool shared_copy = alternative.destination() == Alternative::Destination::kShared;
   if (shared_copy) copy = SharedMemory("zerotax-snapshot", parameters.array_bytes, true);
-  const zerotax::AddressRange destination = shared_copy ? copy.range() : private_destination(alternative, parameters.array_bytes);
+  const zerotax::AddressRange destination =
+      shared_copy ? copy.range() : private_destination(alternative, parameters.array_bytes);
   job.copy = static_cast<unsigned char*>(pointer_to(destination));
   alternative.prepare(job);
   fill(job);
@@ -121,6 +133,8 @@ void run(Alternative& alternative, const Parameters& parameters) {
     sampler.emplace([&] { return job.control->child.load(); },
                     [&] { return copy.populated_bytes() + shared_array.populated_bytes(); });
   }
+  std::optional<CpuSampler> cpu;
+  if (parameters.cpu) cpu.emplace([&] { return job.control->child.load(); });
   Course course;
   try {
     course = run_course(alternative, job, writers);
@@ -128,6 +142,7 @@ void run(Alternative& alternative, const Parameters& parameters) {
     fail(failure);  // here, for writers that stand still cannot be joined
   }
   if (sampler) sampler->finish();
+  if (cpu) cpu->finish();
 
   print("array_begin", job.array.begin);
   print("array_end", job.array.end);
@@ -145,6 +160,7 @@ void run(Alternative& alternative, const Parameters& parameters) {
   print_writers(writers);
   if (alternative.helper() != nullptr) print_helper(*alternative.helper());
   if (sampler) print_memory(*sampler);
+  if (cpu) print_cpu(*cpu);
   if (!shared_copy) {
     print_verdict_of_child(*job.control);
   } else if (alternative.takes_snapshot()) {
@@ -169,8 +185,8 @@ const char* word_of(Registration::Kind kind) {
 
 int list() {
   for (const Registered& entry : all_alternatives()) {
-    std::printf("%s\t%s\t%s\t%s\n", entry.name.c_str(), word_of(entry.kind),
-                entry.of.empty() ? "-" : entry.of.c_str(), entry.summary.c_str());
+    std::printf("%s\t%s\t%s\t%s\n", entry.name.c_str(), word_of(entry.kind), entry.of.empty() ? "-" : entry.of.c_str(),
+                entry.summary.c_str());
   }
   return 0;
 }

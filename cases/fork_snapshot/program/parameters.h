@@ -17,6 +17,7 @@ struct Parameters {
   /// rest is copied after they have ended; with 1 they go on when all is copied and the child has ended.
   double hold = -1;
   bool memory = false;   ///< sample what memory is used
+  bool cpu = false;      ///< sample the CPU time that is used
   bool pagemap = false;  ///< look at the pagemap when the child has ended
 
   [[nodiscard]] std::uint64_t pages() const { return array_bytes / 4096; }

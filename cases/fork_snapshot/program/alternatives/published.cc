@@ -5,9 +5,9 @@
 namespace snapshot {
 namespace {
 
-/// Its child is forked before the writers start. Both arrays are of `new std::array<…>()`, which is operator new and then
-/// memset: the parent has written zeros to all of the destination, so that the child copies pages of zeros before it
-/// writes to them. And an array of operator new does not begin at a page in most allocators: munmap then fails with
+/// Its child is forked before the writers start. Both arrays are of `new std::array<…>()`, which is operator new and
+/// then memset: the parent has written zeros to all of the destination, so that the child copies pages of zeros before
+/// it writes to them. And an array of operator new does not begin at a page in most allocators: munmap then fails with
 /// EINVAL, which the program does not look at.
 class Published : public ForkedChild {
  public:

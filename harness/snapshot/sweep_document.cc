@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/statistics.h"
+#include "core/results.h"
+#include "snapshot/sweep.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+using SweepFigure = std::function<std::int64_t(const SnapshotRun&)>;
+
+Json sweep_spread(const std::vector<SnapshotRun>& runs, const SweepFigure& figure) {
+  std::vector<double> values;
+  for (const SnapshotRun& run : runs) values.push_back(static_cast<double>(figure(run)));
+  const Spread found = spread(values);
+  return {{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
+}
+
+SweepFigure difference(const char* later, const char* earlier) {
+  return [=](const SnapshotRun& run) { return run.figure(later) - run.figure(earlier); };
+}
+
+SweepFigure named(const char* name) {
+  return [=](const SnapshotRun& run) { return run.figure(name); };
+}
+
+/// What the timing runs say; each is n/a if there are none.
+void add_times(Json& json, const SweepRuns& runs, const std::string& why) {
+  if (runs.status != "ok") {
+    for (const char* key : {"writers_wall_ns", "copy_ns", "child_end_ns", "writers_user_ns", "writers_system_ns",
+                            "copy_done_first_runs", "cpu_time", "faults"}) {
+      json[key] = not_available(why);
+    }
+    return;
+  }
+  const std::vector<SnapshotRun>& timing = runs.timing;
+  const bool snapshot = timing.front().figure("takes_snapshot") != 0;
+  const Json none = not_available("it takes no snapshot");
+  json["writers_wall_ns"] = sweep_spread(timing, difference("end_ns", "begin_ns"));
+  json["copy_ns"] = snapshot ? sweep_spread(timing, difference("complete_ns", "stopped_ns")) : none;
+  json["child_end_ns"] = timing.front().figure("child") != 0 ? sweep_spread(timing, difference("gone_ns", "stopped_ns"))
+                                                             : not_available("it has no child");
+  json["writers_user_ns"] = sweep_spread(timing, named("writers_user_ns"));
+  json["writers_system_ns"] = sweep_spread(timing, named("writers_system_ns"));
+  json["copy_done_first_runs"] =
+      snapshot
+          ? Json(std::count_if(timing.begin(), timing.end(),
+                               [](const SnapshotRun& run) { return run.figure("complete_ns") < run.figure("end_ns"); }))
+          : none;
+  json["cpu_time"] = runs.cpu_time;
+  json["faults"] = runs.faults;
+}
+
+Json row_json(const SweepRow& row, const SweepRuns& runs) {
+  const SnapshotParameters& parameters = row.parameters;
+  Json json{{"alternative", row.alternative.name},       {"array_bytes", parameters.array_bytes},
+            {"batch_bytes", parameters.batch_bytes},     {"writers", parameters.writers},
+            {"checkpointers", parameters.checkpointers}, {"passes", parameters.passes}};
+  json["status"] = runs.status.empty() ? "skipped" : runs.status;
+  const std::string reason = runs.status.empty() ? "interrupted before it was finished" : runs.reason;
+  json["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
+  json["runs"] = runs.timing.size();
+  add_times(json, runs, reason.empty() ? "it failed" : reason);
+  return json;
+}
+
+}  // namespace
+
+Json sweep_json(const SweepPlan& plan, const std::vector<SweepRuns>& runs, const std::string& started,
+                const std::vector<std::string>& command, const Json& environment) {
+  const bool complete = std::none_of(runs.begin(), runs.end(), [](const SweepRuns& row) { return row.status.empty(); });
+  Json json;
+  json["schema"] = "zerotax.snapshot_sweep/1";
+  json["zerotax_version"] = ZEROTAX_VERSION;
+  json["state"] = complete ? "complete" : "interrupted";
+  json["started"] = started;
+  json["command"] = command;
+  json["environment"] = environment;
+  json["allocator"] = allocator_json(plan.allocator);
+  json["repeat"] = plan.repeat;
+  json["axes"] = {{"writers", plan.axes.writers},
+                  {"checkpointers", plan.axes.checkpointers},
+                  {"array_bytes", plan.axes.array_bytes},
+                  {"batch_bytes", plan.axes.batch_bytes}};
+  json["rows"] = Json::array();
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) json["rows"].push_back(row_json(plan.rows[i], runs[i]));
+  add_sweep_verdict(json);
+  return json;
+}
+
+}  // namespace zerotax::snapshot
