@@ -132,10 +132,10 @@ Json advice_json(const Json& snapshot) {
   std::vector<std::pair<std::string, Results>> by_allocator;
   for (const Json& result : snapshot.at("results")) {
     const std::string allocator = result.at("allocator");
-    auto found = std::find_if(by_allocator.begin(), by_allocator.end(),
-                              [&](const auto& entry) { return entry.first == allocator; });
-    if (found == by_allocator.end()) found = by_allocator.insert(found, {allocator, {}});
-    if (took_snapshot(result)) found->second.push_back(&result);
+    const auto found = std::find_if(by_allocator.begin(), by_allocator.end(),
+                                    [&](const auto& entry) { return entry.first == allocator; });
+    Results& of = found != by_allocator.end() ? found->second : by_allocator.emplace_back(allocator, Results()).second;
+    if (took_snapshot(result)) of.push_back(&result);
   }
   Json advice = Json::array();
   for (const auto& [allocator, snapshots] : by_allocator) {

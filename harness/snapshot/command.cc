@@ -17,6 +17,7 @@
 #include "core/output_paths.h"
 #include "core/results.h"
 #include "os/environment.h"
+#include "os/numa_nodes.h"
 #include "snapshot/cpu_time.h"
 #include "snapshot/document.h"
 #include "snapshot/sweep.h"
@@ -139,7 +140,7 @@ ExitStatus sweep(const Options& options) {
   const std::vector<SnapshotAlternative> alternatives = swept_alternatives(options);
   const bool all_published = std::all_of(alternatives.begin(), alternatives.end(),
                                          [](const SnapshotAlternative& each) { return each.published; });
-  plan.axes = parse_sweep(options.sweep, all_published ? published : given);
+  plan.axes = parse_sweep(options.sweep, all_published ? published : given, numa_nodes().size());
   plan.rows = sweep_rows(plan.axes, alternatives, given, published);
   const auto& words = options.measure.allocators;
   plan.allocator =
@@ -213,7 +214,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
                   kPublishedWriters, kPublishedCheckpointers, kPublishedPasses));
   arguments
       .option("--sweep", options->sweep,
-              "measure each combination of the values of several axes (writers, checkpointers, size, batch), or of the "
+              "measure each combination of the values of several axes (writers, checkpointers, size, batch, "
+              "placement), or of the "
               "'usual' ones (repeatable; default alternatives: published, published_fixed)")
       .shown_as("AXIS=A,B")
       .word()

@@ -55,6 +55,7 @@ ChildCommand command_of(const std::string& alternative, const SnapshotParameters
                        fmt::format("writers={}", parameters.writers),
                        fmt::format("checkpointers={}", parameters.checkpointers),
                        fmt::format("passes={}", parameters.passes)};
+  if (parameters.placement != "default") command.arguments.push_back("placement=" + parameters.placement);
   if (parameters.hold >= 0) command.arguments.push_back(fmt::format("hold={}", parameters.hold));
   if (pass == SnapshotPass::kMemory) command.arguments.emplace_back("memory=1");
   if (pass == SnapshotPass::kCpuTime) command.arguments.emplace_back("cpu=1");

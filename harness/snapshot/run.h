@@ -20,7 +20,8 @@ struct SnapshotParameters {
   unsigned writers = 1;
   unsigned checkpointers = 1;
   unsigned passes = 2;
-  double hold = -1;    ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
+  double hold = -1;                   ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
+  std::string placement = "default";  ///< on NUMA nodes (cases/fork_snapshot/README.md)
   unsigned sizes = 3;  ///< of memory, in sizes of the array: it, the copies of its pages, and the snapshot
 };
 
@@ -43,7 +44,7 @@ struct SnapshotAlternative {
   std::string summary;
   bool planted = false;     ///< wrong on purpose, for tests
   bool on_request = false;  ///< not measured where none is named
-  std::string remedy_of;    ///< the alternative whose faults after the child's end it removes; empty: it is no remedy
+  std::string remedy_of{};  ///< the alternative whose faults after the child's end it removes; empty: it is no remedy
   bool published = false;   ///< the published program, or what it is compared with
   std::string baseline = "none";  ///< the alternative without a snapshot whose time it is compared with
 };

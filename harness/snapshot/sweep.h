@@ -16,11 +16,13 @@ struct SweepAxes {
   std::vector<unsigned> checkpointers;
   std::vector<std::uint64_t> array_bytes;
   std::vector<std::uint64_t> batch_bytes;
+  std::vector<std::string> placement;  ///< on NUMA nodes
 };
 
-/// From words "writers=1,4,28", "checkpointers=…", "size=64MiB,1GiB", "batch=…", each axis at most once, or the one
-/// word "usual". An axis that is not named has the value of `given`. Throws UsageError.
-SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParameters& given);
+/// From words "writers=1,4,28", "checkpointers=…", "size=64MiB,1GiB", "batch=…", "placement=same,apart", each axis at
+/// most once, or the one word "usual". An axis that is not named has the value of `given`. `nodes`: NUMA nodes of this
+/// machine. Throws UsageError, and MachineError for a placement that needs more nodes.
+SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParameters& given, std::size_t nodes);
 
 /// One point of a sweep.
 struct SweepRow {

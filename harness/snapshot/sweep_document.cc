@@ -4,6 +4,7 @@
 
 #include "base/statistics.h"
 #include "core/results.h"
+#include "os/numa_nodes.h"
 #include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
@@ -26,11 +27,23 @@ SweepFigure named(const char* name) {
   return [=](const SnapshotRun& run) { return run.figure(name); };
 }
 
+/// Shares of the pages that lie on the first and on the second node, where a placement was asked for.
+Json placed_json(const SnapshotRun& run) {
+  if (!run.has("array_pages_seen")) return not_available("no placement was asked for");
+  const auto shares = [&](const std::string& what) {
+    const auto seen = static_cast<double>(run.figure(what + "_pages_seen"));
+    if (seen == 0) return not_available("the parent has none of its pages");
+    return Json{{"first", static_cast<double>(run.figure(what + "_on_first")) / seen},
+                {"second", static_cast<double>(run.figure(what + "_on_second")) / seen}};
+  };
+  return {{"array", shares("array")}, {"destination", shares("destination")}};
+}
+
 /// What the timing runs say; each is n/a if there are none.
 void add_times(Json& json, const SweepRuns& runs, const std::string& why) {
   if (runs.status != "ok") {
     for (const char* key : {"writers_wall_ns", "copy_ns", "child_end_ns", "writers_user_ns", "writers_system_ns",
-                            "copy_done_first_runs", "cpu_time", "faults"}) {
+                            "copy_done_first_runs", "cpu_time", "faults", "placed"}) {
       json[key] = not_available(why);
     }
     return;
@@ -51,6 +64,7 @@ void add_times(Json& json, const SweepRuns& runs, const std::string& why) {
           : none;
   json["cpu_time"] = runs.cpu_time;
   json["faults"] = runs.faults;
+  json["placed"] = placed_json(timing.back());
 }
 
 Json row_json(const SweepRow& row, const SweepRuns& runs) {
@@ -58,6 +72,7 @@ Json row_json(const SweepRow& row, const SweepRuns& runs) {
   Json json{{"alternative", row.alternative.name},       {"array_bytes", parameters.array_bytes},
             {"batch_bytes", parameters.batch_bytes},     {"writers", parameters.writers},
             {"checkpointers", parameters.checkpointers}, {"passes", parameters.passes}};
+  json["placement"] = parameters.placement;
   json["status"] = runs.status.empty() ? "skipped" : runs.status;
   const std::string reason = runs.status.empty() ? "interrupted before it was finished" : runs.reason;
   json["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
@@ -84,6 +99,8 @@ Json sweep_json(const SweepPlan& plan, const std::vector<SweepRuns>& runs, const
                   {"checkpointers", plan.axes.checkpointers},
                   {"array_bytes", plan.axes.array_bytes},
                   {"batch_bytes", plan.axes.batch_bytes}};
+  json["axes"]["placement"] =
+      numa_nodes().size() > 1 ? Json(plan.axes.placement) : not_available("this machine has one NUMA node");
   json["rows"] = Json::array();
   for (std::size_t i = 0; i < plan.rows.size(); ++i) json["rows"].push_back(row_json(plan.rows[i], runs[i]));
   add_sweep_verdict(json);

@@ -14,7 +14,11 @@ namespace zerotax::snapshot {
 namespace {
 
 constexpr std::size_t kMostRows = 1000;
-const char* const kAxes[] = {"writers", "checkpointers", "size", "batch"};
+const char* const kAxes[] = {"writers", "checkpointers", "size", "batch", "placement"};
+const std::vector<std::string>& placements() {
+  static const std::vector<std::string> all{"default", "same", "apart", "interleaved"};
+  return all;
+}
 
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> parts;
@@ -55,6 +59,9 @@ void take_word(SweepAxes& axes, std::set<std::string>& named, const std::string&
   for (const std::string& value : parts_of(word.substr(equals + 1))) {
     if (name == "writers" || name == "checkpointers") {
       set_axis(name == "writers" ? axes.writers : axes.checkpointers, thread_count(word, value));
+    } else if (name == "placement") {
+      check_word("placement of --sweep", value, placements());
+      set_axis(axes.placement, value);
     } else {
       set_axis(name == "size" ? axes.array_bytes : axes.batch_bytes, parse_size(value));
     }
@@ -62,8 +69,9 @@ void take_word(SweepAxes& axes, std::set<std::string>& named, const std::string&
 }
 
 /// Few enough for some minutes; from one thread to those of the published program.
-SweepAxes usual_axes() {
+SweepAxes usual_axes(std::size_t nodes) {
   SweepAxes axes;
+  axes.placement = nodes > 1 ? std::vector<std::string>{"same", "apart"} : std::vector<std::string>{"default"};
   for (const unsigned writers : {1U, std::clamp(std::thread::hardware_concurrency(), 1U, 64U), kPublishedWriters}) {
     set_axis(axes.writers, writers);
   }
@@ -75,10 +83,10 @@ SweepAxes usual_axes() {
 
 }  // namespace
 
-SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParameters& given) {
+SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParameters& given, std::size_t nodes) {
   SweepAxes axes;
   std::set<std::string> named;
-  if (words.size() == 1 && words.front() == "usual") return usual_axes();
+  if (words.size() == 1 && words.front() == "usual") return usual_axes(nodes);
   for (const std::string& word : words) {
     if (word == "usual") throw UsageError("--sweep usual stands alone", "leave out the other --sweep");
     take_word(axes, named, word);
@@ -87,6 +95,10 @@ SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParam
   if (!named.contains("checkpointers")) axes.checkpointers = {given.checkpointers};
   if (!named.contains("size")) axes.array_bytes = {given.array_bytes};
   if (!named.contains("batch")) axes.batch_bytes = {given.batch_bytes};
+  if (!named.contains("placement")) axes.placement = {given.placement};
+  if (nodes < 2 && axes.placement != std::vector<std::string>{"default"}) {
+    throw MachineError("this machine has one NUMA node", "leave out placement of --sweep");
+  }
   return axes;
 }
 
@@ -99,14 +111,17 @@ std::vector<SweepRow> sweep_rows(const SweepAxes& axes, const std::vector<Snapsh
       if (batch > array && batch != least) continue;
       for (const unsigned writers : axes.writers) {
         for (const unsigned checkpointers : axes.checkpointers) {
-          for (const SnapshotAlternative& alternative : alternatives) {
-            SnapshotParameters parameters = alternative.published ? published : given;
-            parameters.array_bytes = array;
-            parameters.batch_bytes = batch;
-            parameters.writers = writers;
-            parameters.checkpointers = checkpointers;
-            check_snapshot(parameters);
-            rows.push_back({alternative, parameters});
+          for (const std::string& placement : axes.placement) {
+            for (const SnapshotAlternative& alternative : alternatives) {
+              SnapshotParameters parameters = alternative.published ? published : given;
+              parameters.array_bytes = array;
+              parameters.batch_bytes = batch;
+              parameters.writers = writers;
+              parameters.checkpointers = checkpointers;
+              parameters.placement = placement;
+              check_snapshot(parameters);
+              rows.push_back({alternative, parameters});
+            }
           }
         }
       }

@@ -18,6 +18,11 @@ std::string copying_word(const Json& verdict) {
   return copying == "no" ? "no" : copying == "until_end" ? "till its end" : "after it";
 }
 
+std::string placed(const Json& row) {
+  const std::string placement = row.at("placement");
+  return placement == "default" ? "" : ", " + placement;
+}
+
 std::string row_text(const Json& row) {
   const bool ok = row.at("status") == "ok";
   const Json& runs = row.at("copy_done_first_runs");
@@ -30,10 +35,10 @@ std::string row_text(const Json& row) {
 }
 
 std::string title_of(const Json& row) {
-  return fmt::format("{}, {} in batches of {}, {}, {}", row.at("alternative").get<std::string>(),
+  return fmt::format("{}, {} in batches of {}, {}, {}{}", row.at("alternative").get<std::string>(),
                      format_size(row.at("array_bytes")), format_size(row.at("batch_bytes")),
                      format_counted(row.at("writers").get<std::uint64_t>(), "writer"),
-                     format_counted(row.at("checkpointers").get<std::uint64_t>(), "checkpointer"));
+                     format_counted(row.at("checkpointers").get<std::uint64_t>(), "checkpointer"), placed(row));
 }
 
 }  // namespace
@@ -42,7 +47,13 @@ std::string sweep_table(const Json& sweep) {
   std::string text = fmt::format(kSweepRow, "", "", "", "wri-", "co-", "writers", "copied", "copied", "is it");
   text += fmt::format(kSweepRow, "alternative", "array", "batch", "ters", "py", "need", "after", "first", "copying?");
   std::string reasons;
+  std::string placement = "default";
   for (const Json& row : sweep.at("rows")) {
+    // Too seldom to have a column.
+    if (row.at("placement") != placement) {
+      placement = row.at("placement");
+      text += fmt::format("array and copy on NUMA nodes: {}\n", placement);
+    }
     text += row_text(row);
     if (row.at("reason").is_string()) {
       reasons += wrap(fmt::format("{}: {}: {}", title_of(row), row.at("status").get<std::string>(),

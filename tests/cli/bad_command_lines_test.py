@@ -758,6 +758,8 @@ snapshot --sweep usual --published                            | --published
 snapshot --sweep usual --alternative bogus                    | bogus
 snapshot --sweep usual --json full                            | full
 snapshot --plot=yes                                           | --plot
+snapshot --sweep placement=near                               | near
+snapshot --sweep placement=                                   | placement
 snapshot -- ./program                                         | --
 clients extra                                                 | extra
 clients --client bogus                                        | bogus

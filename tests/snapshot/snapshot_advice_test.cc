@@ -33,7 +33,7 @@ Json with_after_end(Json result, double writers_ns, double faults, const Json& h
   return result;
 }
 
-Json judged(const std::vector<Json>& results) {
+Json advised(const std::vector<Json>& results) {
   Json snapshot{
       {"parameters",
        {{"array_bytes", 1 << 26}, {"batch_bytes", 1 << 21}, {"writers", 2}, {"checkpointers", 1}, {"repeat", 3}}},
@@ -49,7 +49,7 @@ Json judged(const std::vector<Json>& results) {
 }
 
 TEST(SnapshotAdvice, WhatOneHasIsNotRecommendedAndCommandsMeasureMore) {
-  const Json advice = judged({taken("fork", true, range(9, 10, 11))})["advice"][0];
+  const Json advice = advised({taken("fork", true, range(9, 10, 11))})["advice"][0];
   EXPECT_EQ(advice["instead_of"], "fork");
   for (const char* way :
        {"least_time", "shortest_stop", "least_memory", "least_time_with_child", "no_faults_after_end"}) {
@@ -62,16 +62,16 @@ TEST(SnapshotAdvice, WhatOneHasIsNotRecommendedAndCommandsMeasureMore) {
 
 TEST(SnapshotAdvice, IsOfWhatIsBetterInAllItsRuns) {
   const Json fork = taken("fork", true, range(9, 10, 11), 1000);
-  EXPECT_EQ(judged({fork, taken("uffd_wp", false, range(5, 6, 7), 10)})["advice"][0]["least_time"], "uffd_wp");
-  const Json near = judged({fork, taken("uffd_wp", false, range(5, 6, 9.5), 995)})["advice"][0];
+  EXPECT_EQ(advised({fork, taken("uffd_wp", false, range(5, 6, 7), 10)})["advice"][0]["least_time"], "uffd_wp");
+  const Json near = advised({fork, taken("uffd_wp", false, range(5, 6, 9.5), 995)})["advice"][0];
   EXPECT_TRUE(is_not_available(near["least_time"]));
   EXPECT_TRUE(is_not_available(near["least_memory"])) << "within 1 %";
-  EXPECT_EQ(judged({fork, taken("uffd_wp", false, range(5, 6, 7), 10)})["advice"][0]["least_memory"], "uffd_wp");
+  EXPECT_EQ(advised({fork, taken("uffd_wp", false, range(5, 6, 7), 10)})["advice"][0]["least_memory"], "uffd_wp");
 }
 
 TEST(SnapshotAdvice, WithoutAChildTheLeastIsTheLeast) {
   const Json advice =
-      judged({taken("copy_first", false, range(5, 6, 7)), taken("uffd_wp", false, range(6, 7, 8))})["advice"][0];
+      advised({taken("copy_first", false, range(5, 6, 7)), taken("uffd_wp", false, range(6, 7, 8))})["advice"][0];
   EXPECT_TRUE(is_not_available(advice["instead_of"]));
   EXPECT_EQ(advice["least_time"], "copy_first");
   EXPECT_TRUE(advice["next"].empty());
@@ -80,7 +80,7 @@ TEST(SnapshotAdvice, WithoutAChildTheLeastIsTheLeast) {
 TEST(SnapshotRemedy, SaysWhatItMovesAndSaves) {
   const Json fork = with_after_end(taken("fork", true, range(9, 10, 11)), 1000, 500);
   const Json results =
-      judged({fork, with_after_end(taken("fork_populate", true, range(9, 10, 11)), 20, 3, 400)})["results"];
+      advised({fork, with_after_end(taken("fork_populate", true, range(9, 10, 11)), 20, 3, 400)})["results"];
   const Json& remedy = results[1]["remedy"];
   EXPECT_EQ(remedy["of"], "fork");
   EXPECT_EQ(remedy["effect"], "removes");
@@ -96,8 +96,8 @@ TEST(SnapshotRemedy, SaysWhatItMovesAndSaves) {
 TEST(SnapshotRemedy, ThatLeavesTheFaultsDoesNotHelpAndOneMayCostMore) {
   const Json fork = with_after_end(taken("fork", true, range(9, 10, 11)), 1000, 500);
   const auto remedy = [&](double writers_ns, double faults, double helper_ns) {
-    return judged({fork, with_after_end(taken("fork_populate", true, range(9, 10, 11)), writers_ns, faults,
-                                        helper_ns)})["results"][1]["remedy"];
+    return advised({fork, with_after_end(taken("fork_populate", true, range(9, 10, 11)), writers_ns, faults,
+                                         helper_ns)})["results"][1]["remedy"];
   };
   EXPECT_EQ(remedy(1000, 499, 10)["effect"], "none");
   EXPECT_EQ(remedy(1000, 100, 10)["effect"], "reduces");
@@ -107,7 +107,7 @@ TEST(SnapshotRemedy, ThatLeavesTheFaultsDoesNotHelpAndOneMayCostMore) {
 
 TEST(SnapshotRemedy, OfWhatWasNotMeasuredIsNotAvailable) {
   const Json alone = with_after_end(taken("fork_populate", true, range(9, 10, 11)), 20, 3, 400);
-  EXPECT_EQ(judged({alone})["results"][0]["remedy"], not_available("the alternative fork was not measured"));
+  EXPECT_EQ(advised({alone})["results"][0]["remedy"], not_available("the alternative fork was not measured"));
 }
 
 }  // namespace

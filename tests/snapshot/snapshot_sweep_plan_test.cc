@@ -17,7 +17,7 @@ SnapshotParameters given() {
 }
 
 TEST(SweepPlan, AnAxisThatIsNotNamedHasTheValueOfItsOption) {
-  const SweepAxes axes = parse_sweep({"writers=1,4,28", "size=2MiB,4MiB"}, given());
+  const SweepAxes axes = parse_sweep({"writers=1,4,28", "size=2MiB,4MiB"}, given(), 1);
   EXPECT_EQ(axes.writers, (std::vector<unsigned>{1, 4, 28}));
   EXPECT_EQ(axes.checkpointers, (std::vector<unsigned>{1}));
   EXPECT_EQ(axes.array_bytes, (std::vector<std::uint64_t>{2 * kMiB, 4 * kMiB}));
@@ -25,20 +25,29 @@ TEST(SweepPlan, AnAxisThatIsNotNamedHasTheValueOfItsOption) {
 }
 
 TEST(SweepPlan, AValueThatIsGivenTwiceIsMeasuredOnce) {
-  EXPECT_EQ(parse_sweep({"writers=4,1,4"}, given()).writers, (std::vector<unsigned>{4, 1}));
+  EXPECT_EQ(parse_sweep({"writers=4,1,4"}, given(), 1).writers, (std::vector<unsigned>{4, 1}));
 }
 
 TEST(SweepPlan, WhatIsNoAxisOrNoValueIsRefused) {
   for (const char* word : {"", "writers", "colour=1", "writers=", "writers=1,,2", "writers=0", "writers=257",
                            "writers=1x", "checkpointers=-1", "size=1M", "batch=0"}) {
-    EXPECT_THROW(parse_sweep({word}, given()), UsageError) << word;
+    EXPECT_THROW(parse_sweep({word}, given(), 1), UsageError) << word;
   }
-  EXPECT_THROW(parse_sweep({"writers=1", "writers=2"}, given()), UsageError);
-  EXPECT_THROW(parse_sweep({"usual", "writers=2"}, given()), UsageError);
+  EXPECT_THROW(parse_sweep({"writers=1", "writers=2"}, given(), 1), UsageError);
+  EXPECT_THROW(parse_sweep({"usual", "writers=2"}, given(), 1), UsageError);
+}
+
+TEST(SweepPlan, APlacementNeedsNodes) {
+  EXPECT_EQ(parse_sweep({"writers=1"}, given(), 2).placement, std::vector<std::string>{"default"});
+  EXPECT_EQ(parse_sweep({"placement=same,apart"}, given(), 2).placement, (std::vector<std::string>{"same", "apart"}));
+  EXPECT_THROW(parse_sweep({"placement=same,apart"}, given(), 1), MachineError);
+  EXPECT_THROW(parse_sweep({"placement=near"}, given(), 2), UsageError);
+  EXPECT_EQ(parse_sweep({"usual"}, given(), 1).placement, std::vector<std::string>{"default"});
+  EXPECT_EQ(parse_sweep({"usual"}, given(), 2).placement, (std::vector<std::string>{"same", "apart"}));
 }
 
 TEST(SweepPlan, RowsAreAllCombinationsAndThePublishedHaveTheirOwnPasses) {
-  SweepAxes axes = parse_sweep({"writers=1,2", "batch=64KiB,128KiB"}, given());
+  SweepAxes axes = parse_sweep({"writers=1,2", "batch=64KiB,128KiB"}, given(), 1);
   SnapshotParameters published = given();
   published.passes = 1;
   SnapshotAlternative own{"published", "", false};
@@ -54,9 +63,10 @@ TEST(SweepPlan, RowsAreAllCombinationsAndThePublishedHaveTheirOwnPasses) {
 }
 
 TEST(SweepPlan, ABatchThatIsTooLargeMakesNoRowUnlessThereIsNoOther) {
-  const SweepAxes axes = parse_sweep({"size=64KiB,1MiB", "batch=4KiB,128KiB"}, given());
+  const SweepAxes axes = parse_sweep({"size=64KiB,1MiB", "batch=4KiB,128KiB"}, given(), 1);
   EXPECT_EQ(sweep_rows(axes, {{"fork", "", false}}, given(), given()).size(), 3U);
-  EXPECT_THROW(sweep_rows(parse_sweep({"batch=2MiB"}, given()), {{"fork", "", false}}, given(), given()), UsageError);
+  EXPECT_THROW(sweep_rows(parse_sweep({"batch=2MiB"}, given(), 1), {{"fork", "", false}}, given(), given()),
+               UsageError);
 }
 
 Json counts(int copies, int reuses) {

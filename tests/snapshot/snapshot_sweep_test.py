@@ -1,6 +1,7 @@
 """`zerotax snapshot --sweep`: each combination has its row, and its verdict where the answer is known."""
 
 import json
+import pathlib
 import signal
 import subprocess
 
@@ -9,6 +10,9 @@ from conftest import BUILD, INTERRUPTED_BY_SIGINT, KIB, MIB, ZEROTAX, check_sche
 from waiting import wait_for
 
 pytestmark = pytest.mark.skipif(not (BUILD / "bin" / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
+
+
+NODES = len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
 
 
 def sweep(*arguments, status=0):
@@ -21,7 +25,8 @@ def sweep(*arguments, status=0):
 
 def test_each_combination_has_a_row_of_the_published_program_and_of_what_it_was_meant_to_be():
     document = sweep("--sweep", "writers=1,3", "--sweep", "size=1MiB,2MiB", "--batch", "64KiB", "--checkpointers", 2)
-    assert document["axes"] == {"writers": [1, 3], "checkpointers": [2], "array_bytes": [MIB, 2 * MIB], "batch_bytes": [64 * KIB]}
+    assert document["axes"] == {"writers": [1, 3], "checkpointers": [2], "array_bytes": [MIB, 2 * MIB], "batch_bytes": [64 * KIB],
+                                "placement": ["default"] if NODES > 1 else {"na": "this machine has one NUMA node"}}
     assert [(row["array_bytes"], row["writers"], row["alternative"]) for row in document["rows"]] == [
         (size, writers, name) for size in (MIB, 2 * MIB) for writers in (1, 3) for name in ("published", "published_fixed")]
     for row in document["rows"]:
@@ -65,6 +70,22 @@ def test_cpu_time_is_of_all_the_time_from_before_the_writers_to_their_end(half):
         assert is_na(found["child_end_ns"]) == (row["alternative"] != "fork")
         assert sum(interval["user_ns"] + interval["system_ns"] for interval in found["intervals"]) > 0
         assert all(interval["child_user_ns"] % 10_000_000 == 0 for interval in found["intervals"])
+
+
+@pytest.mark.skipif(NODES > 1, reason="this machine has several NUMA nodes")
+def test_a_placement_needs_two_nodes():
+    done = zerotax("snapshot", "--sweep", "placement=same,apart", "--size", "1MiB", "--batch", "64KiB")
+    assert done.returncode == 3 and "this machine has one NUMA node" in done.stderr and done.stdout == ""
+
+
+@pytest.mark.skipif(NODES < 2, reason="this machine has one NUMA node")
+def test_pages_lie_where_they_were_asked_to():
+    document = sweep("--sweep", "placement=same,apart,interleaved", "--size", "8MiB", "--alternative", "fork")
+    same, apart, interleaved = [row["placed"] for row in document["rows"]]
+    assert same == {"array": {"first": 1, "second": 0}, "destination": {"first": 1, "second": 0}}
+    assert apart == {"array": {"first": 1, "second": 0}, "destination": {"first": 0, "second": 1}}
+    for part in interleaved.values():
+        assert part["first"] == pytest.approx(1 / NODES, abs=0.02) and part["second"] == pytest.approx(1 / NODES, abs=0.02)
 
 
 def test_a_row_that_is_wrong_is_a_finding_and_the_others_are_kept():

@@ -13,6 +13,7 @@
 #include "cpu_sampler.h"
 #include "memory.h"
 #include "memory_sampler.h"
+#include "placement.h"
 #include "verify.h"
 #include "writers.h"
 
@@ -81,6 +82,12 @@ void print_cpu(const CpuSampler& sampler) {
   }
 }
 
+void print_nodes(const char* what, const PageNodes& nodes) {
+  print((std::string(what) + "_pages_seen").c_str(), nodes.looked_at);
+  print((std::string(what) + "_on_first").c_str(), nodes.on_first);
+  print((std::string(what) + "_on_second").c_str(), nodes.on_second);
+}
+
 void print_verdict(const Verdict& verdict) {
   print("checked_elements", verdict.checked);
   print("wrong_elements", verdict.wrong);
@@ -115,14 +122,20 @@ void run(Alternative& alternative, const Parameters& parameters) {
   job.parameters = parameters;
   const SharedMemory control("zerotax-control", sizeof(Control), true);
   job.control = new (pointer_to(control.range())) Control;
+  const Placement placement(parameters.placement);
+  placement.begin_array();
   SharedMemory shared_array;
   if (alternative.wants_shared_array()) shared_array = SharedMemory("zerotax-array", parameters.array_bytes, false);
   job.array = array_of(alternative, parameters.array_bytes, shared_array);
+  placement.bind_array(job.array);
+  placement.begin_destination();
   SharedMemory copy;
   const bool shared_copy = alternative.destination() == Alternative::Destination::kShared;
   if (shared_copy) copy = SharedMemory("zerotax-snapshot", parameters.array_bytes, true);
   const zerotax::AddressRange destination =
       shared_copy ? copy.range() : private_destination(alternative, parameters.array_bytes);
+  placement.end();
+  placement.bind_destination(destination);
   job.copy = static_cast<unsigned char*>(pointer_to(destination));
   alternative.prepare(job);
   fill(job);
@@ -161,6 +174,10 @@ void run(Alternative& alternative, const Parameters& parameters) {
   if (alternative.helper() != nullptr) print_helper(*alternative.helper());
   if (sampler) print_memory(*sampler);
   if (cpu) print_cpu(*cpu);
+  if (!placement.is_default()) {
+    print_nodes("array", nodes_of(job.array));
+    print_nodes("destination", nodes_of(destination));
+  }
   if (!shared_copy) {
     print_verdict_of_child(*job.control);
   } else if (alternative.takes_snapshot()) {
@@ -209,7 +226,8 @@ int main(int count, char** words) {
       std::fprintf(stderr, "fork-snapshot: no alternative '%s' (--list has them)\n", parameters.alternative.c_str());
       return 2;
     }
-    const std::string why_not = alternative->why_not();
+    std::string why_not = alternative->why_not();
+    if (why_not.empty()) why_not = snapshot::Placement(parameters.placement).why_not();
     if (why_not.empty()) {
       snapshot::run(*alternative, parameters);
     } else {
