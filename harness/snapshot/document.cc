@@ -3,35 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
-#include "base/statistics.h"
 #include "snapshot/cpu_time.h"
 #include "snapshot/faults.h"
 #include "snapshot/kernel_sections.h"
+#include "snapshot/run_figures.h"
 
 namespace zerotax::snapshot {
 namespace {
 
-const std::string kNotRun = "interrupted before it was run";
+Json wall_json(const std::vector<SnapshotRun>& runs) { return spread_json(runs, time_between("begin_ns", "end_ns")); }
 
-using Figure = std::function<std::int64_t(const SnapshotRun&)>;
-
-std::vector<double> values_of(const std::vector<SnapshotRun>& runs, const Figure& figure) {
-  std::vector<double> values(runs.size());
-  std::transform(runs.begin(), runs.end(), values.begin(),
-                 [&](const SnapshotRun& run) { return static_cast<double>(figure(run)); });
-  return values;
-}
-
-Json spread_json(const std::vector<SnapshotRun>& runs, const Figure& figure) {
-  const Spread found = spread(values_of(runs, figure));
-  return {{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
-}
-
-std::int64_t wall_ns(const SnapshotRun& run) { return run.figure("end_ns") - run.figure("begin_ns"); }
-
-double median_wall(const std::vector<SnapshotRun>& runs) { return quantile(values_of(runs, wall_ns), 0.5); }
+double median_wall(const std::vector<SnapshotRun>& runs) { return wall_json(runs).at("median"); }
 
 Json memory_json(const SnapshotRun& run) {
   // Without Pss_Anon (Linux 5.4) only shared memory would be seen.
@@ -58,43 +41,6 @@ Json part_of(const SnapshotStep& step, const SnapshotRun& run) {
     default:
       return cpu_json(run);
   }
-}
-
-Figure figure_of(const char* name) {
-  return [name](const SnapshotRun& run) { return run.figure(name); };
-}
-
-/// CPU time and faults of the held runs: of the writers once they went on, and of the helper.
-Json after_end_json(const std::vector<SnapshotRun>& runs) {
-  if (runs.empty()) return not_available(kNotRun);
-  Json json{{"runs", runs.size()},
-            {"writers_user_ns", spread_json(runs, figure_of("resumed_user_ns"))},
-            {"writers_system_ns", spread_json(runs, figure_of("resumed_system_ns"))},
-            {"writers_faults", spread_json(runs, figure_of("resumed_faults"))},
-            {"helper", not_available("it has no helper thread")}};
-  if (!runs.front().has("helper_tid")) return json;
-  json["helper"] = {{"wall_ns", spread_json(runs,
-                                            [](const SnapshotRun& run) {
-                                              return run.figure("helper_end_ns") - run.figure("helper_begin_ns");
-                                            })},
-                    {"user_ns", spread_json(runs, figure_of("helper_user_ns"))},
-                    {"system_ns", spread_json(runs, figure_of("helper_system_ns"))},
-                    {"faults", spread_json(runs, figure_of("helper_faults"))},
-                    {"failed_bytes", spread_json(runs, figure_of("helper_failed_bytes"))}};
-  return json;
-}
-
-/// The child's CPU time of the timing runs, and the batches that it unmapped in the last of them.
-Json child_json(const std::vector<SnapshotRun>& runs, std::uint64_t array_bytes, std::uint64_t batch_bytes) {
-  Json json{{"user_ns", spread_json(runs, figure_of("child_user_ns"))},
-            {"system_ns", spread_json(runs, figure_of("child_system_ns"))},
-            {"batches", (array_bytes + batch_bytes - 1) / batch_bytes}};
-  const SnapshotRun& last = runs.back();
-  const bool unmaps = last.has("unmapped_batches");
-  json["unmapped_batches"] = unmaps ? Json(last.figure("unmapped_batches")) : not_available("it unmaps nothing");
-  const int error = static_cast<int>(last.figure("unmap_error"));
-  json["unmap_error"] = error == 0 ? Json(nullptr) : Json(std::strerror(error));
-  return json;
 }
 
 Json without_figures(Json json, const std::string& why) {
@@ -178,7 +124,7 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   if (json["status"] != "ok")
     return without_figures(json, fmt::format("{}: {}", json["status"].get<std::string>(), reason));
   json["has_child"] = result.has_child;
-  json["writers_wall_ns"] = spread_json(result.timing, wall_ns);
+  json["writers_wall_ns"] = wall_json(result.timing);
   const std::string& baseline = plan_.alternatives[alternative].baseline;
   json["slowdown"] = not_available(fmt::format("the alternative {} was not measured", baseline));
   for (std::size_t i = 0; i < plan_.alternatives.size(); ++i) {
@@ -188,20 +134,14 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   }
   json["writers_user_ns"] = spread_json(result.timing, figure_of("writers_user_ns"));
   json["writers_system_ns"] = spread_json(result.timing, figure_of("writers_system_ns"));
-  json["stopped_ns"] = spread_json(
-      result.timing, [](const SnapshotRun& run) { return run.figure("released_ns") - run.figure("stopped_ns"); });
+  json["stopped_ns"] = spread_json(result.timing, time_between("stopped_ns", "released_ns"));
   const bool snapshot = result.takes_snapshot;
   const Json none = not_available("it takes no snapshot");
-  json["snapshot_ns"] =
-      snapshot
-          ? spread_json(result.timing,
-                        [](const SnapshotRun& run) { return run.figure("complete_ns") - run.figure("stopped_ns"); })
-          : none;
+  json["snapshot_ns"] = snapshot ? spread_json(result.timing, time_between("stopped_ns", "complete_ns")) : none;
   json["checked_elements"] = !snapshot                      ? none
                              : result.checked_elements == 0 ? not_available("the run that checks it was not made")
                                                             : Json(result.checked_elements);
-  json["child"] = result.has_child ? child_json(result.timing, parameters.array_bytes, parameters.batch_bytes)
-                                   : not_available("it has no child");
+  json["child"] = result.has_child ? child_json(result.timing, parameters) : not_available("it has no child");
   json["after_end"] =
       result.has_child ? after_end_json(result.held_timing) : not_available("it has no child to wait for");
   json["memory"] = result.memory;

@@ -12,6 +12,7 @@
 #include "os/memory.h"
 #include "snapshot/cpu_time.h"
 #include "snapshot/faults.h"
+#include "snapshot/run_figures.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -40,7 +41,7 @@ class SweepRowRuns {
 
   SweepRuns take() {
     SweepRuns runs;
-    runs.faults = runs.cpu_time = not_available("interrupted before it was run");
+    runs.faults = runs.cpu_time = not_available(kNotRun);
     for (unsigned i = 0; i < plan_.repeat; ++i) {
       const SnapshotRun run = once(SnapshotPass::kTiming);
       runs.status = run.status;

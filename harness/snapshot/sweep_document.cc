@@ -2,30 +2,13 @@
 
 #include <algorithm>
 
-#include "base/statistics.h"
 #include "core/results.h"
 #include "os/numa_nodes.h"
+#include "snapshot/run_figures.h"
 #include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
 namespace {
-
-using SweepFigure = std::function<std::int64_t(const SnapshotRun&)>;
-
-Json sweep_spread(const std::vector<SnapshotRun>& runs, const SweepFigure& figure) {
-  std::vector<double> values;
-  for (const SnapshotRun& run : runs) values.push_back(static_cast<double>(figure(run)));
-  const Spread found = spread(values);
-  return {{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
-}
-
-SweepFigure difference(const char* later, const char* earlier) {
-  return [=](const SnapshotRun& run) { return run.figure(later) - run.figure(earlier); };
-}
-
-SweepFigure named(const char* name) {
-  return [=](const SnapshotRun& run) { return run.figure(name); };
-}
 
 /// Shares of the pages that lie on the first and on the second node, where a placement was asked for.
 Json placed_json(const SnapshotRun& run) {
@@ -51,12 +34,13 @@ void add_times(Json& json, const SweepRuns& runs, const std::string& why) {
   const std::vector<SnapshotRun>& timing = runs.timing;
   const bool snapshot = timing.front().figure("takes_snapshot") != 0;
   const Json none = not_available("it takes no snapshot");
-  json["writers_wall_ns"] = sweep_spread(timing, difference("end_ns", "begin_ns"));
-  json["copy_ns"] = snapshot ? sweep_spread(timing, difference("complete_ns", "stopped_ns")) : none;
-  json["child_end_ns"] = timing.front().figure("child") != 0 ? sweep_spread(timing, difference("gone_ns", "stopped_ns"))
-                                                             : not_available("it has no child");
-  json["writers_user_ns"] = sweep_spread(timing, named("writers_user_ns"));
-  json["writers_system_ns"] = sweep_spread(timing, named("writers_system_ns"));
+  json["writers_wall_ns"] = spread_json(timing, time_between("begin_ns", "end_ns"));
+  json["copy_ns"] = snapshot ? spread_json(timing, time_between("stopped_ns", "complete_ns")) : none;
+  json["child_end_ns"] = timing.front().figure("child") != 0
+                             ? spread_json(timing, time_between("stopped_ns", "gone_ns"))
+                             : not_available("it has no child");
+  json["writers_user_ns"] = spread_json(timing, figure_of("writers_user_ns"));
+  json["writers_system_ns"] = spread_json(timing, figure_of("writers_system_ns"));
   json["copy_done_first_runs"] =
       snapshot
           ? Json(std::count_if(timing.begin(), timing.end(),
