@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "base/wrap.h"
 #include "snapshot/cpu_time.h"
 
 namespace zerotax::snapshot {
@@ -89,7 +90,7 @@ std::string cpu_time_plot(const std::string& title, const Json& cpu_time, const 
   if (is_not_available(cpu_time) || cpu_time.at("intervals").empty()) return "";
   const Json& intervals = cpu_time.at("intervals");
   std::string text =
-      fmt::format("{}: CPU time in {}\n", title, format_ns(intervals.back().at("end_ns").get<double>())) +
+      wrap(fmt::format("{}: CPU time in {}", title, format_ns(intervals.back().at("end_ns").get<double>())), "", "") +
       area(cpu_time, "user_ns", "system_ns", style);
   if (!is_not_available(cpu_time.at("child_end_ns"))) {
     text += "its child\n" + area(cpu_time, "child_user_ns", "child_system_ns", style);

@@ -48,6 +48,9 @@ std::uint64_t added_bytes(const Json& result);
 /// and `remedy`; and `advice`.
 void add_verdict(Json& snapshot);
 
+/// The alternative that a result's is a remedy of; empty if it is none.
+std::string remedied_alternative(const Json& snapshot, const Json& result);
+
 /// What a remedy moves and saves: an object of "remedy" in results/schema/snapshot.schema.json. n/a for what is no
 /// remedy, or where it or the alternative that it is a remedy of was not measured. `results`: of all alternatives.
 Json remedy_json(const Json& snapshot, const Json& result);

@@ -60,10 +60,10 @@ Json snapshot_faults_json(const SnapshotRun& run) {
     if (fault.time_ns < begin || fault.time_ns > end) continue;
     if (fault.pid != run.figure("pid")) {
       child.add(fault.kind);
-    } else if (run.has("helper_tid") && fault.tid == run.figure("helper_tid")) {
-      helper.add(fault.kind);
     } else if (fault.address < array.begin || fault.address >= array.end) {
       elsewhere.add(fault.kind);
+    } else if (run.has("helper_tid") && fault.tid == run.figure("helper_tid")) {
+      helper.add(fault.kind);
     } else {
       (fault.time_ns < at("gone_ns") ? before : after).add(fault.kind);
       timeline.add(fault.time_ns - begin, fault.kind);
@@ -81,9 +81,9 @@ Json snapshot_faults_json(const SnapshotRun& run) {
                                                        {"parent", counts_json(filled)},
                                                        {"child", counts_json(copied_to)}}
                                                 : not_available("it is shared memory that is populated beforehand");
-  json["traced"] = before.all() + after.all() + elsewhere.all();
-  // What the helper's calls populate is counted as faults of its own, though no exception was taken.
-  json["counted"] = run.figure("window_faults") - run.figure("helper_faults");
+  json["traced"] = before.all() + after.all() + elsewhere.all() + helper.all();
+  // What a system call of the helper populates is counted as faults, though no exception was taken.
+  json["counted"] = run.figure("window_faults") - run.figure("helper_bulk_faults");
   json["pages"] = array.pages().bytes() / kPageBytes;
   json["exclusive_pages"] = run.has("exclusive_pages") ? Json(run.figure("exclusive_pages"))
                                                        : not_available("there was no child to wait for");

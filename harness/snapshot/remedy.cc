@@ -17,11 +17,9 @@ constexpr double kReduced = 0.9;
 
 double median_of(const Json& spread) { return spread.at("median").get<double>(); }
 
-std::string remedied_alternative(const Json& snapshot, const Json& result) {
-  for (const Json& alternative : snapshot.at("alternatives")) {
-    if (alternative.at("name") == result.at("alternative")) return text_field(alternative, "remedy_of", "");
-  }
-  return "";
+/// All CPU time: where a thread runs for a few ticks only, its division between user mode and kernel is rough.
+double cpu_of(const Json& part, const char* user, const char* system) {
+  return median_of(part.at(user)) + median_of(part.at(system));
 }
 
 Json measured_after_end(const Json& result) {
@@ -50,15 +48,22 @@ std::string sentence_of(const std::string& name, const Json& remedy) {
                            : remedy.at("effect") == "reduces" ? "removes some of the faults"
                                                               : "does not help";
   return fmt::format(
-      "{} {}: the writers take {} {}faults after the child's end ({} with {}), and {} in the kernel ({}); the helper "
-      "thread takes {} there. In all, {} {}.",
+      "{} {}: the writers take {} {}faults after the child's end ({} with {}) and {} of CPU time ({}); the helper "
+      "thread takes {}. In all, {} {}.",
       name, what, count(faults.at("with")), traced ? "reuse " : "", count(faults.at("without")),
-      remedy.at("of").get<std::string>(), format_ns(remedy.at("writers_system_ns").at("with")),
-      format_ns(remedy.at("writers_system_ns").at("without")), format_ns(remedy.at("helper_system_ns")),
+      remedy.at("of").get<std::string>(), format_ns(remedy.at("writers_cpu_ns").at("with")),
+      format_ns(remedy.at("writers_cpu_ns").at("without")), format_ns(remedy.at("helper_cpu_ns")),
       format_ns(std::abs(saved)), saved < 0 ? "more" : "less");
 }
 
 }  // namespace
+
+std::string remedied_alternative(const Json& snapshot, const Json& result) {
+  for (const Json& alternative : snapshot.at("alternatives")) {
+    if (alternative.at("name") == result.at("alternative")) return text_field(alternative, "remedy_of", "");
+  }
+  return "";
+}
 
 Json remedy_json(const Json& snapshot, const Json& result) {
   const std::string of = remedied_alternative(snapshot, result);
@@ -84,9 +89,12 @@ Json remedy_json(const Json& snapshot, const Json& result) {
   } else {
     remedy["reuse_faults"] = {{"without", reuses_without}, {"with", reuses_with}};
   }
-  remedy["helper_system_ns"] = median_of(with.at("helper").at("system_ns"));
-  remedy["saved_ns"] = median_of(without.at("writers_system_ns")) - median_of(with.at("writers_system_ns")) -
-                       median_of(with.at("helper").at("system_ns"));
+  const double writers_without = cpu_of(without, "writers_user_ns", "writers_system_ns");
+  const double writers_with = cpu_of(with, "writers_user_ns", "writers_system_ns");
+  const double helper = cpu_of(with.at("helper"), "user_ns", "system_ns");
+  remedy["writers_cpu_ns"] = {{"without", writers_without}, {"with", writers_with}};
+  remedy["helper_cpu_ns"] = helper;
+  remedy["saved_ns"] = writers_without - writers_with - helper;
   const Json& counts = is_not_available(remedy["reuse_faults"]) ? remedy["faults"] : remedy["reuse_faults"];
   remedy["effect"] = effect_of(counts.at("without"), counts.at("with"));
   remedy["sentence"] = sentence_of(result.at("alternative"), remedy);

@@ -15,7 +15,7 @@ std::string sweep_time(const Json& figure) { return is_not_available(figure) ? "
 std::string copying_word(const Json& verdict) {
   const Json& copying = verdict.at("is_it_copying");
   if (is_not_available(copying)) return "n/a";
-  return copying == "no" ? "no" : copying == "until_end" ? "till its end" : "after it";
+  return copying == "no" ? "no" : copying == "until_end" ? "till end" : "after it";
 }
 
 std::string placed(const Json& row) {

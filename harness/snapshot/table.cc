@@ -43,7 +43,10 @@ std::string after_row(const Json& result) {
   return fmt::format(kAfterRow, result.at("alternative").get<std::string>(),
                      is_not_available(held) ? "n/a" : held.at("after_end").at("reuses").dump(),
                      fmt::format("{:.0f}", after.at("writers_faults").at("median").get<double>()),
-                     time(after.at("writers_system_ns")), is_not_available(helper) ? "-" : time(helper.at("system_ns")),
+                     time(after.at("writers_system_ns")),
+                     is_not_available(helper) ? "-"
+                                              : format_ns(helper.at("user_ns").at("median").get<double>() +
+                                                          helper.at("system_ns").at("median").get<double>()),
                      is_not_available(remedy) ? "-" : signed_time(remedy.at("saved_ns")));
 }
 
@@ -63,7 +66,7 @@ std::string after_table(const Json& snapshot) {
                      snapshot.at("advice").size() > 1
                          ? fmt::format(" ({})", results.front().at("allocator").get<std::string>())
                          : "") +
-         fmt::format(kAfterRow, "", "reuse", "faults", "kernel CPU", "kernel CPU", "saved by") +
+         fmt::format(kAfterRow, "", "reuse", "faults", "kernel CPU", "CPU time", "saved by") +
          fmt::format(kAfterRow, "alternative", "faults", "counted", "of writers", "of helper", "the remedy") + rows;
 }
 
@@ -83,7 +86,7 @@ std::string usual_words(const Json& of) {
 }
 
 std::string published_words(const Json& of, const Json& batch_bytes) {
-  return fmt::format("is written {} by {} that start after the fork; the child copies it by {} in batches of {}.",
+  return fmt::format("is written {} by {}, started after the fork; the child copies it by {} in batches of {}.",
                      format_counted(of.at("passes"), "time"), format_counted(of.at("writers"), "thread"),
                      format_counted(of.at("checkpointers"), "thread"), format_size(batch_bytes));
 }

@@ -729,7 +729,7 @@ snapshot --remedies=maybe                                     | --remedies
 snapshot --remedies --alternative bogus                       | bogus
 snapshot --remedies --hold 2                                  | --hold
 snapshot --remedies --read absent                             | absent
-snapshot --published=yes                                      | --published
+snapshot --published=maybe                                    | --published
 snapshot --published --writers 0                              | --writers
 snapshot --published --checkpointers 257                      | 256
 snapshot --published --size 100000GiB                         | --size
@@ -757,7 +757,7 @@ snapshot --sweep usual --remedies                             | --remedies
 snapshot --sweep usual --published                            | --published
 snapshot --sweep usual --alternative bogus                    | bogus
 snapshot --sweep usual --json full                            | full
-snapshot --plot=yes                                           | --plot
+snapshot --plot=maybe                                         | --plot
 snapshot --sweep placement=near                               | near
 snapshot --sweep placement=                                   | placement
 snapshot -- ./program                                         | --

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -102,8 +103,9 @@ def test_table_and_plot_have_at_most_80_columns_and_say_what_the_marks_are():
     lines = done.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines), max(lines, key=len)
     assert [line.split()[0] for line in lines[2:6]] == ["published", "published_fixed"] * 2
+    assert all(re.search(r" [0-9]/1 +(no|till end|after it|n/a)$", line) for line in lines[2:6])
     assert "The copy is always done before the writers are in" in done.stdout
-    assert "published, 8 MiB in batches of 2 MiB, 28 writers, 4 checkpointers: CPU time in " in done.stdout
+    assert "published, 8 MiB in batches of 2 MiB, 28 writers, 4 checkpointers: CPU time in " in " ".join(done.stdout.split())
     assert "E the child's end, W the writers' end" in done.stdout
 
 

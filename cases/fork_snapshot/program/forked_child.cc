@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "os/clock.h"
-#include "remedied_child.h"
+#include "populate.h"
 
 namespace snapshot {
 void ForkedChild::begin(Job& job) {

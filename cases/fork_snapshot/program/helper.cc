@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "os/clock.h"
+#include "populate.h"
 
 namespace snapshot {
 
@@ -17,6 +18,7 @@ void Helper::start(std::function<std::uint64_t()> work) {
     failed_bytes_ = work();
     end_ns_ = zerotax::monotonic_ns();
     usage_ = zerotax::thread_usage();
+    bulk_faults_ = faults_of_populating();
   });
 }
 

@@ -25,7 +25,9 @@ class Helper {
   // When it has been joined:
   [[nodiscard]] pid_t tid() const { return tid_; }
   [[nodiscard]] const zerotax::ThreadUsage& usage() const { return usage_; }  ///< since the thread's start
-  [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }           ///< CLOCK_MONOTONIC
+  /// Of its minor faults: those that a system call of it counted, and no exception was taken for.
+  [[nodiscard]] std::int64_t bulk_faults() const { return bulk_faults_; }
+  [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }  ///< CLOCK_MONOTONIC
   [[nodiscard]] std::int64_t end_ns() const { return end_ns_; }
   [[nodiscard]] std::uint64_t failed_bytes() const { return failed_bytes_; }
 
@@ -33,6 +35,7 @@ class Helper {
   std::thread thread_;
   pid_t tid_ = 0;
   zerotax::ThreadUsage usage_;
+  std::int64_t bulk_faults_ = 0;
   std::int64_t begin_ns_ = 0;
   std::int64_t end_ns_ = 0;
   std::uint64_t failed_bytes_ = 0;

@@ -37,6 +37,7 @@ void print_helper(const Helper& helper) {
   print("helper_user_ns", helper.usage().user_ns);
   print("helper_system_ns", helper.usage().kernel_ns);
   print("helper_faults", helper.usage().minor_faults);
+  print("helper_bulk_faults", helper.bulk_faults());
   print("helper_failed_bytes", helper.failed_bytes());
 }
 

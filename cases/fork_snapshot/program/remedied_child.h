@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string>
+#include <cstdint>
 
 #include "forked_child.h"
 
@@ -20,11 +20,5 @@ class RemediedChild : public ForkedChild {
  private:
   Helper helper_;
 };
-
-/// Lets one call make writable all pages of a range (MADV_POPULATE_WRITE, Linux 5.14). Returns whether it did.
-bool populate_for_writing(void* begin, std::uint64_t bytes);
-
-/// Why the kernel does not do that; empty if it does.
-std::string why_no_populating();
 
 }  // namespace snapshot

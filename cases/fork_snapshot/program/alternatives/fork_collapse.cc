@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "populate.h"
 #include "remedied_child.h"
 
 namespace snapshot {

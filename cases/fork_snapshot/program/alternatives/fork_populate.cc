@@ -1,3 +1,4 @@
+#include "populate.h"
 #include "remedied_child.h"
 
 namespace snapshot {

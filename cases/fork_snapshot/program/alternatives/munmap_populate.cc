@@ -5,8 +5,9 @@
 #include <cerrno>
 #include <stdexcept>
 
+#include "forked_child.h"
 #include "os/unique_fd.h"
-#include "remedied_child.h"
+#include "populate.h"
 
 namespace snapshot {
 namespace {
