@@ -31,7 +31,8 @@ REMEDY = "run `zerotax snapshot --json snapshot.json`"
 EARLIER = "written by an earlier version; add it by\n`zerotax snapshot --read FILE --json NEW`"
 KINDS = {"copies": ("copied", "#A9371F", ""), "reuses": ("reused", "#A9D3EE", "///"),
          "others": ("other", "#DDDDDD", "")}
-LEFT, GAP, HEADING, HEIGHT, BELOW, LEGEND = 0.92, 1.0, 0.36, 2.35, 0.62, 0.55   # inches
+LEFT, GAP, HEADING, HEIGHT, BELOW, LEGEND_ROW = 0.92, 1.0, 0.36, 2.35, 0.62, 0.275   # inches
+LEGEND_COLUMNS = 4
 SLOWDOWNS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
 
 
@@ -124,12 +125,13 @@ def draw(results: Results) -> Figure:
             "no alternative was measured beside none; run `zerotax snapshot --json snapshot.json`")
     fork = next((r for r in chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
     page = Layout(title(document), head(document, results), notes_of(document))
-    figure = page.figure(2 * (HEADING + HEIGHT + BELOW) + LEGEND)
+    legend = LEGEND_ROW * max(2, -(-len(of) // LEGEND_COLUMNS))
+    figure = page.figure(2 * (HEADING + HEIGHT + BELOW) + legend)
     total = figure.get_figheight()
     width = (WIDTH - LEFT - GAP - 2.5 * MARGIN) / 2   # the last number of an axis reaches beyond it
 
     def panel(row: int, column: int) -> Axes:
-        bottom = page.foot + BELOW + (1 - row) * (HEADING + HEIGHT + BELOW + LEGEND)
+        bottom = page.foot + BELOW + (1 - row) * (HEADING + HEIGHT + BELOW + legend)
         return figure.add_axes(((LEFT + column * (width + GAP)) / WIDTH, bottom / total, width / WIDTH,
                                 HEIGHT / total))
 
@@ -152,9 +154,9 @@ def draw(results: Results) -> Figure:
         handles.append(Line2D([], [], marker=look.marker, color=look.colour, linestyle="none", markersize=8,
                               markeredgecolor=darker(look.colour),
                               label=f"{mark.name} ({time_text(mark.stopped_ns)})"))
-    figure.legend(handles=handles, ncol=4, loc="upper left", frameon=False, fontsize=LABEL_POINTS,
+    figure.legend(handles=handles, ncol=LEGEND_COLUMNS, loc="upper left", frameon=False, fontsize=LABEL_POINTS,
                   borderpad=0, borderaxespad=0, columnspacing=1.4,
-                  bbox_to_anchor=(MARGIN / WIDTH, (page.foot + BELOW + HEIGHT + HEADING + LEGEND) / total))
+                  bbox_to_anchor=(MARGIN / WIDTH, (page.foot + BELOW + HEIGHT + HEADING + legend) / total))
     before, after = panel(1, 0), panel(1, 1)
     faults(before, fork, "faults", "fork: the parent's faults")
     faults(after, fork, "faults_held", "the same, if the writers wait for the child's end")

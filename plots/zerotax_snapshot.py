@@ -19,6 +19,13 @@ LOOKS = {
     "shared_stop": Style("#56B4E9", "P", "-"),
     "copy_first": Style("#F7AD1E", "X", "-"),
     "uffd_wp": Style("#6B6B6B", "<", "-"),
+    "published": Style("#0063A2", "o", "-"),
+    "published_fixed": Style("#C85300", "o", "-"),
+    "fork_populate": Style("#8FB8DE", "p", "-"),
+    "munmap_populate": Style("#E8A87C", "h", "-"),
+    "fork_touch": Style("#A05195", "*", "-"),
+    "fork_mprotect": Style("#B3B3B3", "d", "-"),
+    "fork_collapse": Style("#3D6B35", ">", "-"),
 }
 
 

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "os/page.h"
+#include "snapshot/avoiding.h"
 #include "snapshot/document.h"
 #include "snapshot/kernel_sections.h"
 
@@ -105,66 +104,33 @@ std::string in_brief(const Json& result) {
   return sentence(text + ".");
 }
 
-std::string described(const Json& result) {
-  const Json& slowdown = result.at("slowdown");
-  std::string text = fmt::format("{} (", result.at("alternative").get<std::string>());
-  if (!is_not_available(slowdown)) text += fmt::format("{:.2f} times the time without, ", slowdown.get<double>());
-  text += fmt::format("stopped for {}", format_ns(result.at("stopped_ns").at("median")));
-  if (!is_not_available(result.at("memory"))) text += ", +" + format_size(added_bytes(result));
-  return text + ")";
+/// Whether the child's unmapping worked; empty where it did, or where there is none.
+std::string unmapping(const Json& result) {
+  const Json child = result.value("child", not_available("an earlier version"));
+  if (is_not_available(child) || !child.at("unmap_error").is_string()) return "";
+  return sentence(fmt::format("{}: the child's munmap failed ({}); it unmapped {} of {}, and had the rest to its end.",
+                              result.at("alternative").get<std::string>(), child.at("unmap_error").get<std::string>(),
+                              format_count(number(child, "unmapped_batches")),
+                              format_counted(number(child, "batches"), "batch", "batches")));
 }
 
-/// The result with the least of something.
-const Json& least(const std::vector<Json>& results, const std::function<double(const Json&)>& of) {
-  return *std::min_element(results.begin(), results.end(),
-                           [&](const Json& one, const Json& other) { return of(one) < of(other); });
-}
-
-double median_of(const Json& result, const char* figure) { return result.at(figure).at("median").get<double>(); }
-
-std::string how_to_avoid(const std::vector<Json>& snapshots) {
-  std::vector<std::pair<const char*, const Json*>> best{
-      {"least time for the writers",
-       &least(snapshots, [](const Json& result) { return median_of(result, "writers_wall_ns"); })},
-      {"shortest stop", &least(snapshots, [](const Json& result) { return median_of(result, "stopped_ns"); })}};
-  if (std::none_of(snapshots.begin(), snapshots.end(),
-                   [](const Json& result) { return is_not_available(result.at("memory")); })) {
-    best.emplace_back("least memory",
-                      &least(snapshots, [](const Json& result) { return static_cast<double>(added_bytes(result)); }));
-  }
-  std::string text;
-  // An alternative that is best in several ways is listed once.
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    std::string praises = best[i].first;
-    for (std::size_t j = i + 1; j < best.size();) {
-      if (best[j].second != best[i].second) {
-        ++j;
-        continue;
-      }
-      praises += fmt::format(", {}", best[j].first);
-      best.erase(best.begin() + static_cast<std::ptrdiff_t>(j));
-    }
-    text += sentence(fmt::format("{}: {}", praises, described(*best[i].second)));
-  }
-  // Most useful to those who cannot change the writers.
-  std::vector<Json> with_child;
-  for (const Json& result : snapshots) {
-    if (result.at("has_child").get<bool>()) with_child.push_back(result);
-  }
-  if (with_child.size() > 1 && with_child.size() < snapshots.size()) {
-    const Json& best_child = least(with_child, [](const Json& result) { return median_of(result, "writers_wall_ns"); });
-    text += sentence("least time for the writers with a forked child: " + described(best_child));
-  }
-  std::string copies;
-  for (const Json& result : snapshots) {
-    const Json& faults = result.at("faults");
-    if (is_not_available(faults)) continue;
-    const std::uint64_t count = number(faults.at("before_end"), "copies") + number(faults.at("after_end"), "copies");
-    copies += fmt::format("{}{} {} ({})", copies.empty() ? "" : ", ", result.at("alternative").get<std::string>(),
-                          format_count(count), format_size(count * kPageBytes));
-  }
-  if (!copies.empty()) text += sentence("Pages that the kernel copied for the parent: " + copies + ".");
-  return text;
+/// What the private memory that the snapshot is copied to costs, and whom; empty where it is shared.
+std::string destination(const Json& result) {
+  const Json& faults = result.at("faults");
+  if (is_not_available(faults) || !faults.contains("destination")) return "";
+  const Json& found = faults.at("destination");
+  if (is_not_available(found)) return "";
+  const auto counts = [](const Json& part) {
+    return fmt::format("{} and {}", format_counted(number(part, "zero_fills"), "zero-fill fault"),
+                       format_counted(number(part, "copies"), "copy fault"));
+  };
+  const Json& child = result.at("child");
+  return sentence(fmt::format(
+      "{}: the {} pages of the snapshot's destination are private memory: {} in the parent, {} in the child. The "
+      "child's CPU time is {} in user mode and {} in the kernel.",
+      result.at("alternative").get<std::string>(), format_count(number(found, "pages")), counts(found.at("parent")),
+      counts(found.at("child")), format_ns(child.at("user_ns").at("median")),
+      format_ns(child.at("system_ns").at("median"))));
 }
 
 }  // namespace
@@ -178,17 +144,21 @@ std::string snapshot_answers(const Json& snapshot) {
   std::string text;
   for (const std::string& allocator : allocators) {
     std::string copying;
-    std::vector<Json> snapshots;
+    std::string remedies;
     for (const Json& result : snapshot.at("results")) {
       if (result.at("allocator") != allocator || result.at("status") != "ok") continue;
       if (result.at("has_child").get<bool>()) {
-        copying += copying.empty() ? is_it_copying_held(result) + is_it_copying(result) : in_brief(result);
+        const bool published = text_field(result, "baseline", "none") != "none";
+        copying += copying.empty() || published ? is_it_copying_held(result) + is_it_copying(result) : in_brief(result);
+        copying += unmapping(result) + destination(result);
       }
-      if (!is_not_available(result.at("checked_elements"))) snapshots.push_back(result);
+      if (!is_not_available(result.at("remedy"))) remedies += sentence(result.at("remedy").at("sentence"));
     }
     const std::string under = allocators.size() > 1 ? fmt::format(" ({})", allocator) : "";
     if (!copying.empty()) text += fmt::format("\nIs it copying?{}\n{}", under, copying);
-    if (!snapshots.empty()) text += fmt::format("\nHow to avoid it?{}\n{}", under, how_to_avoid(snapshots));
+    if (!remedies.empty()) text += fmt::format("\nWhat helps after the child's end?{}\n{}", under, remedies);
+    const std::string avoiding = how_to_avoid(snapshot, allocator);
+    if (!avoiding.empty()) text += fmt::format("\nHow to avoid it?{}\n{}", under, avoiding);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
+#include "cli/plot_option.h"
 #include "cli/subcommand.h"
 #include "core/document.h"
 #include "core/figures.h"
@@ -16,7 +17,9 @@
 #include "core/output_paths.h"
 #include "core/results.h"
 #include "os/environment.h"
+#include "snapshot/cpu_time.h"
 #include "snapshot/document.h"
+#include "snapshot/options.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -26,17 +29,10 @@ constexpr const char* kExamples =
     "  zerotax snapshot --size 256MiB --alternative none --alternative fork --alternative uffd_wp\n"
     "  zerotax snapshot --allocator mine=./libmine.so --json snapshot.json --svg snapshot.svg\n"
     "  zerotax snapshot --size 64MiB --hold 0.5\n"
+    "  zerotax snapshot --size 256MiB --remedies    # for the faults after the child's end\n"
+    "  zerotax snapshot --published                 # 28 writers that start after the fork\n"
+    "  zerotax snapshot --sweep writers=1,4,28 --sweep size=64MiB,1GiB --json sweep.json --plot\n"
     "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
-
-struct Options {
-  MeasureOptions measure;
-  std::string size = "1GiB";
-  std::string batch = "2MiB";
-  std::vector<std::string> alternatives;
-  std::string svg;
-  std::string read;
-  SnapshotPlan plan;
-};
 
 SnapshotPlan plan_of(const Options& options) {
   SnapshotPlan plan = options.plan;
@@ -44,7 +40,20 @@ SnapshotPlan plan_of(const Options& options) {
   plan.parameters.batch_bytes = parse_size(options.batch);
   plan.timeout_s = options.measure.timeout_s;
   check_snapshot(plan.parameters);
-  plan.alternatives = chosen_alternatives(options.alternatives);
+  plan.published.array_bytes = plan.parameters.array_bytes;
+  plan.published.batch_bytes = plan.parameters.batch_bytes;
+  plan.published.hold = plan.parameters.hold;
+  std::vector<std::string> names = options.alternatives;
+  if (options.remedies) {
+    const std::vector<std::string> more = remedy_names();
+    names.insert(names.begin(), more.begin(), more.end());
+  }
+  if (options.published) {
+    const std::vector<std::string> more = published_names();
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  plan.alternatives = chosen_alternatives(names);
+  for (const SnapshotAlternative& each : plan.alternatives) check_snapshot(plan.parameters_of(each));
   const auto& words = options.measure.allocators;
   plan.allocators = resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
   return plan;
@@ -55,6 +64,7 @@ ExitStatus show(const Json& json, const Options& options) {
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, json_text(json));
   if (file != "-") fmt::print("{}{}", snapshot_table(json), snapshot_answers(json));
+  if (options.plot && file != "-") fmt::print("{}", cpu_time_plots(json, plot_style()));
   if (!options.svg.empty()) {
     try {
       write_file(options.svg, draw_svg("fork_snapshot", json_text(json)));
@@ -62,11 +72,7 @@ ExitStatus show(const Json& json, const Options& options) {
       fmt::print(stderr, "zerotax: no figure: {}: {}\n", failure.what(), failure.remedy());
     }
   }
-  const auto& results = json.at("results");
-  const bool found = std::any_of(results.begin(), results.end(), [](const Json& result) {
-    return result.at("status") != "ok" && result.at("status") != "skipped";
-  });
-  return found ? ExitStatus::kFinding : ExitStatus::kDone;
+  return status_of(json.at("results"));
 }
 
 /// What an earlier version wrote, with what this one says of it.
@@ -78,6 +84,7 @@ ExitStatus judge_again(const Options& options) {
 }
 
 ExitStatus run(const Options& options) {
+  if (!options.sweep.empty()) return run_sweep_command(options);
   if (!options.read.empty()) return judge_again(options);
   options.measure.check();
   check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, library_inputs(options.measure.allocators));
@@ -102,11 +109,14 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   add_size(arguments, options->size, "an array");
   arguments.formerly("--array", "--size");
   arguments.option("--batch", options->batch, "bytes to copy, and to unmap, at a time").shown_as("SIZE").with_default();
-  arguments.option("--writers", parameters.writers, "threads that write to the array").shown_as("N").with_default();
-  arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it").shown_as("N").with_default();
-  arguments.option("--passes", parameters.passes, "number of times the writers write the array")
-      .shown_as("N")
-      .with_default();
+  const Argument writers =
+      arguments.option("--writers", parameters.writers, "threads that write to the array").shown_as("N").with_default();
+  const Argument checkpointers = arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it")
+                                     .shown_as("N")
+                                     .with_default();
+  const Argument passes = arguments.option("--passes", parameters.passes, "number of times the writers write the array")
+                              .shown_as("N")
+                              .with_default();
   arguments
       .option("--hold", parameters.hold,
               "hold the writers until this share of the array is copied, and copy the rest after they end "
@@ -115,13 +125,25 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .in_range(0.0, 1.0);
   arguments
       .option("--alternative", options->alternatives,
-              "way to take the snapshot (repeatable; default: all; an unknown name lists them)")
+              "way to take the snapshot (repeatable; default: all but those on request; an unknown name lists them)")
       .shown_as("NAME")
-      .completed_by([] {
-        std::vector<std::string> names;
-        for (const SnapshotAlternative& each : chosen_alternatives({})) names.push_back(each.name);
-        return names;
-      })
+      .completed_by(alternative_names)
+      .repeatable();
+  arguments.flag("--remedies", options->remedies,
+                 "measure what can be done about the writers' faults after the child's end, beside fork and "
+                 "fork_munmap");
+  arguments.flag(
+      "--published", options->published,
+      fmt::format("measure the published program: fork, and then {} writers (or --writers), {} checkpointers, "
+                  "{} pass; private destination",
+                  kPublishedWriters, kPublishedCheckpointers, kPublishedPasses));
+  arguments
+      .option("--sweep", options->sweep,
+              "measure each combination of the values of several axes (writers, checkpointers, size, batch, "
+              "placement), or of the "
+              "'usual' ones (repeatable; default alternatives: published, published_fixed)")
+      .shown_as("AXIS=A,B")
+      .word()
       .repeatable();
   options->plan.repeat = kUsualRounds;
   add_rounds(arguments, options->plan.repeat, "").in_range(1, 1000).with_default();
@@ -129,8 +151,17 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   options->measure.add_allocators(arguments, "glibc");
   add_read(arguments, options->read);
   add_json(arguments, options->measure.json);
+  add_plot_option(arguments, options->plot, "CPU time over time, in user mode and in the kernel,");
   arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
-  return [options] { return run(*options); };
+  return [=] {
+    const SnapshotParameters& given = options->plan.parameters;
+    SnapshotParameters& published = options->plan.published;
+    published.writers = writers.given() ? given.writers : kPublishedWriters;
+    published.checkpointers = checkpointers.given() ? given.checkpointers : kPublishedCheckpointers;
+    published.passes = passes.given() ? given.passes : kPublishedPasses;
+    published.sizes = kPublishedSizes;
+    return run(*options);
+  };
 }
 
 const Subcommand command("snapshot", "take a snapshot of memory while threads write to it, by fork and by alternatives",

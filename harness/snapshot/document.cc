@@ -4,32 +4,17 @@
 
 #include <algorithm>
 
-#include "base/statistics.h"
+#include "snapshot/cpu_time.h"
 #include "snapshot/faults.h"
 #include "snapshot/kernel_sections.h"
+#include "snapshot/run_figures.h"
 
 namespace zerotax::snapshot {
 namespace {
 
-const std::string kNotRun = "interrupted before it was run";
+Json wall_json(const std::vector<SnapshotRun>& runs) { return spread_json(runs, time_between("begin_ns", "end_ns")); }
 
-using Figure = std::function<std::int64_t(const SnapshotRun&)>;
-
-std::vector<double> values_of(const std::vector<SnapshotRun>& runs, const Figure& figure) {
-  std::vector<double> values(runs.size());
-  std::transform(runs.begin(), runs.end(), values.begin(),
-                 [&](const SnapshotRun& run) { return static_cast<double>(figure(run)); });
-  return values;
-}
-
-Json spread_json(const std::vector<SnapshotRun>& runs, const Figure& figure) {
-  const Spread found = spread(values_of(runs, figure));
-  return {{"median", found.median}, {"p05", found.p05}, {"p95", found.p95}};
-}
-
-std::int64_t wall_ns(const SnapshotRun& run) { return run.figure("end_ns") - run.figure("begin_ns"); }
-
-double median_wall(const std::vector<SnapshotRun>& runs) { return quantile(values_of(runs, wall_ns), 0.5); }
+double median_wall(const std::vector<SnapshotRun>& runs) { return wall_json(runs).at("median"); }
 
 Json memory_json(const SnapshotRun& run) {
   // Without Pss_Anon (Linux 5.4) only shared memory would be seen.
@@ -46,6 +31,8 @@ Json part_of(const SnapshotStep& step, const SnapshotRun& run) {
   switch (step.pass) {
     case SnapshotPass::kMemory:
       return memory_json(run);
+    case SnapshotPass::kCpuTime:
+      return cpu_time_json(run);
     case SnapshotPass::kFaults:
       if (!run.every_fault && run.figure("told_by_sharing") == 0) {
         return not_available("an ordinary user cannot see enough of this alternative's faults: run as root");
@@ -59,7 +46,7 @@ Json part_of(const SnapshotStep& step, const SnapshotRun& run) {
 Json without_figures(Json json, const std::string& why) {
   for (const char* figure :
        {"has_child", "writers_wall_ns", "slowdown", "writers_user_ns", "writers_system_ns", "stopped_ns", "snapshot_ns",
-        "checked_elements", "memory", "faults", "faults_held", "cpu", "cpu_held"}) {
+        "checked_elements", "child", "after_end", "memory", "faults", "faults_held", "cpu", "cpu_held", "cpu_time"}) {
     json[figure] = not_available(why);
   }
   return json;
@@ -75,7 +62,8 @@ std::uint64_t added_bytes(const Json& result) {
 SnapshotReport::SnapshotReport(SnapshotPlan plan)
     : plan_(std::move(plan)), results_(plan_.allocators.size() * plan_.alternatives.size()) {
   for (Result& result : results_) {
-    for (Json* part : {&result.memory, &result.faults, &result.held_faults, &result.cpu, &result.held_cpu}) {
+    for (Json* part :
+         {&result.memory, &result.faults, &result.held_faults, &result.cpu, &result.held_cpu, &result.cpu_time}) {
       *part = not_available(kNotRun);
     }
   }
@@ -88,7 +76,7 @@ const SnapshotReport::Result& SnapshotReport::at(std::size_t allocator, std::siz
 bool SnapshotReport::take(const SnapshotStep& step, const SnapshotRun& run) {
   Result& result = results_[step.allocator * plan_.alternatives.size() + step.alternative];
   // Watching slows a program down: a timeout then says nothing about the alternative.
-  const bool watched = step.pass != SnapshotPass::kTiming;
+  const bool watched = step.pass != SnapshotPass::kTiming || step.held;
   const bool only_this = watched && (run.status == "timeout" || run.status == "not_watched");
   if (!only_this) {
     result.status = run.status;
@@ -96,7 +84,10 @@ bool SnapshotReport::take(const SnapshotStep& step, const SnapshotRun& run) {
   }
   switch (step.pass) {
     case SnapshotPass::kTiming:
-      if (run.ok()) result.timing.push_back(run);
+      if (run.ok()) (step.held ? result.held_timing : result.timing).push_back(run);
+      break;
+    case SnapshotPass::kCpuTime:
+      result.cpu_time = part_of(step, run);
       break;
     case SnapshotPass::kMemory:
       result.memory = part_of(step, run);
@@ -109,7 +100,10 @@ bool SnapshotReport::take(const SnapshotStep& step, const SnapshotRun& run) {
       break;
   }
   result.has_child = result.has_child || run.figure("child") != 0;
-  if (run.ok()) result.checked_elements = run.figure("checked_elements");
+  // One that only a child can see is checked where no time is measured.
+  result.checked_elements = std::max(result.checked_elements, run.figure("checked_elements"));
+  result.takes_snapshot =
+      result.takes_snapshot || run.figure("takes_snapshot") != 0 || run.figure("checked_elements") > 0;
   return result.status == "ok";
 }
 
@@ -122,36 +116,41 @@ Json SnapshotReport::result_json(std::size_t allocator, std::size_t alternative)
   json["status"] = result.status.empty() ? "skipped" : result.status;
   const std::string reason = result.status.empty() ? kNotRun : result.reason;
   json["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
+  const SnapshotParameters& parameters = plan_.parameters_of(plan_.alternatives[alternative]);
+  json["parameters"] = {
+      {"writers", parameters.writers}, {"checkpointers", parameters.checkpointers}, {"passes", parameters.passes}};
+  json["baseline"] = plan_.alternatives[alternative].baseline;
   json["runs"] = result.timing.size();
   if (json["status"] != "ok")
     return without_figures(json, fmt::format("{}: {}", json["status"].get<std::string>(), reason));
-  const auto figure = [](const char* name) { return [name](const SnapshotRun& run) { return run.figure(name); }; };
   json["has_child"] = result.has_child;
-  json["writers_wall_ns"] = spread_json(result.timing, wall_ns);
-  json["slowdown"] = not_available("the alternative none was not measured");
+  json["writers_wall_ns"] = wall_json(result.timing);
+  const std::string& baseline = plan_.alternatives[alternative].baseline;
+  json["slowdown"] = not_available(fmt::format("the alternative {} was not measured", baseline));
   for (std::size_t i = 0; i < plan_.alternatives.size(); ++i) {
     const Result& none = at(allocator, i);
-    if (plan_.alternatives[i].name != "none" || none.status != "ok") continue;
+    if (plan_.alternatives[i].name != baseline || none.status != "ok") continue;
     json["slowdown"] = median_wall(result.timing) / median_wall(none.timing);
   }
-  json["writers_user_ns"] = spread_json(result.timing, figure("writers_user_ns"));
-  json["writers_system_ns"] = spread_json(result.timing, figure("writers_system_ns"));
-  json["stopped_ns"] = spread_json(
-      result.timing, [](const SnapshotRun& run) { return run.figure("released_ns") - run.figure("stopped_ns"); });
-  const bool snapshot = result.checked_elements > 0;
+  json["writers_user_ns"] = spread_json(result.timing, figure_of("writers_user_ns"));
+  json["writers_system_ns"] = spread_json(result.timing, figure_of("writers_system_ns"));
+  json["stopped_ns"] = spread_json(result.timing, time_between("stopped_ns", "released_ns"));
+  const bool snapshot = result.takes_snapshot;
   const Json none = not_available("it takes no snapshot");
-  json["snapshot_ns"] =
-      snapshot
-          ? spread_json(result.timing,
-                        [](const SnapshotRun& run) { return run.figure("complete_ns") - run.figure("stopped_ns"); })
-          : none;
-  json["checked_elements"] = snapshot ? Json(result.checked_elements) : none;
+  json["snapshot_ns"] = snapshot ? spread_json(result.timing, time_between("stopped_ns", "complete_ns")) : none;
+  json["checked_elements"] = !snapshot                      ? none
+                             : result.checked_elements == 0 ? not_available("the run that checks it was not made")
+                                                            : Json(result.checked_elements);
+  json["child"] = result.has_child ? child_json(result.timing, parameters) : not_available("it has no child");
+  json["after_end"] =
+      result.has_child ? after_end_json(result.held_timing) : not_available("it has no child to wait for");
   json["memory"] = result.memory;
   json["faults"] = result.faults;
   const Json no_child = not_available("it has no child to wait for");
   json["faults_held"] = result.has_child ? result.held_faults : no_child;
   json["cpu"] = result.cpu;
   json["cpu_held"] = result.has_child ? result.held_cpu : no_child;
+  json["cpu_time"] = result.cpu_time;
   return json;
 }
 
@@ -171,7 +170,11 @@ Json SnapshotReport::json(bool complete, const std::string& started, const std::
   json["parameters"]["hold"] = parameters.hold < 0 ? Json(nullptr) : Json(parameters.hold);
   json["alternatives"] = Json::array();
   for (const SnapshotAlternative& alternative : plan_.alternatives) {
-    json["alternatives"].push_back({{"name", alternative.name}, {"summary", alternative.summary}});
+    json["alternatives"].push_back(
+        {{"name", alternative.name},
+         {"summary", alternative.summary},
+         {"remedy_of", alternative.remedy_of.empty() ? Json(nullptr) : Json(alternative.remedy_of)},
+         {"published", alternative.published}});
   }
   json["results"] = Json::array();
   for (std::size_t i = 0; i < plan_.allocators.size(); ++i) {

@@ -25,9 +25,11 @@ class SnapshotReport {
   struct Result {
     std::string status;  ///< empty: nothing was run
     std::string reason;
-    std::vector<SnapshotRun> timing;  ///< without faults and samples
-    Json memory, faults, held_faults, cpu, held_cpu;
+    std::vector<SnapshotRun> timing;       ///< without faults and samples
+    std::vector<SnapshotRun> held_timing;  ///< and the writers held until the child had ended
+    Json memory, faults, held_faults, cpu, held_cpu, cpu_time;
     std::int64_t checked_elements = 0;
+    bool takes_snapshot = false;
     bool has_child = false;
   };
 
@@ -42,9 +44,23 @@ class SnapshotReport {
 std::uint64_t added_bytes(const Json& result);
 
 /// Adds to that object, or replaces, what is said of it: `sentence`, how much longer the writers need, at the least and
-/// at the most; `notes`, what one has to know to read the figure; and of each result `mark`, what the figure shows of
-/// it.
+/// at the most; `notes`, what one has to know to read the figure; of each result `mark`, what the figure shows of it,
+/// and `remedy`; and `advice`.
 void add_verdict(Json& snapshot);
+
+/// The alternative that a result's is a remedy of; empty if it is none.
+std::string remedied_alternative(const Json& snapshot, const Json& result);
+
+/// What a remedy moves and saves: an object of "remedy" in results/schema/snapshot.schema.json. n/a for what is no
+/// remedy, or where it or the alternative that it is a remedy of was not measured. `results`: of all alternatives.
+Json remedy_json(const Json& snapshot, const Json& result);
+
+/// What to do instead of the alternative that one has, of each allocator: an array of "advice" in the schema. Nothing
+/// is recommended but what was measured and found better; otherwise `next` names commands that measure more.
+Json advice_json(const Json& snapshot);
+
+/// Whether a snapshot was taken, checked, and timed.
+bool took_snapshot(const Json& result);
 
 /// The table for the terminal, from that object: a row per alternative, at most 80 columns, and what was not ok.
 std::string snapshot_table(const Json& snapshot);

@@ -47,13 +47,23 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   ClassCounts after;
   ClassCounts elsewhere;
   ClassCounts child;
+  ClassCounts helper;
+  // By whole pages: the allocator's own write before the block may be the first on a page of it.
+  const AddressRange destination = AddressRange{at("destination_begin"), at("destination_end")}.pages();
+  ClassCounts filled;  // faults on the destination, of the parent and of the child, at any time
+  ClassCounts copied_to;
   Timeline timeline(end - begin);
   for (const SnapshotFault& fault : run.faults) {
+    if (fault.address >= destination.begin && fault.address < destination.end) {
+      (fault.pid == run.figure("pid") ? filled : copied_to).add(fault.kind);
+    }
     if (fault.time_ns < begin || fault.time_ns > end) continue;
     if (fault.pid != run.figure("pid")) {
       child.add(fault.kind);
     } else if (fault.address < array.begin || fault.address >= array.end) {
       elsewhere.add(fault.kind);
+    } else if (run.has("helper_tid") && fault.tid == run.figure("helper_tid")) {
+      helper.add(fault.kind);
     } else {
       (fault.time_ns < at("gone_ns") ? before : after).add(fault.kind);
       timeline.add(fault.time_ns - begin, fault.kind);
@@ -66,9 +76,15 @@ Json snapshot_faults_json(const SnapshotRun& run) {
   json["after_end"] = counts_json(after);
   json["elsewhere"] = counts_json(elsewhere);
   json["child"] = counts_json(child);
-  json["traced"] = before.all() + after.all() + elsewhere.all();
-  json["counted"] = run.figure("window_faults");
-  json["pages"] = array.bytes() / kPageBytes;
+  json["helper"] = run.has("helper_tid") ? counts_json(helper) : not_available("it has no helper thread");
+  json["destination"] = destination.bytes() > 0 ? Json{{"pages", destination.bytes() / kPageBytes},
+                                                       {"parent", counts_json(filled)},
+                                                       {"child", counts_json(copied_to)}}
+                                                : not_available("it is shared memory that is populated beforehand");
+  json["traced"] = before.all() + after.all() + elsewhere.all() + helper.all();
+  // What a system call of the helper populates is counted as faults, though no exception was taken.
+  json["counted"] = run.figure("window_faults") - run.figure("helper_bulk_faults");
+  json["pages"] = array.pages().bytes() / kPageBytes;
   json["exclusive_pages"] = run.has("exclusive_pages") ? Json(run.figure("exclusive_pages"))
                                                        : not_available("there was no child to wait for");
   json["end_s"] = static_cast<double>(std::max(at("gone_ns"), begin) - begin) / 1e9;

@@ -153,12 +153,15 @@ Json cpu_json(const SnapshotRun& run) {
   const auto at = [&](const char* name) { return static_cast<std::uint64_t>(run.figure(name)); };
   Part before;
   Part after;
+  Part child;
   for (const SnapshotSample& sample : run.samples) {
-    if (sample.pid != run.figure("pid")) continue;
     if (sample.time_ns < at("window_begin_ns") || sample.time_ns > at("window_end_ns")) continue;
-    (sample.time_ns < at("gone_ns") ? before : after).add(sample.stack);
+    const bool of_parent = sample.pid == run.figure("pid");
+    (!of_parent ? child : sample.time_ns < at("gone_ns") ? before : after).add(sample.stack);
   }
-  return {{"hz", run.hz}, {"lost", run.lost}, {"before_end", before.json(run)}, {"after_end", after.json(run)}};
+  Json json{{"hz", run.hz}, {"lost", run.lost}, {"before_end", before.json(run)}, {"after_end", after.json(run)}};
+  json["child"] = run.figure("child") != 0 ? child.json(run) : not_available("it has no child");
+  return json;
 }
 
 }  // namespace zerotax::snapshot

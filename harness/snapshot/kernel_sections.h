@@ -23,7 +23,7 @@ const std::vector<KernelSection>& kernel_sections();
 std::string_view section_of(const Stack& stack);
 
 /// The parent's time from the instant of the snapshot to the writers' end, before and after the child's end: user mode,
-/// and the kernel by sections. An object of "cpu" in results/schema/snapshot.schema.json.
+/// and the kernel by sections; and the child's in that time. An object of "cpu" in results/schema/snapshot.schema.json.
 Json cpu_json(const SnapshotRun& run);
 
 }  // namespace zerotax::snapshot

@@ -17,7 +17,6 @@
 namespace zerotax::snapshot {
 namespace {
 
-constexpr unsigned kMostThreads = 256;
 constexpr unsigned kMostPasses = 1000;
 
 void check_pages(const char* option, std::uint64_t bytes) {
@@ -31,7 +30,8 @@ void check_number(const char* option, unsigned number, unsigned most) {
   throw UsageError(fmt::format("invalid {} {}", option, number), fmt::format("give 1 to {}", most));
 }
 
-/// The alternatives as the program lists them: NAME, KIND and SUMMARY, separated by tabs.
+/// The alternatives as the program lists them: NAME, KIND, what it is a remedy OF or compared with, and SUMMARY,
+/// separated by tabs.
 std::vector<SnapshotAlternative> all_alternatives() {
   ChildCommand command;
   command.program = probe_folder() + "/fork-snapshot";
@@ -45,9 +45,12 @@ std::vector<SnapshotAlternative> all_alternatives() {
   }
   std::vector<SnapshotAlternative> all;
   std::istringstream lines(child.output);
-  for (std::string name, kind, summary;
-       std::getline(std::getline(std::getline(lines, name, '\t'), kind, '\t'), summary);) {
-    all.push_back({name, summary, kind == "planted"});
+  for (std::string name, kind, of, summary;
+       std::getline(std::getline(std::getline(std::getline(lines, name, '\t'), kind, '\t'), of, '\t'), summary);) {
+    SnapshotAlternative each{name, summary, kind == "planted", kind == "remedy" || kind == "published"};
+    each.published = kind == "published";
+    if (of != "-") (each.published ? each.baseline : each.remedy_of) = of;
+    all.push_back(each);
   }
   // The others are compared with it.
   std::stable_partition(all.begin(), all.end(), [](const SnapshotAlternative& each) { return each.name == "none"; });
@@ -71,23 +74,19 @@ void check_snapshot(const SnapshotParameters& parameters) {
   check_number("--writers", parameters.writers, kMostThreads);
   check_number("--checkpointers", parameters.checkpointers, kMostThreads);
   check_number("--passes", parameters.passes, kMostPasses);
-  // The array, the copies of its pages, and the snapshot.
-  const std::string too_large = parameters.array_bytes < kAddressSpaceBytes / 4
-                                    ? why_too_large(3 * parameters.array_bytes)
+  const std::string too_large = parameters.array_bytes < kAddressSpaceBytes / (parameters.sizes + 1)
+                                    ? why_too_large(parameters.sizes * parameters.array_bytes)
                                     : "it does not fit into the address space";
   if (too_large.empty()) return;
   throw UsageError(fmt::format("--size {}: {}", format_size(parameters.array_bytes), too_large),
-                   "give a smaller --size: a snapshot needs three times as much");
+                   fmt::format("give a smaller --size: a snapshot needs {} times as much",
+                               parameters.sizes == kPublishedSizes ? "four" : "three"));
 }
 
 std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names) {
   std::vector<SnapshotAlternative> all = all_alternatives();
-  std::vector<std::string> known;
-  for (const SnapshotAlternative& each : all) {
-    if (!each.planted) known.push_back(each.name);
-  }
   if (names.empty()) {
-    std::erase_if(all, [](const SnapshotAlternative& each) { return each.planted; });
+    std::erase_if(all, [](const SnapshotAlternative& each) { return each.planted || each.on_request; });
     return all;
   }
   std::vector<SnapshotAlternative> chosen;
@@ -95,11 +94,42 @@ std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::stri
     const auto same = [&](const SnapshotAlternative& each) { return each.name == name; };
     const auto found = std::find_if(all.begin(), all.end(), same);
     if (found == all.end()) {
-      refuse_word(fmt::format("unknown alternative '{}'", name), name, known);
+      refuse_word(fmt::format("unknown alternative '{}'", name), name, alternative_names());
     }
     if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(*found);
   }
   return chosen;
+}
+
+std::vector<std::string> remedy_names() {
+  const std::vector<SnapshotAlternative> all = all_alternatives();
+  std::vector<std::string> names{"none"};
+  for (const SnapshotAlternative& ill : all) {
+    const auto is_remedy = [&](const SnapshotAlternative& each) { return each.remedy_of == ill.name; };
+    if (std::none_of(all.begin(), all.end(), is_remedy)) continue;
+    names.push_back(ill.name);
+    for (const SnapshotAlternative& each : all) {
+      if (is_remedy(each)) names.push_back(each.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> published_names() {
+  std::vector<std::string> names;
+  for (const SnapshotAlternative& each : all_alternatives()) {
+    if (!each.published) continue;
+    names.insert(each.name == each.baseline ? names.begin() : names.end(), each.name);
+  }
+  return names;
+}
+
+std::vector<std::string> alternative_names() {
+  std::vector<std::string> names;
+  for (const SnapshotAlternative& each : all_alternatives()) {
+    if (!each.planted) names.push_back(each.name);
+  }
+  return names;
 }
 
 }  // namespace zerotax::snapshot

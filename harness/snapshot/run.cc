@@ -28,6 +28,11 @@ void add_lines(const std::string& output, SnapshotRun& run) {
       run.status = value;
     } else if (key == "reason") {
       run.reason = value;
+    } else if (key == "cpu") {
+      SnapshotCpuTime now;
+      std::istringstream(value) >> now.at_ns >> now.user_ns >> now.system_ns >> now.child_user_ns >>
+          now.child_system_ns;
+      run.cpu_time.push_back(now);
     } else {
       run.figures[key] = std::strtoll(value.c_str(), nullptr, 10);
     }
@@ -50,12 +55,13 @@ ChildCommand command_of(const std::string& alternative, const SnapshotParameters
                        fmt::format("writers={}", parameters.writers),
                        fmt::format("checkpointers={}", parameters.checkpointers),
                        fmt::format("passes={}", parameters.passes)};
+  if (parameters.placement != "default") command.arguments.push_back("placement=" + parameters.placement);
   if (parameters.hold >= 0) command.arguments.push_back(fmt::format("hold={}", parameters.hold));
   if (pass == SnapshotPass::kMemory) command.arguments.emplace_back("memory=1");
+  if (pass == SnapshotPass::kCpuTime) command.arguments.emplace_back("cpu=1");
   if (pass == SnapshotPass::kFaults) command.arguments.emplace_back("pagemap=1");
   command.capture = true;
-  // The array, what is copied of it, and the snapshot.
-  command.resident_limit = resident_limit(3 * parameters.array_bytes);
+  command.resident_limit = resident_limit(parameters.sizes * parameters.array_bytes);
   return command;
 }
 
@@ -66,7 +72,7 @@ ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const st
     FaultTracerOptions options;
     options.interval_s = 3600;  // each fault is reported: intervals are not needed
     options.each = [&](const Fault& fault, FaultClass kind) {
-      run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind});
+      run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind, fault.tid});
     };
     FaultTracer tracer(options);
     ChildResult child = run_child(command, stop);

@@ -20,8 +20,20 @@ struct SnapshotParameters {
   unsigned writers = 1;
   unsigned checkpointers = 1;
   unsigned passes = 2;
-  double hold = -1;  ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
+  double hold = -1;                   ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
+  std::string placement = "default";  ///< on NUMA nodes (cases/fork_snapshot/README.md)
+  unsigned sizes = 3;  ///< of memory, in sizes of the array: it, the copies of its pages, and the snapshot
 };
+
+/// Threads of a kind, at most.
+inline constexpr unsigned kMostThreads = 256;
+
+/// Of the program as it was published, where nothing else is asked for. Its private destination is in memory twice: as
+/// the parent's zeros, and as the child's copy.
+inline constexpr unsigned kPublishedWriters = 28;
+inline constexpr unsigned kPublishedCheckpointers = 4;
+inline constexpr unsigned kPublishedPasses = 1;
+inline constexpr unsigned kPublishedSizes = 4;
 
 /// Throws UsageError for parameters that make no sense, or that the memory of this machine is too small for.
 void check_snapshot(const SnapshotParameters& parameters);
@@ -30,12 +42,25 @@ void check_snapshot(const SnapshotParameters& parameters);
 struct SnapshotAlternative {
   std::string name;
   std::string summary;
-  bool planted = false;  ///< wrong on purpose, for tests
+  bool planted = false;     ///< wrong on purpose, for tests
+  bool on_request = false;  ///< not measured where none is named
+  std::string remedy_of{};  ///< the alternative whose faults after the child's end it removes; empty: it is no remedy
+  bool published = false;   ///< the published program, or what it is compared with
+  std::string baseline = "none";  ///< the alternative without a snapshot whose time it is compared with
 };
 
-/// The alternatives of these names, or all that are not planted, "none" first, as the program lists them. Throws
-/// UsageError for an unknown name, MachineError if this build lacks the program.
+/// The alternatives of these names, or all that are not planted or measured on request only, "none" first, as the
+/// program lists them. Throws UsageError for an unknown name, MachineError if this build lacks the program.
 std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::string>& names);
+
+/// "none", and each alternative that there are remedies of, followed by these. Throws as chosen_alternatives.
+std::vector<std::string> remedy_names();
+
+/// The published program, and what it is compared with.
+std::vector<std::string> published_names();
+
+/// All names that are not planted.
+std::vector<std::string> alternative_names();
 
 /// What one run measures.
 enum class SnapshotPass {
@@ -43,6 +68,7 @@ enum class SnapshotPass {
   kMemory,   ///< what memory is used
   kFaults,   ///< each fault by its class
   kProfile,  ///< samples of the CPU
+  kCpuTime,  ///< CPU time over time
 };
 
 /// A fault of the run.
@@ -51,6 +77,7 @@ struct SnapshotFault {
   std::uint64_t address;
   pid_t pid;
   FaultClass kind;
+  pid_t tid = 0;
 };
 
 /// A sample of the run.
@@ -58,6 +85,15 @@ struct SnapshotSample {
   std::uint64_t time_ns;  ///< CLOCK_MONOTONIC
   pid_t pid;
   Stack stack;
+};
+
+/// CPU time that the program has used so far, in nanoseconds.
+struct SnapshotCpuTime {
+  std::int64_t at_ns = 0;  ///< CLOCK_MONOTONIC
+  std::int64_t user_ns = 0;
+  std::int64_t system_ns = 0;
+  std::int64_t child_user_ns = 0;
+  std::int64_t child_system_ns = 0;
 };
 
 /// The result of one run. With a status other than "ok" the rest is empty.
@@ -69,6 +105,7 @@ struct SnapshotRun {
   bool every_fault = false;                     ///< as FaultData
   std::uint64_t lost = 0;                       ///< events, or samples
   std::vector<SnapshotSample> samples;          ///< kProfile
+  std::vector<SnapshotCpuTime> cpu_time;        ///< kCpuTime
   unsigned hz = 0;
   bool sees_kernel = false;
 

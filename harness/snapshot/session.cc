@@ -19,11 +19,15 @@ struct Round {
   bool held;
 };
 
+/// CPU times are steadier than times that writers and a child compete for.
+constexpr unsigned kMostHeldRounds = 3;
+
 std::vector<Round> rounds(unsigned repeat) {
   std::vector<Round> all(repeat, {SnapshotPass::kTiming, false});
-  for (const Round& round :
-       {Round{SnapshotPass::kMemory, false}, Round{SnapshotPass::kFaults, false}, Round{SnapshotPass::kFaults, true},
-        Round{SnapshotPass::kProfile, false}, Round{SnapshotPass::kProfile, true}}) {
+  all.insert(all.end(), std::min(repeat, kMostHeldRounds), {SnapshotPass::kTiming, true});
+  for (const Round& round : {Round{SnapshotPass::kMemory, false}, Round{SnapshotPass::kCpuTime, false},
+                             Round{SnapshotPass::kFaults, false}, Round{SnapshotPass::kFaults, true},
+                             Round{SnapshotPass::kProfile, false}, Round{SnapshotPass::kProfile, true}}) {
     all.push_back(round);
   }
   return all;
@@ -37,10 +41,12 @@ const char* name_of(const Round& round) {
       return round.held ? "its faults after the child's end" : "its faults";
     case SnapshotPass::kProfile:
       return round.held ? "its kernel time after the child's end" : "its kernel time";
+    case SnapshotPass::kCpuTime:
+      return "its CPU time over time";
     case SnapshotPass::kTiming:
       break;
   }
-  return "its time";
+  return round.held ? "its CPU time after the child's end" : "its time";
 }
 
 /// What is known of an allocator with an alternative so far.
@@ -51,9 +57,15 @@ struct Pair {
 
 }  // namespace
 
+unsigned SnapshotPlan::sizes() const {
+  unsigned most = 0;
+  for (const SnapshotAlternative& alternative : alternatives) most = std::max(most, parameters_of(alternative).sizes);
+  return most;
+}
+
 bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std::function<bool()>& stop) {
   // The host of a virtual machine backs memory at its first touch, which is slow.
-  if (!warm_up_memory(3 * plan.parameters.array_bytes, stop_requested)) return false;
+  if (!warm_up_memory(plan.sizes() * plan.parameters.array_bytes, stop_requested)) return false;
   std::vector<std::string> libraries;
   for (const Allocator& allocator : plan.allocators) libraries.push_back(library_to_preload(allocator).value_or(""));
   const std::size_t columns = plan.alternatives.size();
@@ -68,9 +80,10 @@ bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std
       Pair& pair = pairs[i];
       if (pair.wanted && (!round.held || pair.has_child)) {
         const Allocator& allocator = plan.allocators[step.allocator];
-        const std::string& name = plan.alternatives[step.alternative].name;
+        const SnapshotAlternative& alternative = plan.alternatives[step.alternative];
+        const std::string& name = alternative.name;
         progress.show(fmt::format("{} of {} under {}", name_of(round), name, allocator.name));
-        SnapshotParameters parameters = plan.parameters;
+        SnapshotParameters parameters = plan.parameters_of(alternative);
         if (round.held) parameters.hold = 1;
         SnapshotRun run;
         try {

@@ -13,8 +13,15 @@ struct SnapshotPlan {
   std::vector<Allocator> allocators;
   std::vector<SnapshotAlternative> alternatives;
   SnapshotParameters parameters;
-  unsigned repeat = 3;  ///< timing runs of each
+  SnapshotParameters published;  ///< of alternatives that are published
+  unsigned repeat = 3;           ///< timing runs of each
   double timeout_s = 60;
+
+  [[nodiscard]] const SnapshotParameters& parameters_of(const SnapshotAlternative& alternative) const {
+    return alternative.published ? published : parameters;
+  }
+  /// Of memory, in sizes of the array, at most.
+  [[nodiscard]] unsigned sizes() const;
 };
 
 /// One run of it.
@@ -28,9 +35,10 @@ struct SnapshotStep {
 /// What becomes of a run. Returns whether more of this allocator and alternative are wanted.
 using TakeSnapshot = std::function<bool(const SnapshotStep&, const SnapshotRun&)>;
 
-/// Carries it out, alternatives interleaved, nothing beside them: the timing runs first, then one of each other pass;
-/// those with a child twice by faults and by samples, the second time held. A pass that this machine does not permit
-/// has the status "not_watched". Returns false if `stop` asked for an end.
+/// Carries it out, alternatives interleaved, nothing beside them: the timing runs first, then one of each other pass.
+/// Those with a child have some timing runs held, too, and are run twice by faults and by samples, the second time
+/// held. A pass that this machine does not permit has the status "not_watched". Returns false if `stop` asked for an
+/// end.
 bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std::function<bool()>& stop);
 
 }  // namespace zerotax::snapshot

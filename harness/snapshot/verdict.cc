@@ -68,6 +68,14 @@ Json notes_of(const Json& snapshot) {
     notes.push_back(
         fmt::format("{}: {}.", result->at("alternative").get<std::string>(), text_field(result->at("mark"), "na", "")));
   }
+  for (const Json* result : shown(results)) {
+    if (text_field(*result, "baseline", "none") == "none" || !result->contains("parameters")) continue;
+    const Json& own = result->at("parameters");
+    notes.push_back(fmt::format("{}: {}, {} that copy; compared with {}.", result->at("alternative").get<std::string>(),
+                                format_counted(own.at("writers"), "writer"),
+                                format_counted(own.at("checkpointers"), "thread"),
+                                result->at("baseline").get<std::string>()));
+  }
   std::set<std::string> others;
   for (const Json& result : results) others.insert(result.at("allocator"));
   if (others.size() > 1) {
@@ -82,7 +90,11 @@ Json notes_of(const Json& snapshot) {
 
 void add_verdict(Json& snapshot) {
   const std::uint64_t array_bytes = snapshot.at("parameters").at("array_bytes");
-  for (Json& result : snapshot.at("results")) result["mark"] = mark_of(result, array_bytes);
+  for (Json& result : snapshot.at("results")) {
+    result["mark"] = mark_of(result, array_bytes);
+    result["remedy"] = remedy_json(snapshot, result);
+  }
+  snapshot["advice"] = advice_json(snapshot);
   snapshot["sentence"] = sentence_of(snapshot);
   snapshot["notes"] = notes_of(snapshot);
 }

@@ -725,6 +725,41 @@ snapshot --json full                                          | full
 snapshot --json a --svg a                                     | both write
 snapshot --json a --svg ./a                                   | both write
 snapshot --allocator m=libnever.so --svg libnever.so          | overwrite
+snapshot --remedies=maybe                                     | --remedies
+snapshot --remedies --alternative bogus                       | bogus
+snapshot --remedies --hold 2                                  | --hold
+snapshot --remedies --read absent                             | absent
+snapshot --published=maybe                                    | --published
+snapshot --published --writers 0                              | --writers
+snapshot --published --checkpointers 257                      | 256
+snapshot --published --size 100000GiB                         | --size
+snapshot --alternative publshed                               | did you mean published?
+snapshot --sweep ''                                           | --sweep
+snapshot --sweep writers                                      | has no values
+snapshot --sweep colour=1                                     | colour
+snapshot --sweep writer=1                                     | did you mean writers?
+snapshot --sweep writers=                                     | ''
+snapshot --sweep writers=1,,2                                 | ''
+snapshot --sweep writers=0                                    | '0'
+snapshot --sweep writers=257                                  | 256
+snapshot --sweep writers=-1                                   | '-1'
+snapshot --sweep checkpointers=01                             | '01'
+snapshot --sweep writers=1 --sweep writers=2                  | twice
+snapshot --sweep usual --sweep writers=1                      | alone
+snapshot --sweep size=5000                                    | pages
+snapshot --sweep size=0                                       | zero
+snapshot --sweep size=1MiB,                                   | number
+snapshot --sweep batch=2MiB --size 1MiB                       | --batch
+snapshot --sweep size=100000GiB                               | --size
+snapshot --sweep usual --read absent                          | --read
+snapshot --sweep usual --svg x.svg                            | --svg
+snapshot --sweep usual --remedies                             | --remedies
+snapshot --sweep usual --published                            | --published
+snapshot --sweep usual --alternative bogus                    | bogus
+snapshot --sweep usual --json full                            | full
+snapshot --plot=maybe                                         | --plot
+snapshot --sweep placement=near                               | near
+snapshot --sweep placement=                                   | placement
 snapshot -- ./program                                         | --
 clients extra                                                 | extra
 clients --client bogus                                        | bogus

@@ -58,6 +58,20 @@ TEST(SnapshotFaults, ElsewhereAndOfTheChildAreKeptApart) {
   EXPECT_EQ(json["traced"], 3) << "the child has a count of its own";
 }
 
+TEST(SnapshotFaults, OfTheHelperThreadAreNotTheWriters) {
+  SnapshotRun run = run_of({fault(51, FaultClass::kReuse), fault(52, FaultClass::kReuse)});
+  run.faults[1].tid = 11;
+  EXPECT_EQ(snapshot_faults_json(run)["after_end"]["reuses"], 2);
+  EXPECT_TRUE(is_not_available(snapshot_faults_json(run)["helper"]));
+  run.figures["helper_tid"] = 11;
+  run.figures["helper_bulk_faults"] = 3;
+  const Json json = snapshot_faults_json(run);
+  EXPECT_EQ(json["after_end"]["reuses"], 1);
+  EXPECT_EQ(json["helper"]["reuses"], 1);
+  EXPECT_EQ(json["traced"], 2);
+  EXPECT_EQ(json["counted"], 1) << "4 less the 3 that populating counted";
+}
+
 TEST(SnapshotFaults, TheTimelineHasEachFaultInItsPart) {
   const Json json = snapshot_faults_json(run_of({fault(0, FaultClass::kCopy), fault(9, FaultClass::kCopy),
                                                  fault(10, FaultClass::kReuse), fault(100, FaultClass::kReuse)}));

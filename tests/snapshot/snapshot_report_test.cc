@@ -56,6 +56,32 @@ TEST(SnapshotReport, GivesMediansAndTheSlowdownAgainstNone) {
   EXPECT_TRUE(is_not_available(fork["faults"])) << "that pass was not run";
 }
 
+TEST(SnapshotReport, HeldRunsGiveWhatIsLeftAfterTheChildsEnd) {
+  SnapshotReport report(plan_of({"fork"}));
+  report.take({0, 0, Pass::kTiming, false}, run_of(100, {{"child", 9}, {"checked_elements", 8}}));
+  EXPECT_EQ(json_of(report)["results"][0]["after_end"]["na"], "interrupted before it was run");
+  report.take({0, 0, Pass::kTiming, true},
+              run_of(900, {{"child", 9}, {"checked_elements", 8}, {"resumed_faults", 256}, {"resumed_system_ns", 70}}));
+  const Json fork = json_of(report)["results"][0];
+  EXPECT_EQ(fork["writers_wall_ns"]["median"], 100) << "held times are no times of the alternative";
+  EXPECT_EQ(fork["after_end"]["writers_faults"]["median"], 256);
+  EXPECT_EQ(fork["after_end"]["writers_system_ns"]["median"], 70);
+  EXPECT_TRUE(is_not_available(fork["after_end"]["helper"]));
+}
+
+TEST(SnapshotReport, AHelperHasItsOwnFigures) {
+  SnapshotReport report(plan_of({"fork_populate"}));
+  const std::map<std::string, std::int64_t> helper{
+      {"child", 9},           {"checked_elements", 8}, {"helper_tid", 11},      {"helper_begin_ns", 100},
+      {"helper_end_ns", 150}, {"helper_faults", 256},  {"helper_system_ns", 40}};
+  report.take({0, 0, Pass::kTiming, false}, run_of(100, helper));
+  report.take({0, 0, Pass::kTiming, true}, run_of(100, helper));
+  const Json after = json_of(report)["results"][0]["after_end"];
+  EXPECT_EQ(after["helper"]["wall_ns"]["median"], 50);
+  EXPECT_EQ(after["helper"]["faults"]["median"], 256);
+  EXPECT_EQ(after["helper"]["system_ns"]["median"], 40);
+}
+
 TEST(SnapshotReport, AWrongSnapshotInAnyPassLeavesNoFigure) {
   SnapshotReport report(plan_of({"fork"}));
   EXPECT_TRUE(report.take({0, 0, Pass::kTiming, false}, run_of(100)));

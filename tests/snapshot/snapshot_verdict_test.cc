@@ -12,7 +12,9 @@ Json result(const char* alternative, const Json& slowdown, const char* allocator
           {"alternative", alternative},
           {"status", "ok"},
           {"reason", nullptr},
+          {"has_child", false},
           {"slowdown", slowdown},
+          {"writers_wall_ns", {{"median", 7e8}, {"p05", 1e8}, {"p95", 9e8}}},
           {"stopped_ns", {{"median", 7e6}, {"p05", 1e6}, {"p95", 9e6}}},
           {"memory", {{"before_bytes", 1 << 27}, {"peak_bytes", (1 << 27) + (1 << 25)}}},
           {"checked_elements", none ? not_available("it takes no snapshot") : Json(8)}};
@@ -25,6 +27,7 @@ Json judged(const std::vector<Json>& results, int writers = 2, int checkpointers
                   {"writers", writers},
                   {"checkpointers", checkpointers},
                   {"repeat", repeat}}},
+                {"alternatives", Json::array()},
                 {"results", results}};
   add_verdict(snapshot);
   return snapshot;

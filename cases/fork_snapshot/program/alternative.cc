@@ -13,8 +13,8 @@ std::vector<Registered>& entries() {
 }  // namespace
 
 Registration::Registration(const char* name, const char* summary, std::function<std::unique_ptr<Alternative>()> make,
-                           Kind kind) {
-  entries().push_back({name, summary, std::move(make), kind});
+                           Kind kind, const char* of) {
+  entries().push_back({name, summary, std::move(make), kind, of == nullptr ? "" : of});
 }
 
 const std::vector<Registered>& all_alternatives() {

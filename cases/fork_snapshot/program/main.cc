@@ -11,15 +11,13 @@
 #include "alternative.h"
 #include "course.h"
 #include "memory.h"
-#include "memory_sampler.h"
+#include "output.h"
+#include "placement.h"
 #include "verify.h"
 #include "writers.h"
 
 namespace snapshot {
 namespace {
-
-void print(const char* key, std::int64_t number) { std::printf("%s=%lld\n", key, static_cast<long long>(number)); }
-void print(const char* key, std::uint64_t number) { print(key, static_cast<std::int64_t>(number)); }
 
 void* pointer_to(zerotax::AddressRange range) {
   return reinterpret_cast<void*>(range.begin);  // NOLINT(performance-no-int-to-ptr)
@@ -32,34 +30,14 @@ void* pointer_to(zerotax::AddressRange range) {
   ::_exit(3);
 }
 
-void print_course(const Course& course) {
-  print("stopped_ns", course.stopped_ns);
-  print("released_ns", course.released_ns);
-  print("went_on_ns", course.went_on_ns);
-  print("gone_ns", course.gone_ns);
-  print("window_begin_ns", course.before.at_ns);
-  print("window_end_ns", course.after.at_ns);
-  print("window_faults", course.after.faults - course.before.faults);
-  if (course.exclusive_pages) print("exclusive_pages", *course.exclusive_pages);
+zerotax::AddressRange array_of(const Alternative& alternative, std::uint64_t bytes, const SharedMemory& shared) {
+  if (alternative.wants_shared_array()) return shared.range();
+  return alternative.wants_array_as_allocated() ? value_initialised_array(bytes) : private_array(bytes);
 }
 
-void print_writers(const Writers& writers) {
-  print("begin_ns", writers.begin_ns());
-  print("end_ns", writers.end_ns());
-  print("writers_user_ns", writers.user_ns());
-  print("writers_system_ns", writers.system_ns());
-}
-
-void print_memory(const MemorySampler& sampler) {
-  print("first_bytes", sampler.first_bytes());
-  print("peak_bytes", sampler.peak_bytes());
-  print("memory_samples", sampler.samples());
-}
-
-void print_verdict(const Verdict& verdict) {
-  print("checked_elements", verdict.checked);
-  print("wrong_elements", verdict.wrong);
-  print("first_wrong", verdict.first_wrong);
+zerotax::AddressRange private_destination(const Alternative& alternative, std::uint64_t bytes) {
+  return alternative.destination() == Alternative::Destination::kZeroed ? value_initialised_array(bytes)
+                                                                        : private_array(bytes);
 }
 
 void run(Alternative& alternative, const Parameters& parameters) {
@@ -67,20 +45,32 @@ void run(Alternative& alternative, const Parameters& parameters) {
   job.parameters = parameters;
   const SharedMemory control("zerotax-control", sizeof(Control), true);
   job.control = new (pointer_to(control.range())) Control;
-  const SharedMemory copy("zerotax-snapshot", parameters.array_bytes, true);
-  job.copy = static_cast<unsigned char*>(pointer_to(copy.range()));
+  const Placement placement(parameters.placement);
+  placement.begin_array();
   SharedMemory shared_array;
   if (alternative.wants_shared_array()) shared_array = SharedMemory("zerotax-array", parameters.array_bytes, false);
-  job.array = alternative.wants_shared_array() ? shared_array.range() : private_array(parameters.array_bytes);
+  job.array = array_of(alternative, parameters.array_bytes, shared_array);
+  placement.bind_array(job.array);
+  placement.begin_destination();
+  SharedMemory copy;
+  const bool shared_copy = alternative.destination() == Alternative::Destination::kShared;
+  if (shared_copy) copy = SharedMemory("zerotax-snapshot", parameters.array_bytes, true);
+  const zerotax::AddressRange destination =
+      shared_copy ? copy.range() : private_destination(alternative, parameters.array_bytes);
+  placement.end();
+  placement.bind_destination(destination);
+  job.copy = static_cast<unsigned char*>(pointer_to(destination));
   alternative.prepare(job);
   fill(job);
 
-  Writers writers(job);
+  Writers writers(job, !alternative.begins_first());
   std::optional<MemorySampler> sampler;
   if (parameters.memory) {
     sampler.emplace([&] { return job.control->child.load(); },
                     [&] { return copy.populated_bytes() + shared_array.populated_bytes(); });
   }
+  std::optional<CpuSampler> cpu;
+  if (parameters.cpu) cpu.emplace([&] { return job.control->child.load(); });
   Course course;
   try {
     course = run_course(alternative, job, writers);
@@ -88,24 +78,55 @@ void run(Alternative& alternative, const Parameters& parameters) {
     fail(failure);  // here, for writers that stand still cannot be joined
   }
   if (sampler) sampler->finish();
+  if (cpu) cpu->finish();
 
   print("array_begin", job.array.begin);
   print("array_end", job.array.end);
   print("pid", std::int64_t{::getpid()});
   print("child", std::int64_t{job.control->child});
   print("complete_ns", job.control->complete_ns);
+  print("takes_snapshot", std::int64_t{alternative.takes_snapshot() ? 1 : 0});
+  if (job.control->child != 0) print_child(*job.control);
+  if (!shared_copy) {
+    print("destination_begin", destination.begin);
+    print("destination_end", destination.end);
+  }
   print("told_by_sharing", std::int64_t{alternative.told_by_sharing() ? 1 : 0});
   print_course(course);
   print_writers(writers);
+  if (alternative.helper() != nullptr) print_helper(*alternative.helper());
   if (sampler) print_memory(*sampler);
-  if (alternative.takes_snapshot()) print_verdict(verify(job, writers.positions()));
+  if (cpu) print_cpu(*cpu);
+  if (!placement.is_default()) {
+    print_nodes("array", nodes_of(job.array));
+    print_nodes("destination", nodes_of(destination));
+  }
+  if (!shared_copy) {
+    print_verdict_of_child(*job.control);
+  } else if (alternative.takes_snapshot()) {
+    print_verdict(verify(job, writers.positions()));
+  }
   std::printf("status=ok\n");
+}
+
+const char* word_of(Registration::Kind kind) {
+  switch (kind) {
+    case Registration::Kind::kPublic:
+      return "public";
+    case Registration::Kind::kRemedy:
+      return "remedy";
+    case Registration::Kind::kPublished:
+      return "published";
+    case Registration::Kind::kPlanted:
+      break;
+  }
+  return "planted";
 }
 
 int list() {
   for (const Registered& entry : all_alternatives()) {
-    const char* kind = entry.kind == Registration::Kind::kPublic ? "public" : "planted";
-    std::printf("%s\t%s\t%s\n", entry.name.c_str(), kind, entry.summary.c_str());
+    std::printf("%s\t%s\t%s\t%s\n", entry.name.c_str(), word_of(entry.kind), entry.of.empty() ? "-" : entry.of.c_str(),
+                entry.summary.c_str());
   }
   return 0;
 }
@@ -128,7 +149,8 @@ int main(int count, char** words) {
       std::fprintf(stderr, "fork-snapshot: no alternative '%s' (--list has them)\n", parameters.alternative.c_str());
       return 2;
     }
-    const std::string why_not = alternative->why_not();
+    std::string why_not = alternative->why_not();
+    if (why_not.empty()) why_not = snapshot::Placement(parameters.placement).why_not();
     if (why_not.empty()) {
       snapshot::run(*alternative, parameters);
     } else {

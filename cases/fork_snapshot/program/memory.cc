@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <new>
 #include <stdexcept>
 
 namespace snapshot {
@@ -36,6 +38,13 @@ zerotax::AddressRange private_array(std::size_t bytes) {
   void* block = std::calloc(1, bytes + kHugePage);
   if (block == nullptr) throw std::runtime_error("calloc gave no memory for the array");
   const auto begin = (reinterpret_cast<std::uintptr_t>(block) + kHugePage - 1) & ~(kHugePage - 1);
+  return {begin, begin + bytes};
+}
+
+zerotax::AddressRange value_initialised_array(std::size_t bytes) {
+  void* block = ::operator new(bytes);
+  std::memset(block, 0, bytes);
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
   return {begin, begin + bytes};
 }
 

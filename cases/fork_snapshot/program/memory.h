@@ -27,4 +27,8 @@ class SharedMemory {
 /// std::runtime_error.
 zerotax::AddressRange private_array(std::size_t bytes);
 
+/// What `new std::array<…>()` gives: a block of operator new that was then filled with zeros, beginning wherever the
+/// allocator puts it. Throws std::bad_alloc.
+zerotax::AddressRange value_initialised_array(std::size_t bytes);
+
 }  // namespace snapshot

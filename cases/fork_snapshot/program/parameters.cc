@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "os/page.h"
+#include "placement.h"
 
 namespace snapshot {
 namespace {
@@ -39,6 +40,11 @@ void set(Parameters& parameters, const std::string& key, const std::string& text
     if (!(parameters.hold >= 0 && parameters.hold <= 1)) throw std::invalid_argument("hold is not from 0 to 1");
   } else if (key == "memory") {
     parameters.memory = number(key, text, 0, 1) == 1;
+  } else if (key == "placement") {
+    static_cast<void>(Placement{text});  // throws
+    parameters.placement = text;
+  } else if (key == "cpu") {
+    parameters.cpu = number(key, text, 0, 1) == 1;
   } else if (key == "pagemap") {
     parameters.pagemap = number(key, text, 0, 1) == 1;
   } else {

@@ -16,8 +16,10 @@ struct Parameters {
   /// Negative: nobody waits for anybody. 0 to 1: the writers go on when this share of the batches is copied, and the
   /// rest is copied after they have ended; with 1 they go on when all is copied and the child has ended.
   double hold = -1;
-  bool memory = false;   ///< sample what memory is used
-  bool pagemap = false;  ///< look at the pagemap when the child has ended
+  std::string placement = "default";  ///< on NUMA nodes (placement.h)
+  bool memory = false;                ///< sample what memory is used
+  bool cpu = false;                   ///< sample the CPU time that is used
+  bool pagemap = false;               ///< look at the pagemap when the child has ended
 
   [[nodiscard]] std::uint64_t pages() const { return array_bytes / 4096; }
   [[nodiscard]] std::uint64_t batches() const { return (array_bytes + batch_bytes - 1) / batch_bytes; }

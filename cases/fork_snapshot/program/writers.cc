@@ -1,7 +1,5 @@
 #include "writers.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
 #include "os/clock.h"
@@ -11,14 +9,6 @@ namespace snapshot {
 namespace {
 
 constexpr std::uint64_t kPageElements = zerotax::kPageBytes / sizeof(Element);
-
-std::int64_t ns(const timeval& time) { return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; }
-
-rusage usage_of_thread() {
-  rusage usage{};
-  ::getrusage(RUSAGE_THREAD, &usage);
-  return usage;
-}
 
 /// Writes those elements of a page that are the writer's. A function of its own, so that a profile names it.
 [[gnu::noinline]] void write_page(Element* array, std::uint64_t page, unsigned number, unsigned writers,
@@ -33,12 +23,12 @@ rusage usage_of_thread() {
 
 }  // namespace
 
-Writers::Writers(const Job& job) : job_(job), positions_(job.parameters.writers) {
+Writers::Writers(const Job& job, bool stop) : job_(job), stops_(stop), positions_(job.parameters.writers) {
   job_.control->writers_running = job_.parameters.writers;
-  for (unsigned i = 0; i < job_.parameters.writers; ++i) threads_.emplace_back([this, i] { work(i); });
 }
 
 void Writers::start() {
+  for (unsigned i = 0; i < job_.parameters.writers; ++i) threads_.emplace_back([this, i] { work(i); });
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_ == job_.parameters.writers; });
   begin_ns_ = zerotax::monotonic_ns();
@@ -81,13 +71,15 @@ void Writers::work(unsigned number) {
   }
   auto* array = reinterpret_cast<Element*>(job_.at(0));
   const std::uint64_t pages = job_.parameters.pages();
-  const rusage before = usage_of_thread();
+  const zerotax::ThreadUsage before = zerotax::thread_usage();
+  zerotax::ThreadUsage went_on = before;
   bool has_stopped = false;
   for (std::uint64_t pass = 0; pass < job_.parameters.passes; ++pass) {
     for (std::uint64_t page = 0; page < pages; ++page) {
-      if (number == 0 && pass == 0 && page == pages / 2) stop_wanted_ = true;
+      if (stops_ && number == 0 && pass == 0 && page == pages / 2) stop_wanted_ = true;
       if (stop_wanted_.load(std::memory_order_relaxed) && !has_stopped) {
         stop(number, {pass, page});
+        went_on = zerotax::thread_usage();
         has_stopped = true;
       }
       if (job_.before_write != nullptr) job_.before_write(job_.context, page);
@@ -95,12 +87,18 @@ void Writers::work(unsigned number) {
     }
   }
   // One that was faster than the first one's half has written everything before the snapshot.
-  if (!has_stopped) stop(number, {job_.parameters.passes, 0});
-  const rusage after = usage_of_thread();
+  if (stops_ && !has_stopped) {
+    stop(number, {job_.parameters.passes, 0});
+    went_on = zerotax::thread_usage();
+  }
+  const zerotax::ThreadUsage after = zerotax::thread_usage();
   const std::lock_guard lock(mutex_);
   end_ns_ = std::max(end_ns_, zerotax::monotonic_ns());
-  user_ns_ += ns(after.ru_utime) - ns(before.ru_utime);
-  system_ns_ += ns(after.ru_stime) - ns(before.ru_stime);
+  user_ns_ += after.user_ns - before.user_ns;
+  system_ns_ += after.kernel_ns - before.kernel_ns;
+  resumed_.user_ns += after.user_ns - went_on.user_ns;
+  resumed_.kernel_ns += after.kernel_ns - went_on.kernel_ns;
+  resumed_.minor_faults += after.minor_faults - went_on.minor_faults;
   --job_.control->writers_running;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control.h"
+#include "os/thread_usage.h"
 
 namespace snapshot {
 
@@ -17,14 +18,15 @@ struct Position {
 };
 
 /// The threads that write to the array: of N writers the first has the elements 0, N, 2 N and so on, as in the
-/// benchmark that this case is of. In the middle of the first pass they stop for the snapshot.
+/// benchmark that this case is of. In the middle of the first pass they stop for the snapshot, if they are to.
 class Writers {
  public:
-  explicit Writers(const Job& job);
+  Writers(const Job& job, bool stop);
   ~Writers() { join(); }
   Writers(const Writers&) = delete;
   Writers& operator=(const Writers&) = delete;
 
+  /// Creates the threads; they begin together.
   void start();
   /// Returns when each stands still.
   void wait_for_stop();
@@ -38,12 +40,15 @@ class Writers {
   [[nodiscard]] std::int64_t end_ns() const { return end_ns_; }      ///< of the last one
   [[nodiscard]] std::int64_t user_ns() const { return user_ns_; }    ///< CPU time of all together
   [[nodiscard]] std::int64_t system_ns() const { return system_ns_; }
+  /// Of all together, from when each went on to its end.
+  [[nodiscard]] const zerotax::ThreadUsage& resumed() const { return resumed_; }
 
  private:
   void work(unsigned number);
   void stop(unsigned number, Position position);
 
   const Job& job_;
+  const bool stops_;
   std::vector<std::thread> threads_;
   std::vector<Position> positions_;
   std::atomic<bool> stop_wanted_ = false;
@@ -57,6 +62,7 @@ class Writers {
   std::int64_t end_ns_ = 0;
   std::int64_t user_ns_ = 0;
   std::int64_t system_ns_ = 0;
+  zerotax::ThreadUsage resumed_;
 };
 
 }  // namespace snapshot

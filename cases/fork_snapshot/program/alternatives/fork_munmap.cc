@@ -1,5 +1,3 @@
-#include <sys/mman.h>
-
 #include "forked_child.h"
 
 namespace snapshot {
@@ -7,7 +5,7 @@ namespace {
 
 /// A page that the child has no more is the parent's alone, which then writes to it without a copy.
 class ForkMunmap final : public ForkedChild {
-  void after_batch(const Job& job, Batch batch) override { ::munmap(job.at(batch.offset), batch.bytes); }
+  void after_batch(const Job& job, Batch batch) override { unmap(job, batch); }
 };
 
 const Registration registration("fork_munmap", "the child unmaps each batch that it has copied",

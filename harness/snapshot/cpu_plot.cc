@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "base/wrap.h"
+#include "snapshot/cpu_time.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+constexpr std::size_t kRows = 8;
+constexpr std::size_t kLeft = 8;  // columns of the axis and its numbers
+
+struct Busy {
+  double user = 0;  ///< in CPUs
+  double system = 0;
+};
+
+/// Of each of so many equal parts of the time. An interval counts for each part by its share of it.
+std::vector<Busy> parts_of(const Json& intervals, double length_ns, std::size_t parts, const char* user,
+                           const char* system) {
+  std::vector<Busy> busy(parts);
+  const double width = length_ns / static_cast<double>(parts);
+  double begin = 0;
+  for (const Json& interval : intervals) {
+    const double end = interval.at("end_ns");
+    for (std::size_t i = 0; i < parts && end > begin; ++i) {
+      const double low = width * static_cast<double>(i);
+      const double shared = std::min(end, low + width) - std::max(begin, low);
+      if (shared <= 0) continue;
+      busy[i].user += interval.at(user).get<double>() * shared / (end - begin) / width;
+      busy[i].system += interval.at(system).get<double>() * shared / (end - begin) / width;
+    }
+    begin = end;
+  }
+  return busy;
+}
+
+/// Kernel below, user mode above, each row `step` CPUs.
+void draw(PlotCanvas& canvas, const std::vector<Busy>& busy, double step) {
+  const bool unicode = canvas.style().unicode;
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    const auto column = static_cast<std::ptrdiff_t>(kLeft + i);
+    const auto kernel = std::lround(busy[i].system / step);
+    const auto both = std::lround((busy[i].system + busy[i].user) / step);
+    for (std::ptrdiff_t row = 0; row < std::min<std::ptrdiff_t>(both, kRows); ++row) {
+      const bool in_kernel = row < kernel;
+      const char* shape = in_kernel ? (unicode ? "█" : "#") : (unicode ? "░" : ".");
+      canvas.put(column, static_cast<std::ptrdiff_t>(kRows) - 1 - row, shape);
+    }
+  }
+}
+
+/// A letter below the axis where something happened.
+void mark(PlotCanvas& canvas, const Json& at_ns, double length_ns, std::size_t parts, const char* letter) {
+  if (is_not_available(at_ns)) return;
+  const double place = at_ns.get<double>() / length_ns * static_cast<double>(parts);
+  const auto column = std::min<std::ptrdiff_t>(std::lround(std::floor(place)), static_cast<std::ptrdiff_t>(parts) - 1);
+  canvas.put(static_cast<std::ptrdiff_t>(kLeft) + column, kRows, letter);
+}
+
+std::string area(const Json& cpu_time, const char* user, const char* system, const PlotStyle& style) {
+  const Json& intervals = cpu_time.at("intervals");
+  const double length = intervals.back().at("end_ns");
+  const std::size_t parts = std::clamp<std::size_t>(style.columns - kLeft - 1, 10, 72);
+  const std::vector<Busy> busy = parts_of(intervals, length, parts, user, system);
+  double most = 0;
+  for (const Busy& part : busy) most = std::max(most, part.user + part.system);
+  const double top = std::max(1.0, std::ceil(most - 0.05));
+  PlotCanvas canvas(style.columns, kRows + 1, style);
+  for (std::size_t row = 0; row < kRows; ++row) {
+    canvas.put(kLeft - 1, static_cast<std::ptrdiff_t>(row), style.unicode ? "│" : "|");
+  }
+  canvas.write(0, 0, fmt::format("{:.0f} %", 100 * top));
+  canvas.write(0, kRows - 1, "0 %");
+  draw(canvas, busy, top / static_cast<double>(kRows));
+  mark(canvas, cpu_time.at("snapshot_ns"), length, parts, "S");
+  mark(canvas, cpu_time.at("child_end_ns"), length, parts, "E");
+  mark(canvas, cpu_time.at("writers_end_ns"), length, parts, "W");
+  return canvas.text();
+}
+
+}  // namespace
+
+std::string cpu_time_plot(const std::string& title, const Json& cpu_time, const PlotStyle& style) {
+  if (is_not_available(cpu_time) || cpu_time.at("intervals").empty()) return "";
+  const Json& intervals = cpu_time.at("intervals");
+  std::string text =
+      wrap(fmt::format("{}: CPU time in {}", title, format_ns(intervals.back().at("end_ns").get<double>())), "", "") +
+      area(cpu_time, "user_ns", "system_ns", style);
+  if (!is_not_available(cpu_time.at("child_end_ns"))) {
+    text += "its child\n" + area(cpu_time, "child_user_ns", "child_system_ns", style);
+  }
+  return text + fmt::format("{} kernel, {} user mode; S snapshot, E the child's end, W the writers' end\n",
+                            style.unicode ? "█" : "#", style.unicode ? "░" : ".");
+}
+
+std::string cpu_time_plots(const Json& snapshot, const PlotStyle& style) {
+  std::string text;
+  for (const Json& result : snapshot.at("results")) {
+    if (result.at("status") != "ok" || !result.contains("cpu_time")) continue;
+    const std::string plot = cpu_time_plot(fmt::format("{} under {}", result.at("alternative").get<std::string>(),
+                                                       result.at("allocator").get<std::string>()),
+                                           result.at("cpu_time"), style);
+    if (!plot.empty()) text += "\n" + plot;
+  }
+  return text;
+}
+
+}  // namespace zerotax::snapshot
