@@ -56,7 +56,7 @@ def watched(command, tmp_path, *words, stdin=""):
     """The checked JSON of a command about a program, and what it said."""
     file = tmp_path / f"{command}.json"
     done = subprocess.run([ZEROTAX, command, "--json", file, "--", *map(str, words)], capture_output=True, text=True,
-                          check=False, timeout=300, env=clean_environment(), input=stdin)
+                          check=False, timeout=300, env=clean_environment(), input=stdin, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(file.read_text())
     forget_maps(found)
