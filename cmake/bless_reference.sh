@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot profile policies programs advise tour stress reports compare check_alarms report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot cow profile policies programs advise tour stress reports compare check_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -70,6 +70,12 @@ fork() {
 snapshot() {
   $zerotax snapshot --json "$1/snapshot.json" >"$1/snapshot.txt"
   $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
+}
+
+# Not beside the run as cow.json is: the page of a study has no such part.
+cow() {
+  docs/examples/cow.sh "$1/cow"
+  $python plots/cow.py "$1/cow/bigarray_python.json" --out "$1/cow" >/dev/null
 }
 
 policies() {

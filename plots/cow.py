@@ -15,12 +15,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_axes import zero_axis
-from zerotax_cow import FILE, SCHEMA, SIDES, counts, resident, title
+from zerotax_cow import FILE, SCHEMA, SIDES, copying_ended, counts, resident, title
 from zerotax_documents import document_of, load_document, notes_of
 from zerotax_files import ResultsError
 from zerotax_labels import LineEnd, end_labels
 from zerotax_layout import MARGIN, WIDTH, Layout
 from zerotax_results import Results
+from zerotax_style import FAINT
 from zerotax_units import tick_size_text
 
 FIGURE = "cow"
@@ -103,6 +104,11 @@ def draw(results: Results) -> Figure:
                     borderpad=0, borderaxespad=0.5, handlelength=2.6)
         end_labels(axes, ends, RIGHT, PANEL)
     memory_panel(panel(panels - 1, "resident memory at the end of each interval"), intervals, sides)
+    if (end := copying_ended(document)) is not None:
+        for axes in figure.axes[-2:]:
+            axes.axvline(end, color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=1)
+        figure.axes[-2].annotate("nearly all copied", (end, 1), xycoords=("data", "axes fraction"), xytext=(4, -4),
+                                 textcoords="offset points", va="top", fontsize=9, color=FAINT)
     return figure
 
 

@@ -27,6 +27,11 @@ def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]
     return sums
 
 
+def copying_ended(document: dict[str, Any]) -> float | None:
+    """Seconds until an only child had made nearly all of its copies; None where the document does not say so."""
+    return document.get("copying_ended", {}).get("at_s")
+
+
 def title(document: dict[str, Any]) -> str:
     """How many pages were copied, and by whom."""
     return title_of(document, "Copies, reuses and zero-fills over time")

@@ -31,6 +31,7 @@ constexpr const char* kExamples =
     "  zerotax cow --pid 4711 --interval 0.5\n"
     "  zerotax cow --faults faults.jsonl -- ./server\n"
     "  zerotax cow --first-child --json cow.json -- ruby bigarray.rb\n"
+    "  zerotax cow --stacks -- python3.12 -X perf bigarray.py\n"
     "Root sees every fault; an ordinary user sees the user-mode faults of their own programs. With a command, the exit "
     "status is the program's own (128 + N if signal N ended it).\n";
 
@@ -38,6 +39,7 @@ struct Options {
   pid_t pid = 0;
   double interval = 1;
   bool first_child = false;
+  bool stacks = false;
   std::string name;
   std::string json;
   std::string faults;
@@ -118,8 +120,8 @@ void check_log(const FaultData& data) {
 
 /// What an earlier version wrote, with what this one says of it.
 ExitStatus judge_again(const Options& options, const std::vector<std::string>& words) {
-  if (options.has_pid || !words.empty() || !options.faults.empty()) {
-    throw UsageError("--read watches nothing", "leave out --pid, --faults and the command");
+  if (options.has_pid || !words.empty() || !options.faults.empty() || options.stacks) {
+    throw UsageError("--read watches nothing", "leave out --pid, --faults, --stacks and the command");
   }
   check_outputs({{"--json", options.json}, {"--svg", options.svg}}, {{"--read", options.read}});
   Json document = read_document(options.read, "cow", "give a file of zerotax cow --json");
@@ -145,6 +147,7 @@ ExitStatus cow(const Options& options) {
   FaultTracerOptions how;
   how.interval_s = options.interval;
   how.first_child = options.first_child;
+  how.stacks = options.stacks;
   how.name_prefix = options.name;
   how.faults_file = options.faults;
   how.buffer_bytes = buffer_bytes(options.buffer);
@@ -171,6 +174,8 @@ const Subcommand command(
           arguments.option("-p,--pid", options->pid, "watch this process and its descendants").shown_as("PID");
       arguments.option("--interval", options->interval, "seconds between lines").shown_as("SECONDS").with_default();
       arguments.flag("--first-child", options->first_child, "count only the first forked process");
+      arguments.flag("--stacks", options->stacks,
+                     "take the stack with each fault, and name the script's functions that took them");
       const Argument name =
           arguments.option("--comm", options->name, "count only processes whose name starts with this word")
               .shown_as("NAME")

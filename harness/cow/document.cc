@@ -83,6 +83,11 @@ Json log_json(const FaultData& data) {
           {"problem", data.log->problem}};
 }
 
+Json stacks_json(const FaultData& data) {
+  if (!data.stacks) return not_available("not asked for (--stacks)");
+  return {{"taken", data.stacks->taken}, {"lost", data.stacks->lost}, {"skipped", data.stacks->skipped}};
+}
+
 }  // namespace
 
 Json cow_json(const CowSubject& subject, const FaultData& data, const Json& environment) {
@@ -110,6 +115,8 @@ Json cow_json(const CowSubject& subject, const FaultData& data, const Json& envi
   json["intervals"] = Json::array();
   for (const FaultInterval& interval : data.intervals)
     json["intervals"].push_back(interval_json(interval, data.every_fault));
+  json["script_names"] = data.scripts.json();
+  json["stacks"] = stacks_json(data);
   json["code"] = Json::array();
   for (const CodeFaults& code : data.code) {
     json["code"].push_back({{"function", code.frame.function},

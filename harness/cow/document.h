@@ -22,8 +22,8 @@ struct CowSubject {
 /// The object of "zerotax.cow/1" (results/schema/cow.schema.json).
 Json cow_json(const CowSubject& subject, const FaultData& data, const Json& environment);
 
-/// Adds to that object, or replaces, what is said of it: `sentence`, how many pages were copied, and by whom; `notes`,
-/// what one has to know to read the counts.
+/// Adds to that object, or replaces, what is said of it: `copying_ended`, when an only child's copying ended;
+/// `sentence`, how many pages were copied, by whom, and until when; `notes`, what one has to know to read the counts.
 void add_verdict(Json& cow);
 
 /// The summary for the terminal, from that object: totals, processes, and the mappings and code that copied most.

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cow/document.h"
+#include "observe/interpreter.h"
 
 namespace zerotax::cow {
 namespace {
@@ -61,6 +62,19 @@ std::string top(const char* what, std::vector<std::pair<std::string, Json>> rows
   return text;
 }
 
+/// Where some faults are put down to the interpreter for want of a stack.
+std::string stacks_line(const Json& cow) {
+  if (!cow.contains("stacks") || is_not_available(cow.at("stacks"))) return "";
+  const Json& stacks = cow.at("stacks");
+  const std::uint64_t missing = number(stacks, "lost") + number(stacks, "skipped");
+  if (missing == 0) return "";
+  return wrap(
+      fmt::format("! {} in user mode have no stack: they are put down to the function that took them, such as the "
+                  "interpreter's, and not to the script's",
+                  format_counted(missing, "fault")),
+      "", "  ");
+}
+
 }  // namespace
 
 std::string cow_text(const Json& cow) {
@@ -89,6 +103,7 @@ std::string cow_text(const Json& cow) {
                              cow.at("method") == "tracepoints" ? "" : ", or watch as root"),
                  "", "  ");
   }
+  text += script_names_lines(cow) + stacks_line(cow);
   std::vector<std::pair<std::string, Json>> processes;
   std::vector<std::pair<std::string, Json>> mappings;
   for (const Json& process : cow.at("processes")) {

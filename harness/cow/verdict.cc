@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,71 @@ Json notes_of(const Json& cow) {
   return notes;
 }
 
+/// Fewer say nothing about when they end: every fork copies some.
+constexpr std::uint64_t kFewestCopies = 100;
+/// Of the copies: the last ones may come at any time, as when the program ends.
+constexpr double kNearlyAll = 0.95;
+
+/// An interval of the one child.
+struct ChildInterval {
+  double from_s;
+  double to_s;
+  std::uint64_t copies;
+  std::uint64_t zero_fills;
+};
+
+/// Of every interval that the child has an entry in. Empty if there are several children, or none.
+std::vector<ChildInterval> only_child(const Json& intervals) {
+  std::set<std::int64_t> pids;
+  std::vector<ChildInterval> found;
+  for (const Json& interval : intervals) {
+    for (const Json& process : interval.at("processes")) {
+      if (process.at("child") != true) continue;
+      pids.insert(process.at("pid").get<std::int64_t>());
+      const Json& counts = process.at("counts");
+      found.push_back({interval.at("from_s"), interval.at("to_s"), counts.at("copies"), counts.at("zero_fills")});
+    }
+  }
+  return pids.size() == 1 ? found : std::vector<ChildInterval>();
+}
+
+/// When the copying of a parent's only child ended, and what it got of new memory before and after that: the object
+/// "copying_ended" of results/schema/cow.schema.json.
+Json copying_end(const Json& intervals) {
+  const std::vector<ChildInterval> child = only_child(intervals);
+  if (child.empty()) return not_available("there is not exactly one child");
+  std::uint64_t all = 0;
+  for (const ChildInterval& each : child) all += each.copies;
+  if (all < kFewestCopies) return not_available(fmt::format("the child copied fewer than {} pages", kFewestCopies));
+  std::uint64_t copies = 0;
+  std::uint64_t until = 0;
+  std::size_t last = 0;
+  for (;; ++last) {
+    copies += child[last].copies;
+    until += child[last].zero_fills;
+    if (static_cast<double>(copies) >= kNearlyAll * static_cast<double>(all)) break;
+  }
+  // Where most of its life is still to come, it is an end, and no cut.
+  if (2 * (last + 1) > child.size()) return not_available("the child copied in most of its intervals");
+  std::uint64_t after = 0;
+  for (std::size_t i = last + 1; i < child.size(); ++i) after += child[i].zero_fills;
+  return {{"at_s", child[last].to_s}, {"child_from_s", child.front().from_s}, {"child_to_s", child.back().to_s},
+          {"copies_until", copies},   {"copies_after", all - copies},         {"zero_fills_until", until},
+          {"zero_fills_after", after}};
+}
+
+std::string copying_end_text(const Json& ended) {
+  if (is_not_available(ended)) return "";
+  const auto number = [&](const char* key) { return ended.at(key).get<std::uint64_t>(); };
+  const auto begin = ended.at("child_from_s").get<double>();
+  return fmt::format(
+      "; {} of the child's came in the first {:.3g} of its {:.3g} s, in which it got {}, and {} in the rest",
+      format_percent(static_cast<double>(number("copies_until")) /
+                     static_cast<double>(number("copies_until") + number("copies_after"))),
+      ended.at("at_s").get<double>() - begin, ended.at("child_to_s").get<double>() - begin,
+      format_counted(number("zero_fills_until"), "page") + " of zeros", format_count(number("zero_fills_after")));
+}
+
 }  // namespace
 
 void add_verdict(Json& cow) {
@@ -63,7 +129,8 @@ void add_verdict(Json& cow) {
   if (has_children(intervals)) {
     text += fmt::format(": {} by the parent, {} by its children", format_count(parent), format_count(children));
   }
-  cow["sentence"] = text + ".";
+  cow["copying_ended"] = copying_end(intervals);
+  cow["sentence"] = text + copying_end_text(cow["copying_ended"]) + ".";
   cow["notes"] = notes_of(cow);
 }
 

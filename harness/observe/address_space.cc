@@ -7,6 +7,8 @@ namespace zerotax {
 
 bool Region::of_file() const { return shared || (!name.empty() && name[0] == '/'); }
 
+bool Region::has_file_code() const { return !name.empty() && name[0] == '/' && !name.starts_with("/memfd:"); }
+
 void AddressSpace::map(Region region) {
   if (region.name == "//anon") region.name.clear();
   auto old = regions_.upper_bound(region.begin);

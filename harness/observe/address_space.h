@@ -15,9 +15,12 @@ struct Region {
   bool hugetlb = false;
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
   bool writable = true;
+  bool executable = false;
 
   /// Its pages are a file's, or those of shared memory, until a private one is written.
   [[nodiscard]] bool of_file() const;
+  /// The code in it is that of a file: not what a compiler made in memory (JIT).
+  [[nodiscard]] bool has_file_code() const;
 };
 
 /// The mappings of one process, as the kernel reports them one by one. It does not report those that are removed:

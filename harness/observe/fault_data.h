@@ -8,6 +8,7 @@
 
 #include "observe/fault.h"
 #include "observe/fault_log.h"
+#include "observe/fault_scripts.h"
 #include "observe/frame.h"
 #include "os/process_info.h"
 
@@ -72,6 +73,8 @@ struct FaultData {
   std::vector<CodeFaults> code;       ///< most copies first
   std::uint64_t lost = 0;             ///< events
   std::uint64_t buffer_bytes = 0;     ///< of the kernel, for each CPU
+  ScriptNames scripts;                ///< of the interpreters that ran
+  std::optional<FaultStacks> stacks;  ///< if they were taken
   std::optional<FaultLogResult> log;  ///< if the faults were written one by one
   bool every_fault = true;            ///< false: those in user mode, classified by their addresses (PageSharing)
 };

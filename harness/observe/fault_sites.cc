@@ -11,7 +11,9 @@ constexpr const char* kKernel = "kernel";
 
 }  // namespace
 
-void FaultSites::add(const Fault& fault, FaultClass kind, bool refill, const Region* code) {
+void FaultSites::add(const Fault& fault, FaultClass kind, bool refill, const Region* code,
+                     const std::optional<Frame>& script) {
+  if (script) return scripts_[*script].add(fault, kind, refill);
   Site site{fault.in_kernel() ? kKernel : "", fault.instruction};
   if (!fault.in_kernel() && code != nullptr && !code->name.empty()) {
     files_.try_emplace(code->name, Unwinder::Mapping{code->begin, code->end, code->file_offset, code->name});
@@ -23,7 +25,7 @@ void FaultSites::add(const Fault& fault, FaultClass kind, bool refill, const Reg
 std::vector<CodeFaults> FaultSites::by_function(std::uint32_t pid) const {
   const KernelSymbols kernel;
   std::map<std::string, Unwinder> unwinders;
-  std::map<Frame, FaultCounts> by_frame;
+  std::map<Frame, FaultCounts> by_frame = scripts_;
   for (const auto& [site, counts] : sites_) {
     Frame frame;
     if (site.file == kKernel) {

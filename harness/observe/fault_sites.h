@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@ namespace zerotax {
 /// Faults by the instruction that took them, whichever process ran it.
 class FaultSites {
  public:
-  /// `code`: where the instruction lies; null if that is not known, or the kernel took the fault.
-  void add(const Fault& fault, FaultClass kind, bool refill, const Region* code);
+  /// `code`: where the instruction lies; null if that is not known, or the kernel took the fault. `script`: the
+  /// function of a script that took it; then that is its place.
+  void add(const Fault& fault, FaultClass kind, bool refill, const Region* code,
+           const std::optional<Frame>& script = std::nullopt);
 
   /// By function, most copies first; names by the files as `pid` had them.
   [[nodiscard]] std::vector<CodeFaults> by_function(std::uint32_t pid) const;
@@ -30,6 +33,7 @@ class FaultSites {
   };
 
   std::map<Site, FaultCounts> sites_;
+  std::map<Frame, FaultCounts> scripts_;
   std::map<std::string, Unwinder::Mapping> files_;  ///< one executable mapping of each
 };
 

@@ -20,6 +20,10 @@ std::uint64_t now_ns() { return static_cast<std::uint64_t>(monotonic_ns()); }
 
 std::uint64_t nanoseconds(double s) { return static_cast<std::uint64_t>(s * 1e9); }
 
+FaultEvents::Stacks stacks_of(const FaultTracerOptions& options) {
+  return options.stacks ? FaultEvents::Stacks::kTaken : FaultEvents::Stacks::kNone;
+}
+
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 /// Seconds since 1970 of a time of the monotonic clock, as the wall clock is set now.
@@ -33,20 +37,21 @@ double clock_time(std::uint64_t monotonic) {
 FaultTracer::FaultTracer(FaultTracerOptions options)
     : options_(std::move(options)),
       interval_ns_(nanoseconds(options_.interval_s)),
-      events_(std::make_unique<FaultEvents>(options_.buffer_bytes)) {
+      events_(std::make_unique<FaultEvents>(options_.buffer_bytes, stacks_of(options_))),
+      scripts_(options_.stacks) {
   begin_log();
   thread_ = std::thread([this] { work(); });
 }
 
 FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
-    : options_(std::move(options)), interval_ns_(nanoseconds(options_.interval_s)) {
+    : options_(std::move(options)), interval_ns_(nanoseconds(options_.interval_s)), scripts_(options_.stacks) {
   const std::vector<pid_t> pids = process_tree(pid);
   std::vector<pid_t> threads;
   for (const pid_t each : pids) {
     for (const pid_t thread : process_threads(each)) threads.push_back(thread);
   }
   start_ns_ = now_ns();
-  events_ = std::make_unique<FaultEvents>(threads, options_.buffer_bytes);
+  events_ = std::make_unique<FaultEvents>(threads, options_.buffer_bytes, stacks_of(options_));
   root_ = pid;
   for (const pid_t each : pids) {
     Process& process = start(each, each == pid ? 0 : pid);
@@ -183,7 +188,7 @@ void FaultTracer::read_space(Process& process) {
   process.space_read_ns = now_ns();
   for (ProcessMapping& mapping : process_mappings(process.told.pid)) {
     process.space.map({mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, std::move(mapping.name),
-                       mapping.writable});
+                       mapping.writable, mapping.executable});
   }
 }
 
@@ -197,9 +202,21 @@ const Region* FaultTracer::find(Process& process, std::uint64_t address) {
   return region;
 }
 
+/// Before the event itself is applied.
+void FaultTracer::note_scripts(const FaultEvent& event) {
+  const auto known = processes_.find(event.kind == FaultEvent::Kind::kFork ? event.parent : event.pid);
+  static const AddressSpace kNothing;
+  if (known != processes_.end()) {
+    scripts_.apply(event, known->second.space);
+  } else if (event.kind == FaultEvent::Kind::kExec) {
+    scripts_.apply(event, kNothing);
+  }
+}
+
 void FaultTracer::apply(const FaultEvent& event) {
   applied_ns_ = event.time_ns;
   if (options_.event) options_.event(event);
+  note_scripts(event);
   switch (event.kind) {
     case FaultEvent::Kind::kExec: {
       if (root_ == 0) {
@@ -247,8 +264,8 @@ void FaultTracer::apply(const FaultEvent& event) {
     looked_for_huge_.erase(event.pid);
   }
   if (event.kind == FaultEvent::Kind::kMap) {
-    known->second.space.map(
-        {event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name, event.writable});
+    known->second.space.map({event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name,
+                             event.writable, event.executable});
   }
 }
 
@@ -275,7 +292,7 @@ void FaultTracer::count(const Fault& fault) {
   mapping.name = where.name;
   mapping.counts.add(fault, kind, refill);
   const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
-  sites_.add(fault, kind, refill, code);
+  sites_.add(fault, kind, refill, code, scripts_.of(fault, code, process.space));
   if (log_) log_->add(fault, kind, start_ns_, where.end != 0 ? &where : nullptr, code);
 }
 
@@ -286,12 +303,16 @@ FaultData FaultTracer::finish() {
   data.processes = std::move(past_);
   for (const pid_t pid : order_) {
     Process& process = processes_.at(pid);
+    if (process.alive) scripts_.note(pid, process.space);
     for (auto& [key, mapping] : process.mappings) process.told.mappings.push_back(std::move(mapping));
     if (counted(process) || process.told.counts.all() > 0) data.processes.push_back(std::move(process.told));
   }
   for (TracedProcess& process : data.processes) process.mappings = joined(std::move(process.mappings));
   data.intervals = std::move(intervals_);
   data.code = sites_.by_function(static_cast<std::uint32_t>(root_));
+  data.scripts = scripts_.names();
+  if (!options_.stacks) data.scripts.without_stacks("give --stacks");
+  if (options_.stacks) data.stacks = scripts_.stacks();
   data.lost = events_->lost();
   data.buffer_bytes = events_->buffer_bytes();
   if (log_) data.log = log_->finish();

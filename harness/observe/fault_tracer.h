@@ -13,6 +13,7 @@
 
 #include "observe/fault_data.h"
 #include "observe/fault_log.h"
+#include "observe/fault_scripts.h"
 #include "observe/fault_sites.h"
 #include "observe/filled_pages.h"
 #include "observe/page_sharing.h"
@@ -30,8 +31,9 @@ struct FaultTracerOptions {
   /// second if `while_running`.
   std::function<void(const FaultInterval&, bool complete)> tell;
   bool while_running = false;
-  std::string faults_file;              ///< each fault is written there (FaultLog); empty: nowhere
-  std::size_t buffer_bytes = 0;         ///< of the kernel, for each CPU; 0: FaultEvents' own choice
+  std::string faults_file;       ///< each fault is written there (FaultLog); empty: nowhere
+  bool stacks = false;           ///< takes the stack with each fault in user mode, for the functions of scripts in it
+  std::size_t buffer_bytes = 0;  ///< of the kernel, for each CPU; 0: FaultEvents' own choice
   std::chrono::milliseconds pause{10};  ///< between two readings of the buffers
   /// Called in the tracer's thread for each fault that is counted.
   std::function<void(const Fault&, FaultClass)> each;
@@ -66,6 +68,7 @@ class FaultTracer {
   void begin_log();
   void work();
   void process(std::uint64_t before_ns);
+  void note_scripts(const FaultEvent& event);
   void apply(const FaultEvent& event);
   void count(const Fault& fault);
   FaultClass guess(const Fault& fault, const Region* region);
@@ -104,6 +107,7 @@ class FaultTracer {
   std::vector<FaultInterval> intervals_;
   std::uint64_t memory_due_ns_ = 0;
   FaultSites sites_;
+  FaultScripts scripts_;
   std::unique_ptr<FaultLog> log_;
   std::atomic<bool> done_ = false;
   std::thread thread_;

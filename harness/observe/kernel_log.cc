@@ -77,6 +77,7 @@ void KernelLog::add(const FaultEvent& event) {
     case FaultEvent::Kind::kBegin:
     case FaultEvent::Kind::kEnd:
     case FaultEvent::Kind::kFault:
+    case FaultEvent::Kind::kStack:
     case FaultEvent::Kind::kMap:
     case FaultEvent::Kind::kName:
       break;

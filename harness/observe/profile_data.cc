@@ -35,6 +35,7 @@ void ProfileData::add(const ProfileData& other) {
   samples_cpus = other.samples_cpus;
   knows_kernel_names = other.knows_kernel_names;
   refused = refused || other.refused;
+  scripts.add(other.scripts);
 }
 
 }  // namespace zerotax

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "observe/frame.h"
+#include "observe/interpreter.h"
 
 namespace zerotax {
 
@@ -40,6 +41,7 @@ struct ProfileData {
   bool samples_cpus = false;  ///< not threads (PerfSampler::samples_cpus)
   bool knows_kernel_names = false;
   bool refused = false;            ///< threads were met that may not be looked at while they are blocked
+  ScriptNames scripts;             ///< of the interpreters that ran
   std::uint64_t load_address = 0;  ///< of the first program that was started meanwhile; 0: not known
 
   /// Adds what was sampled of another process.

@@ -62,6 +62,9 @@ ProfileData ProfileRecorder::finish() {
   done_ = true;
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
+  for (auto& [pid, process] : processes_) {
+    if (process.started) process.unwinder->note_scripts(data_.scripts);
+  }
   data_.lost = sampler_.lost() + dropped_;
   data_.sees_kernel = sampler_.sees_kernel();
   data_.samples_cpus = sampler_.samples_cpus();
@@ -79,8 +82,10 @@ void ProfileRecorder::read_events() {
       const auto before = static_cast<std::ptrdiff_t>(incoming_.size());
       sampler_.read(incoming_);
       complete_ns_ = newest_ns_;
-      for (auto event = incoming_.begin() + before; event != incoming_.end(); ++event)
+      for (auto event = incoming_.begin() + before; event != incoming_.end(); ++event) {
         newest_ns_ = std::max(newest_ns_, event->time_ns);
+        find_map(*event);
+      }
       if (incoming_.size() > kMostEvents) {
         const auto is_sample = [](const PerfEvent& event) { return event.kind == PerfEvent::Kind::kSample; };
         const auto end = std::remove_if(incoming_.begin() + before, incoming_.end(), is_sample);
@@ -90,6 +95,11 @@ void ProfileRecorder::read_events() {
     }
     if (!last) std::this_thread::sleep_for(kPause);
   }
+}
+
+void ProfileRecorder::find_map(const PerfEvent& event) {
+  if (event.kind != PerfEvent::Kind::kExec) return;
+  maps_[{event.pid, event.time_ns}] = std::make_shared<PerfMap>(static_cast<pid_t>(event.pid));
 }
 
 void ProfileRecorder::take_events() {
@@ -126,6 +136,7 @@ void ProfileRecorder::attach() {
     const std::string name = process_name(pid);
     process = {name.empty() ? kUnnamed : name, std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid)),
                kManyThreads, true};
+    process.unwinder->scripts();
     map_process(pid, *process.unwinder);
     if (data_.load_address != 0) continue;
     const std::string program = process_program(pid);
@@ -198,11 +209,17 @@ void ProfileRecorder::apply_fork(const PerfEvent& event) {
 
 void ProfileRecorder::apply(PerfEvent& event) {
   if (event.kind == PerfEvent::Kind::kFork) return apply_fork(event);
+  std::shared_ptr<PerfMap> scripts;
+  if (event.kind == PerfEvent::Kind::kExec) {
+    const std::lock_guard lock(mutex_);
+    if (auto found = maps_.extract({event.pid, event.time_ns})) scripts = std::move(found.mapped());
+  }
   Process* process = known(event.pid);
   if (process == nullptr) return;
   switch (event.kind) {
     case PerfEvent::Kind::kExec:
-      *process = {event.name.empty() ? kUnnamed : event.name, std::make_shared<Unwinder>(event.pid), 1, true};
+      *process = {event.name.empty() ? kUnnamed : event.name, std::make_shared<Unwinder>(event.pid, std::move(scripts)),
+                  1, true};
       process->mapped = false;
       thread_names_.erase({event.pid, event.pid});
       return;
@@ -213,14 +230,14 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (options_.by_thread) thread_names_[{event.pid, event.tid}] = event.name;
       return;
     case PerfEvent::Kind::kExit:
-      if (--process->threads <= 0) processes_.erase(event.pid);
+      if (--process->threads > 0) return;
+      if (process->started) process->unwinder->note_scripts(data_.scripts);
+      processes_.erase(event.pid);
       return;
     case PerfEvent::Kind::kMap: {
       if (!process->started) return;
       if (process->unwinder.use_count() > 1) {
-        const auto own = std::make_shared<Unwinder>(event.pid);
-        for (const Unwinder::Mapping& mapping : process->unwinder->mappings()) own->map(mapping);
-        process->unwinder = own;
+        process->unwinder = std::make_shared<Unwinder>(event.pid, *process->unwinder);
       }
       // Of a program, its own file is mapped first.
       if (data_.load_address == 0 && !process->mapped) data_.load_address = event.begin - event.file_offset;

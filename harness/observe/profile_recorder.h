@@ -73,6 +73,7 @@ class ProfileRecorder {
   };
 
   void read_events();
+  void find_map(const PerfEvent& event);
   void work();
   void take_samples();
   void take_events();
@@ -104,10 +105,12 @@ class ProfileRecorder {
   // The kernel's buffers are emptied by a thread that does nothing else: the first sample of a large program takes the
   // other one longer than they last.
   std::mutex mutex_;
-  std::vector<PerfEvent> incoming_;  ///< under the mutex, as the next three
+  std::vector<PerfEvent> incoming_;  ///< under the mutex, as the next four
   std::uint64_t newest_ns_ = 0;
   std::uint64_t complete_ns_ = 0;  ///< all that happened before is there
   std::uint64_t dropped_ = 0;
+  /// Of each program that was started: found while it runs, for unwinding may be far behind.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<PerfMap>> maps_;
   std::thread reader_;
   std::thread thread_;
 };

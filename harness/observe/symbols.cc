@@ -86,6 +86,16 @@ Json Symbols::frame(const std::string& module, const std::vector<unsigned char>&
   return frame;
 }
 
+Json script_frame_json(const ScriptFunction& script) {
+  Json frame;
+  frame["module"] = not_available("memory that an interpreter made code in");
+  frame["address"] = 0;
+  frame["function"] = script.function;
+  frame["file"] = script.file.empty() ? not_available("the interpreter does not say") : Json(script.file);
+  frame["line"] = script.line == 0 ? not_available("the interpreter does not say") : Json(script.line);
+  return frame;
+}
+
 std::string frame_label(const Json& frame, bool function_only) {
   const std::string module = text_field(frame, "module", "");
   const std::string function =
@@ -93,7 +103,9 @@ std::string frame_label(const Json& frame, bool function_only) {
   const bool named = frame.at("function").is_string();
   if (function_only) return named || module.empty() ? function : fmt::format("{}+{}", file_name(module), function);
   const std::string source = text_field(frame, "file", "");
-  if (!source.empty()) return fmt::format("{} ({}:{})", function, file_name(source), frame.at("line").get<int>());
+  if (!source.empty() && frame.at("line").is_number())
+    return fmt::format("{} ({}:{})", function, file_name(source), frame.at("line").get<int>());
+  if (!source.empty()) return fmt::format("{} ({})", function, file_name(source));
   return module.empty() ? function : fmt::format("{} ({})", function, file_name(module));
 }
 

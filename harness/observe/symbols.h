@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "observe/script_function.h"
 
 namespace zerotax {
 
@@ -29,6 +30,9 @@ class Symbols {
 
   std::map<std::string, std::unique_ptr<File>> files_;
 };
+
+/// The same of a function of a script, which lies in no file but has a name, and the script's file.
+Json script_frame_json(const ScriptFunction& script);
 
 /// "main (known.c:3)", "0x1234 (libx.so)": a frame in few words; without the place if `function_only`.
 std::string frame_label(const Json& frame, bool function_only);

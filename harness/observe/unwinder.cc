@@ -3,11 +3,15 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <libelf.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/names.h"
 #include "observe/libc_functions.h"
@@ -18,6 +22,7 @@ namespace {
 /// Deeper stacks are cut: what matters is near the top.
 constexpr std::size_t kMostFrames = 192;
 constexpr std::size_t kMostCandidates = 32;
+constexpr int kBase = 3;
 constexpr int kSourceIndex = 4;
 constexpr int kFramePointer = 6;
 constexpr int kStackPointer = 7;
@@ -112,13 +117,46 @@ int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { retur
 
 constexpr Dwfl_Callbacks kCallbacks = {no_elf, dwfl_standard_find_debuginfo, nullptr, &debug_path};
 
+/// libdwfl unwinds by the rules of this file's machine, which is the process's, too. Of the process's own files, that
+/// it would take otherwise, one may be dropped for another that is mapped in its place.
+Elf* own_program() {
+  static Elf* const program = [] {
+    ::elf_version(EV_CURRENT);
+    return ::elf_begin(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), ELF_C_READ_MMAP, nullptr);
+  }();
+  return program;
+}
+
+bool is_file(const Unwinder::Mapping& mapping) {
+  return !mapping.name.empty() && mapping.name[0] == '/' && !mapping.name.starts_with("//") &&
+         !mapping.name.starts_with("/memfd:");
+}
+
+/// The loop itself, and what decides between it and a trampoline: the function of the script stands for both.
+bool is_loop(const Frame& frame) { return frame.function.starts_with("_PyEval_EvalFrameDefault"); }
+bool is_way_to_trampoline(const Frame& frame) { return frame.function.starts_with("py_trampoline_evaluator"); }
+
 }  // namespace
+
+/// Where unwinding begins: the sample's registers, or those that are known of a frame further out.
+struct Unwinder::Start {
+  std::array<std::uint64_t, 17> registers{};
+  std::uint32_t known = 0;  ///< a bit for each register
+  bool exact = true;        ///< the program counter is that of an instruction, not one less than a return address
+
+  void set(int number, std::uint64_t value) {
+    registers[static_cast<std::size_t>(number)] = value;
+    known |= std::uint32_t{1} << number;
+  }
+};
 
 struct Unwinder::Session {
   Dwfl* dwfl = nullptr;
   bool attached = false;
+  Start start;
+  std::optional<Start> next;  ///< behind a frame that has no call frame information
+  std::function<bool(std::uint64_t)> is_trampoline;
   const PerfEvent* sample = nullptr;     ///< that is being unwound
-  std::uint64_t frame_pointer = 0;       ///< of a sample with few registers; 0: not known
   std::vector<std::uint64_t> addresses;  ///< innermost first
   std::vector<bool> exact;               ///< not one less than a return address
 
@@ -132,7 +170,7 @@ struct Unwinder::Session {
   bool attach(std::uint32_t pid) {
     static constexpr Dwfl_Thread_Callbacks kThreads = {next_thread,   nullptr, read_memory,
                                                        set_registers, nullptr, nullptr};
-    if (!attached) attached = ::dwfl_attach_state(dwfl, nullptr, static_cast<pid_t>(pid), &kThreads, this);
+    if (!attached) attached = ::dwfl_attach_state(dwfl, own_program(), static_cast<pid_t>(pid), &kThreads, this);
     return attached;
   }
 
@@ -152,31 +190,60 @@ struct Unwinder::Session {
   }
 
   static bool set_registers(Dwfl_Thread* thread, void* argument) {
-    const PerfEvent& sample = *static_cast<Session*>(argument)->sample;
-    ::dwfl_thread_state_register_pc(thread, sample.registers[kProgramCounter]);
-    if (sample.few_registers) {
-      const std::uint64_t frame_pointer = static_cast<Session*>(argument)->frame_pointer;
-      if (frame_pointer != 0) ::dwfl_thread_state_registers(thread, kFramePointer, 1, &frame_pointer);
-      return ::dwfl_thread_state_registers(thread, kStackPointer, 1, &sample.registers[kStackPointer]);
+    const Start& start = static_cast<Session*>(argument)->start;
+    ::dwfl_thread_state_register_pc(thread, start.registers[kProgramCounter]);
+    for (int i = 0; i < static_cast<int>(start.registers.size()); ++i) {
+      if ((start.known >> i & 1) == 0) continue;
+      if (!::dwfl_thread_state_registers(thread, i, 1, &start.registers[static_cast<std::size_t>(i)])) return false;
     }
-    return ::dwfl_thread_state_registers(thread, 0, static_cast<unsigned>(sample.registers.size()),
-                                         sample.registers.data());
+    return true;
   }
 
   static int on_frame(Dwfl_Frame* frame, void* argument) {
-    auto& addresses = static_cast<Session*>(argument)->addresses;
-    auto& exacts = static_cast<Session*>(argument)->exact;
+    auto& session = *static_cast<Session*>(argument);
     Dwarf_Addr address = 0;
     bool exact = false;
     if (!::dwfl_frame_pc(frame, &address, &exact)) return DWARF_CB_ABORT;
+    // The first frame of another start is a caller's, too.
+    const bool caller_given = exact && !session.start.exact;
+    session.start.exact = true;
     // A return address may be that of the next function: the call is before it.
-    addresses.push_back(exact ? address : address - 1);
-    exacts.push_back(exact);
-    return addresses.size() < kMostFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
+    session.addresses.push_back(exact ? address : address - 1);
+    session.exact.push_back(exact && !caller_given);
+    if (session.addresses.size() >= kMostFrames) return DWARF_CB_ABORT;
+    if (session.exact.back() || !session.is_trampoline(session.addresses.back())) return DWARF_CB_OK;
+    session.next = session.behind_trampoline(frame);
+    return DWARF_CB_ABORT;
+  }
+
+  /// CPython's trampoline calls the interpreter's loop with two words on the stack: the upper one is the address that
+  /// it returns to, and the lower one is padding, or its caller's frame pointer where it keeps one
+  /// (Python/asm_trampoline.S: "sub $8, %rsp", or "push %rbp; mov %rsp, %rbp"). It has no call frame information.
+  std::optional<Start> behind_trampoline(Dwfl_Frame* frame) {
+    Start behind;
+    Dwarf_Word value = 0;
+    for (const int number : {kBase, kFramePointer, 12, 13, 14, 15}) {
+      if (::dwfl_frame_reg(frame, static_cast<unsigned>(number), &value) == 0) behind.set(number, value);
+    }
+    Dwarf_Word stack = 0;
+    Dwarf_Word back = 0;
+    if (::dwfl_frame_reg(frame, kStackPointer, &stack) != 0) return std::nullopt;
+    if (!read_memory(dwfl, stack + 8, &back, this) || back == 0) return std::nullopt;
+    const bool keeps = (behind.known >> kFramePointer & 1) != 0 && behind.registers[kFramePointer] == stack;
+    if (keeps && read_memory(dwfl, stack, &value, this)) behind.set(kFramePointer, value);
+    behind.set(kStackPointer, stack + 16);
+    behind.set(kProgramCounter, back - 1);
+    behind.exact = false;
+    return behind;
   }
 };
 
-Unwinder::Unwinder(std::uint32_t pid) : pid_(pid) {}
+Unwinder::Unwinder(std::uint32_t pid, std::shared_ptr<PerfMap> scripts) : pid_(pid), scripts_(std::move(scripts)) {}
+
+Unwinder::Unwinder(std::uint32_t pid, Unwinder& parent)
+    : pid_(pid), scripts_(std::make_shared<PerfMap>(static_cast<pid_t>(pid), parent.scripts())) {
+  for (const Mapping& mapping : parent.mappings_) map(mapping);
+}
 
 Unwinder::~Unwinder() = default;
 
@@ -218,7 +285,32 @@ const Unwinder::Mapping* Unwinder::mapping_of(std::uint64_t address) const {
   return found != mappings_.end() ? &*found : nullptr;
 }
 
+const std::shared_ptr<PerfMap>& Unwinder::scripts() {
+  if (!scripts_) scripts_ = std::make_shared<PerfMap>(static_cast<pid_t>(pid_));
+  return scripts_;
+}
+
+const PerfMapNames::Entry* Unwinder::script(std::uint64_t address) {
+  const Mapping* mapping = mapping_of(address);
+  if (mapping != nullptr && is_file(*mapping)) return nullptr;
+  return scripts()->find(address);
+}
+
+void Unwinder::note_scripts(ScriptNames& names) {
+  for (const Mapping& mapping : mappings_) {
+    if (interpreter_of(mapping.name).name.empty()) continue;
+    scripts()->read();
+    names.add(mapping.name, !scripts_->empty(), scripts_->problem());
+  }
+}
+
 const Frame& Unwinder::name(std::uint64_t address) {
+  if (const PerfMapNames::Entry* entry = script(address)) {
+    script_frame_ = script_frame(entry->function);
+    script_frame_.address = address;
+    script_frame_.offset = address - entry->begin;
+    return script_frame_;
+  }
   const auto known = names_.find(address);
   if (known != names_.end()) return known->second;
   Frame frame{fmt::format("{:#x}", address), "", address, 0};
@@ -257,9 +349,21 @@ std::uint64_t Unwinder::function_start(std::uint64_t address) {
 void Unwinder::unwind(Session& session, std::uint64_t frame_pointer) {
   session.addresses.clear();
   session.exact.clear();
-  session.frame_pointer = frame_pointer;
-  if (session.attach(pid_))
+  const PerfEvent& sample = *session.sample;
+  session.start = {sample.registers, sample.few_registers ? 0U : (1U << sample.registers.size()) - 1, true};
+  session.start.set(kStackPointer, sample.registers[kStackPointer]);
+  if (frame_pointer != 0) session.start.set(kFramePointer, frame_pointer);
+  session.is_trampoline = [this](std::uint64_t address) {
+    const PerfMapNames::Entry* entry = script(address);
+    return entry != nullptr && entry->function.trampoline;
+  };
+  if (!session.attach(pid_)) return;
+  do {
+    if (session.next) session.start = *session.next;
+    session.next.reset();
     ::dwfl_getthread_frames(session.dwfl, static_cast<pid_t>(pid_), Session::on_frame, &session);
+  } while (session.next && session.addresses.size() < kMostFrames);
+  session.next.reset();
 }
 
 Stack Unwinder::frames(const PerfEvent& sample, const ReadMemory& read) {
@@ -286,6 +390,11 @@ Stack Unwinder::frames(const PerfEvent& sample, const ReadMemory& read) {
       stack.push_back({called->name, called->module});
     }
     called = session.exact[i] ? nullptr : hidden_calls_.called_before(session.dwfl, frame.address, files_);
+    // A script's function is where its trampoline is, and the loop that runs it is no more of it.
+    const bool interpreted = frame.script == Frame::Script::kInterpreted;
+    if (interpreted && !stack.empty() && is_way_to_trampoline(stack.back())) stack.pop_back();
+    const bool after = !stack.empty() && stack.back().script == Frame::Script::kInterpreted;
+    if (after && is_loop(frame)) continue;
     stack.push_back(std::move(frame));
   }
   return stack;

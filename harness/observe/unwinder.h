@@ -13,6 +13,8 @@
 #include "observe/fill.h"
 #include "observe/frame.h"
 #include "observe/hidden_calls.h"
+#include "observe/interpreter.h"
+#include "observe/perf_map.h"
 #include "os/perf_sampler.h"
 
 namespace zerotax {
@@ -22,7 +24,11 @@ namespace zerotax {
 /// elfutils' libdwfl does both the unwinding and the names.
 class Unwinder {
  public:
-  explicit Unwinder(std::uint32_t pid);
+  /// `scripts`: what names its scripts' functions, if it is known already. Otherwise it is looked for when it is
+  /// needed, which may be after the process's end, and then it is found in our own /tmp alone.
+  explicit Unwinder(std::uint32_t pid, std::shared_ptr<PerfMap> scripts = nullptr);
+  /// Of a child of fork that has mappings of its own by now, beside those of its parent.
+  Unwinder(std::uint32_t pid, Unwinder& parent);
   ~Unwinder();
   Unwinder(const Unwinder&) = delete;
   Unwinder& operator=(const Unwinder&) = delete;
@@ -42,10 +48,11 @@ class Unwinder {
   /// Copies memory of the process; false if it cannot be read.
   using ReadMemory = std::function<bool(std::uint64_t address, void* to, std::size_t bytes)>;
 
-  /// The user part of a sample's stack, outermost first, with calls of malloc's family that a jump has hidden. It is
-  /// cut where the copied stack ends, or a function cannot be unwound; the innermost function is always known. `read`:
-  /// of a sample with few registers, where the process stands still meanwhile: then the frame pointer is looked for
-  /// where it is needed.
+  /// The user part of a sample's stack, outermost first, with calls of malloc's family that a jump has hidden, and with
+  /// a script's functions, where the process has a perf map, in place of the interpreter's loop. It is cut where the
+  /// copied stack ends, or a function cannot be unwound; the innermost function is always known. `read`: of a sample
+  /// with few registers, where the process stands still meanwhile: then the frame pointer is looked for where it is
+  /// needed.
   Stack frames(const PerfEvent& sample, const ReadMemory& read = {});
   /// What the sampled thread was filling memory with, if that is what it was doing in user mode.
   Fill fill(const PerfEvent& sample);
@@ -53,8 +60,13 @@ class Unwinder {
   [[nodiscard]] const Mapping* mapping_of(std::uint64_t address) const;
   /// The function at an address.
   const Frame& name(std::uint64_t address);
+  /// Adds the interpreters among the files, and whether they name their scripts' functions.
+  void note_scripts(ScriptNames& names);
+  /// What names its scripts' functions.
+  const std::shared_ptr<PerfMap>& scripts();
 
  private:
+  struct Start;
   struct Session;
 
   /// The files that were mapped since are opened: only of a process that is sampled.
@@ -62,8 +74,11 @@ class Unwinder {
   [[nodiscard]] std::uint64_t function_start(std::uint64_t address);
   void unwind(Session& session, std::uint64_t frame_pointer);
   void find_frame_pointer(Session& session, const ReadMemory& read);
+  /// The function of a script at an address that is in no file, or nullptr.
+  const PerfMapNames::Entry* script(std::uint64_t address);
 
   std::uint32_t pid_;
+  std::shared_ptr<PerfMap> scripts_;
   std::vector<Mapping> mappings_;
   std::vector<Mapping> new_files_;
   std::set<std::pair<std::string, std::uint64_t>> reported_;  ///< to the session: path and load address
@@ -71,6 +86,7 @@ class Unwinder {
   std::uint64_t changes_ = 0;
   std::unique_ptr<Session> session_;
   std::unordered_map<std::uint64_t, Frame> names_;
+  Frame script_frame_;  ///< the last one: memory that is no file's may be used for other code
   HiddenCalls hidden_calls_;
 };
 

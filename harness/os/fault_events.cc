@@ -22,6 +22,8 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 /// As an ordinary user, where it is permitted. Two such programs write 15 MB/s.
 constexpr std::size_t kLargeUserBytes = std::size_t{2} << 20;
+/// Of the user's stack, with each fault: some twenty calls of CPython deep.
+constexpr std::uint32_t kStackBytes = std::uint32_t{8} << 10;
 
 /// What is above perf_event_mlock_kb counts as memory that the user locks (8 MiB may be, in Debian).
 std::size_t user_buffer_bytes() {
@@ -33,13 +35,13 @@ std::size_t user_buffer_bytes() {
 
 }  // namespace
 
-FaultEvents::FaultEvents(std::size_t buffer_bytes) {
-  prepare(buffer_bytes);
+FaultEvents::FaultEvents(std::size_t buffer_bytes, Stacks stacks) {
+  prepare(buffer_bytes, stacks);
   open_thread(0, true);
 }
 
-FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes) {
-  prepare(buffer_bytes);
+FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes, Stacks stacks) {
+  prepare(buffer_bytes, stacks);
   allow_many_files();
   bool any = false;
   for (const pid_t thread : threads) any = open_thread(thread, false) || any;
@@ -49,7 +51,7 @@ FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_b
 
 /// Takes the best method that is permitted. ZEROTAX_FAULTS=software in the environment takes the other one, so that it
 /// can be tested as root.
-void FaultEvents::prepare(std::size_t buffer_bytes) {
+void FaultEvents::prepare(std::size_t buffer_bytes, Stacks stacks) {
   const char* chosen = std::getenv("ZEROTAX_FAULTS");
   method_ = Method::kSoftware;
   if (chosen == nullptr || std::string(chosen) != "software") {
@@ -65,6 +67,7 @@ void FaultEvents::prepare(std::size_t buffer_bytes) {
   }
   const std::size_t useful = method_ == Method::kTracepoints ? kBufferBytes : user_buffer_bytes();
   streams_.emplace(buffer_bytes > 0 ? buffer_bytes : useful, buffer_bytes > 0);
+  if (stacks == Stacks::kTaken) stack_streams_.emplace(useful, false);
 }
 
 /// False if the thread has ended.
@@ -79,6 +82,7 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
         const bool software = source == Source::kMinor || source == Source::kMajor;
         if (software || method_ == Method::kTracepoints) open(thread, at_exec, cpu, source);
       }
+      if (stack_streams_) open(thread, at_exec, cpu, Source::kStack);
       any = true;
     } catch (const int error) {
       if (error == ENODEV) continue;  // an offline CPU
@@ -100,6 +104,10 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
       attributes.type = PERF_TYPE_SOFTWARE;
       attributes.config = source == Source::kMinor ? PERF_COUNT_SW_PAGE_FAULTS_MIN : PERF_COUNT_SW_PAGE_FAULTS_MAJ;
       break;
+    case Source::kStack:
+      attributes.type = PERF_TYPE_SOFTWARE;
+      attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
+      break;
     case Source::kUser:
     case Source::kKernel:
     case Source::kAllocation:
@@ -110,8 +118,15 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
   attributes.sample_period = 1;
   attributes.sample_type =
       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
-  if (method_ == Method::kTracepoints) attributes.sample_type |= PERF_SAMPLE_RAW;
-  attributes.exclude_kernel = method_ == Method::kTracepoints ? 0 : 1;
+  const bool stacks = source == Source::kStack;
+  if (stacks) {
+    attributes.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attributes.sample_regs_user = user_register_mask();
+    attributes.sample_stack_user = kStackBytes;
+  } else if (method_ == Method::kTracepoints) {
+    attributes.sample_type |= PERF_SAMPLE_RAW;
+  }
+  attributes.exclude_kernel = method_ == Method::kTracepoints && !stacks ? 0 : 1;
   attributes.inherit = 1;
   if (source == Source::kMinor) {
     attributes.mmap = 1;
@@ -121,11 +136,15 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
     attributes.comm_exec = 1;
     attributes.task = 1;
   }
-  streams_->open(attributes, thread, at_exec, cpu, static_cast<unsigned>(source));
+  (stacks ? stack_streams_ : streams_)->open(attributes, thread, at_exec, cpu, static_cast<unsigned>(source));
 }
 
 void FaultEvents::read(std::vector<FaultEvent>& events) {
   streams_->read([&](const perf_event_header& header, PerfRecordReader reader) { parse(header, reader, events); });
+  if (!stack_streams_) return;
+  stack_streams_->read([&](const perf_event_header& header, PerfRecordReader reader) {
+    if (header.type == PERF_RECORD_SAMPLE) parse_stack(reader, events);
+  });
 }
 
 void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events) {
@@ -142,6 +161,8 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
   if (!opened) return;
   const auto source = static_cast<Source>(*opened);
   switch (source) {
+    case Source::kStack:
+      return;
     case Source::kMinor:
     case Source::kMajor:
       event.kind = method_ == Method::kTracepoints ? FaultEvent::Kind::kEnd : FaultEvent::Kind::kFault;
@@ -167,6 +188,19 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
   events.push_back(std::move(event));
 }
 
+void FaultEvents::parse_stack(PerfRecordReader reader, std::vector<FaultEvent>& events) {
+  reader.take<std::uint64_t>();
+  FaultEvent event;
+  event.kind = FaultEvent::Kind::kStack;
+  event.instruction = reader.take<std::uint64_t>();
+  event.pid = reader.take<pid_t>();
+  event.tid = reader.take<pid_t>();
+  event.time_ns = reader.take<std::uint64_t>();
+  event.address = reader.take<std::uint64_t>();
+  event.stack = std::make_shared<UserStack>();
+  if (take_user_stack(reader, *event.stack)) events.push_back(std::move(event));
+}
+
 void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events) {
   if (header.type == PERF_RECORD_SAMPLE) {
     parse_sample(reader, events);
@@ -188,7 +222,9 @@ void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader
       event.end = event.begin + reader.take<std::uint64_t>();
       event.file_offset = reader.take<std::uint64_t>();
       reader.skip(24);  // device, inode, generation
-      event.writable = (reader.take<std::uint32_t>() & PROT_WRITE) != 0;
+      const auto protection = reader.take<std::uint32_t>();
+      event.writable = (protection & PROT_WRITE) != 0;
+      event.executable = (protection & PROT_EXEC) != 0;
       const auto flags = reader.take<std::uint32_t>();
       event.shared = (flags & MAP_SHARED) != 0;
       event.hugetlb = (flags & MAP_HUGETLB) != 0;

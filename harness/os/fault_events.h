@@ -3,12 +3,14 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "os/perf_streams.h"
 #include "os/trace_event.h"
+#include "os/user_stack.h"
 
 namespace zerotax {
 
@@ -19,6 +21,7 @@ struct FaultEvent {
     kAllocation,  ///< the thread allocated pages that can be moved: pages of a program, or of a file
     kEnd,         ///< a fault was handled
     kFault,       ///< a fault in user mode was handled, and its address is all that is known
+    kStack,       ///< of a fault in user mode that was taken just now: the thread's stack
     kMap,         ///< memory was mapped, or a mapping grew or changed
     kFork,        ///< `pid` was forked from `parent`
     kExec,        ///< another program: all mappings are new
@@ -31,11 +34,12 @@ struct FaultEvent {
   pid_t tid = 0;
   pid_t parent = 0;  ///< kFork
 
-  std::uint64_t address = 0;      ///< kBegin, kEnd, kFault: that faulted
-  std::uint64_t instruction = 0;  ///< kBegin, kFault: that took the fault
-  std::uint64_t error_code = 0;   ///< kBegin: of the CPU: 1 the page was there, 2 a write, 4 in user mode
-  unsigned order = 0;             ///< kAllocation: 2^order pages
-  bool zeroed = false;            ///< kAllocation: asked to be zeroed
+  std::uint64_t address = 0;         ///< kBegin, kEnd, kFault, kStack: that faulted
+  std::uint64_t instruction = 0;     ///< kBegin, kFault: that took the fault
+  std::uint64_t error_code = 0;      ///< kBegin: of the CPU: 1 the page was there, 2 a write, 4 in user mode
+  unsigned order = 0;                ///< kAllocation: 2^order pages
+  bool zeroed = false;               ///< kAllocation: asked to be zeroed
+  std::shared_ptr<UserStack> stack;  ///< kStack
 
   // kMap
   std::uint64_t begin = 0;
@@ -44,6 +48,7 @@ struct FaultEvent {
   bool writable = false;
   bool shared = false;
   bool hugetlb = false;
+  bool executable = false;
   std::string name;  ///< path, [heap], [stack], //anon; kExec, kName: the program's short name
 };
 
@@ -53,13 +58,15 @@ struct FaultEvent {
 class FaultEvents {
  public:
   enum class Method { kTracepoints, kSoftware };
+  enum class Stacks { kNone, kTaken };
 
   /// `buffer_bytes`: of the kernel's buffer for each CPU, a power of two of pages; 0: as much as is useful, or as
-  /// an ordinary user is allowed.
+  /// an ordinary user is allowed. `stacks`: with each fault in user mode comes 8 KiB of the stack, through buffers of
+  /// their own: the kernel may drop some of them without any fault being lost.
   /// Watches the program that the calling thread execs next (as a child). Throws MachineError with the reason.
-  explicit FaultEvents(std::size_t buffer_bytes);
+  explicit FaultEvents(std::size_t buffer_bytes, Stacks stacks = Stacks::kNone);
   /// Watches threads that run, from now on. Throws MachineError; UsageError if all of them have ended.
-  FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes);
+  FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes, Stacks stacks = Stacks::kNone);
   FaultEvents(const FaultEvents&) = delete;
   FaultEvents& operator=(const FaultEvents&) = delete;
 
@@ -72,19 +79,21 @@ class FaultEvents {
   [[nodiscard]] std::size_t buffer_bytes() const { return streams_->buffer_bytes(); }
 
  private:
-  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor };
+  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor, kStack };
 
-  void prepare(std::size_t buffer_bytes);
+  void prepare(std::size_t buffer_bytes, Stacks stacks);
   bool open_thread(pid_t thread, bool at_exec);
   void open(pid_t thread, bool at_exec, int cpu, Source source);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events);
   void parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events);
+  void parse_stack(PerfRecordReader reader, std::vector<FaultEvent>& events);
 
   Method method_ = Method::kTracepoints;
   TraceEvent user_;
   TraceEvent kernel_;
   TraceEvent allocation_;
   std::optional<PerfStreams> streams_;
+  std::optional<PerfStreams> stack_streams_;
 };
 
 }  // namespace zerotax

@@ -10,18 +10,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "os/process_info.h"
+#include "os/user_stack.h"
 
 namespace zerotax {
 namespace {
-
-// Bits of sample_regs_user, from arch/x86/include/uapi/asm/perf_regs.h, in DWARF's order of registers (System V ABI,
-// AMD64 supplement, figure 3.36).
-constexpr unsigned kRegisterBits[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
 
 /// Of each CPU, as root: one that is always busy fills 16 MB/s at 997 Hz.
 constexpr std::size_t kLargeBufferBytes = std::size_t{8} << 20;
@@ -41,29 +38,16 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-constexpr std::uint64_t register_mask() {
-  std::uint64_t mask = 0;
-  for (const unsigned bit : kRegisterBits) mask |= std::uint64_t{1} << bit;
-  return mask;
-}
-
 void parse_sample(PerfRecordReader reader, PerfEvent& event) {
   reader.take<std::uint64_t>();  // the address: the first of a chain, too
   event.pid = reader.take<std::uint32_t>();
   event.tid = reader.take<std::uint32_t>();
   event.time_ns = reader.take<std::uint64_t>();
   event.kernel = reader.take_chain();
-  if (reader.take<std::uint64_t>() == PERF_SAMPLE_REGS_ABI_NONE) return;
-  std::uint64_t by_bit[64]{};
-  for (unsigned bit = 0; bit < 64; ++bit) {
-    if ((register_mask() >> bit & 1) != 0) by_bit[bit] = reader.take<std::uint64_t>();
-  }
-  for (std::size_t i = 0; i < std::size(kRegisterBits); ++i) event.registers[i] = by_bit[kRegisterBits[i]];
-  const auto room = reader.take<std::uint64_t>();
-  const unsigned char* stack = reader.at();
-  reader.skip(room);
-  const auto used = room > 0 ? reader.take<std::uint64_t>() : 0;
-  if (used <= room) event.stack.assign(stack, stack + used);
+  UserStack user;
+  if (!take_user_stack(reader, user)) return;
+  event.registers = user.registers;
+  event.stack = std::move(user.stack);
   event.has_user = true;
 }
 
@@ -140,7 +124,7 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   attributes.sample_freq = hz_;
   attributes.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN |
                            PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  attributes.sample_regs_user = register_mask();
+  attributes.sample_regs_user = user_register_mask();
   attributes.sample_stack_user = stack_bytes_;
   attributes.sample_id_all = 1;
   attributes.exclude_callchain_user = 1;  // it follows frame pointers, which most libraries do not keep

@@ -103,6 +103,7 @@ Json profile_json(const ProfileSubject& subject, const ProfileData& data, const 
   json["lost"] = data.lost;
   json["lost_share"] = lost_share(data);
   json["unseen"] = unseen_json(subject, data);
+  json["script_names"] = data.scripts.json();
   json["categories"] = categories_json(data, subject.wall);
   json["top_of_stack"] = top_json(data);
   json["tree"] = tree_json(data);
@@ -117,6 +118,7 @@ std::string profile_text(const Json& profile, std::size_t columns, double least)
       wrap(fmt::format("{}", fmt::join(profile.at("command").get<std::vector<std::string>>(), " ")), "", "  ");
   text += wrap(method_line(profile), "", "  ");
   text += unseen_lines(profile);
+  text += script_names_lines(profile);
   for (const char* part : {"kernel", "blocked"}) {
     if (!method.contains(part) || !is_not_available(method.at(part))) continue;
     const char* what = part == std::string("kernel") ? "kernel time is" : "blocked threads are";

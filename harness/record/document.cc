@@ -264,7 +264,9 @@ Json record_json(const RecordTarget& target, const ForegroundResult& run, Record
   record["totals"]["share_of_wall"] = seen ? share_of_wall(totals.figures, processes, run.wall_ns) : unseen;
   record["totals"]["share_of_cpu"] = seen ? share_of_cpu(totals.figures, tax) : unseen;
   record["histogram"] = totals.figures.histogram();
-  record["sites"] = record_sites(processes);
+  RecordedScripts scripts(processes);
+  record["sites"] = record_sites(processes, scripts);
+  record["script_names"] = scripts.names().json();
   record["processes"] = rows;
   record["not_followed"] = not_followed(arena, processes);
   record["lost_processes"] = arena.lost_processes();

@@ -16,6 +16,10 @@ struct Place {
   std::string module;
   std::vector<unsigned char> build_id;
   std::uint64_t address;
+  // Of a script's function, in place of all that.
+  std::string function = {};
+  std::string file = {};
+  int line = 0;
 
   auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): its own comparison with 0
 };
@@ -41,9 +45,13 @@ struct Sums {
   std::uint64_t returned[kMechanisms] = {};
 };
 
-Place place_of(const ProcessSlot& process, std::uint64_t frame) {
+Place place_of(const ProcessSlot& process, std::uint64_t frame, RecordedScripts& scripts) {
   const std::uint64_t index = frame >> kFrameModuleShift;
-  if (index == 0 || index >= kModules) return {"", {}, frame & kFrameAddressMask};
+  if (index == 0 || index >= kModules) {
+    const std::uint64_t address = frame & kFrameAddressMask;
+    const auto script = scripts.function(process, address);
+    return script ? Place{"", {}, 0, script->function, script->file, script->line} : Place{"", {}, address};
+  }
   const Module& module = process.modules[index];
   const std::uint32_t length = std::min<std::uint32_t>(module.build_id_bytes, kBuildIdBytes);
   return {&module.path[0], {&module.build_id[0], &module.build_id[0] + length}, frame & kFrameAddressMask};
@@ -89,8 +97,10 @@ Json site_json(const StackKey& key, const Sums& sums, Symbols& symbols) {
   }
   json["returned_bytes"] = returned;
   json["frames"] = Json::array();
-  for (const Place& place : key.frames)
-    json["frames"].push_back(symbols.frame(place.module, place.build_id, place.address));
+  for (const Place& place : key.frames) {
+    json["frames"].push_back(place.function.empty() ? symbols.frame(place.module, place.build_id, place.address)
+                                                    : script_frame_json({place.function, place.file, place.line}));
+  }
   return json;
 }
 
@@ -105,14 +115,14 @@ std::uint64_t site_weight(const Json& site) {
          site.at("returned_bytes").get<std::uint64_t>();
 }
 
-Json record_sites(const std::vector<const ProcessSlot*>& processes) {
+Json record_sites(const std::vector<const ProcessSlot*>& processes, RecordedScripts& scripts) {
   std::map<StackKey, Sums> stacks;
   for (const ProcessSlot* process : processes) {
     for (const Site& site : process->sites) {
       if (site.ready == 0) continue;
       StackKey key{site.kind, {}};
       for (std::uint32_t i = 0; i < std::min<std::uint32_t>(site.depth, kFrames); ++i) {
-        key.frames.push_back(place_of(*process, site.frames[i]));
+        key.frames.push_back(place_of(*process, site.frames[i], scripts));
       }
       Sums& sums = stacks[key];
       sums.calls += site.calls;

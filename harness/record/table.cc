@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
+#include "observe/interpreter.h"
 #include "observe/symbols.h"
 #include "record/document.h"
 #include "record/figure_text.h"
@@ -98,6 +99,14 @@ std::string without_trailing_blanks(std::string line) {
   return line;
 }
 
+/// The innermost function of a script on a stack: what the interpreter did was for it. Their number if there is none.
+std::size_t script_frame(const Json& frames) {
+  const auto found = std::find_if(frames.begin(), frames.end(), [](const Json& frame) {
+    return is_not_available(frame.at("module")) && frame.at("function").is_string();
+  });
+  return static_cast<std::size_t>(found - frames.begin());
+}
+
 std::string sites(const Json& record) {
   const Json& all = record.at("sites");
   std::string text;
@@ -122,6 +131,8 @@ std::string sites(const Json& record) {
     for (std::size_t i = 0; i < frames.size() && i <= kCallers; ++i) {
       text += (i == 0 ? "\n" : "") + wrap(frame_label(frames[i], false), "    ", "      ");
     }
+    const std::size_t script = script_frame(frames);
+    if (script > kCallers && script < frames.size()) text += wrap(frame_label(frames[script], false), "    ", "      ");
   }
   return text;
 }
@@ -238,8 +249,8 @@ std::string record_text(const Json& record) {
            warnings(record);
   }
   return text + tax_text(record.at("tax")) + returned_text(record.at("totals").at("returned")) + sites(record) +
-         advice_text(record.at("tax")) + totals(record) + remarks(record) + histogram(record) + processes(record) +
-         warnings(record) + pointer_text(record.at("tax"));
+         script_names_lines(record) + advice_text(record.at("tax")) + totals(record) + remarks(record) +
+         histogram(record) + processes(record) + warnings(record) + pointer_text(record.at("tax"));
 }
 
 std::string next_step(const Json& record) {

@@ -633,6 +633,10 @@ cow                                                           | --pid
 cow --read absent                                             | absent
 cow --read run.json --pid 1                                   | --pid
 cow --read run.json -- ./program                              | command
+cow --read run.json --stacks                                  | --stacks
+cow --stacks                                                  | neither
+cow --stacks=maybe -- ./program                               | maybe
+cow --stacks extra -- ./program                               | extra
 cow --                                                        | no command
 cow -- ''                                                     | ''
 cow -- absent-program                                         | absent-program

@@ -94,6 +94,20 @@ def test_resident_memory_ends_where_a_process_ended(tmp_path: Path) -> None:
     assert math.isnan(drawn["its children"][0][1]) and drawn["its children"][1] == (1.0, 6 * MIB)
 
 
+def test_the_end_of_copying_is_marked_where_the_document_says_it(tmp_path: Path) -> None:
+    raw = document({10: PARENT, 11: CHILD})
+    plain = figure_of(tmp_path, {**raw, "sentence": "Planted.", "notes": []})
+    told = [[text.get_text() for text in axes.texts] for axes in plain.axes]
+    assert not any("nearly all copied" in texts for texts in told)
+    ended = {"at_s": 0.7, "child_from_s": 0.5, "child_to_s": 1.2, "copies_until": 490, "copies_after": 10,
+             "zero_fills_until": 0, "zero_fills_after": 40}
+    marked = figure_of(tmp_path, {**raw, "sentence": "Planted.", "notes": [], "copying_ended": ended})
+    assert "nearly all copied" in [text.get_text() for text in marked.axes[1].texts]
+    for axes, kept in zip(marked.axes, plain.axes):
+        more = [line.get_xdata()[0] for line in axes.lines[len(kept.lines):]]
+        assert more == ([] if axes is marked.axes[0] else [0.7])
+
+
 def test_a_process_alone_has_no_panel_of_children(tmp_path: Path) -> None:
     figure = figure_of(tmp_path, document({10: PARENT}))
     assert len(figure.axes) == 2

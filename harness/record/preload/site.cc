@@ -1,5 +1,7 @@
 #include "record/preload/site.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <cstring>
@@ -14,6 +16,14 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern const char _end;
 }
 
+// libgcc's own, which no header declares (unwind-dw2-fde.h).
+struct dwarf_eh_bases {
+  void* tbase;
+  void* dbase;
+  void* func;
+};
+extern "C" const void* _Unwind_Find_FDE(void*, dwarf_eh_bases*);
+
 namespace zerotax::record {
 namespace {
 
@@ -22,7 +32,15 @@ constexpr std::size_t kProbes = 64;
 struct Stack {
   std::uint64_t addresses[kFrames];
   std::uint32_t depth;
+  bool whole;                   ///< its end was reached
+  std::uint64_t last;           ///< the outermost frame: where it returns to
+  std::uint64_t stack_pointer;  ///< there
+  std::uint64_t frame_pointer;
 };
+
+constexpr int kFramePointer = 6;
+/// A frame that is larger than this is no frame.
+constexpr std::uint64_t kFarthest = std::uint64_t{1} << 20;
 
 bool is_ours(std::uintptr_t address) {
   const auto begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
@@ -33,11 +51,64 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
   auto& stack = *static_cast<Stack*>(argument);
   int before = 0;
   const std::uintptr_t address = ::_Unwind_GetIPInfo(context, &before);
-  if (address == 0) return _URC_END_OF_STACK;
+  stack.whole = address == 0;
+  if (stack.whole) return _URC_END_OF_STACK;
+  stack.last = address;
+  stack.stack_pointer = ::_Unwind_GetCFA(context);
+  stack.frame_pointer = ::_Unwind_GetGR(context, kFramePointer);
   if (stack.depth == 0 && is_ours(address)) return _URC_NO_REASON;
   // A return address lies behind the call, maybe in the next line or function.
   stack.addresses[stack.depth++] = before != 0 ? address : address - 1;
   return stack.depth < kFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/// Reads our own memory; false where there is none.
+bool read_own(std::uint64_t address, void* to, std::size_t bytes) {
+  iovec local{to, bytes};
+  iovec remote{reinterpret_cast<void*>(address), bytes};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+/// Whether an address lies in code that has call frame information.
+bool has_frame_information(std::uint64_t address) {
+  dwarf_eh_bases bases{};
+  return ::_Unwind_Find_FDE(reinterpret_cast<void*>(address), &bases) != nullptr;
+}
+
+/// CPython's trampolines keep no frame pointer: behind their call are "add $8, %rsp" and "ret".
+bool keeps_no_frame_pointer(std::uint64_t address) {
+  static constexpr unsigned char kTrampoline[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
+  unsigned char code[sizeof kTrampoline];
+  return !read_own(address, &code[0], sizeof code) || std::memcmp(&code[0], &kTrampoline[0], sizeof code) == 0;
+}
+
+/// Whether what is before an address is a call, near or by a register or memory (Intel SDM, volume 2, CALL).
+bool is_behind_call(std::uint64_t address) {
+  unsigned char code[7];
+  if (!read_own(address - sizeof code, &code[0], sizeof code)) return false;
+  if (code[2] == 0xe8) return true;
+  for (const std::size_t length : {2U, 3U, 4U, 6U, 7U}) {
+    const unsigned char* call = &code[sizeof code - length];
+    if (call[0] == 0xff && (call[1] & 0x38) == 0x10) return true;
+  }
+  return false;
+}
+
+/// Code that an interpreter made in memory has no call frame information, and there unwinding ends. V8's keeps frame
+/// pointers, which lead on until there is code of a file again.
+void follow_frame_pointers(Stack& stack) {
+  if (stack.whole || stack.depth == 0 || has_frame_information(stack.last - 1) || keeps_no_frame_pointer(stack.last))
+    return;
+  std::uint64_t frame = stack.frame_pointer;
+  std::uint64_t below = stack.stack_pointer;
+  while (stack.depth < kFrames && frame >= below && frame - below <= kFarthest && frame % sizeof frame == 0) {
+    std::uint64_t words[2];  // the caller's frame pointer, and where the function returns to
+    if (!read_own(frame, &words[0], sizeof words) || !is_behind_call(words[1])) return;
+    stack.addresses[stack.depth++] = words[1] - 1;
+    if (has_frame_information(words[1] - 1)) return;
+    below = frame + sizeof words;
+    frame = words[0];
+  }
 }
 
 /// FNV-1a over the addresses and the kind; never 0.
@@ -75,8 +146,12 @@ Site* current_site(SiteKind kind) {
   if (process == nullptr) return nullptr;
   Stack stack;
   stack.depth = 0;
+  stack.whole = true;
   // Without it the unwinder finds nothing, and aborts for want of its own frame.
-  if (real.find_object != nullptr) ::_Unwind_Backtrace(add_frame, &stack);
+  if (real.find_object != nullptr) {
+    ::_Unwind_Backtrace(add_frame, &stack);
+    follow_frame_pointers(stack);
+  }
   Site* site = find(stack, kind);
   if (site == nullptr) {
     note_gap(kSitesLost);

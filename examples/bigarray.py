@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""A list that grows in a forked child: which pages does the child copy, and when does copying end?
+
+usage: bigarray.py [SHARED [ADDED [SECONDS]]]     (default: 200000 300000 6)
+
+The parent makes SHARED dicts and drops every second one: its heap then has a hole beside each dict that is left. It forks,
+and the child appends ADDED dicts to a list, spread over SECONDS. They fill the holes first, and the kernel copies each of
+those pages, which the parent still has. When no hole is left the interpreter asks for new memory, and nothing need be copied
+any more.
+
+At its end the child prints how many of the pages with the parent's dicts it wrote, and how many others.
+"""
+import os
+import sys
+import time
+
+PAGE = 4096
+STEPS = 100
+
+
+def pages_of(things):
+    """The pages that the things begin in: CPython's id() is an address."""
+    return {id(thing) // PAGE for thing in things}
+
+
+def grow(filled, count):
+    """Appends so many dicts."""
+    for _ in range(count):
+        filled.append({})
+
+
+def fill(added, seconds):
+    """The child's work: the dicts that it made."""
+    filled = []
+    for step in range(STEPS):
+        grow(filled, added * (step + 1) // STEPS - added * step // STEPS)
+        time.sleep(seconds / STEPS)
+    return filled
+
+
+def main():
+    """Forks once; the exit status is the child's."""
+    try:
+        given = [float(word) for word in sys.argv[1:]]
+    except ValueError:
+        given = [-1.0]
+    if len(given) > 3 or not all(0 <= value < 1e9 for value in given):
+        print("usage: bigarray.py [SHARED [ADDED [SECONDS]]], numbers from 0 to 1e9", file=sys.stderr)
+        return 2
+    shared, added, seconds = given + [200000, 300000, 6][len(given):]
+    things = [{} for _ in range(int(shared))]
+    del things[::2]
+    before = pages_of(things)
+    child = os.fork()
+    if child != 0:
+        # The parent writes to none of these pages meanwhile: each copy is the child's.
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    written = pages_of(fill(int(added), seconds))
+    print(f"the child wrote {len(written & before)} pages of its parent and {len(written - before)} others", flush=True)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

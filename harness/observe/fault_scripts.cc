@@ -1,0 +1,109 @@
+#include "observe/fault_scripts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace zerotax {
+namespace {
+
+/// Who unwinds also reads the kernel's buffers: of the time that passes one part in so many, beyond the first seconds,
+/// in which the program's files are opened.
+constexpr int kShare = 4;
+constexpr std::int64_t kFreeNs = 3'000'000'000;
+
+}  // namespace
+
+Unwinder& FaultScripts::unwinder(pid_t pid, const AddressSpace& space) {
+  auto& found = unwinders_[pid];
+  if (!found) {
+    found = std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid));
+    for (const auto& [begin, region] : space.regions()) {
+      if (region.executable) found->map({region.begin, region.end, region.file_offset, region.name});
+    }
+  }
+  return *found;
+}
+
+void FaultScripts::apply(const FaultEvent& event, const AddressSpace& space) {
+  switch (event.kind) {
+    case FaultEvent::Kind::kStack:
+      taken_[event.tid] = {event.address, event.stack};
+      return;
+    case FaultEvent::Kind::kExec:
+      // While it runs, for what comes later may be applied after its end.
+      unwinders_[event.pid] =
+          std::make_shared<Unwinder>(static_cast<std::uint32_t>(event.pid), std::make_shared<PerfMap>(event.pid));
+      return;
+    case FaultEvent::Kind::kFork:
+      unwinders_.erase(event.pid);
+      // Its functions before the fork are named by its parent's map alone.
+      if (stacks_) unwinder(event.parent, space);
+      if (const auto parent = unwinders_.find(event.parent); parent != unwinders_.end())
+        unwinders_[event.pid] = parent->second;
+      return;
+    case FaultEvent::Kind::kMap: {
+      const auto found = unwinders_.find(event.pid);
+      if (found == unwinders_.end() || !event.executable) return;
+      if (found->second.use_count() > 1)
+        found->second = std::make_shared<Unwinder>(static_cast<std::uint32_t>(event.pid), *found->second);
+      found->second->map({event.begin, event.end, event.file_offset, event.name});
+      return;
+    }
+    case FaultEvent::Kind::kExit:
+      note(event.pid, space);
+      unwinders_.erase(event.pid);
+      taken_.erase(event.pid);
+      return;
+    default:
+      return;
+  }
+}
+
+void FaultScripts::note(pid_t pid, const AddressSpace& space) {
+  const bool interprets = std::any_of(space.regions().begin(), space.regions().end(), [](const auto& each) {
+    return each.second.executable && !interpreter_of(each.second.name).name.empty();
+  });
+  if (interprets) unwinder(pid, space).note_scripts(names_);
+}
+
+std::optional<Frame> FaultScripts::of(const Fault& fault, const Region* code, const AddressSpace& space) {
+  if (fault.in_kernel()) return std::nullopt;
+  if (code == nullptr || !code->has_file_code()) {
+    const PerfMapNames::Entry* entry = unwinder(fault.pid, space).scripts()->find(fault.instruction);
+    if (entry != nullptr) return script_frame(entry->function);
+  }
+  if (!stacks_) return std::nullopt;
+  return in_stack(fault, unwinder(fault.pid, space));
+}
+
+std::optional<Frame> FaultScripts::in_stack(const Fault& fault, Unwinder& unwinder) {
+  const auto found = taken_.find(fault.tid);
+  if (found == taken_.end() || found->second.address != fault.address) {
+    ++counts_.lost;
+    return std::nullopt;
+  }
+  const Taken taken = std::move(found->second);
+  taken_.erase(found);
+  ++counts_.taken;
+  PerfMap& scripts = *unwinder.scripts();
+  scripts.find(0);  // reads it on
+  if (scripts.empty()) return std::nullopt;
+  if (spent_ns_ > kFreeNs + (monotonic_ns() - begin_ns_) / kShare) {
+    ++counts_.skipped;
+    return std::nullopt;
+  }
+  const std::int64_t begin = thread_cpu_ns();
+  PerfEvent sample;
+  sample.pid = static_cast<std::uint32_t>(fault.pid);
+  sample.tid = static_cast<std::uint32_t>(fault.tid);
+  sample.registers = taken.stack->registers;
+  sample.stack = std::move(taken.stack->stack);
+  sample.has_user = true;
+  const Stack stack = unwinder.frames(sample);
+  spent_ns_ += thread_cpu_ns() - begin;
+  const auto script = std::find_if(stack.rbegin(), stack.rend(),
+                                   [](const Frame& frame) { return frame.script != Frame::Script::kNone; });
+  return script != stack.rend() ? std::optional(*script) : std::nullopt;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,112 @@
+#include "observe/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string_view>
+
+#include "base/names.h"
+#include "base/wrap.h"
+
+namespace zerotax {
+namespace {
+
+/// "3.12" behind a word such as "python"; both 0 where no version follows.
+struct Version {
+  int major = 0;
+  int minor = 0;
+
+  [[nodiscard]] bool known() const { return major > 0; }
+  [[nodiscard]] std::string text() const { return known() ? fmt::format(" {}.{}", major, minor) : ""; }
+};
+
+/// Of a file whose name begins so; nothing is behind its version but ".so…", a letter of the build, or the end.
+bool is_named(const std::string& file, std::string_view begin, Version& version) {
+  if (!file.starts_with(begin)) return false;
+  const std::string rest = file.substr(begin.size());
+  int used = 0;
+  Version found;
+  if (std::sscanf(rest.c_str(), "%d.%d%n", &found.major, &found.minor, &used) == 2) version = found;
+  const std::string behind = rest.substr(static_cast<std::size_t>(used));
+  return behind.empty() || behind.starts_with(".so") || behind == "d" || behind == "t" || behind.starts_with("d.so");
+}
+
+Interpreter cpython(const Version& version) {
+  const bool writes = !version.known() || version.major > 3 || (version.major == 3 && version.minor >= 12);
+  return {"CPython" + version.text(),
+          writes ? "start it with -X perf, or with PYTHONPERFSUPPORT=1"
+                 : "run the script with CPython 3.12 or later and -X perf",
+          true};
+}
+
+Interpreter ruby(const Version& version) {
+  return {"Ruby" + version.text(), "run the script with Ruby 3.3 or later and --yjit --yjit-perf"};
+}
+
+}  // namespace
+
+Interpreter interpreter_of(const std::string& path) {
+  const std::string file = file_name(path);
+  Version version;
+  if (is_named(file, "libpython", version) || is_named(file, "python", version)) {
+    return version.known() ? cpython(version) : Interpreter{};
+  }
+  if (is_named(file, "libruby-", version) || is_named(file, "ruby", version)) return ruby(version);
+  if (file == "node" || file == "nodejs" || file.starts_with("libnode.so")) {
+    return {"Node.js",
+            "start it with --perf-basic-prof (--interpreted-frames-native-stack names interpreted functions, too)"};
+  }
+  return {};
+}
+
+void ScriptNames::add(const std::string& path, bool named, const std::string& problem) {
+  const Interpreter interpreter = interpreter_of(path);
+  if (interpreter.name.empty()) return;
+  Found& found = by_name_[interpreter.name];
+  found.remedy = interpreter.remedy;
+  found.by_stacks = interpreter.by_stacks;
+  found.named = found.named || named;
+  if (found.problem.empty()) found.problem = problem;
+}
+
+void ScriptNames::add(const ScriptNames& other) {
+  for (const auto& [name, more] : other.by_name_) {
+    Found& found = by_name_[name];
+    found.remedy = more.remedy;
+    found.by_stacks = more.by_stacks;
+    found.named = found.named || more.named;
+    if (found.problem.empty()) found.problem = more.problem;
+  }
+}
+
+Json ScriptNames::json() const {
+  Json json = Json::array();
+  for (const auto& [name, found] : by_name_) {
+    const bool unseen = found.by_stacks && !without_stacks_.empty();
+    const std::string why = unseen ? fmt::format("no stacks were taken: {}, and {}", without_stacks_, found.remedy)
+                                   : "it wrote no perf map: " + found.remedy;
+    const bool named = found.named && !unseen;
+    json.push_back(
+        {{"interpreter", name}, {"names", named ? Json("perf map") : not_available(why)}, {"problem", found.problem}});
+  }
+  return json;
+}
+
+std::string script_names_lines(const Json& document) {
+  std::string text;
+  if (!document.contains("script_names")) return text;
+  for (const Json& each : document.at("script_names")) {
+    const auto name = each.at("interpreter").get<std::string>();
+    const auto problem = each.at("problem").get<std::string>();
+    if (!problem.empty()) {
+      text += wrap(fmt::format("! names of {}'s functions are missing or wrong: {}", name, problem), "", "  ");
+    } else if (is_not_available(each.at("names"))) {
+      text += wrap(
+          fmt::format("no names of script functions: of {}, {}", name, each.at("names").at("na").get<std::string>()),
+          "", "  ");
+    }
+  }
+  return text;
+}
+
+}  // namespace zerotax

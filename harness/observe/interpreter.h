@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/json.h"
+
+namespace zerotax {
+
+/// An interpreter whose scripts' functions have no symbols of their own.
+struct Interpreter {
+  std::string name;        ///< "CPython 3.11"; empty: the file is no interpreter that is known
+  std::string remedy;      ///< what makes it name them
+  bool by_stacks = false;  ///< they are code that calls the interpreter's loop, and are found in stacks alone
+};
+
+/// By the path of a program or library: python3.11, libpython3.12.so.1.0, node, ruby3.1, libruby-3.1.so.3.1.
+Interpreter interpreter_of(const std::string& path);
+
+/// Of each interpreter that ran: where the names of its scripts' functions came from, or why there are none. Computed
+/// here for all that show functions (profile, record, cow).
+class ScriptNames {
+ public:
+  /// A process had this file mapped. `named`: its perf map names functions. `problem`: of that map.
+  void add(const std::string& path, bool named, const std::string& problem);
+  void add(const ScriptNames& other);
+  /// No stacks were taken, in which alone CPython's functions are found; those of compilers are found without.
+  void without_stacks(const std::string& remedy) { without_stacks_ = remedy; }
+
+  /// The array "script_names": interpreter, names ("perf map", or n/a with the reason and the remedy), problem.
+  [[nodiscard]] Json json() const;
+
+ private:
+  struct Found {
+    std::string remedy;
+    bool by_stacks = false;
+    bool named = false;
+    std::string problem;
+  };
+  std::map<std::string, Found> by_name_;
+  std::string without_stacks_;
+};
+
+/// A line for the terminal for each that has no names, or a damaged map; empty if all is well. `document`: an object
+/// with that array, or without it (of an earlier version).
+std::string script_names_lines(const Json& document);
+
+}  // namespace zerotax

@@ -1,0 +1,111 @@
+#include "os/perf_map_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+
+#include "os/process_info.h"
+
+namespace zerotax {
+namespace {
+
+/// The PID as the process itself knows it: the last of all those that it has (pid_namespaces(7)).
+pid_t own_number(pid_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("NSpid:")) continue;
+    std::istringstream numbers(line.substr(6));
+    for (pid_t number = 0; numbers >> number;) pid = number;
+  }
+  return pid;
+}
+
+/// The folder /tmp below a root folder, out of which no link leads.
+UniqueFd folder_below(int root) {
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, root, "/tmp", &how, sizeof how)));
+  // Before Linux 5.6.
+  if (!fd && errno == ENOSYS) return UniqueFd(::openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return fd;
+}
+
+}  // namespace
+
+PerfMapFile::PerfMapFile(pid_t pid, std::int64_t not_before_s) : user_(::geteuid()), not_before_s_(not_before_s) {
+  name_ = fmt::format("perf-{}.map", own_number(pid));
+  constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  const auto facts = process_facts(pid);
+  if (!facts) {
+    const auto own = process_facts(::getpid());
+    if (not_before_s_ == 0 && own) not_before_s_ = own->started_s;
+    folder_ = UniqueFd(::open("/tmp", kFolder));
+    return;
+  }
+  user_ = facts->user;
+  not_before_s_ = facts->started_s;
+  const UniqueFd root(::open(fmt::format("/proc/{}/root", pid).c_str(), kFolder));
+  // It has ended, but is not waited for.
+  if (!root && errno == ENOENT) folder_ = UniqueFd(::open("/tmp", kFolder));
+  if (root) folder_ = folder_below(root.get());
+}
+
+bool PerfMapFile::open() {
+  if (fd_) return true;
+  if (!folder_ || !problem_.empty()) return false;
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  UniqueFd fd(::openat(folder_.get(), name_.c_str(), kFlags));
+  if (!fd) {
+    if (errno == ELOOP) problem_ = "it is a link";
+    return false;
+  }
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return false;
+  // One of an earlier process of this number: this one's may still come.
+  if (status.st_mtim.tv_sec + 1 < not_before_s_) return false;
+  if (!S_ISREG(status.st_mode)) {
+    problem_ = "it is not a regular file";
+  } else if (status.st_uid != user_ && status.st_uid != 0) {
+    problem_ = fmt::format("it belongs to user {}, and the process to user {}", status.st_uid, user_);
+  } else if ((status.st_mode & S_IWOTH) != 0) {
+    problem_ = "everybody may write to it";
+  } else {
+    fd_ = std::move(fd);
+  }
+  return static_cast<bool>(fd_);
+}
+
+PerfMapFile::Read PerfMapFile::read(std::string& text) {
+  struct stat status {};
+  if (!open() || ::fstat(fd_.get(), &status) != 0) return Read::kNothing;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const bool anew = size < offset_;
+  if (anew) offset_ = 0;
+  if (size > kMostBytes)
+    problem_ = fmt::format("it is larger than {} MiB: only its beginning is read", kMostBytes >> 20);
+  const std::uint64_t end = std::min(size, kMostBytes);
+  const std::size_t before = text.size();
+  text.resize(before + (end - offset_));
+  std::size_t at = before;
+  while (at < text.size()) {
+    const ssize_t got = ::pread(fd_.get(), text.data() + at, text.size() - at, static_cast<off_t>(offset_));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    at += static_cast<std::size_t>(got);
+    offset_ += static_cast<std::uint64_t>(got);
+  }
+  text.resize(at);
+  if (anew) return Read::kAnew;
+  return at > before ? Read::kMore : Read::kNothing;
+}
+
+}  // namespace zerotax

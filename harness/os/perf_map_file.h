@@ -1,0 +1,52 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// The file in which a process names the code that it makes while it runs: /tmp/perf-PID.map, with /tmp and the PID as
+/// the process itself sees them, which in a container are others than ours. Source: tools/perf/Documentation/
+/// jit-interface.txt of Linux. It is kept open from when it is first found, so that it can be read after the process's
+/// end, too. Taken only if it belongs to the process's user or to root, is a regular file that not everybody may write
+/// to, and was written to since the process began: whoever else may write to /tmp must not name our frames.
+class PerfMapFile {
+ public:
+  /// More than any interpreter writes in a day; what is beyond is not read.
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+
+  /// Of a process, best while it runs. Of one that has ended it is taken to have been of our user and in our
+  /// containers. `not_before_s`: when an ended one began, in seconds since 1970; 0: not before us.
+  explicit PerfMapFile(pid_t pid, std::int64_t not_before_s = 0);
+
+  enum class Read {
+    kNothing,  ///< new, or there is no such file
+    kMore,
+    kAnew,  ///< the file was begun anew: what was read before no longer counts
+  };
+  /// Adds what was written since the last call to `text`.
+  Read read(std::string& text);
+
+  /// "/tmp/perf-4711.map", as the process names it.
+  [[nodiscard]] std::string path() const { return "/tmp/" + name_; }
+  [[nodiscard]] bool found() const { return static_cast<bool>(fd_); }
+  /// Why a file that is there is not read, or not to its end; empty otherwise.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  bool open();
+
+  UniqueFd folder_;  ///< outlives the process's mounts
+  uid_t user_;
+  std::int64_t not_before_s_;
+  std::string name_;
+  std::string problem_;
+  UniqueFd fd_;
+  std::uint64_t offset_ = 0;
+};
+
+}  // namespace zerotax
