@@ -9,6 +9,7 @@ from zerotax_units import count_text, number_text, percent_text, size_text, time
 
 PAGE = "docs/documents.md"
 MIB = 1 << 20
+NOT_HERE = "not in the reference run"
 
 
 def rows_table(rows: list[tuple[str, str, str]]) -> str:
@@ -42,9 +43,12 @@ def question_block() -> str:
          "`zerotax snapshot --alternative fork_munmap`", f"the writers need {writers('fork_munmap')}"),
         ("the same without a snapshot (its macro left undefined)", "`zerotax snapshot --alternative none`",
          f"{time(snapshot_of('none')['writers_wall_ns'])}"),
-        ("28 writers, 4 threads that copy, 1 GiB, batches of 2 MiB",
-         "`zerotax snapshot --writers 28 --checkpointers 4 --size 1GiB --batch 2MiB`",
-         "not in the reference run, which has 2 CPUs"),
+        ("the program as it was published: fork before the writers start, one pass, 28 writers, 4 threads that copy, 1 GiB",
+         "`zerotax snapshot --published`", f"{NOT_HERE}: 28 threads on 2 CPUs"),
+        ("under some circumstances the copy is done before the writers are", "`zerotax snapshot --sweep usual`", NOT_HERE),
+        ("placement on NUMA nodes", "`zerotax snapshot --sweep`", f"{NOT_HERE}: the machine has one node"),
+        ("what htop shows: time in user mode and in the kernel", "`zerotax snapshot --plot`", NOT_HERE),
+        ("how can the faults after the child's end be avoided?", "`zerotax snapshot --remedies`", NOT_HERE),
         ("what unmapping a batch early saves", "`zerotax snapshot`",
          f"{number(of_faults(munmap['faults'], 'copies'))} pages copied, {number(of_faults(fork['faults'], 'copies'))} without"),
         ("is the copy complete before the writers are?", "`zerotax snapshot`",
@@ -240,6 +244,11 @@ def casper_block() -> str:
          "also across threads and processes, with variance and a histogram ([trace.md](trace.md))"),
         ("routines that read records back", "`zerotax/trace_reader.h` for C and C++, `zerotax_trace` for Python",
          "`zerotax trace print`, `--json`, `--perfetto`, and any reader of CTF, too"),
+        ("start and stop from outside, governed by the permissions of a file",
+         "`zerotax trace start`, `stop`, `status` `--pid P`", "[trace.md](trace.md)"),
+        ("filters, and a buffer that keeps what preceded an event", "`--event`, `--until`", "[trace.md](trace.md)"),
+        ("who calls whom, with total and self time and their variance", "`zerotax trace functions --tree`, `--diff`",
+         "[trace.md](trace.md)"),
         ("events of the kernel", "`zerotax trace run --kernel=EVENT,...`", "any tracepoint (`zerotax trace events`)"),
         ("traces of page faults", "`zerotax cow --faults FILE`, `zerotax trace run --kernel`", "every fault, with its class"),
         ("profiles by sampling, and what they cannot see", "`zerotax profile -- COMMAND`",

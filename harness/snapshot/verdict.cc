@@ -58,6 +58,27 @@ std::string parameters_words(const Json& parameters) {
                                    : fmt::format("medians of {} runs", parameters.at("repeat").get<std::uint64_t>()));
 }
 
+/// The alternatives whose runs contradict each other: the slow ones took more than half as long again as the fast ones,
+/// though every run does the same. Empty if there are none.
+std::string contradiction_of(const std::vector<const Json*>& results) {
+  constexpr double kMostApart = 1.5;
+  std::vector<std::string> apart;
+  for (const Json* result : results) {
+    if (result->at("status") != "ok") continue;
+    const Json& wall = result->at("writers_wall_ns");
+    const auto fast = wall.at("p05").get<double>();
+    const auto slow = wall.at("p95").get<double>();
+    if (slow <= fast * kMostApart) continue;
+    apart.push_back(
+        fmt::format("{} ({} to {})", result->at("alternative").get<std::string>(), format_ns(fast), format_ns(slow)));
+  }
+  if (apart.empty()) return "";
+  return fmt::format(
+      "Runs of the same contradict each other: {}. Something else used the machine; measure again on a "
+      "quiet one, or with more --rounds.",
+      fmt::join(apart, ", "));
+}
+
 Json notes_of(const Json& snapshot) {
   const Json& results = snapshot.at("results");
   Json notes = Json::array();
@@ -75,6 +96,9 @@ Json notes_of(const Json& snapshot) {
                                 format_counted(own.at("writers"), "writer"),
                                 format_counted(own.at("checkpointers"), "thread"),
                                 result->at("baseline").get<std::string>()));
+  }
+  if (const std::string contradiction = contradiction_of(shown(results)); !contradiction.empty()) {
+    notes.push_back(contradiction);
   }
   std::set<std::string> others;
   for (const Json& result : results) others.insert(result.at("allocator"));

@@ -14,7 +14,7 @@ Json result(const char* alternative, const Json& slowdown, const char* allocator
           {"reason", nullptr},
           {"has_child", false},
           {"slowdown", slowdown},
-          {"writers_wall_ns", {{"median", 7e8}, {"p05", 1e8}, {"p95", 9e8}}},
+          {"writers_wall_ns", {{"median", 7e8}, {"p05", 6e8}, {"p95", 9e8}}},
           {"stopped_ns", {{"median", 7e6}, {"p05", 1e6}, {"p95", 9e6}}},
           {"memory", {{"before_bytes", 1 << 27}, {"peak_bytes", (1 << 27) + (1 << 25)}}},
           {"checked_elements", none ? not_available("it takes no snapshot") : Json(8)}};
@@ -34,6 +34,16 @@ Json judged(const std::vector<Json>& results, int writers = 2, int checkpointers
 }
 
 Json sentence_of(const std::vector<Json>& results) { return judged(results)["sentence"]; }
+
+TEST(SnapshotVerdict, RunsThatContradictEachOtherAreNamed) {
+  const auto notes = [](double p95) {
+    Json fork = result("fork", 6.5);
+    fork["writers_wall_ns"]["p95"] = p95;
+    return judged({result("none", 1.0), fork})["notes"].dump();
+  };
+  EXPECT_EQ(notes(9e8).find("contradict"), std::string::npos);
+  EXPECT_NE(notes(9.1e8).find("fork (600 ms to 910 ms)"), std::string::npos) << notes(9.1e8);
+}
 
 TEST(SnapshotVerdict, NamesTheLeastAndTheMostOfTheFirstAllocator) {
   EXPECT_EQ(sentence_of({result("none", 1.0), result("fork", 6.5), result("shared_stop", 1.3), result("uffd_wp", 2.7),
