@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/plot_option.h"
@@ -64,6 +65,9 @@ ExitStatus show(const Json& json, const Options& options) {
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, json_text(json));
   if (file != "-") fmt::print("{}{}", snapshot_table(json), snapshot_answers(json));
+  if (const std::string contradiction = text_field(json, "contradiction", ""); !contradiction.empty()) {
+    fmt::print(stderr, "{}", wrap(contradiction, "! ", "  "));
+  }
   if (options.plot && file != "-") fmt::print("{}", cpu_time_plots(json, plot_style()));
   if (!options.svg.empty()) {
     try {

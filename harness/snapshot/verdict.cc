@@ -97,9 +97,7 @@ Json notes_of(const Json& snapshot) {
                                 format_counted(own.at("checkpointers"), "thread"),
                                 result->at("baseline").get<std::string>()));
   }
-  if (const std::string contradiction = contradiction_of(shown(results)); !contradiction.empty()) {
-    notes.push_back(contradiction);
-  }
+  if (snapshot.at("contradiction").is_string()) notes.push_back(snapshot.at("contradiction"));
   std::set<std::string> others;
   for (const Json& result : results) others.insert(result.at("allocator"));
   if (others.size() > 1) {
@@ -120,6 +118,8 @@ void add_verdict(Json& snapshot) {
   }
   snapshot["advice"] = advice_json(snapshot);
   snapshot["sentence"] = sentence_of(snapshot);
+  const std::string contradiction = contradiction_of(shown(snapshot.at("results")));
+  snapshot["contradiction"] = contradiction.empty() ? Json() : Json(contradiction);
   snapshot["notes"] = notes_of(snapshot);
 }
 
