@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +18,7 @@
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
 #include "core/machine_trouble.h"
+#include "os/limits.h"
 #include "os/standard_streams.h"
 
 namespace {
@@ -81,7 +83,9 @@ int run(int argc, char** argv) {
     const int error = failure.code().value();
     if (error == EPIPE || std::ferror(stdout) != 0) return fail_to_write(error);
     // A thread could not be started; all else concerns a file.
-    if (error == EAGAIN) return fail(zerotax::call_trouble("cannot start a thread", error));
+    // What the C library calls EAGAIN is mostly a lack of addresses for the thread's stack.
+    const bool few_addresses = zerotax::resource_limit(RLIMIT_AS).has_value();
+    if (error == EAGAIN) return fail(zerotax::call_trouble("cannot start a thread", few_addresses ? ENOMEM : error));
     return fail(failure.what(), "free some space, or write somewhere else", zerotax::ExitStatus::kUsage);
   } catch (const std::exception& failure) {
     return fail(failure.what(), "this is a defect in zerotax: please report it with the command line",
