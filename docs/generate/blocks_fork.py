@@ -34,7 +34,8 @@ def sections_block() -> str:
         rows.append(row)
     facts = ", ".join(f"{p['name']}: {count_text(p['facts']['pages'])} pages, {p['facts']['mappings']} mappings, "
                       f"{p['facts']['descriptors']} descriptors" for p in processes)
-    return f"{table(head, rows)}\n\n({facts})\n\n{machine(fork, '../')}"
+    notes = "".join(f"\n\n{note}" for note in fork["notes"])
+    return f"{table(head, rows)}\n\n({facts}){notes}\n\n{machine(fork, '../')}"
 
 
 def zeroing_block() -> str:

@@ -100,12 +100,13 @@ std::string contradiction_of(const Json& process) {
   const auto [least, most] =
       std::minmax_element(estimates.begin(), estimates.end(),
                           [](const ForkEstimate& one, const ForkEstimate& other) { return one.ns < other.ns; });
+  const auto visits = process.at("visits").get<std::uint64_t>();
   return fmt::format(
-      "{}: the median fork took {} ({}) to {} ({}) in different parts of this run, in the best of {}: "
-      "something else used the machine. Compare figures within one table only, or measure again on a "
-      "quiet machine.",
+      "{}: the median fork took {} ({}) to {} ({}) in different parts of this run{}. Something else used "
+      "the machine, or the memory of the processes lay differently in it. Compare figures within one "
+      "table only, or measure again on a quiet machine.",
       process.at("name").get<std::string>(), format_ns(least->ns), least->part, format_ns(most->ns), most->part,
-      format_counted(process.at("visits").get<std::uint64_t>(), "visit"));
+      visits > 1 ? fmt::format(", in the best of {} visits", visits) : "");
 }
 
 /// Samples that miss time the clock shows, or the reverse; nothing if they account for it within a tenth.
