@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "os/kernel_events.h"
 #include "os/page_allocations.h"
 #include "os/page_tables.h"
 
@@ -37,15 +38,15 @@ KernelPages count_kernel_pages(ForkTarget& target) {
   KernelPages pages;
   target.clone(3);
   pages.parent_table_bytes = page_table_bytes(fmt::format("/proc/{}/status", target.pid()).c_str());
-  PageAllocations watched(target.pid());
-  std::vector<PageAllocation> allocations;
+  const KernelEventKind kind = require_tracepoint("kmem:mm_page_alloc");
+  KernelEvents watched({kind}, target.pid());
+  std::vector<KernelEvent> events;
   for (; pages.forks < kForks; ++pages.forks) {
     target.clone(1);
-    watched.read(allocations);
+    watched.read(events);
   }
-  watched.stop();
-  watched.read(allocations);
-  for (const PageAllocation& allocation : allocations) {
+  for (const KernelEvent& event : events) {
+    const PageAllocation allocation = page_allocation_of(*kind.tracepoint, event.raw.data(), event.raw.size());
     if (allocation.movable) continue;
     KernelPages::Order& its = pages.orders[allocation.order];
     ++its.allocations;

@@ -1,11 +1,7 @@
 #include "fork/phases.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
-
-#include "base/error.h"
 
 namespace zerotax::fork {
 namespace {
@@ -53,16 +49,7 @@ const std::vector<ForkPhase>& fork_phases() {
 
 std::vector<KernelEventKind> phase_kinds() {
   std::vector<KernelEventKind> kinds;
-  for (const char* name : kNames) {
-    std::string path = name;
-    path[path.find(':')] = '/';
-    const auto tracepoint = read_trace_event(path);
-    if (!tracepoint) {
-      throw MachineError(fmt::format("the tracepoint {} cannot be read", name),
-                         "run it as root: tracepoints are root's (mmap_lock has some since Linux 5.11)");
-    }
-    kinds.push_back({name, tracepoint});
-  }
+  for (const char* name : kNames) kinds.push_back(require_tracepoint(name));
   return kinds;
 }
 

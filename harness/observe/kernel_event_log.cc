@@ -55,14 +55,11 @@ void KernelEventLog::record_before(std::uint64_t time_ns) {
 
 KernelEventKind kernel_event_kind(const std::string& name) {
   if (name == kSwitches.name) return {name, std::nullopt};
-  // "sched:sched_wakeup" lies in sched/sched_wakeup.
-  std::string path = name;
-  const std::size_t colon = path.find(':');
-  const bool is_tracepoint = colon != std::string::npos && path.find_first_of(":/", colon + 1) == std::string::npos &&
-                             path.find('/') == std::string::npos;
+  const std::size_t colon = name.find(':');
+  const bool is_tracepoint = colon != std::string::npos && name.find(':', colon + 1) == std::string::npos &&
+                             name.find('/') == std::string::npos;
   if (is_tracepoint) {
-    path[colon] = '/';
-    if (const auto tracepoint = read_trace_event(path)) return {name, tracepoint};
+    if (const auto found = find_tracepoint(name)) return *found;
   }
   const std::vector<std::string> known = trace_event_names();
   if (known.empty() && is_tracepoint) {

@@ -21,6 +21,21 @@ bool has_tracepoint(const std::vector<KernelEventKind>& kinds) {
 
 }  // namespace
 
+std::optional<KernelEventKind> find_tracepoint(const std::string& name) {
+  // It lies in sched/sched_wakeup.
+  std::string path = name;
+  std::replace(path.begin(), path.end(), ':', '/');
+  const auto tracepoint = read_trace_event(path);
+  if (!tracepoint) return std::nullopt;
+  return KernelEventKind{name, tracepoint};
+}
+
+KernelEventKind require_tracepoint(const std::string& name) {
+  if (const auto found = find_tracepoint(name)) return *found;
+  throw MachineError(fmt::format("the tracepoint {} cannot be read", name),
+                     "run it as root: tracepoints are root's; an older kernel may not have this one");
+}
+
 KernelEvents::KernelEvents(std::vector<KernelEventKind> kinds)
     : kinds_(std::move(kinds)), streams_(has_tracepoint(kinds_) ? kBufferBytes : kUserPerfBufferBytes, false) {
   allow_many_files();

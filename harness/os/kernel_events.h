@@ -18,6 +18,12 @@ struct KernelEventKind {
   std::optional<TraceEvent> tracepoint;  ///< none: switches, which an ordinary user may see of their own threads
 };
 
+/// A tracepoint by the name that perf gives it, "sched:sched_wakeup". Nothing where it is missing, or tracepoints
+/// cannot be read.
+std::optional<KernelEventKind> find_tracepoint(const std::string& name);
+/// The same. Throws MachineError if there is none.
+KernelEventKind require_tracepoint(const std::string& name);
+
 /// One that happened.
 struct KernelEvent {
   std::size_t kind = 0;       ///< its place in the list that KernelEvents was made of
