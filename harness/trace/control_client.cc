@@ -32,6 +32,8 @@ constexpr std::int64_t kLookNs = 50'000'000;      ///< between two looks whether
 
 std::atomic_ref<std::uint32_t> state_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.state); }
 
+std::atomic_ref<std::uint32_t> answers_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.answers); }
+
 constexpr std::uint32_t state_word(ControlState state) { return static_cast<std::uint32_t>(state); }
 
 void wait_while(ControlFile& file, std::uint32_t state) {
@@ -93,6 +95,10 @@ void ControlClient::lock() {
   }
 }
 
+void ControlClient::refuse_ended() const {
+  throw UsageError(fmt::format("process {} has ended", pid_), "give --pid the PID of a running program");
+}
+
 /// Until what another client began, and did not live to see, is done.
 void ControlClient::wait_for_turn() {
   const std::int64_t begin = monotonic_ns();
@@ -104,7 +110,7 @@ void ControlClient::wait_for_turn() {
       continue;
     }
     if (state == state_word(ControlState::kClosed) || !is_alive()) {
-      throw UsageError(fmt::format("process {} has ended", pid_), "give --pid the PID of a running program");
+      refuse_ended();
     }
     if (monotonic_ns() - begin > kPatienceNs) {
       throw MachineError(fmt::format("process {} is busy with an earlier request", pid_), "try again later");
@@ -113,13 +119,15 @@ void ControlClient::wait_for_turn() {
   }
 }
 
-void ControlClient::wait_for_answer() {
+void ControlClient::wait_for_answer(std::uint32_t answers_before) {
   const std::int64_t begin = monotonic_ns();
   bool told = false;
   for (;;) {
     std::uint32_t state = state_of(*control_).load();
     if (state == state_word(ControlState::kAnswered)) return;
     if (state == state_word(ControlState::kClosed) || !is_alive()) {
+      // A process may end as soon as it has answered, and its end replaces kAnswered.
+      if (answers_of(*control_).load() != answers_before) return;
       throw MachineError(fmt::format("process {} ended before it answered", pid_),
                          "what it recorded is in its folder: zerotax trace list FOLDER");
     }
@@ -144,9 +152,11 @@ ControlAnswer ControlClient::ask(recorder::ControlAction action, const recorder:
   wait_for_turn();
   control_->wanted = wanted;
   control_->action = static_cast<std::uint32_t>(action);
-  state_of(*control_).store(state_word(ControlState::kRequested));
+  const std::uint32_t answers_before = answers_of(*control_).load();
+  std::uint32_t idle = state_word(ControlState::kIdle);
+  if (!state_of(*control_).compare_exchange_strong(idle, state_word(ControlState::kRequested))) refuse_ended();
   wake(*control_);
-  wait_for_answer();
+  wait_for_answer(answers_before);
   ControlAnswer answer;
   answer.result = static_cast<recorder::ControlResult>(control_->result);
   answer.message = text_of(control_->message);
@@ -159,7 +169,9 @@ ControlAnswer ControlClient::ask(recorder::ControlAction action, const recorder:
   answer.drain = control_->current.drain;
   answer.monotonic = control_->current.monotonic != 0;
   answer.lost = control_->lost;
-  state_of(*control_).store(state_word(ControlState::kIdle));
+  // Not over kClosed, for which the process's own thread waits.
+  std::uint32_t answered = state_word(ControlState::kAnswered);
+  state_of(*control_).compare_exchange_strong(answered, state_word(ControlState::kIdle));
   ::flock(file_.get(), LOCK_UN);
   return answer;
 }

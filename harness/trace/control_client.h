@@ -35,14 +35,15 @@ class ControlClient {
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
-  /// Asks, and waits for the answer. Throws MachineError if the process ends or does not answer; the request is then
-  /// taken back.
+  /// Asks, and waits for the answer. Throws UsageError if the process has ended, MachineError if it ends before it
+  /// answers or does not answer; the request is then taken back.
   ControlAnswer ask(recorder::ControlAction action, const recorder::ControlOptions& wanted = {});
 
  private:
   void lock();
   void wait_for_turn();
-  void wait_for_answer();
+  void wait_for_answer(std::uint32_t answers_before);
+  [[noreturn]] void refuse_ended() const;
   [[nodiscard]] bool is_alive() const;
   [[nodiscard]] bool is_stopped() const;
 

@@ -3,13 +3,12 @@
 #include <cstdint>
 
 // The file by which zerotax trace start, stop and status speak to a process: FOLDER/control-PID, mapped by both. One
-// futex
-// (`state`) says whose turn it is; whoever may write the file may use it. Nothing is open in the process, because a
-// program may close descriptors that it does not know, and nothing is polled.
+// futex (`state`) says whose turn it is; whoever may write the file may use it. Nothing is open in the process, because
+// a program may close descriptors that it does not know, and nothing is polled.
 
 namespace zerotax::recorder {
 
-inline constexpr char kControlMagic[8] = {'Z', 'T', 'C', 'T', 'R', 'L', '1', '\0'};
+inline constexpr char kControlMagic[8] = {'Z', 'T', 'C', 'T', 'R', 'L', '2', '\0'};
 inline constexpr const char* kControlPrefix = "control-";
 inline constexpr const char* kControlVariable = "ZEROTAX_TRACE_CONTROL";
 
@@ -54,8 +53,10 @@ struct ControlFile {
   std::uint32_t action;     ///< ControlAction
   std::uint32_t result;     ///< ControlResult
   std::uint32_t recording;  ///< ControlRecording
-  ControlOptions wanted;    ///< of kStart
-  ControlOptions current;   ///< of the trace, or of the last one; folder: the process's own
+  std::uint32_t answers;    ///< so far: one that came just before the process ended (kClosed) counts, too
+  std::uint32_t reserved;
+  ControlOptions wanted;   ///< of kStart
+  ControlOptions current;  ///< of the trace, or of the last one; folder: the process's own
   char message[512];
 };
 

@@ -30,6 +30,8 @@ pthread_t server;
 
 std::atomic_ref<std::uint32_t> state_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.state); }
 
+std::atomic_ref<std::uint32_t> answers_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.answers); }
+
 constexpr std::uint32_t word_of(ControlState state) { return static_cast<std::uint32_t>(state); }
 
 // Not FUTEX_PRIVATE_FLAG: the other side is another process.
@@ -102,7 +104,7 @@ ControlResult act(ControlFile& file) {
       zerotax_trace_stop();
       return ControlResult::kDone;
   }
-  copy_text(file.message, "the request is of another version of zerotax");
+  copy_text(file.message, "the request comes from another version of zerotax");
   return ControlResult::kFailed;
 }
 
@@ -120,6 +122,7 @@ void* serve(void* /*nothing*/) {
     file.message[0] = '\0';
     file.result = static_cast<std::uint32_t>(act(file));
     describe(file);
+    answers_of(file).fetch_add(1);
     std::uint32_t taken = word_of(ControlState::kTaken);
     state_of(file).compare_exchange_strong(taken, word_of(ControlState::kAnswered));
     wake(file);
@@ -201,7 +204,13 @@ void begin_control() {
 
 void end_control() {
   if (!is_marked() || control == nullptr) return;
-  state_of(*control).store(word_of(ControlState::kClosed));
+  // What has been taken is answered first; `answers` tells the client so, even if it sees nothing but kClosed.
+  std::uint32_t state = state_of(*control).load();
+  while (state == word_of(ControlState::kTaken) ||
+         !state_of(*control).compare_exchange_weak(state, word_of(ControlState::kClosed))) {
+    if (state == word_of(ControlState::kTaken)) wait_while(*control, state);
+    state = state_of(*control).load();
+  }
   wake(*control);
   ::pthread_join(server, nullptr);
   drop_control_file();

@@ -1,4 +1,4 @@
-"""zerotax trace start, stop and status, and --until: a program that records what it is told to, and a known number of it."""
+"""zerotax trace start, stop and status, and --until: the program records what it was asked to, and a known number of it."""
 
 import json
 import os
@@ -93,6 +93,19 @@ def test_it_can_be_started_anew(steered, tmp_path):
         ask("stop", steered)
         assert numbers(tmp_path / str(number)) == {0: list(range(20 * number, 20 * number + 20))}
         assert agree(tmp_path / str(number)) == (22, 0)
+
+
+def test_a_program_that_ends_once_it_is_stopped_has_answered(tmp_path):
+    """Its end comes as little as a system call after its answer."""
+    for number in range(40):
+        with Steered(tmp_path / "control") as steered:
+            ask("start", steered, "-o", tmp_path / str(number))
+            steered.do("numbers 10")
+            steered.process.stdin.write("wait\n")
+            steered.process.stdin.close()
+            steered.process.stdin = None  # communicate() would flush it
+            assert ask("stop", steered)["records"] == 11
+            assert steered.process.wait(timeout=30) == 0
 
 
 def test_the_options_of_start_are_the_traces(steered, tmp_path):
