@@ -18,12 +18,17 @@ def needs_sampling():
 
 
 def profile(*words, allocator=()):
-    done = subprocess.run([ZEROTAX, "profile", *allocator, "--json", "-", "--text", "/dev/null", "--", FILLS, *map(str, words)],
-                          capture_output=True, text=True, check=False, env=clean_environment())
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    check_schema(found, "profile")
-    return found, {entry["category"]: entry for entry in found["categories"]}
+    """The checked profile; where the host took so much of a run of 0.2 s that profile says it saw too little, of another."""
+    for _ in range(5):
+        done = subprocess.run([ZEROTAX, "profile", *allocator, "--json", "-", "--text", "/dev/null", "--", FILLS,
+                               *map(str, words)], capture_output=True, text=True, check=False, env=clean_environment())
+        assert done.returncode in (0, 3), done.stderr
+        found = json.loads(done.stdout)
+        check_schema(found, "profile")
+        if done.returncode == 0:
+            return found, {entry["category"]: entry for entry in found["categories"]}
+        assert found["unseen"]["share"] > 0.5, done.stderr
+    raise AssertionError(f"five times most of the CPU time went unseen: {found['unseen']}")
 
 
 def functions(tree, before=()):
