@@ -1,8 +1,13 @@
 #include "observe/fault.h"
 
+#include <algorithm>
+
 namespace zerotax {
 namespace {
 
+/// What can be in another's midst: an interrupt's in a fault's, and an NMI's in that. More have lost their ends.
+constexpr std::size_t kDeepest = 4;
+constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kPresent = 1;  // bits of the CPU's error code (Intel SDM, volume 3, 4.7)
 constexpr std::uint64_t kWrite = 2;
 constexpr std::uint64_t kUser = 4;
@@ -20,38 +25,55 @@ Fault begun(const FaultEvent& event) {
 
 }  // namespace
 
-std::optional<Fault> FaultPairing::apply(const FaultEvent& event) {
-  const auto open = open_.find(event.tid);
+/// Nothing that a program does itself comes amid a fault of its thread: those before it have lost their ends.
+void FaultPairing::begin(std::vector<Fault>& open, const FaultEvent& event) {
+  const bool nested = (event.error_code & kUser) == 0 && open.size() < kDeepest;
+  if (!nested) over_.swap(open);
+  open.push_back(begun(event));
+}
+
+void FaultPairing::end(std::vector<Fault>& open, const FaultEvent& event) {
+  const auto ended = std::find_if(open.rbegin(), open.rend(),
+                                  [&](const Fault& fault) { return fault.address / kPage == event.address / kPage; });
+  if (ended == open.rend()) return;  // its begin was lost
+  ended->end_ns = event.time_ns;
+  over_.swap(open);
+}
+
+const std::vector<Fault>& FaultPairing::apply(const FaultEvent& event) {
+  over_.clear();
   switch (event.kind) {
-    case FaultEvent::Kind::kBegin: {
-      std::optional<Fault> unfinished;
-      if (open != open_.end()) unfinished = open->second;
-      open_[event.tid] = begun(event);
-      return unfinished;
-    }
-    case FaultEvent::Kind::kAllocation:
-      if (open != open_.end() && !open->second.allocated) {
-        open->second.allocated = true;
-        open->second.zeroed = event.zeroed;
-        open->second.order = event.order;
+    case FaultEvent::Kind::kBegin:
+      begin(open_[event.tid], event);
+      break;
+    case FaultEvent::Kind::kAllocation: {
+      const auto thread = open_.find(event.tid);
+      if (thread == open_.end()) break;
+      // Which one of them it was shows when one ends: the others have no class without their ends.
+      for (Fault& fault : thread->second) {
+        if (fault.allocated) continue;
+        fault.allocated = true;
+        fault.zeroed = event.zeroed;
+        fault.order = event.order;
       }
-      return std::nullopt;
+      break;
+    }
     case FaultEvent::Kind::kEnd: {
-      if (open == open_.end()) return std::nullopt;
-      Fault fault = open->second;
-      fault.end_ns = event.time_ns;
-      open_.erase(open);
-      return fault;
+      const auto thread = open_.find(event.tid);
+      if (thread != open_.end()) end(thread->second, event);
+      break;
     }
     case FaultEvent::Kind::kFault: {
       Fault fault = begun(event);
       fault.end_ns = event.time_ns;
       fault.error_code = kPresent | kWrite | kUser;  // for its size in bytes: one page
-      return fault;
+      over_.push_back(fault);
+      break;
     }
     default:
-      return std::nullopt;
+      break;
   }
+  return over_;
 }
 
 FaultClass classify(const Fault& fault, const Region* region) {

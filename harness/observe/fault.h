@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <vector>
 
 #include "observe/address_space.h"
 #include "os/fault_events.h"
@@ -35,13 +35,21 @@ struct Fault {
 
 /// Makes faults of the events of their threads, which must come in the order of their time. One that is reported by
 /// kFault is complete, and counts as a write to a page that was there.
+///
+/// An interrupt may come while a fault is being handled, and fault itself: a profiler reads the stack so. The kernel
+/// lets such an access fail at once, so it allocates nothing and has no end (arch/x86/mm/fault.c,
+/// faulthandler_disabled).
 class FaultPairing {
  public:
-  /// The fault that this event ends, if it ends one.
-  std::optional<Fault> apply(const FaultEvent& event);
+  /// The faults that are known to be over by this event, mostly one or none; valid until the next call.
+  const std::vector<Fault>& apply(const FaultEvent& event);
 
  private:
-  std::map<pid_t, Fault> open_;  ///< by thread
+  void begin(std::vector<Fault>& open, const FaultEvent& event);
+  void end(std::vector<Fault>& open, const FaultEvent& event);
+
+  std::map<pid_t, std::vector<Fault>> open_;  ///< by thread, in the order of their begin
+  std::vector<Fault> over_;
 };
 
 /// What a fault was, by the CPU's error code, what it allocated, and what lies there (null: not known). The rules and

@@ -204,6 +204,16 @@ const Region* FaultTracer::find(Process& process, std::uint64_t address) {
 
 /// Before the event itself is applied.
 void FaultTracer::note_scripts(const FaultEvent& event) {
+  switch (event.kind) {
+    case FaultEvent::Kind::kStack:
+    case FaultEvent::Kind::kExec:
+    case FaultEvent::Kind::kFork:
+    case FaultEvent::Kind::kMap:
+    case FaultEvent::Kind::kExit:
+      break;
+    default:  // up to three for each fault
+      return;
+  }
   const auto known = processes_.find(event.kind == FaultEvent::Kind::kFork ? event.parent : event.pid);
   static const AddressSpace kNothing;
   if (known != processes_.end()) {
@@ -252,7 +262,7 @@ void FaultTracer::apply(const FaultEvent& event) {
     default:
       break;
   }
-  if (const auto fault = pairing_.apply(event)) count(*fault);
+  for (const Fault& fault : pairing_.apply(event)) count(fault);
   const auto known = processes_.find(event.pid);
   if (known == processes_.end()) return;
   if (event.kind == FaultEvent::Kind::kName) known->second.told.name = event.name;

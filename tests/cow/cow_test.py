@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, skip_if_unreadable
+from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, skip_if_unreadable, zerotax
 from watching import CLASSES, FORKS, RANGE_BEGIN, as_root, checked, faults, on_range, run, watch
 
 MIXES = [(2000, 500, 300, 400), (64, 0, 1, 0), (9000, 4000, 3000, 1500)]
@@ -29,6 +29,19 @@ def test_every_fault_on_known_pages_is_told_right(pages, child, both, after):
     assert own["counts"]["kernel"] == 1 and own["counts"]["copied_bytes"] == (child + 1) * PAGE
     if child + both > 100:
         assert "write_pages" in report["code"][0]["function"] and report["code"][0]["module"] == "forks"
+
+
+@as_root
+def test_a_profiler_beside_it_changes_no_figure():
+    """Its interrupts come amid faults, and fault themselves where they read the stack."""
+    if zerotax("profile", "--json", "-", "--", "/bin/true").returncode == 3:
+        pytest.skip("this kernel permits no sampling")
+    pages, child, both, after = MIXES[2]
+    profiler = (str(ZEROTAX), "profile", "--hz", "5000", "--text", "/dev/null", "--")
+    report, _ = watch(FORKS, pages, child, both, after, prefix=profiler)
+    parent, forked = report["processes"]
+    assert on_range(forked, pages) == faults(copies=child + 1)
+    assert on_range(parent, pages) == faults(zero_fills=pages, copies=both, reuses=after + child)
 
 
 def check_as_ordinary_user(report, pages, child, both, after):

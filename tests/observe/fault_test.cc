@@ -24,6 +24,11 @@ FaultEvent begin(pid_t tid, std::uint64_t time_ns, std::uint64_t error_code) {
   return made;
 }
 
+FaultEvent at(FaultEvent event, std::uint64_t address) {
+  event.address = address;
+  return event;
+}
+
 Fault fault(std::uint64_t error_code) {
   Fault made;
   made.begin_ns = 1;
@@ -82,32 +87,78 @@ TEST(Fault, WhatCannotBeToldIsOther) {
 
 TEST(FaultPairing, EventsOfTwoThreadsAreKeptApart) {
   FaultPairing pairing;
-  EXPECT_FALSE(pairing.apply(begin(1, 100, kWriteProtected)));
-  EXPECT_FALSE(pairing.apply(begin(2, 110, kWriteProtected)));
-  EXPECT_FALSE(pairing.apply(event(FaultEvent::Kind::kAllocation, 2, 120)));
-  const auto first = pairing.apply(event(FaultEvent::Kind::kEnd, 1, 130));
-  const auto second = pairing.apply(event(FaultEvent::Kind::kEnd, 2, 140));
-  ASSERT_TRUE(first && second);
-  EXPECT_FALSE(first->allocated);
-  EXPECT_TRUE(second->allocated);
-  EXPECT_EQ(first->end_ns - first->begin_ns, 30U);
+  EXPECT_TRUE(pairing.apply(begin(1, 100, kWriteProtected)).empty());
+  EXPECT_TRUE(pairing.apply(begin(2, 110, kWriteProtected)).empty());
+  EXPECT_TRUE(pairing.apply(event(FaultEvent::Kind::kAllocation, 2, 120)).empty());
+  const std::vector<Fault> first = pairing.apply(event(FaultEvent::Kind::kEnd, 1, 130));
+  const std::vector<Fault> second = pairing.apply(event(FaultEvent::Kind::kEnd, 2, 140));
+  ASSERT_TRUE(first.size() == 1 && second.size() == 1);
+  EXPECT_FALSE(first[0].allocated);
+  EXPECT_TRUE(second[0].allocated);
+  EXPECT_EQ(first[0].end_ns - first[0].begin_ns, 30U);
 }
 
 TEST(FaultPairing, AFaultWithoutAnEndIsToldWhenTheNextOneBegins) {
   FaultPairing pairing;
-  EXPECT_FALSE(pairing.apply(begin(1, 100, kWrite)));
-  const auto unfinished = pairing.apply(begin(1, 200, kWrite));
-  ASSERT_TRUE(unfinished);
-  EXPECT_EQ(unfinished->end_ns, 0U);
-  EXPECT_EQ(unfinished->begin_ns, 100U);
+  EXPECT_TRUE(pairing.apply(begin(1, 100, kWrite)).empty());
+  const std::vector<Fault> unfinished = pairing.apply(begin(1, 200, kWrite));
+  ASSERT_EQ(unfinished.size(), 1U);
+  EXPECT_EQ(unfinished[0].end_ns, 0U);
+  EXPECT_EQ(unfinished[0].begin_ns, 100U);
+}
+
+TEST(FaultPairing, AnInterruptsOwnFaultTakesNothingFromTheOneItCameAmid) {
+  for (const bool before : {true, false}) {  // the fault allocates before the interrupt comes, or after it
+    FaultPairing pairing;
+    const FaultEvent allocation = event(FaultEvent::Kind::kAllocation, 1, before ? 110 : 130);
+    EXPECT_TRUE(pairing.apply(at(begin(1, 100, kWriteProtected), 0x1234)).empty());
+    if (before) {
+      EXPECT_TRUE(pairing.apply(allocation).empty());
+    }
+    EXPECT_TRUE(pairing.apply(at(begin(1, 120, 0), 0x9000)).empty());
+    if (!before) {
+      EXPECT_TRUE(pairing.apply(allocation).empty());
+    }
+    const std::vector<Fault> over = pairing.apply(at(event(FaultEvent::Kind::kEnd, 1, 140), 0x1234));
+    ASSERT_EQ(over.size(), 2U);
+    EXPECT_EQ(classify(over[0], &kAnonymous), FaultClass::kCopy);
+    EXPECT_EQ(over[0].end_ns - over[0].begin_ns, 40U);
+    EXPECT_EQ(classify(over[1], nullptr), FaultClass::kOther);
+    EXPECT_EQ(over[1].address, 0x9000U);
+    EXPECT_TRUE(pairing.apply(at(begin(1, 200, kWrite), 0x5000)).empty()) << "nothing is open any more";
+  }
+}
+
+TEST(FaultPairing, AFaultThatEndsShowsThatTheOneBeforeItHadLostItsEnd) {
+  FaultPairing pairing;  // a signal's frame, which the kernel writes
+  EXPECT_TRUE(pairing.apply(at(begin(1, 100, kWrite), 0)).empty());
+  EXPECT_TRUE(pairing.apply(at(begin(1, 120, 2), 0x7000)).empty());
+  const std::vector<Fault> over = pairing.apply(at(event(FaultEvent::Kind::kEnd, 1, 140), 0x7000));
+  ASSERT_EQ(over.size(), 2U);
+  EXPECT_EQ(over[0].end_ns, 0U);
+  EXPECT_EQ(over[1].end_ns, 140U);
+}
+
+TEST(FaultPairing, FaultsThatNeverEndDoNotPileUp) {
+  FaultPairing pairing;
+  std::size_t over = 0;
+  for (std::uint64_t time = 0; time < 1000; ++time) over += pairing.apply(at(begin(1, time, 0), time << 12)).size();
+  EXPECT_GE(over, 990U);
+}
+
+TEST(FaultPairing, AnEndWhoseBeginWasLostEndsNothing) {
+  FaultPairing pairing;
+  EXPECT_TRUE(pairing.apply(at(begin(1, 100, kWrite), 0x1000)).empty());
+  EXPECT_TRUE(pairing.apply(at(event(FaultEvent::Kind::kEnd, 1, 110), 0x2000)).empty());
+  EXPECT_EQ(pairing.apply(at(event(FaultEvent::Kind::kEnd, 1, 120), 0x1abc)).size(), 1U);
 }
 
 TEST(FaultPairing, WhatIsAllocatedOutsideAFaultBelongsToNone) {
   FaultPairing pairing;
-  EXPECT_FALSE(pairing.apply(event(FaultEvent::Kind::kAllocation, 1, 90)));
-  EXPECT_FALSE(pairing.apply(event(FaultEvent::Kind::kEnd, 1, 95)));
-  EXPECT_FALSE(pairing.apply(begin(1, 100, kWriteProtected)));
-  EXPECT_FALSE(pairing.apply(event(FaultEvent::Kind::kEnd, 1, 110))->allocated);
+  EXPECT_TRUE(pairing.apply(event(FaultEvent::Kind::kAllocation, 1, 90)).empty());
+  EXPECT_TRUE(pairing.apply(event(FaultEvent::Kind::kEnd, 1, 95)).empty());
+  EXPECT_TRUE(pairing.apply(begin(1, 100, kWriteProtected)).empty());
+  EXPECT_FALSE(pairing.apply(event(FaultEvent::Kind::kEnd, 1, 110)).at(0).allocated);
 }
 
 TEST(FaultCounts, BytesFollowTheSizeOfThePages) {
