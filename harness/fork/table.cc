@@ -14,12 +14,19 @@ namespace {
 
 std::string percent(double share) { return format_percent(share); }
 
-/// Sections of fork by the paper's sections, for each process.
-std::string table_of(const Json& fork) {
+/// The processes of the table that have this; an earlier version may not have written it.
+std::vector<const Json*> processes_with(const char* key, const Json& fork) {
   std::vector<const Json*> processes;
   for (const Json& process : fork.at("processes")) {
-    if (!is_not_available(process.at("samples"))) processes.push_back(&process);
+    const auto found = process.find(key);
+    if (found != process.end() && !is_not_available(*found)) processes.push_back(&process);
   }
+  return processes;
+}
+
+/// Sections of fork by the paper's sections, for each process.
+std::string table_of(const Json& fork) {
+  const std::vector<const Json*> processes = processes_with("samples", fork);
   if (processes.empty()) return "";
   std::string text = fmt::format("{:<22} {:<14}", "where fork's time goes", "CASPER, 1989");
   for (const Json* process : processes) text += fmt::format(" {:>18}", process->at("name").get<std::string>());
@@ -67,11 +74,7 @@ std::string table_of(const Json& fork) {
 
 /// What the kernel takes for itself, and clears: of the processes of the table.
 std::string kernel_pages_of(const Json& fork) {
-  std::vector<const Json*> processes;
-  for (const Json& process : fork.at("processes")) {
-    const auto pages = process.find("kernel_pages");
-    if (pages != process.end() && !is_not_available(*pages)) processes.push_back(&process);
-  }
+  const std::vector<const Json*> processes = processes_with("kernel_pages", fork);
   if (processes.empty()) return "";
   std::string text = fmt::format("{:<37}", "memory that the kernel takes for a fork");
   for (const Json* process : processes) text += fmt::format(" {:>18}", process->at("name").get<std::string>());
@@ -102,11 +105,7 @@ std::string kernel_pages_of(const Json& fork) {
 
 /// Where a fork is, by the kernel's own events: mean, standard deviation, share.
 std::string phases_of(const Json& fork) {
-  std::vector<const Json*> processes;
-  for (const Json& process : fork.at("processes")) {
-    const auto phases = process.find("phases");
-    if (phases != process.end() && !is_not_available(*phases)) processes.push_back(&process);
-  }
+  const std::vector<const Json*> processes = processes_with("phases", fork);
   if (processes.empty()) return "";
   std::string text = fmt::format("{:<27}", "phases, by tracepoints");
   for (const Json* process : processes) text += fmt::format(" {:>25}", process->at("name").get<std::string>());

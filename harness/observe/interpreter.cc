@@ -20,7 +20,7 @@ struct Version {
   [[nodiscard]] std::string text() const { return known() ? fmt::format(" {}.{}", major, minor) : ""; }
 };
 
-/// Of a file whose name begins so; nothing is behind its version but ".so…", a letter of the build, or the end.
+/// Whether a file's name is `begin` and a version, followed by ".so…", a letter of the build, or nothing.
 bool is_named(const std::string& file, std::string_view begin, Version& version) {
   if (!file.starts_with(begin)) return false;
   const std::string rest = file.substr(begin.size());
@@ -62,21 +62,19 @@ Interpreter interpreter_of(const std::string& path) {
 void ScriptNames::add(const std::string& path, bool named, const std::string& problem) {
   const Interpreter interpreter = interpreter_of(path);
   if (interpreter.name.empty()) return;
-  Found& found = by_name_[interpreter.name];
-  found.remedy = interpreter.remedy;
-  found.by_stacks = interpreter.by_stacks;
-  found.named = found.named || named;
-  if (found.problem.empty()) found.problem = problem;
+  merge(interpreter.name, {interpreter.remedy, interpreter.by_stacks, named, problem});
 }
 
 void ScriptNames::add(const ScriptNames& other) {
-  for (const auto& [name, more] : other.by_name_) {
-    Found& found = by_name_[name];
-    found.remedy = more.remedy;
-    found.by_stacks = more.by_stacks;
-    found.named = found.named || more.named;
-    if (found.problem.empty()) found.problem = more.problem;
-  }
+  for (const auto& [name, more] : other.by_name_) merge(name, more);
+}
+
+void ScriptNames::merge(const std::string& name, const Found& more) {
+  Found& found = by_name_[name];
+  found.remedy = more.remedy;
+  found.by_stacks = more.by_stacks;
+  found.named = found.named || more.named;
+  if (found.problem.empty()) found.problem = more.problem;
 }
 
 Json ScriptNames::json() const {

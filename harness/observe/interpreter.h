@@ -37,6 +37,8 @@ class ScriptNames {
     bool named = false;
     std::string problem;
   };
+  void merge(const std::string& name, const Found& more);
+
   std::map<std::string, Found> by_name_;
   std::string without_stacks_;
 };

@@ -14,10 +14,10 @@ bool is_number(std::size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 
 
 }  // namespace
 
-KernelEventType::KernelEventType(const KernelEventKind& kind) {
+KernelEventType::KernelEventType(const KernelEventKind& kind) : is_switch_(!kind.tracepoint) {
   add("pid", ZEROTAX_KIND_SIGNED, sizeof(pid_t), 1, false);
   add("tid", ZEROTAX_KIND_SIGNED, sizeof(pid_t), 1, false);
-  if (!kind.tracepoint) {
+  if (is_switch_) {
     add("out", ZEROTAX_KIND_UNSIGNED, 1, 1, false);
     add("preempted", ZEROTAX_KIND_UNSIGNED, 1, 1, false);
   } else {
@@ -32,7 +32,7 @@ KernelEventType::KernelEventType(const KernelEventKind& kind) {
   }
   const zerotax_field& last = fields_.back();
   bytes_.resize(last.offset + std::size_t{last.bytes} * last.count);
-  names_.push_back(kind.tracepoint ? kind.name : "kernel_switch");
+  names_.push_back(is_switch_ ? "kernel_switch" : kind.name);
   type_ = {0, names_.back().c_str(), fields_.data(), static_cast<std::uint32_t>(fields_.size()),
            static_cast<std::uint32_t>(bytes_.size())};
 }
@@ -101,7 +101,7 @@ const std::vector<unsigned char>& KernelEventType::bytes_of(const KernelEvent& e
   std::fill(bytes_.begin(), bytes_.end(), static_cast<unsigned char>(0));
   put(0, event.pid);
   put(1, event.tid);
-  if (sources_.empty() && fields_.size() == 4) {
+  if (is_switch_) {
     put<std::uint8_t>(2, event.out ? 1 : 0);
     put<std::uint8_t>(3, event.preempted ? 1 : 0);
   }

@@ -43,6 +43,7 @@ class KernelEventType {
   void put(std::size_t field, T value);
   void put_from(const Source& source, const std::vector<unsigned char>& raw);
 
+  bool is_switch_;
   std::deque<std::string> names_;
   std::vector<zerotax_field> fields_;
   std::vector<Source> sources_;

@@ -11,19 +11,22 @@ namespace {
 // AMD64 supplement, figure 3.36).
 constexpr unsigned kRegisterBits[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
 
-}  // namespace
-
-std::uint64_t user_register_mask() {
+constexpr std::uint64_t mask_of_registers() {
   std::uint64_t mask = 0;
   for (const unsigned bit : kRegisterBits) mask |= std::uint64_t{1} << bit;
   return mask;
 }
+constexpr std::uint64_t kRegisterMask = mask_of_registers();
+
+}  // namespace
+
+std::uint64_t user_register_mask() { return kRegisterMask; }
 
 bool take_user_stack(PerfRecordReader& reader, UserStack& to) {
   if (reader.take<std::uint64_t>() == PERF_SAMPLE_REGS_ABI_NONE) return false;
   std::uint64_t by_bit[64]{};
   for (unsigned bit = 0; bit < 64; ++bit) {
-    if ((user_register_mask() >> bit & 1) != 0) by_bit[bit] = reader.take<std::uint64_t>();
+    if ((kRegisterMask >> bit & 1) != 0) by_bit[bit] = reader.take<std::uint64_t>();
   }
   for (std::size_t i = 0; i < std::size(kRegisterBits); ++i) to.registers[i] = by_bit[kRegisterBits[i]];
   const auto room = reader.take<std::uint64_t>();

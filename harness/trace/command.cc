@@ -74,8 +74,6 @@ void put_json(const TraceOptions& options, const Json& json) {
   if (!options.json.empty()) write_file(options.json, json_text(json));
 }
 
-void put_perfetto(const TraceOptions& options, CtfTrace& trace) { write_perfetto_file(options.perfetto, trace); }
-
 /// Nothing if no intervals are asked for.
 std::optional<IntervalChoice> interval_choice(const TraceOptions& options) {
   IntervalChoice choice = options.intervals;
@@ -104,7 +102,7 @@ ExitStatus summarise(const TraceOptions& options) {
   }
   const Json json = trace_json(trace, options.folder, intervals ? &*intervals : nullptr);
   put_json(options, json);
-  put_perfetto(options, trace);
+  write_perfetto_file(options.perfetto, trace);
   fmt::print(text_out(options), "{}", options.action == "list" ? trace_list_text(json) : trace_summary_text(json));
   fmt::print(stderr, "{}", trace_warnings(json));
   if (intervals && intervals->empty()) {
@@ -119,7 +117,7 @@ ExitStatus summarise(const TraceOptions& options) {
 
 ExitStatus print(const TraceOptions& options) {
   CtfTrace trace(options.folder);
-  put_perfetto(options, trace);
+  write_perfetto_file(options.perfetto, trace);
   // With a file to write, that is what was asked for.
   if (options.perfetto.empty()) {
     std::optional<std::int64_t> begin;
@@ -169,7 +167,7 @@ ExitStatus run(const TraceOptions& options) {
     CtfTrace trace(options.out);
     const Json json = trace_json(trace, options.out, nullptr);
     put_json(options, json);
-    put_perfetto(options, trace);
+    write_perfetto_file(options.perfetto, trace);
     fmt::print(stderr, "{}{}", trace_summary_text(json), trace_warnings(json));
     if (!result.kernel.empty()) fmt::print(stderr, "kernel events: {}\n", result.kernel);
     if (result.kernel_lost > 0)
@@ -191,8 +189,8 @@ ExitStatus act(const TraceOptions& options) {
   check_outputs({{"--json", options.json}, {"--perfetto", options.perfetto}, {"--svg", options.svg}},
                 inputs_of(options));
   if (options.action == "run") return run(options);
-  if (options.action == "events") return list_kernel_events(options);
   refuse_program_words(options.action);
+  if (options.action == "events") return list_kernel_events(options);
   check_trace_given(options.action, options.folder);
   if (options.action == "print") return print(options);
   if (options.action == "repair") return repair(options);

@@ -129,14 +129,8 @@ void add_start_options(Arguments& verb, ControlChoice& choice) {
   verb.option("--clock", choice.clock, "clock of the records: tsc or monotonic")
       .one_of({"tsc", "monotonic"})
       .shown_as("CLOCK");
-  verb.option("--event", choice.events, "only events of this type (repeatable; * and ? match)")
-      .shown_as("TYPE")
-      .word()
-      .repeatable();
-  verb.option("--not-event", choice.not_events, "no events of this type (repeatable; * and ? match)")
-      .shown_as("TYPE")
-      .word()
-      .repeatable();
+  add_patterns(verb, "--event", choice.events, "TYPE", "only events of this type");
+  add_patterns(verb, "--not-event", choice.not_events, "TYPE", "no events of this type");
   verb.option("--until", choice.until, "keep the latest records, and stop at the first of this type")
       .shown_as("TYPE")
       .word();

@@ -77,22 +77,10 @@ TraceVerb functions_verb(Arguments& arguments) {
   FunctionFilter& filter = options->query.filter;
   Arguments verb = arguments.verb("functions", "list function calls and their times", kFunctionExamples);
   verb.option("folder", options->folder, "folder of the trace").path();
-  verb.option("-F,--filter", filter.functions, "only these functions and what they call (repeatable; * and ? match)")
-      .shown_as("FUNCTION")
-      .word()
-      .repeatable();
-  verb.option("--not", filter.not_functions, "without these functions and what they call (repeatable; * and ? match)")
-      .shown_as("FUNCTION")
-      .word()
-      .repeatable();
-  verb.option("--object", filter.objects, "only functions in this program or library (repeatable; * and ? match)")
-      .shown_as("FILE")
-      .word()
-      .repeatable();
-  verb.option("--not-object", filter.not_objects, "no functions in this program or library (repeatable; * and ? match)")
-      .shown_as("FILE")
-      .word()
-      .repeatable();
+  add_patterns(verb, "-F,--filter", filter.functions, "FUNCTION", "only these functions and what they call");
+  add_patterns(verb, "--not", filter.not_functions, "FUNCTION", "without these functions and what they call");
+  add_patterns(verb, "--object", filter.objects, "FILE", "only functions in this program or library");
+  add_patterns(verb, "--not-object", filter.not_objects, "FILE", "no functions in this program or library");
   verb.flag("--tree", options->query.tree, "show who calls whom, with the times of each path");
   verb.option("--depth", options->query.depth, "only so many levels of the tree").shown_as("N").positive();
   verb.option("--diff", options->before, "compare with this earlier trace: --diff BEFORE AFTER").path();

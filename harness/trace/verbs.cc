@@ -10,6 +10,11 @@
 
 namespace zerotax::trace {
 
+void add_patterns(Arguments& verb, const std::string& option, std::vector<std::string>& to, const char* shown,
+                  const std::string& description) {
+  verb.option(option, to, description + " (repeatable; * and ? match)").shown_as(shown).word().repeatable();
+}
+
 void refuse_program_words(const std::string& verb) {
   if (Subcommand::program_words().empty()) return;
   throw UsageError(fmt::format("zerotax trace {} does not run a program, but -- is given", verb),

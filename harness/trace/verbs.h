@@ -22,6 +22,10 @@ std::vector<TraceVerb> control_verbs(Arguments& arguments);  ///< start, stop, s
 
 // What verbs share.
 
+/// An option whose value, `shown`, is a name that may have * and ?, and which may be given several times.
+void add_patterns(Arguments& verb, const std::string& option, std::vector<std::string>& to, const char* shown,
+                  const std::string& description);
+
 /// Throws UsageError if there is a command after --.
 void refuse_program_words(const std::string& verb);
 /// Throws UsageError if no folder is given.

@@ -800,6 +800,7 @@ trace run --kernel=no/way:x -- ./program                      | no/way
 trace run --kernel=sched:absent_event -- ./program            | absent_event
 trace events absent_event                                     | absent_event
 trace events x y                                              | y
+trace events -- x                                             | --
 trace summary trace --key pid                                 | --begin
 trace summary trace --svg x.svg                               | --begin
 trace summary trace --begin x --end y --key =                 | --key

@@ -88,7 +88,7 @@ def test_each_worker_of_a_preforking_server_copied_what_it_wrote(prefork, method
     for child in children:
         assert child["parent"] == int(parent) == server["pid"]
         assert on_range(child, pages) == faults(copies=written.get(child["pid"], 0))
-        # Each has live lines of its own, and its end is told.
+        # Each has live lines of its own, and a line at its end.
         assert re.search(rf"^ +child {child['pid']} ", lines, re.MULTILINE)
         assert re.search(rf"child {child['pid']} began: prefork, forked by {parent}$", lines, re.MULTILINE)
     assert sum(written.values()) > 0

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from conftest import BUILD, INTERRUPTED_BY_SIGINT, KIB, MIB, ZEROTAX, check_schema, clean_environment, is_na, zerotax
-from waiting import wait_for
+from waiting import children_named, wait_for
 
 pytestmark = pytest.mark.skipif(not (BUILD / "bin" / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
 
@@ -120,12 +120,7 @@ def test_when_interrupted_the_rows_that_are_finished_are_kept(tmp_path):
         [ZEROTAX, "snapshot", "--sweep", "writers=1", "--size", "4MiB", "--rounds", "1", "--alternative", "none", "--alternative",
          "planted_hang", "--json", tmp_path / "s.json"],
         env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-    def hangs():
-        listed = subprocess.run(["ps", "-s", str(running.pid), "-o", "args="], capture_output=True, text=True, check=False)
-        return "alternative=planted_hang" in listed.stdout
-
-    assert wait_for(hangs)
+    assert wait_for(lambda: children_named(running.pid, "alternative=planted_hang"))
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
     assert running.returncode == INTERRUPTED_BY_SIGINT and "interrupted" in err
@@ -135,4 +130,4 @@ def test_when_interrupted_the_rows_that_are_finished_are_kept(tmp_path):
     none, hang = document["rows"]
     assert none["status"] == "ok" and none["runs"] == 1
     assert hang["status"] == "skipped" and "interrupted" in hang["reason"]
-    assert not hangs()
+    assert not children_named(running.pid, "alternative=planted_hang")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -11,7 +10,7 @@ import pytest
 from conftest import (
     BUILD, INTERRUPTED_BY_SIGINT, MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, options, planted,
     skip_if_unreadable, zerotax)
-from waiting import wait_for
+from waiting import children_named, wait_for
 
 PROGRAM = BUILD / "bin" / "fork-snapshot"
 ARRAY = 32 * MIB
@@ -257,18 +256,6 @@ def test_the_case_is_listed_and_run_names_its_command():
     assert "fork_snapshot" in zerotax("list").stdout and "zerotax snapshot" in zerotax("list").stdout
     done = zerotax("run", "--case", "fork_snapshot", "--size", "1MiB")
     assert done.returncode == 2 and "zerotax snapshot" in done.stderr and len(done.stderr.splitlines()) == 1
-
-
-def children_named(session, name):
-    return [folder for folder in pathlib.Path("/proc").glob("[0-9]*") if is_of(folder, session, name)]
-
-
-def is_of(folder, session, name):
-    try:
-        return int((folder / "stat").read_text().rsplit(") ", 1)[1].split()[3]) == session \
-            and name in (folder / "cmdline").read_text()
-    except OSError:
-        return False
 
 
 def test_when_interrupted_it_keeps_what_was_finished_and_leaves_nothing_running(tmp_path):

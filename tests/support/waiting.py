@@ -23,3 +23,16 @@ def servers_of(session):
         if name == "recv-server" and state != "Z" and int(its_session) == session:
             found.append(int(folder.name))
     return found
+
+
+def children_named(session, name):
+    """The processes of a session (setsid) that have this in their command lines, as folders of /proc."""
+    return [folder for folder in pathlib.Path("/proc").glob("[0-9]*") if _is_of(folder, session, name)]
+
+
+def _is_of(folder, session, name):
+    try:
+        return int((folder / "stat").read_text().rsplit(") ", 1)[1].split()[3]) == session \
+            and name in (folder / "cmdline").read_text()
+    except OSError:
+        return False

@@ -32,7 +32,7 @@ NodeMask mask_of(const std::vector<unsigned>& nodes) {
 
 void set_policy(int mode, const std::vector<unsigned>& nodes) {
   const NodeMask mask = mask_of(nodes);
-  // The kernel takes one bit less than it is told of.
+  // The kernel uses one bit fewer than it is given.
   if (::syscall(SYS_set_mempolicy, mode, nodes.empty() ? nullptr : mask.data(), kMostNodes + 1) != 0) {
     fail("set_mempolicy");
   }

@@ -12,6 +12,7 @@ struct zerotax_reader {
   zerotax::trace::CtfEvents events;
   const zerotax::trace::CtfType* type = nullptr;
   std::string process;
+  pid_t process_pid = 0;  ///< whose name that is
 };
 
 namespace {
@@ -47,7 +48,10 @@ extern "C" int zerotax_reader_next(zerotax_reader* reader, zerotax_reader_event*
   const zerotax::trace::CtfEvent* next = reader->events.next();
   reader->type = next == nullptr ? nullptr : next->type;
   if (next == nullptr) return 0;
-  reader->process = reader->trace.process_of(*next);
+  if (reader->process_pid != next->pid) {
+    reader->process = reader->trace.process_of(*next);
+    reader->process_pid = next->pid;
+  }
   const auto& began = reader->trace.processes()[next->stream->process].metadata;
   const std::int64_t since = next->monotonic_ns - static_cast<std::int64_t>(began.begin_monotonic_ns);
   *event = {next->type->name.c_str(),

@@ -12,7 +12,7 @@
 namespace snapshot {
 namespace {
 
-/// As fork_munmap, and the parent is told of each batch as soon as the child has unmapped it: its helper thread then
+/// Like fork_munmap, but the child reports each batch as soon as it has unmapped it. A helper thread of the parent then
 /// makes the batch writable at once, so that later writers neither copy nor fault.
 class MunmapPopulate final : public ForkedChild {
  public:
