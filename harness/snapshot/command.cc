@@ -65,8 +65,9 @@ ExitStatus show(const Json& json, const Options& options) {
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, json_text(json));
   if (file != "-") fmt::print("{}{}", snapshot_table(json), snapshot_answers(json));
-  if (const std::string contradiction = text_field(json, "contradiction", ""); !contradiction.empty()) {
-    fmt::print(stderr, "{}", wrap(contradiction, "! ", "  "));
+  for (const char* warning : {"contradiction", "loss"}) {
+    const std::string text = text_field(json, warning, "");
+    if (!text.empty()) fmt::print(stderr, "{}", wrap(text, "! ", "  "));
   }
   if (options.plot && file != "-") fmt::print("{}", cpu_time_plots(json, plot_style()));
   if (!options.svg.empty()) {

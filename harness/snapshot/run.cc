@@ -1,6 +1,7 @@
 #include "snapshot/run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <optional>
 #include <sstream>
@@ -11,11 +12,13 @@
 #include "observe/fault_tracer.h"
 #include "observe/profile_recorder.h"
 #include "os/child.h"
+#include "os/memory.h"
 
 namespace zerotax::snapshot {
 namespace {
 
-constexpr unsigned kHz = 1999;  // does not divide the timer's rate
+constexpr std::size_t kLargeBuffer = std::size_t{64} << 20;  ///< for each CPU
+constexpr unsigned kHz = 1999;                               // does not divide the timer's rate
 
 void add_lines(const std::string& output, SnapshotRun& run) {
   std::istringstream lines(output);
@@ -65,20 +68,40 @@ ChildCommand command_of(const std::string& alternative, const SnapshotParameters
   return command;
 }
 
+/// All buffers together may have a sixteenth of the memory.
+std::size_t most_buffer_bytes() {
+  return read_memory_state().usable() / 16 / static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_CONF));
+}
+
+/// Runs the program with each of its faults traced, through buffers of so many bytes for each CPU (0: the usual).
+ChildResult run_traced(const ChildCommand& command, std::size_t buffer_bytes, const std::function<bool()>& stop,
+                       SnapshotRun& run) {
+  run.faults.clear();
+  FaultTracerOptions options;
+  options.interval_s = 3600;  // each fault is reported: intervals are not needed
+  options.buffer_bytes = buffer_bytes;
+  options.each = [&](const Fault& fault, FaultClass kind) {
+    run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind, fault.tid});
+  };
+  FaultTracer tracer(options);
+  ChildResult child = run_child(command, stop);
+  const FaultData data = tracer.finish();
+  run.lost = data.lost;
+  run.every_fault = data.every_fault;
+  return child;
+}
+
 /// Runs the program with what the pass watches it by.
 ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const std::function<bool()>& stop,
                         SnapshotRun& run) {
   if (pass == SnapshotPass::kFaults) {
-    FaultTracerOptions options;
-    options.interval_s = 3600;  // each fault is reported: intervals are not needed
-    options.each = [&](const Fault& fault, FaultClass kind) {
-      run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind, fault.tid});
-    };
-    FaultTracer tracer(options);
-    ChildResult child = run_child(command, stop);
-    const FaultData data = tracer.finish();
-    run.lost = data.lost;
-    run.every_fault = data.every_fault;
+    ChildResult child = run_traced(command, 0, stop, run);
+    // The program has more threads than there are CPUs, and the tracer's waits for one of them. Only root gets more
+    // room.
+    const std::size_t most = most_buffer_bytes();
+    for (std::size_t bytes = kLargeBuffer; run.lost > 0 && run.every_fault && bytes <= most && !stop(); bytes *= 4) {
+      child = run_traced(command, bytes, stop, run);
+    }
     return child;
   }
   if (pass == SnapshotPass::kProfile) {

@@ -79,6 +79,28 @@ std::string contradiction_of(const std::vector<const Json*>& results) {
       fmt::join(apart, ", "));
 }
 
+/// The alternatives of whose faults the kernel's buffers lost some. Empty if none were lost.
+std::string loss_of(const std::vector<const Json*>& results) {
+  std::vector<std::string> lost;
+  for (const Json* result : results) {
+    for (const char* run : {"faults", "faults_held"}) {
+      if (!result->contains(run) || is_not_available(result->at(run))) continue;
+      const Json& faults = result->at(run);
+      const auto events = faults.at("lost").get<std::uint64_t>();
+      if (events == 0) continue;
+      lost.push_back(fmt::format("{}{} ({} lost: {} of {} seen)", result->at("alternative").get<std::string>(),
+                                 std::string_view(run) == "faults" ? "" : ", held", format_counted(events, "event"),
+                                 format_count(faults.at("traced").get<std::uint64_t>()),
+                                 format_counted(faults.at("counted").get<std::uint64_t>(), "fault")));
+    }
+  }
+  if (lost.empty()) return "";
+  return fmt::format(
+      "Counts of faults are too low, because events came faster than they could be read: {}. Measure a "
+      "smaller array, or with fewer threads.",
+      fmt::join(lost, ", "));
+}
+
 Json notes_of(const Json& snapshot) {
   const Json& results = snapshot.at("results");
   Json notes = Json::array();
@@ -98,6 +120,7 @@ Json notes_of(const Json& snapshot) {
                                 result->at("baseline").get<std::string>()));
   }
   if (snapshot.at("contradiction").is_string()) notes.push_back(snapshot.at("contradiction"));
+  if (snapshot.at("loss").is_string()) notes.push_back(snapshot.at("loss"));
   std::set<std::string> others;
   for (const Json& result : results) others.insert(result.at("allocator"));
   if (others.size() > 1) {
@@ -120,6 +143,8 @@ void add_verdict(Json& snapshot) {
   snapshot["sentence"] = sentence_of(snapshot);
   const std::string contradiction = contradiction_of(shown(snapshot.at("results")));
   snapshot["contradiction"] = contradiction.empty() ? Json() : Json(contradiction);
+  const std::string loss = loss_of(shown(snapshot.at("results")));
+  snapshot["loss"] = loss.empty() ? Json() : Json(loss);
   snapshot["notes"] = notes_of(snapshot);
 }
 
