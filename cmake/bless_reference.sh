@@ -69,6 +69,9 @@ fork() {
 
 snapshot() {
   $zerotax snapshot --json "$1/snapshot.json" >"$1/snapshot.txt"
+  $zerotax snapshot --size 256MiB --remedies --json "$1/snapshot_remedies.json" >"$1/snapshot_remedies.txt"
+  $zerotax snapshot --published --json "$1/snapshot_published.json" >"$1/snapshot_published.txt"
+  $zerotax snapshot --sweep usual --json "$1/snapshot_sweep.json" >"$1/snapshot_sweep.txt"
   $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
 }
 
