@@ -20,12 +20,14 @@ constexpr const char* kExamples =
     "  zerotax contract --list\n"
     "  zerotax contract --only dontneed --only thp-dontneed --json contract.json\n"
     "  zerotax contract --seconds 1 --junit contract.xml\n"
+    "  zerotax contract --read from-the-sandbox.jsonl\n"
     "Exit status: 1 if a promise is broken.\n";
 
 struct Options {
   bool list = false;
   std::vector<std::string> only;
   double seconds = 10;
+  std::string read;
   ExchangeOptions exchange;
 };
 
@@ -44,7 +46,26 @@ std::vector<Promise> chosen(const Options& options) {
   return all;
 }
 
+ExitStatus show(const Options& options, const Results& all, const Request& request) {
+  const exchange::OutcomeList outcomes = contract_outcomes(all.results);
+  options.exchange.write(outcomes, contract_json(all, request));
+  if (!options.exchange.silent()) fmt::print("{}", contract_text(all.results, palette_for(stdout)));
+  options.exchange.print_annotations(outcomes);
+  return count(all.results, Verdict::kBroken) > 0 ? ExitStatus::kFinding : ExitStatus::kDone;
+}
+
+ExitStatus read(const Options& options) {
+  if (options.list || !options.only.empty()) {
+    throw UsageError("--read shows what was tested elsewhere", "leave out --list and --only");
+  }
+  check_outputs(options.exchange.outputs(), {{"--read", options.read}});
+  const Results all = read_results(options.read);
+  if (!all.complete) fmt::print(stderr, "zerotax: the suite was interrupted: showing what it had finished\n");
+  return show(options, all, {Subcommand::command_line, utc_now(), options.read});
+}
+
 ExitStatus run(const Options& options) {
+  if (!options.read.empty()) return read(options);
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds),
                      "give seconds, more than 0 and at most 86400");
@@ -55,15 +76,10 @@ ExitStatus run(const Options& options) {
     fmt::print("{}", promises_text(promises));
     return ExitStatus::kDone;
   }
-  Request request{options.seconds, Subcommand::command_line, utc_now(), true};
-  const std::vector<Result> results = test_promises(promises, options.seconds, stop_requested);
-  request.complete = !stop_requested();
-  const exchange::OutcomeList outcomes = contract_outcomes(results);
-  options.exchange.write(outcomes, contract_json(results, request));
-  if (!options.exchange.silent()) fmt::print("{}", contract_text(results, palette_for(stdout)));
-  options.exchange.print_annotations(outcomes);
-  if (!request.complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
-  return count(results, Verdict::kBroken) > 0 ? ExitStatus::kFinding : ExitStatus::kDone;
+  const Request request{Subcommand::command_line, utc_now()};
+  const Results all = test_promises(promises, options.seconds, stop_requested);
+  if (!all.complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
+  return show(options, all, request);
 }
 
 const Subcommand command(
@@ -82,6 +98,8 @@ const Subcommand command(
       arguments.option("--seconds", options->seconds, "how long a race goes on, where 10,000 tries take longer")
           .shown_as("SECONDS")
           .with_default();
+      arguments.option("--read", options->read, "test nothing: show what zerotax-contract --json printed elsewhere")
+          .path();
       options->exchange.add(arguments);
       return [options] { return run(*options); };
     });

@@ -45,6 +45,14 @@ Json result_json(const Result& result) {
   return json;
 }
 
+Json system_json(const System& system) {
+  return {{"system", system.name},
+          {"kernel", system.kernel},
+          {"machine", system.machine},
+          {"page_bytes", system.page_bytes},
+          {"user_id", system.user_id}};
+}
+
 }  // namespace
 
 std::size_t count(const std::vector<Result>& results, Verdict verdict) {
@@ -62,15 +70,18 @@ std::string verdict_sentence(const std::vector<Result>& results) {
                      broken == 1 ? "is" : "are", others);
 }
 
-Json contract_json(const std::vector<Result>& results, const Request& request) {
+Json contract_json(const Results& all, const Request& request) {
+  const std::vector<Result>& results = all.results;
   Json json;
   json["schema"] = "zerotax.contract/1";
   json["zerotax_version"] = ZEROTAX_VERSION;
-  json["state"] = request.complete ? "complete" : "interrupted";
+  json["state"] = all.complete ? "complete" : "interrupted";
   json["started"] = request.started;
   json["command"] = request.command;
-  json["environment"] = describe_environment();
-  json["race_seconds"] = request.seconds;
+  json["environment"] = request.read.empty() ? describe_environment()
+                                             : not_available(fmt::format("the tests ran elsewhere: {}", request.read));
+  json["tested_on"] = all.system ? system_json(*all.system) : not_available("the suite did not run");
+  json["race_seconds"] = all.race_seconds;
   json["verdict"] = count(results, Verdict::kBroken) > 0 ? "broken" : "none broken";
   json["sentence"] = verdict_sentence(results);
   json["counts"] = {{"kept", count(results, Verdict::kKept)},

@@ -11,16 +11,15 @@ namespace zerotax::contract {
 
 /// What the command line asked for, and when.
 struct Request {
-  double seconds = 10;
   std::vector<std::string> command;
   std::string started;
-  bool complete = true;
+  std::string read = {};  ///< the file that was read instead of testing
 };
 
 std::size_t count(const std::vector<Result>& results, Verdict verdict);
 
 /// The object of "zerotax.contract/1" (results/schema/contract.schema.json).
-Json contract_json(const std::vector<Result>& results, const Request& request);
+Json contract_json(const Results& results, const Request& request);
 
 /// "1 of 79 promises is broken."
 std::string verdict_sentence(const std::vector<Result>& results);

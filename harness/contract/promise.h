@@ -55,12 +55,32 @@ struct Result {
   std::optional<Reproducer> reproducer = {};
 };
 
+/// Where the suite ran.
+struct System {
+  std::string name;     ///< "Linux"
+  std::string kernel;   ///< its release
+  std::string machine;  ///< "x86_64"
+  std::uint64_t page_bytes = 0;
+  std::uint64_t user_id = 0;
+};
+
+/// What the suite said, here or elsewhere.
+struct Results {
+  std::optional<System> system = {};  ///< nothing if it did not get so far
+  double race_seconds = 0;
+  std::vector<Result> results;
+  bool complete = false;  ///< each promise has a result
+};
+
 /// Every promise, in the suite's order. Throws MachineError if the suite is missing or does not run.
 std::vector<Promise> list_promises();
 
 /// Tests them one after the other, each in a process of its own, until `stop` answers true. `race_seconds`: the most
 /// that a race goes on. What is broken is compiled by $CC or cc, and run. Throws as list_promises.
-std::vector<Result> test_promises(const std::vector<Promise>& promises, double race_seconds,
-                                  const std::function<bool()>& stop);
+Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::function<bool()>& stop);
+
+/// What `zerotax-contract --json` printed where this command does not run; a last line that was cut off is left out.
+/// What is broken is not run here. Throws UsageError if the file is something else.
+Results read_results(const std::string& path);
 
 }  // namespace zerotax::contract

@@ -13,6 +13,7 @@
 #include "core/progress.h"
 #include "core/temporary_folder.h"
 #include "os/child.h"
+#include "os/input_file.h"
 
 namespace zerotax::contract {
 namespace {
@@ -104,15 +105,14 @@ Reproducer reproduce(const std::string& program, const std::function<bool()>& st
   return made;
 }
 
-Result result_of(const Promise& promise, const ChildResult& child, const std::function<bool()>& stop) {
+System system_of(const Json& head) {
+  return {head.at("system"), head.at("kernel"), head.at("machine"), head.at("page_bytes"), head.at("user_id")};
+}
+
+/// A line of the suite's; what is broken comes with a program that was not run.
+Result result_of(const Promise& promise, const Json& line) {
   Result result;
   result.promise = promise;
-  const bool ended = child.end == ChildResult::End::kExited && (child.code == 0 || child.code == 1);
-  if (!ended || child.output.empty()) {
-    result.detail = "the suite ended without a verdict";
-    return result;
-  }
-  const Json line = parse_strict_json(child.output);
   result.verdict = verdict_of(line.at("verdict"));
   result.detail = line.at("detail");
   result.error = text_field(line, "error", "");
@@ -121,7 +121,36 @@ Result result_of(const Promise& promise, const ChildResult& child, const std::fu
   if (line.contains("found")) {
     result.evidence = Evidence{line.at("address"), line.at("offset"), line.at("expected"), line.at("found")};
   }
-  if (result.verdict == Verdict::kBroken) result.reproducer = reproduce(line.at("program"), stop);
+  if (result.verdict == Verdict::kBroken) {
+    result.reproducer = Reproducer{line.at("program"), "the promise was tested elsewhere: run it there", 0, ""};
+  }
+  return result;
+}
+
+/// Its lines, each an object; the last one may be cut off.
+std::vector<Json> lines_of(const std::string& text) {
+  std::vector<Json> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string::npos) break;
+    lines.push_back(parse_strict_json(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return lines;
+}
+
+Result result_of(const Promise& promise, const ChildResult& child, Results& all, const std::function<bool()>& stop) {
+  Result result;
+  result.promise = promise;
+  const bool ended = child.end == ChildResult::End::kExited && (child.code == 0 || child.code == 1);
+  const std::vector<Json> lines = ended ? lines_of(child.output) : std::vector<Json>();
+  if (lines.size() != 2) {
+    result.detail = "the suite ended without a verdict";
+    return result;
+  }
+  all.system = system_of(lines[0]);
+  result = result_of(promise, lines[1]);
+  if (result.verdict == Verdict::kBroken) result.reproducer = reproduce(lines[1].at("program"), stop);
   return result;
 }
 
@@ -146,9 +175,9 @@ std::vector<Promise> list_promises() {
   return all;
 }
 
-std::vector<Result> test_promises(const std::vector<Promise>& promises, double race_seconds,
-                                  const std::function<bool()>& stop) {
-  std::vector<Result> results;
+Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::function<bool()>& stop) {
+  Results all;
+  all.race_seconds = race_seconds;
   // A promise without a race takes some milliseconds.
   const auto weight = [&](const Promise& promise) { return promise.family == "races" ? race_seconds : 0.02; };
   double total = 0;
@@ -158,11 +187,31 @@ std::vector<Result> test_promises(const std::vector<Promise>& promises, double r
     progress.show(promise.id);
     const std::vector<std::string> words{"--json", "--only", promise.id, "--seconds", fmt::format("{}", race_seconds)};
     const ChildResult child = run_child(suite_command(words, 2 * kLimitS + race_seconds), stop);
-    if (stop()) return results;
-    results.push_back(result_of(promise, child, stop));
+    if (stop()) return all;
+    all.results.push_back(result_of(promise, child, all, stop));
     progress.advance(weight(promise));
   }
-  return results;
+  all.complete = true;
+  return all;
+}
+
+Results read_results(const std::string& path) {
+  const UsageError foreign(fmt::format("'{}' is not what zerotax-contract --json prints", path),
+                           "run zerotax-contract --json there, and give the file with what it printed");
+  try {
+    const std::vector<Json> lines = lines_of(read_input_file(path));
+    if (lines.empty() || text_field(lines[0], "suite", "") != "zerotax-contract/1") throw foreign;
+    Results all;
+    all.system = system_of(lines[0]);
+    all.race_seconds = lines[0].at("race_seconds");
+    for (std::size_t i = 1; i < lines.size(); ++i) all.results.push_back(result_of(promise_of(lines[i]), lines[i]));
+    all.complete = all.results.size() == lines[0].at("promises").get<std::size_t>();
+    return all;
+  } catch (const Json::exception&) {
+    throw foreign;
+  } catch (const JsonTextError&) {
+    throw foreign;
+  }
 }
 
 }  // namespace zerotax::contract

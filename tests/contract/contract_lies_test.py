@@ -23,7 +23,7 @@ def lies():
 
 
 def broken(*arguments):
-    found = [json.loads(line) for line in lines("--json", *arguments)]
+    found = [row for row in map(json.loads, lines("--json", *arguments)) if "id" in row]
     assert found
     return {row["id"]: row for row in found if row["verdict"] == "broken"}
 

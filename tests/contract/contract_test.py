@@ -23,8 +23,12 @@ def suite(*arguments, program=SUITE, **how):
     return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300, **how)
 
 
+def promises_in(text):
+    return [row for row in map(json.loads, text.splitlines()) if "id" in row]
+
+
 def rows(*arguments, **how):
-    return [json.loads(line) for line in suite("--json", *arguments, **how).stdout.splitlines()]
+    return promises_in(suite("--json", *arguments, **how).stdout)
 
 
 @pytest.fixture(scope="module")
@@ -127,15 +131,43 @@ def test_without_a_compiler_the_program_is_not_run(tmp_path):
     assert done.returncode == 1 and is_na(row["reproducer"]["shows_it"]) and "int main" in row["reproducer"]["program"]
 
 
+def test_what_was_tested_elsewhere_is_shown(tmp_path):
+    lines = suite("--json", "--only", "dontneed", "--only", "mmap-fresh", "--lie", "dontneed-nothing", program=LIAR).stdout
+    (tmp_path / "there.jsonl").write_text(lines)
+    done = zerotax("contract", "--read", tmp_path / "there.jsonl", "--json", tmp_path / "c.json")
+    assert done.returncode == 1 and "1 of 2 promises is broken" in " ".join(done.stdout.split())
+    document = json.loads((tmp_path / "c.json").read_text())
+    check_schema(document, "contract")
+    assert document["state"] == "complete" and is_na(document["environment"])
+    assert document["tested_on"]["kernel"] == os.uname().release
+    assert document["tested_on"]["page_bytes"] == os.sysconf("SC_PAGESIZE")
+    [row] = [row for row in document["promises"] if row["verdict"] == "broken"]
+    assert row["id"] == "dontneed" and "elsewhere" in row["reproducer"]["shows_it"]["na"]
+    # Cut off: what is whole counts, and the rest is said to be missing.
+    (tmp_path / "there.jsonl").write_text(lines[:-20])
+    done = zerotax("contract", "--read", tmp_path / "there.jsonl", "--json", tmp_path / "c.json")
+    document = json.loads((tmp_path / "c.json").read_text())
+    assert "interrupted" in done.stderr and document["state"] == "interrupted" and len(document["promises"]) == 1
+
+
+@pytest.mark.parametrize("text", ["", "{}\n", "nonsense\n", "[1]\n", '{"suite": "zerotax-contract/2"}\n'])
+def test_a_file_that_is_no_result_of_the_suite_is_refused(text, tmp_path):
+    (tmp_path / "x").write_text(text)
+    refused(zerotax("contract", "--read", tmp_path / "x", cwd=tmp_path), "zerotax-contract --json")
+
+
 def test_a_missing_suite_is_said():
     done = zerotax("contract", ZEROTAX_CONTRACT_SUITE="/no/such/suite")
     assert done.returncode == 3 and "/no/such/suite is missing" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_a_promise_that_hangs_or_crashes_is_a_result():
-    [row] = rows("--only", "enomem-brk", "--lie", "brk-dirty", program=LIAR)
-    assert row["verdict"] == "kept"
-    # Under this lie the child touches memory that is not there.
+def test_a_promise_that_crashes_is_a_result():
+    # Under this lie the child reads pages that the kernel says it has mapped, and has not.
+    [row] = rows("--only", "mmap-fresh", "--lie", "mmap-nothing", program=LIAR)
+    assert row["verdict"] == "broken" and row["detail"].startswith("killed by SIGSEGV in: check(m0")
+
+
+def test_a_promise_that_hangs_is_a_result():
     [row] = rows("--only", "dontneed", "--limit", 0.000001, "--seconds", 0.000001)
     assert row["verdict"] == "broken" and "hangs in" in row["detail"]
 
@@ -156,8 +188,8 @@ def test_nobody_can_run_it():
     if os.geteuid() != 0:
         pytest.skip("only root can become nobody")
     skip_if_unreadable()
-    found = [json.loads(line) for line in subprocess.run(
-        [*NOBODY, SUITE, "--json", "--seconds", "0.05"], capture_output=True, text=True, check=False).stdout.splitlines()]
+    found = promises_in(subprocess.run([*NOBODY, SUITE, "--json", "--seconds", "0.05"], capture_output=True, text=True,
+                                       check=False).stdout)
     assert len(found) >= 80 and not [row for row in found if row["verdict"] == "broken"]
 
 
@@ -167,7 +199,7 @@ def test_it_needs_no_proc_and_no_folder(tmp_path):
     shutil.copy(SUITE, tmp_path / "suite")
     done = subprocess.run(["chroot", tmp_path, "/suite", "--json", "--seconds", "0.05"], capture_output=True, text=True,
                           check=False)
-    found = {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
+    found = {row["id"]: row for row in promises_in(done.stdout)}
     assert done.returncode == 0 and len(found) >= 80
     for name in ("pagemap-written", "scan-written", "soft-dirty", "tmpfs-holes"):
         assert found[name]["verdict"] == "not testable here" and found[name]["detail"], name

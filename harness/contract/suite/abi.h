@@ -9,6 +9,7 @@ enum {
   kRemapDontUnmap = 4,       // MREMAP_DONTUNMAP, 5.7
   kFree = 8,                 // MADV_FREE, 4.5
   kRemove = 9,               // MADV_REMOVE, 2.6.16
+  kMergeable = 12,           // MADV_MERGEABLE, 2.6.32
   kHugePage = 14,            // MADV_HUGEPAGE, 2.6.38
   kWipeOnFork = 18,          // MADV_WIPEONFORK, 4.14
   kKeepOnFork = 19,          // MADV_KEEPONFORK, 4.14

@@ -116,6 +116,33 @@ static void forked(void) {
   expect(p, huge, kPattern, "in the parent's huge page, after the child wrote to a part of it");
 }
 
+// A page of several small ones, which are not the size of one entry of a page table above (mTHP, 6.8).
+static void medium_discarded(void) {
+  const size_t medium = 16 * page;
+  unsigned char* p = map_pages(3 * 16);
+  const size_t odd = (uintptr_t)p % medium;
+  unsigned char* aligned = p + (odd == 0 ? 0 : medium - odd);
+  supported(k_madvise(aligned, medium, kHugePage) == 0, "madvise(MADV_HUGEPAGE)");
+  set_byte(aligned, kPattern);
+  unsigned char resident[16] = {0};
+  const bool known = mincore(aligned, medium, resident) == 0;
+  size_t there = 0;
+  for (size_t i = 0; i < 16; ++i) there += resident[i] & 1;
+  expect(aligned + 1, medium - 1, 0, "behind the first byte of a page of several small ones");
+  fill(aligned, medium, kPattern);
+  supported(k_madvise(aligned + 5 * page, 5 * page, MADV_DONTNEED) == 0, "madvise(MADV_DONTNEED)");
+  expect(aligned + 5 * page, 5 * page, 0, "after MADV_DONTNEED of a part of a page of several small ones");
+  expect(aligned, 5 * page, kPattern, "in front of the part that was discarded");
+  expect(aligned + 10 * page, 6 * page, kPattern, "behind the part that was discarded");
+  if (!known || there < 16) {
+    not_testable(
+        "no page of %zu KiB was made (/sys/kernel/mm/transparent_hugepage/hugepages-%zukB/enabled); the bytes "
+        "were right",
+        medium >> 10, medium >> 10);
+  }
+  kept("%zu KiB came in at once", medium >> 10);
+}
+
 const struct promise kHugePromises[] = {
     {"thp-fresh", "Where huge pages are asked for, memory that nobody wrote reads as zeros.",
      "mimalloc: arenas with MADV_HUGEPAGE; numpy: arrays of 4 MiB and more", fresh},
@@ -129,4 +156,6 @@ const struct promise kHugePromises[] = {
      "jemalloc: pages_purge_lazy", free_in_part},
     {"thp-fork", "A child's write to a part of a huge page changes nothing in the parent.", "Redis, with huge pages on",
      forked},
+    {"mthp-dontneed-part", "MADV_DONTNEED of a part of a page of 64 KiB gives zeros there, and changes no other byte.",
+     "jemalloc and mimalloc: a purge of a few pages, where such pages are enabled", medium_discarded},
     {0, 0, 0, 0}};

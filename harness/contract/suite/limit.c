@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "contract/suite/abi.h"
 #include "contract/suite/suite.h"
 
 enum { kUsable = PROT_READ | PROT_WRITE };
@@ -88,6 +89,51 @@ static void mappings(void) {
   kept("after %zu mappings", i);
 }
 
+// More than any machine has. Without access it costs nothing; to be written, memory for it must be committed.
+static void commit(void) {
+  const size_t bytes = (size_t)1 << (sizeof(size_t) == 8 ? 45 : 30);
+  unsigned char* p = k_mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  need(p != MAP_FAILED, "mmap of 32 TiB without access");
+  need(k_mprotect(p, 8 * page, kUsable) == 0, "mprotect");
+  fill(p, 8 * page, kPattern);
+  const bool refused = k_mprotect(p, bytes, kUsable) != 0;
+  if (!refused) not_testable("any amount of memory is committed here (vm.overcommit_memory is 1?)");
+  expect_error(refused, ENOMEM, "ENOMEM", "mprotect of 32 TiB");
+  expect(p, 8 * page, kPattern, "after an mprotect that failed");
+  k_munmap(p, bytes);
+  expect(map_pages(8), 8 * page, 0, "in a fresh mapping, after an mprotect that failed");
+}
+
+enum { kCgroupMiB = 32, kKeptMiB = 4, kFreedMiB = 16, kFreshMiB = 20 };
+
+static unsigned char* filled_mib(size_t mib, int byte) {
+  unsigned char* p = map_pages((mib << 20) / page);
+  fill(p, mib << 20, byte);
+  return p;
+}
+
+static void fill_up(void* data) {
+  const bool limited = *(const bool*)data && k_join_cgroup((size_t)kCgroupMiB << 20);
+  unsigned char* old = filled_mib(kKeptMiB, kPattern);
+  unsigned char* freed = filled_mib(kFreedMiB, kPattern);
+  supported(k_madvise(freed, (size_t)kFreedMiB << 20, kFree) == 0, "madvise(MADV_FREE)");
+  unsigned char* fresh = filled_mib(kFreshMiB, kOther);
+  expect(old, (size_t)kKeptMiB << 20, kPattern, "in memory that nobody gave up, under the limit of a cgroup");
+  expect(fresh, (size_t)kFreshMiB << 20, kOther, "in memory that was written under the limit of a cgroup");
+  expect_old_or_zero(freed, (size_t)kFreedMiB << 20, kPattern, "after MADV_FREE, under the limit of a cgroup");
+  size_t gone = 0;
+  for (size_t at = 0; at < (size_t)kFreedMiB << 20; at += page) gone += freed[at] == 0;
+  if (!limited) not_testable("no cgroup with a limit of memory may be made here; the bytes were right");
+  if (gone == 0) not_testable("the kernel reclaimed nothing of what was given up; the bytes were right");
+  kept("%zu of %zu freed pages were reclaimed", gone, ((size_t)kFreedMiB << 20) / page);
+}
+
+// Where more is wanted than the limit, the kernel takes what was given up first.
+static void pressure(void) {
+  bool limited = true;
+  in_child(fill_up, NULL, &limited);
+}
+
 const struct promise kLimitPromises[] = {
     {"enomem-mmap", "mmap beyond RLIMIT_AS fails with ENOMEM, and changes nothing.",
      "every allocator; largecache: large.cc empties its cache and tries again", map},
@@ -101,4 +147,8 @@ const struct promise kLimitPromises[] = {
      "Where no mapping more is allowed, mprotect and munmap fail with ENOMEM and change nothing; "
      "MADV_DONTNEED still discards.",
      "hardened_malloc: memset where a purge fails; OCaml: caml_plat_mem_unmap; largecache: UnmapPages", mappings},
+    {"enomem-commit", "Where memory cannot be committed, mprotect fails with ENOMEM, and changes nothing.",
+     "glibc: grow_heap; mimalloc: commit of reserved memory", commit},
+    {"cgroup-pressure", "Under the limit of a cgroup, the kernel takes no bytes but those that were given up.",
+     "every program in a container; largecache: MADV_FREE under memory pressure", pressure},
     {0, 0, 0, 0}};

@@ -23,6 +23,7 @@ static const struct family kFamilies[] = {{"mapping", kMapPromises},
                                           {"files in memory", kFilePromises},
                                           {"populating", kPopulatePromises},
                                           {"huge pages", kHugePromises},
+                                          {"moved and merged pages", kMovePromises},
                                           {"fork", kForkPromises},
                                           {"pagemap", kPagemapPromises},
                                           {"userfaultfd", kUserfaultPromises},
@@ -70,6 +71,13 @@ static void judge_end(int status) {
            WEXITSTATUS(status));
 }
 
+// It is empty as soon as the kernel is done with the processes that were in it.
+static void remove_cgroup(void) {
+  for (int tries = 0; report->cgroup[0] != 0 && rmdir(report->cgroup) != 0 && errno == EBUSY && tries < 200; ++tries) {
+    usleep(5000);
+  }
+}
+
 // In a child, in a process group of its own, so that its children can be ended with it.
 static void run(const struct promise* promise, double limit) {
   memset(report, 0, sizeof *report);
@@ -101,14 +109,14 @@ static void run(const struct promise* promise, double limit) {
   kill(-pid, SIGKILL);
   if (ended != 0) {
     judge_end(status);
-    return;
+  } else {
+    waitpid(pid, &status, 0);
+    if (report->verdict == kNotDone) {
+      report->verdict = kBroken;
+      snprintf(report->detail, sizeof report->detail, "no end within %g s; it hangs in: %s", limit, report->last_step);
+    }
   }
-  kill(pid, SIGKILL);
-  waitpid(pid, &status, 0);
-  if (report->verdict == kNotDone) {
-    report->verdict = kBroken;
-    snprintf(report->detail, sizeof report->detail, "no end within %g s; it hangs in: %s", limit, report->last_step);
-  }
+  remove_cgroup();
 }
 
 static bool wanted(const struct options* options, const char* id) {
@@ -127,6 +135,15 @@ static bool known(const char* id) {
   return false;
 }
 
+static unsigned count_wanted(const struct options* options) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < kFamilyCount; ++i) {
+    for (const struct promise* each = kFamilies[i].promises; each->id != NULL; ++each)
+      count += wanted(options, each->id);
+  }
+  return count;
+}
+
 static int usage(const char* problem, const char* word) {
   fprintf(stderr, "zerotax-contract: %s '%s'\n", problem, word);
   return 2;
@@ -138,7 +155,7 @@ static const char kHelp[] =
     "  --only ID      tests this one; may be repeated\n"
     "  --seconds S    the most that a race goes on, 10 by default; at most 10,000 tries\n"
     "  --limit S      the most that a promise may take, 60 by default; what takes longer hangs\n"
-    "  --json         a JSON object a line\n"
+    "  --json         a JSON object a line: of the system, and then of each promise\n"
     "Exit status: 0 none is broken, 1 one is, 2 unusable arguments.\n";
 
 // -1: go on.
@@ -205,6 +222,7 @@ int main(int count, char** words) {
 #ifdef ZEROTAX_CONTRACT_LIES
   lie_at_start();
 #endif
+  if (options.json && !options.list) print_head(count_wanted(&options));
   unsigned counts[5] = {0};
   for (unsigned i = 0; i < kFamilyCount; ++i) {
     for (const struct promise* each = kFamilies[i].promises; each->id != NULL; ++each) {

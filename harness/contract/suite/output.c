@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 static const char* verdict_word(enum verdict verdict) {
   static const char* const kWords[] = {"not testable here", "kept", "broken", "unsupported", "not testable here"};
@@ -52,6 +54,16 @@ static void print_string(const char* text) {
 static void print_field(const char* name, const char* text) {
   printf(",\"%s\":", name);
   print_string(text);
+}
+
+void print_head(unsigned promises) {
+  struct utsname system = {0};
+  uname(&system);
+  printf("{\"suite\":\"zerotax-contract/1\",\"promises\":%u", promises);
+  print_field("system", system.sysname);
+  print_field("kernel", system.release);
+  print_field("machine", system.machine);
+  printf(",\"page_bytes\":%zu,\"user_id\":%u,\"race_seconds\":%g}\n", page, (unsigned)getuid(), race_seconds);
 }
 
 void print_json(const char* family, const struct promise* promise, const struct report* found) {

@@ -126,6 +126,19 @@ static const char kLimit[] =
     "  setrlimit(RLIMIT_AS, &to);\n"
     "}\n\n";
 
+static const char kCgroup[] =
+    "static void join_cgroup(size_t bytes) {  // of our own, by version 1 or 2; it stays behind\n"
+    "  char at[200];\n"
+    "  for (int v = 1; v <= 2; v++) {\n"
+    "    const char* root = v == 1 ? \"/sys/fs/cgroup/memory\" : \"/sys/fs/cgroup\";\n"
+    "    const char* file = v == 1 ? \"memory.limit_in_bytes\" : \"memory.max\";\n"
+    "    snprintf(at, sizeof at, \"d=%s/contract-%d; mkdir $d && echo %zu >$d/%s && echo %d >$d/cgroup.procs\", root,\n"
+    "             getpid(), bytes, file, getpid());\n"
+    "    if (system(at) == 0) return;\n"
+    "  }\n"
+    "  puts(\"no cgroup may be made\"), exit(2);\n"
+    "}\n\n";
+
 struct writer {
   char* to;
   size_t most, used;
@@ -167,6 +180,7 @@ size_t write_program(const struct report* from, const struct promise* promise, c
   if ((from->helpers & kNeedsScan) != 0) put(&out, "%s", kScan);
   if ((from->helpers & kNeedsUserfault) != 0) put(&out, "%s", kUserfault);
   if ((from->helpers & kNeedsLimit) != 0) put(&out, "%s", kLimit);
+  if ((from->helpers & kNeedsCgroup) != 0) put(&out, "%s", kCgroup);
   put(&out, "int main(void) {\n");
   put_variables(&out, from);
   // The child's steps go where the fork is.

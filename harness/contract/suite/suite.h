@@ -23,8 +23,8 @@ struct family {
   const struct promise* promises;
 };
 extern const struct promise kMapPromises[], kBrkPromises[], kMremapPromises[], kDontNeedPromises[], kFreePromises[],
-    kFilePromises[], kPopulatePromises[], kHugePromises[], kForkPromises[], kPagemapPromises[], kUserfaultPromises[],
-    kLimitPromises[], kRacePromises[];
+    kFilePromises[], kPopulatePromises[], kHugePromises[], kMovePromises[], kForkPromises[], kPagemapPromises[],
+    kUserfaultPromises[], kLimitPromises[], kRacePromises[];
 
 // What a test found, in memory that the runner shares with the child that runs it.
 struct report {
@@ -42,6 +42,7 @@ struct report {
   double seconds;        // that it took
   const char* race;      // the program of a race, instead of the steps
   uint32_t helpers;      // what the program needs besides
+  char cgroup[128];      // that the test made; the runner removes it
   uint32_t used[2];
   char steps[2][6000];  // of the process, and of its child
 };
@@ -92,6 +93,8 @@ int k_punch(int fd, off_t offset, off_t bytes);
 ssize_t k_pread(int fd, void* to, size_t bytes, off_t offset);
 ssize_t k_pwrite(int fd, const void* from, size_t bytes, off_t offset);
 int k_limit_address_space(bool limited);
+// Puts the process into a cgroup of its own with so much memory; false if none may be made.
+bool k_join_cgroup(size_t bytes);
 long k_ioctl(int fd, unsigned long request, void* argument);
 int k_userfaultfd(void);
 int k_open_pagemap(void);
@@ -116,7 +119,15 @@ void name_memory(void* p, size_t bytes);
 void in_child(void (*child)(void* data), void (*meanwhile)(void* data), void* data);
 
 // Helpers that a program needs.
-enum { kNeedsPagemap = 1, kNeedsScan = 2, kNeedsUserfault = 4, kNeedsEither = 8, kNeedsLimit = 16, kNeedsPipe = 32 };
+enum {
+  kNeedsPagemap = 1,
+  kNeedsScan = 2,
+  kNeedsUserfault = 4,
+  kNeedsEither = 8,
+  kNeedsLimit = 16,
+  kNeedsPipe = 32,
+  kNeedsCgroup = 64
+};
 // Writes the program; returns its length.
 size_t write_program(const struct report* from, const struct promise* promise, char* to, size_t most);
 

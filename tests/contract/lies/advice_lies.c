@@ -163,6 +163,21 @@ static long huge_tears(const struct call* c) {
   return result;
 }
 
+static long medium_nothing(const struct call* c) { return without(discards(c) && bytes_of(c) == 5 * page, c); }
+
+static long merges_wrong(const struct call* c) {
+  const long result = truth(c);
+  if (is_madvise(c, kMergeable) && result == 0) address_of(c)[2 * page + 7] = kStale;
+  return result;
+}
+
+static long moves_wrong(const struct call* c) {
+  const long result = truth(c);
+  // The target: not null, or the pages were only asked where they are.
+  if (c->number == SYS_move_pages && result >= 0 && c->a[3] != 0) ((char**)c->a[2])[6][9] = kStale;
+  return result;
+}
+
 static long wipe(const struct call* c) { return without(is_madvise(c, kWipeOnFork), c); }
 static long keep(const struct call* c) { return without(is_madvise(c, kKeepOnFork), c); }
 static long removed(const struct call* c) { return without(is_madvise(c, kRemove), c); }
@@ -170,11 +185,12 @@ static long removed(const struct call* c) { return without(is_madvise(c, kRemove
 const struct lie kAdviceLies[] = {
     {"dontneed-nothing", "MADV_DONTNEED succeeds without effect (nanos before PR 2152)",
      "dontneed dontneed-part dontneed-length dontneed-start dontneed-child dontneed-parent dontneed-none dontneed-hole "
-     "dontneed-file dontneed-guard dontneed-locked thp-dontneed thp-dontneed-part pagemap-discarded scan-discarded "
+     "dontneed-file dontneed-guard dontneed-locked thp-dontneed thp-dontneed-part mthp-dontneed-part pagemap-discarded "
+     "scan-discarded "
      "enomem-dontneed enomem-mappings dontneed-race",
      nothing},
     {"dontneed-wide", "MADV_DONTNEED takes a page too many",
-     "dontneed-part dontneed-length dontneed-child thp-dontneed-part enomem-mappings", more},
+     "dontneed-part dontneed-length dontneed-child thp-dontneed-part mthp-dontneed-part enomem-mappings", more},
     {"dontneed-rounds-down", "MADV_DONTNEED leaves the last part of a page", "dontneed-length", rounds_down},
     {"dontneed-any-start", "MADV_DONTNEED rounds its start down", "dontneed-start", any_start},
     {"dontneed-locked", "MADV_DONTNEED of locked pages succeeds without effect", "dontneed-locked", locked},
@@ -197,13 +213,17 @@ const struct lie kAdviceLies[] = {
     {"pageout-loses", "MADV_PAGEOUT loses a page", "pageout-keeps", paged_out},
     {"populate-read-dirty", "MADV_POPULATE_READ brings in a stale byte", "populate-read", populate_read},
     {"populate-write-dirty", "MADV_POPULATE_WRITE brings in a stale byte", "populate-write", populate_write},
-    {"thp-dirty", "a huge page has a stale byte", "thp-fresh thp-collapse", huge},
+    {"thp-dirty", "a huge page has a stale byte", "thp-fresh thp-collapse mthp-dontneed-part", huge},
     {"collapse-dirty", "MADV_COLLAPSE brings in a stale byte", "thp-collapse", collapse},
     {"thp-dontneed", "MADV_DONTNEED of a huge page has no effect", "thp-dontneed", huge_nothing},
     {"thp-dontneed-part", "MADV_DONTNEED of a part of a huge page has no effect", "thp-dontneed-part",
      huge_part_nothing},
     {"thp-split", "a byte is lost as a huge page is split", "thp-split", split},
     {"thp-free-tears", "reclaim of a part of a huge page leaves a byte", "thp-free-part", huge_tears},
+    {"mthp-dontneed-part", "MADV_DONTNEED of a part of a page of 64 KiB has no effect", "mthp-dontneed-part",
+     medium_nothing},
+    {"ksm-dirty", "a page that was merged has a stale byte", "ksm-keeps", merges_wrong},
+    {"numa-dirty", "a page that was moved has a stale byte", "numa-moves", moves_wrong},
     {"wipe-nothing", "MADV_WIPEONFORK has no effect", "wipe-on-fork", wipe},
     {"keep-nothing", "MADV_KEEPONFORK has no effect", "keep-on-fork", keep},
     {"remove-nothing", "MADV_REMOVE has no effect", "remove", removed},

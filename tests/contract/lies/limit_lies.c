@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "contract/suite/abi.h"
 #include "contract/suite/suite.h"
 #include "lies.h"
 
@@ -29,7 +30,22 @@ static long discard(const struct call* c) { return is_madvise(c, MADV_DONTNEED) 
 
 static long mappings(const struct call* c) {
   const long result = truth(c);
-  if (c->number == SYS_mprotect && result == -1) errno = EAGAIN;
+  if (c->number == SYS_mprotect && result == -1 && bytes_of(c) == page) errno = EAGAIN;
+  return result;
+}
+
+static long commits(const struct call* c) {
+  const long result = truth(c);
+  if (c->number == SYS_mprotect && result == -1 && bytes_of(c) >> 29 != 0) {
+    memset(address_of(c), 0, page);
+    errno = ENOMEM;
+  }
+  return result;
+}
+
+static long pressure(const struct call* c) {
+  const long result = truth(c);
+  if (is_madvise(c, kFree) && bytes_of(c) == (size_t)16 << 20) each_known(0)->begin[5] = 0;
   return result;
 }
 
@@ -39,4 +55,6 @@ const struct lie kLimitLies[] = {
     {"enomem-brk", "brk says that it moved, and did not", "enomem-brk", heap},
     {"enomem-dontneed", "MADV_DONTNEED under a limit succeeds without effect", "enomem-dontneed", discard},
     {"enomem-mappings", "too many mappings are EAGAIN", "enomem-mappings", mappings},
+    {"enomem-commit", "an mprotect that fails clears what it should make writable", "enomem-commit", commits},
+    {"cgroup-pressure", "reclaim under a limit takes what was not given up", "cgroup-pressure", pressure},
     {0, 0, 0, 0}};

@@ -30,6 +30,12 @@ static long mmap_large(const struct call* c) {
   return is_anonymous_mmap(c, MAP_PRIVATE) && bytes_of(c) == 8192 * page ? dirty(p, 3 * page + 100) : p;
 }
 
+static long mmap_nothing(const struct call* c) {
+  const long p = truth(c);
+  if (p != -1 && is_anonymous_mmap(c, MAP_PRIVATE) && bytes_of(c) == 8192 * page) munmap((void*)p, bytes_of(c));
+  return p;
+}
+
 static long mmap_stale(const struct call* c) {
   if (c->number == SYS_munmap) save(address_of(c), page);
   const long p = truth(c);
@@ -156,6 +162,7 @@ static long dontunmap(const struct call* c) {
 
 const struct lie kMappingLies[] = {
     {"mmap-large-dirty", "a large mapping has a stale byte", "mmap-fresh", mmap_large},
+    {"mmap-nothing", "mmap says that it mapped, and did not", "mmap-fresh", mmap_nothing},
     {"mmap-stale", "a mapping where another one was has its bytes", "mmap-reused fork-fresh thp-split", mmap_stale},
     {"mmap-fixed-nothing", "MAP_FIXED over a mapping leaves it as it is", "mmap-fixed", mmap_fixed},
     {"mmap-fixed-wide", "MAP_FIXED replaces a page too many", "mmap-fixed", mmap_fixed_wide},
