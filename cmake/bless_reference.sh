@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot cow profile policies programs advise tour stress reports compare check_alarms report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise tour stress reports compare check_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -74,6 +74,9 @@ snapshot() {
   $zerotax snapshot --sweep usual --json "$1/snapshot_sweep.json" >"$1/snapshot_sweep.txt"
   $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
 }
+
+# On this kernel, and under emulators and in virtual machines: some ten minutes.
+contract() { $python tests/contract/environments.py "$1/contract"; }
 
 # Not beside the run as cow.json is: the page of a study has no such part.
 cow() {

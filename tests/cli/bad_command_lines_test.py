@@ -51,6 +51,11 @@ run check                                                     | check
 run --size 1MiB list                                          | list
 run --allocator glibc --size                                  | --size
 run --allocator --size 1MiB                                   | 1MiB
+contract --seconds 0                                          | --seconds
+contract --seconds -1                                         | --seconds
+contract --only dontned                                       | dontneed
+contract --json run.json/x                                    | run.json
+contract extra                                                | extra
 loop --ops 0                                                  | --ops
 loop --calls 0                                                | --ops
 loop --ops 1e3                                                | --ops

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace zerotax::contract {
+
+/// Who relies on a promise, and where: an allocator or a program, and a function, a file or a thread.
+struct Reliance {
+  std::string who;
+  std::string where;  ///< may be empty
+};
+
+/// One row of the suite.
+struct Promise {
+  std::string id;
+  std::string family;
+  std::string statement;
+  std::vector<Reliance> relied_on_by;
+};
+
+enum class Verdict : std::uint8_t { kKept, kBroken, kUnsupported, kNotTestable };
+/// "kept", "broken", "unsupported", "not testable here".
+const char* word_of(Verdict verdict);
+
+/// What was found where a promise is broken.
+struct Evidence {
+  std::uint64_t address = 0;
+  std::uint64_t offset = 0;  ///< of the first wrong byte in what was looked at
+  int expected = 0;          ///< the byte that should be there
+  std::string found;         ///< up to 16 bytes from there, in hexadecimal
+};
+
+/// The C program that shows a broken promise, and what came of it here.
+struct Reproducer {
+  std::string program;
+  std::string why_not_run;  ///< empty: it was compiled and run
+  int status = 0;           ///< exit status; 1: it shows it
+  std::string output;
+};
+
+struct Result {
+  Promise promise;
+  Verdict verdict = Verdict::kNotTestable;
+  std::string detail;  ///< a sentence; may be empty
+  std::string error;   ///< "ENOSYS", of what is unsupported
+  double seconds = 0;
+  std::optional<std::uint64_t> tries = {};  ///< of a race
+  std::optional<Evidence> evidence = {};    ///< where bytes were wrong
+  std::optional<Reproducer> reproducer = {};
+};
+
+/// Where the suite ran.
+struct System {
+  std::string name;     ///< "Linux"
+  std::string kernel;   ///< its release
+  std::string machine;  ///< "x86_64"
+  std::uint64_t page_bytes = 0;
+  std::uint64_t user_id = 0;
+};
+
+/// What the suite said, here or elsewhere.
+struct Results {
+  std::optional<System> system = {};  ///< nothing if it did not get so far
+  double race_seconds = 0;
+  std::vector<Result> results;
+  bool complete = false;  ///< each promise has a result
+};
+
+/// Every promise, in the suite's order. Throws MachineError if the suite is missing or does not run.
+std::vector<Promise> list_promises();
+
+/// Tests them one after the other, each in a process of its own, until `stop` answers true. `race_seconds`: the most
+/// that a race goes on. What is broken is compiled by $CC or cc, and run. Throws as list_promises.
+Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::function<bool()>& stop);
+
+/// What `zerotax-contract --json` printed where this command does not run; a last line that was cut off is left out.
+/// What is broken is not run here. Throws UsageError if the file is something else.
+Results read_results(const std::string& path);
+
+}  // namespace zerotax::contract

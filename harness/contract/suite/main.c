@@ -1,0 +1,242 @@
+// zerotax-contract: does this kernel, sandbox or emulator keep the promises that zeroing rests on? One static program
+// that needs no other file; each promise is tested in a child of its own, so that a crash or a hang is a result.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "contract/suite/kernel.h"
+#include "contract/suite/output.h"
+#include "contract/suite/suite.h"
+
+static const struct family kFamilies[] = {{"mapping", kMapPromises},
+                                          {"break", kBrkPromises},
+                                          {"mremap", kMremapPromises},
+                                          {"MADV_DONTNEED", kDontNeedPromises},
+                                          {"MADV_FREE", kFreePromises},
+                                          {"files in memory", kFilePromises},
+                                          {"populating", kPopulatePromises},
+                                          {"huge pages", kHugePromises},
+                                          {"moved and merged pages", kMovePromises},
+                                          {"fork", kForkPromises},
+                                          {"pagemap", kPagemapPromises},
+                                          {"userfaultfd", kUserfaultPromises},
+                                          {"limits", kLimitPromises},
+                                          {"races", kRacePromises}};
+enum { kFamilyCount = sizeof kFamilies / sizeof kFamilies[0], kMostOnly = 64 };
+
+struct options {
+  bool list, json;
+  double limit;  // seconds that a promise may take
+  const char* only[kMostOnly];
+  unsigned only_count;
+};
+
+// What a child is killed by when it goes wrong; what somebody else ended is no finding.
+static const char* signal_text(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV";
+    case SIGBUS:
+      return "SIGBUS";
+    case SIGILL:
+      return "SIGILL";
+    case SIGABRT:
+      return "SIGABRT";
+    case SIGFPE:
+      return "SIGFPE";
+    default:
+      return NULL;
+  }
+}
+
+static void judge_end(int status) {
+  if (report->verdict != kNotDone) return;
+  if (WIFSIGNALED(status)) {
+    const char* name = signal_text(WTERMSIG(status));
+    report->verdict = name != NULL ? kBroken : kNotTestable;
+    snprintf(report->detail, sizeof report->detail,
+             name != NULL ? "killed by %s in: %s" : "killed from outside (%s) in: %s",
+             name != NULL ? name : "out of memory?", report->last_step);
+    return;
+  }
+  report->verdict = kNotTestable;
+  snprintf(report->detail, sizeof report->detail, "the test ended without a verdict, with status %d",
+           WEXITSTATUS(status));
+}
+
+// It is empty as soon as the kernel is done with the processes that were in it.
+static void remove_cgroup(void) {
+  for (int tries = 0; report->cgroup[0] != 0 && rmdir(report->cgroup) != 0 && errno == EBUSY && tries < 200; ++tries) {
+    usleep(5000);
+  }
+}
+
+// In a child, in a process group of its own, so that its children can be ended with it.
+static void run(const struct promise* promise, double limit) {
+  memset(report, 0, sizeof *report);
+  report->expected = -1;
+  fflush(stdout);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) {
+    report->verdict = kNotTestable;
+    snprintf(report->detail, sizeof report->detail, "fork failed: %s", error_name(errno));
+    return;
+  }
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    setpgid(0, 0);
+    promise->test();
+    kept("%s", "");
+  }
+  const double end = now() + limit;
+  int status = 0;
+  pid_t ended = 0;
+  for (unsigned wait_us = 50; (ended = waitpid(pid, &status, WNOHANG)) == 0;) {
+    if (now() > end) break;
+    usleep(wait_us);
+    if (wait_us < 5000) wait_us *= 2;
+  }
+  // Children of its own, too.
+  kill(-pid, SIGKILL);
+  if (ended != 0) {
+    judge_end(status);
+  } else {
+    waitpid(pid, &status, 0);
+    if (report->verdict == kNotDone) {
+      report->verdict = kBroken;
+      snprintf(report->detail, sizeof report->detail, "no end within %g s; it hangs in: %s", limit, report->last_step);
+    }
+  }
+  remove_cgroup();
+}
+
+static bool wanted(const struct options* options, const char* id) {
+  for (unsigned i = 0; i < options->only_count; ++i) {
+    if (strcmp(options->only[i], id) == 0) return true;
+  }
+  return options->only_count == 0;
+}
+
+static bool known(const char* id) {
+  for (unsigned i = 0; i < kFamilyCount; ++i) {
+    for (const struct promise* each = kFamilies[i].promises; each->id != NULL; ++each) {
+      if (strcmp(each->id, id) == 0) return true;
+    }
+  }
+  return false;
+}
+
+static unsigned count_wanted(const struct options* options) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < kFamilyCount; ++i) {
+    for (const struct promise* each = kFamilies[i].promises; each->id != NULL; ++each)
+      count += wanted(options, each->id);
+  }
+  return count;
+}
+
+static int usage(const char* problem, const char* word) {
+  fprintf(stderr, "zerotax-contract: %s '%s'\n", problem, word);
+  return 2;
+}
+
+static const char kHelp[] =
+    "zerotax-contract: which promises of the kernel that zeroing rests on are kept here\n\n"
+    "  --list         names the promises, and tests none\n"
+    "  --only ID      tests this one; may be repeated\n"
+    "  --seconds S    the most that a race goes on, 10 by default; at most 10,000 tries\n"
+    "  --limit S      the most that a promise may take, 60 by default; what takes longer hangs\n"
+    "  --json         a JSON object a line: of the system, and then of each promise\n"
+    "Exit status: 0 none is broken, 1 one is, 2 unusable arguments.\n";
+
+// -1: go on.
+static int read_options(int count, char** words, struct options* options) {
+  for (int i = 1; i < count; ++i) {
+    const char* word = words[i];
+    if (strcmp(word, "--list") == 0) {
+      options->list = true;
+      continue;
+    }
+    if (strcmp(word, "--json") == 0) {
+      options->json = true;
+      continue;
+    }
+    if (strcmp(word, "--help") == 0) {
+      fputs(kHelp, stdout);
+      return 0;
+    }
+    const bool only = strcmp(word, "--only") == 0;
+    const bool seconds = strcmp(word, "--seconds") == 0;
+    const bool limit = strcmp(word, "--limit") == 0;
+    bool lie = false;
+#ifdef ZEROTAX_CONTRACT_LIES
+    lie = strcmp(word, "--lie") == 0;
+    if (strcmp(word, "--lies") == 0) {
+      list_lies();
+      return 0;
+    }
+#endif
+    if (!only && !seconds && !limit && !lie) return usage("unknown argument; try --help:", word);
+    if (++i == count) return usage("nothing follows", word);
+    char* rest = words[i];
+    if (only) {
+      if (!known(words[i])) return usage("unknown promise; --list names them:", words[i]);
+      if (options->only_count == kMostOnly) return usage("too many --only:", words[i]);
+      options->only[options->only_count++] = words[i];
+    } else if (seconds || limit) {
+      const double value = strtod(words[i], &rest);
+      if (rest == words[i] || *rest != 0 || !(value > 0) || value > 86400) {
+        return usage(seconds ? "--seconds takes a number above 0 and at most 86400, not"
+                             : "--limit takes a number above 0 and at most 86400, not",
+                     words[i]);
+      }
+      *(seconds ? &race_seconds : &options->limit) = value;
+    }
+#ifdef ZEROTAX_CONTRACT_LIES
+    if (lie && !choose_lie(words[i])) return usage("unknown lie", words[i]);
+#endif
+  }
+  return -1;
+}
+
+int main(int count, char** words) {
+  struct options options = {.limit = 60};
+  const int status = read_options(count, words, &options);
+  if (status >= 0) return status;
+  page = (size_t)sysconf(_SC_PAGESIZE);
+  report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (report == MAP_FAILED) {
+    fprintf(stderr, "zerotax-contract: no shared memory: %s\n", error_name(errno));
+    return 3;
+  }
+  signal(SIGPIPE, SIG_IGN);
+#ifdef ZEROTAX_CONTRACT_LIES
+  lie_at_start();
+#endif
+  if (options.json && !options.list) print_head(count_wanted(&options));
+  unsigned counts[5] = {0};
+  for (unsigned i = 0; i < kFamilyCount; ++i) {
+    for (const struct promise* each = kFamilies[i].promises; each->id != NULL; ++each) {
+      if (!wanted(&options, each->id)) continue;
+      if (!options.list) {
+        const double begin = now();
+        run(each, options.limit + race_seconds);
+        report->seconds = now() - begin;
+        ++counts[report->verdict];
+      }
+      (options.json ? print_json : print_line)(kFamilies[i].name, each, options.list ? NULL : report);
+      fflush(stdout);
+    }
+  }
+  if (!options.list && !options.json) print_summary(counts);
+  return counts[kBroken] > 0 ? 1 : 0;
+}

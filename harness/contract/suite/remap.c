@@ -1,0 +1,65 @@
+// What mremap promises.
+#define _GNU_SOURCE
+#include <sys/mman.h>
+
+#include "contract/suite/abi.h"
+#include "contract/suite/suite.h"
+
+static unsigned char* resize(unsigned char* p, size_t from, size_t to, int flags) {
+  void* now_at = k_mremap(p, from * page, to * page, flags, NULL);
+  supported(now_at != MAP_FAILED, "mremap");
+  return now_at;
+}
+
+// In place, and by moving: a mapping behind it leaves no room.
+static void grown(void) {
+  unsigned char* p = map_pages(64);
+  need(k_munmap(p + 8 * page, 56 * page) == 0, "munmap");
+  fill(p, 8 * page, kPattern);
+  p = resize(p, 8, 32, MREMAP_MAYMOVE);
+  expect(p + 8 * page, 24 * page, 0, "in the part by which a mapping grew");
+  begin_program();
+  unsigned char* full = map_pages(64);
+  fill(full, 64 * page, kPattern);
+  need(k_munmap(full + 9 * page, page) == 0, "munmap");
+  unsigned char* moved = resize(full, 8, 64, MREMAP_MAYMOVE);
+  expect(moved + 8 * page, 56 * page, 0, "in the part by which a mapping grew, elsewhere");
+}
+
+static void kept_bytes(void) {
+  unsigned char* p = map_pages(64);
+  fill(p, 64 * page, kPattern);
+  unsigned char* moved = resize(p, 16, 96, MREMAP_MAYMOVE);
+  expect(moved, 16 * page, kPattern, "in a mapping that was moved");
+  expect(p + 16 * page, 48 * page, kPattern, "behind a mapping that was moved");
+}
+
+static void regrown(void) {
+  unsigned char* p = map_pages(32);
+  fill(p, 32 * page, kPattern);
+  p = resize(p, 32, 8, 0);
+  p = resize(p, 8, 32, MREMAP_MAYMOVE);
+  expect(p, 8 * page, kPattern, "in the part of a mapping that stayed");
+  expect(p + 8 * page, 24 * page, 0, "in the part of a mapping that was cut off and came back");
+}
+
+static void left_behind(void) {
+  unsigned char* p = map_pages(16);
+  unsigned char* target = map_pages(16);
+  fill(p, 16 * page, kPattern);
+  void* moved = k_mremap(p, 16 * page, 16 * page, MREMAP_MAYMOVE | MREMAP_FIXED | kRemapDontUnmap, target);
+  supported(moved != MAP_FAILED, "mremap with MREMAP_DONTUNMAP");
+  expect(moved, 16 * page, kPattern, "in pages that were moved");
+  expect(p, 16 * page, 0, "where pages were moved away from");
+}
+
+const struct promise kMremapPromises[] = {
+    {"mremap-grown", "The part by which mremap lengthens a mapping reads as zeros.",
+     "largecache: pages.cc, LengthenMapping and MovePages; glibc: mremap_chunk", grown},
+    {"mremap-keeps", "mremap keeps the content that it moves, and what lies beside it.",
+     "glibc: realloc of an mmapped chunk; largecache: resize.cc", kept_bytes},
+    {"mremap-regrown", "A part of a mapping that mremap cut off and brought back reads as zeros.",
+     "largecache: resize.cc, a block that shrinks and grows", regrown},
+    {"mremap-dontunmap", "Where MREMAP_DONTUNMAP moved pages away from, the old mapping reads as zeros.",
+     "garbage collectors that move pages under userfaultfd (Android's ART)", left_behind},
+    {0, 0, 0, 0}};

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/strict_json.h"
+#include "contract/promise.h"
+#include "core/allocators.h"
+#include "core/output_file.h"
+#include "core/program_launch.h"
+#include "core/progress.h"
+#include "core/temporary_folder.h"
+#include "os/child.h"
+#include "os/input_file.h"
+
+namespace zerotax::contract {
+namespace {
+
+/// What one promise may take beside its race; the suite's own limit, which is less, says where it hangs.
+constexpr double kLimitS = 60;
+
+std::string suite_program() {
+  // For tests: a build of the suite that lies.
+  const char* other = std::getenv("ZEROTAX_CONTRACT_SUITE");
+  std::string program = other != nullptr ? other : probe_folder() + "/zerotax-contract";
+  if (::access(program.c_str(), X_OK) != 0) {
+    throw MachineError(fmt::format("{} is missing: this build had no static C library", program),
+                       "build it with ./run build");
+  }
+  return program;
+}
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+ChildCommand suite_command(std::vector<std::string> words, double seconds) {
+  ChildCommand command;
+  command.program = suite_program();
+  command.arguments = std::move(words);
+  command.capture = true;
+  command.timeout = milliseconds(seconds);
+  if (const char* lie = std::getenv("ZEROTAX_CONTRACT_LIE")) {
+    command.arguments.insert(command.arguments.end(), {"--lie", lie});
+  }
+  return command;
+}
+
+std::vector<Reliance> reliances(const std::string& text) {
+  std::vector<Reliance> all;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find("; ", at), text.size());
+    const std::string one = text.substr(at, end - at);
+    const std::size_t colon = one.find(": ");
+    all.push_back(colon == std::string::npos ? Reliance{one, ""}
+                                             : Reliance{one.substr(0, colon), one.substr(colon + 2)});
+    at = end + 2;
+  }
+  return all;
+}
+
+Promise promise_of(const Json& line) {
+  return {line.at("id"), line.at("family"), line.at("statement"), reliances(line.at("relied_on_by"))};
+}
+
+Verdict verdict_of(const std::string& word) {
+  for (const Verdict verdict : {Verdict::kKept, Verdict::kBroken, Verdict::kUnsupported}) {
+    if (word == word_of(verdict)) return verdict;
+  }
+  return Verdict::kNotTestable;
+}
+
+Reproducer reproduce(const std::string& program, const std::function<bool()>& stop) {
+  Reproducer made;
+  made.program = program;
+  const TemporaryFolder folder("contract");
+  write_file(folder.file("shows.c"), program);
+  const char* chosen = std::getenv("CC");
+  ChildCommand command;
+  try {
+    command.program = resolve_program(chosen != nullptr ? chosen : "cc");
+  } catch (const UsageError& error) {
+    made.why_not_run = std::string("there is no compiler: ") + error.what();
+    return made;
+  }
+  command.arguments = {"-O1", "-pthread", "-o", folder.file("shows"), folder.file("shows.c")};
+  command.capture = true;
+  const ChildResult compiled = run_child(command, stop);
+  if (compiled.end != ChildResult::End::kExited || compiled.code != 0) {
+    made.why_not_run = "the compiler refused it: " + compiled.errors.substr(0, compiled.errors.find('\n'));
+    return made;
+  }
+  command.program = folder.file("shows");
+  command.arguments = {};
+  const ChildResult ran = run_child(command, stop);
+  if (ran.end != ChildResult::End::kExited) {
+    made.why_not_run = ran.end == ChildResult::End::kSignalled ? "it was killed by " + signal_name(ran.code)
+                                                               : "it did not end within 30 s";
+    return made;
+  }
+  made.status = ran.code;
+  made.output = ran.output;
+  return made;
+}
+
+System system_of(const Json& head) {
+  return {head.at("system"), head.at("kernel"), head.at("machine"), head.at("page_bytes"), head.at("user_id")};
+}
+
+/// A line of the suite's; what is broken comes with a program that was not run.
+Result result_of(const Promise& promise, const Json& line) {
+  Result result;
+  result.promise = promise;
+  result.verdict = verdict_of(line.at("verdict"));
+  result.detail = line.at("detail");
+  result.error = text_field(line, "error", "");
+  result.seconds = line.at("seconds");
+  if (line.contains("tries")) result.tries = line.at("tries").get<std::uint64_t>();
+  if (line.contains("found")) {
+    result.evidence = Evidence{line.at("address"), line.at("offset"), line.at("expected"), line.at("found")};
+  }
+  if (result.verdict == Verdict::kBroken) {
+    result.reproducer = Reproducer{line.at("program"), "the promise was tested elsewhere: run it there", 0, ""};
+  }
+  return result;
+}
+
+/// Its lines, each an object; the last one may be cut off.
+std::vector<Json> lines_of(const std::string& text) {
+  std::vector<Json> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string::npos) break;
+    lines.push_back(parse_strict_json(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return lines;
+}
+
+Result result_of(const Promise& promise, const ChildResult& child, Results& all, const std::function<bool()>& stop) {
+  Result result;
+  result.promise = promise;
+  const bool ended = child.end == ChildResult::End::kExited && (child.code == 0 || child.code == 1);
+  const std::vector<Json> lines = ended ? lines_of(child.output) : std::vector<Json>();
+  if (lines.size() != 2) {
+    result.detail = "the suite ended without a verdict";
+    return result;
+  }
+  all.system = system_of(lines[0]);
+  result = result_of(promise, lines[1]);
+  if (result.verdict == Verdict::kBroken) result.reproducer = reproduce(lines[1].at("program"), stop);
+  return result;
+}
+
+}  // namespace
+
+const char* word_of(Verdict verdict) {
+  constexpr const char* kWords[] = {"kept", "broken", "unsupported", "not testable here"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
+
+std::vector<Promise> list_promises() {
+  const ChildResult child = run_child(suite_command({"--list", "--json"}, kLimitS), {});
+  if (child.end != ChildResult::End::kExited || child.code != 0) {
+    throw MachineError(fmt::format("{} does not run", suite_program()), "build it for this machine");
+  }
+  std::vector<Promise> all;
+  for (std::size_t at = 0; at < child.output.size();) {
+    const std::size_t end = std::min(child.output.find('\n', at), child.output.size());
+    all.push_back(promise_of(parse_strict_json(child.output.substr(at, end - at))));
+    at = end + 1;
+  }
+  return all;
+}
+
+Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::function<bool()>& stop) {
+  Results all;
+  all.race_seconds = race_seconds;
+  // A promise without a race takes some milliseconds.
+  const auto weight = [&](const Promise& promise) { return promise.family == "races" ? race_seconds : 0.02; };
+  double total = 0;
+  for (const Promise& promise : promises) total += weight(promise);
+  Progress progress("testing promises", promises.size(), total);
+  for (const Promise& promise : promises) {
+    progress.show(promise.id);
+    const std::vector<std::string> words{"--json", "--only", promise.id, "--seconds", fmt::format("{}", race_seconds)};
+    const ChildResult child = run_child(suite_command(words, 2 * kLimitS + race_seconds), stop);
+    if (stop()) return all;
+    all.results.push_back(result_of(promise, child, all, stop));
+    progress.advance(weight(promise));
+  }
+  all.complete = true;
+  return all;
+}
+
+Results read_results(const std::string& path) {
+  const UsageError foreign(fmt::format("'{}' is not what zerotax-contract --json prints", path),
+                           "run zerotax-contract --json there, and give the file with what it printed");
+  try {
+    const std::vector<Json> lines = lines_of(read_input_file(path));
+    if (lines.empty() || text_field(lines[0], "suite", "") != "zerotax-contract/1") throw foreign;
+    Results all;
+    all.system = system_of(lines[0]);
+    all.race_seconds = lines[0].at("race_seconds");
+    for (std::size_t i = 1; i < lines.size(); ++i) all.results.push_back(result_of(promise_of(lines[i]), lines[i]));
+    all.complete = all.results.size() == lines[0].at("promises").get<std::size_t>();
+    return all;
+  } catch (const Json::exception&) {
+    throw foreign;
+  } catch (const JsonTextError&) {
+    throw foreign;
+  }
+}
+
+}  // namespace zerotax::contract

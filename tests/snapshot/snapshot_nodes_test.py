@@ -1,0 +1,29 @@
+"""Where the pages of a snapshot lie on a machine with two NUMA nodes: Debian's kernel in a virtual machine (numa=fake=2)."""
+
+import json
+
+import pytest
+from conftest import BUILD, check_schema
+from virtual_machine import run_or_skip
+
+BIN = BUILD / "bin"
+pytestmark = pytest.mark.skipif(not (BIN / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
+
+
+def test_the_pages_lie_where_the_placement_says():
+    text = run_or_skip(
+        "x86_64",
+        "/zerotax/bin/zerotax snapshot --sweep placement=same,apart,interleaved --size 8MiB --writers 1 --rounds 1 "
+        "--alternative fork --timeout 300 --json /tmp/s.json >/dev/null\necho json-begins; cat /tmp/s.json; echo json-ends\n",
+        {"/zerotax/bin/zerotax": BIN / "zerotax", "/zerotax/bin/fork-snapshot": BIN / "fork-snapshot"}, boot="numa=fake=2",
+        memory="2G", timeout=900)
+    document = json.loads(text.split("json-begins\n")[1].split("json-ends")[0])
+    check_schema(document, "snapshot_sweep")
+    assert document["axes"]["placement"] == ["same", "apart", "interleaved"]
+    rows = {row["placement"]: row for row in document["rows"] if row["alternative"] == "fork"}
+    assert {row["status"] for row in rows.values()} == {"ok"}, [row["reason"] for row in rows.values()]
+    placed = {name: row["placed"] for name, row in rows.items()}
+    assert placed["same"] == {"array": {"first": 1, "second": 0}, "destination": {"first": 1, "second": 0}}
+    assert placed["apart"] == {"array": {"first": 1, "second": 0}, "destination": {"first": 0, "second": 1}}
+    for shares in placed["interleaved"].values():
+        assert shares["first"] == pytest.approx(0.5, abs=0.02) and shares["first"] + shares["second"] == 1

@@ -1,0 +1,198 @@
+"""A virtual machine: Debian's kernel under QEMU, whose only files are ours. It runs one shell script, and ends."""
+
+from __future__ import annotations
+
+import io
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+
+import pytest
+
+# By the machine's name: Debian's name of the architecture, its kernel, QEMU's program, and how it is started.
+KINDS = {
+    "x86_64": ("amd64", "linux-image-cloud-amd64", "qemu-system-x86_64", ["-machine", "pc", "-cpu", "max"], "ttyS0"),
+    "aarch64": ("arm64", "linux-image-cloud-arm64", "qemu-system-aarch64", ["-machine", "virt", "-cpu", "max"], "ttyAMA0"),
+}
+KERNELS = pathlib.Path(os.environ.get("ZEROTAX_TEST_KERNELS") or
+                       pathlib.Path(os.environ.get("ZEROTAX_BUILD", "build")) / "tests" / "kernels")
+BEGIN, END = "zerotax-test-output-begins", "zerotax-test-output-ends"
+INIT = f"""#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev /tmp /run /dev/shm
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t sysfs sysfs /sys
+/bin/busybox mount -t devtmpfs devtmpfs /dev
+/bin/busybox mkdir -p /dev/shm
+for folder in /tmp /run /dev/shm; do /bin/busybox mount -t tmpfs tmpfs $folder; done
+/bin/busybox --install -s /bin
+export PATH=/bin HOME=/tmp
+stty -onlcr 2>/dev/null
+echo {BEGIN}
+sh /script 2>&1
+echo "status $?"
+echo {END}
+poweroff -f
+"""
+
+
+class Missing(Exception):
+    """A machine of this kind cannot be started here; the text says why."""
+
+
+def _apt(folder: pathlib.Path, architecture: str) -> list[str]:
+    """apt-get's words for packages of another architecture, with lists of its own, which need no right."""
+    native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+    if architecture == native:
+        return ["apt-get", "-q"]
+    options = ["apt-get", "-q", "-o", f"APT::Architecture={architecture}", "-o", f"APT::Architectures={architecture}",
+               "-o", f"Dir::State::Lists={folder}/lists", "-o", f"Dir::Cache={folder}/cache",
+               "-o", "Dir::State::status=/dev/null"]
+    (folder / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+    (folder / "cache").mkdir(exist_ok=True)
+    subprocess.run([*options, "update"], capture_output=True, check=True, timeout=300)
+    return options
+
+
+def kernel(machine: str) -> pathlib.Path:
+    """The folder of Debian's kernel and its modules; fetched once. Raises Missing."""
+    architecture, package, *_ = KINDS[machine]
+    folder = KERNELS / architecture
+    if list(folder.glob("boot/vmlinuz-*")):
+        return folder
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        raise Missing("a kernel to start is fetched with Debian's apt-get")
+    KERNELS.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=KERNELS) as made:
+            made = pathlib.Path(made)
+            made.chmod(0o777)  # apt-get writes as a user of its own
+            apt = _apt(made, architecture)
+            cache = [word.replace("apt-get", "apt-cache") for word in apt if word != "-q"]
+            depends = subprocess.run([*cache, "depends", package], capture_output=True, text=True, check=True).stdout
+            name = re.search(r"Depends: (linux-image-\S+)", depends).group(1)
+            subprocess.run([*apt, "download", name], cwd=made, capture_output=True, check=True, timeout=600)
+            [archive] = made.glob("linux-image-*.deb")
+            subprocess.run(["dpkg-deb", "-x", archive, made / "x"], check=True, timeout=300)
+            (made / "x").rename(folder)
+    except (subprocess.SubprocessError, AttributeError, ValueError, OSError) as failure:
+        raise Missing(f"Debian's kernel cannot be fetched: {failure}") from failure
+    return folder
+
+
+def modules(machine: str, *names: str) -> list[pathlib.Path]:
+    """The files of these modules of the kernel and of what they need, in the order of loading. A module that the kernel
+    has built in has none."""
+    [tree] = (kernel(machine) / "lib" / "modules").iterdir()
+    files = {path.name.split(".ko")[0].replace("-", "_"): path for path in tree.rglob("*.ko*")}
+    found: list[pathlib.Path] = []
+
+    def add(name: str) -> None:
+        path = files.get(name.replace("-", "_"))
+        if path is None or path in found:
+            return
+        told = re.search(rb"\0depends=([^\0]*)\0", b"\0" + path.read_bytes())
+        for needed in told.group(1).decode().split(",") if told else []:
+            add(needed)
+        found.append(path)
+
+    for name in names:
+        add(name)
+    return found
+
+
+def libraries(program: pathlib.Path) -> set[pathlib.Path]:
+    """The shared libraries that it needs, the dynamic linker among them."""
+    told = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
+    return {pathlib.Path(path) for path in re.findall(r"(/\S+)", told)}
+
+
+def _archive(files: dict[str, tuple[bytes, int]]) -> bytes:
+    """An archive of the kernel's kind (cpio, newc) of these files: name to content and mode."""
+    folders = {str(parent) for name in files for parent in pathlib.PurePosixPath(name).parents} - {"."}
+    entries = [(name, b"", stat.S_IFDIR | 0o755) for name in sorted(folders)]
+    entries += [(name, content, stat.S_IFREG | mode) for name, (content, mode) in files.items()]
+    out = io.BytesIO()
+
+    def pad() -> None:
+        out.write(b"\0" * (-out.tell() % 4))
+
+    for number, (name, content, mode) in enumerate([*entries, ("TRAILER!!!", b"", 0)], 1):
+        fields = [number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0]
+        out.write(b"070701" + "".join(f"{field:08X}" for field in fields).encode() + name.encode() + b"\0")
+        pad()
+        out.write(content)
+        pad()
+    return out.getvalue()
+
+
+def run(machine: str, script: str, programs: dict[str, pathlib.Path], *, boot: str = "", memory: str = "1G", cpus: int = 2,
+        load: tuple[str, ...] = (), timeout: float = 600) -> str:
+    """What a shell script printed that ran alone in the machine, as root, with these programs (by their path in it, with the
+    libraries that they need) and modules of the kernel. `boot`: words of the kernel's command line. Raises Missing, and
+    AssertionError if the machine did not get to its end."""
+    _, _, emulator, how, console = KINDS[machine]
+    if shutil.which(emulator) is None:
+        raise Missing(f"{emulator} is missing")
+    busybox = pathlib.Path("/bin/busybox")
+    if machine != os.uname().machine:
+        busybox = KERNELS / KINDS[machine][0] / "busybox"
+        if not busybox.exists():
+            fetch_busybox(machine)
+    if not busybox.exists():
+        raise Missing("busybox is missing: install busybox-static")
+    files = {"init": (INIT.encode(), 0o755), "bin/busybox": (busybox.read_bytes(), 0o755)}
+    loads = ""
+    for path in modules(machine, *load):
+        files[f"modules/{path.name}"] = (path.read_bytes(), 0o644)
+        loads += f"insmod /modules/{path.name}\n"
+    files["script"] = ((loads + script).encode(), 0o755)
+    for name, path in programs.items():
+        files[name.lstrip("/")] = (path.read_bytes(), path.stat().st_mode & 0o777)
+        for library in libraries(path):
+            files[str(library).lstrip("/")] = (library.read_bytes(), 0o755)
+    [image] = (kernel(machine) / "boot").glob("vmlinuz-*")
+    with tempfile.TemporaryDirectory() as folder:
+        archive = pathlib.Path(folder, "files.cpio")
+        archive.write_bytes(_archive(files))
+        try:
+            done = subprocess.run(
+                [emulator, *how, "-accel", "kvm", "-accel", "tcg", "-m", memory, "-smp", str(cpus), "-nographic", "-no-reboot",
+                 "-nic", "none", "-kernel", image, "-initrd", archive, "-append",
+                 f"console={console} panic=-1 quiet {boot}"], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout,
+                check=False)
+        except subprocess.TimeoutExpired as expired:
+            tail = (expired.stdout or b"")[-2000:].decode(errors="replace")
+            raise AssertionError(f"the virtual machine did not end within {timeout:g} s: {tail}") from expired
+    text = done.stdout.decode(errors="replace").replace("\r\n", "\n")
+    begin, end = text.find(BEGIN + "\n"), text.find(END)
+    assert begin >= 0 and end > begin, text[-4000:] + done.stderr.decode(errors="replace")[-2000:]
+    return text[begin + len(BEGIN) + 1:end]
+
+
+def fetch_busybox(machine: str) -> None:
+    """A shell of another architecture, beside its kernel. Raises Missing."""
+    architecture = KINDS[machine][0]
+    kernel(machine)
+    try:
+        with tempfile.TemporaryDirectory(dir=KERNELS) as made:
+            made = pathlib.Path(made)
+            made.chmod(0o777)
+            subprocess.run([*_apt(made, architecture), "download", "busybox-static"], cwd=made, capture_output=True, check=True,
+                           timeout=600)
+            [archive] = made.glob("busybox-static_*.deb")
+            subprocess.run(["dpkg-deb", "-x", archive, made / "x"], check=True, timeout=300)
+            shutil.copy(made / "x" / "bin" / "busybox", KERNELS / architecture / "busybox")
+    except (subprocess.SubprocessError, ValueError, OSError) as failure:
+        raise Missing(f"Debian's busybox cannot be fetched: {failure}") from failure
+
+
+def run_or_skip(*arguments, **how) -> str:
+    """As run(); where it cannot be started, the test is skipped with the reason."""
+    try:
+        return run(*arguments, **how)
+    except Missing as missing:
+        pytest.skip(str(missing))
