@@ -183,7 +183,7 @@ def in_machine(machine: str, program: pathlib.Path, seconds: float) -> str:
     """The suite in a virtual machine with Debian's kernel and two NUMA nodes."""
     try:
         text = virtual_machine.run(machine, SCRIPT.format(words=" ".join(words(seconds))), {"/zerotax-contract": program},
-                                   boot="numa=fake=2", load=("zram",), timeout=1500)
+                                   nodes=2, load=("lzo-rle", "zram"), timeout=1500)
     except virtual_machine.Missing as missing:
         raise Missing(str(missing)) from missing
     text, _, after = text.split("zerotax-suite-begins\n")[1].partition("zerotax-suite-ends\n")
@@ -197,7 +197,7 @@ def debian(seconds: float) -> str:
     return in_machine("x86_64", SUITE, seconds)
 
 
-@place("debian-6.1-aarch64", "Debian's kernel 6.1 in QEMU, aarch64, swap, KSM, cgroup 2")
+@place("debian-6.1-aarch64", "Debian's kernel 6.1 in QEMU, aarch64, two NUMA nodes, swap, KSM, cgroup 2")
 def debian_aarch64(seconds: float) -> str:
     with built("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu") as program:
         return in_machine("aarch64", program, seconds)

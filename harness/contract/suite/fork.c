@@ -60,7 +60,7 @@ const struct promise kForkPromises[] = {
     {"fork-child-write", "What a child writes to private memory is not seen by the parent.",
      "every program that forks; zerotax: docs/cow.md", child_write},
     {"fork-parent-write", "What the parent writes to private memory is not seen by a child.",
-     "Redis: BGSAVE; zerotax: fork_snapshot", parent_write},
+     "Redis: BGSAVE; zerotax: cases/fork_snapshot", parent_write},
     {"fork-untouched", "Pages that nobody wrote are zero in a child, and its writes to them are its own.",
      "largecache: blocks that are zero stay so in a child", untouched},
     {"fork-fresh", "A fresh mapping of a child reads as zeros.", "every allocator, in a child", child_fresh},

@@ -145,17 +145,18 @@ static void medium_discarded(void) {
 
 const struct promise kHugePromises[] = {
     {"thp-fresh", "Where huge pages are asked for, memory that nobody wrote reads as zeros.",
-     "mimalloc: arenas with MADV_HUGEPAGE; numpy: arrays of 4 MiB and more", fresh},
+     "mimalloc: unix_mmap; numpy: indicate_hugepages, arrays of 4 MiB and more", fresh},
     {"thp-collapse", "Pages that become a huge page keep their bytes, and those that nobody wrote are zero.",
-     "everybody, by khugepaged; tcmalloc: MADV_COLLAPSE", collapsed},
-    {"thp-dontneed", "MADV_DONTNEED of a huge page gives zeros.", ".NET: decommit; jemalloc: hpa", discarded},
+     "everybody, by khugepaged; tcmalloc: SystemAllocator::Collapse; jemalloc: pages_collapse", collapsed},
+    {"thp-dontneed", "MADV_DONTNEED of a huge page gives zeros.",
+     "jemalloc: pages_purge_forced; Go: scavenged spans, since 1.26", discarded},
     {"thp-dontneed-part", "MADV_DONTNEED of a part of a huge page gives zeros there, and changes no other byte.",
-     "Go: scavenger; tcmalloc: subrelease; jemalloc: hpa", discarded_in_part},
+     "Go: sysUnused; tcmalloc: SystemAllocator::Release; jemalloc: hpa_hooks_purge", discarded_in_part},
     {"thp-split", "A huge page that is split keeps its bytes.", "any munmap or mprotect of a part of it", split},
     {"thp-free-part", "MADV_FREE of a part of a huge page takes whole small pages of that part only.",
      "jemalloc: pages_purge_lazy", free_in_part},
     {"thp-fork", "A child's write to a part of a huge page changes nothing in the parent.", "Redis, with huge pages on",
      forked},
     {"mthp-dontneed-part", "MADV_DONTNEED of a part of a page of 64 KiB gives zeros there, and changes no other byte.",
-     "jemalloc and mimalloc: a purge of a few pages, where such pages are enabled", medium_discarded},
+     "jemalloc: pages_purge_forced; mimalloc: mi_arena_purge", medium_discarded},
     {0, 0, 0, 0}};

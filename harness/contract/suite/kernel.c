@@ -94,6 +94,8 @@ void* k_mmap(void* at, size_t bytes, int prot, int flags, int fd, off_t offset) 
   snprintf(where, sizeof where, "%s", place(at));
   char file[16];
   snprintf(file, sizeof file, fd < 0 ? "-1" : "fd");
+  snprintf(report->last_step, sizeof report->last_step, "mmap(%s, %zu, %s, %s, %s, %ld);", where, bytes,
+           protection(prot), mapping(flags), file, (long)offset);
   void* p = (void*)kernel(SYS_mmap, (long)at, (long)bytes, prot, flags, fd, offset);
   const int error = errno;
   if (p != MAP_FAILED) name_memory(p, bytes);
@@ -298,6 +300,10 @@ void in_child(void (*child)(void* data), void (*meanwhile)(void* data), void* da
   if (meanwhile == NULL) step("}");
   step("if (wait(&status) < 0 || status != 0) return 1;");
   if (report->verdict != kNotDone) _exit(1);
+  // By the kernel, for want of memory, or by somebody: that is no finding.
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+    not_testable("a forked child was killed from outside (out of memory?) in: %s", report->last_step);
+  }
   if (WIFSIGNALED(status)) broken("a forked child was killed by signal %d in: %s", WTERMSIG(status), report->last_step);
   need(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a forked child");
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include "contract/suite/abi.h"
 #include "contract/suite/suite.h"
@@ -89,16 +90,18 @@ static void mappings(void) {
   kept("after %zu mappings", i);
 }
 
-// More than any machine has. Without access it costs nothing; to be written, memory for it must be committed.
+// Four times what this machine has. Without access it costs nothing; to be written, memory for it must be committed.
 static void commit(void) {
-  const size_t bytes = (size_t)1 << (sizeof(size_t) == 8 ? 45 : 30);
+  struct sysinfo machine;
+  need(sysinfo(&machine) == 0, "sysinfo");
+  const size_t bytes = 4 * (machine.totalram + machine.totalswap) * machine.mem_unit / page * page;
   unsigned char* p = k_mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  need(p != MAP_FAILED, "mmap of 32 TiB without access");
+  need(p != MAP_FAILED, "mmap of four times the memory, without access");
   need(k_mprotect(p, 8 * page, kUsable) == 0, "mprotect");
   fill(p, 8 * page, kPattern);
   const bool refused = k_mprotect(p, bytes, kUsable) != 0;
   if (!refused) not_testable("any amount of memory is committed here (vm.overcommit_memory is 1?)");
-  expect_error(refused, ENOMEM, "ENOMEM", "mprotect of 32 TiB");
+  expect_error(refused, ENOMEM, "ENOMEM", "mprotect of four times the memory");
   expect(p, 8 * page, kPattern, "after an mprotect that failed");
   k_munmap(p, bytes);
   expect(map_pages(8), 8 * page, 0, "in a fresh mapping, after an mprotect that failed");
@@ -136,19 +139,19 @@ static void pressure(void) {
 
 const struct promise kLimitPromises[] = {
     {"enomem-mmap", "mmap beyond RLIMIT_AS fails with ENOMEM, and changes nothing.",
-     "every allocator; largecache: large.cc empties its cache and tries again", map},
+     "every allocator; largecache: large.cc, MapFresh empties the cache and tries again", map},
     {"enomem-mremap", "mremap beyond RLIMIT_AS fails with ENOMEM, and changes nothing.",
-     "glibc: realloc; largecache: resize.cc", lengthen},
+     "glibc: mremap_chunk; largecache: resize.cc", lengthen},
     {"enomem-brk", "brk beyond RLIMIT_AS leaves the break where it was.", "glibc: sysmalloc, which turns to mmap",
      heap},
     {"enomem-dontneed", "MADV_DONTNEED under RLIMIT_AS discards, or fails and says so.",
-     "hardened_malloc: memory_purge; largecache: PurgePages", discard},
+     "hardened_malloc: memory_purge; largecache: pages.cc, PurgePages", discard},
     {"enomem-mappings",
      "Where no mapping more is allowed, mprotect and munmap fail with ENOMEM and change nothing; "
      "MADV_DONTNEED still discards.",
-     "hardened_malloc: memset where a purge fails; OCaml: caml_plat_mem_unmap; largecache: UnmapPages", mappings},
+     "hardened_malloc: deallocate_pages; OCaml: caml_plat_mem_unmap; largecache: pages.cc, UnmapPages", mappings},
     {"enomem-commit", "Where memory cannot be committed, mprotect fails with ENOMEM, and changes nothing.",
-     "glibc: grow_heap; mimalloc: commit of reserved memory", commit},
+     "glibc: grow_heap; mimalloc: _mi_prim_commit", commit},
     {"cgroup-pressure", "Under the limit of a cgroup, the kernel takes no bytes but those that were given up.",
      "every program in a container; largecache: MADV_FREE under memory pressure", pressure},
     {0, 0, 0, 0}};

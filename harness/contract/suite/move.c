@@ -100,7 +100,7 @@ static void migrated(void) {
 
 const struct promise kMovePromises[] = {
     {"ksm-keeps", "Pages that KSM merges keep their bytes, and a write to one changes no other.",
-     "QEMU: memory of guests; systemd: MemoryKSM=", merged},
+     "QEMU: memory_try_enable_merging; systemd: MemoryKSM=", merged},
     {"numa-moves", "Pages that are moved to another NUMA node keep their bytes; those that nobody wrote stay zero.",
      "every program on a machine with several nodes, by automatic balancing", migrated},
     {0, 0, 0, 0}};

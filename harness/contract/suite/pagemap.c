@@ -178,7 +178,9 @@ static void soft_dirty(void) {
 
 const struct promise kPagemapPromises[] = {
     {"pagemap-written", "A page that was written is present or swapped in /proc/self/pagemap; others read as zeros.",
-     "zerotax: harness/os/pagemap.cc before Linux 6.7, populated_bytes and redundant_zeroed_bytes", entry_written},
+     "zerotax: harness/os/pagemap.cc before Linux 6.7, populated_bytes and redundant_zeroed_bytes; "
+     "CRIU: should_dump_page",
+     entry_written},
     {"pagemap-discarded", "A page that was discarded is neither present nor swapped in /proc/self/pagemap.",
      "zerotax: returned_bytes before Linux 6.7", entry_discarded},
     {"scan-written", "PAGEMAP_SCAN lists a page that was written as present or swapped, and never as the zero page.",
@@ -186,9 +188,9 @@ const struct promise kPagemapPromises[] = {
     {"scan-steps", "A walk of PAGEMAP_SCAN that stopped for lack of room goes on where it ended, and misses no page.",
      "largecache: pagemap.cc, NonZeroRuns (`walked`)", scan_in_steps},
     {"scan-discarded", "PAGEMAP_SCAN does not list pages that were discarded.",
-     "zerotax: returned_bytes; largecache: the policy adaptive, samples", scan_discarded},
+     "zerotax: returned_bytes; largecache: policies/adaptive.cc, TakeSample", scan_discarded},
     {"scan-protected", "With asynchronous write protection, PAGEMAP_SCAN lists each page that was written since.",
      "zerotax: harness/os/write_tracker.cc, inline stores", protected_write},
     {"soft-dirty", "A page that was written since soft-dirty bits were cleared is soft-dirty.",
-     "CRIU: incremental dumps", soft_dirty},
+     "CRIU: generate_iovs, incremental dumps", soft_dirty},
     {0, 0, 0, 0}};

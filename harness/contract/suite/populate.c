@@ -43,10 +43,14 @@ static void kept_again(void) {
 }
 
 const struct promise kPopulatePromises[] = {
-    {"populate-read", "MADV_POPULATE_READ brings in zeros, and changes no content.", "QEMU: preallocation", by_reading},
+    {"populate-read", "MADV_POPULATE_READ brings in zeros, and changes no content.",
+     "programs that bring in memory before they read it", by_reading},
     {"populate-write", "MADV_POPULATE_WRITE brings in zeros, and changes no content.",
-     "zerotax: harness/os/memory.cc, warm-up; QEMU: preallocation; Java: AlwaysPreTouch", by_writing},
+     "zerotax: recorder/src/ring.cc, populate; QEMU: qemu_prealloc_mem; Java: AlwaysPreTouch (JDK-8315923)",
+     by_writing},
     {"wipe-on-fork", "Memory with MADV_WIPEONFORK is zero in a child, and as it was in the parent.",
-     "largecache: pagemap.cc, the descriptor and ForkGeneration; OpenSSL, BoringSSL: random states", wiped},
+     "largecache: pagemap.cc, the descriptor and ForkGeneration; zerotax: harness/record/preload/process.cc; "
+     "BoringSSL: CRYPTO_get_fork_generation; Android's libc: arc4random",
+     wiped},
     {"keep-on-fork", "MADV_KEEPONFORK takes MADV_WIPEONFORK back.", "programs that reuse such memory", kept_again},
     {0, 0, 0, 0}};

@@ -225,7 +225,8 @@ const struct promise kRacePromises[] = {
     {"fault-race", "Two threads that first write to one page at once both find what they wrote, and zeros beside it.",
      "every program with threads", fault},
     {"fork-race", "A child's memory does not change while threads of the parent write, and they lose no write.",
-     "Redis: BGSAVE with threads; zerotax: fork_snapshot", forked},
+     "Redis: BGSAVE with threads; zerotax: cases/fork_snapshot", forked},
     {"free-race", "While one thread frees a page by MADV_FREE, a thread that writes to it finds no older content.",
-     "largecache: large.cc, OfferPages", freed},
+     "programs whose threads share such pages; largecache: large.cc, Recache, where no other thread has the block",
+     freed},
     {0, 0, 0, 0}};

@@ -55,11 +55,11 @@ static void left_behind(void) {
 
 const struct promise kMremapPromises[] = {
     {"mremap-grown", "The part by which mremap lengthens a mapping reads as zeros.",
-     "largecache: pages.cc, LengthenMapping and MovePages; glibc: mremap_chunk", grown},
+     "largecache: pages.cc, LengthenMapping and MovePages", grown},
     {"mremap-keeps", "mremap keeps the content that it moves, and what lies beside it.",
-     "glibc: realloc of an mmapped chunk; largecache: resize.cc", kept_bytes},
+     "glibc: mremap_chunk; hardened_malloc: memory_remap_fixed; largecache: resize.cc, MoveLonger", kept_bytes},
     {"mremap-regrown", "A part of a mapping that mremap cut off and brought back reads as zeros.",
-     "largecache: resize.cc, a block that shrinks and grows", regrown},
+     "largecache: resize.cc, Grow after Shorten, which cuts off by munmap", regrown},
     {"mremap-dontunmap", "Where MREMAP_DONTUNMAP moved pages away from, the old mapping reads as zeros.",
-     "garbage collectors that move pages under userfaultfd (Android's ART)", left_behind},
+     "Android's ART: mark_compact.cc, which moves pages under userfaultfd", left_behind},
     {0, 0, 0, 0}};

@@ -44,7 +44,7 @@ static void refused(void) {
 
 const struct promise kUserfaultPromises[] = {
     {"uffd-zeropage", "Pages that UFFDIO_ZEROPAGE brought in read as zeros.",
-     "QEMU: postcopy migration; Firecracker: snapshots", zeroed},
+     "QEMU: postcopy_place_page_zero; Firecracker: examples/uffd; CRIU: uffd_zero", zeroed},
     {"uffd-zeropage-there", "UFFDIO_ZEROPAGE of a page that is there fails with EEXIST, and changes nothing.",
-     "QEMU: postcopy migration", refused},
+     "CRIU: uffd_check_op_error, which goes on after EEXIST", refused},
     {0, 0, 0, 0}};

@@ -36,7 +36,7 @@ static long mappings(const struct call* c) {
 
 static long commits(const struct call* c) {
   const long result = truth(c);
-  if (c->number == SYS_mprotect && result == -1 && bytes_of(c) >> 29 != 0) {
+  if (c->number == SYS_mprotect && result == -1 && bytes_of(c) >> 28 != 0) {
     memset(address_of(c), 0, page);
     errno = ENOMEM;
   }
