@@ -15,8 +15,8 @@ def test_the_pages_lie_where_the_placement_says():
         "x86_64",
         "/zerotax/bin/zerotax snapshot --sweep placement=same,apart,interleaved --size 8MiB --writers 1 --rounds 1 "
         "--alternative fork --timeout 300 --json /tmp/s.json >/dev/null\necho json-begins; cat /tmp/s.json; echo json-ends\n",
-        {"/zerotax/bin/zerotax": BIN / "zerotax", "/zerotax/bin/fork-snapshot": BIN / "fork-snapshot"}, nodes=2,
-        memory_mib=2048, timeout=900)
+        {f"/zerotax/bin/{name}": BIN / name for name in ("zerotax", "fork-snapshot", "bench-glibc")}, nodes=2, memory_mib=2048,
+        timeout=900)
     document = json.loads(text.split("json-begins\n")[1].split("json-ends")[0])
     check_schema(document, "snapshot_sweep")
     assert document["axes"]["placement"] == ["same", "apart", "interleaved"]
