@@ -42,7 +42,7 @@ class Placement {
   std::vector<unsigned> nodes_;
 };
 
-/// Where pages lie: of at most a thousand pages of a range, evenly distributed, those that are in memory.
+/// Where the pages of a range lie that are in memory.
 struct PageNodes {
   std::uint64_t looked_at = 0;
   std::uint64_t on_first = 0;   ///< the first node
