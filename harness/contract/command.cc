@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <sstream>
 
 #include "base/nearest.h"
+#include "base/units.h"
 #include "cli/colour.h"
 #include "cli/exchange_options.h"
 #include "cli/subcommand.h"
 #include "contract/document.h"
+#include "contract/report.h"
 #include "core/interrupt.h"
 #include "core/output_paths.h"
 #include "core/results.h"
@@ -21,6 +24,7 @@ constexpr const char* kExamples =
     "  zerotax contract --only dontneed --only thp-dontneed --json contract.json\n"
     "  zerotax contract --seconds 1 --junit contract.xml\n"
     "  zerotax contract --read from-the-sandbox.jsonl\n"
+    "  zerotax contract --under qemu-x86_64-static --report qemu-report\n"
     "Exit status: 1 if a promise is broken.\n";
 
 struct Options {
@@ -28,6 +32,9 @@ struct Options {
   std::vector<std::string> only;
   double seconds = 10;
   std::string read;
+  std::string under;
+  std::string report;
+  std::string subject;
   ExchangeOptions exchange;
 };
 
@@ -46,17 +53,28 @@ std::vector<Promise> chosen(const Options& options) {
   return all;
 }
 
+std::string subject_of(const Options& options, const Results& all) {
+  if (!options.subject.empty()) return options.subject;
+  if (!options.under.empty()) return options.under;
+  return all.system ? fmt::format("{} {} ({})", all.system->name, all.system->kernel, all.system->machine)
+                    : "this kernel";
+}
+
 ExitStatus show(const Options& options, const Results& all, const Request& request) {
   const exchange::OutcomeList outcomes = contract_outcomes(all.results);
   options.exchange.write(outcomes, contract_json(all, request));
   if (!options.exchange.silent()) fmt::print("{}", contract_text(all.results, palette_for(stdout)));
   options.exchange.print_annotations(outcomes);
+  if (!options.report.empty()) {
+    const std::vector<std::string> written = write_reports(all, subject_of(options, all), options.report);
+    fmt::print(stderr, "{} in {}\n", format_counted(written.size(), "report"), options.report);
+  }
   return count(all.results, Verdict::kBroken) > 0 ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
 ExitStatus read(const Options& options) {
-  if (options.list || !options.only.empty()) {
-    throw UsageError("--read shows what was tested elsewhere", "leave out --list and --only");
+  if (options.list || !options.only.empty() || !options.under.empty()) {
+    throw UsageError("--read shows what was tested elsewhere", "leave out --list, --only and --under");
   }
   check_outputs(options.exchange.outputs(), {{"--read", options.read}});
   const Results all = read_results(options.read);
@@ -64,7 +82,16 @@ ExitStatus read(const Options& options) {
   return show(options, all, {Subcommand::command_line, utc_now(), options.read});
 }
 
+/// At blanks.
+std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
 ExitStatus run(const Options& options) {
+  if (!options.report.empty()) check_report_folder(options.report);
   if (!options.read.empty()) return read(options);
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds),
@@ -77,7 +104,7 @@ ExitStatus run(const Options& options) {
     return ExitStatus::kDone;
   }
   const Request request{Subcommand::command_line, utc_now()};
-  const Results all = test_promises(promises, options.seconds, stop_requested);
+  const Results all = test_promises(promises, options.seconds, split_words(options.under), stop_requested);
   if (!all.complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
   return show(options, all, request);
 }
@@ -100,6 +127,16 @@ const Subcommand command(
           .with_default();
       arguments.option("--read", options->read, "test nothing: show what zerotax-contract --json printed elsewhere")
           .path();
+      arguments
+          .option("--under", options->under,
+                  "start the tests by this command, such as an emulator, and run the programs that show a broken "
+                  "promise under it, too")
+          .shown_as("COMMAND");
+      arguments.option("--report", options->report, "write a bug report for each broken promise; must be new or empty")
+          .shown_as("FOLDER")
+          .path();
+      arguments.option("--subject", options->subject, "what the reports are about, such as 'QEMU 7.2, user mode'")
+          .shown_as("TEXT");
       options->exchange.add(arguments);
       return [options] { return run(*options); };
     });

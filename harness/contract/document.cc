@@ -1,6 +1,7 @@
 #include "contract/document.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -20,9 +21,10 @@ Json evidence_json(const Evidence& evidence) {
 Json reproducer_json(const Reproducer& made) {
   Json json;
   json["program"] = made.program;
-  json["status"] = made.why_not_run.empty() ? Json(made.status) : not_available(made.why_not_run);
-  json["shows_it"] = made.why_not_run.empty() ? Json(made.status == 1) : not_available(made.why_not_run);
-  json["output"] = made.output;
+  const Reproducer::Run& run = made.shown;
+  json["status"] = run.why_not.empty() ? Json(run.status) : not_available(run.why_not);
+  json["shows_it"] = run.why_not.empty() ? Json(run.status == 1) : not_available(run.why_not);
+  json["output"] = run.output;
   return json;
 }
 
@@ -81,6 +83,7 @@ Json contract_json(const Results& all, const Request& request) {
   json["environment"] = request.read.empty() ? describe_environment()
                                              : not_available(fmt::format("the tests ran elsewhere: {}", request.read));
   json["tested_on"] = all.system ? system_json(*all.system) : not_available("the suite did not run");
+  json["under"] = all.under.empty() ? Json(nullptr) : Json(fmt::format("{}", fmt::join(all.under, " ")));
   json["race_seconds"] = all.race_seconds;
   json["verdict"] = count(results, Verdict::kBroken) > 0 ? "broken" : "none broken";
   json["sentence"] = verdict_sentence(results);

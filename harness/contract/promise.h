@@ -38,10 +38,14 @@ struct Evidence {
 
 /// The C program that shows a broken promise, and what came of it here.
 struct Reproducer {
+  struct Run {
+    std::string why_not;  ///< empty: it was compiled and run
+    int status = 0;       ///< exit status; 1: it shows it
+    std::string output;
+  };
   std::string program;
-  std::string why_not_run;  ///< empty: it was compiled and run
-  int status = 0;           ///< exit status; 1: it shows it
-  std::string output;
+  Run shown;
+  Run control;  ///< on the kernel itself, where `shown` is under an emulator
 };
 
 struct Result {
@@ -68,6 +72,7 @@ struct System {
 struct Results {
   std::optional<System> system = {};  ///< nothing if it did not get so far
   double race_seconds = 0;
+  std::vector<std::string> under = {};  ///< the words of the command that the suite was started by
   std::vector<Result> results;
   bool complete = false;  ///< each promise has a result
 };
@@ -76,8 +81,10 @@ struct Results {
 std::vector<Promise> list_promises();
 
 /// Tests them one after the other, each in a process of its own, until `stop` answers true. `race_seconds`: the most
-/// that a race goes on. What is broken is compiled by $CC or cc, and run. Throws as list_promises.
-Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::function<bool()>& stop);
+/// that a race goes on; `under` starts the suite (an emulator, a sandbox), and is empty for this kernel. What is broken
+/// is compiled by $CC or cc, and run there, too. Throws as list_promises, and UsageError if `under` cannot be started.
+Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::vector<std::string>& under,
+                      const std::function<bool()>& stop);
 
 /// What `zerotax-contract --json` printed where this command does not run; a last line that was cut off is left out.
 /// What is broken is not run here. Throws UsageError if the file is something else.

@@ -72,7 +72,31 @@ Verdict verdict_of(const std::string& word) {
   return Verdict::kNotTestable;
 }
 
-Reproducer reproduce(const std::string& program, const std::function<bool()>& stop) {
+/// Of a command line that is put before another.
+ChildCommand under_command(const std::vector<std::string>& under, ChildCommand command) {
+  if (under.empty()) return command;
+  std::vector<std::string> words(under.begin() + 1, under.end());
+  words.push_back(command.program);
+  words.insert(words.end(), command.arguments.begin(), command.arguments.end());
+  command.program = resolve_program(under.front());
+  command.arguments = std::move(words);
+  return command;
+}
+
+Reproducer::Run run_reproducer(const std::string& program, const std::vector<std::string>& under,
+                               const std::function<bool()>& stop) {
+  ChildCommand command;
+  command.program = program;
+  command.capture = true;
+  const ChildResult ran = run_child(under_command(under, command), stop);
+  if (ran.end == ChildResult::End::kExited) return {"", ran.code, ran.output};
+  return {ran.end == ChildResult::End::kSignalled ? "it was killed by " + signal_name(ran.code)
+                                                  : "it did not end within 30 s",
+          0, ""};
+}
+
+Reproducer reproduce(const std::string& program, const std::vector<std::string>& under,
+                     const std::function<bool()>& stop) {
   Reproducer made;
   made.program = program;
   const TemporaryFolder folder("contract");
@@ -82,26 +106,22 @@ Reproducer reproduce(const std::string& program, const std::function<bool()>& st
   try {
     command.program = resolve_program(chosen != nullptr ? chosen : "cc");
   } catch (const UsageError& error) {
-    made.why_not_run = std::string("there is no compiler: ") + error.what();
+    made.shown.why_not = made.control.why_not = std::string("there is no compiler: ") + error.what();
     return made;
   }
   command.arguments = {"-O1", "-pthread", "-o", folder.file("shows"), folder.file("shows.c")};
+  // An emulator may lack the files of a C library.
+  if (!under.empty()) command.arguments.insert(command.arguments.begin(), "-static");
   command.capture = true;
   const ChildResult compiled = run_child(command, stop);
   if (compiled.end != ChildResult::End::kExited || compiled.code != 0) {
-    made.why_not_run = "the compiler refused it: " + compiled.errors.substr(0, compiled.errors.find('\n'));
+    made.shown.why_not = made.control.why_not =
+        "the compiler refused it: " + compiled.errors.substr(0, compiled.errors.find('\n'));
     return made;
   }
-  command.program = folder.file("shows");
-  command.arguments = {};
-  const ChildResult ran = run_child(command, stop);
-  if (ran.end != ChildResult::End::kExited) {
-    made.why_not_run = ran.end == ChildResult::End::kSignalled ? "it was killed by " + signal_name(ran.code)
-                                                               : "it did not end within 30 s";
-    return made;
-  }
-  made.status = ran.code;
-  made.output = ran.output;
+  made.shown = run_reproducer(folder.file("shows"), under, stop);
+  made.control = under.empty() ? Reproducer::Run{"it is the kernel itself", 0, ""}
+                               : run_reproducer(folder.file("shows"), {}, stop);
   return made;
 }
 
@@ -122,7 +142,8 @@ Result result_of(const Promise& promise, const Json& line) {
     result.evidence = Evidence{line.at("address"), line.at("offset"), line.at("expected"), line.at("found")};
   }
   if (result.verdict == Verdict::kBroken) {
-    result.reproducer = Reproducer{line.at("program"), "the promise was tested elsewhere: run it there", 0, ""};
+    const Reproducer::Run elsewhere{"the promise was tested elsewhere: run it there", 0, ""};
+    result.reproducer = Reproducer{line.at("program"), elsewhere, elsewhere};
   }
   return result;
 }
@@ -150,7 +171,7 @@ Result result_of(const Promise& promise, const ChildResult& child, Results& all,
   }
   all.system = system_of(lines[0]);
   result = result_of(promise, lines[1]);
-  if (result.verdict == Verdict::kBroken) result.reproducer = reproduce(lines[1].at("program"), stop);
+  if (result.verdict == Verdict::kBroken) result.reproducer = reproduce(lines[1].at("program"), all.under, stop);
   return result;
 }
 
@@ -175,8 +196,10 @@ std::vector<Promise> list_promises() {
   return all;
 }
 
-Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::function<bool()>& stop) {
+Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::vector<std::string>& under,
+                      const std::function<bool()>& stop) {
   Results all;
+  all.under = under;
   all.race_seconds = race_seconds;
   // A promise without a race takes some milliseconds.
   const auto weight = [&](const Promise& promise) { return promise.family == "races" ? race_seconds : 0.02; };
@@ -186,7 +209,7 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
   for (const Promise& promise : promises) {
     progress.show(promise.id);
     const std::vector<std::string> words{"--json", "--only", promise.id, "--seconds", fmt::format("{}", race_seconds)};
-    const ChildResult child = run_child(suite_command(words, 2 * kLimitS + race_seconds), stop);
+    const ChildResult child = run_child(under_command(under, suite_command(words, 2 * kLimitS + race_seconds)), stop);
     if (stop()) return all;
     all.results.push_back(result_of(promise, child, all, stop));
     progress.advance(weight(promise));

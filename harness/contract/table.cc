@@ -22,10 +22,10 @@ std::string detail_of(const Result& result) {
 
 std::string reproducer_text(const Reproducer& made, const std::string& margin) {
   std::string text =
-      wrap(!made.why_not_run.empty() ? "this program should show it; it was not run: " + made.why_not_run
-           : made.status == 1
+      wrap(!made.shown.why_not.empty() ? "this program should show it; it was not run: " + made.shown.why_not
+           : made.shown.status == 1
                ? "this program was compiled and run, and shows it:"
-               : fmt::format("this program was compiled and run, and did not show it (status {}):", made.status),
+               : fmt::format("this program was compiled and run, and did not show it (status {}):", made.shown.status),
            margin, margin);
   for (std::size_t at = 0; at < made.program.size();) {
     const std::size_t end = std::min(made.program.find('\n', at), made.program.size());

@@ -55,6 +55,9 @@ contract --seconds 0                                          | --seconds
 contract --seconds -1                                         | --seconds
 contract --only dontned                                       | dontneed
 contract --json run.json/x                                    | run.json
+contract --read nothing.jsonl                                  | nothing.jsonl
+contract --read nothing.jsonl --only dontneed                  | --read
+contract --under nothing-here --only dontneed                  | nothing-here
 contract extra                                                | extra
 loop --ops 0                                                  | --ops
 loop --calls 0                                                | --ops

@@ -153,6 +153,32 @@ def test_what_was_tested_elsewhere_is_shown(tmp_path):
     assert "interrupted" in done.stderr and document["state"] == "interrupted" and len(document["promises"]) == 1
 
 
+def test_it_runs_under_another_command_and_writes_reports(tmp_path):
+    """What is broken there is shown by a program that was run there, and here as a control."""
+    emulator = shutil.which("qemu-x86_64-static")
+    if emulator is None or shutil.which("cc") is None:
+        pytest.skip("install qemu-user-static")
+    done = zerotax("contract", "--under", emulator, "--only", "dontneed", "--only", "remove", "--json", tmp_path / "c.json",
+                   "--report", tmp_path / "reports", "--subject", "this QEMU")
+    assert done.returncode == 1, done.stderr
+    document = json.loads((tmp_path / "c.json").read_text())
+    check_schema(document, "contract")
+    assert document["under"] == emulator
+    verdicts = {row["id"]: row["verdict"] for row in document["promises"]}
+    # QEMU 7.2 says that MADV_REMOVE is done, and does nothing.
+    assert verdicts == {"dontneed": "kept", "remove": "broken"}
+    assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == ["remove"]
+    text = (tmp_path / "reports" / "remove" / "report.md").read_text()
+    assert text.startswith("# this QEMU: remove is broken\n") and "exit status 1" in text and "kept\nexit status 0" in text
+    assert "QEMU: ram_block_discard_range" in text
+    assert "int main" in (tmp_path / "reports" / "remove" / "reproducer.c").read_text()
+    refused(zerotax("contract", "--only", "dontneed", "--report", tmp_path / "reports", cwd=tmp_path), "--report")
+
+
+def test_a_command_that_cannot_start_the_tests_is_refused(tmp_path):
+    refused(zerotax("contract", "--only", "dontneed", "--under", "/no/such/emulator", cwd=tmp_path), "/no/such/emulator")
+
+
 @pytest.mark.parametrize("text", ["", "{}\n", "nonsense\n", "[1]\n", '{"suite": "zerotax-contract/2"}\n'])
 def test_a_file_that_is_no_result_of_the_suite_is_refused(text, tmp_path):
     (tmp_path / "x").write_text(text)

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, skip_if_unreadable, zerotax
-from watching import CLASSES, FORKS, RANGE_BEGIN, as_root, checked, faults, on_range, run, watch
+from watching import CLASSES, FORKS, RANGE_BEGIN, RECORDED, as_root, checked, faults, on_range, run, watch
 
 MIXES = [(2000, 500, 300, 400), (64, 0, 1, 0), (9000, 4000, 3000, 1500)]
 
@@ -251,3 +251,40 @@ def test_the_figure_over_time_is_drawn_where_it_was_asked_for(tmp_path):
     _, done = watch(FORKS, 300, 100, 50, 50, options=["--svg", file, "--interval", "0.05"])
     assert "<svg" in file.read_text() and list(tmp_path.iterdir()) == [file]
     assert "pages copied" in done.stderr
+
+
+WORKERS = RECORDED / "workers"
+
+
+@as_root
+def test_four_thousand_workers_are_all_told():
+    report, done = watch(WORKERS, 4000)
+    parent, *workers = report["processes"]
+    assert len(workers) == 4000 and all(worker["parent"] == parent["pid"] for worker in workers)
+    assert all(on_range(worker, 1) == faults(copies=1) for worker in workers)
+    # The lines of an interval name those that copied most, and not all of them.
+    assert len(done.stderr.splitlines()) < 200
+
+
+@as_root
+@pytest.mark.parametrize("files", [None, 2000])
+def test_four_thousand_workers_that_run_are_watched_or_refused_in_one_line(files, tmp_path):
+    """Each is watched by several files of the kernel on each CPU; where these are too many, the program goes on unharmed."""
+    with subprocess.Popen([WORKERS, "4000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        limit = [] if files is None else ["prlimit", f"--nofile={files}"]
+        with subprocess.Popen([*limit, ZEROTAX, "cow", "--pid", str(program.pid), "--interval", "0.5", "--json",
+                               tmp_path / "c.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=clean_environment()) as watching:
+            if files is None:
+                time.sleep(3)
+                program.stdin.close()
+                text, _ = watching.communicate(timeout=100)
+                assert watching.returncode == 0 and "Traceback" not in text
+                found = checked(json.loads((tmp_path / "c.json").read_text()))
+                assert len(found["processes"]) == 4001
+            else:
+                _, said = watching.communicate(timeout=100)
+                assert watching.returncode == 3 and len(said.splitlines()) == 1 and "ulimit -n" in said
+                program.stdin.close()
+        assert program.wait(timeout=100) == 0

@@ -115,6 +115,14 @@ def test_the_plot_of_an_ordinary_run_is_of_each_alternative():
     assert "none under glibc: CPU time in " in done.stdout and "fork under glibc: CPU time in " in done.stdout
 
 
+def test_a_wrong_snapshot_that_only_the_child_sees_is_found():
+    document = sweep("--sweep", "writers=1", "--size", "4MiB", "--alternative", "planted_child_torn", "--alternative", "published",
+                     status=1)
+    rows = {row["alternative"]: row for row in document["rows"]}
+    assert rows["planted_child_torn"]["status"] == "wrong" and "differ from the instant" in rows["planted_child_torn"]["reason"]
+    assert rows["published"]["status"] == "ok"
+
+
 def test_when_interrupted_the_rows_that_are_finished_are_kept(tmp_path):
     running = subprocess.Popen(
         [ZEROTAX, "snapshot", "--sweep", "writers=1", "--size", "4MiB", "--rounds", "1", "--alternative", "none", "--alternative",

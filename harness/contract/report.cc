@@ -1,0 +1,100 @@
+#include "contract/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "core/output_file.h"
+#include "os/environment.h"
+#include "upstream/embedded.h"
+#include "upstream/reproducer.h"
+
+namespace zerotax::contract {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string code(const std::string& text, const char* language = "") {
+  return fmt::format("```{}\n{}{}```\n", language, text, text.empty() || text.ends_with('\n') ? "" : "\n");
+}
+
+std::string run_text(const Reproducer::Run& run) {
+  if (!run.why_not.empty()) return fmt::format("It was not run: {}.\n", run.why_not);
+  return code(fmt::format("{}exit status {}\n", run.output, run.status));
+}
+
+std::string found_text(const Result& result) {
+  std::string text = result.detail + ".";
+  if (result.evidence) {
+    text += fmt::format(" At {:#x}: `{}` instead of bytes {:#04x}.", result.evidence->address, result.evidence->found,
+                        result.evidence->expected);
+  }
+  return text;
+}
+
+std::string reliances_text(const Promise& promise) {
+  std::string text;
+  for (const Reliance& one : promise.relied_on_by) {
+    text += fmt::format("- {}{}{}\n", one.who, one.where.empty() ? "" : ": ", one.where);
+  }
+  return text;
+}
+
+std::string how_text(const Results& results) {
+  const std::string prefix = fmt::format("{}", fmt::join(results.under, " "));
+  return results.under.empty() ? "cc -O1 -pthread reproducer.c && ./a.out"
+                               : fmt::format("cc -O1 -pthread -static reproducer.c && {} ./a.out", prefix);
+}
+
+std::string environment_text(const Results& results) {
+  std::string text;
+  if (results.system) {
+    text += fmt::format("- as the program sees it: {} {}, {}, pages of {} bytes, user {}\n", results.system->name,
+                        results.system->kernel, results.system->machine, results.system->page_bytes,
+                        results.system->user_id);
+  }
+  if (!results.under.empty()) text += fmt::format("- run by: {}\n", fmt::join(results.under, " "));
+  return text + fmt::format("- measured by zerotax {} (zerotax contract)\n", ZEROTAX_VERSION);
+}
+
+}  // namespace
+
+void check_report_folder(const std::string& folder) {
+  std::error_code failure;
+  if (!fs::exists(folder, failure) || (fs::is_directory(folder, failure) && fs::is_empty(folder, failure))) return;
+  throw UsageError(fmt::format("{} already exists and is not an empty folder", folder), "give --report a new folder");
+}
+
+std::vector<std::string> write_reports(const Results& results, const std::string& subject, const std::string& folder) {
+  std::vector<std::string> written;
+  for (const Result& result : results.results) {
+    if (result.verdict != Verdict::kBroken) continue;
+    const fs::path place = fs::path(folder) / result.promise.id;
+    std::error_code failure;
+    fs::create_directories(place, failure);
+    if (failure) {
+      throw UsageError(fmt::format("cannot make the folder {}: {}", place.string(), failure.message()),
+                       "give --report a folder that you may write to");
+    }
+    const Reproducer made = result.reproducer.value_or(Reproducer{});
+    const std::string text =
+        upstream::fill_in(upstream::embedded_forms().at("promise"), {{"SUBJECT", subject},
+                                                                     {"TITLE", result.promise.id + " is broken"},
+                                                                     {"STATEMENT", result.promise.statement},
+                                                                     {"FOUND", found_text(result)},
+                                                                     {"HOW", how_text(results)},
+                                                                     {"REPRODUCER", code(made.program, "c")},
+                                                                     {"SHOWN", run_text(made.shown)},
+                                                                     {"CONTROL", run_text(made.control)},
+                                                                     {"RELIED_ON", reliances_text(result.promise)},
+                                                                     {"ENVIRONMENT", environment_text(results)}});
+    write_file((place / "report.md").string(), text);
+    write_file((place / "reproducer.c").string(), made.program);
+    written.push_back(result.promise.id);
+  }
+  return written;
+}
+
+}  // namespace zerotax::contract
