@@ -30,8 +30,8 @@ def differences_table(found: dict) -> str:
     """The promises that are not kept everywhere."""
     verdicts = {name: {row["id"]: row["verdict"] for row in document["promises"]} for name, document in found.items()}
     ids = list(next(iter(verdicts.values())))
-    rows = [[f"`{promise}`", *(SHORT[of.get(promise, "not testable here")] for of in verdicts.values())] for promise in ids
-            if any(of.get(promise) != "kept" for of in verdicts.values())]
+    rows = [[f"`{promise}`", *(SHORT[of.get(promise, "not testable here")] for of in verdicts.values())]
+            for promise in ids if any(of.get(promise) != "kept" for of in verdicts.values())]
     return rows_table(["promise", *(f"`{name}`" for name in verdicts)], rows)
 
 
@@ -44,12 +44,14 @@ def broken_list(found: dict) -> str:
 def contract_block() -> str:
     """Every place, what is not kept everywhere, and what is broken."""
     places = reference("contract/places.json")
-    found = {name: reference(f"contract/{name}.json") for name in places if (REFERENCE / "contract" / f"{name}.json").exists()}
+    found = {name: reference(f"contract/{name}.json") for name in places
+             if (REFERENCE / "contract" / f"{name}.json").exists()}
     kept_everywhere = len(next(iter(found.values()))["promises"]) - (differences_table(found).count("\n") - 1)
     first = next(iter(found.values()))
     return (f"{places_table(places, found)}\n\n{kept_everywhere} promises are kept in all of them. The others:\n\n"
             f"{differences_table(found)}\n\n{broken_list(found)}\n\n"
-            f"Measured {first['started'][:10]}; the documents are in [results/reference/contract](../results/reference/contract).")
+            f"Measured {first['started'][:10]}; the documents are in "
+            "[results/reference/contract](../results/reference/contract).")
 
 
 BLOCKS = {"results/reference/contract": contract_block}

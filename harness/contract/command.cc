@@ -44,8 +44,9 @@ std::vector<Promise> chosen(const Options& options) {
   std::vector<std::string> ids;
   for (const Promise& each : all) ids.push_back(each.id);
   for (const std::string& id : options.only) {
-    if (std::find(ids.begin(), ids.end(), id) == ids.end())
-      refuse_word(fmt::format("unknown promise '{}'", id), id, ids);
+    if (std::find(ids.begin(), ids.end(), id) != ids.end()) continue;
+    throw UsageError(fmt::format("unknown promise '{}'", id),
+                     did_you_mean(id, ids) + "zerotax contract --list names them");
   }
   std::erase_if(all, [&](const Promise& each) {
     return std::find(options.only.begin(), options.only.end(), each.id) == options.only.end();

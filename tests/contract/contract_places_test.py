@@ -12,7 +12,7 @@ REFERENCE = SOURCE / "results" / "reference" / "contract"
 LEAST = {"mmap-fresh", "mmap-fixed", "brk-fresh", "dontneed", "dontneed-part", "mremap-grown", "fork-child-write", "zero-page"}
 
 
-def tested_in(name):
+def verdicts_in(name):
     try:
         found = environments.document(name, 0.5)
     except environments.Missing as missing:
@@ -23,7 +23,7 @@ def tested_in(name):
 
 @pytest.mark.parametrize("name", environments.PLACES)
 def test_what_is_broken_there_is_what_the_page_says(name):
-    found, verdicts = tested_in(name)
+    found, verdicts = verdicts_in(name)
     assert found["state"] == "complete" and len(verdicts) >= 80
     said = json.loads((REFERENCE / f"{name}.json").read_text())
     broken = {promise for promise, verdict in verdicts.items() if verdict == "broken"}

@@ -158,18 +158,20 @@ def test_it_runs_under_another_command_and_writes_reports(tmp_path):
     emulator = shutil.which("qemu-x86_64-static")
     if emulator is None or shutil.which("cc") is None:
         pytest.skip("install qemu-user-static")
-    done = zerotax("contract", "--under", emulator, "--only", "dontneed", "--only", "remove", "--json", tmp_path / "c.json",
-                   "--report", tmp_path / "reports", "--subject", "this QEMU")
+    done = zerotax("contract", "--under", emulator, "--only", "dontneed", "--only", "remove", "--only", "wipe-on-fork", "--json",
+                   tmp_path / "c.json", "--report", tmp_path / "reports", "--subject", "this QEMU")
     assert done.returncode == 1, done.stderr
     document = json.loads((tmp_path / "c.json").read_text())
     check_schema(document, "contract")
     assert document["under"] == emulator
     verdicts = {row["id"]: row["verdict"] for row in document["promises"]}
-    # QEMU 7.2 says that MADV_REMOVE is done, and does nothing.
-    assert verdicts == {"dontneed": "kept", "remove": "broken"}
-    assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == ["remove"]
-    text = (tmp_path / "reports" / "remove" / "report.md").read_text()
-    assert text.startswith("# this QEMU: remove is broken\n") and "exit status 1" in text and "kept\nexit status 0" in text
+    # QEMU 7.2 says that these two are done, and does nothing.
+    assert verdicts == {"dontneed": "kept", "remove": "broken", "wipe-on-fork": "broken"}
+    assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == ["remove", "wipe-on-fork"]
+    for name in ("wipe-on-fork", "remove"):
+        text = (tmp_path / "reports" / name / "report.md").read_text()
+        assert text.startswith(f"# this QEMU: {name} is broken\n")
+        assert "\nexit status 1\n" in text and "\nkept\nexit status 0\n" in text
     assert "QEMU: ram_block_discard_range" in text
     assert "int main" in (tmp_path / "reports" / "remove" / "reproducer.c").read_text()
     refused(zerotax("contract", "--only", "dontneed", "--report", tmp_path / "reports", cwd=tmp_path), "--report")

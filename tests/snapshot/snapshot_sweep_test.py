@@ -116,10 +116,11 @@ def test_the_plot_of_an_ordinary_run_is_of_each_alternative():
 
 
 def test_a_wrong_snapshot_that_only_the_child_sees_is_found():
-    document = sweep("--sweep", "writers=1", "--size", "4MiB", "--alternative", "planted_child_torn", "--alternative", "published",
-                     status=1)
+    document = sweep("--sweep", "writers=1", "--size", "4MiB", "--alternative", "planted_child_torn", "--alternative",
+                     "published", status=1)
     rows = {row["alternative"]: row for row in document["rows"]}
-    assert rows["planted_child_torn"]["status"] == "wrong" and "differ from the instant" in rows["planted_child_torn"]["reason"]
+    torn = rows["planted_child_torn"]
+    assert torn["status"] == "wrong" and "differ from the instant" in torn["reason"]
     assert rows["published"]["status"] == "ok"
 
 

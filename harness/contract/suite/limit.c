@@ -124,6 +124,7 @@ static void fill_up(void* data) {
   expect(old, (size_t)kKeptMiB << 20, kPattern, "in memory that nobody gave up, under the limit of a cgroup");
   expect(fresh, (size_t)kFreshMiB << 20, kOther, "in memory that was written under the limit of a cgroup");
   expect_old_or_zero(freed, (size_t)kFreedMiB << 20, kPattern, "after MADV_FREE, under the limit of a cgroup");
+  step("_exit(0);");
   size_t gone = 0;
   for (size_t at = 0; at < (size_t)kFreedMiB << 20; at += page) gone += freed[at] == 0;
   if (!limited) not_testable("no cgroup with a limit of memory may be made here; the bytes were right");
