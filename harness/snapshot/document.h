@@ -44,8 +44,9 @@ class SnapshotReport {
 std::uint64_t added_bytes(const Json& result);
 
 /// Adds to that object, or replaces, what is said of it: `sentence`, how much longer the writers need, at the least and
-/// at the most; `contradiction`, if runs of the same took very different times; `loss`, if faults were lost; `notes`, what one has to know to read
-/// the figure; of each result `mark`, what the figure shows of it, and `remedy`; and `advice`.
+/// at the most; `contradiction`, if runs of the same took very different times; `loss`, if faults were lost; `notes`,
+/// what one has to know to read the figure; of each result `mark`, what the figure shows of it, and `remedy`; and
+/// `advice`.
 void add_verdict(Json& snapshot);
 
 /// The alternative that a result's is a remedy of; empty if it is none.

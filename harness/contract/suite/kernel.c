@@ -89,6 +89,11 @@ static const char* advice_text(int advice) {
   return text;
 }
 
+// Under a limit, what should have failed is looked at as a number.
+static void note_success(const void* p) {
+  if (p != MAP_FAILED && (report->helpers & kNeedsLimit) != 0) step("r = (long)%s;", place(p));
+}
+
 void* k_mmap(void* at, size_t bytes, int prot, int flags, int fd, off_t offset) {
   char where[64];
   snprintf(where, sizeof where, "%s", place(at));
@@ -102,6 +107,7 @@ void* k_mmap(void* at, size_t bytes, int prot, int flags, int fd, off_t offset) 
   const char* result = p == MAP_FAILED ? "r = (long)" : "unsigned char* ";
   step("%s%s%smmap(%s, %zu, %s, %s, %s, %ld);", result, p == MAP_FAILED ? "" : place(p), p == MAP_FAILED ? "" : " = ",
        where, bytes, protection(prot), mapping(flags), file, (long)offset);
+  note_success(p);
   errno = error;
   return p;
 }
@@ -123,6 +129,7 @@ void* k_mremap(void* p, size_t old_bytes, size_t new_bytes, int flags, void* to)
     if ((flags & MREMAP_FIXED) != 0) snprintf(target, sizeof target, ", %s", place(to));
     name_memory(now_at, new_bytes);
     step("unsigned char* %s = mremap(%s, %zu, %zu, %d%s);", place(now_at), from, old_bytes, new_bytes, flags, target);
+    note_success(now_at);
   }
   errno = error;
   return now_at;
