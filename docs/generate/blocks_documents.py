@@ -31,6 +31,33 @@ def writers(alternative: str) -> str:
     return f"{time(result['writers_wall_ns'])}, {number_text(result['slowdown'])} times as long as undisturbed"
 
 
+def published() -> dict:
+    """The result of the published program."""
+    return next(r for r in reference("snapshot_published.json")["results"] if r["alternative"] == "published")
+
+
+def published_words() -> str:
+    """How long the published program's writers need."""
+    result = published()
+    return (f"{time(result['writers_wall_ns'])}, {number_text(result['slowdown'])} times as long as without its fork; its munmap "
+            "fails (28 threads on 2 CPUs)")
+
+
+def cpu_words() -> str:
+    """The CPU time of the published program's child."""
+    child = published()["cpu"]["child"]
+    return f"the published program's child: {time(child['user_ns'])} in user mode, {time(child['kernel_ns'])} in the kernel"
+
+
+def remedy_words() -> str:
+    """The remedy that saves the most."""
+    best = max((r for r in reference("snapshot_remedies.json")["results"] if "na" not in r.get("remedy", {"na": ""})),
+               key=lambda r: r["remedy"]["saved_ns"])
+    remedy = best["remedy"]
+    return (f"{best['alternative']}: {number(int(remedy['reuse_faults']['with']))} reuse faults of the writers instead of "
+            f"{number(int(remedy['reuse_faults']['without']))}, {time(remedy['saved_ns'])} of CPU time less")
+
+
 def question_block() -> str:
     """The question about time in the kernel after a snapshot by fork."""
     fork, munmap = snapshot_of("fork"), snapshot_of("fork_munmap")
@@ -44,11 +71,12 @@ def question_block() -> str:
         ("the same without a snapshot (its macro left undefined)", "`zerotax snapshot --alternative none`",
          f"{time(snapshot_of('none')['writers_wall_ns'])}"),
         ("the program as it was published: fork before the writers start, one pass, 28 writers, 4 threads that copy, 1 GiB",
-         "`zerotax snapshot --published`", f"{NOT_HERE}: 28 threads on 2 CPUs"),
-        ("under some circumstances the copy is done before the writers are", "`zerotax snapshot --sweep usual`", NOT_HERE),
+         "`zerotax snapshot --published`", published_words()),
+        ("under some circumstances the copy is done before the writers are", "`zerotax snapshot --sweep usual`",
+         reference("snapshot_sweep.json")["sentence"].rstrip(".")),
         ("placement on NUMA nodes", "`zerotax snapshot --sweep`", f"{NOT_HERE}: the machine has one node"),
-        ("what htop shows: time in user mode and in the kernel", "`zerotax snapshot --plot`", NOT_HERE),
-        ("how can the faults after the child's end be avoided?", "`zerotax snapshot --remedies`", NOT_HERE),
+        ("what htop shows: time in user mode and in the kernel", "`zerotax snapshot --plot`", cpu_words()),
+        ("how can the faults after the child's end be avoided?", "`zerotax snapshot --remedies`", remedy_words()),
         ("what unmapping a batch early saves", "`zerotax snapshot`",
          f"{number(of_faults(munmap['faults'], 'copies'))} pages copied, {number(of_faults(fork['faults'], 'copies'))} without"),
         ("is the copy complete before the writers are?", "`zerotax snapshot`",

@@ -1,4 +1,4 @@
-/* glibc 2.36: pages of a 100 MiB block are purged and faulted in again with every calloc and free: 25,601 page faults a round, 31 times as long as tcmalloc 2.10
+/* glibc 2.36: pages of a 100 MiB block are purged and faulted in again with every calloc and free: 25,601 page faults a round, 4.3 times as long as tcmalloc 2.10
  * cc -O2 reproducer.c -o reproducer && ./reproducer   (exit status 1: it shows, 0: it does not) */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* glibc 2.36: the first calloc(64 KiB) of a process zeroes memory fresh from the kernel: 16 page faults, 19 times as long as jemalloc 5.3.0
+/* glibc 2.36: the first calloc(64 KiB) of a process zeroes memory fresh from the kernel: 16 page faults, 10 times as long as jemalloc 5.3.0
  * cc -O2 reproducer.c -o reproducer && ./reproducer   (exit status 1: it shows, 0: it does not) */
 #define _GNU_SOURCE
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* mimalloc 2.0.9: the first calloc(1 MiB) of a process zeroes memory fresh from the kernel: 256 page faults, 270 times as long as jemalloc 5.3.0
+/* mimalloc 2.0.9: the first calloc(1 MiB) of a process zeroes memory fresh from the kernel: 256 page faults, 160 times as long as jemalloc 5.3.0
  * cc -O2 reproducer.c -o reproducer && LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libmimalloc.so.2.0 ./reproducer   (exit status 1: it shows, 0: it does not) */
 #define _GNU_SOURCE
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* scudo 14.0.6: one byte more than 524,224, and zeroed bytes go from 524,240 to 0, 3.5 times the time
+/* scudo 14.0.6: one byte more than 524,224, and zeroed bytes go from 524,240 to 0
  * cc -O2 -pthread reproducer.c -o reproducer && LD_PRELOAD=/usr/lib/llvm-14/lib/clang/14.0.6/lib/linux/libclang_rt.scudo_standalone-x86_64.so ./reproducer   (exit status 1: it shows, 0: it does not) */
 #define _GNU_SOURCE
 #include <pthread.h>

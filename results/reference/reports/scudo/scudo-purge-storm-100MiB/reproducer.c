@@ -1,4 +1,4 @@
-/* scudo 14.0.6: pages of a 100 MiB block are purged and faulted in again with every calloc and free: 25,601 page faults a round, 31 times as long as tcmalloc 2.10
+/* scudo 14.0.6: pages of a 100 MiB block are purged and faulted in again with every calloc and free: 25,601 page faults a round, 3.8 times as long as tcmalloc 2.10
  * cc -O2 reproducer.c -o reproducer && LD_PRELOAD=/usr/lib/llvm-14/lib/clang/14.0.6/lib/linux/libclang_rt.scudo_standalone-x86_64.so ./reproducer   (exit status 1: it shows, 0: it does not) */
 #define _GNU_SOURCE
 #include <stdio.h>
