@@ -30,9 +30,10 @@ def test_what_is_broken_there_is_what_the_page_says(name):
     # Of another version, another kernel, it may be something else; of those here it is not.
     assert broken == {row["id"] for row in said["promises"] if row["verdict"] == "broken"}
     assert {verdicts[promise] for promise in LEAST} == {"kept"}
-    kept = {row["id"] for row in said["promises"] if row["verdict"] == "kept"}
-    lost = {promise for promise in kept if verdicts.get(promise) != "kept"}
-    assert not lost, f"kept in the reference run, and not now: {[(p, verdicts.get(p)) for p in lost]}"
+    if found["tested_on"]["kernel"] == said["tested_on"]["kernel"]:
+        # What needs a setting, a right or a device may not be testable here; what the kernel has, it has everywhere.
+        kept = {row["id"] for row in said["promises"] if row["verdict"] == "kept"}
+        assert {verdicts[promise] for promise in kept} <= {"kept", "not testable here"}
 
 
 def test_every_place_of_the_page_is_one_of_these():

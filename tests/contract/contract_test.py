@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -222,6 +223,32 @@ def test_nobody_can_run_it():
     found = promises_in(subprocess.run([*NOBODY, SUITE, "--json", "--seconds", "0.05"], capture_output=True, text=True,
                                        check=False).stdout)
     assert len(found) >= 80 and not [row for row in found if row["verdict"] == "broken"]
+
+
+@pytest.mark.parametrize("limit", ["--as=20000000", "--nproc=1"])
+def test_without_memory_or_processes_nothing_is_kept_that_was_not_tested(limit):
+    """What could not be done is not testable here; nothing is accused."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become nobody, whom both limits bind")
+    skip_if_unreadable()
+    done = subprocess.run(["prlimit", limit, *NOBODY, SUITE, "--json", "--seconds", "0.05"], capture_output=True, text=True,
+                          check=False)
+    found = {row["id"]: row for row in promises_in(done.stdout)}
+    assert done.returncode == 0 and len(found) >= 80
+    short = {"--as=20000000": {"mmap-fresh", "enomem-mappings", "enomem-commit"}, "--nproc=1": set(found)}[limit]
+    for name in short:
+        assert found[name]["verdict"] == "not testable here" and "failed: E" in found[name]["detail"], found[name]
+
+
+def test_what_largecache_says_it_relies_on_is_kept():
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "largecache.md").read_text()
+    named = re.findall(r"`([a-z-]+)`", page.split("## What it relies on")[1].split("`zerotax contract`")[0])
+    listed = {row["id"]: row["relied_on_by"] for row in rows("--list")}
+    assert len(named) >= 10 and all("largecache" in listed[name] for name in named)
+    found = rows(*(word for name in named for word in ("--only", name)))
+    # scan-written and scan-steps need Linux 6.7: without them it reads no pagemap.
+    assert {row["id"]: row["verdict"] for row in found if row["verdict"] == "broken"} == {}
+    assert all(row["verdict"] == "kept" for row in found if not row["id"].startswith("scan-"))
 
 
 def test_it_needs_no_proc_and_no_folder(tmp_path):
