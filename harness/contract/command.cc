@@ -21,9 +21,9 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax contract\n"
     "  zerotax contract --list\n"
-    "  zerotax contract --only dontneed --only thp-dontneed --json contract.json\n"
+    "  zerotax contract --promise dontneed --promise thp-dontneed --json contract.json\n"
     "  zerotax contract --seconds 1 --junit contract.xml\n"
-    "  zerotax contract --read from-the-sandbox.jsonl\n"
+    "  zerotax contract --results from-the-sandbox.jsonl\n"
     "  zerotax contract --under qemu-x86_64-static --report qemu-report\n"
     "Exit status: 1 if a promise is broken.\n";
 
@@ -75,9 +75,9 @@ ExitStatus show(const Options& options, const Results& all, const Request& reque
 
 ExitStatus read(const Options& options) {
   if (options.list || !options.only.empty() || !options.under.empty()) {
-    throw UsageError("--read shows what was tested elsewhere", "leave out --list, --only and --under");
+    throw UsageError("--results shows what was tested elsewhere", "leave out --list, --promise and --under");
   }
-  check_outputs(options.exchange.outputs(), {{"--read", options.read}});
+  check_outputs(options.exchange.outputs(), {{"--results", options.read}});
   const Results all = read_results(options.read);
   if (!all.complete) fmt::print(stderr, "zerotax: the suite was interrupted: showing what it had finished\n");
   return show(options, all, {Subcommand::command_line, utc_now(), options.read});
@@ -115,7 +115,7 @@ const Subcommand command(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.flag("--list", options->list, "name the promises and who relies on them; test none");
-      arguments.option("--only", options->only, "test this promise; may be repeated")
+      arguments.option("--promise", options->only, "test only this promise (repeatable)")
           .shown_as("ID")
           .repeatable()
           .completed_by([] {
@@ -126,18 +126,19 @@ const Subcommand command(
       arguments.option("--seconds", options->seconds, "how long a race goes on, where 10,000 tries take longer")
           .shown_as("SECONDS")
           .with_default();
-      arguments.option("--read", options->read, "test nothing: show what zerotax-contract --json printed elsewhere")
+      arguments.option("--results", options->read, "test nothing: show what zerotax-contract --json printed elsewhere")
           .path();
       arguments
           .option("--under", options->under,
                   "start the tests by this command, such as an emulator, and run the programs that show a broken "
                   "promise under it, too")
           .shown_as("COMMAND");
-      arguments.option("--report", options->report, "write a bug report for each broken promise; must be new or empty")
-          .shown_as("FOLDER")
+      arguments
+          .option("--report", options->report,
+                  "write a bug report for each broken promise into this folder, new or empty")
           .path();
       arguments.option("--subject", options->subject, "what the reports are about, such as 'QEMU 7.2, user mode'")
-          .shown_as("TEXT");
+          .shown_as("NAME");
       options->exchange.add(arguments);
       return [options] { return run(*options); };
     });

@@ -53,11 +53,11 @@ run --allocator glibc --size                                  | --size
 run --allocator --size 1MiB                                   | 1MiB
 contract --seconds 0                                          | --seconds
 contract --seconds -1                                         | --seconds
-contract --only dontned                                       | dontneed
+contract --promise dontned                                       | dontneed
 contract --json run.json/x                                    | run.json
-contract --read nothing.jsonl                                  | nothing.jsonl
-contract --read nothing.jsonl --only dontneed                  | --read
-contract --under nothing-here --only dontneed                  | nothing-here
+contract --results nothing.jsonl                                  | nothing.jsonl
+contract --results nothing.jsonl --promise dontneed                  | --results
+contract --under nothing-here --promise dontneed                  | nothing-here
 contract extra                                                | extra
 loop --ops 0                                                  | --ops
 loop --calls 0                                                | --ops

@@ -88,7 +88,7 @@ def test_programs_of_kept_promises_compile_and_find_them_kept(tested, tmp_path):
 
 
 def test_the_command_writes_a_document_and_junit(tmp_path):
-    done = zerotax("contract", "--only", "dontneed", "--only", "fault-race", "--seconds", 0.2, "--json",
+    done = zerotax("contract", "--promise", "dontneed", "--promise", "fault-race", "--seconds", 0.2, "--json",
                    tmp_path / "c.json", "--junit", tmp_path / "c.xml")
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "c.json").read_text())
@@ -108,7 +108,7 @@ def test_a_broken_promise_has_evidence_and_a_program_that_was_run(tmp_path):
         pytest.skip("no compiler")
     lie = {"ZEROTAX_CONTRACT_SUITE": str(LIAR), "ZEROTAX_CONTRACT_LIE": "dontneed-nothing"}
     preload = BUILD / "tests" / "libcontract-dontneed-nothing.so"
-    done = zerotax("contract", "--only", "dontneed", "--json", tmp_path / "c.json", "--junit", tmp_path / "c.xml",
+    done = zerotax("contract", "--promise", "dontneed", "--json", tmp_path / "c.json", "--junit", tmp_path / "c.xml",
                    LD_PRELOAD=str(preload), **lie)
     assert done.returncode == 1, done.stderr
     document = json.loads((tmp_path / "c.json").read_text())
@@ -124,12 +124,12 @@ def test_a_broken_promise_has_evidence_and_a_program_that_was_run(tmp_path):
     [case] = ElementTree.parse(tmp_path / "c.xml").findall(".//testcase")
     assert case.find("error") is not None and "int main" in case.find("error").text
     # This kernel does not lie to an ordinary program, and the report says so.
-    honest = json.loads(zerotax("contract", "--only", "dontneed", "--json", "-", **lie).stdout)
+    honest = json.loads(zerotax("contract", "--promise", "dontneed", "--json", "-", **lie).stdout)
     assert honest["promises"][0]["reproducer"]["shows_it"] is False
 
 
 def test_without_a_compiler_the_program_is_not_run(tmp_path):
-    done = zerotax("contract", "--only", "dontneed", "--json", "-", CC="/no/such/compiler",
+    done = zerotax("contract", "--promise", "dontneed", "--json", "-", CC="/no/such/compiler",
                    ZEROTAX_CONTRACT_SUITE=str(LIAR), ZEROTAX_CONTRACT_LIE="dontneed-nothing")
     [row] = json.loads(done.stdout)["promises"]
     assert done.returncode == 1 and is_na(row["reproducer"]["shows_it"]) and "int main" in row["reproducer"]["program"]
@@ -138,7 +138,7 @@ def test_without_a_compiler_the_program_is_not_run(tmp_path):
 def test_what_was_tested_elsewhere_is_shown(tmp_path):
     lines = suite("--json", "--only", "dontneed", "--only", "mmap-fresh", "--lie", "dontneed-nothing", program=LIAR).stdout
     (tmp_path / "there.jsonl").write_text(lines)
-    done = zerotax("contract", "--read", tmp_path / "there.jsonl", "--json", tmp_path / "c.json")
+    done = zerotax("contract", "--results", tmp_path / "there.jsonl", "--json", tmp_path / "c.json")
     assert done.returncode == 1 and "1 of 2 promises is broken" in " ".join(done.stdout.split())
     document = json.loads((tmp_path / "c.json").read_text())
     check_schema(document, "contract")
@@ -149,7 +149,7 @@ def test_what_was_tested_elsewhere_is_shown(tmp_path):
     assert row["id"] == "dontneed" and "elsewhere" in row["reproducer"]["shows_it"]["na"]
     # Cut off: what is whole counts, and the rest is said to be missing.
     (tmp_path / "there.jsonl").write_text(lines[:-20])
-    done = zerotax("contract", "--read", tmp_path / "there.jsonl", "--json", tmp_path / "c.json")
+    done = zerotax("contract", "--results", tmp_path / "there.jsonl", "--json", tmp_path / "c.json")
     document = json.loads((tmp_path / "c.json").read_text())
     assert "interrupted" in done.stderr and document["state"] == "interrupted" and len(document["promises"]) == 1
 
@@ -159,8 +159,9 @@ def test_it_runs_under_another_command_and_writes_reports(tmp_path):
     emulator = shutil.which("qemu-x86_64-static")
     if emulator is None or shutil.which("cc") is None:
         pytest.skip("install qemu-user-static")
-    done = zerotax("contract", "--under", emulator, "--only", "dontneed", "--only", "remove", "--only", "wipe-on-fork", "--json",
-                   tmp_path / "c.json", "--report", tmp_path / "reports", "--subject", "this QEMU")
+    chosen = [word for name in ("dontneed", "remove", "wipe-on-fork") for word in ("--promise", name)]
+    done = zerotax("contract", "--under", emulator, *chosen, "--json", tmp_path / "c.json", "--report", tmp_path / "reports",
+                   "--subject", "this QEMU")
     assert done.returncode == 1, done.stderr
     document = json.loads((tmp_path / "c.json").read_text())
     check_schema(document, "contract")
@@ -175,17 +176,17 @@ def test_it_runs_under_another_command_and_writes_reports(tmp_path):
         assert "\nexit status 1\n" in text and "\nkept\nexit status 0\n" in text
     assert "QEMU: ram_block_discard_range" in text
     assert "int main" in (tmp_path / "reports" / "remove" / "reproducer.c").read_text()
-    refused(zerotax("contract", "--only", "dontneed", "--report", tmp_path / "reports", cwd=tmp_path), "--report")
+    refused(zerotax("contract", "--promise", "dontneed", "--report", tmp_path / "reports", cwd=tmp_path), "--report")
 
 
 def test_a_command_that_cannot_start_the_tests_is_refused(tmp_path):
-    refused(zerotax("contract", "--only", "dontneed", "--under", "/no/such/emulator", cwd=tmp_path), "/no/such/emulator")
+    refused(zerotax("contract", "--promise", "dontneed", "--under", "/no/such/emulator", cwd=tmp_path), "/no/such/emulator")
 
 
 @pytest.mark.parametrize("text", ["", "{}\n", "nonsense\n", "[1]\n", '{"suite": "zerotax-contract/2"}\n'])
 def test_a_file_that_is_no_result_of_the_suite_is_refused(text, tmp_path):
     (tmp_path / "x").write_text(text)
-    refused(zerotax("contract", "--read", tmp_path / "x", cwd=tmp_path), "zerotax-contract --json")
+    refused(zerotax("contract", "--results", tmp_path / "x", cwd=tmp_path), "zerotax-contract --json")
 
 
 def test_a_missing_suite_is_said():
@@ -205,7 +206,7 @@ def test_a_promise_that_hangs_is_a_result():
 
 
 def test_interrupted_it_shows_what_was_finished():
-    with subprocess.Popen([ZEROTAX, "contract", "--only", "mmap-fixed", "--only", "fork-race", "--seconds", "600"],
+    with subprocess.Popen([ZEROTAX, "contract", "--promise", "mmap-fixed", "--promise", "fork-race", "--seconds", "600"],
                           env=clean_environment(ZEROTAX_CONTRACT_SUITE=str(SUITE)), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as run:
         time.sleep(0.5)
@@ -274,7 +275,7 @@ def test_the_suite_refuses_bad_words_in_one_line(arguments, said):
 
 
 def test_the_command_refuses_them_too(tmp_path):
-    refused(zerotax("contract", "--only", "dontned", cwd=tmp_path), "dontned", "dontneed")
+    refused(zerotax("contract", "--promise", "dontned", cwd=tmp_path), "dontned", "dontneed")
     refused(zerotax("contract", "--seconds", "-1", cwd=tmp_path), "--seconds")
 
 

@@ -209,13 +209,13 @@ def document(name: str, seconds: float) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, f"{name}.jsonl")
         file.write_text(lines, encoding="utf-8")
-        done = subprocess.run([BUILD / "bin" / "zerotax", "contract", "--read", file, "--json", "-"], stdout=subprocess.PIPE,
+        done = subprocess.run([BUILD / "bin" / "zerotax", "contract", "--results", file, "--json", "-"], stdout=subprocess.PIPE,
                               text=True, check=False)
     if done.returncode not in (0, 1):
         raise AssertionError(f"{name}: {lines[:2000]}")
     found = json.loads(done.stdout)
     # The folder was made for this, and its name is no one's business.
-    found["command"] = ["zerotax", "contract", "--read", f"{name}.jsonl", "--json", "-"]
+    found["command"] = ["zerotax", "contract", "--results", f"{name}.jsonl", "--json", "-"]
     found["environment"] = {"na": f"the tests ran elsewhere: {name}.jsonl"}
     return found
 
@@ -223,7 +223,7 @@ def document(name: str, seconds: float) -> dict:
 def write_reports(broken: list[str], folder: pathlib.Path) -> None:
     """A bug report of each promise that QEMU's user mode breaks, with what its program did there and here."""
     version = subprocess.run(["qemu-x86_64-static", "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
-    only = [word for promise in broken for word in ("--only", promise)]
+    only = [word for promise in broken for word in ("--promise", promise)]
     subprocess.run([BUILD / "bin" / "zerotax", "contract", "--under", "qemu-x86_64-static", *only, "--seconds", "5", "--report",
                     folder, "--subject", f"QEMU {version}, user mode"], stdout=subprocess.DEVNULL, check=False)
 

@@ -31,7 +31,7 @@ Finding look_at_promises(const Machine& machine) {
   if (broken.empty()) return {fmt::format("{} kept", format_counted(kept, "promise")), Weight::kOk, "", ""};
   return {fmt::format("broken: {}", fmt::join(broken, ", ")), Weight::kSpoils,
           "memory is not zero where allocators and zerotax rely on it: metrics may be wrong, and programs too",
-          fmt::format("zerotax contract --only {}", fmt::join(broken, " --only "))};
+          fmt::format("zerotax contract --promise {}", fmt::join(broken, " --promise "))};
 }
 const Check promises(Topic::kKernel, "promises of zeros", look_at_promises);
 
