@@ -10,14 +10,8 @@ static void discard(unsigned char* p, size_t bytes) {
   supported(k_madvise(p, bytes, MADV_DONTNEED) == 0, "madvise(MADV_DONTNEED)");
 }
 
-static unsigned char* written(size_t pages) {
-  unsigned char* p = map_pages(pages);
-  fill(p, pages * page, kPattern);
-  return p;
-}
-
 static void anonymous(void) {
-  unsigned char* p = written(256);
+  unsigned char* p = written_pages(256);
   discard(p, 256 * page);
   expect(p, 256 * page, 0, "after MADV_DONTNEED");
   fill(p, 256 * page, kOther);
@@ -26,7 +20,7 @@ static void anonymous(void) {
 }
 
 static void part(void) {
-  unsigned char* p = written(64);
+  unsigned char* p = written_pages(64);
   discard(p + 7 * page, 20 * page);
   expect(p + 7 * page, 20 * page, 0, "in the pages of MADV_DONTNEED");
   expect(p, 7 * page, kPattern, "in front of the pages of MADV_DONTNEED");
@@ -34,21 +28,21 @@ static void part(void) {
 }
 
 static void odd_length(void) {
-  unsigned char* p = written(8);
+  unsigned char* p = written_pages(8);
   discard(p + page, 2 * page + 1);
   expect(p + page, 3 * page, 0, "after MADV_DONTNEED of a length that is rounded up to pages");
   expect(p + 4 * page, 4 * page, kPattern, "behind them");
 }
 
 static void odd_start(void) {
-  unsigned char* p = written(8);
+  unsigned char* p = written_pages(8);
   expect_error(k_madvise(p + page + 1, page, MADV_DONTNEED) != 0, EINVAL, "EINVAL",
                "MADV_DONTNEED from the middle of a page");
   expect(p, 8 * page, kPattern, "after a MADV_DONTNEED that was refused");
 }
 
 static void locked(void) {
-  unsigned char* p = written(8);
+  unsigned char* p = written_pages(8);
   need(k_mlock(p, 8 * page) == 0, "mlock");
   const int result = k_madvise(p, 8 * page, MADV_DONTNEED);
   if (result == 0) {
@@ -60,7 +54,7 @@ static void locked(void) {
 }
 
 static void locked_too(void) {
-  unsigned char* p = written(8);
+  unsigned char* p = written_pages(8);
   need(k_mlock(p, 8 * page) == 0, "mlock");
   supported(k_madvise(p, 8 * page, kDontNeedLocked) == 0, "madvise(MADV_DONTNEED_LOCKED)");
   expect(p, 8 * page, 0, "after MADV_DONTNEED_LOCKED of locked pages");
@@ -74,7 +68,7 @@ static void child_discards(void* data) {
 }
 
 static void after_fork(void) {
-  unsigned char* p = written(8);
+  unsigned char* p = written_pages(8);
   in_child(child_discards, NULL, p);
   expect(p, 8 * page, kPattern, "in the parent, after the child's MADV_DONTNEED");
 }
@@ -88,10 +82,10 @@ static void parent_discards(void* data) {
   expect(data, 8 * page, 0, "in the parent, after its MADV_DONTNEED of pages that it shares");
 }
 
-static void before_child(void) { in_child(child_looks, parent_discards, written(8)); }
+static void before_child(void) { in_child(child_looks, parent_discards, written_pages(8)); }
 
 static void unreadable(void) {
-  unsigned char* p = written(16);
+  unsigned char* p = written_pages(16);
   need(k_mprotect(p + 4 * page, 8 * page, PROT_NONE) == 0, "mprotect");
   discard(p + 4 * page, 8 * page);
   need(k_mprotect(p + 4 * page, 8 * page, PROT_READ | PROT_WRITE) == 0, "mprotect");
@@ -100,7 +94,7 @@ static void unreadable(void) {
 }
 
 static void hole(void) {
-  unsigned char* p = written(12);
+  unsigned char* p = written_pages(12);
   need(k_munmap(p + 4 * page, 4 * page) == 0, "munmap");
   expect_error(k_madvise(p, 12 * page, MADV_DONTNEED) != 0, ENOMEM, "ENOMEM",
                "MADV_DONTNEED over pages of which some are not mapped");
@@ -131,7 +125,7 @@ static void of_file(void) {
 }
 
 static void guarded(void) {
-  unsigned char* p = written(16);
+  unsigned char* p = written_pages(16);
   supported(k_madvise(p + 4 * page, 4 * page, kGuardInstall) == 0, "madvise(MADV_GUARD_INSTALL)");
   discard(p, 16 * page);
   need(k_madvise(p + 4 * page, 4 * page, kGuardRemove) == 0, "madvise(MADV_GUARD_REMOVE)");
@@ -139,7 +133,7 @@ static void guarded(void) {
 }
 
 static void guard_discards(void) {
-  unsigned char* p = written(16);
+  unsigned char* p = written_pages(16);
   supported(k_madvise(p + 4 * page, 4 * page, kGuardInstall) == 0, "madvise(MADV_GUARD_INSTALL)");
   need(k_madvise(p, 16 * page, kGuardRemove) == 0, "madvise(MADV_GUARD_REMOVE)");
   expect(p + 4 * page, 4 * page, 0, "where guards were");

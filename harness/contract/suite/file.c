@@ -25,8 +25,7 @@ static unsigned char* map_file(int fd, size_t pages) {
 
 static void sparse(void) {
   const int fd = memfd_of(64);
-  unsigned char* bytes = map_pages(64);
-  fill(bytes, 64 * page, kPattern);
+  unsigned char* bytes = written_pages(64);
   need(k_pread(fd, bytes, 64 * page, 0) == (ssize_t)(64 * page), "pread");
   expect(bytes, 64 * page, 0, "read from a file of holes");
   unsigned char* p = map_file(fd, 64);

@@ -4,12 +4,6 @@
 
 #include "contract/suite/suite.h"
 
-static unsigned char* written(size_t pages) {
-  unsigned char* p = map_pages(pages);
-  fill(p, pages * page, kPattern);
-  return p;
-}
-
 static void child_writes(void* data) {
   unsigned char* p = data;
   expect(p, 16 * page, kPattern, "in the child, after the fork");
@@ -18,7 +12,7 @@ static void child_writes(void* data) {
 }
 
 static void child_write(void) {
-  unsigned char* p = written(16);
+  unsigned char* p = written_pages(16);
   in_child(child_writes, NULL, p);
   expect(p, 16 * page, kPattern, "in the parent, after the child's write");
 }
@@ -30,7 +24,7 @@ static void parent_writes(void* data) {
   expect(data, 16 * page, kOther, "in the parent, after its write");
 }
 
-static void parent_write(void) { in_child(child_looks, parent_writes, written(16)); }
+static void parent_write(void) { in_child(child_looks, parent_writes, written_pages(16)); }
 
 static void child_finds_zeros(void* data) {
   unsigned char* p = data;
@@ -51,7 +45,7 @@ static void child_maps(void* data) {
 }
 
 static void child_fresh(void) {
-  unsigned char* p = written(64);
+  unsigned char* p = written_pages(64);
   need(k_munmap(p, 64 * page) == 0, "munmap");
   in_child(child_maps, NULL, NULL);
 }

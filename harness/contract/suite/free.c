@@ -8,8 +8,7 @@
 #include "contract/suite/suite.h"
 
 static unsigned char* freed(size_t pages) {
-  unsigned char* p = map_pages(pages);
-  fill(p, pages * page, kPattern);
+  unsigned char* p = written_pages(pages);
   supported(k_madvise(p, pages * page, kFree) == 0, "madvise(MADV_FREE)");
   return p;
 }
@@ -67,8 +66,7 @@ static void child_frees(void* data) {
 }
 
 static void after_fork(void) {
-  unsigned char* p = map_pages(8);
-  fill(p, 8 * page, kPattern);
+  unsigned char* p = written_pages(8);
   in_child(child_frees, NULL, p);
   expect(p, 8 * page, kPattern, "in the parent, after the child's MADV_FREE");
 }
@@ -85,8 +83,7 @@ static void shared(void) {
 }
 
 static void advised(int advice, const char* name, const char* what) {
-  unsigned char* p = map_pages(64);
-  fill(p, 64 * page, kPattern);
+  unsigned char* p = written_pages(64);
   supported(k_madvise(p, 64 * page, advice) == 0, name);
   expect(p, 64 * page, kPattern, what);
 }
@@ -94,8 +91,7 @@ static void advised(int advice, const char* name, const char* what) {
 static void cold(void) { advised(kCold, "madvise(MADV_COLD)", "after MADV_COLD"); }
 
 static void paged_out(void) {
-  unsigned char* p = map_pages(64);
-  fill(p, 64 * page, kPattern);
+  unsigned char* p = written_pages(64);
   supported(k_madvise(p, 64 * page, kPageOut) == 0, "madvise(MADV_PAGEOUT)");
   unsigned char resident[64];
   const bool known = mincore(p, 64 * page, resident) == 0;

@@ -1,24 +1,14 @@
 // What huge pages promise: nobody but the clock may notice them.
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "contract/suite/abi.h"
 #include "contract/suite/suite.h"
 
 static size_t huge_bytes(void) {
-  char text[32] = {0};
-  const int fd = open("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", O_RDONLY | O_CLOEXEC);
-  if (fd >= 0) {
-    const ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (got > 0) return (size_t)strtoul(text, NULL, 10);
-  }
-  return page / 8 * page;  // what a page of page tables covers
+  const long known = number_in("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+  return known > 0 ? (size_t)known : page / 8 * page;  // otherwise what a page of page tables covers
 }
 
 // Three aligned huge pages' room, where nothing was touched; `huge` is the middle one.

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -97,16 +98,18 @@ static void note_success(const void* p) {
 void* k_mmap(void* at, size_t bytes, int prot, int flags, int fd, off_t offset) {
   char where[64];
   snprintf(where, sizeof where, "%s", place(at));
-  char file[16];
-  snprintf(file, sizeof file, fd < 0 ? "-1" : "fd");
-  snprintf(report->last_step, sizeof report->last_step, "mmap(%s, %zu, %s, %s, %s, %ld);", where, bytes,
-           protection(prot), mapping(flags), file, (long)offset);
+  char call[sizeof report->last_step];
+  snprintf(call, sizeof call, "mmap(%s, %zu, %s, %s, %s, %ld);", where, bytes, protection(prot), mapping(flags),
+           fd < 0 ? "-1" : "fd", (long)offset);
+  memcpy(report->last_step, call, sizeof call);  // first, so that a hang in it has a name
   void* p = (void*)kernel(SYS_mmap, (long)at, (long)bytes, prot, flags, fd, offset);
   const int error = errno;
-  if (p != MAP_FAILED) name_memory(p, bytes);
-  const char* result = p == MAP_FAILED ? "r = (long)" : "unsigned char* ";
-  step("%s%s%smmap(%s, %zu, %s, %s, %s, %ld);", result, p == MAP_FAILED ? "" : place(p), p == MAP_FAILED ? "" : " = ",
-       where, bytes, protection(prot), mapping(flags), file, (long)offset);
+  if (p == MAP_FAILED) {
+    step("r = (long)%s", call);
+  } else {
+    name_memory(p, bytes);
+    step("unsigned char* %s = %s", place(p), call);
+  }
   note_success(p);
   errno = error;
   return p;
@@ -269,6 +272,21 @@ unsigned char* map_pages(size_t pages) {
   void* p = k_mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   need(p != MAP_FAILED, "mmap");
   return p;
+}
+
+unsigned char* written_pages(size_t pages) {
+  unsigned char* p = map_pages(pages);
+  fill(p, pages * page, kPattern);
+  return p;
+}
+
+long number_in(const char* path) {
+  char text[32] = {0};
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  const ssize_t got = read(fd, text, sizeof text - 1);
+  close(fd);
+  return got > 0 ? strtol(text, NULL, 10) : -1;
 }
 
 void in_child(void (*child)(void* data), void (*meanwhile)(void* data), void* data) {

@@ -11,14 +11,8 @@ enum { kUsable = PROT_READ | PROT_WRITE };
 
 static void limit(bool limited) { need(k_limit_address_space(limited) == 0, "setrlimit(RLIMIT_AS)"); }
 
-static unsigned char* written(size_t pages) {
-  unsigned char* p = map_pages(pages);
-  fill(p, pages * page, kPattern);
-  return p;
-}
-
 static void map(void) {
-  unsigned char* p = written(8);
+  unsigned char* p = written_pages(8);
   limit(true);
   void* refused = k_mmap(NULL, 64 * page, kUsable, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   expect_error(refused == MAP_FAILED, ENOMEM, "ENOMEM", "mmap beyond RLIMIT_AS");
@@ -28,7 +22,7 @@ static void map(void) {
 }
 
 static void lengthen(void) {
-  unsigned char* p = written(8);
+  unsigned char* p = written_pages(8);
   limit(true);
   void* refused = k_mremap(p, 8 * page, 64 * page, MREMAP_MAYMOVE, NULL);
   expect_error(refused == MAP_FAILED, ENOMEM, "ENOMEM", "mremap beyond RLIMIT_AS");
@@ -52,7 +46,7 @@ static void heap(void) {
 }
 
 static void discard(void) {
-  unsigned char* p = written(16);
+  unsigned char* p = written_pages(16);
   limit(true);
   const bool done = k_madvise(p + 4 * page, 8 * page, MADV_DONTNEED) == 0;
   const int error = errno;

@@ -35,8 +35,7 @@ static void reused(void) {
 }
 
 static void fixed(void) {
-  unsigned char* p = map_pages(16);
-  fill(p, 16 * page, kPattern);
+  unsigned char* p = written_pages(16);
   void* middle = k_mmap(p + 4 * page, 8 * page, kUsable, kPrivate | MAP_FIXED, -1, 0);
   need(middle == p + 4 * page, "mmap with MAP_FIXED");
   expect(p + 4 * page, 8 * page, 0, "in a mapping over another");
@@ -95,8 +94,7 @@ static void reserved(void) {
 }
 
 static void protected(void) {
-  unsigned char* p = map_pages(16);
-  fill(p, 16 * page, kPattern);
+  unsigned char* p = written_pages(16);
   supported(k_mprotect(p, 16 * page, PROT_NONE) == 0, "mprotect");
   supported(k_mprotect(p, 16 * page, kUsable) == 0, "mprotect");
   expect(p, 16 * page, kPattern, "after PROT_NONE and back");

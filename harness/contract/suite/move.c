@@ -1,9 +1,6 @@
 // What the kernel promises about pages that it moves or merges by itself.
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,16 +10,6 @@
 #include "contract/suite/suite.h"
 
 enum { kMovedPages = 8, kMergedPages = 64 };
-
-// A number in a file; -1 if there is none.
-static long number_in(const char* path) {
-  char text[32] = {0};
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  const ssize_t got = read(fd, text, sizeof text - 1);
-  close(fd);
-  return got > 0 ? strtol(text, NULL, 10) : -1;
-}
 
 // Waits until KSM has merged most of our pages with each other; whether it has.
 static bool wait_for_merging(long before) {

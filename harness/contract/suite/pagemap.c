@@ -157,8 +157,7 @@ static void protected_write(void) {
 
 static void soft_dirty(void) {
   const int fd = open_it();
-  unsigned char* p = map_pages(kPages);
-  fill(p, kPages * page, kPattern);
+  unsigned char* p = written_pages(kPages);
   if ((k_pagemap_entry(fd, p) & PAGEMAP_SOFT_DIRTY) == 0)
     not_testable("soft-dirty bits are not kept (CONFIG_MEM_SOFT_DIRTY)");
   const int refs = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);

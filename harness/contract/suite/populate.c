@@ -25,8 +25,7 @@ static void by_writing(void) {
 static void child_is_wiped(void* data) { expect(data, 8 * page, 0, "in the child, after MADV_WIPEONFORK"); }
 
 static void wiped(void) {
-  unsigned char* p = map_pages(8);
-  fill(p, 8 * page, kPattern);
+  unsigned char* p = written_pages(8);
   supported(k_madvise(p, 8 * page, kWipeOnFork) == 0, "madvise(MADV_WIPEONFORK)");
   in_child(child_is_wiped, NULL, p);
   expect(p, 8 * page, kPattern, "in the parent, after MADV_WIPEONFORK and a fork");
@@ -35,8 +34,7 @@ static void wiped(void) {
 static void child_is_not_wiped(void* data) { expect(data, 8 * page, kPattern, "in the child, after MADV_KEEPONFORK"); }
 
 static void kept_again(void) {
-  unsigned char* p = map_pages(8);
-  fill(p, 8 * page, kPattern);
+  unsigned char* p = written_pages(8);
   supported(k_madvise(p, 8 * page, kWipeOnFork) == 0, "madvise(MADV_WIPEONFORK)");
   supported(k_madvise(p, 8 * page, kKeepOnFork) == 0, "madvise(MADV_KEEPONFORK)");
   in_child(child_is_not_wiped, NULL, p);

@@ -19,24 +19,21 @@ static void grown(void) {
   p = resize(p, 8, 32, MREMAP_MAYMOVE);
   expect(p + 8 * page, 24 * page, 0, "in the part by which a mapping grew");
   begin_program();
-  unsigned char* full = map_pages(64);
-  fill(full, 64 * page, kPattern);
+  unsigned char* full = written_pages(64);
   need(k_munmap(full + 9 * page, page) == 0, "munmap");
   unsigned char* moved = resize(full, 8, 64, MREMAP_MAYMOVE);
   expect(moved + 8 * page, 56 * page, 0, "in the part by which a mapping grew, elsewhere");
 }
 
 static void kept_bytes(void) {
-  unsigned char* p = map_pages(64);
-  fill(p, 64 * page, kPattern);
+  unsigned char* p = written_pages(64);
   unsigned char* moved = resize(p, 16, 96, MREMAP_MAYMOVE);
   expect(moved, 16 * page, kPattern, "in a mapping that was moved");
   expect(p + 16 * page, 48 * page, kPattern, "behind a mapping that was moved");
 }
 
 static void regrown(void) {
-  unsigned char* p = map_pages(32);
-  fill(p, 32 * page, kPattern);
+  unsigned char* p = written_pages(32);
   p = resize(p, 32, 8, 0);
   p = resize(p, 8, 32, MREMAP_MAYMOVE);
   expect(p, 8 * page, kPattern, "in the part of a mapping that stayed");

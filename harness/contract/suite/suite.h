@@ -103,6 +103,8 @@ pid_t k_fork(void);
 
 // Private, anonymous, readable and writable memory.
 unsigned char* map_pages(size_t pages);
+// The same, filled with kPattern.
+unsigned char* written_pages(size_t pages);
 // The same, in a program of its own from here on: what came before is forgotten.
 void begin_program(void);
 // Steps of a loop are not written down one by one.
@@ -130,5 +132,8 @@ enum {
 };
 // Writes the program; returns its length.
 size_t write_program(const struct report* from, const struct promise* promise, char* to, size_t most);
+
+// The number that a file of the kernel begins with; -1 if there is none.
+long number_in(const char* path);
 
 double now(void);  // seconds, CLOCK_MONOTONIC

@@ -35,8 +35,7 @@ static void zeroed(void) {
 }
 
 static void refused(void) {
-  unsigned char* p = map_pages(16);
-  fill(p, 16 * page, kPattern);
+  unsigned char* p = written_pages(16);
   const int fd = faults_of(p, 16);
   expect_error(zero(fd, p + 4 * page, page, "one") != 0, EEXIST, "EEXIST", "UFFDIO_ZEROPAGE of a page that is there");
   expect(p, 16 * page, kPattern, "after UFFDIO_ZEROPAGE that was refused");
