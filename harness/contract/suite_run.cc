@@ -14,6 +14,7 @@
 #include "core/temporary_folder.h"
 #include "os/child.h"
 #include "os/input_file.h"
+#include "upstream/c_compiler.h"
 
 namespace zerotax::contract {
 namespace {
@@ -102,21 +103,13 @@ Reproducer reproduce(const std::string& program, const std::vector<std::string>&
   const TemporaryFolder folder("contract");
   write_file(folder.file("shows.c"), program);
   const char* chosen = std::getenv("CC");
-  ChildCommand command;
-  try {
-    command.program = resolve_program(chosen != nullptr ? chosen : "cc");
-  } catch (const UsageError& error) {
-    made.shown.why_not = made.control.why_not = std::string("there is no compiler: ") + error.what();
-    return made;
-  }
-  command.arguments = {"-O1", "-pthread", "-o", folder.file("shows"), folder.file("shows.c")};
   // An emulator may lack the files of a C library.
-  if (!under.empty()) command.arguments.insert(command.arguments.begin(), "-static");
-  command.capture = true;
-  const ChildResult compiled = run_child(command, stop);
-  if (compiled.end != ChildResult::End::kExited || compiled.code != 0) {
-    made.shown.why_not = made.control.why_not =
-        "the compiler refused it: " + compiled.errors.substr(0, compiled.errors.find('\n'));
+  const std::vector<std::string> flags =
+      under.empty() ? std::vector<std::string>{"-O1"} : std::vector<std::string>{"-O1", "-static"};
+  try {
+    upstream::compile_c({chosen != nullptr ? chosen : "cc", ""}, folder.file("shows.c"), folder.file("shows"), flags);
+  } catch (const MachineError& failure) {
+    made.shown.why_not = made.control.why_not = failure.what();
     return made;
   }
   made.shown = run_reproducer(folder.file("shows"), under, stop);
@@ -188,11 +181,7 @@ std::vector<Promise> list_promises() {
     throw MachineError(fmt::format("{} does not run", suite_program()), "build it for this machine");
   }
   std::vector<Promise> all;
-  for (std::size_t at = 0; at < child.output.size();) {
-    const std::size_t end = std::min(child.output.find('\n', at), child.output.size());
-    all.push_back(promise_of(parse_strict_json(child.output.substr(at, end - at))));
-    at = end + 1;
-  }
+  for (const Json& line : lines_of(child.output)) all.push_back(promise_of(line));
   return all;
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "base/error.h"
 #include "core/interrupt.h"
 #include "os/child.h"
@@ -38,9 +36,11 @@ CCompiler find_c_compiler() {
   throw MachineError("no C compiler was found to try the reproducer with", "apt-get install gcc");
 }
 
-void compile_c(const CCompiler& compiler, const std::string& source, const std::string& program) {
-  const ChildResult result =
-      run_compiler(compiler.path, {"-O2", "-Wall", "-Wextra", "-Werror", "-pthread", source, "-o", program});
+void compile_c(const CCompiler& compiler, const std::string& source, const std::string& program,
+               const std::vector<std::string>& flags) {
+  std::vector<std::string> arguments = flags;
+  arguments.insert(arguments.end(), {"-pthread", source, "-o", program});
+  const ChildResult result = run_compiler(compiler.path, arguments);
   if (succeeded(result)) return;
   throw MachineError(fmt::format("{} cannot compile the reproducer: {}", compiler.path,
                                  result.errors.substr(0, result.errors.find('\n'))),
