@@ -92,7 +92,7 @@ std::vector<std::string> split_words(const std::string& text) {
 }
 
 ExitStatus run(const Options& options) {
-  if (!options.report.empty()) check_report_folder(options.report);
+  if (!options.report.empty()) check_new_folder({"--report", options.report});
   if (!options.read.empty()) return read(options);
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds),

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "core/output_file.h"
-#include "os/environment.h"
 #include "upstream/embedded.h"
 #include "upstream/reproducer.h"
 
@@ -60,12 +59,6 @@ std::string environment_text(const Results& results) {
 }
 
 }  // namespace
-
-void check_report_folder(const std::string& folder) {
-  std::error_code failure;
-  if (!fs::exists(folder, failure) || (fs::is_directory(folder, failure) && fs::is_empty(folder, failure))) return;
-  throw UsageError(fmt::format("{} already exists and is not an empty folder", folder), "give --report a new folder");
-}
 
 std::vector<std::string> write_reports(const Results& results, const std::string& subject, const std::string& folder) {
   std::vector<std::string> written;

@@ -7,9 +7,6 @@
 
 namespace zerotax::contract {
 
-/// Throws UsageError unless the folder can be made, or is empty. Changes nothing.
-void check_report_folder(const std::string& folder);
-
 /// Writes a bug report for each broken promise (reports/forms/promise.txt) into FOLDER/ID: report.md and reproducer.c.
 /// `subject`: what breaks it, as in "QEMU 7.2, user mode". Returns the ids. Throws UsageError if they cannot be
 /// written.

@@ -70,6 +70,26 @@ void check_outside(const std::vector<NamedPath>& outputs, const NamedPath& folde
   }
 }
 
+void check_new_folder(const NamedPath& folder) {
+  const std::string& path = folder.path;
+  std::error_code failure;
+  if (fs::exists(path, failure)) {
+    if (fs::is_directory(path, failure) && fs::is_empty(path, failure)) return;
+    throw UsageError(fmt::format("{} already exists and is not an empty folder", path),
+                     fmt::format("give {} a new folder", folder.option));
+  }
+  fs::path parent = fs::absolute(path).parent_path();
+  while (!fs::exists(parent, failure) && parent.has_relative_path()) parent = parent.parent_path();
+  // By making one: where there is permission there may still be no room for folders, as in /proc.
+  const std::string trial = fmt::format("{}/zerotax.{}.new", parent.string(), ::getpid());
+  if (::mkdir(trial.c_str(), 0777) == 0) {
+    ::rmdir(trial.c_str());
+    return;
+  }
+  throw UsageError(fmt::format("cannot make the folder {}", path),
+                   fmt::format("give {} a folder that you may write to", folder.option));
+}
+
 std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_words) {
   std::vector<NamedPath> inputs;
   for (const std::string& word : allocator_words) {

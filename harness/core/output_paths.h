@@ -18,6 +18,9 @@ void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<Name
 /// Throws UsageError for an output inside a folder that is to be written as a whole.
 void check_outside(const std::vector<NamedPath>& outputs, const NamedPath& folder);
 
+/// Throws UsageError unless the folder can be made later, or is empty. Changes nothing.
+void check_new_folder(const NamedPath& folder);
+
 /// The libraries of --allocator words (NAME=PATH), as inputs.
 std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_words);
 

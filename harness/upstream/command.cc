@@ -16,6 +16,7 @@
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
 #include "core/output_file.h"
+#include "core/output_paths.h"
 #include "core/point_json.h"
 #include "core/results.h"
 #include "findings/projects.h"
@@ -50,24 +51,6 @@ struct Options {
   std::string severity = "medium";
   double timeout_s = 60;
 };
-
-/// Throws UsageError unless the folder can be made later, or is empty. Changes nothing.
-void check_folder(const std::string& path) {
-  std::error_code failure;
-  if (fs::exists(path, failure)) {
-    if (fs::is_directory(path, failure) && fs::is_empty(path, failure)) return;
-    throw UsageError(fmt::format("{} already exists and is not an empty folder", path), "give --out a new folder");
-  }
-  fs::path parent = fs::absolute(path).parent_path();
-  while (!fs::exists(parent, failure) && parent.has_relative_path()) parent = parent.parent_path();
-  // By making one: where there is permission there may still be no room for folders, as in /proc.
-  const std::string trial = fmt::format("{}/zerotax.{}.new", parent.string(), ::getpid());
-  if (::mkdir(trial.c_str(), 0777) == 0) {
-    ::rmdir(trial.c_str());
-    return;
-  }
-  throw UsageError(fmt::format("cannot make the folder {}", path), "give --out a folder that you may write to");
-}
 
 /// Every other built-in allocator that means to be good.
 std::vector<Allocator> controls_for(const Allocator& subject) {
@@ -172,7 +155,7 @@ ExitStatus report(const Options& options) {
   for (const std::string& size : options.sizes) request.sizes.push_back(parse_size(size));
   check_axes({{"calloc_loop"}, request.sizes, {}, {}});
   const std::string out = options.out.empty() ? default_results_path() : options.out;
-  check_folder(out);
+  check_new_folder({"--out", out});
   request.subject = resolve_allocators({options.allocator}, options.env).front();
   const std::string name = request.subject.name;
   if (const Json* upstream = upstream_of(name); upstream != nullptr && upstream->contains("deliberate")) {
