@@ -2,16 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/futex.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <thread>
 
@@ -23,25 +19,16 @@
 namespace zerotax::trace {
 namespace {
 
+using recorder::answers_of;
 using recorder::ControlFile;
 using recorder::ControlState;
+using recorder::state_of;
+using recorder::state_word;
 
 constexpr std::int64_t kPatienceNs = 10'000'000'000;
 constexpr std::int64_t kStoppedNs = 200'000'000;  ///< patience with a process that is stopped: its threads do not run
 constexpr std::int64_t kLookNs = 50'000'000;      ///< between two looks whether the process is still there
-
-std::atomic_ref<std::uint32_t> state_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.state); }
-
-std::atomic_ref<std::uint32_t> answers_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.answers); }
-
-constexpr std::uint32_t state_word(ControlState state) { return static_cast<std::uint32_t>(state); }
-
-void wait_while(ControlFile& file, std::uint32_t state) {
-  const timespec look{0, kLookNs};
-  ::syscall(SYS_futex, &file.state, FUTEX_WAIT, state, &look, nullptr, 0);
-}
-
-void wake(ControlFile& file) { ::syscall(SYS_futex, &file.state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+constexpr timespec kLook{0, kLookNs};
 
 /// A text that another process wrote.
 template <std::size_t N>
@@ -115,7 +102,7 @@ void ControlClient::wait_for_turn() {
     if (monotonic_ns() - begin > kPatienceNs) {
       throw MachineError(fmt::format("process {} is busy with an earlier request", pid_), "try again later");
     }
-    wait_while(*control_, state);
+    recorder::wait_while(*control_, state, &kLook);
   }
 }
 
@@ -143,7 +130,7 @@ void ControlClient::wait_for_answer(std::uint32_t answers_before) {
       told = true;
       fmt::print(stderr, "process {} is writing its buffers ...\n", pid_);
     }
-    wait_while(*control_, state);
+    recorder::wait_while(*control_, state, &kLook);
   }
 }
 
@@ -155,7 +142,7 @@ ControlAnswer ControlClient::ask(recorder::ControlAction action, const recorder:
   const std::uint32_t answers_before = answers_of(*control_).load();
   std::uint32_t idle = state_word(ControlState::kIdle);
   if (!state_of(*control_).compare_exchange_strong(idle, state_word(ControlState::kRequested))) refuse_ended();
-  wake(*control_);
+  recorder::wake(*control_);
   wait_for_answer(answers_before);
   ControlAnswer answer;
   answer.result = static_cast<recorder::ControlResult>(control_->result);

@@ -1,6 +1,13 @@
 #pragma once
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
 #include <cstdint>
+#include <ctime>
 
 // The file by which zerotax trace start, stop and status speak to a process: FOLDER/control-PID, mapped by both. One
 // futex (`state`) says whose turn it is; whoever may write the file may use it. Nothing is open in the process, because
@@ -59,5 +66,21 @@ struct ControlFile {
   ControlOptions current;  ///< of the trace, or of the last one; folder: the process's own
   char message[512];
 };
+
+constexpr std::uint32_t state_word(ControlState state) { return static_cast<std::uint32_t>(state); }
+
+inline std::atomic_ref<std::uint32_t> state_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.state); }
+
+inline std::atomic_ref<std::uint32_t> answers_of(ControlFile& file) {
+  return std::atomic_ref<std::uint32_t>(file.answers);
+}
+
+/// Wakes who waits for another state. Not FUTEX_PRIVATE_FLAG: the other side is another process.
+inline void wake(ControlFile& file) { ::syscall(SYS_futex, &file.state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+
+/// Sleeps while it is in this state, for so long at most (null: for ever); it may wake for nothing.
+inline void wait_while(ControlFile& file, std::uint32_t state, const timespec* most) {
+  ::syscall(SYS_futex, &file.state, FUTEX_WAIT, state, most, nullptr, 0);
+}
 
 }  // namespace zerotax::recorder

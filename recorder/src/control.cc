@@ -1,14 +1,11 @@
 #include "control.h"
 
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -27,19 +24,6 @@ namespace {
 ControlFile* control = nullptr;
 char control_path[PATH_MAX];
 pthread_t server;
-
-std::atomic_ref<std::uint32_t> state_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.state); }
-
-std::atomic_ref<std::uint32_t> answers_of(ControlFile& file) { return std::atomic_ref<std::uint32_t>(file.answers); }
-
-constexpr std::uint32_t word_of(ControlState state) { return static_cast<std::uint32_t>(state); }
-
-// Not FUTEX_PRIVATE_FLAG: the other side is another process.
-void wait_while(ControlFile& file, std::uint32_t state) {
-  ::syscall(SYS_futex, &file.state, FUTEX_WAIT, state, nullptr, nullptr, 0);
-}
-
-void wake(ControlFile& file) { ::syscall(SYS_futex, &file.state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
 template <std::size_t N>
 void copy_text(char (&to)[N], const char* from) {
@@ -112,19 +96,19 @@ void* serve(void* /*nothing*/) {
   ControlFile& file = *control;
   for (;;) {
     std::uint32_t state = state_of(file).load();
-    if (state == word_of(ControlState::kClosed)) return nullptr;
-    if (state != word_of(ControlState::kRequested)) {
-      wait_while(file, state);
+    if (state == state_word(ControlState::kClosed)) return nullptr;
+    if (state != state_word(ControlState::kRequested)) {
+      wait_while(file, state, nullptr);
       continue;
     }
     // The client may take the request back at this moment.
-    if (!state_of(file).compare_exchange_strong(state, word_of(ControlState::kTaken))) continue;
+    if (!state_of(file).compare_exchange_strong(state, state_word(ControlState::kTaken))) continue;
     file.message[0] = '\0';
     file.result = static_cast<std::uint32_t>(act(file));
     describe(file);
     answers_of(file).fetch_add(1);
-    std::uint32_t taken = word_of(ControlState::kTaken);
-    state_of(file).compare_exchange_strong(taken, word_of(ControlState::kAnswered));
+    std::uint32_t taken = state_word(ControlState::kTaken);
+    state_of(file).compare_exchange_strong(taken, state_word(ControlState::kAnswered));
     wake(file);
   }
 }
@@ -206,9 +190,9 @@ void end_control() {
   if (!is_marked() || control == nullptr) return;
   // What has been taken is answered first; `answers` tells the client so, even if it sees nothing but kClosed.
   std::uint32_t state = state_of(*control).load();
-  while (state == word_of(ControlState::kTaken) ||
-         !state_of(*control).compare_exchange_weak(state, word_of(ControlState::kClosed))) {
-    if (state == word_of(ControlState::kTaken)) wait_while(*control, state);
+  while (state == state_word(ControlState::kTaken) ||
+         !state_of(*control).compare_exchange_weak(state, state_word(ControlState::kClosed))) {
+    if (state == state_word(ControlState::kTaken)) wait_while(*control, state, nullptr);
     state = state_of(*control).load();
   }
   wake(*control);
