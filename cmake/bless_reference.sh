@@ -75,7 +75,7 @@ snapshot() {
   $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
 }
 
-# On this kernel, and under emulators and in virtual machines: some ten minutes.
+# On this kernel, and under emulators and in virtual machines: some five minutes.
 contract() { $python tests/contract/environments.py "$1/contract"; }
 
 # Not beside the run as cow.json is: the page of a study has no such part.

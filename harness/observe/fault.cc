@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "os/page.h"
+
 namespace zerotax {
 namespace {
 
 /// What can be in another's midst: an interrupt's in a fault's, and an NMI's in that. More have lost their ends.
 constexpr std::size_t kDeepest = 4;
-constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kPresent = 1;  // bits of the CPU's error code (Intel SDM, volume 3, 4.7)
 constexpr std::uint64_t kWrite = 2;
 constexpr std::uint64_t kUser = 4;
@@ -33,8 +34,9 @@ void FaultPairing::begin(std::vector<Fault>& open, const FaultEvent& event) {
 }
 
 void FaultPairing::end(std::vector<Fault>& open, const FaultEvent& event) {
-  const auto ended = std::find_if(open.rbegin(), open.rend(),
-                                  [&](const Fault& fault) { return fault.address / kPage == event.address / kPage; });
+  const auto ended = std::find_if(open.rbegin(), open.rend(), [&](const Fault& fault) {
+    return page_floor(fault.address) == page_floor(event.address);
+  });
   if (ended == open.rend()) return;  // its begin was lost
   ended->end_ns = event.time_ns;
   over_.swap(open);

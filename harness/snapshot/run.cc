@@ -98,8 +98,8 @@ ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const st
     ChildResult child = run_traced(command, 0, stop, run);
     // The program has more threads than there are CPUs, and the tracer's waits for one of them. Only root gets more
     // room.
-    const std::size_t most = most_buffer_bytes();
-    for (std::size_t bytes = kLargeBuffer; run.lost > 0 && run.every_fault && bytes <= most && !stop(); bytes *= 4) {
+    for (std::size_t bytes = kLargeBuffer; run.lost > 0 && run.every_fault && bytes <= most_buffer_bytes() && !stop();
+         bytes *= 4) {
       child = run_traced(command, bytes, stop, run);
     }
     return child;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "contract/promise.h"
+#include "contract/document.h"
 #include "doctor/check.h"
 
 namespace zerotax::doctor {
@@ -23,11 +23,10 @@ Finding look_at_promises(const Machine& machine) {
   std::erase_if(ours, [](const contract::Promise& each) { return !is_ours(each); });
   const contract::Results found = contract::test_promises(ours, 0.01, {}, [] { return false; });
   std::vector<std::string> broken;
-  std::size_t kept = 0;
   for (const contract::Result& each : found.results) {
     if (each.verdict == contract::Verdict::kBroken) broken.push_back(each.promise.id);
-    if (each.verdict == contract::Verdict::kKept) ++kept;
   }
+  const std::size_t kept = contract::count(found.results, contract::Verdict::kKept);
   if (broken.empty()) return {fmt::format("{} kept", format_counted(kept, "promise")), Weight::kOk, "", ""};
   return {fmt::format("broken: {}", fmt::join(broken, ", ")), Weight::kSpoils,
           "memory is not zero where allocators and zerotax rely on it: metrics may be wrong, and programs too",
