@@ -10,6 +10,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from collections.abc import Callable
 
 import pytest
 
@@ -57,30 +58,50 @@ def _apt(folder: pathlib.Path, architecture: str) -> list[str]:
     return options
 
 
-def kernel(machine: str) -> pathlib.Path:
-    """The folder of Debian's kernel and its modules; fetched once. Raises Missing."""
-    architecture, package, *_ = KINDS[machine]
-    folder = KERNELS / architecture
-    if list(folder.glob("boot/vmlinuz-*")):
-        return folder
+def _unpacked(architecture: str, package: str, what: str, keep: Callable[[pathlib.Path], None]) -> None:
+    """Fetches a package of Debian's, and calls `keep` with the folder of its files, which goes afterwards. Of a package that
+    only depends on the one of the newest kernel, that one. Raises Missing."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        raise Missing("a kernel to start is fetched with Debian's apt-get")
+        raise Missing(f"{what} is fetched with Debian's apt-get")
     KERNELS.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(dir=KERNELS) as made:
             made = pathlib.Path(made)
             made.chmod(0o777)  # apt-get writes as a user of its own
             apt = _apt(made, architecture)
-            cache = [word.replace("apt-get", "apt-cache") for word in apt if word != "-q"]
-            depends = subprocess.run([*cache, "depends", package], capture_output=True, text=True, check=True).stdout
-            name = re.search(r"Depends: (linux-image-\S+)", depends).group(1)
-            subprocess.run([*apt, "download", name], cwd=made, capture_output=True, check=True, timeout=600)
-            [archive] = made.glob("linux-image-*.deb")
+            if package.startswith("linux-image-"):
+                cache = [word.replace("apt-get", "apt-cache") for word in apt if word != "-q"]
+                depends = subprocess.run([*cache, "depends", package], capture_output=True, text=True, check=True).stdout
+                package = re.search(r"Depends: (linux-image-\S+)", depends).group(1)
+            subprocess.run([*apt, "download", package], cwd=made, capture_output=True, check=True, timeout=600)
+            [archive] = made.glob(f"{package}_*.deb")
             subprocess.run(["dpkg-deb", "-x", archive, made / "x"], check=True, timeout=300)
-            (made / "x").rename(folder)
+            keep(made / "x")
     except (subprocess.SubprocessError, AttributeError, ValueError, OSError) as failure:
-        raise Missing(f"Debian's kernel cannot be fetched: {failure}") from failure
+        raise Missing(f"{what} cannot be fetched: {failure}") from failure
+
+
+def kernel(machine: str) -> pathlib.Path:
+    """The folder of Debian's kernel and its modules; fetched once. Raises Missing."""
+    architecture, package, *_ = KINDS[machine]
+    folder = KERNELS / architecture
+    if not list(folder.glob("boot/vmlinuz-*")):
+        _unpacked(architecture, package, "Debian's kernel", lambda files: files.rename(folder) and None)
     return folder
+
+
+def busybox(machine: str) -> pathlib.Path:
+    """A shell for the machine; that of another architecture lies beside its kernel, and is fetched once. Raises Missing."""
+    if machine == os.uname().machine:
+        path = pathlib.Path("/bin/busybox")
+        if not path.exists():
+            raise Missing("busybox is missing: install busybox-static")
+        return path
+    path = kernel(machine) / "busybox"
+    if not path.exists():
+        _unpacked(KINDS[machine][0], "busybox-static", "Debian's busybox",
+                  lambda files: shutil.copy(files / "bin" / "busybox", path) and None)
+    return path
 
 
 def modules(machine: str, *names: str) -> list[pathlib.Path]:
@@ -137,14 +158,7 @@ def run(machine: str, script: str, programs: dict[str, pathlib.Path], *, memory_
     _, _, emulator, how, console = KINDS[machine]
     if shutil.which(emulator) is None:
         raise Missing(f"{emulator} is missing")
-    busybox = pathlib.Path("/bin/busybox")
-    if machine != os.uname().machine:
-        busybox = KERNELS / KINDS[machine][0] / "busybox"
-        if not busybox.exists():
-            fetch_busybox(machine)
-    if not busybox.exists():
-        raise Missing("busybox is missing: install busybox-static")
-    files = {"init": (INIT.encode(), 0o755), "bin/busybox": (busybox.read_bytes(), 0o755)}
+    files = {"init": (INIT.encode(), 0o755), "bin/busybox": (busybox(machine).read_bytes(), 0o755)}
     loads = ""
     for path in modules(machine, *load):
         files[f"modules/{path.name}"] = (path.read_bytes(), 0o644)
@@ -176,23 +190,6 @@ def run(machine: str, script: str, programs: dict[str, pathlib.Path], *, memory_
     begin, end = text.find(BEGIN + "\n"), text.find(END)
     assert begin >= 0 and end > begin, text[-4000:] + done.stderr.decode(errors="replace")[-2000:]
     return text[begin + len(BEGIN) + 1:end]
-
-
-def fetch_busybox(machine: str) -> None:
-    """A shell of another architecture, beside its kernel. Raises Missing."""
-    architecture = KINDS[machine][0]
-    kernel(machine)
-    try:
-        with tempfile.TemporaryDirectory(dir=KERNELS) as made:
-            made = pathlib.Path(made)
-            made.chmod(0o777)
-            subprocess.run([*_apt(made, architecture), "download", "busybox-static"], cwd=made, capture_output=True, check=True,
-                           timeout=600)
-            [archive] = made.glob("busybox-static_*.deb")
-            subprocess.run(["dpkg-deb", "-x", archive, made / "x"], check=True, timeout=300)
-            shutil.copy(made / "x" / "bin" / "busybox", KERNELS / architecture / "busybox")
-    except (subprocess.SubprocessError, ValueError, OSError) as failure:
-        raise Missing(f"Debian's busybox cannot be fetched: {failure}") from failure
 
 
 def run_or_skip(*arguments, **how) -> str:
