@@ -10,6 +10,7 @@ endfunction()
 
 recorder_benchmark_program(records records.cc zerotax::recorder)
 recorder_benchmark_program(rate rate.cc zerotax::recorder Threads::Threads)
+recorder_benchmark_program(write_alone write_alone.c)
 recorder_benchmark_program(calls calls.c)
 recorder_benchmark_program(calls_instrumented calls.c)
 target_compile_options(benchmark-recorder-calls_instrumented PRIVATE -finstrument-functions)

@@ -1,0 +1,37 @@
+/* write_alone FILE BYTES_PER_SECOND SECONDS: writes as many bytes as `rate` records, by write(2) and nothing else, at a
+   steady rate; prints by how many bytes it was behind at most. What a recorder's buffer must bridge on this disk. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stopwatch.h"
+
+enum { kStep = 2 << 20 };
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const double per_ns = atof(argv[2]) * 1e-9;
+  const double total = atof(argv[2]) * atof(argv[3]);
+  char* const bytes = malloc(kStep);
+  const int file = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (bytes == NULL || file < 0) return 1;
+  memset(bytes, 1, kStep);
+  double behind = 0;
+  double written = 0;
+  for (const int64_t begin = stopwatch_ns(); written < total;) {
+    double due = (double)(stopwatch_ns() - begin) * per_ns;
+    if (due > total) due = total;
+    if (due - written > behind) behind = due - written;
+    if (due - written < kStep && due < total) {
+      usleep(100);
+      continue;
+    }
+    const ssize_t length = write(file, bytes, kStep);
+    if (length <= 0) return 1;
+    written += (double)length;
+  }
+  printf("%.0f\n", behind);
+  return 0;
+}
