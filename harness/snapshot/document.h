@@ -60,6 +60,9 @@ Json remedy_json(const Json& snapshot, const Json& result);
 /// is recommended but what was measured and found better; otherwise `next` names commands that measure more.
 Json advice_json(const Json& snapshot);
 
+/// What is said of counts of faults that are too low; `lost`: whose, with what was lost. Empty if nothing was.
+std::string loss_text(const std::vector<std::string>& lost);
+
 /// Whether a snapshot was taken, checked, and timed.
 bool took_snapshot(const Json& result);
 

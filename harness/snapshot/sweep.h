@@ -65,7 +65,11 @@ Json sweep_json(const SweepPlan& plan, const std::vector<SweepRuns>& runs, const
 /// done before the writers are?
 Json sweep_verdict(const Json& row);
 
-/// Adds to the document, or replaces, the verdict of each row and `sentence`.
+/// A row's alternative, sizes, threads and placement, in words.
+std::string sweep_title(const Json& row);
+
+/// Adds to the document, or replaces, the verdict of each row, `sentence`, and `loss`: the rows whose faults are not
+/// all there, or null.
 void add_sweep_verdict(Json& sweep);
 
 /// The table for the terminal, at most 80 columns, and the sentence.

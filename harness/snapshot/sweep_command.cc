@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/size.h"
+#include "base/wrap.h"
 #include "cli/plot_option.h"
 #include "cli/subcommand.h"
 #include "core/interrupt.h"
@@ -74,6 +75,9 @@ ExitStatus run_sweep_command(const Options& options) {
   if (file != "-") {
     fmt::print("{}", sweep_table(json));
     if (options.plot) fmt::print("{}", sweep_plots(json, plot_style()));
+  }
+  if (const std::string loss = text_field(json, "loss", ""); !loss.empty()) {
+    fmt::print(stderr, "{}", wrap(loss, "! ", "  "));
   }
   return status_of(json.at("rows"));
 }

@@ -18,11 +18,6 @@ std::string copying_word(const Json& verdict) {
   return copying == "no" ? "no" : copying == "until_end" ? "till end" : "after it";
 }
 
-std::string placed(const Json& row) {
-  const std::string placement = row.at("placement");
-  return placement == "default" ? "" : ", " + placement;
-}
-
 std::string row_text(const Json& row) {
   const bool ok = row.at("status") == "ok";
   const Json& runs = row.at("copy_done_first_runs");
@@ -32,13 +27,6 @@ std::string row_text(const Json& row) {
       sweep_time(row.at("writers_wall_ns")), sweep_time(row.at("copy_ns")),
       is_not_available(runs) ? "-" : fmt::format("{}/{}", runs.get<std::size_t>(), row.at("runs").get<std::size_t>()),
       ok ? copying_word(row.at("verdict")) : row.at("status").get<std::string>());
-}
-
-std::string title_of(const Json& row) {
-  return fmt::format("{}, {} in batches of {}, {}, {}{}", row.at("alternative").get<std::string>(),
-                     format_size(row.at("array_bytes")), format_size(row.at("batch_bytes")),
-                     format_counted(row.at("writers").get<std::uint64_t>(), "writer"),
-                     format_counted(row.at("checkpointers").get<std::uint64_t>(), "checkpointer"), placed(row));
 }
 
 }  // namespace
@@ -56,7 +44,7 @@ std::string sweep_table(const Json& sweep) {
     }
     text += row_text(row);
     if (row.at("reason").is_string()) {
-      reasons += wrap(fmt::format("{}: {}: {}", title_of(row), row.at("status").get<std::string>(),
+      reasons += wrap(fmt::format("{}: {}: {}", sweep_title(row), row.at("status").get<std::string>(),
                                   row.at("reason").get<std::string>()),
                       "", "  ");
     }
@@ -71,7 +59,7 @@ std::string sweep_table(const Json& sweep) {
 std::string sweep_plots(const Json& sweep, const PlotStyle& style) {
   std::string text;
   for (const Json& row : sweep.at("rows")) {
-    const std::string plot = cpu_time_plot(title_of(row), row.at("cpu_time"), style);
+    const std::string plot = cpu_time_plot(sweep_title(row), row.at("cpu_time"), style);
     if (!plot.empty()) text += "\n" + plot;
   }
   return text;

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
+#include "snapshot/document.h"
 #include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
@@ -47,7 +49,27 @@ std::string first_words(const Json& row) {
                      format_counted(row.at("runs").get<std::uint64_t>(), "run"));
 }
 
+/// The rows of whose faults the kernel's buffers lost some. Empty if none were lost.
+std::string loss_of(const Json& rows) {
+  std::vector<std::string> lost;
+  for (const Json& row : rows) {
+    if (row.at("status") != "ok" || is_not_available(row.at("faults"))) continue;
+    const auto events = row.at("faults").at("lost").get<std::uint64_t>();
+    if (events > 0) lost.push_back(fmt::format("{} ({} lost)", sweep_title(row), format_counted(events, "event")));
+  }
+  return loss_text(lost);
+}
+
 }  // namespace
+
+std::string sweep_title(const Json& row) {
+  const std::string placement = row.at("placement");
+  return fmt::format("{}, {} in batches of {}, {}, {}{}", row.at("alternative").get<std::string>(),
+                     format_size(row.at("array_bytes")), format_size(row.at("batch_bytes")),
+                     format_counted(row.at("writers").get<std::uint64_t>(), "writer"),
+                     format_counted(row.at("checkpointers").get<std::uint64_t>(), "checkpointer"),
+                     placement == "default" ? "" : ", " + placement);
+}
 
 Json sweep_verdict(const Json& row) {
   if (row.at("status") != "ok") return not_available(text_field(row, "reason", "it failed"));
@@ -61,6 +83,8 @@ void add_sweep_verdict(Json& sweep) {
   std::size_t measured = 0;
   std::size_t first = 0;
   std::size_t late = 0;
+  const std::string loss = loss_of(sweep.at("rows"));
+  sweep["loss"] = loss.empty() ? Json() : Json(loss);
   for (Json& row : sweep.at("rows")) {
     row["verdict"] = sweep_verdict(row);
     const Json& verdict = row["verdict"];

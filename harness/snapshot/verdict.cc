@@ -94,11 +94,7 @@ std::string loss_of(const std::vector<const Json*>& results) {
                                  format_counted(faults.at("counted").get<std::uint64_t>(), "fault")));
     }
   }
-  if (lost.empty()) return "";
-  return fmt::format(
-      "Counts of faults are too low, because events came faster than they could be read: {}. Measure a "
-      "smaller array, or with fewer threads.",
-      fmt::join(lost, ", "));
+  return loss_text(lost);
 }
 
 Json notes_of(const Json& snapshot) {
@@ -132,6 +128,14 @@ Json notes_of(const Json& snapshot) {
 }
 
 }  // namespace
+
+std::string loss_text(const std::vector<std::string>& lost) {
+  if (lost.empty()) return "";
+  return fmt::format(
+      "Counts of faults are too low, because events came faster than they could be read: {}. Measure a "
+      "smaller array, or with fewer threads.",
+      fmt::join(lost, ", "));
+}
 
 void add_verdict(Json& snapshot) {
   const std::uint64_t array_bytes = snapshot.at("parameters").at("array_bytes");

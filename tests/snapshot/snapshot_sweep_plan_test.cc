@@ -78,7 +78,7 @@ Json row(const Json& first_runs, const Json& before, const Json& after) {
           {"reason", nullptr},
           {"runs", 5},
           {"copy_done_first_runs", first_runs},
-          {"faults", {{"before_end", before}, {"after_end", after}, {"pages", 1000}}}};
+          {"faults", {{"lost", 0}, {"before_end", before}, {"after_end", after}, {"pages", 1000}}}};
 }
 
 TEST(SweepVerdict, SaysUntilWhenTheKernelCopies) {
@@ -102,6 +102,28 @@ TEST(SweepVerdict, SaysHowOftenTheCopyIsDoneFirst) {
       sweep_verdict(row(3, counts(400, 0), counts(0, 600)))["sentence"],
       "the copy is done before the writers are in 3 of 5 runs; the kernel copies 400 pages until the copy is done "
       "and its child has ended, after it 0 copied and 600 reused.");
+}
+
+TEST(SweepVerdict, NamesRowsWhoseFaultsWereLost) {
+  Json whole = row(5, counts(400, 0), counts(0, 600));
+  whole["faults"]["lost"] = 0;
+  Json sweep{{"rows", {whole}}};
+  add_sweep_verdict(sweep);
+  EXPECT_EQ(sweep["loss"], Json());
+  Json incomplete = whole;
+  incomplete.update({{"alternative", "fork"},
+                     {"array_bytes", kMiB},
+                     {"batch_bytes", 64 * kKiB},
+                     {"writers", 1},
+                     {"checkpointers", 4},
+                     {"placement", "apart"}});
+  incomplete["faults"]["lost"] = 12;
+  sweep["rows"].push_back(incomplete);
+  add_sweep_verdict(sweep);
+  EXPECT_EQ(sweep["loss"],
+            "Counts of faults are too low, because events came faster than they could be read: fork, 1 MiB in batches "
+            "of 64 KiB, 1 writer, 4 checkpointers, apart (12 events lost). Measure a smaller array, or with fewer "
+            "threads.");
 }
 
 TEST(SweepVerdict, OfAllRowsIsOneSentence) {
