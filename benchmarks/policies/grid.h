@@ -12,11 +12,17 @@
 struct Cell {
   LoopWords words;
   std::map<std::string, std::vector<LoopFigures>> figures;  ///< by contender, a value a round; "limit" among them
-  std::map<std::string, std::int64_t> zeroed;               ///< bytes per operation; -1: not measured
+  /// Of adaptive and of those that came out cheapest, measured once more, as many rounds each: what the verdict
+  /// compares. The least of many figures that scatter is too low, so the rounds that choose a rival do not count
+  /// against it.
+  std::map<std::string, std::vector<LoopFigures>> again;
+  std::map<std::string, std::int64_t> zeroed;  ///< bytes per operation; -1: not measured
 
   /// Least nanoseconds per operation of all rounds; 0 if a process of the contender failed. The least, because what the
   /// machine adds has two values rather than a middle, by what ran before on that processor (docs/method.md).
   [[nodiscard]] double ns(const std::string& contender) const;
+  /// The same of the rounds of `again`; 0 for whom it does not have.
+  [[nodiscard]] double again_ns(const std::string& contender) const;
   /// Median minor faults per operation.
   [[nodiscard]] double faults(const std::string& contender) const;
 };
@@ -34,6 +40,11 @@ struct Verdict {
   bool ten_times_kept;
 };
 
+/// Whom adaptive is measured against once more: the two cheapest of all others, and the cheapest allocator that is no
+/// policy. Fewer where there are not as many.
+std::vector<std::string> rivals_of(const Cell& cell, const std::vector<Contender>& contenders);
+
+/// By the rounds of `again`.
 Verdict judge(const Cell& cell, const std::vector<Contender>& contenders);
 
 /// One table: a row a cell, a column a contender, in microseconds.

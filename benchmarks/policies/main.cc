@@ -37,6 +37,7 @@ struct Group {
 
 struct Effort {
   int rounds = 4;
+  int again = 8;  ///< rounds of adaptive and its rivals alone
   int budget_ms = 80;
 };
 
@@ -113,6 +114,24 @@ void measure(Group& group, const std::vector<Contender>& contenders, int rounds,
   }
 }
 
+void measure_again(Group& group, const std::vector<Contender>& contenders, int rounds, Progress& progress) {
+  std::mt19937 random(2);
+  for (Cell& cell : group.cells) {
+    std::vector<std::string> names = rivals_of(cell, contenders);
+    names.emplace_back("adaptive");
+    for (int round = 0; round < rounds; ++round) {
+      for (const std::size_t who : shuffled(names.size(), random)) {
+        if (interrupted() != 0) return;
+        progress.show(
+            fmt::format("{} {} {}, again", names[who], format_size(cell.words.sizes.front()), cell.words.fraction));
+        const auto contender = std::ranges::find(contenders, names[who], &Contender::name);
+        if (const auto figures = run_loop(&*contender, cell.words)) cell.again[names[who]].push_back(*figures);
+      }
+    }
+    progress.advance(1);
+  }
+}
+
 void audit(Group& group, const std::vector<Contender>& contenders, Progress& progress) {
   for (Cell& cell : group.cells) {
     if (cell.words.sizes.front() > kMostAudited) continue;
@@ -165,7 +184,7 @@ int count_broken(const std::vector<Group>& groups, const std::vector<Contender>&
 }
 
 int run(bool smoke, const std::string& file) {
-  const Effort effort = smoke ? Effort{1, 5} : Effort{};
+  const Effort effort = smoke ? Effort{1, 1, 5} : Effort{};
   std::vector<Contender> contenders = all_contenders();
   std::vector<Group> groups = all_groups(effort);
   if (smoke) {
@@ -178,11 +197,12 @@ int run(bool smoke, const std::string& file) {
   }
   std::size_t steps = 0;
   for (const Group& group : groups)
-    steps += group.cells.size() * static_cast<std::size_t>(effort.rounds + group.audited);
+    steps += group.cells.size() * static_cast<std::size_t>(effort.rounds + 1 + group.audited);
   Progress progress("policies", steps, static_cast<double>(steps));
   Json json{{"schema", "zerotax.policies/1"}, {"environment", describe_environment()}, {"groups", Json::array()}};
   for (Group& group : groups) {
     measure(group, contenders, effort.rounds, progress);
+    measure_again(group, contenders, effort.again, progress);
     if (group.audited) audit(group, contenders, progress);
     if (interrupted() != 0) return 128 + interrupted();
     progress.clear();
