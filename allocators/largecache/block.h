@@ -34,26 +34,31 @@ struct History {
 };
 
 /// Who had a block last: what is likely to be populated of it.
-enum class Use : std::uint8_t {
+enum class Use : std::uint32_t {
   kFilled,  // malloc or realloc: the program writes to what it asks for
   kZeroed,  // calloc: nobody knows how much of it was written to
 };
 
 /// A block, in use or freed.
+///
+/// Every free and every hit copies some of them, a few times each. So a copy is three aligned words of 16 bytes: with
+/// padding at its end the compiler copies overlapping words, and each next copy waits until these are out of the store
+/// buffer. For the same reason, change a field where a block is kept, not right before it is copied.
 struct Block {
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
 
   std::uintptr_t address = 0;
-  std::size_t size = 0;  // bytes, whole pages
-  bool madvised = false;
-  Use use = Use::kFilled;
-  std::uint32_t freed_at = 0;  // milliseconds of a monotonic clock, wrapping; set where there is decay
+  std::size_t size = 0;        // bytes, whole pages
   History* history = nullptr;  // its own, or nullptr if there was no room for one
   std::size_t asked = 0;       // bytes that the program may use: what it asked for, or all, once it knows the size
+  std::uint32_t freed_at = 0;  // milliseconds of a monotonic clock, wrapping; set where there is decay
   std::uint32_t resident = kUnknown;  // populated pages of a freed block, if they were counted
+  bool madvised = false;
+  Use use = Use::kFilled;
 
   friend constexpr bool operator==(const Block&, const Block&) = default;
 };
+static_assert(sizeof(Block) % 16 == 0);
 
 }  // namespace zerotax::largecache
 

@@ -38,9 +38,11 @@ std::size_t InUseTable::Probe(std::uintptr_t address) const {
   return slot;
 }
 
-void InUseTable::Insert(const Block& block) {
-  blocks_[Probe(block.address)] = block;
+Block& InUseTable::Insert(const Block& block) {
+  Block& slot = blocks_[Probe(block.address)];
+  slot = block;
   ++size_;
+  return slot;
 }
 
 std::size_t InUseTable::Find(std::uintptr_t address) const {

@@ -18,8 +18,9 @@ class InUseTable {
   [[nodiscard]] bool Reserve();
 
   /// Adds a block that is not in the table; its address is page-aligned and not 0. Reserve() has
-  /// returned true since the last Insert().
-  void Insert(const Block& block);
+  /// returned true since the last Insert(). Returns the table's own copy, which stays there until the next Insert() or
+  /// Remove().
+  Block& Insert(const Block& block);
 
   /// Bytes of the block that starts at `address`; 0 when there is none.
   [[nodiscard]] std::size_t Find(std::uintptr_t address) const;

@@ -34,6 +34,10 @@ std::uint32_t Milliseconds() {
   return static_cast<std::uint32_t>(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
 }
 
+bool SeemsUntouched(const Block& block) {
+  return block.history != nullptr && block.history->pages != 0 && block.history->touched == 0 && block.history->settled;
+}
+
 }  // namespace
 
 static_assert(std::is_trivially_destructible_v<LargeHeap>, "free is called after destructors");
@@ -132,9 +136,11 @@ void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment, const Re
   return AsPointer(fresh);
 }
 
-void LargeHeap::CountInUseLocked(const Block& block) {
-  in_use_.Insert(block);
-  AddInUseLocked(InUse(block));
+Block& LargeHeap::CountInUseLocked(const Block& block, std::size_t asked) {
+  Block& kept = in_use_.Insert(block);
+  kept.asked = asked;
+  AddInUseLocked(InUse(asked, block.size));
+  return kept;
 }
 
 void LargeHeap::AddInUseLocked(std::size_t bytes) {
@@ -146,15 +152,16 @@ void LargeHeap::AddInUseLocked(std::size_t bytes) {
 
 void LargeHeap::ResizeLocked(std::uintptr_t address, std::size_t size, std::size_t asked) {
   Block& block = in_use_.At(address);
-  statistics_.in_use_bytes -= InUse(block);
+  statistics_.in_use_bytes -= InUse(block.asked, block.size);
   block.size = size;
   block.asked = asked;
-  AddInUseLocked(InUse(block));
+  AddInUseLocked(InUse(block.asked, block.size));
 }
 
-// Room that was mapped for growth is no memory until the program asks for it.
-std::size_t LargeHeap::InUse(const Block& block) const {
-  return policy().foresees_growth ? RoundUp(block.asked).value_or(block.size) : block.size;
+// Room that was mapped for growth is no memory until the program asks for it. The policies that foresee it count in
+// pages, and `asked` is no more than `size`.
+std::size_t LargeHeap::InUse(std::size_t asked, std::size_t size) const {
+  return policy().foresees_growth ? (asked + PageSize() - 1) & ~(PageSize() - 1) : size;
 }
 
 std::size_t LargeHeap::Held(const Block& block) const {
@@ -165,9 +172,9 @@ std::size_t LargeHeap::Held(const Block& block) const {
 void LargeHeap::Discard(const Block& block) {
   {
     const Guard guard(lock_);
-    in_use_.Remove(block.address);
-    histories_.Return(block.history);
-    statistics_.in_use_bytes -= InUse(block);
+    const Block kept = in_use_.Remove(block.address);
+    histories_.Return(kept.history);
+    statistics_.in_use_bytes -= InUse(kept.asked, kept.size);
     --statistics_.hits;
     ++statistics_.altered;
   }
@@ -180,11 +187,9 @@ bool LargeHeap::Register(std::uintptr_t address, std::size_t size, const Request
   Block block;
   block.address = address;
   block.size = size;
-  block.asked = request.asked;
-  block.use = request.contents == Contents::kZero ? Use::kZeroed : Use::kFilled;
   if (policy().has_witness) block.history = histories_.Take();
   if (block.history != nullptr) block.history->purged = true;
-  CountInUseLocked(block);
+  CountInUseLocked(block, request.asked).use = UseOf(request);
   ++statistics_.misses;
   return true;
 }
@@ -229,12 +234,13 @@ bool LargeHeap::Free(void* pointer) {
       StopIfCached(Address(pointer), "double free");
       return false;
     }
-    statistics_.in_use_bytes -= InUse(block);
+    statistics_.in_use_bytes -= InUse(block.asked, block.size);
     // Where all of it would not fit, its populated pages may. Beside others that is asked long before, as what is
-    // cached until then counts in full; a block by itself need not pay for a system call.
+    // cached until then counts in full; a block by itself need not pay for a system call, nor one that, as far as its
+    // history shows, nobody touches.
     counts = policy().sorts_by_contents && settings_.entries > 0 &&
              (block.use == Use::kZeroed || block.asked < block.size) &&
-             held_bytes_ + block.size > MemoryLimitLocked() / (held_bytes_ > 0 ? 2 : 1);
+             held_bytes_ + block.size > MemoryLimitLocked() / (held_bytes_ > 0 && !SeemsUntouched(block) ? 2 : 1);
     // A block that is large only because of its alignment is not kept (xzone_segment.c:2963).
     if (!policy().should_cache(settings_, block.size) || block.size <= settings_.threshold ||
         (block.size > MemoryLimitLocked() && !counts)) {
@@ -242,7 +248,7 @@ bool LargeHeap::Free(void* pointer) {
       ++statistics_.unmapped;
       GiveUpLocked(block, evicted);
     } else {
-      block.madvised = false;
+      if (block.madvised) block.madvised = false;
       how = policy().at_free(settings_, statistics_.reserve_bytes, block.size);
       if (how == AtFree::kKeep && !counts) PushLocked(block, evicted);
       start_decay = WantsDecayLocked();
@@ -295,16 +301,15 @@ void LargeHeap::CacheCounted(Block& block) {
   Unmap(evicted);
 }
 
-void LargeHeap::PushLocked(Block block, Evicted& evicted) {
-  if (settings_.decay_ms > 0) {
-    block.freed_at = Milliseconds();
-    EvictAgedLocked(block.freed_at, false, evicted);
-  }
+void LargeHeap::PushLocked(const Block& block, Evicted& evicted) {
+  const std::uint32_t now = settings_.decay_ms > 0 ? Milliseconds() : 0;
+  if (settings_.decay_ms > 0) EvictAgedLocked(now, false, evicted);
   const std::size_t limit = MemoryLimitLocked();
   while (ring_.size() >= settings_.entries || (ring_.size() > 0 && held_bytes_ + Held(block) > limit)) {
     EvictOldestLocked(evicted);
   }
   ring_.Push(block, settings_.entries);
+  ring_.newest().freed_at = now;
   statistics_.cached_bytes += block.size;
   held_bytes_ += Held(block);
   if (!block.madvised) statistics_.reserve_bytes += block.size;

@@ -115,6 +115,7 @@ class LargeHeap {
     Contents contents;
     bool growing;
   };
+  static Use UseOf(const Request& request) { return request.contents == Contents::kZero ? Use::kZeroed : Use::kFilled; }
 
   bool IsLargeUnlessUnread(std::size_t size);
   bool IsLargeByAlignment(std::size_t alignment);
@@ -153,19 +154,19 @@ class LargeHeap {
                                                    bool growing) const;
   Block TakeOutLocked(std::size_t position);
   Block CutOffLocked(Block& block, std::size_t size);
-  void HandOutLocked(Block& block, const Request& request);
+  void HandOutLocked(const Block& block, const Request& request);
   void* HandOutOrGiveUp(Block& block, const Request& request, bool usable);
-  void CountInUseLocked(const Block& block);
+  Block& CountInUseLocked(const Block& block, std::size_t asked);
   void AddInUseLocked(std::size_t bytes);
   void ResizeLocked(std::uintptr_t address, std::size_t size, std::size_t asked);
   void GiveUpLocked(const Block& block, Evicted& evicted);
-  [[nodiscard]] std::size_t InUse(const Block& block) const;
+  [[nodiscard]] std::size_t InUse(std::size_t asked, std::size_t size) const;
   [[nodiscard]] std::size_t Held(const Block& block) const;
   void RecordLocked(std::uintptr_t address, std::size_t size);
   [[nodiscard]] std::uintptr_t TailLocked(std::uintptr_t from, std::uintptr_t end) const;
   [[nodiscard]] bool HasRoomLocked(std::size_t size) const;
   [[nodiscard]] bool WantsDecayLocked() const;
-  void PushLocked(Block block, Evicted& evicted);
+  void PushLocked(const Block& block, Evicted& evicted);
   void EvictOldestLocked(Evicted& evicted);
   void EvictAgedLocked(std::uint32_t now, bool all, Evicted& evicted);
   [[nodiscard]] std::size_t MemoryLimitLocked() const;

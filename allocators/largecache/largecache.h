@@ -25,7 +25,7 @@ struct largecache_statistics {
   uint64_t altered;           /* cached blocks that were unmapped because the program had changed their mapping */
   uint64_t in_use_bytes;      /* level: bytes of large blocks that the program holds */
   uint64_t peak_in_use_bytes; /* the most that level ever was */
-  uint64_t tails;             /* ends of large blocks that realloc cut off and put on the ring */
+  uint64_t tails;             /* ends of large blocks that were cut off and put on the ring */
 };
 
 /* Version, and the policy that is followed, e.g. "0.1.0 (adaptive)", or "0.1.0 (116)" for libmalloc-116. Static

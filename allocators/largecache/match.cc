@@ -95,11 +95,10 @@ Block LargeHeap::TakeOutLocked(std::size_t position) {
   return block;
 }
 
-void LargeHeap::HandOutLocked(Block& block, const Request& request) {
-  block.use = request.contents == Contents::kZero ? Use::kZeroed : Use::kFilled;
-  block.resident = Block::kUnknown;
-  block.asked = request.asked;
-  CountInUseLocked(block);
+void LargeHeap::HandOutLocked(const Block& block, const Request& request) {
+  Block& kept = CountInUseLocked(block, request.asked);
+  kept.use = UseOf(request);
+  kept.resident = Block::kUnknown;
   ++statistics_.hits;
 }
 
@@ -152,6 +151,7 @@ void* LargeHeap::Cut(std::size_t size, const Request& request) {
     Evicted evicted;
     {
       const Guard guard(lock_);
+      ++statistics_.tails;
       PushLocked(CutOffLocked(block, size), evicted);
     }
     Unmap(evicted);

@@ -84,7 +84,7 @@ void* LargeHeap::MoveGrown(void* pointer, std::size_t old_size, std::size_t size
   {
     const Guard guard(lock_);
     block = in_use_.Remove(address);
-    statistics_.in_use_bytes -= InUse(block);
+    statistics_.in_use_bytes -= InUse(block.asked, block.size);
   }
   const bool moved = MoveLonger(block, *rounded, true);
   if (moved) block.asked = size;
@@ -93,7 +93,7 @@ void* LargeHeap::MoveGrown(void* pointer, std::size_t old_size, std::size_t size
     // Another block may have taken its place in the table meanwhile. There is room without it, too: a table is never
     // more than a quarter full.
     static_cast<void>(in_use_.Reserve());
-    CountInUseLocked(block);
+    CountInUseLocked(block, block.asked);
   }
   return moved ? AsPointer(block.address) : nullptr;
 }

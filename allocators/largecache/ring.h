@@ -28,6 +28,9 @@ class Ring {
   /// The entry at `position`, 0 being the oldest; position < size().
   [[nodiscard]] const Block& at(std::size_t position) const { return slots_[Slot(position)]; }
 
+  /// The entry that was added last; size() > 0.
+  [[nodiscard]] Block& newest() { return slots_[Slot(size_ - 1)]; }
+
   /// Adds `block` as the newest; when the ring held `capacity` (1..kMaxEntries) or more entries,
   /// removes the oldest and returns it.
   std::optional<Block> Push(const Block& block, std::size_t capacity);

@@ -102,8 +102,8 @@ void Player::Finish() {
 
 // Around a few sizes, so that blocks are reused; at times a small one.
 std::size_t Player::Size() {
-  static constexpr std::size_t kSizes[] = {1000,       40 * kKiB, 64 * kKiB, 100 * kKiB,
-                                           256 * kKiB, kMiB,      3 * kMiB,  8 * kMiB};
+  static constexpr std::size_t kSizes[] = {1000, 40 * kKiB, 64 * kKiB, 100 * kKiB, 256 * kKiB,
+                                           kMiB, 3 * kMiB,  8 * kMiB,  20 * kMiB};
   return kSizes[choices_.Byte() % std::size(kSizes)] + choices_.Byte() * 16;
 }
 

@@ -1,6 +1,8 @@
 // Which block of the cache malloc and calloc get, and what of it counts as memory.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <set>
@@ -162,6 +164,7 @@ TEST_P(Matching, WhereAllAreTooLongOneIsCut) {
   char* const first = Malloc(8 * kMiB);
   EXPECT_EQ(first, whole);
   EXPECT_EQ(Statistics(heap_).entries, 1U) << "the rest";
+  EXPECT_EQ(Statistics(heap_).tails, 1U);
   char* const second = Malloc(12 * kMiB);
   EXPECT_EQ(second, first + 8 * kMiB + WitnessSize());
   EXPECT_EQ(ResidentPages(second, 12 * kMiB), 12 * kMiB / kPage);
@@ -209,6 +212,33 @@ TEST_P(Matching, CuttingComesToAnEnd) {
   if (!kUnderSanitizer) {
     EXPECT_EQ(Faults(), faults);
   }
+}
+
+// Counting asks the kernel, through a descriptor above 256 that is opened again if it is gone.
+TEST_P(Matching, BlocksThatNobodyTouchesAreNotCountedWhileTheyFit) {
+  if (GetParam() == std::string("dirty")) GTEST_SKIP() << "this policy does not learn what is touched";
+  const auto counts_at_free = [&](char* block) {
+    close_range(256, 512, 0);
+    heap_.Free(block);
+    for (int descriptor = 256; descriptor <= 512; ++descriptor) {
+      if (fcntl(descriptor, F_GETFD) >= 0) return true;
+    }
+    return false;
+  };
+  for (int round = 0; round < 8; ++round) {
+    const bool counted = counts_at_free(Calloc(kMiB));
+    const bool counted_beside = counts_at_free(Calloc(256 * kKiB));
+    if (round < 3) continue;  // which it takes to learn it
+    EXPECT_FALSE(counted) << round;
+    EXPECT_FALSE(counted_beside) << round;
+  }
+  bool counted = false;
+  for (int round = 0; round < 16; ++round) {
+    char* const block = Calloc(256 * kKiB);
+    std::memset(block, 1, 256 * kKiB);
+    counted |= counts_at_free(block);
+  }
+  EXPECT_TRUE(counted) << "this one is touched";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Matching, testing::Values("dirty", "adaptive"));

@@ -47,7 +47,9 @@ class PlainList {
 };
 
 Block Freed(std::uintptr_t page, std::size_t pages, bool madvised = false) {
-  return {page * kPage, pages * kPage, madvised};
+  Block block{.address = page * kPage, .size = pages * kPage};
+  block.madvised = madvised;
+  return block;
 }
 
 std::vector<Block> OldestFirst(const Ring& ring) {

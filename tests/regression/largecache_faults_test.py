@@ -188,8 +188,13 @@ FAULTS = {
         "resize.cc", "*rounded < old_size && size < asked &&", "*rounded < old_size &&",
         "realloc", "All/Regrowth.TheNextTimeTakesNoFaultAtAll/adaptive"),
     "room counts as memory": (
-        "large.cc", "policy().foresees_growth ? RoundUp(block.asked)", "!policy().foresees_growth ? RoundUp(block.asked)",
+        "large.cc", "policy().foresees_growth ? (asked", "!policy().foresees_growth ? (asked",
         "realloc", "All/Regrowth.RoomIsNoMemory/adaptive"),
+    "what nobody touches is counted": (
+        "large.cc", "held_bytes_ > 0 && !SeemsUntouched(block)", "held_bytes_ > 0",
+        "matching", "All/Matching.BlocksThatNobodyTouchesAreNotCountedWhileTheyFit/1"),
+    "what is cut off is not counted": (
+        "match.cc", "      ++statistics_.tails;\n", "", "matching", "All/Matching.WhereAllAreTooLongOneIsCut/0"),
     "malloc takes the newest": (
         "match.cc", "return IsPopulated(block); }, false);", "return !IsPopulated(block); }, false);",
         "matching", "All/Matching.EachGetsItsOwn/0"),

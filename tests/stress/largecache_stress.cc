@@ -146,7 +146,8 @@ void Stress(const Policy& policy, double seconds, std::size_t thread_count) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   const auto statistics = Statistics(mine);
-  Require(statistics.misses == statistics.entries + statistics.evictions + statistics.unmapped + statistics.altered,
+  Require(statistics.misses + statistics.tails ==
+              statistics.entries + statistics.evictions + statistics.unmapped + statistics.altered,
           "a mapping is neither cached nor gone");
   Require(statistics.in_use_bytes == 0, "bytes are in use when nothing is held");
   mine.Decay(true);
