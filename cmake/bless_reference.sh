@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise tour stress reports compare check_alarms report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise tour stress reports compare crossover check_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -133,6 +133,10 @@ compare() {
     $zerotax compare "$name" "$name" --size 64KiB --size 512KiB --self-test 100 --json "$1/compare-self-test-$name.json" \
       >/dev/null || [ $? = 1 ] || exit
   done
+}
+
+crossover() {
+  $zerotax crossover tcmalloc jemalloc --by touch --size 1MiB --json "$1/crossover.json" >"$1/crossover.txt"
 }
 
 # Some forty minutes: ten checks of each allocator on an idle machine, and ten beside busy processes.

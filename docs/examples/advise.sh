@@ -1,7 +1,8 @@
 #!/bin/sh
 # The real programs of docs/advise.md: advice on each, and the same measured by hand.
 #
-#   docs/examples/advise.sh FOLDER [NAME]...   writes NAME.json, NAME.md and NAME.txt (by hand) to FOLDER
+#   docs/examples/advise.sh FOLDER [NAME]...   writes NAME.json, NAME.md, NAME.out (what the terminal says) and NAME.txt
+#                                              (by hand) to FOLDER
 #
 # Without names all of: numpy gcc redis sqlite3 node git
 set -eu
@@ -92,9 +93,9 @@ for program in "$@"; do
   set -- --json "$folder/$program.json" --markdown "$folder/$program.md"
   [ "$program" != sqlite3 ] || set -- "$@" --input "$input"
   if [ "$program" = redis ]; then
-    with redis "$zerotax" advise "$@" --ready "redis-cli -p 7093 ping | grep -q PONG" --load "sh $work/load.sh" --
+    with redis "$zerotax" advise "$@" --ready "redis-cli -p 7093 ping | grep -q PONG" --load "sh $work/load.sh" -- >"$folder/$program.out"
   else
-    with "$program" "$zerotax" advise "$@" --
+    with "$program" "$zerotax" advise "$@" -- >"$folder/$program.out"
     by_hand "$program" "$input"
   fi
 done

@@ -33,4 +33,10 @@ def advice_block() -> str:
     return "\n".join(items)
 
 
-BLOCKS = {"results/reference/advise": advice_block}
+def example_block() -> str:
+    """What the terminal said of the first program, without folders of the machine."""
+    text = (REFERENCE / "advise" / f"{PROGRAMS[0]}.out").read_text(encoding="utf-8").rstrip()
+    return "```\n" + re.sub(r"/\S*/(?=build/lib/|numpy_rounds)", "", text) + "\n```"
+
+
+BLOCKS = {"results/reference/advise": advice_block, f"results/reference/advise/{PROGRAMS[0]}.out": example_block}
