@@ -42,6 +42,7 @@ std::vector<Promise> chosen(const Options& options) {
   std::vector<Promise> all = list_promises();
   if (options.only.empty()) return all;
   std::vector<std::string> ids;
+  ids.reserve(all.size());
   for (const Promise& each : all) ids.push_back(each.id);
   for (const std::string& id : options.only) {
     if (std::find(ids.begin(), ids.end(), id) != ids.end()) continue;

@@ -208,11 +208,13 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
 }
 
 Results read_results(const std::string& path) {
-  const UsageError foreign(fmt::format("'{}' is not what zerotax-contract --json prints", path),
-                           "run zerotax-contract --json there, and give the file with what it printed");
+  const auto foreign = [&] {
+    return UsageError(fmt::format("'{}' is not what zerotax-contract --json prints", path),
+                      "run zerotax-contract --json there, and give the file with what it printed");
+  };
   try {
     const std::vector<Json> lines = lines_of(read_input_file(path));
-    if (lines.empty() || text_field(lines[0], "suite", "") != "zerotax-contract/1") throw foreign;
+    if (lines.empty() || text_field(lines[0], "suite", "") != "zerotax-contract/1") throw foreign();
     Results all;
     all.system = system_of(lines[0]);
     all.race_seconds = lines[0].at("race_seconds");
@@ -220,9 +222,9 @@ Results read_results(const std::string& path) {
     all.complete = all.results.size() == lines[0].at("promises").get<std::size_t>();
     return all;
   } catch (const Json::exception&) {
-    throw foreign;
+    throw foreign();
   } catch (const JsonTextError&) {
-    throw foreign;
+    throw foreign();
   }
 }
 

@@ -73,8 +73,8 @@ Json remedy_json(const Json& snapshot, const Json& result) {
     return each.at("alternative") == of && each.at("allocator") == result.at("allocator");
   });
   if (base == results.end()) return not_available(fmt::format("the alternative {} was not measured", of));
-  const Json without = measured_after_end(*base);
-  const Json with = measured_after_end(result);
+  Json without = measured_after_end(*base);
+  Json with = measured_after_end(result);
   if (is_not_available(without)) return without;
   if (is_not_available(with)) return with;
   if (is_not_available(with.at("helper"))) return with.at("helper");

@@ -64,7 +64,7 @@ class SweepRowRuns {
   }
 
  private:
-  SnapshotRun once(SnapshotPass pass) const {
+  [[nodiscard]] SnapshotRun once(SnapshotPass pass) const {
     if (stop_()) return {};
     const auto timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan_.timeout_s));

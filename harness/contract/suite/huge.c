@@ -109,7 +109,7 @@ static void forked(void) {
 // A page of several small ones, which are not the size of one entry of a page table above (mTHP, 6.8).
 static void medium_discarded(void) {
   const size_t medium = 16 * page;
-  unsigned char* p = map_pages(3 * 16);
+  unsigned char* p = map_pages((size_t)3 * 16);
   const size_t odd = (uintptr_t)p % medium;
   unsigned char* aligned = p + (odd == 0 ? 0 : medium - odd);
   supported(k_madvise(aligned, medium, kHugePage) == 0, "madvise(MADV_HUGEPAGE)");

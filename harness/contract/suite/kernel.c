@@ -46,10 +46,11 @@ static const char* flag_text(int flags, const struct word* words, size_t count, 
     used += (size_t)snprintf(text + used, sizeof texts[0] - used, "%s%s", used == 0 ? "" : " | ", words[i].name);
     flags &= ~words[i].value;
   }
-  if (flags != 0)
+  if (flags != 0) {
     snprintf(text + used, sizeof texts[0] - used, "%s0x%x", used == 0 ? "" : " | ", (unsigned)flags);
-  else if (used == 0)
+  } else if (used == 0) {
     return none;
+  }
   return text;
 }
 

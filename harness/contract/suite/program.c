@@ -26,7 +26,7 @@ void step(const char* format, ...) {
   char line[400] = "";
   va_list words;
   va_start(words, format);
-  vsnprintf(line, sizeof line, format, words);
+  vsnprintf(line, sizeof line, format, words);  // NOLINT(clang-analyzer-valist.Uninitialized): it is
   va_end(words);
   memcpy(report->last_step, line, sizeof report->last_step - 1);
   if (silent) return;
@@ -147,6 +147,7 @@ struct writer {
 static void put(struct writer* out, const char* format, ...) {
   va_list words;
   va_start(words, format);
+  // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is
   const int length = vsnprintf(out->to + out->used, out->most - out->used, format, words);
   va_end(words);
   if (length > 0 && (size_t)length < out->most - out->used) out->used += (size_t)length;
@@ -159,10 +160,11 @@ static bool has(const struct report* from, const char* word) {
 
 static void put_variables(struct writer* out, const struct report* from) {
   if (has(from, "r = ")) put(out, "  long r = 0;\n");
-  if (has(from, "pipe("))
+  if (has(from, "pipe(")) {
     put(out, "  int p[2], status;\n  char c;\n");
-  else if (has(from, "fork()"))
+  } else if (has(from, "fork()")) {
     put(out, "  int status;\n");
+  }
 }
 
 size_t write_program(const struct report* from, const struct promise* promise, char* to, size_t most) {
