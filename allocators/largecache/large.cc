@@ -139,7 +139,7 @@ void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment, const Re
 Block& LargeHeap::CountInUseLocked(const Block& block, std::size_t asked) {
   Block& kept = in_use_.Insert(block);
   kept.asked = asked;
-  AddInUseLocked(InUse(asked, block.size));
+  AddInUseLocked(InUse(kept));
   return kept;
 }
 
@@ -152,16 +152,16 @@ void LargeHeap::AddInUseLocked(std::size_t bytes) {
 
 void LargeHeap::ResizeLocked(std::uintptr_t address, std::size_t size, std::size_t asked) {
   Block& block = in_use_.At(address);
-  statistics_.in_use_bytes -= InUse(block.asked, block.size);
+  statistics_.in_use_bytes -= InUse(block);
   block.size = size;
   block.asked = asked;
-  AddInUseLocked(InUse(block.asked, block.size));
+  AddInUseLocked(InUse(block));
 }
 
 // Room that was mapped for growth is no memory until the program asks for it. The policies that foresee it count in
-// pages, and `asked` is no more than `size`.
-std::size_t LargeHeap::InUse(std::size_t asked, std::size_t size) const {
-  return policy().foresees_growth ? (asked + PageSize() - 1) & ~(PageSize() - 1) : size;
+// pages.
+std::size_t LargeHeap::InUse(const Block& block) const {
+  return policy().foresees_growth ? (block.asked + PageSize() - 1) & ~(PageSize() - 1) : block.size;
 }
 
 std::size_t LargeHeap::Held(const Block& block) const {
@@ -174,7 +174,7 @@ void LargeHeap::Discard(const Block& block) {
     const Guard guard(lock_);
     const Block kept = in_use_.Remove(block.address);
     histories_.Return(kept.history);
-    statistics_.in_use_bytes -= InUse(kept.asked, kept.size);
+    statistics_.in_use_bytes -= InUse(kept);
     --statistics_.hits;
     ++statistics_.altered;
   }
@@ -234,7 +234,7 @@ bool LargeHeap::Free(void* pointer) {
       StopIfCached(Address(pointer), "double free");
       return false;
     }
-    statistics_.in_use_bytes -= InUse(block.asked, block.size);
+    statistics_.in_use_bytes -= InUse(block);
     // Where all of it would not fit, its populated pages may. Beside others that is asked long before, as what is
     // cached until then counts in full; a block by itself need not pay for a system call, nor one that, as far as its
     // history shows, nobody touches.
@@ -248,7 +248,7 @@ bool LargeHeap::Free(void* pointer) {
       ++statistics_.unmapped;
       GiveUpLocked(block, evicted);
     } else {
-      if (block.madvised) block.madvised = false;
+      if (block.madvised) block.madvised = false;  // seldom: block.h says why not always
       how = policy().at_free(settings_, statistics_.reserve_bytes, block.size);
       if (how == AtFree::kKeep && !counts) PushLocked(block, evicted);
       start_decay = WantsDecayLocked();

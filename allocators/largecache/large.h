@@ -160,7 +160,7 @@ class LargeHeap {
   void AddInUseLocked(std::size_t bytes);
   void ResizeLocked(std::uintptr_t address, std::size_t size, std::size_t asked);
   void GiveUpLocked(const Block& block, Evicted& evicted);
-  [[nodiscard]] std::size_t InUse(std::size_t asked, std::size_t size) const;
+  [[nodiscard]] std::size_t InUse(const Block& block) const;
   [[nodiscard]] std::size_t Held(const Block& block) const;
   void RecordLocked(std::uintptr_t address, std::size_t size);
   [[nodiscard]] std::uintptr_t TailLocked(std::uintptr_t from, std::uintptr_t end) const;

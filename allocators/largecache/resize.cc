@@ -84,7 +84,7 @@ void* LargeHeap::MoveGrown(void* pointer, std::size_t old_size, std::size_t size
   {
     const Guard guard(lock_);
     block = in_use_.Remove(address);
-    statistics_.in_use_bytes -= InUse(block.asked, block.size);
+    statistics_.in_use_bytes -= InUse(block);
   }
   const bool moved = MoveLonger(block, *rounded, true);
   if (moved) block.asked = size;

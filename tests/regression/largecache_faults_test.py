@@ -188,7 +188,7 @@ FAULTS = {
         "resize.cc", "*rounded < old_size && size < asked &&", "*rounded < old_size &&",
         "realloc", "All/Regrowth.TheNextTimeTakesNoFaultAtAll/adaptive"),
     "room counts as memory": (
-        "large.cc", "policy().foresees_growth ? (asked", "!policy().foresees_growth ? (asked",
+        "large.cc", "policy().foresees_growth ? (block.asked", "!policy().foresees_growth ? (block.asked",
         "realloc", "All/Regrowth.RoomIsNoMemory/adaptive"),
     "what nobody touches is counted": (
         "large.cc", "held_bytes_ > 0 && !SeemsUntouched(block)", "held_bytes_ > 0",
