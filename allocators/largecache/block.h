@@ -17,7 +17,9 @@ struct History {
   std::uint32_t touched = 0;     // pages that the program populated after the last purge
   std::uint32_t generation = 0;  // pagemap.h, ForkGeneration, when the block was last cleared
   float purge_ticks = 0;         // that a purge of the block may take while nothing is touched; 0: not known
+  float usual_ticks = 0;         // that a purge takes while something is; 0: not known
   float surprise_ticks = 0;      // that the last purge took, if that was more
+  float page_ticks = 0;          // that the last look took for each populated page, zeros included; 0: not known
   std::uint32_t samples[kMostSamples] = {};  // pages, ascending, that were purged to see whether they come back
   std::uint16_t left = 0;                    // calls until the mode is reconsidered
   std::uint16_t until_sample = 0;            // calls until the next sample; 0: none is due
@@ -29,6 +31,7 @@ struct History {
   bool touched_known = false;
   bool settled = false;  // the last purge found what one call leaves, no more
   bool purged = false;   // nothing was populated when the block was last handed out
+  bool unusual = false;  // the last purge did not take usual_ticks
 
   friend constexpr bool operator==(const History&, const History&) = default;
 };

@@ -57,23 +57,38 @@ class Pages {
   std::uint32_t runs_ = 0;
 };
 
-// A block of so many pages, the program that touches it, and a clock that adds up what everything would take.
+double TicksOf(const Look& look, const Costs& costs = kCosts) {
+  return costs.scan + look.populated * (costs.scan_page + costs.zero_page) +
+         (std::max(1U, look.runs) - 1) * costs.scan_run;
+}
+
+// What follows a look of this outcome.
+Next LookFound(History& history, std::uint32_t populated) {
+  Look look{populated, 1, 0};
+  look.ticks = TicksOf(look);
+  return LookDone(history, kCosts, look);
+}
+
+// A block of so many pages, the program that touches it, and a clock that adds up what everything would take. That may
+// be more than it was when the costs were measured.
 class Simulated {
  public:
-  explicit Simulated(std::uint32_t pages) : pages_(pages), populated_(pages) { history_.purged = true; }
+  explicit Simulated(std::uint32_t pages, const Costs& real = kCosts) : pages_(pages), real_(real), populated_(pages) {
+    history_.purged = true;
+  }
 
   void Touch(std::uint32_t page) {
-    if (populated_.Add(page)) ns_ += kCosts.fault;
+    if (populated_.Add(page)) ns_ += real_.fault;
   }
 
   void Calloc() {
     switch (Choose(history_, pages_, 1)) {
       case Action::kLook:
-        Look_();
+        LookAt();
         break;
       case Action::kWhole:
         for (std::uint32_t page = 0; page < pages_ && populated_.Count() < pages_; ++page) Touch(page);
-        ns_ += pages_ * kCosts.zero_page;
+        ns_ += pages_ * real_.zero_page;
         break;
       case Action::kPurge: {
         const double ticks = PurgeAll();
@@ -84,19 +99,22 @@ class Simulated {
 
   double TakeTime() { return std::exchange(ns_, 0); }
 
+  [[nodiscard]] int looks() const { return looks_; }
+
  private:
   double PurgeAll() {
-    const double ticks = kCosts.purge + populated_.Count() * kCosts.purge_page;
+    const double ticks = real_.purge + populated_.Count() * real_.purge_page;
     populated_.Clear();
     ns_ += ticks;
     return ticks;
   }
 
-  void Look_() {
+  void LookAt() {
     largecache::Look look{populated_.Count(), populated_.Runs(), 0};
     for (std::uint32_t i = 0; i < history_.sample_count; ++i) look.samples_found += populated_.Has(history_.samples[i]);
-    ns_ += kCosts.scan + look.populated * (kCosts.scan_page + kCosts.zero_page);
-    ns_ += std::max(1U, look.runs) * kCosts.scan_run - kCosts.scan_run;
+    look.ticks = TicksOf(look, real_);
+    ns_ += look.ticks;
+    ++looks_;
     switch (LookDone(history_, kCosts, look)) {
       case Next::kNothing:
         break;
@@ -119,15 +137,17 @@ class Simulated {
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       history_.samples[i] = chosen[i];
       populated_.Remove(chosen[i]);
-      ns_ += kCosts.purge + kCosts.purge_page;
+      ns_ += real_.purge + real_.purge_page;
     }
     SampleTaken(history_);
   }
 
   std::uint32_t pages_;
+  Costs real_;
   Pages populated_;
   History history_;
   double ns_ = 0;
+  int looks_ = 0;
   std::mt19937 random_{7};
 };
 
@@ -153,15 +173,15 @@ double Mean(Simulated& block, std::uint32_t pages, std::uint32_t touched, Patter
 }
 
 // The cheapest of the fixed ways in their steady state.
-double Cheapest(std::uint32_t pages, std::uint32_t touched, Pattern pattern) {
-  const double purge = kCosts.purge + touched * (kCosts.purge_page + kCosts.fault);
-  const double whole = pages * kCosts.zero_page;
+double Cheapest(std::uint32_t pages, std::uint32_t touched, Pattern pattern, const Costs& costs = kCosts) {
+  const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
+  const double whole = pages * costs.zero_page;
   // A program that always touches other pages has populated all of them in the end.
   const std::uint32_t populated = pattern == Pattern::kRandom ? pages : touched;
   // Spread pages are runs of their own as long as no two of them are neighbours.
   const double runs = pattern == Pattern::kSpread && 2 * touched <= pages ? touched : 1;
   const double look =
-      kCosts.scan + populated * (kCosts.scan_page + kCosts.zero_page) + std::max(0.0, runs - 1) * kCosts.scan_run;
+      costs.scan + populated * (costs.scan_page + costs.zero_page) + std::max(0.0, runs - 1) * costs.scan_run;
   return std::min({purge, whole, look});
 }
 
@@ -179,6 +199,61 @@ TEST(Adaptive, ComesWithinAFewPercentOfTheCheapestWay) {
   }
 }
 
+// Zeroing takes longer in a block that is longer than the processor's caches, giving back where pages lie far apart.
+TEST(Adaptive, GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured) {
+  constexpr std::uint32_t kPages = 25600;
+  Costs slow_zeros = kCosts;
+  slow_zeros.zero_page *= 12;
+  Costs slow_purges = kCosts;
+  slow_purges.purge_page *= 5;
+  for (const Costs& real : {slow_zeros, slow_purges}) {
+    for (const std::uint32_t touched : {26U, 256U, 2560U}) {
+      Simulated block(kPages, real);
+      EXPECT_LE(Mean(block, kPages, touched, Pattern::kRandom, 100, 500),
+                1.05 * Cheapest(kPages, touched, Pattern::kRandom, real))
+          << touched << " touched, " << real.zero_page << " ns to zero a page";
+      EXPECT_LT(block.looks(), 40) << touched << " touched";
+    }
+  }
+}
+
+TEST(Adaptive, IsNotMisledByOneLookThatWasInterrupted) {
+  History history;
+  history.purged = true;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(Choose(history, 1000, 1), Action::kLook) << i;
+    Look look{100, 1, 0};
+    look.ticks = TicksOf(look) + (i == 5 ? 1e7 : 0);
+    LookDone(history, kCosts, look);
+  }
+}
+
+TEST(Adaptive, ForgetsWhatAPurgeTookOfFewerPages) {
+  constexpr std::uint32_t kPages = 25600;
+  Simulated block(kPages);
+  Mean(block, kPages, 26, Pattern::kRandom, 0, 300);
+  EXPECT_LE(Mean(block, kPages, 256, Pattern::kRandom, 300, 500), 1.02 * Cheapest(kPages, 256, Pattern::kRandom));
+}
+
+// 40 pages each time, always others, in a block that is purged from the third call on.
+TEST(Adaptive, TakesTwoUnusualPurgesInARowForAChangeAndOneForAnInterruption) {
+  for (const int unusual : {1, 2}) {
+    History history;
+    history.purged = true;
+    for (const std::uint32_t populated : {40U, 80U}) {
+      ASSERT_EQ(Choose(history, 1000, 1), Action::kLook);
+      Look look{populated, populated, 0};
+      look.ticks = 100 * TicksOf(look);
+      LookDone(history, kCosts, look);
+    }
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_EQ(Choose(history, 1000, 1), Action::kPurge) << i;
+      PurgeDone(history, kCosts, i == 2 || i == 1 + unusual ? 1e7 : kCosts.purge + 40 * kCosts.purge_page);
+    }
+    EXPECT_EQ(Choose(history, 1000, 1), unusual == 1 ? Action::kPurge : Action::kLook);
+  }
+}
+
 TEST(Adaptive, ForgetsABlockThatWasTouchedWholeOnce) {
   constexpr std::uint32_t kPages = 25600;
   Simulated block(kPages);
@@ -193,7 +268,7 @@ TEST(Adaptive, KeepsABlockThatIsSoonPopulatedWhole) {
   history.purged = true;
   for (std::uint32_t populated = 150; populated <= 1024; populated += 150) {
     ASSERT_NE(Choose(history, 1024, 1), Action::kPurge) << populated;
-    EXPECT_EQ(LookDone(history, kCosts, {populated, 1, 0}), Next::kNothing);
+    EXPECT_EQ(LookFound(history, populated), Next::kNothing);
   }
   EXPECT_NE(Choose(history, 1024, 1), Action::kPurge);
 }
@@ -209,9 +284,9 @@ TEST(Adaptive, PurgesOnceAfterAForkRatherThanHaveSharedPagesCopied) {
   History history;
   history.purged = true;
   ASSERT_EQ(Choose(history, 100, 1), Action::kLook);
-  LookDone(history, kCosts, {10, 1, 0});
+  LookFound(history, 10);
   ASSERT_EQ(Choose(history, 100, 1), Action::kLook);
-  LookDone(history, kCosts, {10, 1, 0});
+  LookFound(history, 10);
   EXPECT_EQ(Choose(history, 100, 2), Action::kPurge);
   PurgeDone(history, kCosts, 1000);
   EXPECT_EQ(Choose(history, 100, 2), Action::kLook);
@@ -220,7 +295,7 @@ TEST(Adaptive, PurgesOnceAfterAForkRatherThanHaveSharedPagesCopied) {
 TEST(Adaptive, LooksAfreshAtARequestOfAnotherLength) {
   History history;
   Choose(history, 100, 1);
-  LookDone(history, kCosts, {100, 1, 0});
+  LookFound(history, 100);
   ASSERT_EQ(Choose(history, 100, 1), Action::kWhole);
   EXPECT_EQ(Choose(history, 101, 1), Action::kLook);
 }

@@ -1,6 +1,7 @@
 #include "largecache/policies/adaptive_model.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace zerotax::largecache {
 namespace {
@@ -24,6 +25,7 @@ constexpr double kMostCallsBetweenSamples = 1024;
 constexpr double kCallsToRepay = 1024;
 // A purge that takes this much longer or shorter than expected shows that something has changed.
 constexpr double kSurprise = 1.7;
+constexpr double kSurpriseAtFirst = 4;      // while it is not known what a purge of this block takes
 constexpr double kSurpriseUntouched = 1.4;  // at which even one page would show
 // What a purge that finds nothing may take, in purges of a short block: there are page tables to walk past.
 constexpr double kMostSurprise = 4;
@@ -39,6 +41,8 @@ std::uint16_t Calls(unsigned first, std::uint8_t& backoff, unsigned most) {
 void StartPurging(History& history) {
   history.mode = kPurging;
   history.settled = history.populated == 0;
+  history.usual_ticks = 0;
+  history.unusual = false;
   history.left = history.touched == 0 ? kCallsWhileUntouched : Calls(4, history.purge_backoff, kMostPurgeBackoff);
 }
 
@@ -52,13 +56,22 @@ double CostToKeep(const Costs& costs, double populated, double runs) {
   return CostToLook(costs, populated, runs) + populated * costs.zero_page;
 }
 
+// Takes in what a populated page costs as long as it stays: to find, and to zero. Of the last two looks the quicker one
+// counts, as the other may have been interrupted. What was measured on a few pages would be too little: a block that is
+// longer than the processor's caches takes four times as long for each page.
+double TakeInTicks(History& history, const Costs& costs, const Look& look) {
+  const double now = look.populated == 0 ? 0 : std::max(0.0, look.ticks - costs.scan) / look.populated;
+  const double before = std::exchange(history.page_ticks, static_cast<float>(now));
+  return before > 0 ? std::min(before, now) : now;
+}
+
 // Does it cost less to purge each time than to keep, as far as the last two calls show?
-bool PurgingIsCheaper(const History& history, const Costs& costs, const Look& look) {
+bool PurgingIsCheaper(const History& history, const Costs& costs, const Look& look, double page_ticks) {
   // It may go on growing as it did, but not beyond its end.
   const double room = (static_cast<double>(history.pages) - look.populated) / kSampleCalls;
   const double grown = std::clamp(static_cast<double>(look.populated) - history.populated, 0.0, std::max(0.0, room));
   const double touched = history.touched;
-  const double keep = CostToKeep(costs, look.populated, look.runs) + grown * costs.fault;
+  const double keep = costs.scan + look.populated * page_ticks + grown * costs.fault;
   const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
   return keep > purge * 1.02;
 }
@@ -71,10 +84,10 @@ bool WholeIsCheaper(const History& history, const Costs& costs) {
 }
 
 // The share of the purged pages that came back shows how much a purge of all pages would cost, and save.
-bool SampleSpeaksForPurge(const History& history, const Costs& costs, std::uint32_t found) {
+bool SampleSpeaksForPurge(const History& history, const Costs& costs, std::uint32_t found, double page_ticks) {
   const double share = (found + 0.5) / (history.sample_count + 1.0);
   const double back = history.populated * share;
-  const double saved = (history.populated - back) * (costs.zero_page + costs.scan_page);
+  const double saved = (history.populated - back) * page_ticks;
   return saved * kSampleCalls > costs.purge + history.populated * costs.purge_page + back * costs.fault;
 }
 
@@ -117,6 +130,7 @@ Action Choose(History& history, std::uint32_t pages, std::uint32_t generation) {
 Next LookDone(History& history, const Costs& costs, const Look& look) {
   const bool was_purged = history.purged;
   const bool was_sampling = history.mode == kSampling;
+  const double page_ticks = TakeInTicks(history, costs, look);
   history.purged = false;
   if (was_purged) {
     history.touched = look.populated;
@@ -136,7 +150,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
     // Pages that are new were touched, all of them, since the last call.
     history.touched = std::max(history.touched, look.populated - history.populated);
   }
-  if (!was_purged && history.touched_known && PurgingIsCheaper(history, costs, look)) {
+  if (!was_purged && history.touched_known && PurgingIsCheaper(history, costs, look, page_ticks)) {
     history.populated = look.populated;
     history.runs = look.runs;
     StartPurging(history);
@@ -148,7 +162,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
   if (was_sampling && --history.left > 0) return Next::kNothing;
   if (was_sampling) {
     history.mode = kLooking;
-    const bool purge = SampleSpeaksForPurge(history, costs, look.samples_found);
+    const bool purge = SampleSpeaksForPurge(history, costs, look.samples_found, page_ticks);
     history.sample_count = 0;
     // The next one comes later, whether this one was wrong or merely useless.
     history.sample_backoff =
@@ -184,8 +198,14 @@ bool WantsTime(const History& history) { return history.touched != 0 || history.
 bool IsSurprising(History& history, const Costs& costs, double ticks) {
   if (!history.touched_known || !history.settled) return false;
   if (history.touched > 0) {
-    const double expected = costs.purge + history.touched * costs.purge_page;
-    return ticks > expected * kSurprise || ticks * kSurprise < expected;
+    // Pages that lie far apart take much longer than those that were measured, so the first purge says how long.
+    const bool first = history.usual_ticks == 0;
+    const double usual = first ? costs.purge + history.touched * costs.purge_page : history.usual_ticks;
+    const double factor = first ? kSurpriseAtFirst : kSurprise;
+    if (first) history.usual_ticks = static_cast<float>(ticks);
+    const bool unusual = ticks > usual * factor || ticks * factor < usual;
+    // One may have been interrupted.
+    return std::exchange(history.unusual, unusual) && unusual;
   }
   // For a block that is not touched: its page tables may hold pages of others, which cost time, too.
   const double known = std::max<double>(costs.purge, history.purge_ticks);
