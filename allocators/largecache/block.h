@@ -19,7 +19,7 @@ struct History {
   float purge_ticks = 0;         // that a purge of the block may take while nothing is touched; 0: not known
   float usual_ticks = 0;         // that a purge takes while something is; 0: not known
   float surprise_ticks = 0;      // that the last purge took, if that was more
-  float page_ticks = 0;          // that the last look took for each populated page, zeros included; 0: not known
+  float zero_ticks = 0;          // that zeroing a page took after the last look; 0: not known
   std::uint32_t samples[kMostSamples] = {};  // pages, ascending, that were purged to see whether they come back
   std::uint16_t left = 0;                    // calls until the mode is reconsidered
   std::uint16_t until_sample = 0;            // calls until the next sample; 0: none is due

@@ -6,6 +6,7 @@
 
 #include "largecache/pagemap.h"
 #include "largecache/pages.h"
+#include "largecache/ticks.h"
 
 namespace zerotax::largecache {
 namespace {
@@ -36,6 +37,7 @@ bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* 
     std::uintptr_t walked = from;
     std::size_t count = 0;
     if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;
+    const std::uint64_t found = Ticks();
     for (std::size_t i = 0; i < count; ++i) {
       const PageRun& run = runs[i];
       const std::size_t bytes = run.end - run.begin;
@@ -47,6 +49,7 @@ bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* 
         dirty.cleared.zeroed_bytes += ZeroAll(run.begin, bytes).zeroed_bytes;
       }
     }
+    dirty.ticks += Ticks() - found;
     dirty.runs += count;
     from = walked;
   }

@@ -45,6 +45,8 @@ void* Align(LargeHeap& heap, std::size_t alignment, std::size_t size) {
 
 }  // namespace
 
+namespace complete {
+
 void* Malloc(LargeHeap& heap, std::size_t size) {
   return heap.IsLarge(size) ? heap.Allocate(size, 1, Contents::kAny) : small::Malloc(size);
 }
@@ -56,9 +58,9 @@ void* Calloc(LargeHeap& heap, std::size_t count, std::size_t size) {
 }
 
 void* Realloc(LargeHeap& heap, void* pointer, std::size_t size) {
-  if (pointer == nullptr) return Malloc(heap, size);
+  if (pointer == nullptr) return largecache::Malloc(heap, size);
   if (size == 0) {
-    Free(heap, pointer);
+    largecache::Free(heap, pointer);
     return nullptr;
   }
   std::size_t old_size = IsPageAligned(pointer) ? heap.UsableSize(pointer) : 0;
@@ -77,14 +79,8 @@ void* Realloc(LargeHeap& heap, void* pointer, std::size_t size) {
   // libmalloc uses vm_copy, copy-on-write, for 128 KiB or more; Linux has no such call for private
   // memory.
   std::memcpy(moved, pointer, std::min(old_size, size));
-  Free(heap, pointer);
+  largecache::Free(heap, pointer);
   return moved;
-}
-
-void* ReallocArray(LargeHeap& heap, void* pointer, std::size_t count, std::size_t size) {
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes)) return Fail(ENOMEM);
-  return Realloc(heap, pointer, bytes);
 }
 
 void Free(LargeHeap& heap, void* pointer) {
@@ -93,6 +89,24 @@ void Free(LargeHeap& heap, void* pointer) {
     StopUnlessSmall(heap, pointer, "free");
   }
   small::Free(pointer);
+}
+
+std::size_t UsableSize(LargeHeap& heap, void* pointer) {
+  if (pointer == nullptr) return 0;
+  if (IsPageAligned(pointer)) {
+    const std::size_t size = heap.UseAll(pointer);
+    if (size != 0) return size;
+    StopUnlessSmall(heap, pointer, "malloc_usable_size");
+  }
+  return small::UsableSize(pointer);
+}
+
+}  // namespace complete
+
+void* ReallocArray(LargeHeap& heap, void* pointer, std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return Fail(ENOMEM);
+  return Realloc(heap, pointer, bytes);
 }
 
 void* AlignedAlloc(LargeHeap& heap, std::size_t alignment, std::size_t size) {
@@ -121,16 +135,6 @@ void* Pvalloc(LargeHeap& heap, std::size_t size) {
   const std::optional<std::size_t> rounded = RoundUpToPages(size);
   if (!rounded) return Fail(ENOMEM);
   return Align(heap, PageSize(), *rounded);
-}
-
-std::size_t UsableSize(LargeHeap& heap, void* pointer) {
-  if (pointer == nullptr) return 0;
-  if (IsPageAligned(pointer)) {
-    const std::size_t size = heap.UseAll(pointer);
-    if (size != 0) return size;
-    StopUnlessSmall(heap, pointer, "malloc_usable_size");
-  }
-  return small::UsableSize(pointer);
 }
 
 }  // namespace zerotax::largecache

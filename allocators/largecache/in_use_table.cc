@@ -52,9 +52,10 @@ std::size_t InUseTable::Find(std::uintptr_t address) const {
 }
 
 Block InUseTable::Remove(std::uintptr_t address) {
-  if (Find(address) == 0) return {};
+  if (size_ == 0 || address == 0) return {};
   const std::size_t hole = Probe(address);
   const Block removed = blocks_[hole];
+  if (removed.size == 0) return {};
   blocks_[hole] = {};
   --size_;
   // Whatever follows in the run may have been pushed past the hole: take it out and put it back in.

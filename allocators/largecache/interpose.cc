@@ -14,6 +14,7 @@ namespace {
 // are hardly any threads, and no fork that could need the handlers.
 [[gnu::constructor]] void Start() {
   lc::InstallForkHandlers();
+  lc::small::NoteHeap();
   if (lc::ProcessPolicy().keeps_small_memory) lc::small::KeepHeap();
 }
 

@@ -43,9 +43,10 @@ class LargeHeap {
   LargeHeap& operator=(const LargeHeap&) = delete;
 
   /// Is a request of `size` bytes large, hence for Allocate()?
-  [[nodiscard]] bool IsLarge(std::size_t size) {
-    return size > threshold_.load(std::memory_order_acquire) && IsLargeUnlessUnread(size);
-  }
+  [[nodiscard]] bool IsLarge(std::size_t size) { return MayBeLarge(size) && IsLargeUnlessUnread(size); }
+
+  /// The same at a glance: also true as long as the settings have not been read.
+  [[nodiscard]] bool MayBeLarge(std::size_t size) const { return size > threshold_.load(std::memory_order_acquire); }
 
   /// The same for a request with an alignment, bytes, which may be what makes it large.
   [[nodiscard]] bool IsLarge(std::size_t size, std::size_t alignment) {

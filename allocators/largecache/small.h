@@ -24,6 +24,9 @@ std::size_t UsableSize(void* pointer);
 /// has a mapping of its own; 0 if it cannot be one. SIZE_MAX if that cannot be known. Dereferences any pointer.
 std::size_t Claimed(void* pointer);
 
+/// Call it once, early: it makes Claimed() cheaper for what the heap will hold from now on.
+void NoteHeap();
+
 /// Keeps memory that was freed for what will need it, until TrimHeap(); unless the user set the C library's own knobs.
 void KeepHeap();
 

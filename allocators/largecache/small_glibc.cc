@@ -2,7 +2,9 @@
 // malloc/malloc.c: strong_alias (__libc_malloc, malloc) and so on; all five are exported under
 // GLIBC_2.2.5).
 #include <malloc.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -67,11 +69,26 @@ void KeepHeap() {
 
 void TrimHeap() { malloc_trim(std::size_t{128} << 10); }
 
+namespace {
+
+std::atomic<std::uintptr_t> heap_begin{UINTPTR_MAX};
+
+// What brk(2) has added has no holes. glibc answers sbrk(0) without a system call, so that a program with many small
+// blocks does not pay for one at each that starts a page: 17,000 in benchmark-programs' `redis`.
+bool IsInHeap(std::uintptr_t address) {
+  return address >= heap_begin.load(std::memory_order_relaxed) && address < reinterpret_cast<std::uintptr_t>(sbrk(0));
+}
+
+}  // namespace
+
+void NoteHeap() { heap_begin.store(reinterpret_cast<std::uintptr_t>(sbrk(0)), std::memory_order_relaxed); }
+
 // glibc itself reads the header of whatever it is given, and follows it: a program that frees something that is not a
 // block would die of SIGSEGV, without a message. The header lies at the end of the previous page.
 std::size_t Claimed(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (!PageIsMapped(address - PageSize())) return 0;
+  const std::uintptr_t page = address - PageSize();
+  if (!IsInHeap(page) && !PageIsMapped(page)) return 0;
   constexpr std::size_t kFlags = 7;
   constexpr std::size_t kIsMmapped = 2;
   constexpr std::size_t kAlignment = 16;

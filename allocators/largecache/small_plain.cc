@@ -17,6 +17,7 @@ void Free(void* pointer) { std::free(pointer); }
 std::size_t UsableSize(void* pointer) { return malloc_usable_size(pointer); }
 
 void KeepHeap() {}
+void NoteHeap() {}
 void TrimHeap() {}
 
 std::size_t Claimed(void* /*pointer*/) { return SIZE_MAX; }

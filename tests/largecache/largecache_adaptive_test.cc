@@ -57,16 +57,9 @@ class Pages {
   std::uint32_t runs_ = 0;
 };
 
-double TicksOf(const Look& look, const Costs& costs = kCosts) {
-  return costs.scan + look.populated * (costs.scan_page + costs.zero_page) +
-         (std::max(1U, look.runs) - 1) * costs.scan_run;
-}
-
 // What follows a look of this outcome.
 Next LookFound(History& history, std::uint32_t populated) {
-  Look look{populated, 1, 0};
-  look.ticks = TicksOf(look);
-  return LookDone(history, kCosts, look);
+  return LookDone(history, kCosts, {populated, 1, 0, populated * kCosts.zero_page});
 }
 
 // A block of so many pages, the program that touches it, and a clock that adds up what everything would take. That may
@@ -112,8 +105,9 @@ class Simulated {
   void LookAt() {
     largecache::Look look{populated_.Count(), populated_.Runs(), 0};
     for (std::uint32_t i = 0; i < history_.sample_count; ++i) look.samples_found += populated_.Has(history_.samples[i]);
-    look.ticks = TicksOf(look, real_);
-    ns_ += look.ticks;
+    look.zero_ticks = look.populated * real_.zero_page;
+    ns_ += look.zero_ticks + real_.scan + look.populated * real_.scan_page;
+    ns_ += (std::max(1U, look.runs) - 1) * real_.scan_run;
     ++looks_;
     switch (LookDone(history_, kCosts, look)) {
       case Next::kNothing:
@@ -222,9 +216,7 @@ TEST(Adaptive, IsNotMisledByOneLookThatWasInterrupted) {
   history.purged = true;
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(Choose(history, 1000, 1), Action::kLook) << i;
-    Look look{100, 1, 0};
-    look.ticks = TicksOf(look) + (i == 5 ? 1e7 : 0);
-    LookDone(history, kCosts, look);
+    LookDone(history, kCosts, {100, 1, 0, 100 * kCosts.zero_page + (i == 5 ? 1e7 : 0)});
   }
 }
 
@@ -242,9 +234,7 @@ TEST(Adaptive, TakesTwoUnusualPurgesInARowForAChangeAndOneForAnInterruption) {
     history.purged = true;
     for (const std::uint32_t populated : {40U, 80U}) {
       ASSERT_EQ(Choose(history, 1000, 1), Action::kLook);
-      Look look{populated, populated, 0};
-      look.ticks = 100 * TicksOf(look);
-      LookDone(history, kCosts, look);
+      LookDone(history, kCosts, {populated, populated, 0, 100 * populated * kCosts.zero_page});
     }
     for (int i = 0; i < 4; ++i) {
       ASSERT_EQ(Choose(history, 1000, 1), Action::kPurge) << i;

@@ -104,8 +104,8 @@ FAULTS = {
         "pages", "Pages.ThatAreEveryOtherOneAreCleared/dirty_new"),
     "no answer is taken for a clean block": (
         "clear.cc",
-        "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;\n    for (std::size_t i = 0; i < count; ++i) {",
-        "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return true;\n    for (std::size_t i = 0; i < count; ++i) {",
+        "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;\n    const std::uint64_t found",
+        "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return true;\n    const std::uint64_t found",
         "pagemap", "Process.WithoutPagemapScanClearsAll/dirty_new"),
     "what is swapped or guarded is purged, not mapped anew": (
         "clear.cc", "run.swapped && MapPagesOver(run.begin, bytes)", "run.swapped && PurgePages(run.begin, bytes)",
@@ -205,6 +205,16 @@ FAULTS = {
         "policies/adaptive_model.cc", "(static_cast<double>(history.pages) - look.populated) / kSampleCalls;",
         "history.pages;",
         "adaptive", "Adaptive.KeepsABlockThatIsSoonPopulatedWhole"),
+    "what zeroing takes is measured on a few pages only": (
+        "policies/adaptive_model.cc", "CostToKeep(costs, look.populated, look.runs, zero_page)",
+        "CostToKeep(costs, look.populated, look.runs, costs.zero_page)",
+        "adaptive", "Adaptive.GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured"),
+    "what a purge takes is measured on a few pages only": (
+        "policies/adaptive_model.cc", "const bool first = history.usual_ticks == 0;", "const bool first = true;",
+        "adaptive", "Adaptive.GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured"),
+    "what finding the pages takes counts as zeroing": (
+        "clear.cc", "dirty.ticks += Ticks() - found;", "dirty.ticks += 10 * (Ticks() - found) + 100000;",
+        "matching", "All/Matching.AfterItsFirstRoundsAnArrayOfZerosAndItsSumNeedNeitherFaultNorZero/1"),
     "malloc takes what is clean": (
         "match.cc", "handed_out = IsPopulated(block) && in_use_.Reserve();", "handed_out = in_use_.Reserve();",
         "matching", "All/Matching.MallocLeavesWhatIsCleanToCalloc/0"),

@@ -7,6 +7,7 @@
 #include "largecache/policies/adaptive_model.h"
 #include "largecache/policies/costs.h"
 #include "largecache/policies/shared.h"
+#include "largecache/ticks.h"
 
 namespace zerotax::largecache {
 namespace {
@@ -51,12 +52,10 @@ bool LookAndClear(Block& block, std::size_t size, Cleared& cleared) {
   for (std::uint32_t i = 0; i < history.sample_count; ++i) pages[i] = block.address + history.samples[i] * PageSize();
   Watched watched{pages, history.sample_count, 0};
   Dirty dirty;
-  const std::uint64_t from = Ticks();
   if (!ZeroDirty(block.address, size, dirty, &watched)) return false;
-  const auto ticks = static_cast<double>(Ticks() - from);
   cleared = dirty.cleared;
   const Look look{static_cast<std::uint32_t>(dirty.pages), static_cast<std::uint32_t>(dirty.runs),
-                  static_cast<std::uint32_t>(watched.found), ticks};
+                  static_cast<std::uint32_t>(watched.found), static_cast<double>(dirty.ticks)};
   switch (LookDone(history, MeasuredCosts(look.populated), look)) {
     case Next::kNothing:
       break;

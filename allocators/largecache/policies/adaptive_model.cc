@@ -52,26 +52,27 @@ double CostToLook(const Costs& costs, double populated, double runs) {
 }
 
 // What one call costs as long as the pages stay.
-double CostToKeep(const Costs& costs, double populated, double runs) {
-  return CostToLook(costs, populated, runs) + populated * costs.zero_page;
+double CostToKeep(const Costs& costs, double populated, double runs, double zero_page) {
+  return CostToLook(costs, populated, runs) + populated * zero_page;
 }
 
-// Takes in what a populated page costs as long as it stays: to find, and to zero. Of the last two looks the quicker one
-// counts, as the other may have been interrupted. What was measured on a few pages would be too little: a block that is
-// longer than the processor's caches takes four times as long for each page.
-double TakeInTicks(History& history, const Costs& costs, const Look& look) {
-  const double now = look.populated == 0 ? 0 : std::max(0.0, look.ticks - costs.scan) / look.populated;
-  const double before = std::exchange(history.page_ticks, static_cast<float>(now));
+// Takes in what zeroing a page takes here. Of the last two looks the quicker one counts, as the other may have been
+// interrupted. What was measured on a few pages would be too little: in a block that is longer than the processor's
+// caches it takes four times as long. (How long the kernel takes to find the pages is no measure: it also passes those
+// that were only read, which a purge would lose.)
+double TakeInZeroPage(History& history, const Look& look) {
+  const double now = look.populated == 0 ? 0 : look.zero_ticks / look.populated;
+  const double before = std::exchange(history.zero_ticks, static_cast<float>(now));
   return before > 0 ? std::min(before, now) : now;
 }
 
 // Does it cost less to purge each time than to keep, as far as the last two calls show?
-bool PurgingIsCheaper(const History& history, const Costs& costs, const Look& look, double page_ticks) {
+bool PurgingIsCheaper(const History& history, const Costs& costs, const Look& look, double zero_page) {
   // It may go on growing as it did, but not beyond its end.
   const double room = (static_cast<double>(history.pages) - look.populated) / kSampleCalls;
   const double grown = std::clamp(static_cast<double>(look.populated) - history.populated, 0.0, std::max(0.0, room));
   const double touched = history.touched;
-  const double keep = costs.scan + look.populated * page_ticks + grown * costs.fault;
+  const double keep = CostToKeep(costs, look.populated, look.runs, zero_page) + grown * costs.fault;
   const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
   return keep > purge * 1.02;
 }
@@ -84,17 +85,17 @@ bool WholeIsCheaper(const History& history, const Costs& costs) {
 }
 
 // The share of the purged pages that came back shows how much a purge of all pages would cost, and save.
-bool SampleSpeaksForPurge(const History& history, const Costs& costs, std::uint32_t found, double page_ticks) {
+bool SampleSpeaksForPurge(const History& history, const Costs& costs, std::uint32_t found, double zero_page) {
   const double share = (found + 0.5) / (history.sample_count + 1.0);
   const double back = history.populated * share;
-  const double saved = (history.populated - back) * page_ticks;
+  const double saved = (history.populated - back) * (zero_page + costs.scan_page);
   return saved * kSampleCalls > costs.purge + history.populated * costs.purge_page + back * costs.fault;
 }
 
 void SetNextSample(History& history, const Costs& costs, bool whole) {
   double cost = SampleSize(history) * (costs.purge + costs.purge_page + costs.fault);
   if (whole) cost += kSampleCalls * CostToLook(costs, history.populated, history.runs);
-  const double calls = cost / (kSampleShare * CostToKeep(costs, history.populated, history.runs));
+  const double calls = cost / (kSampleShare * CostToKeep(costs, history.populated, history.runs, costs.zero_page));
   history.until_sample = static_cast<std::uint16_t>(
       std::clamp(calls, kLeastCallsBetweenSamples, kMostCallsBetweenSamples) * (1U << history.sample_backoff));
 }
@@ -130,7 +131,7 @@ Action Choose(History& history, std::uint32_t pages, std::uint32_t generation) {
 Next LookDone(History& history, const Costs& costs, const Look& look) {
   const bool was_purged = history.purged;
   const bool was_sampling = history.mode == kSampling;
-  const double page_ticks = TakeInTicks(history, costs, look);
+  const double zero_page = TakeInZeroPage(history, look);
   history.purged = false;
   if (was_purged) {
     history.touched = look.populated;
@@ -150,7 +151,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
     // Pages that are new were touched, all of them, since the last call.
     history.touched = std::max(history.touched, look.populated - history.populated);
   }
-  if (!was_purged && history.touched_known && PurgingIsCheaper(history, costs, look, page_ticks)) {
+  if (!was_purged && history.touched_known && PurgingIsCheaper(history, costs, look, zero_page)) {
     history.populated = look.populated;
     history.runs = look.runs;
     StartPurging(history);
@@ -162,7 +163,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
   if (was_sampling && --history.left > 0) return Next::kNothing;
   if (was_sampling) {
     history.mode = kLooking;
-    const bool purge = SampleSpeaksForPurge(history, costs, look.samples_found, page_ticks);
+    const bool purge = SampleSpeaksForPurge(history, costs, look.samples_found, zero_page);
     history.sample_count = 0;
     // The next one comes later, whether this one was wrong or merely useless.
     history.sample_backoff =

@@ -39,7 +39,7 @@ struct Look {
   std::uint32_t populated = 0;      // pages that may have been non-zero
   std::uint32_t runs = 0;           // of neighbours, that they make
   std::uint32_t samples_found = 0;  // of history.sample_count
-  double ticks = 0;                 // of the clock of Costs, that it took, the zeros included
+  double zero_ticks = 0;            // of the clock of Costs, that zeroing the populated ones took
 };
 
 /// What follows a look immediately.

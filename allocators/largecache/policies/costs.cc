@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ctime>
 
 #include "largecache/clear.h"
 #include "largecache/pages.h"
+#include "largecache/ticks.h"
 
 namespace zerotax::largecache {
 namespace {
@@ -102,16 +102,6 @@ constinit OfASize few{kFewPages, {}, {}};
 constinit OfASize many{kManyPages, {}, {}};
 
 }  // namespace
-
-std::uint64_t Ticks() {
-#ifdef __x86_64__
-  return __builtin_ia32_rdtsc();
-#else
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-#endif
-}
 
 const Costs& MeasuredCosts(std::size_t populated) {
   OfASize& costs = populated < kManyPages ? few : many;

@@ -1,0 +1,23 @@
+// The clock by which the ways of zeroing are compared.
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_TICKS_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_TICKS_H_
+
+#include <cstdint>
+#include <ctime>
+
+namespace zerotax::largecache {
+
+/// Cheap to read: the processor's cycle counter where there is one, nanoseconds elsewhere.
+inline std::uint64_t Ticks() {
+#ifdef __x86_64__
+  return __builtin_ia32_rdtsc();
+#else
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+#endif
+}
+
+}  // namespace zerotax::largecache
+
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_TICKS_H_
