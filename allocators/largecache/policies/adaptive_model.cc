@@ -58,7 +58,7 @@ double CostToKeep(const Costs& costs, double populated, double runs, double zero
 
 // Takes in what zeroing a page takes here. Of the last two looks the quicker one counts, as the other may have been
 // interrupted. What was measured on a few pages would be too little: in a block that is longer than the processor's
-// caches it takes four times as long. (How long the kernel takes to find the pages is no measure: it also passes those
+// caches it takes five times as long. (How long the kernel takes to find the pages is no measure: it also passes those
 // that were only read, which a purge would lose.)
 double TakeInZeroPage(History& history, const Look& look) {
   const double now = look.populated == 0 ? 0 : look.zero_ticks / look.populated;
