@@ -1,11 +1,20 @@
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "largecache/family.h"
 #include "largecache/small.h"
@@ -305,6 +314,42 @@ TEST(Small, AgreesWithTheCLibraryOnUsableSizes) {
   compare();
   // Another thread's chunks come from another arena, which their headers say (NON_MAIN_ARENA).
   std::thread(compare).join();
+}
+
+// From here on mincore(2) ends the process.
+bool ForbidMincore() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mincore, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(filter), filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(Family, FreesASmallBlockThatStartsAPageWithoutAskingTheKernelWhetherItIsOne) {
+  small::NoteHeap();
+  // What the heap had before may be used up first.
+  std::vector<void*> earlier(100);
+  for (void*& block : earlier) block = AlignedAlloc(heap_, kPage, 200);
+  std::array<void*, 100> blocks{};
+  for (void*& block : blocks) {
+    block = AlignedAlloc(heap_, kPage, 200);
+    ASSERT_TRUE(Aligned(block, kPage));
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!ForbidMincore()) _exit(2);
+    for (void* const block : blocks) Free(heap_, block);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  for (void* const block : blocks) Free(heap_, block);
+  for (void* const block : earlier) Free(heap_, block);
 }
 
 }  // namespace
