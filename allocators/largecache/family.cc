@@ -84,20 +84,16 @@ void* Realloc(LargeHeap& heap, void* pointer, std::size_t size) {
 }
 
 void Free(LargeHeap& heap, void* pointer) {
-  if (IsPageAligned(pointer)) {
-    if (pointer == nullptr || heap.Free(pointer)) return;
-    StopUnlessSmall(heap, pointer, "free");
-  }
+  if (pointer == nullptr || heap.Free(pointer)) return;
+  StopUnlessSmall(heap, pointer, "free");
   small::Free(pointer);
 }
 
 std::size_t UsableSize(LargeHeap& heap, void* pointer) {
   if (pointer == nullptr) return 0;
-  if (IsPageAligned(pointer)) {
-    const std::size_t size = heap.UseAll(pointer);
-    if (size != 0) return size;
-    StopUnlessSmall(heap, pointer, "malloc_usable_size");
-  }
+  const std::size_t size = heap.UseAll(pointer);
+  if (size != 0) return size;
+  StopUnlessSmall(heap, pointer, "malloc_usable_size");
   return small::UsableSize(pointer);
 }
 

@@ -16,7 +16,8 @@ namespace zerotax::largecache {
 // bytes; a failing call returns nullptr with errno ENOMEM (no room, or a product that overflows) or
 // EINVAL (an unusable alignment).
 
-/// What the functions below do unless a glance shows that the C library is concerned alone.
+/// What the functions below do unless a glance shows that the C library is concerned alone. Free and UsableSize are
+/// given nullptr or the start of a page.
 namespace complete {
 void* Malloc(LargeHeap& heap, std::size_t size);
 void* Calloc(LargeHeap& heap, std::size_t count, std::size_t size);
