@@ -1,6 +1,7 @@
 // What real programs cost under every allocator and every policy of largecache, beside glibc as it is and with raised
 // settings: minor faults, CPU time, peak memory. In each round every contender runs each program once, one after the
-// other, in an order that rotates. Expected of `adaptive`: never more than the cheaper of the two glibcs (results.h).
+// other, in an order that rotates. Expected of `adaptive`: never more than the cheaper of the two glibcs (results.h);
+// where the rounds do not decide that, those three run on.
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ struct Options {
   std::string programs;
   std::string contenders;
   int rounds = 7;
+  int again = 30;
   int timeout_s = 60;
   std::string file;
   bool smoke = false;
@@ -67,26 +69,43 @@ bool measure_round(Measured& measured, const std::string& file, const std::vecto
   return true;
 }
 
-/// All programs, round by round, until all is done or a signal asks for an end.
-void measure(std::vector<Measured>& all, const std::vector<Contender>& contenders, std::size_t rounds,
-             std::chrono::seconds timeout, const TemporaryFolder& folder, Progress& progress) {
-  for (std::size_t round = 0; round < rounds; ++round) {
-    for (Measured& measured : all) {
+/// The rounds from `first` on, each with all of these programs, until `end` or a signal asks for an end.
+void measure(const std::vector<Measured*>& all, const std::vector<Contender>& contenders, std::size_t first,
+             std::size_t end, std::chrono::seconds timeout, const TemporaryFolder& folder) {
+  const std::size_t steps = (end - first) * all.size() * contenders.size();
+  Progress progress(first == 0 ? "programs" : "programs that are not decided", steps, static_cast<double>(steps));
+  for (std::size_t round = first; round < end; ++round) {
+    for (Measured* measured : all) {
       std::string why;
-      const std::string file = installed(measured.program, why);
+      const std::string file = installed(measured->program, why);
       if (file.empty()) {
-        measured.missing = why;
+        measured->missing = why;
         continue;
       }
-      const Place place{folder.file(measured.program.name), timeout};
+      const Place place{folder.file(measured->program.name), timeout};
       fs::create_directories(place.folder);
-      if (round == 0 && measured.program.prepare) {
-        progress.show("input of " + measured.program.name);
-        measured.program.prepare(place.folder);
+      if (round == 0 && measured->program.prepare) {
+        progress.show("input of " + measured->program.name);
+        measured->program.prepare(place.folder);
       }
-      if (stop_requested() || !measure_round(measured, file, contenders, round, place, progress)) return;
+      if (stop_requested() || !measure_round(*measured, file, contenders, round, place, progress)) return;
     }
   }
+}
+
+/// All programs under every contender; then those that this did not decide under the two glibcs and adaptive.
+void measure(std::vector<Measured>& all, const std::vector<Contender>& contenders, const Options& options) {
+  const TemporaryFolder folder("programs");  // of the input of all programs, a folder each
+  const std::chrono::seconds timeout(options.timeout_s);
+  const auto rounds = static_cast<std::size_t>(options.smoke ? 1 : options.rounds);
+  std::vector<Measured*> chosen;
+  for (Measured& measured : all) chosen.push_back(&measured);
+  measure(chosen, contenders, 0, rounds, timeout, folder);
+  std::erase_if(chosen, [](const Measured* measured) { return !is_undecided(*measured); });
+  if (stop_requested() || options.smoke || options.again == 0 || chosen.empty()) return;
+  std::vector<Contender> judged = contenders;
+  std::erase_if(judged, [](const Contender& contender) { return !is_judged(contender.name); });
+  measure(chosen, judged, rounds, rounds + static_cast<std::size_t>(options.again), timeout, folder);
 }
 
 Json contenders_json(const std::vector<Contender>& contenders) {
@@ -120,18 +139,11 @@ int run(const Options& options) {
     if (options.smoke && names.empty() && !program.quick) continue;
     all.push_back({std::move(program), {}, {}});
   }
-  const auto rounds = static_cast<std::size_t>(options.smoke ? 1 : options.rounds);
-  const std::size_t steps = rounds * all.size() * contenders.size();
   const Json environment = describe_environment();
-  {
-    const TemporaryFolder folder("programs");  // of the input of all programs, a folder each
-    Progress progress("programs", steps, static_cast<double>(steps));
-    measure(all, contenders, rounds, std::chrono::seconds(options.timeout_s), folder, progress);
-    progress.clear();
-  }
+  measure(all, contenders, options);
   Json json{{"schema", "zerotax.programs/1"},
             {"environment", environment},
-            {"rounds", rounds},
+            {"rounds", options.smoke ? 1 : options.rounds},
             {"interrupted", interrupted() != 0},
             {"contenders", contenders_json(contenders)},
             {"programs", Json::array()}};
@@ -162,6 +174,11 @@ int main(int argc, char** argv) {
         .word();
     arguments.option("--rounds", options.rounds, "runs of each program under each contender")
         .in_range(1, 1000)
+        .with_default();
+    arguments
+        .option("--again", options.again,
+                "further runs under adaptive and glibc, where the first leave open whether adaptive costs more")
+        .in_range(0, 1000)
         .with_default();
     arguments.option("--timeout", options.timeout_s, "seconds after which a program hangs and is killed")
         .in_range(1, 86'400)

@@ -13,7 +13,8 @@
 struct Measured {
   Program program;
   std::string missing;                           ///< why it cannot run here; empty if it can
-  std::map<std::string, std::vector<Run>> runs;  ///< by contender, a run a round, up to the first that failed
+  std::map<std::string, std::vector<Run>> runs;  ///< by contender, a run a round, up to the first that failed; those
+                                                 ///< that are judged may have more rounds than the others
 
   /// Rounds that are complete.
   [[nodiscard]] std::size_t rounds() const;
@@ -54,6 +55,13 @@ struct Promises {
 
 /// None if adaptive or default glibc were not measured, or glibc failed; all broken if adaptive failed.
 std::optional<Promises> judge(const Measured& measured);
+
+/// Whether further rounds could change what `judge` says of CPU time: not where an interval is below its limit, nor where
+/// it is above one and a half times that. (On a noisy machine seven rounds find 1.12 where thirty find 1.01.)
+bool is_undecided(const Measured& measured);
+
+/// Whether `judge` looks at this contender: adaptive and the two glibcs.
+bool is_judged(const std::string& contender);
 
 /// One table: a row a contender.
 std::string program_text(const Measured& measured, const std::vector<Contender>& contenders);

@@ -13,6 +13,9 @@ constexpr double kLevel = 0.95;
 constexpr double kMostFaults = 1.05;
 constexpr double kMostCpu = 1.02;
 constexpr double kMostPeak = 1.15;
+constexpr double kBeyondDoubt = 1.5;
+
+constexpr const char* kOurs = "adaptive";
 
 const std::vector<Run>* runs_of(const Measured& measured, const std::string& contender) {
   const auto found = measured.runs.find(contender);
@@ -72,7 +75,6 @@ std::optional<Ratio> ratio(const Measured& measured, const std::string& contende
 }
 
 std::optional<Promises> judge(const Measured& measured) {
-  constexpr const char* kOurs = "adaptive";
   if (runs_of(measured, kOurs) == nullptr || measured.status(kDefault) != "ok") return {};
   if (measured.status(kOurs) != "ok") return Promises{false, false, false, false};
   const auto faults = ratio(measured, kOurs, baseline(measured, faults_of), faults_of);
@@ -81,4 +83,16 @@ std::optional<Promises> judge(const Measured& measured) {
   const auto peak = ratio(measured, kOurs, kDefault, peak_of);
   return Promises{!faults || faults->median <= kMostFaults, !cpu || cpu->interval.low <= kMostCpu,
                   !to_default || to_default->interval.low <= 1, !peak || peak->median <= kMostPeak};
+}
+
+bool is_undecided(const Measured& measured) {
+  const auto open = [](const std::optional<Ratio>& ratio, double limit) {
+    return ratio && ratio->interval.high > limit && ratio->interval.low < limit * kBeyondDoubt;
+  };
+  return open(ratio(measured, kOurs, baseline(measured, cpu_of), cpu_of), kMostCpu) ||
+         open(ratio(measured, kOurs, kDefault, cpu_of), 1);
+}
+
+bool is_judged(const std::string& contender) {
+  return contender == kOurs || contender == kDefault || contender == kRaised;
 }
