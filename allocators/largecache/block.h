@@ -57,6 +57,7 @@ struct Block {
   std::uint32_t freed_at = 0;  // milliseconds of a monotonic clock, wrapping; set where there is decay
   std::uint32_t resident = kUnknown;  // populated pages of a freed block, if they were counted
   bool madvised = false;
+  bool grew = false;  // realloc had it last
   Use use = Use::kFilled;
 
   friend constexpr bool operator==(const Block&, const Block&) = default;

@@ -85,18 +85,26 @@ bool PopulatedPages::Choose(std::uintptr_t address, std::size_t size, std::uint3
   return true;
 }
 
-// Fewer at a time, because free calls this, on any stack.
-std::uint32_t CountPopulated(std::uintptr_t address, std::size_t size) {
+namespace {
+
+// Fewer runs at a time, because free calls this, on any stack.
+std::uint32_t Count(decltype(NonZeroRuns) runs_of, std::uintptr_t address, std::size_t size) {
   constexpr std::size_t kFewRuns = 32;
   PageRun runs[kFewRuns];
   std::size_t pages = 0;
   std::uintptr_t from = address;
   while (from < address + size) {
     std::size_t count = 0;
-    if (!NonZeroRuns(from, address + size, runs, kFewRuns, count, from)) return Block::kUnknown;
+    if (!runs_of(from, address + size, runs, kFewRuns, count, from)) return Block::kUnknown;
     for (std::size_t i = 0; i < count; ++i) pages += (runs[i].end - runs[i].begin) / PageSize();
   }
   return pages < Block::kUnknown ? static_cast<std::uint32_t>(pages) : Block::kUnknown;
 }
+
+}  // namespace
+
+std::uint32_t CountPopulated(std::uintptr_t address, std::size_t size) { return Count(NonZeroRuns, address, size); }
+
+std::uint32_t CountOnlyRead(std::uintptr_t address, std::size_t size) { return Count(ZeroPageRuns, address, size); }
 
 }  // namespace zerotax::largecache

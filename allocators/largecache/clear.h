@@ -35,6 +35,9 @@ bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* 
 /// Pages of the block that may be non-zero; Block::kUnknown if the kernel does not report them.
 std::uint32_t CountPopulated(std::uintptr_t address, std::size_t size);
 
+/// Pages of the block that were read and never written to; Block::kUnknown as above.
+std::uint32_t CountOnlyRead(std::uintptr_t address, std::size_t size);
+
 /// Some of the pages that are populated.
 struct PopulatedPages {
   static constexpr std::uint32_t kMost = 8;

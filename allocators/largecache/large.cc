@@ -86,6 +86,9 @@ void* LargeHeap::Allocate(std::size_t size, std::size_t alignment, Contents cont
       const Cleared cleared = policy().clear(block, *rounded, ForkGeneration());
       if (cleared.zeroed_bytes != 0) zeroed_bytes_.fetch_add(cleared.zeroed_bytes, std::memory_order_relaxed);
       if (cleared.purged_bytes != 0) purged_bytes_.fetch_add(cleared.purged_bytes, std::memory_order_relaxed);
+      // One of which nothing is populated is given back each time, because the program leaves it alone.
+      const bool partly = cleared.zeroed_bytes > 0 && cleared.zeroed_bytes < *rounded;
+      if (partly && policy().foresees_reads) ForeseeReads(block.address, *rounded, cleared.zeroed_bytes / PageSize());
     } else if (block.history != nullptr) {
       *block.history = {};  // nobody will know what the program found there
     }
@@ -133,7 +136,44 @@ void* LargeHeap::AllocateFresh(std::size_t size, std::size_t alignment, const Re
     UnmapPages(fresh, Mapped(mapped));
     return OutOfMemory();
   }
+  if (policy().foresees_reads && request.contents == Contents::kZero) ForeseeReads(fresh, size, 0);
   return AsPointer(fresh);
+}
+
+void LargeHeap::ForeseeReads(std::uintptr_t address, std::size_t size, std::size_t populated) {
+  if (reads_.IsIdle()) return;
+  ReadHabit::What what;
+  {
+    const Guard guard(lock_);
+    what = reads_.Next(size);
+  }
+  if (what == ReadHabit::What::kPopulate) PopulatePages(address, size);
+  if (what != ReadHabit::What::kWatch || !CanLook()) return;
+  const std::uint64_t faults = MinorFaults();
+  const Guard guard(lock_);
+  reads_.Watch(address, size, populated, faults);
+}
+
+// Of the block that is watched, which is about to be freed.
+void LargeHeap::LearnOfReads() {
+  PagesUsed used;
+  used.faults = MinorFaults();
+  std::uintptr_t address = 0;
+  std::size_t size = 0;
+  {
+    const Guard guard(lock_);
+    address = reads_.watched();
+    size = reads_.watched_bytes();
+  }
+  const std::uint32_t written = CountPopulated(address, size);
+  const std::uint32_t read = CountOnlyRead(address, size);
+  const Guard guard(lock_);
+  if (reads_.watched() != address) return;
+  if (written == Block::kUnknown || read == Block::kUnknown) return reads_.Forget();
+  used.all = size / PageSize();
+  used.written = written;
+  used.read = read;
+  reads_.End(used);
 }
 
 Block& LargeHeap::CountInUseLocked(const Block& block, std::size_t asked) {
@@ -144,6 +184,7 @@ Block& LargeHeap::CountInUseLocked(const Block& block, std::size_t asked) {
 }
 
 void LargeHeap::AddInUseLocked(std::size_t bytes) {
+  reads_.Disturb();
   statistics_.in_use_bytes += bytes;
   if (statistics_.in_use_bytes > statistics_.peak_in_use_bytes) {
     statistics_.peak_in_use_bytes = statistics_.in_use_bytes;
@@ -189,7 +230,9 @@ bool LargeHeap::Register(std::uintptr_t address, std::size_t size, const Request
   block.size = size;
   if (policy().has_witness) block.history = histories_.Take();
   if (block.history != nullptr) block.history->purged = true;
-  CountInUseLocked(block, request.asked).use = UseOf(request);
+  block.use = UseOf(request);
+  block.grew = request.growing;
+  CountInUseLocked(block, request.asked);
   ++statistics_.misses;
   return true;
 }
@@ -222,6 +265,7 @@ void LargeHeap::Ask(std::uintptr_t address, std::size_t asked) {
 bool LargeHeap::Free(void* pointer) {
   if (pointer == nullptr || !IsPageAligned(pointer)) return false;
   const int saved_errno = errno;
+  if (reads_.watched() == Address(pointer)) LearnOfReads();
   Block block;
   Evicted evicted;
   AtFree how = AtFree::kKeep;
@@ -371,11 +415,13 @@ void LargeHeap::StartDecay() {
 
 void LargeHeap::ParentAfterFork() {
   NextForkGeneration();
+  reads_.Forget();
   lock_.ParentAfterFork();
 }
 
 void LargeHeap::ChildAfterFork() {
   decaying_ = false;  // the thread belongs to the parent
+  reads_.Forget();
   lock_.ChildAfterFork();
 }
 

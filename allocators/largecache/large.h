@@ -15,6 +15,7 @@
 #include "largecache/lock.h"
 #include "largecache/pages.h"
 #include "largecache/policy.h"
+#include "largecache/read_habit.h"
 #include "largecache/ring.h"
 
 namespace zerotax::largecache {
@@ -137,6 +138,8 @@ class LargeHeap {
   bool IsWorthCopying(std::size_t asked, std::size_t size);
   void Discard(const Block& block);
   bool Register(std::uintptr_t address, std::size_t size, const Request& request);
+  void ForeseeReads(std::uintptr_t address, std::size_t size, std::size_t populated);
+  void LearnOfReads();
   void Recache(Block& block, AtFree how);
   void CacheCounted(Block& block);
   void Ask(std::uintptr_t address, std::size_t asked);
@@ -185,6 +188,7 @@ class LargeHeap {
   Ring ring_;
   InUseTable in_use_;
   HistoryPool histories_;
+  ReadHabit reads_;
   std::size_t held_bytes_ = 0;  // of the blocks in the ring, what counts for the limit: see Held()
   bool decaying_ = false;       // somebody calls Decay() by the clock
   struct largecache_statistics statistics_ = {};

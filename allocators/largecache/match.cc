@@ -12,7 +12,7 @@ namespace {
 
 using Guard = std::lock_guard<Lock>;
 
-// What grows will grow further: it may have a populated block of so many times its size.
+// What grows will grow further: it may have a populated block of so many times its size, or any that grew before.
 constexpr std::size_t kMostGrowth = 64;
 
 // Shorter requests of several sizes take turns, and the long blocks are wanted again: with cutting from 128 KiB on,
@@ -34,8 +34,9 @@ std::optional<LargeHeap::Choice> LargeHeap::ChooseLocked(std::size_t size, std::
   const auto of = [&](bool (*suits)(const Block&), bool counts) -> std::optional<Choice> {
     const std::optional<std::size_t> best = ring_.BestFit(size, alignment, suits);
     if (!best) return std::nullopt;
-    const std::size_t found = ring_.at(*best).size;
-    if (!Accept(found, size) && !(growing && found / kMostGrowth <= size)) return std::nullopt;
+    const Block& found = ring_.at(*best);
+    const bool has_room = growing && (found.grew || found.size / kMostGrowth <= size);
+    if (!Accept(found.size, size) && !has_room) return std::nullopt;
     return Choice{*best, counts};
   };
   if (!policy().sorts_by_contents) return of([](const Block& /*block*/) { return true; }, false);
@@ -98,6 +99,7 @@ Block LargeHeap::TakeOutLocked(std::size_t position) {
 void LargeHeap::HandOutLocked(const Block& block, const Request& request) {
   Block& kept = CountInUseLocked(block, request.asked);
   kept.use = UseOf(request);
+  kept.grew = request.growing;
   kept.resident = Block::kUnknown;
   ++statistics_.hits;
 }

@@ -96,17 +96,26 @@ std::int64_t Secret() {
   return static_cast<std::int64_t>((mixed >> 3) | (std::uint64_t{1} << 61));
 }
 
-bool Scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, ScanRegion* regions, std::size_t capacity,
-          std::size_t& count, std::uintptr_t& walked) {
+// Which pages a scan reports: those with all of `with`, none of `without`, and any of `any`.
+struct Wanted {
+  std::uint64_t with;
+  std::uint64_t without;
+  std::uint64_t any;
+};
+constexpr Wanted kNonZero{0, kZeroPage, kPresent | kSwapped};
+constexpr Wanted kOnlyRead{kZeroPage, 0, kPresent};
+
+bool Scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, const Wanted& wanted, ScanRegion* regions,
+          std::size_t capacity, std::size_t& count, std::uintptr_t& walked) {
   ScanArgument scan{};
   scan.size = sizeof scan;
   scan.start = begin;
   scan.end = end;
   scan.vec = reinterpret_cast<std::uint64_t>(regions);
   scan.vec_len = capacity;
-  scan.category_inverted = kZeroPage;
-  scan.category_mask = kZeroPage;
-  scan.category_anyof_mask = kPresent | kSwapped;
+  scan.category_inverted = wanted.without;
+  scan.category_mask = wanted.with | wanted.without;
+  scan.category_anyof_mask = wanted.any;
   scan.return_mask = kPresent | kSwapped;
   const int got = ioctl(descriptor, kPagemapScan, &scan);
   // The scan stops early when `regions` is full; an interrupted one has scanned nothing.
@@ -135,7 +144,7 @@ bool TellsTheTruth(int descriptor, const OfThisProcess& page) {
   std::size_t count = 0;
   std::uintptr_t walked = 0;
   const auto here = reinterpret_cast<std::uintptr_t>(&page) & ~(PageSize() - 1);
-  if (Scan(descriptor, here, here + PageSize(), &region, 1, count, walked)) return count == 1;
+  if (Scan(descriptor, here, here + PageSize(), kNonZero, &region, 1, count, walked)) return count == 1;
   // Older kernels do not know the ioctl; a filter may forbid it. Neither will change.
   if (errno != ENOMEM && errno != EINTR) kernel_cannot.store(true, std::memory_order_relaxed);
   return false;
@@ -192,10 +201,8 @@ void Forget(OfThisProcess& page, const Opened& gone) {
   }
 }
 
-}  // namespace
-
-bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
-                 std::uintptr_t& walked) {
+bool Runs(std::uintptr_t begin, std::uintptr_t end, const Wanted& wanted, PageRun* runs, std::size_t capacity,
+          std::size_t& count, std::uintptr_t& walked) {
   constexpr std::size_t kMost = 128;
   ScanRegion regions[kMost];
   const int saved_errno = errno;
@@ -204,7 +211,7 @@ bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::s
   for (int trial = 0; trial < 2; ++trial) {
     const Opened opened = Descriptor(page);
     if (opened.descriptor < 0) break;
-    said = Scan(opened.descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);
+    said = Scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);
     // Afterwards: at any moment another thread may close the number and open another's pagemap under it. No other file
     // minds the question.
     if (IsOurs(opened.descriptor, opened.secret)) break;
@@ -221,6 +228,18 @@ bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::s
     runs[i] = {regions[i].start, regions[i].end, (regions[i].categories & kSwapped) != 0};
   }
   return true;
+}
+
+}  // namespace
+
+bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
+                 std::uintptr_t& walked) {
+  return Runs(begin, end, kNonZero, runs, capacity, count, walked);
+}
+
+bool ZeroPageRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
+                  std::uintptr_t& walked) {
+  return Runs(begin, end, kOnlyRead, runs, capacity, count, walked);
 }
 
 bool CanLook() {

@@ -30,6 +30,10 @@ struct PageRun {
 bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
                  std::uintptr_t& walked);
 
+/// The same of the pages that are the shared zero page: those that were read and never written to.
+bool ZeroPageRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
+                  std::uintptr_t& walked);
+
 /// Is NonZeroRuns() likely to get an answer? After it got none, this returns true only once in a number of calls.
 bool CanLook();
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -79,6 +80,21 @@ bool PageIsMapped(std::uintptr_t address) {
   const bool mapped = mincore(AsPointer(address), PageSize(), &resident) == 0 || errno != ENOMEM;
   errno = saved_errno;
   return mapped;
+}
+
+void PopulatePages(std::uintptr_t address, std::size_t size) {
+  constexpr int kPopulateWrite = 23;  // of Linux 5.14; the C library's headers may be older
+  const int saved_errno = errno;
+  madvise(AsPointer(address), size, kPopulateWrite);
+  errno = saved_errno;
+}
+
+std::uint64_t MinorFaults() {
+  const int saved_errno = errno;
+  rusage usage{};
+  const bool said = getrusage(RUSAGE_THREAD, &usage) == 0;
+  errno = saved_errno;
+  return said ? static_cast<std::uint64_t>(usage.ru_minflt) : 0;
 }
 
 std::size_t WitnessSize() { return 2 * PageSize(); }

@@ -84,6 +84,8 @@ struct Policy {
   bool sorts_by_contents = false;
   /// Does realloc move pages rather than copy them, and map room for more, which takes addresses and no memory?
   bool foresees_growth = false;
+  /// Are fresh blocks of calloc populated at once where the program reads them before it writes to them (read_habit.h)?
+  bool foresees_reads = false;
   /// Is the C library, whose small blocks are, kept from giving back what it will need again?
   bool keeps_small_memory = false;
 

@@ -151,6 +151,23 @@ TEST_P(Matching, WhereNoneIsLongEnoughAShorterOneGivesItsPages) {
   EXPECT_TRUE(IsZero(block, 3 * kMiB));
 }
 
+// As a program that reads files into a buffer that grows: from the second on, all are in the block of the first.
+TEST_P(Matching, WhatGrowsGetsWhatGrewBeforeHoweverLong) {
+  const auto growing = [&](std::size_t size) { return static_cast<char*>(heap_.Allocate(size, 1, Contents::kAny, true)); };
+  constexpr std::size_t kShort = 132 * kKiB;
+  char* const filled = Filled(16 * kMiB);
+  heap_.Free(filled);
+  char* const first = growing(kShort);
+  EXPECT_NE(first, filled) << "more than 64 times as long, and it is not known that anything grew to that";
+  heap_.Free(first);
+  heap_.Decay(true);
+  char* const grown = growing(16 * kMiB);
+  std::memset(grown, 1, 16 * kMiB);
+  heap_.Free(grown);
+  EXPECT_NE(Malloc(kShort), grown) << "that need not grow";
+  EXPECT_EQ(growing(kShort), grown);
+}
+
 TEST_P(Matching, CallocIsGivenFreshPagesRatherThanAShorterBlock) {
   heap_.Free(Filled(kMiB));
   char* const block = Calloc(3 * kMiB);

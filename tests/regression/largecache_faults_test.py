@@ -18,7 +18,7 @@ BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve(
 LIBRARY = SOURCE / "allocators" / "largecache"
 
 # Tests that are not made for each policy.
-BY_THEMSELVES = ("adaptive", "emulation", "matching", "realloc")
+BY_THEMSELVES = ("adaptive", "emulation", "matching", "reads", "realloc")
 
 # Before Linux 6.7 nothing is looked at, so that many faults have no effect; those of the emulations do.
 IS_LOOKED_AT = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 7)
@@ -46,10 +46,28 @@ FAULTS = {
         "pagemap.cc", "ScanArgument scan{};", MINCORE + "ScanArgument scan{};",
         "pages", "SwappedPages.AreCleared/dirty_new"),
     "swapped pages are ignored": (
-        "pagemap.cc", "scan.category_anyof_mask = kPresent | kSwapped", "scan.category_anyof_mask = kPresent",
+        "pagemap.cc", "kNonZero{0, kZeroPage, kPresent | kSwapped}", "kNonZero{0, kZeroPage, kPresent}",
         "pages", "SwappedPages.AreCleared/dirty_new"),
+    "pages that were only read are not told apart": (
+        "clear.cc", "return Count(ZeroPageRuns, address, size);", "return 0 * address * size;",
+        "reads", "All/Reads.BlocksThatAreOnlyReadHalfStayAsTheyAre/0"),
+    "what only grew once is not given to what grows": (
+        "match.cc", "growing && (found.grew || found", "growing && (found",
+        "matching", "All/Matching.WhatGrowsGetsWhatGrewBeforeHoweverLong/0"),
+    "any long block is given to what grows": (
+        "match.cc", "growing && (found.grew || found.size / kMostGrowth <= size)", "growing",
+        "matching", "All/Matching.WhatGrowsGetsWhatGrewBeforeHoweverLong/0"),
+    "a fork's copies are taken for a habit": (
+        "large.cc", "  NextForkGeneration();\n  reads_.Forget();", "  NextForkGeneration();",
+        "reads", "All/Reads.AForkIsNotMistakenForAHabit/0"),
+    "malloc is populated, too": (
+        "large.cc", "policy().foresees_reads && request.contents == Contents::kZero", "policy().foresees_reads",
+        "reads", "All/Reads.MallocIsNotPopulated/0"),
+    "what is populated in part stays so": (
+        "large.cc", "if (partly && policy().foresees_reads)", "if (partly && !policy().foresees_reads)",
+        "reads", "All/Reads.TheRestOfACachedBlockIsPopulatedToo/0"),
     "huge pages are forgotten": (
-        "pagemap.cc", "scan.category_mask = kZeroPage", "scan.category_mask = kZeroPage | 64, scan.category_inverted |= 64",
+        "pagemap.cc", "kNonZero{0, kZeroPage,", "kNonZero{0, kZeroPage | 64,",
         "pages", "Pages.ThatAreHugeAreClearedWhole/dirty_new"),
     "a look ends a page early": (
         "clear.cc", "const std::uintptr_t end = address + size;\n  for (std::uintptr_t from = address; from < end;) {",

@@ -116,6 +116,7 @@ constinit const Policy kAdaptive = {
     .clear = Clear,
     .sorts_by_contents = true,
     .foresees_growth = true,
+    .foresees_reads = true,
     .keeps_small_memory = true,
 };
 

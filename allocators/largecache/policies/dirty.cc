@@ -13,6 +13,7 @@ constinit const Policy kDirty = {
     .clear = ClearDirty,
     .sorts_by_contents = true,
     .foresees_growth = true,
+    .foresees_reads = true,
     .keeps_small_memory = true,
 };
 
