@@ -58,8 +58,8 @@ bool PurgePages(std::uintptr_t address, std::size_t size);
 /// guards. False, and nothing changed, if there is no room for it.
 bool MapPagesOver(std::uintptr_t address, std::size_t size);
 
-/// Populates fresh pages at once: madvise(2), MADV_POPULATE_WRITE (Linux 5.14). If the kernel refuses, or stops midway, the
-/// rest comes page by page as ever.
+/// Populates fresh pages at once: madvise(2), MADV_POPULATE_WRITE (Linux 5.14). If the kernel refuses, or stops midway,
+/// the rest comes page by page as ever.
 void PopulatePages(std::uintptr_t address, std::size_t size);
 
 /// Minor faults that the calling thread has taken so far; 0 if the kernel does not say.

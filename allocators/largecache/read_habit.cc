@@ -16,7 +16,8 @@ constexpr unsigned kMostAsked = kOften + 8;
 constexpr unsigned kMostPause = (1U << (kMostAsked - kOften)) - 1;
 // The thread has kept the block, or handed it on: another one is watched after so many.
 constexpr unsigned kPatience = 4;
-// Populating a page with others takes a quarter of its two faults, and much less where these interrupt other processors.
+// Populating a page with others takes a quarter of its two faults, and much less where these interrupt other
+// processors.
 constexpr std::uint64_t kCheaper = 4;
 constexpr std::uint64_t kCheaperBesideOthers = 8;
 // The sums forget an eighth with each block.

@@ -21,8 +21,8 @@ struct PagesUsed {
   std::uint64_t faults = 0;   // minor ones that the thread ever took, whatever for
 };
 
-/// The owner's lock is held, but for watched(). It watches one block at a time: one that the same thread frees, and gets
-/// no other large block in between, whose faults would be among those that are counted.
+/// The owner's lock is held, but for watched(). It watches one block at a time: one that the same thread frees, and
+/// gets no other large block in between, whose faults would be among those that are counted.
 class ReadHabit {
  public:
   /// Longer blocks are neither watched nor populated, bytes. glibc never clears them, which populates, either: it maps
@@ -38,7 +38,8 @@ class ReadHabit {
   bool IsIdle() {
     const std::uint16_t left = __atomic_load_n(&until_next_, __ATOMIC_RELAXED);
     if (left == 0 || populates()) return false;
-    __atomic_store_n(&until_next_, static_cast<std::uint16_t>(left - 1), __ATOMIC_RELAXED);  // one more or less is the same
+    __atomic_store_n(&until_next_, static_cast<std::uint16_t>(left - 1),
+                     __ATOMIC_RELAXED);  // one more or less is the same
     return true;
   }
 

@@ -56,8 +56,8 @@ struct Promises {
 /// None if adaptive or default glibc were not measured, or glibc failed; all broken if adaptive failed.
 std::optional<Promises> judge(const Measured& measured);
 
-/// Whether further rounds could change what `judge` says of CPU time: not where an interval is below its limit, nor where
-/// it is above one and a half times that. (On a noisy machine seven rounds find 1.12 where thirty find 1.01.)
+/// Whether further rounds could change what `judge` says of CPU time: not where an interval is below its limit, nor
+/// where it is above one and a half times that. (On a noisy machine seven rounds find 1.12 where thirty find 1.01.)
 bool is_undecided(const Measured& measured);
 
 /// Whether `judge` looks at this contender: adaptive and the two glibcs.

@@ -153,7 +153,9 @@ TEST_P(Matching, WhereNoneIsLongEnoughAShorterOneGivesItsPages) {
 
 // As a program that reads files into a buffer that grows: from the second on, all are in the block of the first.
 TEST_P(Matching, WhatGrowsGetsWhatGrewBeforeHoweverLong) {
-  const auto growing = [&](std::size_t size) { return static_cast<char*>(heap_.Allocate(size, 1, Contents::kAny, true)); };
+  const auto growing = [&](std::size_t size) {
+    return static_cast<char*>(heap_.Allocate(size, 1, Contents::kAny, true));
+  };
   constexpr std::size_t kShort = 132 * kKiB;
   char* const filled = Filled(16 * kMiB);
   heap_.Free(filled);

@@ -101,9 +101,9 @@ FAULTS = {
         "pagemap", "Process.BelievesNobodyElsesPagemap/dirty_new"),
     "the descriptor is checked before the question": (
         "pagemap.cc",
-        "    said = Scan(opened.descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);",
+        "    said = Scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);",
         "    if (!IsOurs(opened.descriptor, opened.secret)) {\n      Forget(*page, opened);\n      continue;\n    }\n"
-        "    said = Scan(opened.descriptor, begin, end, regions, capacity < kMost ? capacity : kMost, count, walked);\n"
+        "    said = Scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);\n"
         "    if (said) break;",
         "pagemap", "Process.BelievesNobodyElsesPagemapThatComesInBetween/dirty_new"),
     "a fork does not wipe": (
