@@ -99,6 +99,7 @@ void measure(std::vector<Measured>& all, const std::vector<Contender>& contender
   const std::chrono::seconds timeout(options.timeout_s);
   const auto rounds = static_cast<std::size_t>(options.smoke ? 1 : options.rounds);
   std::vector<Measured*> chosen;
+  chosen.reserve(all.size());
   for (Measured& measured : all) chosen.push_back(&measured);
   measure(chosen, contenders, 0, rounds, timeout, folder);
   std::erase_if(chosen, [](const Measured* measured) { return !is_undecided(*measured); });
