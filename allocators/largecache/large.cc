@@ -395,6 +395,7 @@ bool LargeHeap::Decay(bool all, bool stay) {
   {
     const Guard guard(lock_);
     EvictAgedLocked(Milliseconds(), all, evicted);
+    if (all) reads_.Unlearn();
     more = ring_.size() > 0;
     if (!more && !all && !stay) decaying_ = false;
   }

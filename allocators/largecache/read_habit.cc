@@ -64,6 +64,14 @@ void ReadHabit::End(const PagesUsed& used) {
   TakeIn(AnswerOf(since), since);
 }
 
+void ReadHabit::Unlearn() {
+  Forget();
+  yes_ = 0;
+  written_ = all_ = 0;
+  __atomic_store_n(&until_next_, static_cast<std::uint16_t>(kMostPause), __ATOMIC_RELAXED);
+  __atomic_store_n(&populates_, false, __ATOMIC_RELAXED);
+}
+
 ReadHabit::Answer ReadHabit::AnswerOf(const PagesUsed& used) {
   if (used.written < kLeastWritten) return Answer::kNone;
   const std::uint64_t once = used.written + used.read;

@@ -61,6 +61,9 @@ class ReadHabit {
   /// The block that is watched, if any, will show nothing: a fork shares its pages.
   void Forget() { __atomic_store_n(&address_, 0, __ATOMIC_RELAXED); }
 
+  /// Memory is short: nothing is populated until the habit has been learnt anew, after a while.
+  void Unlearn();
+
   /// Are blocks populated? Without the lock, a guess.
   [[nodiscard]] bool populates() const { return __atomic_load_n(&populates_, __ATOMIC_RELAXED); }
 

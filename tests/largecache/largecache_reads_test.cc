@@ -239,6 +239,13 @@ TEST_P(Reads, TheRestOfACachedBlockIsPopulatedToo) {
   EXPECT_TRUE(IsZero(again, kMiB));
 }
 
+TEST_P(Reads, NothingIsPopulatedWhenMemoryIsShort) {
+  Use(true);
+  EXPECT_EQ(Use(true), 0U);
+  heap_.Decay(true);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Use(true), 512U) << i;
+}
+
 // A child's own faults start at none, and a copy of the parent's pages is no read habit.
 TEST_P(Reads, AForkIsNotMistakenForAHabit) {
   unsigned char* const block = Calloc(kMiB);
