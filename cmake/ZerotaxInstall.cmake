@@ -44,7 +44,7 @@ install(FILES cmake/ZerotaxCheck.cmake ${check_config} ${CMAKE_BINARY_DIR}/gener
   DESTINATION share/cmake/ZerotaxCheck)
 
 install(DIRECTORY plots DESTINATION share/zerotax PATTERN __pycache__ EXCLUDE)
-# Where plots/zerotax_looks.py looks for them.
+# Where plots/zerotax_plots/looks.py looks for them.
 file(GLOB looks CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/allocators/*/plot.json)
 foreach(look IN LISTS looks)
   cmake_path(GET look PARENT_PATH folder)

@@ -21,7 +21,7 @@ function(zerotax_python_tests label)
   foreach(file IN LISTS ARGN)
     cmake_path(GET file STEM name)
     add_test(NAME ${label}.${name} COMMAND ${ZEROTAX_PYTHON} -m pytest -q -p no:cacheprovider ${file})
-    set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT 600
+    set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT 1800
       ENVIRONMENT "ZEROTAX_BUILD=${CMAKE_BINARY_DIR};ZEROTAX_SOURCE=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
   endforeach()
 endfunction()

@@ -53,7 +53,7 @@ refill() {
   $zerotax run --case refill_loop --touch 1 --size 1MiB --allocator glibc $keep --json "$1/refill_loop_kept.json" >/dev/null
 }
 
-loop() { $zerotax loop --json "$1/loop.json" >"$1/loop.txt"; }
+loop() { $zerotax run --loop --json "$1/loop.json" >"$1/loop.txt"; }
 
 fork_after_calloc() {
   # shellcheck disable=SC2046
@@ -63,7 +63,7 @@ fork_after_calloc() {
 }
 
 fork() {
-  $zerotax fork --json "$1/fork.json" >/dev/null
+  $zerotax fork --full --json "$1/fork.json" >/dev/null
   $python plots/fork.py "$1/fork.json" >/dev/null
 }
 
@@ -136,7 +136,7 @@ compare() {
 }
 
 crossover() {
-  $zerotax crossover tcmalloc jemalloc --by touch --size 1MiB --json "$1/crossover.json" >"$1/crossover.txt"
+  $zerotax compare tcmalloc jemalloc --along touch --size 1MiB --json "$1/crossover.json" >"$1/crossover.txt"
 }
 
 # Some forty minutes: ten checks of each allocator on an idle machine, and ten beside busy processes.

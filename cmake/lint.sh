@@ -3,12 +3,13 @@
 # many files it read and how long that took. Exit status 1 if a part found something.
 #
 # clang-tidy reads from the release build what is compiled and how: most files a room at a time, as the build does. odr links the
-# command with the checks of link-time optimisation: two types of one name are an error. The others need no build.
+# command with the checks of link-time optimisation: two types of one name are an error. headers compiles each header alone, so
+# that whoever includes it needs no other before it. The others need no build.
 set -eu
 cd "$(dirname "$0")/.."
 
 # Every part is a function here, quick ones first: it reads the files of its list and fails if it found anything.
-all_parts="format shell python javascript odr tidy"
+all_parts="format shell python javascript prose headers odr tidy"
 
 # Prints what find finds of a pattern in the folders of our own, but for what is built or downloaded.
 sources() { find . -type d \( -name 'build*' -o -name '.?*' \) -prune -o -type f \( "$@" \) -print | sort; }
@@ -19,6 +20,8 @@ files_of() {
     shell) printf '%s\n' ./run ./.ci/run && sources -name '*.sh' ;;
     python) sources -name '*.py' ;;
     javascript) sources -name '*.js' ;;
+    prose) sources -name '*.md' | grep -v '^[.]/results/' && sources -path './harness/cli/topics/*.txt' ;;
+    headers) sources -name '*.h' | grep '^[.]/\(harness\|recorder\|allocators\|cases\)/' ;;
     odr) sources -name '*.cc' | grep '^[.]/harness/' ;;
     # What the build makes by itself, but for the pieces that are files of ours, is none of ours.
     tidy) sed -n 's/^  "file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | grep '[.]c[cx]*$' | grep -v cmake_pch | sort -u ;;
@@ -33,6 +36,23 @@ python() { xargs flake8 <"$1"; }
 
 # A node that is not Debian's does not look where Debian puts the modules of eslint.
 javascript() { NODE_PATH=/usr/share/nodejs${NODE_PATH:+:$NODE_PATH} xargs eslint --format unix <"$1"; }
+
+# Spelling everywhere, and phrases that are read twice in pages and help texts.
+prose() {
+  # shellcheck disable=SC2046  # no name of ours has a blank
+  codespell --quiet-level 3 --ignore-words cmake/spelling.txt $(cat "$1") harness recorder cases allocators plots cmake
+  xargs /usr/bin/python3 cmake/prose.py <"$1"
+}
+
+headers() {
+  # The contract suite is in C.
+  # shellcheck disable=SC2016  # the inner shell expands these
+  xargs -P "$(nproc)" -n 1 sh -c '
+    compile="${CXX:-g++} -std=c++20 -x c++"
+    case "$1" in */contract/suite/*) compile="${CC:-gcc} -std=gnu11 -x c" ;; esac
+    $compile -fsyntax-only -Wall -Wextra -Wno-unused-function \
+      -I harness -I allocators -I recorder -I recorder/include -include "$1" /dev/null' sh <"$1"
+}
 
 odr() {
   [ -f build-odr/build.ninja ] || cmake --preset odr >"$work/odr.log" 2>&1 || { cat "$work/odr.log"; return 1; }

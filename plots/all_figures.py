@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-import zerotax_main
+from zerotax_plots import main
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -29,7 +29,7 @@ def is_figure(path: Path) -> bool:
     return {"FIGURE", "draw"} <= names
 
 
-def figures(folder: Path = FOLDER) -> list[tuple[str, zerotax_main.Draw]]:
+def figures(folder: Path = FOLDER) -> list[tuple[str, main.Draw]]:
     """Name and draw function of every figure script in the folder, by file name."""
     sys.path.insert(0, str(folder))
     modules = [importlib.import_module(path.stem)
@@ -38,4 +38,4 @@ def figures(folder: Path = FOLDER) -> list[tuple[str, zerotax_main.Draw]]:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.draw_all(figures(), __doc__))
+    sys.exit(main.draw_all(figures(), __doc__))

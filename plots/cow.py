@@ -10,19 +10,19 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from zerotax_axes import zero_axis
-from zerotax_cow import FILE, SCHEMA, SIDES, copying_ended, counts, resident, title
-from zerotax_documents import document_of, load_document, notes_of
-from zerotax_files import ResultsError
-from zerotax_labels import LineEnd, end_labels
-from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import Results
-from zerotax_style import FAINT
-from zerotax_units import tick_size_text
+from zerotax_plots.axes import zero_axis
+from zerotax_plots.cow import FILE, SCHEMA, SIDES, copying_ended, counts, resident, title
+from zerotax_plots.documents import document_of, load_document, notes_of
+from zerotax_plots.files import ResultsError
+from zerotax_plots.labels import LineEnd, end_labels
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results
+from zerotax_plots.style import FAINT
+from zerotax_plots.units import tick_size_text
 
 FIGURE = "cow"
 REMEDY = "python3 plots/validate.py shows every problem"
@@ -133,4 +133,4 @@ def memory_panel(axes: Axes, intervals: list[dict[str, Any]], sides: list[bool])
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=load))

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import sys
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.figure import Figure
 
-from zerotax_panels import Guide, LineFigure, Row
-from zerotax_results import Results
-from zerotax_summary import figure_title, said
-from zerotax_units import size_text
+from zerotax_plots.panels import Guide, LineFigure, Row
+from zerotax_plots.results import Results
+from zerotax_plots.summary import figure_title, said
+from zerotax_plots.units import size_text
 
 FIGURE = "faults_vs_size"
 
@@ -30,4 +30,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__))
+    sys.exit(main.main(FIGURE, draw, __doc__))

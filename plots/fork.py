@@ -10,17 +10,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from zerotax_axes import size_axis, time_axis
-from zerotax_documents import document_of, load_document, notes_of
-from zerotax_fork import FILE, LOOKS, SCHEMA, bars, line, places, title
-from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import Results
-from zerotax_style import FAINT, INK
-from zerotax_units import time_text, whole_percent_text
+from zerotax_plots.axes import size_axis, time_axis
+from zerotax_plots.documents import document_of, load_document, notes_of
+from zerotax_plots.fork import FILE, LOOKS, SCHEMA, bars, line, places, title
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results
+from zerotax_plots.style import FAINT, INK
+from zerotax_plots.units import time_text, whole_percent_text
 
 FIGURE = "fork"
 LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
@@ -130,4 +130,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=load))

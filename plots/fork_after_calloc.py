@@ -6,12 +6,12 @@ from __future__ import annotations
 import functools
 import sys
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.figure import Figure
 
-from zerotax_panels import LineFigure, Row
-from zerotax_results import Na, Point, Results, load, total
-from zerotax_summary import figure_title
+from zerotax_plots.panels import LineFigure, Row
+from zerotax_plots.results import Na, Point, Results, load, total
+from zerotax_plots.summary import figure_title
 
 FIGURE = "fork_after_calloc"
 
@@ -31,7 +31,7 @@ def draw(results: Results) -> Figure:
     """The figure: two rows of panels of times in nanoseconds, log-log."""
     shown = results.of_case(FIGURE)
     if not any(point.status == "ok" for point in shown.points):
-        raise zerotax_main.NothingToDraw(
+        raise main.NothingToDraw(
             "no point of the case fork_after_calloc was measured; run "
             "`zerotax run --case fork_after_calloc --size 1MiB --size 1GiB`")
     rows = [Row("time of fork()", fork_ns,
@@ -44,5 +44,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__,
-                               load=functools.partial(load, case=FIGURE)))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=functools.partial(load, case=FIGURE)))

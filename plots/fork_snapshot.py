@@ -10,21 +10,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
-from zerotax_axes import time_axis
-from zerotax_documents import document_of, notes_of, read_document
-from zerotax_labels import LABEL_POINTS
-from zerotax_looks import OTHERS, darker
-from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import Results, load
-from zerotax_snapshot import FILE, LOOKS, SCHEMA, Mark, available, chosen, marks, title
-from zerotax_style import FAINT, INK
-from zerotax_units import number_text, plain_text, time_text
+from zerotax_plots.axes import time_axis
+from zerotax_plots.documents import document_of, notes_of, read_document
+from zerotax_plots.labels import LABEL_POINTS
+from zerotax_plots.looks import OTHERS, darker
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results, load
+from zerotax_plots.snapshot import FILE, LOOKS, SCHEMA, Mark, available, chosen, marks, title
+from zerotax_plots.style import FAINT, INK
+from zerotax_plots.units import number_text, plain_text, time_text
 
 FIGURE = "fork_snapshot"
 REMEDY = "run `zerotax snapshot --json snapshot.json`"
@@ -121,7 +121,7 @@ def draw(results: Results) -> Figure:
     document = found(results)
     of = marks(document)
     if not of and any("mark" in result for result in document["results"]):
-        raise zerotax_main.NothingToDraw(
+        raise main.NothingToDraw(
             "no alternative was measured beside none; run `zerotax snapshot --json snapshot.json`")
     fork = next((r for r in chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
     page = Layout(title(document), head(document, results), notes_of(document))
@@ -168,4 +168,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load_snapshot))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=load_snapshot))

@@ -6,21 +6,21 @@ from __future__ import annotations
 import math
 import sys
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from zerotax_axes import time_axis
-from zerotax_files import NothingToDraw
-from zerotax_labels import LINE, text_width, wrap
-from zerotax_looks import labels
-from zerotax_layout import MARGIN, WIDTH, Layout, gaps
-from zerotax_panels import lines_of
-from zerotax_results import Key, Na, Point, Results
-from zerotax_style import FAINT
-from zerotax_summary import figure_title
-from zerotax_units import counted_text, size_text, time_text
+from zerotax_plots.axes import time_axis
+from zerotax_plots.files import NothingToDraw
+from zerotax_plots.labels import LINE, text_width, wrap
+from zerotax_plots.looks import labels
+from zerotax_plots.layout import MARGIN, WIDTH, Layout, gaps
+from zerotax_plots.panels import lines_of
+from zerotax_plots.results import Key, Na, Point, Results
+from zerotax_plots.style import FAINT
+from zerotax_plots.summary import figure_title
+from zerotax_plots.units import counted_text, size_text, time_text
 
 FIGURE = "headline"
 SIZES = (100 << 20, 1000 << 20)
@@ -110,4 +110,4 @@ def _mark(axes: Axes, y: float, size: int, point: Point | None, time: float | No
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__))
+    sys.exit(main.main(FIGURE, draw, __doc__))

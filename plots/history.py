@@ -9,19 +9,19 @@ from __future__ import annotations
 import sys
 from typing import Any, NamedTuple
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from thresholds_map import LOOKS
-from zerotax_axes import size_span_axis
-from zerotax_documents import document_of, load_document, notes_of, title_of
-from zerotax_files import NothingToDraw, ResultsError
-from zerotax_labels import text_width, wrap
-from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import Results
-from zerotax_style import FAINT, INK
+from zerotax_plots.axes import size_span_axis
+from zerotax_plots.documents import document_of, load_document, notes_of, title_of
+from zerotax_plots.files import NothingToDraw, ResultsError
+from zerotax_plots.labels import text_width, wrap
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results
+from zerotax_plots.style import FAINT, INK
 
 FIGURE = "history"
 FILE, SCHEMA = "history.json", "zerotax.history/1"
@@ -130,4 +130,4 @@ def _draw_row(axes: Axes, row: Row, top: float, left: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=lambda path: load_document(path, FILE, SCHEMA, REMEDY)))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=lambda path: load_document(path, FILE, SCHEMA, REMEDY)))

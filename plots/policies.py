@@ -6,16 +6,15 @@ from __future__ import annotations
 import math
 import sys
 
-import zerotax_main
-import zerotax_style
+from zerotax_plots import main, style
 from matplotlib import colors
 from matplotlib.figure import Figure
 
-from zerotax_documents import document_of, load_document
-from zerotax_files import NothingToDraw
-from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import Results
-from zerotax_units import number_text, plain_text, size_text
+from zerotax_plots.documents import document_of, load_document
+from zerotax_plots.files import NothingToDraw
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results
+from zerotax_plots.units import number_text, plain_text, size_text
 
 FIGURE = "policies"
 NAME, SCHEMA = "policies.json", "zerotax.policies/1"
@@ -61,7 +60,7 @@ def draw(results: Results) -> Figure:
             for x, value in enumerate(line):
                 dark = value is not None and (value > 60 or value < 0.016)
                 axes.text(x, y, "n/a" if value is None else number_text(value), ha="center", va="center", fontsize=7,
-                          color="white" if dark else zerotax_style.INK)
+                          color="white" if dark else style.INK)
         axes.set_title(policy, fontsize=11)
         axes.set_xticks(range(len(touches)), [plain_text(touch * 100) for touch in touches])
         axes.set_yticks(range(len(sizes)), [size_text(size) for size in sizes])
@@ -78,5 +77,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__,
-                               load=lambda path: load_document(path, NAME, SCHEMA, REMEDY)))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=lambda path: load_document(path, NAME, SCHEMA, REMEDY)))

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import sys
 
-import zerotax_main
-import zerotax_style
+from zerotax_plots import main, style
 from matplotlib import colors
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from zerotax_documents import document_of, load_document
-from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import Results
-from zerotax_units import number_text
+from zerotax_plots.documents import document_of, load_document
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results
+from zerotax_plots.units import number_text
 
 FIGURE = "programs"
 LEFT, GAP, HEADING, ROW, BELOW = 1.2, 0.14, 0.42, 0.27, 1.25   # inches
@@ -39,7 +38,7 @@ def draw_panel(axes: Axes, programs: list[dict], contenders: list[str], key: str
             status = program["contenders"].get(name, {}).get("status", "ok")
             text = number_text(value) if value is not None else "n/a" if status == "ok" else "fails"
             dark = value is not None and abs(norm(value) - 0.5) > 0.4
-            axes.text(column, row, text, ha="center", va="center", fontsize=5.8, color="white" if dark else zerotax_style.INK)
+            axes.text(column, row, text, ha="center", va="center", fontsize=5.8, color="white" if dark else style.INK)
     axes.set_xticks(range(len(contenders)), contenders, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
     axes.set_yticks(range(len(programs)), [program["name"] for program in programs], fontsize=9)
     for spine in axes.spines.values():
@@ -71,4 +70,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=lambda path: load_document(path, NAME, SCHEMA, REMEDY)))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=lambda path: load_document(path, NAME, SCHEMA, REMEDY)))

@@ -6,19 +6,19 @@ from __future__ import annotations
 import functools
 import sys
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from zerotax_axes import rate_axis, size_axis
-from zerotax_labels import LABEL_POINTS, LineEnd, end_labels, text_width
-from zerotax_looks import labels
-from zerotax_layout import MARGIN, WIDTH, Layout, gaps
-from zerotax_panels import LEGEND_LINE, legend_shape, lines_of
-from zerotax_results import Key, Na, Point, Results, load
-from zerotax_style import line_styles
-from zerotax_summary import figure_title
+from zerotax_plots.axes import rate_axis, size_axis
+from zerotax_plots.labels import LABEL_POINTS, LineEnd, end_labels, text_width
+from zerotax_plots.looks import labels
+from zerotax_plots.layout import MARGIN, WIDTH, Layout, gaps
+from zerotax_plots.panels import LEGEND_LINE, legend_shape, lines_of
+from zerotax_plots.results import Key, Na, Point, Results, load
+from zerotax_plots.style import line_styles
+from zerotax_plots.summary import figure_title
 
 FIGURE = "recv_buffer"
 CASES = {"recv_buffer": "by TLS 1.3", "recv_buffer_tcp": "by plain TCP"}
@@ -43,7 +43,7 @@ def draw(results: Results) -> Figure:
     values = [[rate(point)] for of in points.values() for point in of]
     numbers = [value for (value,) in values if not isinstance(value, Na)]
     if not numbers:
-        raise zerotax_main.NothingToDraw(
+        raise main.NothingToDraw(
             "no point of the case recv_buffer was measured; run "
             "`zerotax run --case recv_buffer --size 100MB --size 1000MiB`")
     shown = Results(results.source, results.run, [p for of in points.values() for p in of])
@@ -94,5 +94,4 @@ def lines(axes: Axes, points: list[Point], keys: list[Key], names: dict[Key, str
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__,
-                               load=functools.partial(load, case="recv_buffer")))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=functools.partial(load, case="recv_buffer")))

@@ -12,22 +12,22 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from zerotax_axes import size_span_axis
-from zerotax_documents import notes_of, read_document, title_of
-from zerotax_files import ResultsError
-from zerotax_labels import LINE, text_width, wrap
-from zerotax_lanes import UNKNOWN, Lane, Tick, lanes_of, words_of
-from zerotax_looks import order
-from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import Results, load
-from zerotax_style import INK
-from zerotax_units import count_text, size_text
+from zerotax_plots.axes import size_span_axis
+from zerotax_plots.documents import notes_of, read_document, title_of
+from zerotax_plots.files import ResultsError
+from zerotax_plots.labels import LINE, text_width, wrap
+from zerotax_plots.lanes import UNKNOWN, Lane, Tick, lanes_of, words_of
+from zerotax_plots.looks import order
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results, load
+from zerotax_plots.style import INK
+from zerotax_plots.units import count_text, size_text
 
 FIGURE = "thresholds_map"
 FILE = "thresholds.json"
@@ -89,7 +89,7 @@ def draw(results: Results) -> Figure:
     if results.run.get("schema") != SCHEMA:
         path = path.parent / FILE
         if not path.exists():
-            raise zerotax_main.NothingToDraw(
+            raise main.NothingToDraw(
                 f"{path}: no such file; run `zerotax thresholds --json {path}`")
     document = read(path)
     try:
@@ -216,4 +216,4 @@ def _legend(figure: Figure, lanes: list[Lane], words: dict[str, str], top: float
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load_thresholds))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=load_thresholds))

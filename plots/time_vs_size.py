@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import sys
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.figure import Figure
 
-from zerotax_panels import LineFigure, Row
-from zerotax_results import Results
-from zerotax_summary import figure_title, said
+from zerotax_plots.panels import LineFigure, Row
+from zerotax_plots.results import Results
+from zerotax_plots.summary import figure_title, said
 
 FIGURE = "time_vs_size"
 
@@ -29,4 +29,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__))
+    sys.exit(main.main(FIGURE, draw, __doc__))

@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import zerotax_main
+from zerotax_plots import main
 from matplotlib.figure import Figure
 
-from zerotax_documents import document_of, load_document
-from zerotax_files import NothingToDraw
-from zerotax_layout import MARGIN, WIDTH, Layout
-from zerotax_results import Results
-from zerotax_units import count_text, tick_time_text
+from zerotax_plots.documents import document_of, load_document
+from zerotax_plots.files import NothingToDraw
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results
+from zerotax_plots.units import count_text, tick_time_text
 
 FIGURE = "trace_intervals"
 FILE = "intervals.json"
@@ -65,4 +65,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(zerotax_main.main(FIGURE, draw, __doc__, load=load))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=load))

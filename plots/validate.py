@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, Iterator
 
-from zerotax_files import ResultsError, parse_json, read_text, split_lines
-from zerotax_results import SCHEMA
+from zerotax_plots.files import ResultsError, parse_json, read_text, split_lines
+from zerotax_plots.results import SCHEMA
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "results" / "schema"
 THRESHOLDS = "zerotax.thresholds/1"

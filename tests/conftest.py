@@ -1,6 +1,7 @@
 """What the integration tests share: the built command, its results read and checked against the schemas."""
 
 import csv
+import functools
 import json
 import os
 import pathlib
@@ -13,8 +14,9 @@ import jsonschema
 import pytest
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).resolve().parents[1]))
-# What several rooms' tests share.
-sys.path[:0] = [str(SOURCE / "tests" / "support"), str(SOURCE / "tests" / "support" / "sample_results")]
+# What several rooms' tests share, and what the tests of figures and pages import. The python3 that runs them has matplotlib
+# and jsonschema (cmake/ZerotaxPython.cmake).
+sys.path[:0] = [str(SOURCE / "tests" / "support"), str(SOURCE / "tests" / "support" / "sample_results"), str(SOURCE / "plots")]
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve()
 ZEROTAX = BUILD / "bin" / "zerotax"
 PLANTED = BUILD / "tests" / "planted"
@@ -41,6 +43,29 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 UNHURRIED_MIMALLOC = "MIMALLOC_DECOMMIT_DELAY=100000"
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long(why): too long for ./run test, which leaves it to ./run test --all")
+
+
+# Whoever names a test gets all of it: ./run test alone asks for less.
+LONG_TOO = os.environ.get("ZEROTAX_LONG") != "no"
+
+
+def mostly_long(rows, short, why):
+    """The rows of a parametrize, all but those of `short` marked long: each of the others repeats one of these elsewhere."""
+    return [row if row in short else pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.long(why))
+            for row in rows]
+
+
+def pytest_collection_modifyitems(items):
+    if LONG_TOO:
+        return
+    for item in items:
+        mark = item.get_closest_marker("long")
+        if mark is not None:
+            item.add_marker(pytest.mark.skip(reason=f"long ({mark.args[0]}): ./run test --all"))
+
+
 def skip_if_unreadable():
     """Nobody must be able to start the programs of this tree: not so where it is below /root, say."""
     # setpriv itself may still start the command; what that starts, it may not.
@@ -61,10 +86,13 @@ def zerotax(*arguments, prefix=(), cwd=None, timeout=300, **environment):
         env=clean_environment(**environment), capture_output=True, text=True, check=False)
 
 
-def interrupt(*arguments, after_s, timeout=60):
-    """Runs the command, sends it SIGINT after some seconds: (what it printed, what it said on stderr)."""
+def interrupt(*arguments, after_s=0, said="", timeout=60):
+    """Runs the command, sends it SIGINT once it has said something on stderr, and after some seconds: (what it printed,
+    what it said on stderr)."""
     with subprocess.Popen([ZEROTAX, *map(str, arguments)], env=clean_environment(), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as run:
+        while said and (line := run.stderr.readline()) and said not in line:
+            pass
         time.sleep(after_s)
         assert run.poll() is None, "it ended before it could be interrupted"
         run.send_signal(signal.SIGINT)
@@ -124,7 +152,7 @@ def differences(one, other, keys=DETERMINISTIC):
 
 def without_progress(errors):
     """What a command said on standard error, but for the progress that it tells of after two seconds."""
-    progress = ("measuring: ", "measuring pairs: ", "searching lanes: ")
+    progress = ("measuring: ", "measuring pairs: ", "searching lanes: ", "testing promises: ")
     return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith(progress))
 
 
@@ -142,13 +170,18 @@ def one_fault_brings_one_page(run):
     return run["environment"]["thp"] != "always"
 
 
-def check_schema(document, name="run"):
-    """Fails unless the document is what results/schema promises."""
-    folder = SOURCE / "results" / "schema"
-    store = {file.name: json.loads(file.read_text()) for file in folder.glob("*.schema.json")}
+@functools.cache
+def validator(name):
+    """Of results/schema/NAME.schema.json. Reading the schemas takes longer than checking a small document."""
+    store = {file.name: json.loads(file.read_text()) for file in (SOURCE / "results" / "schema").glob("*.schema.json")}
     schema = store[f"{name}.schema.json"]
     resolver = jsonschema.RefResolver(base_uri=f"{name}.schema.json", referrer=schema, store=store)
-    errors = list(jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(document))
+    return jsonschema.Draft202012Validator(schema, resolver=resolver)
+
+
+def check_schema(document, name="run"):
+    """Fails unless the document is what results/schema promises."""
+    errors = list(validator(name).iter_errors(document))
     assert not errors, "\n".join(f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in errors[:5])
 
 

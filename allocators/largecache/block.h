@@ -15,7 +15,7 @@ struct History {
   std::uint32_t populated = 0;   // of these, populated when the block was last handed out zero
   std::uint32_t runs = 0;        // of neighbours, that the populated ones made
   std::uint32_t touched = 0;     // pages that the program populated after the last purge
-  std::uint32_t generation = 0;  // pagemap.h, ForkGeneration, when the block was last cleared
+  std::uint32_t generation = 0;  // pagemap.h, fork_generation, when the block was last cleared
   float purge_ticks = 0;         // that a purge of the block may take while nothing is touched; 0: not known
   float usual_ticks = 0;         // that a purge takes while something is; 0: not known
   float surprise_ticks = 0;      // that the last purge took, if that was more

@@ -14,7 +14,7 @@ namespace {
 // Short enough for any stack; longer ones make the kernel allocate more for every call.
 constexpr std::size_t kRuns = 128;
 
-void CountWatched(const PageRun& run, Watched& watched, std::size_t& next) {
+void count_watched(const PageRun& run, Watched& watched, std::size_t& next) {
   while (next < watched.count && watched.pages[next] < run.end) {
     if (watched.pages[next] >= run.begin) ++watched.found;
     ++next;
@@ -24,49 +24,49 @@ void CountWatched(const PageRun& run, Watched& watched, std::size_t& next) {
 }  // namespace
 
 // The requested pages, whether they are already zero or not. Built with -fno-builtin-memset, so that it stays a call.
-Cleared ZeroAll(std::uintptr_t address, std::size_t size) {
-  memset(AsPointer(address), 0, size);
+Cleared zero_all(std::uintptr_t address, std::size_t size) {
+  memset(as_pointer(address), 0, size);
   return {size, 0};
 }
 
-bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched) {
+bool zero_dirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched) {
   PageRun runs[kRuns];
   std::size_t next_watched = 0;
   const std::uintptr_t end = address + size;
   for (std::uintptr_t from = address; from < end;) {
     std::uintptr_t walked = from;
     std::size_t count = 0;
-    if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;
-    const std::uint64_t found = Ticks();
+    if (!non_zero_runs(from, end, runs, kRuns, count, walked)) return false;
+    const std::uint64_t found = ticks_now();
     for (std::size_t i = 0; i < count; ++i) {
       const PageRun& run = runs[i];
       const std::size_t bytes = run.end - run.begin;
-      if (watched != nullptr) CountWatched(run, *watched, next_watched);
-      dirty.pages += bytes / PageSize();
-      if (run.swapped && MapPagesOver(run.begin, bytes)) {
+      if (watched != nullptr) count_watched(run, *watched, next_watched);
+      dirty.pages += bytes / page_size();
+      if (run.swapped && map_pages_over(run.begin, bytes)) {
         dirty.cleared.purged_bytes += bytes;
       } else {
-        dirty.cleared.zeroed_bytes += ZeroAll(run.begin, bytes).zeroed_bytes;
+        dirty.cleared.zeroed_bytes += zero_all(run.begin, bytes).zeroed_bytes;
       }
     }
-    dirty.ticks += Ticks() - found;
+    dirty.ticks += ticks_now() - found;
     dirty.runs += count;
     from = walked;
   }
   return true;
 }
 
-bool PopulatedPages::Choose(std::uintptr_t address, std::size_t size, std::uint32_t populated, std::uint32_t wanted,
+bool PopulatedPages::choose(std::uintptr_t address, std::size_t size, std::uint32_t populated, std::uint32_t wanted,
                             std::uint64_t seed) {
   PageRun runs[kRuns];
   const std::uintptr_t end = address + size;
-  const std::size_t page = PageSize();
+  const std::size_t page = page_size();
   if (wanted > populated) wanted = populated;
   std::uint64_t passed = 0;  // pages of the runs before
   for (std::uintptr_t from = address; from < end && count < wanted;) {
     std::uintptr_t walked = from;
     std::size_t found = 0;
-    if (!NonZeroRuns(from, end, runs, kRuns, found, walked)) return false;
+    if (!non_zero_runs(from, end, runs, kRuns, found, walked)) return false;
     for (std::size_t i = 0; i < found; ++i) {
       const std::uint64_t pages_here = (runs[i].end - runs[i].begin) / page;
       // One out of each of `wanted` equal parts: its rank among the populated pages.
@@ -88,7 +88,7 @@ bool PopulatedPages::Choose(std::uintptr_t address, std::size_t size, std::uint3
 namespace {
 
 // Fewer runs at a time, because free calls this, on any stack.
-std::uint32_t Count(decltype(NonZeroRuns) runs_of, std::uintptr_t address, std::size_t size) {
+std::uint32_t count_pages(decltype(non_zero_runs) runs_of, std::uintptr_t address, std::size_t size) {
   constexpr std::size_t kFewRuns = 32;
   PageRun runs[kFewRuns];
   std::size_t pages = 0;
@@ -96,15 +96,19 @@ std::uint32_t Count(decltype(NonZeroRuns) runs_of, std::uintptr_t address, std::
   while (from < address + size) {
     std::size_t count = 0;
     if (!runs_of(from, address + size, runs, kFewRuns, count, from)) return Block::kUnknown;
-    for (std::size_t i = 0; i < count; ++i) pages += (runs[i].end - runs[i].begin) / PageSize();
+    for (std::size_t i = 0; i < count; ++i) pages += (runs[i].end - runs[i].begin) / page_size();
   }
   return pages < Block::kUnknown ? static_cast<std::uint32_t>(pages) : Block::kUnknown;
 }
 
 }  // namespace
 
-std::uint32_t CountPopulated(std::uintptr_t address, std::size_t size) { return Count(NonZeroRuns, address, size); }
+std::uint32_t count_populated(std::uintptr_t address, std::size_t size) {
+  return count_pages(non_zero_runs, address, size);
+}
 
-std::uint32_t CountOnlyRead(std::uintptr_t address, std::size_t size) { return Count(ZeroPageRuns, address, size); }
+std::uint32_t count_only_read(std::uintptr_t address, std::size_t size) {
+  return count_pages(zero_page_runs, address, size);
+}
 
 }  // namespace zerotax::largecache

@@ -10,9 +10,9 @@
 namespace zerotax::largecache {
 
 /// Writes zeros over all of it, whether it is already zero or not. A call of memset that a meter can see.
-Cleared ZeroAll(std::uintptr_t address, std::size_t size);
+Cleared zero_all(std::uintptr_t address, std::size_t size);
 
-/// What ZeroDirty found.
+/// What zero_dirty found.
 struct Dirty {
   std::size_t pages = 0;  // that may have been non-zero
   std::size_t runs = 0;   // of neighbours, that these pages make
@@ -20,7 +20,7 @@ struct Dirty {
   std::uint64_t ticks = 0;  // (ticks.h) that zeroing them took, without finding them
 };
 
-/// Pages that ZeroDirty counts if they are populated: `count` addresses in ascending order, `found` of them populated.
+/// Pages that zero_dirty counts if they are populated: `count` addresses in ascending order, `found` of them populated.
 struct Watched {
   const std::uintptr_t* pages = nullptr;
   std::size_t count = 0;
@@ -30,13 +30,13 @@ struct Watched {
 /// Writes zeros over the pages that may be non-zero (pagemap.h); pages that are swapped out are mapped anew, which
 /// avoids reading them. False if the kernel does not report these pages, or stops reporting midway: `dirty` is then
 /// meaningless, and no page may be assumed to be zero.
-bool ZeroDirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched = nullptr);
+bool zero_dirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched = nullptr);
 
 /// Pages of the block that may be non-zero; Block::kUnknown if the kernel does not report them.
-std::uint32_t CountPopulated(std::uintptr_t address, std::size_t size);
+std::uint32_t count_populated(std::uintptr_t address, std::size_t size);
 
 /// Pages of the block that were read and never written to; Block::kUnknown as above.
-std::uint32_t CountOnlyRead(std::uintptr_t address, std::size_t size);
+std::uint32_t count_only_read(std::uintptr_t address, std::size_t size);
 
 /// Some of the pages that are populated.
 struct PopulatedPages {
@@ -46,7 +46,7 @@ struct PopulatedPages {
 
   /// `wanted` <= kMost pages of the block, spread at random (by `seed`) over the `populated` pages that may be
   /// non-zero. Fewer if there are fewer. False if the kernel does not report them.
-  bool Choose(std::uintptr_t address, std::size_t size, std::uint32_t populated, std::uint32_t wanted,
+  bool choose(std::uintptr_t address, std::size_t size, std::uint32_t populated, std::uint32_t wanted,
               std::uint64_t seed);
 };
 

@@ -42,7 +42,7 @@ struct Suffix {
 constexpr Suffix kSuffixes[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
 
 // Parsed by hand: strtoul accepts blanks, signs and a locale's digits, and sets errno.
-bool Parse(std::string_view text, const Knob& knob, std::size_t& value) {
+bool parse(std::string_view text, const Knob& knob, std::size_t& value) {
   unsigned shift = 0;
   for (const Suffix& suffix : kSuffixes) {
     if (knob.is_size && text.ends_with(suffix.text)) {
@@ -64,60 +64,60 @@ bool Parse(std::string_view text, const Knob& knob, std::size_t& value) {
   return true;
 }
 
-void Complain(const Knob& knob, const char* text, std::size_t kept) {
+void complain(const Knob& knob, const char* text, std::size_t kept) {
   Message message;
-  message.Text(knob.name).Text("=").Text(text).Text(" is unusable; give ");
-  message.Text(knob.is_size ? "bytes, or a number with KiB, MiB or GiB, from " : "a number from ");
-  message.Number(knob.least).Text(" to ").Number(knob.most);
-  message.Text("; keeping the default, ").Number(kept).Send();
+  message.add_text(knob.name).add_text("=").add_text(text).add_text(" is unusable; give ");
+  message.add_text(knob.is_size ? "bytes, or a number with KiB, MiB or GiB, from " : "a number from ");
+  message.add_number(knob.least).add_text(" to ").add_number(knob.most);
+  message.add_text("; keeping the default, ").add_number(kept).print();
 }
 
-void ComplainOfPolicy(const char* name) {
+void complain_of_policy(const char* name) {
   Message message;
-  message.Text("LARGECACHE_POLICY=").Text(name).Text(" is unusable; give ").Text(kPolicies[0]->name);
+  message.add_text("LARGECACHE_POLICY=").add_text(name).add_text(" is unusable; give ").add_text(kPolicies[0]->name);
   for (const Policy* const* policy = kPolicies + 1; *policy != nullptr; ++policy) {
-    message.Text(policy[1] == nullptr ? " or " : ", ").Text((*policy)->name);
+    message.add_text(policy[1] == nullptr ? " or " : ", ").add_text((*policy)->name);
   }
-  message.Text("; keeping the default, ").Text(kPolicies[0]->name).Send();
+  message.add_text("; keeping the default, ").add_text(kPolicies[0]->name).print();
 }
 
 }  // namespace
 
-Settings ReadSettings(Lookup lookup, std::size_t physical_memory) {
+Settings read_settings(Lookup lookup, std::size_t physical_memory) {
   Settings settings;
   settings.policy = kPolicies[0];
   if (const char* name = lookup("LARGECACHE_POLICY")) {
-    const Policy* const wanted = FindPolicy(name);
+    const Policy* const wanted = find_policy(name);
     if (wanted != nullptr) {
       settings.policy = wanted;
     } else {
-      ComplainOfPolicy(name);
+      complain_of_policy(name);
     }
   }
   settings.policy->set_defaults(settings, physical_memory);
   for (const Knob& knob : kKnobs) {
     const char* text = lookup(knob.name);
     std::size_t& value = settings.*knob.field;
-    if (text != nullptr && !Parse(text, knob, value)) Complain(knob, text, value);
+    if (text != nullptr && !parse(text, knob, value)) complain(knob, text, value);
   }
   return settings;
 }
 
-bool SettingsFromEnvironment(Settings& settings) {
+bool settings_from_environment(Settings& settings) {
   // The dynamic linker calls malloc before libc's initialiser has set environ: getenv would find
   // nothing then, and the user's knobs would silently be lost.
   const bool ready = environ != nullptr;
-  settings = ReadSettings(
+  settings = read_settings(
       ready ? [](const char* name) -> const char* { return std::getenv(name); }
             : [](const char*) -> const char* { return nullptr; },
-      PhysicalMemory());
+      physical_memory_bytes());
   if (settings.policy->bounded_by_peak) {
-    settings.memory_limit = std::min<std::size_t>(settings.memory_limit, Pressure().GroupLimit() / 4);
+    settings.memory_limit = std::min<std::size_t>(settings.memory_limit, Pressure().group_limit() / 4);
   }
   return ready;
 }
 
-std::size_t PhysicalMemory() {
+std::size_t physical_memory_bytes() {
   // sysinfo(2), not sysconf: older C libraries read /proc/meminfo through stdio there, and stdio
   // allocates.
   struct sysinfo info = {};

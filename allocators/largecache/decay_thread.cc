@@ -21,7 +21,7 @@ constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 /// Whether the program did next to nothing since this was asked last: less than a tenth of a processor.
 class Idleness {
  public:
-  bool IsIdle() {
+  bool is_idle() {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     const std::int64_t cpu_us = now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
@@ -36,7 +36,7 @@ class Idleness {
 
 // What the C library's heap holds goes back when the program has been idle for a second: while it works, it will need
 // it again. It is asked for by everything that is freed, so there is no age to go by.
-void* Run(void* argument) {
+void* run(void* argument) {
   auto& heap = *static_cast<LargeHeap*>(argument);
   constexpr unsigned kIdleTicks = 2;
   const bool keeps_small = heap.policy().keeps_small_memory;
@@ -46,18 +46,18 @@ void* Run(void* argument) {
   bool is_idle = false;
   do {
     usleep(kTickUs);
-    const bool is_high = pressure.IsHigh();
-    if (is_high) heap.Decay(true);
-    idle_ticks = idleness.IsIdle() ? idle_ticks + 1 : 0;
+    const bool is_high = pressure.is_high();
+    if (is_high) heap.decay(true);
+    idle_ticks = idleness.is_idle() ? idle_ticks + 1 : 0;
     is_idle = idle_ticks >= kIdleTicks;
-    if (keeps_small && (is_high || idle_ticks == kIdleTicks)) small::TrimHeap();
-  } while (heap.Decay(false, keeps_small && !is_idle));
+    if (keeps_small && (is_high || idle_ticks == kIdleTicks)) small::trim_heap();
+  } while (heap.decay(false, keeps_small && !is_idle));
   return nullptr;
 }
 
 }  // namespace
 
-bool StartDecayThread(LargeHeap& heap) {
+bool start_decay_thread(LargeHeap& heap) {
   const int saved_errno = errno;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
@@ -69,7 +69,7 @@ bool StartDecayThread(LargeHeap& heap) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread{};
-  const bool started = pthread_create(&thread, &attributes, &Run, &heap) == 0;
+  const bool started = pthread_create(&thread, &attributes, &run, &heap) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (started) pthread_setname_np(thread, "largecache");
   pthread_attr_destroy(&attributes);

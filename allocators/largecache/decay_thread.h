@@ -8,7 +8,7 @@ namespace zerotax::largecache {
 
 /// Starts one for the heap, which is never destroyed. It ends as soon as nothing is cached any more, so that a process
 /// that waits for its last thread waits no longer than the decay time. It takes no signals. False if it cannot start.
-bool StartDecayThread(LargeHeap& heap);
+bool start_decay_thread(LargeHeap& heap);
 
 }  // namespace zerotax::largecache
 

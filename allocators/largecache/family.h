@@ -16,57 +16,58 @@ namespace zerotax::largecache {
 // bytes; a failing call returns nullptr with errno ENOMEM (no room, or a product that overflows) or
 // EINVAL (an unusable alignment).
 
-/// What the functions below do unless a glance shows that the C library is concerned alone. Free and UsableSize are
-/// given nullptr or the start of a page.
+/// What the functions below do unless a glance shows that the C library is concerned alone. Their free and usable_size
+/// are given nullptr or the start of a page.
 namespace complete {
-void* Malloc(LargeHeap& heap, std::size_t size);
-void* Calloc(LargeHeap& heap, std::size_t count, std::size_t size);
-void* Realloc(LargeHeap& heap, void* pointer, std::size_t size);
-void Free(LargeHeap& heap, void* pointer);
-std::size_t UsableSize(LargeHeap& heap, void* pointer);
+void* malloc(LargeHeap& heap, std::size_t size);
+void* calloc(LargeHeap& heap, std::size_t count, std::size_t size);
+void* realloc(LargeHeap& heap, void* pointer, std::size_t size);
+void free(LargeHeap& heap, void* pointer);
+std::size_t usable_size(LargeHeap& heap, void* pointer);
 }  // namespace complete
 
 // In line, as programs call these for small blocks a million times a second.
 
-inline void* Malloc(LargeHeap& heap, std::size_t size) {
-  return heap.MayBeLarge(size) ? complete::Malloc(heap, size) : small::Malloc(size);
+inline void* malloc(LargeHeap& heap, std::size_t size) {
+  return heap.may_be_large(size) ? complete::malloc(heap, size) : small::allocate(size);
 }
 
-inline void* Calloc(LargeHeap& heap, std::size_t count, std::size_t size) {
+inline void* calloc(LargeHeap& heap, std::size_t count, std::size_t size) {
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes) || heap.MayBeLarge(bytes)) return complete::Calloc(heap, count, size);
-  return small::Calloc(count, size);
+  if (__builtin_mul_overflow(count, size, &bytes) || heap.may_be_large(bytes))
+    return complete::calloc(heap, count, size);
+  return small::allocate_zero(count, size);
 }
 
 /// Size 0 frees and returns nullptr, as glibc's does (libmalloc would return a minimal block).
-inline void* Realloc(LargeHeap& heap, void* pointer, std::size_t size) {
-  if (IsPageAligned(pointer) || size == 0 || heap.MayBeLarge(size)) return complete::Realloc(heap, pointer, size);
-  return small::Realloc(pointer, size);
+inline void* realloc(LargeHeap& heap, void* pointer, std::size_t size) {
+  if (is_page_aligned(pointer) || size == 0 || heap.may_be_large(size)) return complete::realloc(heap, pointer, size);
+  return small::reallocate(pointer, size);
 }
 
-/// Preserves errno. Stops the process if the pointer is at the start of a page and cannot be a block; so do Realloc and
-/// UsableSize.
-inline void Free(LargeHeap& heap, void* pointer) {
-  if (IsPageAligned(pointer)) return complete::Free(heap, pointer);
-  small::Free(pointer);
+/// Preserves errno. Stops the process if the pointer is at the start of a page and cannot be a block; so do realloc and
+/// usable_size.
+inline void free(LargeHeap& heap, void* pointer) {
+  if (is_page_aligned(pointer)) return complete::free(heap, pointer);
+  small::deallocate(pointer);
 }
 
 /// 0 for nullptr.
-inline std::size_t UsableSize(LargeHeap& heap, void* pointer) {
-  return IsPageAligned(pointer) ? complete::UsableSize(heap, pointer) : small::UsableSize(pointer);
+inline std::size_t usable_size(LargeHeap& heap, void* pointer) {
+  return is_page_aligned(pointer) ? complete::usable_size(heap, pointer) : small::usable_size(pointer);
 }
 
-void* ReallocArray(LargeHeap& heap, void* pointer, std::size_t count, std::size_t size);
+void* reallocarray(LargeHeap& heap, void* pointer, std::size_t count, std::size_t size);
 
 /// EINVAL unless `alignment` is a power of two. `size` need not be a multiple of it (C17).
-void* AlignedAlloc(LargeHeap& heap, std::size_t alignment, std::size_t size);
+void* aligned_alloc(LargeHeap& heap, std::size_t alignment, std::size_t size);
 /// Returns 0, EINVAL (unless `alignment` is a power of two and a multiple of sizeof(void*)) or
 /// ENOMEM; errno and, on failure, *out stay as they were.
-int PosixMemalign(LargeHeap& heap, void** out, std::size_t alignment, std::size_t size);
+int posix_memalign(LargeHeap& heap, void** out, std::size_t alignment, std::size_t size);
 /// `alignment` is rounded up to a power of two, as glibc does.
-void* Memalign(LargeHeap& heap, std::size_t alignment, std::size_t size);
-void* Valloc(LargeHeap& heap, std::size_t size);
-void* Pvalloc(LargeHeap& heap, std::size_t size);
+void* memalign(LargeHeap& heap, std::size_t alignment, std::size_t size);
+void* valloc(LargeHeap& heap, std::size_t size);
+void* pvalloc(LargeHeap& heap, std::size_t size);
 
 }  // namespace zerotax::largecache
 

@@ -6,12 +6,12 @@
 
 namespace zerotax::largecache {
 
-History* HistoryPool::Take() {
+History* HistoryPool::take() {
   if (free_ == nullptr) {
-    const std::uintptr_t memory = MapPages(PageSize(), PageSize());
+    const std::uintptr_t memory = map_pages(page_size(), page_size());
     if (memory == 0) return nullptr;
-    auto* slots = static_cast<Slot*>(AsPointer(memory));
-    for (std::size_t i = PageSize() / sizeof(Slot); i-- > 0;) {
+    auto* slots = static_cast<Slot*>(as_pointer(memory));
+    for (std::size_t i = page_size() / sizeof(Slot); i-- > 0;) {
       slots[i].next = free_;
       free_ = &slots[i];
     }
@@ -21,7 +21,7 @@ History* HistoryPool::Take() {
   return new (&slot->history) History{};
 }
 
-void HistoryPool::Return(History* history) {
+void HistoryPool::give_back(History* history) {
   if (history == nullptr) return;
   auto* slot = reinterpret_cast<Slot*>(history);
   slot->next = free_;

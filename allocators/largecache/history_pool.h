@@ -10,10 +10,10 @@ namespace zerotax::largecache {
 class HistoryPool {
  public:
   /// An empty one, or nullptr when no memory can be mapped.
-  [[nodiscard]] History* Take();
+  [[nodiscard]] History* take();
 
   /// Takes one back; nullptr does nothing.
-  void Return(History* history);
+  void give_back(History* history);
 
  private:
   union Slot {

@@ -15,21 +15,24 @@ namespace zerotax::largecache {
 class InUseTable {
  public:
   /// Makes room for one more block; false when no memory can be mapped.
-  [[nodiscard]] bool Reserve();
+  [[nodiscard]] bool reserve();
 
-  /// Adds a block that is not in the table; its address is page-aligned and not 0. Reserve() has
-  /// returned true since the last Insert(). Returns the table's own copy, which stays there until the next Insert() or
-  /// Remove().
-  Block& Insert(const Block& block);
+  /// Adds a block that is not in the table; its address is page-aligned and not 0. reserve() has
+  /// returned true since the last insert(). Returns the table's own copy, which stays there until the next insert() or
+  /// remove().
+  Block& insert(const Block& block);
 
   /// Bytes of the block that starts at `address`; 0 when there is none.
-  [[nodiscard]] std::size_t Find(std::uintptr_t address) const;
+  [[nodiscard]] std::size_t find(std::uintptr_t address) const;
+
+  /// The same for a signal handler, at any moment of the owner's: the whole block, or one of size 0.
+  [[nodiscard]] Block peek(std::uintptr_t address) const;
 
   /// The block that starts at `address`, which is in the table.
-  [[nodiscard]] Block& At(std::uintptr_t address) { return blocks_[Probe(address)]; }
+  [[nodiscard]] Block& at(std::uintptr_t address) { return blocks_[probe(address)]; }
 
   /// Removes the block that starts at `address` and returns it; its size is 0 when there is none.
-  Block Remove(std::uintptr_t address);
+  Block remove(std::uintptr_t address);
 
   /// Blocks in the table.
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -38,15 +41,20 @@ class InUseTable {
 
  private:
   // Of a free slot the address is 0.
-  [[nodiscard]] std::size_t Home(std::uintptr_t address) const;
-  [[nodiscard]] std::size_t After(std::size_t slot) const { return slot + 1 == capacity_ ? 0 : slot + 1; }
+  [[nodiscard]] std::size_t home(std::uintptr_t address) const;
+  [[nodiscard]] std::size_t after(std::size_t slot) const { return slot + 1 == capacity_ ? 0 : slot + 1; }
+  // Slots from one to the other, around the end.
+  [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const {
+    return to >= from ? to - from : to + capacity_ - from;
+  }
   // The slot of `address`, or the free slot where the search for it ended; capacity_ > size_.
-  [[nodiscard]] std::size_t Probe(std::uintptr_t address) const;
-  [[nodiscard]] bool Grow();
+  [[nodiscard]] std::size_t probe(std::uintptr_t address) const;
+  [[nodiscard]] bool grow();
 
   Block* blocks_ = nullptr;
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
+  const InUseTable* before_growth_ = nullptr;  // meanwhile
 };
 
 }  // namespace zerotax::largecache

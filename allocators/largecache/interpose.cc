@@ -12,10 +12,10 @@ namespace {
 
 // Not on the first allocation: that one may come from inside pthread_atfork. Before this runs there
 // are hardly any threads, and no fork that could need the handlers.
-[[gnu::constructor]] void Start() {
-  lc::InstallForkHandlers();
-  lc::small::NoteHeap();
-  if (lc::ProcessPolicy().keeps_small_memory) lc::small::KeepHeap();
+[[gnu::constructor]] void start() {
+  lc::install_fork_handlers();
+  lc::small::note_heap();
+  if (lc::process_policy().keeps_small_memory) lc::small::keep_heap();
 }
 
 }  // namespace
@@ -24,41 +24,41 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-void* malloc(std::size_t size) noexcept { return lc::Malloc(lc::ProcessHeap(), size); }
+void* malloc(std::size_t size) noexcept { return lc::malloc(lc::process_heap, size); }
 
-void* calloc(std::size_t count, std::size_t size) noexcept { return lc::Calloc(lc::ProcessHeap(), count, size); }
+void* calloc(std::size_t count, std::size_t size) noexcept { return lc::calloc(lc::process_heap, count, size); }
 
-void* realloc(void* pointer, std::size_t size) noexcept { return lc::Realloc(lc::ProcessHeap(), pointer, size); }
+void* realloc(void* pointer, std::size_t size) noexcept { return lc::realloc(lc::process_heap, pointer, size); }
 
 void* reallocarray(void* pointer, std::size_t count, std::size_t size) noexcept {
-  return lc::ReallocArray(lc::ProcessHeap(), pointer, count, size);
+  return lc::reallocarray(lc::process_heap, pointer, count, size);
 }
 
-void free(void* pointer) noexcept { lc::Free(lc::ProcessHeap(), pointer); }
+void free(void* pointer) noexcept { lc::free(lc::process_heap, pointer); }
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
-  return lc::AlignedAlloc(lc::ProcessHeap(), alignment, size);
+  return lc::aligned_alloc(lc::process_heap, alignment, size);
 }
 
 int posix_memalign(void** out, std::size_t alignment, std::size_t size) noexcept {
-  return lc::PosixMemalign(lc::ProcessHeap(), out, alignment, size);
+  return lc::posix_memalign(lc::process_heap, out, alignment, size);
 }
 
 void* memalign(std::size_t alignment, std::size_t size) noexcept {
-  return lc::Memalign(lc::ProcessHeap(), alignment, size);
+  return lc::memalign(lc::process_heap, alignment, size);
 }
 
-void* valloc(std::size_t size) noexcept { return lc::Valloc(lc::ProcessHeap(), size); }
+void* valloc(std::size_t size) noexcept { return lc::valloc(lc::process_heap, size); }
 
-void* pvalloc(std::size_t size) noexcept { return lc::Pvalloc(lc::ProcessHeap(), size); }
+void* pvalloc(std::size_t size) noexcept { return lc::pvalloc(lc::process_heap, size); }
 
-std::size_t malloc_usable_size(void* pointer) noexcept { return lc::UsableSize(lc::ProcessHeap(), pointer); }
+std::size_t malloc_usable_size(void* pointer) noexcept { return lc::usable_size(lc::process_heap, pointer); }
 
-int malloc_watches_its_mappings() { return lc::ProcessPolicy().has_witness ? 1 : 0; }
+int malloc_watches_its_mappings() { return lc::process_policy().has_witness ? 1 : 0; }
 
-const char* largecache_version() { return lc::Version(); }
+const char* largecache_version() { return lc::version(); }
 
-void largecache_statistics(struct largecache_statistics* out) { lc::ProcessHeap().Statistics(*out); }
+void largecache_statistics(struct largecache_statistics* out) { lc::process_heap.statistics(*out); }
 
 #pragma GCC visibility pop
 }

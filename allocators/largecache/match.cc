@@ -20,23 +20,23 @@ constexpr std::size_t kMostGrowth = 64;
 constexpr std::size_t kLeastCut = std::size_t{8} << 20;
 
 // A block of which less than half is would take more faults than a fresh one saves.
-bool IsPopulated(const Block& block) {
+bool is_populated(const Block& block) {
   if (block.resident == Block::kUnknown) return block.use == Use::kFilled;
-  return block.resident >= block.size / PageSize() / 2;
+  return block.resident >= block.size / page_size() / 2;
 }
 
 }  // namespace
 
 // What is likely to be populated comes first for malloc; what is not, for calloc. Malloc takes nothing that is clean:
 // the faults would be the same as with fresh pages, and calloc would have to do without it.
-std::optional<LargeHeap::Choice> LargeHeap::ChooseLocked(std::size_t size, std::size_t alignment, Contents contents,
-                                                         bool growing) const {
+std::optional<LargeHeap::Choice> LargeHeap::choose_locked(std::size_t size, std::size_t alignment, Contents contents,
+                                                          bool growing) const {
   const auto of = [&](bool (*suits)(const Block&), bool counts) -> std::optional<Choice> {
-    const std::optional<std::size_t> best = ring_.BestFit(size, alignment, suits);
+    const std::optional<std::size_t> best = ring_.best_fit(size, alignment, suits);
     if (!best) return std::nullopt;
     const Block& found = ring_.at(*best);
     const bool has_room = growing && (found.grew || found.size / kMostGrowth <= size);
-    if (!Accept(found.size, size) && !has_room) return std::nullopt;
+    if (!is_good_fit(found.size, size) && !has_room) return std::nullopt;
     return Choice{*best, counts};
   };
   if (!policy().sorts_by_contents) return of([](const Block& /*block*/) { return true; }, false);
@@ -44,131 +44,132 @@ std::optional<LargeHeap::Choice> LargeHeap::ChooseLocked(std::size_t size, std::
     const auto zeroed = of([](const Block& block) { return block.use == Use::kZeroed; }, false);
     return zeroed ? zeroed : of([](const Block& block) { return block.use == Use::kFilled; }, false);
   }
-  const auto filled = of([](const Block& block) { return IsPopulated(block); }, false);
+  const auto filled = of([](const Block& block) { return is_populated(block); }, false);
   if (filled) return filled;
   return of([](const Block& block) { return block.use == Use::kZeroed && block.resident == Block::kUnknown; }, true);
 }
 
-bool LargeHeap::TakeCached(std::size_t size, std::size_t alignment, const Request& request, Block& block) {
+bool LargeHeap::take_cached(std::size_t size, std::size_t alignment, const Request& request, Block& block) {
   // Each turn but the last counts the pages of one more block.
   for (;;) {
     {
       const Guard guard(lock_);
       if (!policy().should_cache(settings_, size)) return false;
       if (policy().block_alignment > 1 && alignment > policy().block_alignment) return false;
-      const std::optional<Choice> choice = ChooseLocked(size, alignment, request.contents, request.growing);
-      if (!choice || !in_use_.Reserve()) return false;
-      block = TakeOutLocked(choice->position);
+      const std::optional<Choice> choice = choose_locked(size, alignment, request.contents, request.growing);
+      if (!choice || !in_use_.reserve()) return false;
+      block = take_out_locked(choice->position);
       if (!choice->counts) {
-        HandOutLocked(block, request);
+        hand_out_locked(block, request);
         return true;
       }
     }
-    if (HandOutIfPopulated(block, request)) return true;
+    if (hand_out_if_populated(block, request)) return true;
   }
 }
 
 // The block is in neither the table nor the ring meanwhile. False: it is back in the ring, and counted.
-bool LargeHeap::HandOutIfPopulated(Block& block, const Request& request) {
-  block.resident = CountPopulated(block.address, block.size);
-  if (block.resident == Block::kUnknown) block.resident = static_cast<std::uint32_t>(block.size / PageSize());
+bool LargeHeap::hand_out_if_populated(Block& block, const Request& request) {
+  block.resident = count_populated(block.address, block.size);
+  if (block.resident == Block::kUnknown) block.resident = static_cast<std::uint32_t>(block.size / page_size());
   Evicted evicted;
   bool handed_out = false;
   {
     const Guard guard(lock_);
-    handed_out = IsPopulated(block) && in_use_.Reserve();
+    handed_out = is_populated(block) && in_use_.reserve();
     if (handed_out) {
-      HandOutLocked(block, request);
+      hand_out_locked(block, request);
     } else {
-      PushLocked(block, evicted);
+      push_locked(block, evicted);
     }
   }
-  Unmap(evicted);
+  unmap(evicted);
   return handed_out;
 }
 
 // Whole: whatever was asked for, a later free caches all of it again.
-Block LargeHeap::TakeOutLocked(std::size_t position) {
-  Block block = ring_.Remove(position);
+Block LargeHeap::take_out_locked(std::size_t position) {
+  Block block = ring_.remove(position);
   statistics_.cached_bytes -= block.size;
-  held_bytes_ -= Held(block);
+  held_bytes_ -= held(block);
   if (!block.madvised) statistics_.reserve_bytes -= block.size;
   return block;
 }
 
-void LargeHeap::HandOutLocked(const Block& block, const Request& request) {
-  Block& kept = CountInUseLocked(block, request.asked);
-  kept.use = UseOf(request);
+void LargeHeap::hand_out_locked(const Block& block, const Request& request) {
+  Block& kept = count_in_use_locked(block, request.asked);
+  kept.use = use_of(request);
   kept.grew = request.growing;
   kept.resident = Block::kUnknown;
   ++statistics_.hits;
 }
 
 // `usable`: false if it was altered, or the kernel refuses to move it.
-void* LargeHeap::HandOutOrGiveUp(Block& block, const Request& request, bool usable) {
+void* LargeHeap::hand_out_or_give_up(Block& block, const Request& request, bool usable) {
   Evicted evicted;
   {
     const Guard guard(lock_);
     if (usable) {
-      HandOutLocked(block, request);
+      hand_out_locked(block, request);
     } else {
       ++statistics_.altered;
-      GiveUpLocked(block, evicted);
+      give_up_locked(block, evicted);
     }
   }
-  Unmap(evicted);
-  return usable ? AsPointer(block.address) : nullptr;
+  unmap(evicted);
+  return usable ? as_pointer(block.address) : nullptr;
 }
 
 // A request for which no block in the cache is long enough: the pages of a shorter one save as many faults, and moving
 // them takes less than a tenth of that.
-void* LargeHeap::Extend(std::size_t size, const Request& request) {
+void* LargeHeap::extend(std::size_t size, const Request& request) {
   Block block;
   {
     const Guard guard(lock_);
     if (!policy().should_cache(settings_, size)) return nullptr;
     const std::optional<std::size_t> longest =
-        ring_.LongestBelow(size, [](const Block& each) { return each.use == Use::kFilled; });
-    if (!longest || !in_use_.Reserve()) return nullptr;
-    block = TakeOutLocked(*longest);
+        ring_.longest_below(size, [](const Block& each) { return each.use == Use::kFilled; });
+    if (!longest || !in_use_.reserve()) return nullptr;
+    block = take_out_locked(*longest);
   }
-  const bool moved = AgreesWithWitness(block.address, block.size) && MoveLonger(block, size, request.growing);
-  return HandOutOrGiveUp(block, request, moved);
+  const bool moved = agrees_with_witness(block.address, block.size) && move_longer(block, size, request.growing);
+  return hand_out_or_give_up(block, request, moved);
 }
 
 // A request for which every populated block is too long: the smallest of these gives its first pages, and the rest
 // stays in the cache. Both lie in the one mapping that there was, so that each has its witness: that of the first is
 // made of pages of the rest.
-void* LargeHeap::Cut(std::size_t size, const Request& request) {
+void* LargeHeap::cut(std::size_t size, const Request& request) {
   Block block;
   {
     const Guard guard(lock_);
     if (size < kLeastCut || !policy().should_cache(settings_, size)) return nullptr;
-    const std::optional<std::size_t> found = ring_.BestFit(Mapped(size) + settings_.threshold + 1, 1, IsPopulated);
-    if (!found || !in_use_.Reserve()) return nullptr;
-    block = TakeOutLocked(*found);
+    const std::optional<std::size_t> found =
+        ring_.best_fit(mapped_size(size) + settings_.threshold + 1, 1, is_populated);
+    if (!found || !in_use_.reserve()) return nullptr;
+    block = take_out_locked(*found);
   }
-  const bool agrees = AgreesWithWitness(block.address, block.size);
+  const bool agrees = agrees_with_witness(block.address, block.size);
   if (agrees) {
     Evicted evicted;
     {
       const Guard guard(lock_);
       ++statistics_.tails;
-      PushLocked(CutOffLocked(block, size), evicted);
+      push_locked(cut_off_locked(block, size), evicted);
     }
-    Unmap(evicted);
+    unmap(evicted);
   }
-  return HandOutOrGiveUp(block, request, agrees);
+  return hand_out_or_give_up(block, request, agrees);
 }
 
 // Makes a block `size` bytes long, and returns what lies behind it and its witness.
-Block LargeHeap::CutOffLocked(Block& block, std::size_t size) {
+Block LargeHeap::cut_off_locked(Block& block, std::size_t size) {
   Block rest = block;
-  rest.address += Mapped(size);
-  rest.size -= Mapped(size);
+  rest.address += mapped_size(size);
+  rest.size -= mapped_size(size);
   rest.asked = rest.size;
   rest.resident = Block::kUnknown;
-  rest.history = policy().has_witness ? histories_.Take() : nullptr;
+  rest.history = policy().has_witness ? histories_.take() : nullptr;
   block.size = size;
   if (block.history != nullptr) *block.history = {};
   return rest;

@@ -14,14 +14,14 @@ class Message {
   /// Starts the line with "largecache: ".
   Message();
   /// Appends text; bytes that are not printable ASCII become '?'. nullptr appends nothing.
-  Message& Text(const char* text);
-  Message& Number(std::uint64_t number);
-  Message& Pointer(const void* pointer);
+  Message& add_text(const char* text);
+  Message& add_number(std::uint64_t number);
+  Message& add_pointer(const void* pointer);
   /// Writes the line and a newline to descriptor 2. Errors are ignored; errno is preserved.
-  void Send();
+  void print();
 
  private:
-  void Put(char c);
+  void put(char c);
 
   std::array<char, 500> text_;
   std::size_t length_ = 0;

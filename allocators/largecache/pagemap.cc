@@ -69,25 +69,25 @@ std::atomic<std::uint32_t> failures{0};
 std::atomic<bool> kernel_cannot{false};
 
 // nullptr if the kernel cannot wipe (before 4.14): then no answer could be trusted after a fork.
-OfThisProcess* Page() {
+OfThisProcess* process_page() {
   OfThisProcess* page = of_this_process.load(std::memory_order_acquire);
   if (page != nullptr) return page;
-  const std::size_t size = PageSize();
-  const std::uintptr_t address = MapPages(size, size);
+  const std::size_t size = page_size();
+  const std::uintptr_t address = map_pages(size, size);
   if (address == 0) return nullptr;
-  if (madvise(AsPointer(address), size, MADV_WIPEONFORK) != 0) {
-    UnmapPages(address, size);
+  if (madvise(as_pointer(address), size, MADV_WIPEONFORK) != 0) {
+    unmap_pages(address, size);
     return nullptr;
   }
-  auto* mine = static_cast<OfThisProcess*>(AsPointer(address));
+  auto* mine = static_cast<OfThisProcess*>(as_pointer(address));
   OfThisProcess* other = nullptr;
   if (of_this_process.compare_exchange_strong(other, mine, std::memory_order_acq_rel)) return mine;
-  UnmapPages(address, size);
+  unmap_pages(address, size);
   return other;
 }
 
 // No other file has this position by accident, nor a pagemap that the parent opened as we do. At least 2^61.
-std::int64_t Secret() {
+std::int64_t make_secret() {
   std::uint64_t random[2] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9};
   if (const auto* given = reinterpret_cast<const void*>(getauxval(AT_RANDOM))) {  // NOLINT(performance-no-int-to-ptr)
     std::memcpy(random, given, sizeof random);
@@ -105,7 +105,7 @@ struct Wanted {
 constexpr Wanted kNonZero{0, kZeroPage, kPresent | kSwapped};
 constexpr Wanted kOnlyRead{kZeroPage, 0, kPresent};
 
-bool Scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, const Wanted& wanted, ScanRegion* regions,
+bool scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, const Wanted& wanted, ScanRegion* regions,
           std::size_t capacity, std::size_t& count, std::uintptr_t& walked) {
   ScanArgument scan{};
   scan.size = sizeof scan;
@@ -126,38 +126,38 @@ bool Scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, const Wanted
   return true;
 }
 
-bool IsOurs(int descriptor, std::int64_t secret) { return lseek(descriptor, 0, SEEK_CUR) == secret; }
+bool is_ours(int descriptor, std::int64_t secret) { return lseek(descriptor, 0, SEEK_CUR) == secret; }
 
 // In a child, the parent's descriptor is useless.
-void CloseInherited(const OfThisProcess& page) {
+void close_inherited(const OfThisProcess& page) {
   const int descriptor = last_descriptor.exchange(-1, std::memory_order_relaxed);
   const std::int64_t secret = last_secret.load(std::memory_order_relaxed);
   const auto count = static_cast<std::uint64_t>(secret - page.secret.load(std::memory_order_relaxed));
-  if (descriptor >= 0 && count > UINT32_MAX && IsOurs(descriptor, secret)) {
+  if (descriptor >= 0 && count > UINT32_MAX && is_ours(descriptor, secret)) {
     close(descriptor);
   }
 }
 
 // Does the kernel know the ioctl, and report our own page, which has just been written to, as present?
-bool TellsTheTruth(int descriptor, const OfThisProcess& page) {
+bool tells_the_truth(int descriptor, const OfThisProcess& page) {
   ScanRegion region{};
   std::size_t count = 0;
   std::uintptr_t walked = 0;
-  const auto here = reinterpret_cast<std::uintptr_t>(&page) & ~(PageSize() - 1);
-  if (Scan(descriptor, here, here + PageSize(), kNonZero, &region, 1, count, walked)) return count == 1;
+  const auto here = reinterpret_cast<std::uintptr_t>(&page) & ~(page_size() - 1);
+  if (scan(descriptor, here, here + page_size(), kNonZero, &region, 1, count, walked)) return count == 1;
   // Older kernels do not know the ioctl; a filter may forbid it. Neither will change.
   if (errno != ENOMEM && errno != EINTR) kernel_cannot.store(true, std::memory_order_relaxed);
   return false;
 }
 
-Opened Unpack(std::uint64_t opened, const OfThisProcess& page) {
+Opened unpack(std::uint64_t opened, const OfThisProcess& page) {
   if (opened == 0) return {};
   return {static_cast<int>(opened & 0xffffffff) - 1,
           page.secret.load(std::memory_order_acquire) + static_cast<std::int64_t>(opened >> 32)};
 }
 
 // A descriptor of our own, high and close-on-exec, with the secret as its position; -1 if none is available.
-Opened Open(OfThisProcess& page) {
+Opened open_pagemap(OfThisProcess& page) {
   // Not /proc/self: that refers to the first thread, whose memory is gone if it has ended before the others.
   const int low = open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (low < 0) return {};
@@ -167,16 +167,16 @@ Opened Open(OfThisProcess& page) {
   } else {
     close(low);
   }
-  page.secret.store(Secret(), std::memory_order_release);
+  page.secret.store(make_secret(), std::memory_order_release);
   const std::uint64_t count = last_count.fetch_add(1, std::memory_order_relaxed) + 1;
   const std::uint64_t packed = count << 32 | (static_cast<std::uint64_t>(descriptor) + 1);
-  const Opened opened = Unpack(packed, page);
+  const Opened opened = unpack(packed, page);
   // In this order: another file that got the number meanwhile would have the secret, but not our page.
-  if (lseek(descriptor, opened.secret, SEEK_SET) != opened.secret || !TellsTheTruth(descriptor, page)) {
+  if (lseek(descriptor, opened.secret, SEEK_SET) != opened.secret || !tells_the_truth(descriptor, page)) {
     close(descriptor);
     return {};
   }
-  CloseInherited(page);
+  close_inherited(page);
   std::uint64_t none = 0;
   if (page.opened.compare_exchange_strong(none, packed, std::memory_order_acq_rel)) {
     last_secret.store(opened.secret, std::memory_order_relaxed);
@@ -184,39 +184,39 @@ Opened Open(OfThisProcess& page) {
     return opened;
   }
   close(descriptor);  // another thread was faster
-  return Unpack(none, page);
+  return unpack(none, page);
 }
 
-Opened Descriptor(OfThisProcess* page) {
+Opened current_descriptor(OfThisProcess* page) {
   if (kernel_cannot.load(std::memory_order_relaxed) || page == nullptr) return {};
   const std::uint64_t opened = page->opened.load(std::memory_order_acquire);
-  return opened != 0 ? Unpack(opened, *page) : Open(*page);
+  return opened != 0 ? unpack(opened, *page) : open_pagemap(*page);
 }
 
 // The program has closed it; what it has opened there since belongs to the program.
-void Forget(OfThisProcess& page, const Opened& gone) {
+void forget(OfThisProcess& page, const Opened& gone) {
   std::uint64_t opened = page.opened.load(std::memory_order_acquire);
-  if (Unpack(opened, page).secret == gone.secret) {
+  if (unpack(opened, page).secret == gone.secret) {
     page.opened.compare_exchange_strong(opened, 0, std::memory_order_acq_rel);
   }
 }
 
-bool Runs(std::uintptr_t begin, std::uintptr_t end, const Wanted& wanted, PageRun* runs, std::size_t capacity,
-          std::size_t& count, std::uintptr_t& walked) {
+bool find_runs(std::uintptr_t begin, std::uintptr_t end, const Wanted& wanted, PageRun* runs, std::size_t capacity,
+               std::size_t& count, std::uintptr_t& walked) {
   constexpr std::size_t kMost = 128;
   ScanRegion regions[kMost];
   const int saved_errno = errno;
-  OfThisProcess* const page = Page();
+  OfThisProcess* const page = process_page();
   bool said = false;
   for (int trial = 0; trial < 2; ++trial) {
-    const Opened opened = Descriptor(page);
+    const Opened opened = current_descriptor(page);
     if (opened.descriptor < 0) break;
-    said = Scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);
+    said = scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);
     // Afterwards: at any moment another thread may close the number and open another's pagemap under it. No other file
     // minds the question.
-    if (IsOurs(opened.descriptor, opened.secret)) break;
+    if (is_ours(opened.descriptor, opened.secret)) break;
     said = false;
-    Forget(*page, opened);
+    forget(*page, opened);
   }
   errno = saved_errno;
   if (!said) {
@@ -232,31 +232,31 @@ bool Runs(std::uintptr_t begin, std::uintptr_t end, const Wanted& wanted, PageRu
 
 }  // namespace
 
-bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
-                 std::uintptr_t& walked) {
-  return Runs(begin, end, kNonZero, runs, capacity, count, walked);
+bool non_zero_runs(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
+                   std::uintptr_t& walked) {
+  return find_runs(begin, end, kNonZero, runs, capacity, count, walked);
 }
 
-bool ZeroPageRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
-                  std::uintptr_t& walked) {
-  return Runs(begin, end, kOnlyRead, runs, capacity, count, walked);
+bool zero_page_runs(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
+                    std::uintptr_t& walked) {
+  return find_runs(begin, end, kOnlyRead, runs, capacity, count, walked);
 }
 
-bool CanLook() {
+bool can_look() {
   if (kernel_cannot.load(std::memory_order_relaxed)) return false;
   if (failures.load(std::memory_order_relaxed) == 0) return true;
   return failures.fetch_add(1, std::memory_order_relaxed) % kQuestionsBetweenTrials == 0;
 }
 
-std::uint32_t ForkGeneration() {
-  OfThisProcess* page = Page();
+std::uint32_t fork_generation() {
+  OfThisProcess* page = process_page();
   if (page == nullptr) return 0;
   const std::uint32_t generation = page->generation.load(std::memory_order_relaxed);
-  return generation != 0 ? generation : NextForkGeneration();
+  return generation != 0 ? generation : next_fork_generation();
 }
 
-std::uint32_t NextForkGeneration() {
-  OfThisProcess* page = Page();
+std::uint32_t next_fork_generation() {
+  OfThisProcess* page = process_page();
   if (page == nullptr) return 0;
   const std::uint32_t generation = last_generation.fetch_add(1, std::memory_order_relaxed) + 1;
   page->generation.store(generation, std::memory_order_relaxed);

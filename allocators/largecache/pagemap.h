@@ -27,20 +27,20 @@ struct PageRun {
 /// most `capacity`, in order, into `runs` and `count`; `walked` is where the search ended, more than `begin`. (A huge
 /// zero page counts as present: the kernel does not distinguish it.) All other pages read as zeros as long as nobody
 /// writes. False if the kernel gives no answer; it is asked again later. Preserves errno. Any thread.
-bool NonZeroRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
-                 std::uintptr_t& walked);
+bool non_zero_runs(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
+                   std::uintptr_t& walked);
 
 /// The same of the pages that are the shared zero page: those that were read and never written to.
-bool ZeroPageRuns(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
-                  std::uintptr_t& walked);
+bool zero_page_runs(std::uintptr_t begin, std::uintptr_t end, PageRun* runs, std::size_t capacity, std::size_t& count,
+                    std::uintptr_t& walked);
 
-/// Is NonZeroRuns() likely to get an answer? After it got none, this returns true only once in a number of calls.
-bool CanLook();
+/// Is non_zero_runs() likely to get an answer? After it got none, this returns true only once in a number of calls.
+bool can_look();
 
-/// Changes with every fork, in the parent (by NextForkGeneration()) and in the child (when it first calls this), so
+/// Changes with every fork, in the parent (by next_fork_generation()) and in the child (when it first calls this), so
 /// that callers know which pages are shared with another process. 0 if the kernel cannot wipe pages at a fork.
-std::uint32_t ForkGeneration();
-std::uint32_t NextForkGeneration();
+std::uint32_t fork_generation();
+std::uint32_t next_fork_generation();
 
 }  // namespace zerotax::largecache
 

@@ -15,81 +15,81 @@ namespace {
 constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 constexpr int kPrivateAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
 
-std::uintptr_t Address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
 }  // namespace
 
 #if !defined(__x86_64__)
-std::size_t PageSize() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 #endif
 
-std::optional<std::size_t> RoundUpToPages(std::size_t size) {
-  const std::size_t mask = PageSize() - 1;
+std::optional<std::size_t> round_up_to_pages(std::size_t size) {
+  const std::size_t mask = page_size() - 1;
   if (size > static_cast<std::size_t>(PTRDIFF_MAX) - mask) return std::nullopt;
   return (size + mask) & ~mask;
 }
 
-std::uintptr_t MapPages(std::size_t size, std::size_t alignment) {
+std::uintptr_t map_pages(std::size_t size, std::size_t alignment) {
   // mmap aligns to a page; for more, map that much more and trim both ends.
-  const std::size_t page = PageSize();
+  const std::size_t page = page_size();
   const std::size_t slack = alignment > page ? alignment - page : 0;
   // A sum that wraps would map too little, and unmap memory of somebody else.
   std::size_t length = 0;
   if (__builtin_add_overflow(size, slack, &length)) return 0;
   void* const start = mmap(nullptr, length, kReadWrite, kPrivateAnonymous, -1, 0);
   if (start == MAP_FAILED) return 0;
-  if (slack == 0) return Address(start);
-  const std::uintptr_t address = (Address(start) + slack) & ~(alignment - 1);
-  const std::size_t before = address - Address(start);
+  if (slack == 0) return address_of(start);
+  const std::uintptr_t address = (address_of(start) + slack) & ~(alignment - 1);
+  const std::size_t before = address - address_of(start);
   const std::size_t after = slack - before;
   // If the kernel refuses, an unused piece stays mapped; it costs addresses, not memory.
-  if (before != 0) UnmapPages(Address(start), before);
-  if (after != 0) UnmapPages(address + size, after);
+  if (before != 0) unmap_pages(address_of(start), before);
+  if (after != 0) unmap_pages(address + size, after);
   return address;
 }
 
-bool UnmapPages(std::uintptr_t address, std::size_t size) { return munmap(AsPointer(address), size) == 0; }
+bool unmap_pages(std::uintptr_t address, std::size_t size) { return munmap(as_pointer(address), size) == 0; }
 
-bool MapPagesAt(std::uintptr_t address, std::size_t size) {
+bool map_pages_at(std::uintptr_t address, std::size_t size) {
   // MAP_FIXED_NOREPLACE rather than mremap without MREMAP_MAYMOVE: it is what libmalloc does (a
   // vm_allocate at a fixed address, which fails when anything is mapped there), and it does not ask
   // that the old block be one single mapping, which mprotect or madvise by the program may have
   // split (mremap(2): EFAULT).
-  void* const wanted = AsPointer(address);
+  void* const wanted = as_pointer(address);
   void* const got = mmap(wanted, size, kReadWrite, kPrivateAnonymous | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return false;
   if (got == wanted) return true;
   // Before Linux 4.17 the flag is unknown and the address is a mere hint (mmap(2)).
-  UnmapPages(Address(got), size);
+  unmap_pages(address_of(got), size);
   return false;
 }
 
-bool OfferPages(std::uintptr_t address, std::size_t size) { return madvise(AsPointer(address), size, MADV_FREE) == 0; }
-
-bool PurgePages(std::uintptr_t address, std::size_t size) {
-  return madvise(AsPointer(address), size, MADV_DONTNEED) == 0;
+bool offer_pages(std::uintptr_t address, std::size_t size) {
+  return madvise(as_pointer(address), size, MADV_FREE) == 0;
 }
 
-bool MapPagesOver(std::uintptr_t address, std::size_t size) {
-  return mmap(AsPointer(address), size, kReadWrite, kPrivateAnonymous | MAP_FIXED, -1, 0) != MAP_FAILED;
+bool purge_pages(std::uintptr_t address, std::size_t size) {
+  return madvise(as_pointer(address), size, MADV_DONTNEED) == 0;
 }
 
-bool PageIsMapped(std::uintptr_t address) {
+bool map_pages_over(std::uintptr_t address, std::size_t size) {
+  return mmap(as_pointer(address), size, kReadWrite, kPrivateAnonymous | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+bool page_is_mapped(std::uintptr_t address) {
   unsigned char resident = 0;
   const int saved_errno = errno;
-  const bool mapped = mincore(AsPointer(address), PageSize(), &resident) == 0 || errno != ENOMEM;
+  const bool mapped = mincore(as_pointer(address), page_size(), &resident) == 0 || errno != ENOMEM;
   errno = saved_errno;
   return mapped;
 }
 
-void PopulatePages(std::uintptr_t address, std::size_t size) {
+void populate_pages(std::uintptr_t address, std::size_t size) {
   constexpr int kPopulateWrite = 23;  // of Linux 5.14; the C library's headers may be older
   const int saved_errno = errno;
-  madvise(AsPointer(address), size, kPopulateWrite);
+  madvise(as_pointer(address), size, kPopulateWrite);
   errno = saved_errno;
 }
 
-std::uint64_t MinorFaults() {
+std::uint64_t minor_faults() {
   const int saved_errno = errno;
   rusage usage{};
   const bool said = getrusage(RUSAGE_THREAD, &usage) == 0;
@@ -97,12 +97,12 @@ std::uint64_t MinorFaults() {
   return said ? static_cast<std::uint64_t>(usage.ru_minflt) : 0;
 }
 
-std::size_t WitnessSize() { return 2 * PageSize(); }
+std::size_t witness_size() { return 2 * page_size(); }
 
-bool WitnessAgrees(std::uintptr_t address, std::size_t size) {
+bool witness_agrees(std::uintptr_t address, std::size_t size) {
   // The question includes one of the two witness pages, so that the other shows that the mapping continues.
   const int saved_errno = errno;
-  const void* const longer = mremap(AsPointer(address), size + PageSize(), size + 2 * PageSize(), 0);
+  const void* const longer = mremap(as_pointer(address), size + page_size(), size + 2 * page_size(), 0);
   // EAGAIN: more than may be locked. Success: the mapping did end there, so it is not the one that we made.
   const bool agrees = longer == MAP_FAILED && (errno == ENOMEM || errno == EAGAIN);
   errno = saved_errno;
@@ -113,7 +113,7 @@ namespace {
 
 // What advice a mapping has that nobody gave any cannot be asked for again. Without advice, huge pages come either to
 // all mappings or to none: that decides which of the two comes close.
-int AdviceLikeNone() {
+int advice_like_none() {
   static std::atomic<int> known{0};  // no advice is 0 that this could be
   int advice = known.load(std::memory_order_relaxed);
   if (advice != 0) return advice;
@@ -132,30 +132,30 @@ int AdviceLikeNone() {
 
 }  // namespace
 
-bool WitnessAgreesWithoutAdvice(std::uintptr_t address, std::size_t size) {
+bool witness_agrees_without_advice(std::uintptr_t address, std::size_t size) {
   const int saved_errno = errno;
-  const bool taken_back = madvise(AsPointer(address), size + WitnessSize(), AdviceLikeNone()) == 0;
+  const bool taken_back = madvise(as_pointer(address), size + witness_size(), advice_like_none()) == 0;
   errno = saved_errno;
-  return taken_back && WitnessAgrees(address, size);
+  return taken_back && witness_agrees(address, size);
 }
 
-bool LengthenMapping(std::uintptr_t address, std::size_t old_size, std::size_t size) {
+bool lengthen_mapping(std::uintptr_t address, std::size_t old_size, std::size_t size) {
   const int saved_errno = errno;
-  const bool longer = mremap(AsPointer(address), old_size, size, 0) != MAP_FAILED;
+  const bool longer = mremap(as_pointer(address), old_size, size, 0) != MAP_FAILED;
   errno = saved_errno;
   return longer;
 }
 
-std::uintptr_t MovePages(std::uintptr_t address, std::size_t old_size, std::size_t size, std::size_t alignment) {
+std::uintptr_t move_pages(std::uintptr_t address, std::size_t old_size, std::size_t size, std::size_t alignment) {
   const int saved_errno = errno;
-  const std::uintptr_t target = MapPages(size + WitnessSize(), alignment);
+  const std::uintptr_t target = map_pages(size + witness_size(), alignment);
   // Without room for both at once the kernel finds a place, at whatever multiple of a page.
   const int flags = target != 0 ? MREMAP_MAYMOVE | MREMAP_FIXED : MREMAP_MAYMOVE;
   void* const moved =
-      mremap(AsPointer(address), old_size + WitnessSize(), size + WitnessSize(), flags, AsPointer(target));
+      mremap(as_pointer(address), old_size + witness_size(), size + witness_size(), flags, as_pointer(target));
   errno = saved_errno;
   // If it fails, the target may be unmapped already and belong to another thread: it is left alone. It takes addresses.
-  return moved == MAP_FAILED ? 0 : Address(moved);
+  return moved == MAP_FAILED ? 0 : address_of(moved);
 }
 
 }  // namespace zerotax::largecache

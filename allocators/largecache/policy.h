@@ -38,10 +38,10 @@ struct Cleared {
 };
 
 /// Is `size` more than half of `old_size`? libmalloc keeps such a block (src/magazine_malloc.c, szone_realloc).
-constexpr bool StaysAboveHalf(const Settings& /*settings*/, std::size_t old_size, std::size_t size) {
+constexpr bool stays_above_half(const Settings& /*settings*/, std::size_t old_size, std::size_t size) {
   return size > old_size / 2;
 }
-constexpr bool TrimsToHalf(std::size_t old_size, std::size_t size) { return size <= old_size / 2; }
+constexpr bool trims_to_half(std::size_t old_size, std::size_t size) { return size <= old_size / 2; }
 
 struct Policy {
   const char* name;
@@ -90,21 +90,21 @@ struct Policy {
   bool keeps_small_memory = false;
 
   /// When realloc asks for `size` bytes that are not large: does the block of `old_size` >= `size` bytes stay as it is?
-  bool (*stays)(const Settings& settings, std::size_t old_size, std::size_t size) = StaysAboveHalf;
+  bool (*stays)(const Settings& settings, std::size_t old_size, std::size_t size) = stays_above_half;
 
   /// When it asks for `size` < `old_size` bytes (rounded) that are large: is the rest cut off?
-  bool (*trims)(std::size_t old_size, std::size_t size) = TrimsToHalf;
+  bool (*trims)(std::size_t old_size, std::size_t size) = trims_to_half;
 };
 
 /// The policy of this name; nullptr when there is none.
-const Policy* FindPolicy(const char* name);
+const Policy* find_policy(const char* name);
 
 /// All policies, terminated by nullptr; the first is the default.
 extern const Policy* const kPolicies[];
 
 /// Is the best fit, of `best` bytes, good enough for a request of `size` <= `best`? Less than twice as large:
 /// libmalloc's rule (src/magazine_large.c, large_malloc) and xzone's, which no policy here changes.
-constexpr bool Accept(std::size_t best, std::size_t size) { return best - size < size; }
+constexpr bool is_good_fit(std::size_t best, std::size_t size) { return best - size < size; }
 
 }  // namespace zerotax::largecache
 

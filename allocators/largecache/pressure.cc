@@ -14,7 +14,7 @@ namespace {
 
 // The start of a file, without stdio, which allocates. Empty when it cannot be read.
 template <std::size_t N>
-std::string_view Read(const char* path, std::array<char, N>& text) {
+std::string_view read_file(const char* path, std::array<char, N>& text) {
   const int saved_errno = errno;
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t length = -1;
@@ -27,7 +27,7 @@ std::string_view Read(const char* path, std::array<char, N>& text) {
 }
 
 // The number at the start of the text; UINT64_MAX for "max" and for anything that is not a number.
-std::uint64_t Number(std::string_view text) {
+std::uint64_t parse_number(std::string_view text) {
   std::uint64_t number = 0;
   std::size_t digits = 0;
   while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
@@ -36,14 +36,14 @@ std::uint64_t Number(std::string_view text) {
   return digits == 0 ? UINT64_MAX : number;
 }
 
-std::uint64_t NumberIn(const char* path) {
+std::uint64_t number_in(const char* path) {
   std::array<char, 64> text;
-  return path[0] == '\0' ? UINT64_MAX : Number(Read(path, text));
+  return path[0] == '\0' ? UINT64_MAX : parse_number(read_file(path, text));
 }
 
 // Concatenates texts; the path is empty if they do not fit.
 template <std::size_t N>
-void Join(std::array<char, N>& path, std::initializer_list<std::string_view> parts) {
+void join(std::array<char, N>& path, std::initializer_list<std::string_view> parts) {
   std::size_t length = 0;
   path[0] = '\0';
   for (const std::string_view part : parts) length += part.size();
@@ -64,26 +64,26 @@ struct Group {
 
 // Returns what is before the next `end`, and removes both from the text. (Not string_view::substr: it may throw, and
 // the library would need the C++ runtime for that.)
-std::string_view TakeUntil(char end, std::string_view& text) {
+std::string_view take_until(char end, std::string_view& text) {
   const std::size_t length = std::min(text.find(end), text.size());
   const std::string_view taken(text.data(), length);
   text.remove_prefix(std::min(length + 1, text.size()));
   return taken;
 }
 
-Group FindGroup(std::string_view lines) {
+Group find_group(std::string_view lines) {
   Group group;
   while (!lines.empty()) {
-    std::string_view line = TakeUntil('\n', lines);
-    TakeUntil(':', line);  // the hierarchy's number
-    const std::string_view controllers = TakeUntil(':', line);
+    std::string_view line = take_until('\n', lines);
+    take_until(':', line);  // the hierarchy's number
+    const std::string_view controllers = take_until(':', line);
     if (controllers == "memory") return {line, true};
     if (controllers.empty()) group.path = line;
   }
   return group;
 }
 
-std::uint64_t Microseconds() {
+std::uint64_t microseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
@@ -92,35 +92,35 @@ std::uint64_t Microseconds() {
 }  // namespace
 
 Pressure::Pressure(const char* root) {
-  Join(stall_, {root, "/proc/pressure/memory"});
+  join(stall_, {root, "/proc/pressure/memory"});
   Path self;
-  Join(self, {root, "/proc/self/cgroup"});
+  join(self, {root, "/proc/self/cgroup"});
   std::array<char, 2048> text;
-  const Group group = FindGroup(Read(self.data(), text));
+  const Group group = find_group(read_file(self.data(), text));
   const std::string_view path = group.path == "/" ? std::string_view() : group.path;
   if (group.version_1) {
-    Join(usage_, {root, "/sys/fs/cgroup/memory", path, "/memory.usage_in_bytes"});
-    Join(limit_, {root, "/sys/fs/cgroup/memory", path, "/memory.limit_in_bytes"});
+    join(usage_, {root, "/sys/fs/cgroup/memory", path, "/memory.usage_in_bytes"});
+    join(limit_, {root, "/sys/fs/cgroup/memory", path, "/memory.limit_in_bytes"});
   } else if (!group.path.empty()) {
-    Join(usage_, {root, "/sys/fs/cgroup", path, "/memory.current"});
-    Join(limit_, {root, "/sys/fs/cgroup", path, "/memory.max"});
-    Join(high_, {root, "/sys/fs/cgroup", path, "/memory.high"});
+    join(usage_, {root, "/sys/fs/cgroup", path, "/memory.current"});
+    join(limit_, {root, "/sys/fs/cgroup", path, "/memory.max"});
+    join(high_, {root, "/sys/fs/cgroup", path, "/memory.high"});
   }
-  WaitsForMemory();
+  waits_for_memory();
 }
 
-bool Pressure::IsHigh() {
-  const bool waits = WaitsForMemory();
-  return waits || GroupIsNearItsLimit();
+bool Pressure::is_high() {
+  const bool waits = waits_for_memory();
+  return waits || group_is_near_its_limit();
 }
 
-bool Pressure::WaitsForMemory() {
+bool Pressure::waits_for_memory() {
   std::array<char, 256> text;
-  const std::string_view some = Read(stall_.data(), text);
+  const std::string_view some = read_file(stall_.data(), text);
   const std::size_t total = some.find("total=");
   if (total == std::string_view::npos) return false;
-  const std::uint64_t stall = Number({some.data() + total + 6, some.size() - total - 6});
-  const std::uint64_t now = Microseconds();
+  const std::uint64_t stall = parse_number({some.data() + total + 6, some.size() - total - 6});
+  const std::uint64_t now = microseconds();
   const bool first = last_time_us_ == 0;
   const bool waits = !first && (stall - last_stall_us_) * 20 > now - last_time_us_;
   last_stall_us_ = stall;
@@ -128,16 +128,16 @@ bool Pressure::WaitsForMemory() {
   return waits;
 }
 
-bool Pressure::GroupIsNearItsLimit() const {
-  const std::uint64_t usage = NumberIn(usage_.data());
+bool Pressure::group_is_near_its_limit() const {
+  const std::uint64_t usage = number_in(usage_.data());
   if (usage == UINT64_MAX) return false;
-  const std::uint64_t limit = GroupLimit();
+  const std::uint64_t limit = group_limit();
   return limit != UINT64_MAX && usage > limit / 10 * 9;
 }
 
-std::uint64_t Pressure::GroupLimit() const {
-  const std::uint64_t limit = NumberIn(limit_.data());
-  const std::uint64_t high = NumberIn(high_.data());
+std::uint64_t Pressure::group_limit() const {
+  const std::uint64_t limit = number_in(limit_.data());
+  const std::uint64_t high = number_in(high_.data());
   return limit < high ? limit : high;
 }
 

@@ -16,16 +16,16 @@ class Pressure {
   /// Since the last call: has any task waited for memory for more than a twentieth of the time (/proc/pressure/memory,
   /// "some"; the kernel's Documentation/accounting/psi.rst), or does the control group now use more than nine tenths of
   /// what it may (memory.max or memory.high of version 2, memory.limit_in_bytes of version 1)?
-  bool IsHigh();
+  bool is_high();
 
   /// Bytes that the control group may use; UINT64_MAX when there is no limit, or none can be read.
-  [[nodiscard]] std::uint64_t GroupLimit() const;
+  [[nodiscard]] std::uint64_t group_limit() const;
 
  private:
   using Path = std::array<char, 512>;
 
-  bool WaitsForMemory();
-  [[nodiscard]] bool GroupIsNearItsLimit() const;
+  bool waits_for_memory();
+  [[nodiscard]] bool group_is_near_its_limit() const;
 
   Path stall_{};
   Path usage_{};  // of the control group; empty: none

@@ -13,32 +13,32 @@
 namespace zerotax::largecache {
 namespace {
 
-void Prepare() { process_heap.PrepareFork(); }
-void Parent() { process_heap.ParentAfterFork(); }
-void Child() { process_heap.ChildAfterFork(); }
+void prepare() { process_heap.prepare_fork(); }
+void parent() { process_heap.parent_after_fork(); }
+void child() { process_heap.child_after_fork(); }
 
 }  // namespace
 
-constinit LargeHeap process_heap{&SettingsFromEnvironment, &StartDecayThread};
+constinit LargeHeap process_heap{&settings_from_environment, &start_decay_thread};
 
-const Policy& ProcessPolicy() {
-  static_cast<void>(process_heap.IsLarge(1));  // which reads the settings
+const Policy& process_policy() {
+  static_cast<void>(process_heap.is_large(1));  // which reads the settings
   return process_heap.policy();
 }
 
-const char* Version() {
+const char* version() {
   static std::array<char, 64> text;
-  std::string_view policy = ProcessPolicy().name;
+  std::string_view policy = process_policy().name;
   constexpr std::string_view kApples = "libmalloc-";
   if (policy.starts_with(kApples)) policy.remove_prefix(kApples.size());
   std::snprintf(text.data(), text.size(), "0.1.0 (%.*s)", static_cast<int>(policy.size()), policy.data());
   return text.data();
 }
 
-void InstallForkHandlers() {
+void install_fork_handlers() {
   // May allocate; hence it is not called from inside an allocation, whose caller may be pthread_atfork itself.
-  if (pthread_atfork(&Prepare, &Parent, &Child) != 0) {
-    Message().Text("no memory for fork handlers: a child of a threaded process may hang").Send();
+  if (pthread_atfork(&prepare, &parent, &child) != 0) {
+    Message().add_text("no memory for fork handlers: a child of a threaded process may hang").print();
   }
 }
 

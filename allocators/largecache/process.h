@@ -6,22 +6,21 @@
 
 namespace zerotax::largecache {
 
-// A variable rather than a function's static, because every small malloc and free asks it for the threshold. Hidden
-// visibility lets the library reach it without a detour through the GOT.
+/// The heap, configured from the environment when it is first needed. Usable before any constructor has run.
+///
+/// A variable rather than a function's static, because every small malloc and free asks it for the threshold. Hidden
+/// visibility lets the library reach it without a detour through the GOT.
 [[gnu::visibility("hidden")]] extern constinit LargeHeap process_heap;
 
-/// The heap, configured from the environment when it is first needed. Usable before any constructor has run.
-inline LargeHeap& ProcessHeap() { return process_heap; }
-
 /// The heap's policy, read from the environment if it has not been yet.
-const Policy& ProcessPolicy();
+const Policy& process_policy();
 
 /// "0.1.0 (adaptive)": our version, and the name of the policy. Static storage.
-const char* Version();
+const char* version();
 
 /// Makes fork() safe while other threads allocate. Call once; says so on standard error when it
 /// cannot.
-void InstallForkHandlers();
+void install_fork_handlers();
 
 }  // namespace zerotax::largecache
 

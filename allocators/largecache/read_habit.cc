@@ -25,7 +25,7 @@ constexpr std::uint64_t kMemory = 8;
 
 }  // namespace
 
-ReadHabit::What ReadHabit::Next(std::size_t bytes) {
+ReadHabit::What ReadHabit::next(std::size_t bytes) {
   const pthread_t self = pthread_self();
   if (first_ == pthread_t{}) first_ = self;
   several_ = several_ || pthread_equal(first_, self) == 0;
@@ -33,17 +33,19 @@ ReadHabit::What ReadHabit::Next(std::size_t bytes) {
   const What otherwise = populates_ ? What::kPopulate : What::kNothing;
   if (address_ != 0) {
     if (++waited_ < kPatience) return otherwise;
-    TakeIn(Answer::kNone, {});
-    Forget();
+    take_in(Answer::kNone, {});
+    forget();
   }
-  if (until_next_ > 0) {
-    --until_next_;
+  // Other threads count in is_idle(), without the lock.
+  const std::uint16_t left = __atomic_load_n(&until_next_, __ATOMIC_RELAXED);
+  if (left > 0) {
+    __atomic_store_n(&until_next_, static_cast<std::uint16_t>(left - 1), __ATOMIC_RELAXED);
     return otherwise;
   }
   return What::kWatch;
 }
 
-void ReadHabit::Watch(std::uintptr_t address, std::size_t bytes, std::uint64_t populated, std::uint64_t faults) {
+void ReadHabit::watch(std::uintptr_t address, std::size_t bytes, std::uint64_t populated, std::uint64_t faults) {
   if (address_ != 0) return;  // another thread has begun since
   populated_ = populated;
   bytes_ = bytes;
@@ -54,25 +56,25 @@ void ReadHabit::Watch(std::uintptr_t address, std::size_t bytes, std::uint64_t p
   __atomic_store_n(&address_, address, __ATOMIC_RELAXED);
 }
 
-void ReadHabit::End(const PagesUsed& used) {
-  Forget();
+void ReadHabit::end_watch(const PagesUsed& used) {
+  forget();
   const bool counts = !disturbed_ && pthread_equal(thread_, pthread_self()) != 0 && used.faults >= faults_ &&
                       used.written >= populated_;
-  if (!counts) return TakeIn(Answer::kNone, {});
+  if (!counts) return take_in(Answer::kNone, {});
   // Of what was not populated when the program got it.
   const PagesUsed since{used.all - populated_, used.written - populated_, used.read, used.faults - faults_};
-  TakeIn(AnswerOf(since), since);
+  take_in(answer_of(since), since);
 }
 
-void ReadHabit::Unlearn() {
-  Forget();
+void ReadHabit::unlearn() {
+  forget();
   yes_ = 0;
   written_ = all_ = 0;
   __atomic_store_n(&until_next_, static_cast<std::uint16_t>(kMostPause), __ATOMIC_RELAXED);
   __atomic_store_n(&populates_, false, __ATOMIC_RELAXED);
 }
 
-ReadHabit::Answer ReadHabit::AnswerOf(const PagesUsed& used) {
+ReadHabit::Answer ReadHabit::answer_of(const PagesUsed& used) {
   if (used.written < kLeastWritten) return Answer::kNone;
   const std::uint64_t once = used.written + used.read;
   const std::uint64_t twice = used.faults > once ? used.faults - once : 0;
@@ -81,7 +83,7 @@ ReadHabit::Answer ReadHabit::AnswerOf(const PagesUsed& used) {
   return yes ? Answer::kYes : Answer::kNo;
 }
 
-void ReadHabit::TakeIn(Answer answer, const PagesUsed& used) {
+void ReadHabit::take_in(Answer answer, const PagesUsed& used) {
   const bool changed = answer == Answer::kYes ? yes_ == 0 : answer == Answer::kNo && yes_ > 0;
   if (changed) asked_ = 0;
   // One that says nothing changes nothing, but asking becomes rare.

@@ -32,10 +32,10 @@ class ReadHabit {
   enum class What { kNothing, kWatch, kPopulate };
 
   /// What to do with a block of this many bytes, not all of them populated, that calloc is about to hand out.
-  What Next(std::size_t bytes);
+  What next(std::size_t bytes);
 
-  /// Without the lock: is it certain that Next() says kNothing? Counts as one block.
-  bool IsIdle() {
+  /// Without the lock: is it certain that next() says kNothing? Counts as one block.
+  bool is_idle() {
     const std::uint16_t left = __atomic_load_n(&until_next_, __ATOMIC_RELAXED);
     if (left == 0 || populates()) return false;
     __atomic_store_n(&until_next_, static_cast<std::uint16_t>(left - 1),
@@ -44,33 +44,33 @@ class ReadHabit {
   }
 
   /// The calling thread has got the block, with so many of its pages populated, and has taken so many faults up to now.
-  void Watch(std::uintptr_t address, std::size_t bytes, std::uint64_t populated, std::uint64_t faults);
+  void watch(std::uintptr_t address, std::size_t bytes, std::uint64_t populated, std::uint64_t faults);
 
   /// Where the block that is watched starts; 0 if there is none. Without the lock, a guess.
   [[nodiscard]] std::uintptr_t watched() const { return __atomic_load_n(&address_, __ATOMIC_RELAXED); }
   [[nodiscard]] std::size_t watched_bytes() const { return bytes_; }
 
   /// The calling thread gets, or resizes, a large block.
-  void Disturb() {
+  void disturb() {
     if (address_ != 0 && pthread_equal(thread_, pthread_self()) != 0) disturbed_ = true;
   }
 
   /// The calling thread is about to free the block that is watched.
-  void End(const PagesUsed& used);
+  void end_watch(const PagesUsed& used);
 
   /// The block that is watched, if any, will show nothing: a fork shares its pages.
-  void Forget() { __atomic_store_n(&address_, 0, __ATOMIC_RELAXED); }
+  void forget() { __atomic_store_n(&address_, 0, __ATOMIC_RELAXED); }
 
   /// Memory is short: nothing is populated until the habit has been learnt anew, after a while.
-  void Unlearn();
+  void unlearn();
 
   /// Are blocks populated? Without the lock, a guess.
   [[nodiscard]] bool populates() const { return __atomic_load_n(&populates_, __ATOMIC_RELAXED); }
 
  private:
   enum class Answer : std::uint8_t { kNone, kNo, kYes };
-  [[nodiscard]] static Answer AnswerOf(const PagesUsed& used);
-  void TakeIn(Answer answer, const PagesUsed& used);
+  [[nodiscard]] static Answer answer_of(const PagesUsed& used);
+  void take_in(Answer answer, const PagesUsed& used);
 
   // Of what is watched.
   std::uintptr_t address_ = 0;

@@ -2,16 +2,16 @@
 
 namespace zerotax::largecache {
 
-std::optional<Block> Ring::Push(const Block& block, std::size_t capacity) {
+std::optional<Block> Ring::push(const Block& block, std::size_t capacity) {
   std::optional<Block> evicted;
-  if (size_ >= capacity) evicted = PopOldest();
-  slots_[Slot(size_)] = block;
+  if (size_ >= capacity) evicted = pop_oldest();
+  slots_[slot(size_)] = block;
   ++size_;
   return evicted;
 }
 
-std::optional<std::size_t> Ring::BestFit(std::size_t size, std::size_t alignment,
-                                         bool (*suits)(const Block& block)) const {
+std::optional<std::size_t> Ring::best_fit(std::size_t size, std::size_t alignment,
+                                          bool (*suits)(const Block& block)) const {
   std::optional<std::size_t> best;
   for (std::size_t position = size_; position-- > 0;) {  // newest to oldest
     const Block& block = at(position);
@@ -23,7 +23,7 @@ std::optional<std::size_t> Ring::BestFit(std::size_t size, std::size_t alignment
   return best;
 }
 
-std::optional<std::size_t> Ring::LongestBelow(std::size_t size, bool (*suits)(const Block& block)) const {
+std::optional<std::size_t> Ring::longest_below(std::size_t size, bool (*suits)(const Block& block)) const {
   std::optional<std::size_t> longest;
   for (std::size_t position = size_; position-- > 0;) {
     const Block& block = at(position);
@@ -32,21 +32,21 @@ std::optional<std::size_t> Ring::LongestBelow(std::size_t size, bool (*suits)(co
   return longest;
 }
 
-Block Ring::Remove(std::size_t position) {
+Block Ring::remove(std::size_t position) {
   const Block removed = at(position);
-  for (; position + 1 < size_; ++position) slots_[Slot(position)] = slots_[Slot(position + 1)];
+  for (; position + 1 < size_; ++position) slots_[slot(position)] = slots_[slot(position + 1)];
   --size_;
   return removed;
 }
 
-Block Ring::PopOldest() {
+Block Ring::pop_oldest() {
   const Block oldest = at(0);
-  oldest_ = Slot(1);
+  oldest_ = slot(1);
   --size_;
   return oldest;
 }
 
-bool Ring::Contains(std::uintptr_t address) const {
+bool Ring::contains(std::uintptr_t address) const {
   for (std::size_t position = 0; position < size_; ++position) {
     if (at(position).address == address) return true;
   }

@@ -26,39 +26,39 @@ class Ring {
   [[nodiscard]] std::size_t size() const { return size_; }
 
   /// The entry at `position`, 0 being the oldest; position < size().
-  [[nodiscard]] const Block& at(std::size_t position) const { return slots_[Slot(position)]; }
+  [[nodiscard]] const Block& at(std::size_t position) const { return slots_[slot(position)]; }
 
   /// The entry that was added last; size() > 0.
-  [[nodiscard]] Block& newest() { return slots_[Slot(size_ - 1)]; }
+  [[nodiscard]] Block& newest() { return slots_[slot(size_ - 1)]; }
 
   /// Adds `block` as the newest; when the ring held `capacity` (1..kMaxEntries) or more entries,
   /// removes the oldest and returns it.
-  std::optional<Block> Push(const Block& block, std::size_t capacity);
+  std::optional<Block> push(const Block& block, std::size_t capacity);
 
   /// Position of the smallest entry of at least `size` bytes whose address is a multiple of
   /// `alignment` (a power of two): of equals, the newest.
-  [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment) const {
-    return BestFit(size, alignment, [](const Block& /*block*/) { return true; });
+  [[nodiscard]] std::optional<std::size_t> best_fit(std::size_t size, std::size_t alignment) const {
+    return best_fit(size, alignment, [](const Block& /*block*/) { return true; });
   }
 
   /// The same of the entries that `suits` says yes of.
-  [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment,
-                                                   bool (*suits)(const Block& block)) const;
+  [[nodiscard]] std::optional<std::size_t> best_fit(std::size_t size, std::size_t alignment,
+                                                    bool (*suits)(const Block& block)) const;
 
   /// Position of the longest entry of less than `size` bytes that `suits` says yes of: of equals, the newest.
-  [[nodiscard]] std::optional<std::size_t> LongestBelow(std::size_t size, bool (*suits)(const Block& block)) const;
+  [[nodiscard]] std::optional<std::size_t> longest_below(std::size_t size, bool (*suits)(const Block& block)) const;
 
   /// Removes the entry at `position` < size() and returns it. The others keep their order.
-  Block Remove(std::size_t position);
+  Block remove(std::size_t position);
 
   /// Removes the oldest entry; size() > 0.
-  Block PopOldest();
+  Block pop_oldest();
 
   /// Is a block that starts at `address` on the ring?
-  [[nodiscard]] bool Contains(std::uintptr_t address) const;
+  [[nodiscard]] bool contains(std::uintptr_t address) const;
 
  private:
-  [[nodiscard]] std::size_t Slot(std::size_t position) const { return (oldest_ + position) % kMaxEntries; }
+  [[nodiscard]] std::size_t slot(std::size_t position) const { return (oldest_ + position) % kMaxEntries; }
 
   std::array<Block, kMaxEntries> slots_{};
   std::size_t oldest_ = 0;

@@ -10,28 +10,28 @@
 
 namespace zerotax::largecache::small {
 
-// As the functions of the same name in malloc(3) and posix_memalign(3), errno included.
-void* Malloc(std::size_t size);
-void* Calloc(std::size_t count, std::size_t size);
-void* Realloc(void* pointer, std::size_t size);
-void* Memalign(std::size_t alignment, std::size_t size);
-void Free(void* pointer);
+// As malloc, calloc, realloc, memalign and free in malloc(3) and posix_memalign(3), errno included.
+void* allocate(std::size_t size);
+void* allocate_zero(std::size_t count, std::size_t size);
+void* reallocate(void* pointer, std::size_t size);
+void* allocate_aligned(std::size_t alignment, std::size_t size);
+void deallocate(void* pointer);
 
 /// Bytes of a block in use that one of the above returned; `pointer` is not nullptr.
-std::size_t UsableSize(void* pointer);
+std::size_t usable_size(void* pointer);
 
 /// Bytes of memory that a block at `pointer`, the start of a page, would take if it is one of the above; fewer if it
 /// has a mapping of its own; 0 if it cannot be one. SIZE_MAX if that cannot be known. Dereferences any pointer.
-std::size_t Claimed(void* pointer);
+std::size_t claimed(void* pointer);
 
-/// Call it once, early: it makes Claimed() cheaper for what the heap will hold from now on.
-void NoteHeap();
+/// Call it once, early: it makes claimed() cheaper for what the heap will hold from now on.
+void note_heap();
 
-/// Keeps memory that was freed for what will need it, until TrimHeap(); unless the user set the C library's own knobs.
-void KeepHeap();
+/// Keeps memory that was freed for what will need it, until trim_heap(); unless the user set the C library's own knobs.
+void keep_heap();
 
 /// Gives back all that is free.
-void TrimHeap();
+void trim_heap();
 
 }  // namespace zerotax::largecache::small
 

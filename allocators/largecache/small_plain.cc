@@ -9,17 +9,17 @@
 
 namespace zerotax::largecache::small {
 
-void* Malloc(std::size_t size) { return std::malloc(size); }
-void* Calloc(std::size_t count, std::size_t size) { return std::calloc(count, size); }
-void* Realloc(void* pointer, std::size_t size) { return std::realloc(pointer, size); }
-void* Memalign(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
-void Free(void* pointer) { std::free(pointer); }
-std::size_t UsableSize(void* pointer) { return malloc_usable_size(pointer); }
+void* allocate(std::size_t size) { return std::malloc(size); }
+void* allocate_zero(std::size_t count, std::size_t size) { return std::calloc(count, size); }
+void* reallocate(void* pointer, std::size_t size) { return std::realloc(pointer, size); }
+void* allocate_aligned(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
+void deallocate(void* pointer) { std::free(pointer); }
+std::size_t usable_size(void* pointer) { return malloc_usable_size(pointer); }
 
-void KeepHeap() {}
-void NoteHeap() {}
-void TrimHeap() {}
+void keep_heap() {}
+void note_heap() {}
+void trim_heap() {}
 
-std::size_t Claimed(void* /*pointer*/) { return SIZE_MAX; }
+std::size_t claimed(void* /*pointer*/) { return SIZE_MAX; }
 
 }  // namespace zerotax::largecache::small

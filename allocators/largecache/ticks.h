@@ -8,7 +8,7 @@
 namespace zerotax::largecache {
 
 /// Cheap to read: the processor's cycle counter where there is one, nanoseconds elsewhere.
-inline std::uint64_t Ticks() {
+inline std::uint64_t ticks_now() {
 #ifdef __x86_64__
   return __builtin_ia32_rdtsc();
 #else

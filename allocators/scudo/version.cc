@@ -7,11 +7,11 @@ namespace zerotax {
 namespace {
 
 /// scudo carries no version; clang's folder, in the path of the running library, has it:
-/// …/lib/clang/14.0.6/lib/linux/….
+/// …/lib/clang/14.0.6/lib/linux/…. A library elsewhere has none.
 bool read(const RunningMalloc& running, char* version, std::size_t bytes) {
   if (find_in_running(running, "__scudo_print_stats") == nullptr) return false;
   const char* folder = std::strstr(running.path, "/lib/clang/");
-  if (folder == nullptr) return false;
+  if (folder == nullptr) return true;
   folder += std::strlen("/lib/clang/");
   std::snprintf(version, bytes, "%.*s", static_cast<int>(std::strcspn(folder, "/")), folder);
   return true;

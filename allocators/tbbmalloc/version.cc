@@ -6,7 +6,8 @@ namespace {
 /// tbbmalloc exports no version; the text that TBB_VERSION=1 makes it print is in its image.
 bool read(const RunningMalloc& running, char* version, std::size_t bytes) {
   if (find_in_running(running, "__TBB_malloc_proxy") == nullptr) return false;
-  return find_in_image("libtbbmalloc.so", "TBBmalloc: VERSION", version, bytes);
+  find_in_image("libtbbmalloc.so", "TBBmalloc: VERSION", version, bytes);
+  return true;
 }
 
 const VersionReader reader("tbbmalloc", read);

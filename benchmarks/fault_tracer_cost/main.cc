@@ -16,12 +16,12 @@
 #include "base/error.h"
 #include "base/statistics.h"
 #include "cli/standalone.h"
-#include "core/interrupt.h"
-#include "core/program_launch.h"
 #include "cow/run.h"
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/program_file.h"
+#include "run/interrupt.h"
+#include "run/program_launch.h"
 
 namespace {
 

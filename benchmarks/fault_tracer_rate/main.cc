@@ -18,11 +18,11 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "cli/standalone.h"
-#include "core/interrupt.h"
 #include "cow/run.h"
 #include "os/clock.h"
 #include "os/foreground.h"
 #include "os/page.h"
+#include "run/interrupt.h"
 
 namespace {
 

@@ -10,9 +10,10 @@
 #include "base/statistics.h"
 #include "base/units.h"
 #include "cli/standalone.h"
-#include "core/interrupt.h"
-#include "core/point.h"
-#include "core/probe_process.h"
+#include "point/point.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+#include "run/probe_process.h"
 
 namespace {
 
@@ -47,8 +48,8 @@ int run(std::uint64_t size, bool smoke) {
   for (int round = 0; round < rounds && interrupted() == 0; ++round) {
     // Who goes first changes from round to round: a drift of the machine must not favour one of them.
     const bool bare_first = round % 2 == 0;
-    PassResult first = run_pass(glibc, point, bare_first ? Pass::kBare : Pass::kTiming, {}, nullptr);
-    PassResult second = run_pass(glibc, point, bare_first ? Pass::kTiming : Pass::kBare, {}, nullptr);
+    PassResult first = run_pass(glibc, point, bare_first ? Pass::kBare : Pass::kTiming, {});
+    PassResult second = run_pass(glibc, point, bare_first ? Pass::kTiming : Pass::kBare, {});
     const PassResult& bare = bare_first ? first : second;
     const PassResult& timing = bare_first ? second : first;
     bare_ns.push_back(per_operation(bare));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/allocators.h"
+#include "run/allocators.h"
 
 /// One way to serve calloc that is measured.
 struct Contender {

@@ -4,13 +4,14 @@
 
 #include "base/statistics.h"
 #include "contenders.h"
-#include "core/interrupt.h"
-#include "core/probe_process.h"
-#include "core/program_launch.h"
-#include "core/steady_state.h"
 #include "largecache/policy.h"
 #include "os/child.h"
 #include "os/program_file.h"
+#include "point/steady_state.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+#include "run/probe_process.h"
+#include "run/program_launch.h"
 
 using namespace zerotax;
 
@@ -63,7 +64,7 @@ std::optional<LoopFigures> run_loop(const Contender* contender, const LoopWords&
 
 std::int64_t zeroed_bytes(const Contender& contender, std::uint64_t size, double fraction) {
   const PointSpec point{0, "calloc_loop", size, fraction, "main", Repeats{}};
-  const PassResult pass = run_pass(contender.probe, point, Pass::kAudit, {}, stop_requested);
+  const PassResult pass = run_pass(contender.probe, point, Pass::kAudit, {});
   if (pass.status() != PassResult::Status::kOk) return -1;
   std::vector<double> bytes;
   for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {

@@ -14,14 +14,14 @@
 #include "base/statistics.h"
 #include "base/units.h"
 #include "cli/standalone.h"
-#include "core/document.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/progress.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "grid.h"
 #include "os/environment.h"
 #include "os/memory.h"
+#include "run/interrupt.h"
+#include "run/progress.h"
 
 namespace {
 

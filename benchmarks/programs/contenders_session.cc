@@ -5,8 +5,9 @@
 
 #include "base/error.h"
 #include "contenders.h"
-#include "core/program_launch.h"
 #include "largecache/policy.h"
+#include "run/allocators.h"
+#include "run/program_launch.h"
 
 using namespace zerotax;
 

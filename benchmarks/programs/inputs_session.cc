@@ -7,10 +7,10 @@
 
 #include "base/bootstrap.h"
 #include "base/error.h"
-#include "core/interrupt.h"
 #include "inputs.h"
 #include "os/child.h"
 #include "os/program_file.h"
+#include "run/interrupt.h"
 
 using namespace zerotax;
 namespace fs = std::filesystem;

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "core/allocators.h"
 #include "inputs.h"
 #include "os/program_file.h"
 #include "programs.h"
+#include "run/allocators.h"
 
 using namespace zerotax;
 namespace fs = std::filesystem;

@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "cli/standalone.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/progress.h"
-#include "core/temporary_folder.h"
+#include "files/output_file.h"
+#include "files/temporary_folder.h"
 #include "os/environment.h"
 #include "results.h"
+#include "run/interrupt.h"
+#include "run/progress.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "core/interrupt.h"
-#include "core/metered_run.h"
 #include "measure.h"
+#include "run/interrupt.h"
+#include "run/metered_run.h"
 
 using namespace zerotax;
 namespace fs = std::filesystem;
@@ -50,7 +50,7 @@ Run run_program(const Program& program, const std::string& file, const Contender
   command.client = program.client;
   command.timeout = timeout;
   command.fixed_layout = true;
-  const MeteredRun result = run_metered(command, stop_requested);
+  const MeteredRun result = run_metered(command);
 
   Run run;
   if (result.end == MeteredRun::End::kTimeout) {

@@ -17,9 +17,9 @@
 #include "base/bootstrap.h"
 #include "base/error.h"
 #include "cli/standalone.h"
-#include "core/interrupt.h"
 #include "os/program_file.h"
 #include "record/launch.h"
+#include "run/interrupt.h"
 
 namespace {
 

@@ -19,9 +19,9 @@
 #include "base/bootstrap.h"
 #include "base/error.h"
 #include "cli/standalone.h"
-#include "core/interrupt.h"
 #include "lttng_session.h"
 #include "os/program_file.h"
+#include "run/interrupt.h"
 #include "trace/ctf_trace.h"
 
 namespace {

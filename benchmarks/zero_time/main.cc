@@ -13,12 +13,13 @@
 #include "base/statistics.h"
 #include "base/units.h"
 #include "cli/standalone.h"
-#include "core/interrupt.h"
-#include "core/point.h"
-#include "core/probe_process.h"
-#include "core/progress.h"
-#include "core/steady_state.h"
 #include "os/memory.h"
+#include "point/point.h"
+#include "point/steady_state.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+#include "run/probe_process.h"
+#include "run/progress.h"
 
 namespace {
 
@@ -40,7 +41,7 @@ std::optional<Comparison> compare(const Allocator& allocator, std::uint64_t size
   std::vector<double> differences;
   std::vector<double> ratios;
   for (int round = 0; round < rounds && interrupted() == 0; ++round) {
-    const PassResult pass = run_pass(allocator, point, Pass::kDifferential, {}, nullptr);
+    const PassResult pass = run_pass(allocator, point, Pass::kDifferential, {});
     if (pass.status() != PassResult::Status::kOk) return {};
     for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
       if (pass.op(i).zero_ns == 0 || pass.op(i).zero_ns == kNotMeasured) return {};

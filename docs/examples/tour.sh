@@ -1,5 +1,5 @@
 #!/bin/sh
-# The three commands of README's tour, and what they print.
+# What README.md (run), docs/record.md (record) and docs/cow.md (cow) show.
 #
 #   docs/examples/tour.sh FOLDER     writes run.txt, record.txt and cow.txt to FOLDER
 set -eu

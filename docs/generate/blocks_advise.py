@@ -4,39 +4,50 @@ from __future__ import annotations
 import re
 import statistics
 
-from reference_text import REFERENCE, reference
-from zerotax_units import time_text
+from reference_text import REFERENCE, reference, table
+from zerotax_plots.units import time_text
 
 PAGE = "docs/advise.md"
 PROGRAMS = ("numpy", "node", "gcc", "redis", "sqlite3", "git")
+WORDS = {"nothing_helps": "nothing helps", "nothing_to_gain": "nothing to gain"}
+ROWS = 6  # lines of the table of what was tried
 
 
 def by_hand(name: str) -> str:
-    """The medians of the runs by hand, where there are any."""
+    """The medians of the runs by hand, as they are and with the remedy; empty if there are none."""
     file = REFERENCE / "advise" / f"{name}.txt"
     seconds: dict[str, list[float]] = {}
     for how, user, system in re.findall(r"^(.*): ([0-9.]+) user, ([0-9.]+) system$",
                                         file.read_text(encoding="utf-8") if file.exists() else "", re.MULTILINE):
         seconds.setdefault(how, []).append(float(user) + float(system))
-    if not seconds:
-        return ""
-    return " By hand: " + ", ".join(f"{time_text(statistics.median(each) * 1e9)} {how}" for how, each in seconds.items()) + "."
+    return " → ".join(time_text(statistics.median(each) * 1e9) for each in seconds.values())
 
 
-def advice_block() -> str:
-    """An item a program: the sentences of its JSON."""
-    items = []
-    for name in PROGRAMS:
-        advice = reference(f"advise/{name}.json")["recommendation"]
-        sentences = " ".join(advice[key] for key in ("sentence", "gains", "costs") if advice[key])
-        items.append(f"- **{name}**: {sentences}{by_hand(name)}")
-    return "\n".join(items)
+def row(name: str) -> list[str]:
+    """A program: what is recommended, and what that gains."""
+    advice = reference(f"advise/{name}.json")["recommendation"]
+    found = re.search(r"CPU time (.*?) -> (.*?) \(([0-9.]+) times", advice["gains"])
+    gained = [f"{found[1]} → {found[2]}", found[3]] if found else ["", ""]
+    return [name, advice["remedy"] or WORDS[advice["kind"]], *gained, by_hand(name)]
+
+
+def programs_block() -> str:
+    """A row for each program."""
+    return table(["program", "advice", "CPU time", "ratio", "CPU time by hand"], [row(name) for name in PROGRAMS])
+
+
+def printed_advice() -> str:
+    """What the terminal said of the first program, without folders of the machine."""
+    text = (REFERENCE / "advise" / f"{PROGRAMS[0]}.out").read_text(encoding="utf-8").rstrip()
+    return re.sub(r"/\S*/(?=build/lib/|numpy_rounds)", "", text)
 
 
 def example_block() -> str:
-    """What the terminal said of the first program, without folders of the machine."""
-    text = (REFERENCE / "advise" / f"{PROGRAMS[0]}.out").read_text(encoding="utf-8").rstrip()
-    return "```\n" + re.sub(r"/\S*/(?=build/lib/|numpy_rounds)", "", text) + "\n```"
+    """That, with the first rows of its table."""
+    text = printed_advice()
+    head, tried = text.split("\ntried", 1)
+    rows = ("tried" + tried.split("\n\nNot tried:")[0]).splitlines()[:1 + ROWS]
+    return "\n".join(["```", head, *rows, "...", "", text.rsplit("\n\n", 1)[1], "```"])
 
 
-BLOCKS = {"results/reference/advise": advice_block, f"results/reference/advise/{PROGRAMS[0]}.out": example_block}
+BLOCKS = {"results/reference/advise": programs_block, f"results/reference/advise/{PROGRAMS[0]}.out": example_block}

@@ -1,4 +1,4 @@
-"""docs/contract.md: where the promises were tested, and what is kept there."""
+"""docs/contract.md: where the promises were tested, and what is not kept everywhere."""
 from __future__ import annotations
 
 from reference_text import REFERENCE, reference
@@ -36,9 +36,14 @@ def differences_table(found: dict) -> str:
 
 
 def broken_list(found: dict) -> str:
-    """What was found where a promise is broken."""
-    return "\n".join(f"- `{name}`: `{row['id']}` is broken: {row['detail']}" for name, document in found.items()
-                     for row in document["promises"] if row["verdict"] == "broken")
+    """What was found where a promise is broken, once for all places that found it."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for name, document in found.items():
+        for row in document["promises"]:
+            if row["verdict"] == "broken":
+                places.setdefault((row["id"], row["detail"]), []).append(f"`{name}`")
+    return "\n".join(f"- `{promise}`, in {' and '.join(names)}: {detail.replace(': it succeeded', ' succeeded')}"
+                     for (promise, detail), names in places.items())
 
 
 def contract_block() -> str:

@@ -1,8 +1,8 @@
-"""docs/cow.md: what the programs of examples/ copied."""
+"""docs/cow.md: the lines of a run, and what the programs of examples/ copied."""
 from __future__ import annotations
 
 from reference_text import REFERENCE, machine, reference, table
-from zerotax_units import count_text, size_text
+from zerotax_plots.units import count_text, size_text
 
 PAGE = "docs/cow.md"
 PROGRAMS = {"bigarray_python": "`bigarray.py`", "bigarray_ruby": "`bigarray.rb`", "prefork": "`prefork.c`"}
@@ -32,8 +32,15 @@ def examples_block() -> str:
             "the program says"]
     python = reference("cow/bigarray_python.json")
     return (f"{table(head, [row(name) for name in PROGRAMS])}\n\n"
-            f"`bigarray.py`: {python['sentence']} `bigarray.rb`: {reference('cow/bigarray_ruby.json')['sentence']}\n\n"
+            f"In the JSON of `bigarray.py`, `sentence` is \"{python['sentence']}\"\n\n"
+            f"In that of `bigarray.rb` it is \"{reference('cow/bigarray_ruby.json')['sentence']}\"\n\n"
             f"{machine(python, '../')}")
 
 
-BLOCKS = {"results/reference/cow": examples_block}
+def lines_block() -> str:
+    """The lines of one interval."""
+    lines = (REFERENCE / "tour/cow.txt").read_text(encoding="utf-8").split("\n\n")[0]
+    return f"```\n{lines}\n```"
+
+
+BLOCKS = {"results/reference/cow": examples_block, "results/reference/tour/cow.txt": lines_block}

@@ -1,13 +1,13 @@
-"""docs/documents.md: what each document that zerotax began with shows or asks, and the command that answers it today."""
+"""What each document that docs/documents.md links shows or asks, and the command that answers it today."""
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from blocks_snapshot import number, of_faults, time
 from reference_text import REFERENCE, or_na, reference
-from zerotax_units import count_text, number_text, percent_text, size_text, time_text, whole_percent_text
+from zerotax_plots.units import count_text, number_text, percent_text, size_text, time_text, whole_percent_text
 
-PAGE = "docs/documents.md"
+PAGE = "results/reference/documents.md"
 MIB = 1 << 20
 NOT_HERE = "not in the reference run"
 
@@ -44,9 +44,9 @@ def published_words() -> str:
 
 
 def cpu_words() -> str:
-    """The CPU time of the published program's child."""
-    child = published()["cpu"]["child"]
-    return f"the published program's child: {time(child['user_ns'])} in user mode, {time(child['kernel_ns'])} in the kernel"
+    """The CPU time of the published program's child, by the kernel's account."""
+    child = published()["child"]
+    return f"the published program's child: {time(child['user_ns'])} in user mode, {time(child['system_ns'])} in the kernel"
 
 
 def remedy_words() -> str:
@@ -87,7 +87,7 @@ def question_block() -> str:
         ("what the kernel does until then (htop shows only that it is busy)", "`zerotax snapshot`",
          f"{time(before['kernel_ns'])} in the kernel, {time(before['sections_ns']['copy'])} of them copying"),
         ("a page that one process maps should not be copied", "`zerotax cow -- COMMAND`",
-         "reuses are a class of their own, told from copies by what the kernel allocated"),
+         "reuses are a class of their own, separate from copies"),
         ("how can it be avoided?", "`zerotax snapshot` (7 alternatives)",
          f"best: {others['alternative']}, {number_text(others['slowdown'])} times as long as undisturbed"),
     ])
@@ -128,11 +128,11 @@ def tracing_block() -> str:
         ("the tool: copies of the children of one process, a line and a bar each second", "`zerotax cow --pid P`",
          "a line for each process, with copies, reuses, zero-fills, bytes and memory"),
         ("only the first child that is forked", "`zerotax cow --first-child --pid P`", "its parent's memory stands beside it"),
-        ("processes by name", "`zerotax cow --comm NAME -- COMMAND`", "a test has it"),
+        ("processes by name", "`zerotax cow --comm NAME -- COMMAND`", "a test checks it"),
         ("a helper that holds a program back until the tracer is attached", "`zerotax cow -- COMMAND`",
          "not needed: watched from its first instruction"),
         ("first example: a C program whose child writes one page each second",
-         "`zerotax cow -- build/tests/recorded/forks 100 5 5 5 3`", "one copy each second, exactly (a test demands it)"),
+         "`zerotax cow -- build/tests/recorded/forks 100 5 5 5 3`", "one copy each second, exactly (a test checks it)"),
         ("second example: an array that a forked Ruby script fills", "`zerotax cow --first-child -- ruby examples/bigarray.rb`",
          f"{count_text(counts_of('bigarray_ruby', True, 'copies'))} copies by the child"),
         ("the same in Python", "`zerotax cow --first-child -- python3 examples/bigarray.py`",
@@ -141,10 +141,11 @@ def tracing_block() -> str:
          f"`bigarray.py`: the child's resident memory is {growth('bigarray_python')}"),
         ("copying ends where the child's memory begins to grow", "`copying_ended` of `zerotax cow --json`",
          f"`bigarray.py`: {copying_end('bigarray_python')}"),
-        ("how much each worker of a preforking server copies", "`zerotax cow -- ./prefork` ([examples](../examples/README.md))",
-         workers()),
+        ("how much each worker of a preforking server copies",
+         "`zerotax cow -- ./prefork` ([examples](../../examples/README.md))", workers()),
         ("scripts on top of the tracer", "`zerotax cow --json FILE --faults FILE`", "every fault is a line of JSON"),
-        ("seeing into Ruby (and other interpreters)", "`zerotax cow --stacks`, `profile`, `record` ([scripts.md](scripts.md))",
+        ("seeing into Ruby (and other interpreters)",
+         "`zerotax cow --stacks`, `profile`, `record` ([scripts.md](../../docs/scripts.md))",
          "functions of CPython 3.12 and Node.js; Ruby 3.1 names none"),
     ])
 
@@ -197,31 +198,31 @@ def download_block() -> str:
     return rows_table([
         ("a download by HTTPS is slower the larger its chunks: 10 MB, 100 MB, 1 GB",
          "`zerotax clients --client requests_2016 --size 100MB`", rates),
-        ("it is the receive buffer, cleared anew for each recv", "`zerotax clients --client cffi_1_9 --size 100MB`",
+        ("it is the receive buffer, cleared again for each recv", "`zerotax clients --client cffi_1_9 --size 100MB`",
          f"{rate_of('cffi_1_9', 100_000_000)} with a cleared buffer, {rate_of('cffi_new', 100_000_000)} with calloc"),
         ("who clears it in a program", "`zerotax record -- COMMAND`", "call site by call site, with the script's function"),
         ("calloc as malloc and memset: time grows with the size", "`zerotax run --case malloc_loop --case calloc_loop`",
-         "[time_vs_size](../results/reference/time_vs_size.png)"),
-        ("1 GB of calloc costs as much as 1 GB of malloc", "`zerotax loop`",
+         "[time_vs_size](time_vs_size.png)"),
+        ("1 GB of calloc costs as much as 1 GB of malloc", "`zerotax run --loop`",
          f"glibc, 10,000 of 1000 MiB: {loop_time(loop_of('glibc', large)['malloc'])} and "
          f"{loop_time(loop_of('glibc', large)['calloc'])}"),
-        ("the loop of 10,000 callocs of 100 MiB: instant on Linux", "`zerotax loop --allocator glibc`",
+        ("the loop of 10,000 callocs of 100 MiB: instant on Linux", "`zerotax run --loop --allocator glibc`",
          loop_time(glibc["calloc"])),
-        ("the same on macOS: almost eight minutes", "`zerotax loop --allocator largecache` (its large cache, rebuilt)",
+        ("the same on macOS: almost eight minutes", "`zerotax run --loop --allocator largecache` (its large cache, rebuilt)",
          loop_time(cache["calloc"])),
-        ("1000 MiB instead: instant there, too", "`zerotax loop --allocator largecache`", loop_time(whole["calloc"])),
+        ("1000 MiB instead: instant there, too", "`zerotax run --loop --allocator largecache`", loop_time(whole["calloc"])),
         ("the cache takes blocks of 127 KB to 125 MB", "`zerotax thresholds --allocator largecache`", threshold_range()),
         ("what sample(1) showed: nearly all of it below bzero", "`zerotax profile --allocator largecache --size 100MiB`",
          f"{profile_share()} of the samples zero"),
         ("pages are cleared whether or not they were written to", "`zerotax findings`",
          f"{whole_percent_text(cache['redundant_share'])} of what the loop zeroes is zero already"),
-        ("how many cycles that takes", "`zerotax loop`",
+        ("how many cycles that takes", "`zerotax run --loop`",
          f"{long_or_short(zeroing['user_s'] + zeroing['kernel_s'])} of CPU time; cycles where the machine counts them"),
-        ("how many context switches", "`zerotax loop`", switches),
-        ("how much memory that nobody wrote to is paged in", "`zerotax loop`",
+        ("how many context switches", "`zerotax run --loop`", switches),
+        ("how much memory that nobody wrote to is paged in", "`zerotax run --loop`",
          f"{count_text(round(zeroing['faults']))} page faults"),
         ("a report to the allocator's project", "`zerotax report --allocator NAME`",
-         f"[{folders} folders of reports](../results/reference/reports)"),
+         f"[{folders} folders of reports](reports)"),
     ])
 
 
@@ -273,14 +274,14 @@ def casper_block() -> str:
         ("a program that inserts records at entry and exit of functions", "`zerotax trace run --functions`, `trace functions`",
          f"{bench_median('zerotax', 'call')} a call"),
         ("the time between any two events", "`zerotax trace summary --begin A --end B --key FIELD`",
-         "also across threads and processes, with variance and a histogram ([trace.md](trace.md))"),
+         "also across threads and processes, with variance and a histogram ([trace.md](../../docs/trace.md))"),
         ("routines that read records back", "`zerotax/trace_reader.h` for C and C++, `zerotax_trace` for Python",
          "`zerotax trace print`, `--json`, `--perfetto`, and any reader of CTF, too"),
         ("start and stop from outside, governed by the permissions of a file",
-         "`zerotax trace start`, `stop`, `status` `--pid P`", "[trace.md](trace.md)"),
-        ("filters, and a buffer that keeps what preceded an event", "`--event`, `--until`", "[trace.md](trace.md)"),
+         "`zerotax trace start`, `stop`, `status` `--pid P`", "[trace.md](../../docs/trace.md)"),
+        ("filters, and a buffer that keeps what preceded an event", "`--event`, `--until`", "[trace.md](../../docs/trace.md)"),
         ("who calls whom, with total and self time and their variance", "`zerotax trace functions --tree`, `--diff`",
-         "[trace.md](trace.md)"),
+         "[trace.md](../../docs/trace.md)"),
         ("events of the kernel", "`zerotax trace run --kernel=EVENT,...`", "any tracepoint (`zerotax trace events`)"),
         ("traces of page faults", "`zerotax cow --faults FILE`, `zerotax trace run --kernel`", "every fault, with its class"),
         ("profiles by sampling, and what they cannot see", "`zerotax profile -- COMMAND`",
@@ -290,11 +291,11 @@ def casper_block() -> str:
          ", ".join(f"{time_text(p['samples'][0]['mean_ns'])} ({p['name']})" for p in (small, large))),
         ("Table I: variance", "`zerotax fork`",
          "a 95 % interval for each section; mean and variance of each phase, by the kernel's own events"),
-        ("Table II, and each proposal", "[fork.md](fork.md), the paper's proposals",
+        ("Table II, and each proposal", "[fork.md](../../docs/fork.md), the paper's proposals",
          "each beside what Linux does today, with the reason"),
         ("the time grows with the process", "`zerotax fork`", fork["sentence"].replace("|", "/")),
         ("calls of the page-table allocator in a fork: six", "`zerotax fork`",
-         f"{number_text(pages['pages'])} pages, {number_text(pages['zeroed_pages'])} of them cleared"),
+         f"{number_text(pages['pages'])} pages, {number_text(pages['zeroed_pages'])} of them cleared ({small['name']} process)"),
         ("60 % of its time is clearing", "`zerotax fork`", f"{clearing['text']}, {percent_text(clearing['share'])} of the fork"),
         ("contiguous allocations: two of thousands over a page", "`zerotax fork`",
          f"{number_text(pages['contiguous'])} in a fork"),

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from reference_text import machine, of_allocators, or_na, reference, table
-from zerotax_units import given_size_text, number_text
+from zerotax_plots.units import given_size_text, number_text
 
 PAGE = "docs/receiving.md"
-SIZES = [16 << 10, 1 << 20, 100_000_000, 128 << 20, 1000 << 20]
+SIZES = [16 << 10, 100_000_000, 128 << 20, 1000 << 20]
+LARGE = SIZES[1]
 
 
 def rate(figure: float | dict) -> str:
@@ -18,29 +19,25 @@ def case_block() -> str:
     run = reference("recv_buffer.json")
     transfer = {(p["allocator"], p["size_bytes"]): p["transfer"] for p in run["points"] if p["case"] == "recv_buffer"}
     rows = [[name, *(rate(transfer[name, size]["mb_per_s"]) for size in SIZES),
-             rate(transfer[name, SIZES[2]]["cpu_s_per_gb"]), rate(transfer[name, SIZES[2]]["zeroed_per_received_byte"])]
+             rate(transfer[name, LARGE]["cpu_s_per_gb"]), rate(transfer[name, LARGE]["zeroed_per_received_byte"])]
             for name in of_allocators(run["points"])]
     head = ["MB/s received by TLS", *map(given_size_text, SIZES), "CPU s/GB", "zeroed"]
-    return f"{table(head, rows)}\n\n(CPU s/GB, zeroed: for 100 MB; zeroed: bytes for each byte received)\n\n{machine(run, '../')}"
+    return (f"{table(head, rows)}\n\n(CPU s/GB and zeroed are for 100 MB; zeroed is in bytes for each byte received)\n\n"
+            f"{machine(run, '../')}")
 
 
 def clients_block() -> str:
-    """MB/s of the clients beside that of the case."""
+    """MB/s of the clients at 100 MB."""
     run = reference("clients.json")
     names = [client["name"] for client in run["clients"]]
-    parts = []
-    for size in sorted({point["size_bytes"] for point in run["points"]}):
-        found = {(r["allocator"], r["client"]): r["mb_per_s"] for r in run["results"] if r["size_bytes"] == size}
-        case = {p["allocator"]: p["transfer"]["mb_per_s"] for p in run["points"] if p["size_bytes"] == size}
-        rows = [[name, rate(case[name]), *(rate(found[name, client]) for client in names)]
-                for name in of_allocators(run["points"])]
-        parts.append(table([f"MB/s, {given_size_text(size)}", "recv_buffer", *names], rows))
+    found = {(r["allocator"], r["client"]): r["mb_per_s"] for r in run["results"] if r["size_bytes"] == LARGE}
+    rows = [[name, *(rate(found[name, client]) for client in names)] for name in of_allocators(run["points"])]
     versions: dict[str, str] = {}
     for result in run["results"]:
         if "na" not in result["versions"]:
             versions.update(result["versions"])
-    told = ", ".join(f"{name} {version}" for name, version in sorted(versions.items(), key=lambda v: v[0].lower()))
-    return "\n\n".join([*parts, f"({told})"])
+    said = ", ".join(f"{name} {version}" for name, version in sorted(versions.items(), key=lambda v: v[0].lower()))
+    return f"{table([f'MB/s, {given_size_text(LARGE)}', *names], rows)}\n\n({said}; the same machine)"
 
 
 def download_block() -> str:
@@ -54,7 +51,7 @@ def download_block() -> str:
             rows.append([given_size_text(size), published[size], f"{number_text(speed)} MB/s",
                          long_time_text(1000 / speed)])
     head = ["requests_2016, glibc", "published in 2016", "measured", "1 GB at this rate"]
-    return f"{table(head, rows)}\n\n{machine(run, '../')}"
+    return f"{table(head, rows)}\n\n(the same machine)"
 
 
 def long_time_text(seconds: float) -> str:

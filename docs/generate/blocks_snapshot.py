@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from reference_text import machine, or_na, reference, table
-from zerotax_units import count_text, number_text, size_text, time_text
+from zerotax_plots.units import count_text, number_text, size_text, time_text
 
 PAGE = "docs/snapshot.md"
 
@@ -15,6 +15,12 @@ def time(ns: float | dict) -> str:
 def number(figure: int | dict) -> str:
     """A count, or n/a."""
     return or_na(figure, count_text)
+
+
+def other_machine(run: dict) -> str:
+    """What was measured and where, if not on the machine of the page's first table."""
+    first, own = (machine(each, "../").split(" on ", 1)[1] for each in (reference("snapshot.json"), run))
+    return "" if own == first else f"\n\n{machine(run, '../')}"
 
 
 def of_faults(faults: dict, kind: str) -> int | dict:
@@ -41,7 +47,7 @@ def snapshot_block() -> str:
     parts = []
     for what, faults, cpu, part in (
             ("until the child's end", "faults", "cpu", "before_end"), ("after it", "faults", "cpu", "after_end"),
-            ("all after it: the writers waited", "faults_held", "cpu_held", "after_end")):
+            ("writers held until then", "faults_held", "cpu_held", "after_end")):
         kernel = fork[cpu].get(part, {}).get("kernel_ns", {})
         copying = {} if isinstance(kernel, dict) else fork[cpu][part]["sections_ns"]["copy"]
         counts = fork[faults].get(part, {})
@@ -49,7 +55,7 @@ def snapshot_block() -> str:
     return (f"{table(head, rows)}\n\n({size_text(given['array_bytes'])}, {given['writers']} writers, {given['checkpointers']} "
             f"thread to copy, batches of {size_text(given['batch_bytes'])}; medians of {given['repeat']} runs)\n\n"
             f"{table(['fork: the parent', 'copied', 'reused', 'in the kernel', 'copying'], parts)}\n\n"
-            f"(faults, and the kernel's time and how much of it is copying, are of two runs)\n\n{machine(run, '../')}")
+            f"(faults come from one run, times from another)\n\n{machine(run, '../')}")
 
 
 def remedies_block() -> str:
@@ -65,10 +71,9 @@ def remedies_block() -> str:
         saved = "" if not known else ("-" if remedy["saved_ns"] < 0 else "") + time_text(abs(remedy["saved_ns"]))
         rows.append([result["alternative"], remedy["of"] if known else "", number(reuses), time(after["writers_system_ns"]),
                      time_text(remedy["helper_cpu_ns"]) if known else "", saved, remedy["effect"] if known else ""])
-    head = ["alternative", "remedy of", "the writers' reuse faults", "their time in the kernel", "CPU time of the helper",
-            "saved in all", "effect"]
+    head = ["alternative", "remedy of", "reuse faults", "kernel time", "helper's CPU time", "saved", "effect"]
     size = size_text(run["parameters"]["array_bytes"])
-    return f"{table(head, rows)}\n\n({size}; all writes come after the child's end)\n\n{machine(run, '../')}"
+    return f"{table(head, rows)}\n\n({size}; all writes come after the child's end){other_machine(run)}"
 
 
 def published_block() -> str:
@@ -87,37 +92,16 @@ def published_block() -> str:
         rows.append([result["alternative"], time(result["writers_wall_ns"]),
                      "n/a" if isinstance(result["slowdown"], dict) else number_text(result["slowdown"]),
                      "" if "na" in result["snapshot_ns"] else time(result["snapshot_ns"]), *of_array, *paid])
-    head = ["alternative", "writers need", "times", "complete after", "copied until the child's end", "after it",
-            "destination: filled by the parent", "copied, filled by the child"]
+    head = ["alternative", "writers need", "times", "complete after", "copied", "after the end",
+            "destination: parent's zero-fills", "child's copies, zero-fills"]
     given = next(r["parameters"] for r in run["results"] if "parameters" in r)
     return (f"{table(head, rows)}\n\n({size_text(run['parameters']['array_bytes'])}, {given['writers']} writers, "
             f"{given['checkpointers']} threads to copy, on {run['environment']['cpus']} CPUs; medians of "
-            f"{run['parameters']['repeat']} runs; pages of 4 KiB)\n\n{machine(run, '../')}")
-
-
-COPYING = {"no": "no", "until_end": "till end", "after_end": "after it"}
-
-
-def sweep_block() -> str:
-    """Is it copying, and is the copy done before the writers are: for each combination of the usual values."""
-    run = reference("snapshot_sweep.json")
-    rows = []
-    for row in run["rows"]:
-        verdict = row["verdict"]
-        copying = verdict["is_it_copying"] if "na" not in verdict else {}
-        first = row["copy_done_first_runs"]
-        rows.append([row["alternative"], size_text(row["array_bytes"]), size_text(row["batch_bytes"]), str(row["writers"]),
-                     str(row["checkpointers"]), time(row["writers_wall_ns"]), time(row["copy_ns"]),
-                     "n/a" if isinstance(first, dict) else f"{first}/{row['runs']}",
-                     COPYING[copying] if isinstance(copying, str) else "n/a"])
-    head = ["alternative", "array", "batch", "writers", "copy", "writers need", "copied after", "copied first",
-            "is it copying?"]
-    return f"{table(head, rows)}\n\n{machine(run, '../')}"
+            f"{run['parameters']['repeat']} runs; pages of 4 KiB){other_machine(run)}")
 
 
 BLOCKS = {
     "results/reference/snapshot.json": snapshot_block,
     "results/reference/snapshot_remedies.json": remedies_block,
     "results/reference/snapshot_published.json": published_block,
-    "results/reference/snapshot_sweep.json": sweep_block,
 }

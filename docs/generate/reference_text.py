@@ -1,6 +1,7 @@
 """What the blocks of all pages share: the reference run, its words and tables."""
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
 import sys
@@ -11,11 +12,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
 sys.path.insert(0, str(ROOT / "plots"))
 
-from zerotax_units import size_text, time_text  # noqa: E402
+from zerotax_plots.units import size_text, time_text  # noqa: E402
 
 
+@functools.cache
 def reference(name: str) -> dict:
-    """A JSON file of the reference run."""
+    """A JSON file of the reference run, read once for all pages."""
     return json.loads((REFERENCE / name).read_text(encoding="utf-8"))
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Puts the numbers of results/reference into README.md and the pages of docs, between their markers: each
-docs/generate/blocks_*.py names its PAGE and the BLOCKS of it, by marker.
+docs/generate/blocks_*.py names its PAGE and the BLOCKS of it, by marker; inline_numbers.py has those within sentences.
 
 usage: docs/generate/update_pages.py [--check]     --check changes nothing; exit status 1 if a page is out of date
 """
@@ -11,6 +11,7 @@ import pathlib
 import re
 import sys
 
+from inline_numbers import with_numbers
 from reference_text import ROOT
 
 
@@ -22,19 +23,28 @@ def with_block(page: str, marker: str, block: str) -> str:
     return pattern.sub(lambda found: f"{found.group(1)}{block}\n<!-- end -->", page)
 
 
+def pages() -> list[pathlib.Path]:
+    """README.md, and those of docs."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
 def main() -> int:
     """Writes or checks every page; returns the exit status."""
-    status = 0
+    blocks_of: dict[pathlib.Path, dict] = {}
     for script in sorted(pathlib.Path(__file__).parent.glob("blocks_*.py")):
         blocks = importlib.import_module(script.stem)
-        path = ROOT / blocks.PAGE
+        blocks_of.setdefault(ROOT / blocks.PAGE, {}).update(blocks.BLOCKS)
+    status = 0
+    for path in sorted({*pages(), *blocks_of}):
         page = updated = path.read_text(encoding="utf-8")
-        for marker, block in blocks.BLOCKS.items():
+        for marker, block in blocks_of.get(path, {}).items():
             updated = with_block(updated, marker, block())
+        updated = with_numbers(updated, path.name)
         if "--check" not in sys.argv[1:]:
             path.write_text(updated, encoding="utf-8")
         elif updated != page:
-            print(f"{blocks.PAGE} is not what results/reference says: run docs/generate/update_pages.py", file=sys.stderr)
+            print(f"{path.relative_to(ROOT)} is not what results/reference says: run docs/generate/update_pages.py",
+                  file=sys.stderr)
             status = 1
     return status
 

@@ -6,59 +6,63 @@
 #include <algorithm>
 #include <memory>
 
+#include "advise/document.h"
 #include "advise/startup.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "core/progress.h"
-#include "core/results.h"
+#include "cli/subcommand.h"
 #include "os/environment.h"
+#include "os/utc.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
 
 namespace zerotax::advise {
 namespace {
 
-/// Shows what the search does.
-class Shown {
+/// The runs of a search: each of its parts is an experiment.
+class SearchRuns {
  public:
-  explicit Shown(std::function<std::string(std::size_t)> name) : name_(std::move(name)) {}
+  using Name = std::function<std::string(std::size_t candidate)>;
+  SearchRuns(RunOnce run, Name name) : run_(std::move(run)), name_(std::move(name)) {}
 
-  SearchWatch watch() {
-    return {[this](const std::string& what, std::size_t runs) { begin(what, runs); },
-            [this](std::size_t candidate) { next(candidate); }};
+  SearchResult search(const std::vector<Candidate>& candidates, const SearchMethod& method) {
+    return search_remedies(
+        candidates, method, [this](std::size_t candidate) { return once(candidate); },
+        [this](const std::string& what, std::size_t runs) {
+          part_ = std::make_unique<Experiment>(what);
+          part_->expect(runs, static_cast<double>(runs));
+        });
   }
 
  private:
-  void begin(const std::string& what, std::size_t runs) {
-    progress_ = std::make_unique<Progress>(what, runs, static_cast<double>(runs));
-    fresh_ = true;
-  }
-  void next(std::size_t candidate) {
-    if (!progress_) return;
-    if (!fresh_) progress_->advance(1);
-    fresh_ = false;
-    progress_->show(candidate == kPresent ? "the program as it is" : name_(candidate));
+  Trial once(std::size_t candidate) {
+    Trial trial;
+    Item item;
+    item.label = candidate == kPresent ? "the program as it is" : name_(candidate);
+    item.measure = [&](const Say&) { trial = run_(candidate); };
+    if (!part_->run({item})) trial.end = Trial::End::kStopped;
+    return trial;
   }
 
-  std::function<std::string(std::size_t)> name_;
-  std::unique_ptr<Progress> progress_;
-  bool fresh_ = false;
+  RunOnce run_;
+  Name name_;
+  std::unique_ptr<Experiment> part_;
 };
 
-bool by_hand_dominates(const Recording& recording) {
-  const double by_hand = recording.share("by_hand").value_or(0);
+bool by_hand_dominates(const Recorded& recorded) {
+  const double by_hand = recorded.share(Cause::kByHand).value_or(0);
   if (by_hand < kNoticed) return false;
-  for (const char* cause : {"fresh", "refilled", "returning", "redundant", "needed", "in_free"}) {
-    if (recording.share(cause).value_or(0) >= by_hand) return false;
-  }
-  return true;
+  constexpr Cause kOthers[] = {Cause::kFresh,     Cause::kRefilled, Cause::kReturning,
+                               Cause::kRedundant, Cause::kNeeded,   Cause::kInFree};
+  return std::none_of(std::begin(kOthers), std::end(kOthers),
+                      [&](Cause cause) { return recorded.share(cause).value_or(0) >= by_hand; });
 }
 
 /// No cause of zeroing takes enough time. False where that is not known.
-bool nothing_to_gain(const Recording& recording) {
-  if (!recording.why_not.empty() || !recording.zeroing()) return false;
-  const Json& rows = recording.tax.at("rows");
-  return std::all_of(rows.begin(), rows.end(), [&](const Json& row) {
-    return recording.share(row.at("cause").get<std::string>()).value_or(0) < kNoticed;
-  });
+bool nothing_to_gain(const Recorded& recorded) {
+  if (!recorded.zeroing() || recorded.tax.not_recorded.noticed || recorded.tax.other_faults.noticed) return false;
+  return std::all_of(recorded.causes.begin(), recorded.causes.end(),
+                     [&](const RecordedCause& each) { return recorded.share(each.cause).value_or(0) < kNoticed; });
 }
 
 /// Whether it is about time, so that the shares of CPU time say what could matter.
@@ -79,9 +83,8 @@ void choose(Advice& advice, const Others& others) {
     settings.push_back(setting_of(word, others.allocators, advice.allocator));
   }
   const bool all = request.all || !is_about_time(request.method.goal);
-  const Json& thp = advice.environment.at("thp");
-  const bool huge_pages = thp.is_string() && thp != "never";
-  const Situation situation{advice.allocator, advice.allocator_version, &advice.recording, all, huge_pages};
+  const Situation situation{advice.allocator, advice.allocator_version, &advice.recording, all,
+                            has_huge_pages(advice.environment)};
   advice.catalogue = make_catalogue(situation, others.allocators, settings);
   advice.catalogue.not_tried.insert(advice.catalogue.not_tried.end(), others.missing.begin(), others.missing.end());
 }
@@ -99,13 +102,10 @@ Recording record_or_not(TargetRunner& runner, const TargetRunner::Variables& var
   try {
     auto recording = record_target(runner, variables);
     stopped = !recording;
-    if (recording) return *recording;
+    return recording.value_or(NotAvailable{"it was interrupted"});
   } catch (const MachineError& error) {
-    Recording none;
-    none.why_not = error.what();
-    return none;
+    return NotAvailable{error.what()};
   }
-  return {"it was interrupted", "", false, {}, {}, ""};
 }
 
 }  // namespace
@@ -114,12 +114,12 @@ std::vector<Candidate> candidates_of(const std::vector<Remedy>& remedies) {
   std::vector<Candidate> candidates;
   candidates.reserve(remedies.size());
   for (const Remedy& remedy : remedies) {
-    candidates.push_back({settings(remedy), !remedy.preload.empty(), remedy.parts, remedy.parts_must_gain});
+    candidates.push_back({settings(remedy), remedy.preload.has_value(), remedy.parts, remedy.parts_must_gain});
   }
   return candidates;
 }
 
-Advice advise(const Request& request, const std::function<bool()>& stop) {
+Advice advise(const Request& request) {
   Advice advice;
   advice.request = request;
   advice.started = utc_now();
@@ -127,22 +127,22 @@ Advice advise(const Request& request, const std::function<bool()>& stop) {
   // Names and files of the command line are checked before anything is run.
   Others others = others_of(request);
   choose(advice, others);
-  TargetRunner runner(request.target, stop);
+  TargetRunner runner(request.target);
   if (runner.run_present().end == Trial::End::kStopped) return advice;
   bool stopped = false;
   advice.recording = record_or_not(runner, {}, stopped);
   if (stopped) return advice;
   const Recording& recording = advice.recording;
-  advice.allocator = recording.why_not.empty() ? allocator_name(recording.allocator) : "glibc";
+  advice.allocator = recording ? allocator_name(recording->allocator_file) : "glibc";
   if (advice.allocator == "glibc") advice.allocator_version = ::gnu_get_libc_version();
-  if (!request.all && is_about_time(request.method.goal) && nothing_to_gain(recording)) {
+  if (!request.all && is_about_time(request.method.goal) && recording && nothing_to_gain(*recording)) {
     advice.nothing_to_gain = advice.complete = true;
     advice.catalogue = {};
     return advice;
   }
   if (request.allocators.empty()) leave_out(others, advice.allocator);
   choose(advice, others);
-  advice.request.method.brief = !request.all && recording.why_not.empty() && by_hand_dominates(recording);
+  advice.request.method.brief = !request.all && recording && by_hand_dominates(*recording);
   const std::vector<Remedy>& remedies = advice.catalogue.remedies;
   std::vector<TargetRunner::Variables> variables;
   variables.reserve(remedies.size());
@@ -151,23 +151,26 @@ Advice advise(const Request& request, const std::function<bool()>& stop) {
     return candidate == kPresent ? runner.run_present() : runner.run(variables[candidate]);
   };
   announce(candidates_of(remedies), advice.request.method, runner.wall_s());
-  {
-    Shown shown([&](std::size_t candidate) { return remedies[candidate].name; });
-    advice.result = search_remedies(candidates_of(remedies), advice.request.method, run, shown.watch());
-  }
+  advice.result = SearchRuns(run, [&](std::size_t candidate) {
+                    return remedies[candidate].name;
+                  }).search(candidates_of(remedies), advice.request.method);
   advice.complete = advice.result.complete;
   if (!advice.complete || !advice.result.winner) return advice;
   const std::size_t winner = *advice.result.winner;
   advice.after = record_or_not(runner, variables[winner], stopped);
-  if (!stopped && !remedies[winner].preload.empty()) advice.startup_ms = startup_cost_ms(variables[winner], stop);
+  if (!stopped && remedies[winner].preload) advice.startup_ms = startup_cost_ms(variables[winner]);
   return advice;
 }
 
-SelfTest self_test(const Request& request, std::size_t advices, const std::function<bool()>& stop) {
+SelfTest self_test(const Request& request, std::size_t advices) {
   SelfTest test;
+  test.schema = "zerotax.advise_self_test/1";
+  test.zerotax_version = ZEROTAX_VERSION;
+  test.command = Subcommand::command_line;
+  test.goal = request.method.goal;
   test.started = utc_now();
   test.environment = describe_environment();
-  TargetRunner runner(request.target, stop);
+  TargetRunner runner(request.target);
   const auto run = [&](std::size_t) { return runner.run_present(); };
   // As many as an advice under glibc has.
   Advice usual;
@@ -178,14 +181,14 @@ SelfTest self_test(const Request& request, std::size_t advices, const std::funct
   choose(usual, others_of(usual.request));
   const std::vector<Candidate> candidates = candidates_of(usual.catalogue.remedies);
   SearchMethod method = request.method;
-  while (test.advices < advices && !stop()) {
-    Shown shown([](std::size_t) { return std::string("the program as it is"); });
-    const SearchResult result = search_remedies(candidates, method, run, shown.watch());
+  while (test.advices < advices && !stop_requested()) {
+    const SearchResult result =
+        SearchRuns(run, [](std::size_t) { return std::string("the program as it is"); }).search(candidates, method);
     for (const SearchRun& each : result.runs) test.runs.push_back(each.trial.figures);
     if (!result.complete) break;
     ++test.advices;
     ++method.seed;
-    if (result.winner) ++test.alarms;
+    if (result.winner) ++test.recommended;
   }
   return test;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +28,7 @@ struct Advice {
   Json environment;
   std::string allocator;          ///< the program's own, by name; empty: none that we know
   std::string allocator_version;  ///< empty: unknown
-  Recording recording;
+  Recording recording{NotAvailable{"it was not recorded"}};
   bool nothing_to_gain = false;  ///< so that nothing was tried
   Catalogue catalogue;
   SearchResult result;
@@ -39,17 +38,9 @@ struct Advice {
 };
 
 /// Runs the program as often as it takes. Throws UsageError if it cannot be compared with itself.
-Advice advise(const Request& request, const std::function<bool()>& stop);
+Advice advise(const Request& request);
 
-/// Of so many advices in which every remedy is the present state, how many recommend one.
-struct SelfTest {
-  std::size_t advices = 0;
-  std::size_t alarms = 0;
-  std::vector<Figures> runs;  ///< of all of them, in their order
-  std::string started;
-  Json environment;
-};
-SelfTest self_test(const Request& request, std::size_t advices, const std::function<bool()>& stop);
+SelfTest self_test(const Request& request, std::size_t advices);
 
 /// What the search has to know of the remedies, in their order.
 std::vector<Candidate> candidates_of(const std::vector<Remedy>& remedies);

@@ -8,29 +8,24 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "core/program_launch.h"
-#include "findings/projects.h"
+#include "judge/projects.h"
+#include "run/allocators.h"
+#include "run/program_launch.h"
 
 namespace zerotax::advise {
 namespace {
 
-/// As allocators/<name>/upstream.json has them.
-const Json& known_remedies(const std::string& allocator) {
-  static const Json none = Json::array();
-  const Json* upstream = findings::upstream_of(allocator);
-  return upstream == nullptr || !upstream->contains("remedies") ? none : upstream->at("remedies");
-}
+using record::known_remedies;
+using record::KnownRemedy;
 
-bool is_base(const Json& entry) { return entry.value("always", false); }
-
-Remedy remedy_of(const std::string& allocator, const Json& entry) {
+Remedy remedy_of(const std::string& allocator, const KnownRemedy& known) {
   Remedy remedy;
-  remedy.name = allocator + ": " + entry.at("name").get<std::string>();
+  remedy.name = allocator + ": " + known.name;
   remedy.allocator = allocator;
-  for (const auto& [key, value] : entry.at("env").items()) remedy.env[key] = value.get<std::string>();
-  for (const Json& cause : entry.at("causes")) remedy.causes.push_back(cause.get<std::string>());
-  remedy.words = entry.at("words").get<std::string>();
-  remedy.costs = entry.at("costs").get<std::string>();
+  remedy.env = known.env;
+  remedy.causes = known.causes;
+  remedy.words = known.words;
+  remedy.costs = known.costs;
   return remedy;
 }
 
@@ -39,15 +34,15 @@ Remedy preloaded(const Allocator& allocator) {
   Remedy remedy;
   remedy.name = allocator.name;
   remedy.allocator = allocator.name;
-  remedy.version = allocator.version;
-  remedy.preload = allocator.preload.value_or("");
+  if (!allocator.version.empty()) remedy.version = allocator.version;
+  if (allocator.preload) remedy.preload = *allocator.preload;
   // largecache's version names its default policy, too, which a remedy may change.
   const std::string version = allocator.version.substr(0, allocator.version.find(" ("));
   remedy.words = fmt::format("{} in place of the program's own allocator",
                              version.empty() ? allocator.name : allocator.name + " " + version);
   remedy.costs = "another allocator serves every allocation";
-  for (const Json& entry : known_remedies(allocator.name)) {
-    if (!is_base(entry)) continue;
+  for (const KnownRemedy& entry : known_remedies(allocator.name)) {
+    if (!entry.always) continue;
     const Remedy base = remedy_of(allocator.name, entry);
     remedy.name = base.name;
     remedy.env = base.env;
@@ -63,13 +58,12 @@ class Maker {
 
   /// Settings of the program's own allocator, and those that were given for it.
   void add_own(const std::vector<Remedy>& settings) {
-    for (const Json& entry : known_remedies(situation_.allocator)) {
-      const Remedy remedy = remedy_of(situation_.allocator, entry);
-      if (!is_base(entry)) consider(remedy, entry, situation_.version);
+    for (const KnownRemedy& entry : known_remedies(situation_.allocator)) {
+      if (!entry.always) consider(remedy_of(situation_.allocator, entry), entry, situation_.version);
     }
     add_without_preload();
     for (const Remedy& setting : settings) {
-      if (setting.preload.empty()) made_.remedies.push_back(setting);
+      if (!setting.preload) made_.remedies.push_back(setting);
     }
   }
 
@@ -78,10 +72,10 @@ class Maker {
     made_.remedies.push_back(preloaded(allocator));
     const Remedy base = made_.remedies[plain];
     for (const Remedy& setting : settings) {
-      if (!setting.preload.empty() && setting.allocator == allocator.name) made_.remedies.push_back(setting);
+      if (setting.preload && setting.allocator == allocator.name) made_.remedies.push_back(setting);
     }
-    for (const Json& entry : known_remedies(allocator.name)) {
-      if (is_base(entry)) continue;
+    for (const KnownRemedy& entry : known_remedies(allocator.name)) {
+      if (entry.always) continue;
       const Remedy setting = remedy_of(allocator.name, entry);
       Remedy both = combined(base, setting);
       both.causes = setting.causes;
@@ -97,7 +91,7 @@ class Maker {
       for (std::size_t k = i + 1; k < single; ++k) {
         const Remedy& one = made_.remedies[i];
         const Remedy& other = made_.remedies[k];
-        if (!one.preload.empty() || !other.preload.empty() || one.allocator != other.allocator) continue;
+        if (one.preload || other.preload || one.allocator != other.allocator) continue;
         if (!can_combine(one, other)) continue;
         Remedy both = combined(one, other);
         both.parts = {i, k};
@@ -123,7 +117,7 @@ class Maker {
     made_.remedies.push_back(remedy);
   }
 
-  void consider(const Remedy& remedy, const Json& entry, const std::string& version) {
+  void consider(const Remedy& remedy, const KnownRemedy& entry, const std::string& version) {
     std::string why = why_not(remedy, entry, version);
     if (why.empty()) {
       made_.remedies.push_back(remedy);
@@ -133,28 +127,26 @@ class Maker {
   }
 
   /// Why a remedy cannot help; empty if it might.
-  [[nodiscard]] std::string why_not(const Remedy& remedy, const Json& entry, const std::string& version) const {
-    const auto since = entry.find("since");
-    if (since != entry.end() && !version.empty() && findings::is_older(version, since->get<std::string>())) {
-      return fmt::format("available from {} on; this is {}", since->get<std::string>(), version);
+  [[nodiscard]] std::string why_not(const Remedy& remedy, const KnownRemedy& entry, const std::string& version) const {
+    if (entry.since && !version.empty() && is_older(version, *entry.since)) {
+      return fmt::format("available from {} on; this is {}", *entry.since, version);
     }
-    if (entry.value("huge_pages", false) && !situation_.huge_pages) return "huge pages are off on this machine";
+    if (entry.huge_pages && !situation_.huge_pages) return "huge pages are off on this machine";
     const auto is_set = [](const auto& variable) {
       const char* now = std::getenv(variable.first.c_str());
       return now != nullptr && variable.second == now;
     };
-    if (remedy.preload.empty() && std::all_of(remedy.env.begin(), remedy.env.end(), is_set)) return "already set";
-    const Recording* recording = situation_.recording;
-    if (situation_.all || recording == nullptr || !recording->why_not.empty()) return "";
-    if (entry.value("threads", false) && !recording->threads) return "the program has one thread";
-    double sum = 0;
-    for (const std::string& cause : remedy.causes) {
-      const auto share = recording->share(cause);
-      if (!share) return "";
-      sum = std::max(sum, *share);
+    if (!remedy.preload && std::all_of(remedy.env.begin(), remedy.env.end(), is_set)) return "already set";
+    if (situation_.all || situation_.recording == nullptr || !*situation_.recording) return "";
+    const Recorded& recorded = **situation_.recording;
+    if (entry.threads && !recorded.threads) return "the program has one thread";
+    std::vector<std::string> causes;
+    for (const record::Cause cause : remedy.causes) {
+      const auto share = recorded.share(cause);
+      if (!share || *share >= kNoticed) return "";
+      causes.emplace_back(cause_name(cause));
     }
-    if (sum >= kNoticed) return "";
-    return fmt::format("what it is for takes under 1 % of CPU time ({})", fmt::join(remedy.causes, ", "));
+    return fmt::format("what it is for takes under 1 % of CPU time ({})", fmt::join(causes, ", "));
   }
 
   const Situation& situation_;

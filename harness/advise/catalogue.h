@@ -5,15 +5,9 @@
 
 #include "advise/recording.h"
 #include "advise/remedy.h"
-#include "core/allocators.h"
+#include "point/allocator.h"
 
 namespace zerotax::advise {
-
-/// A remedy that is not tried.
-struct NotTried {
-  std::string name;
-  std::string why;
-};
 
 struct Catalogue {
   std::vector<Remedy> remedies;
@@ -24,7 +18,7 @@ struct Catalogue {
 struct Situation {
   std::string allocator;                 ///< name of the program's own, as in allocators/; empty: unknown
   std::string version;                   ///< of it; empty: unknown
-  const Recording* recording = nullptr;  ///< nullptr, or with `why_not`: nothing is known
+  const Recording* recording = nullptr;  ///< nullptr, or n/a: nothing is known
   bool all = false;                      ///< whatever its causes
   bool huge_pages = true;                ///< a program may have them
 };

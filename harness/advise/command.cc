@@ -11,10 +11,10 @@
 #include "cli/common_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/program_launch.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "run/interrupt.h"
+#include "run/program_launch.h"
 
 namespace zerotax::advise {
 namespace {
@@ -115,24 +115,24 @@ Request request_of(const Options& options) {
 
 ExitStatus test(const Request& request, const Options& options) {
   if (!options.markdown.empty()) throw UsageError("--self-test writes no Markdown", "leave out --markdown");
-  const SelfTest test = self_test(request, static_cast<std::size_t>(options.self_test), stop_requested);
-  if (!options.json.empty()) write_file(options.json, json_text(self_test_json(test, request)));
-  if (options.json == "-") return test.alarms == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
-  fmt::print("{} of {} without effect recommended one.\n", test.alarms, format_counted(test.advices, "advice"));
-  if (stop_requested()) fmt::print(stderr, "zerotax: interrupted: of the advices that were finished\n");
-  return test.alarms == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
+  const SelfTest test = self_test(request, static_cast<std::size_t>(options.self_test));
+  if (!options.json.empty()) write_file(options.json, json_text(self_test_json(test)));
+  if (options.json == "-") return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
+  fmt::print("{} of {} without effect recommended one.\n", test.recommended, format_counted(test.advices, "advice"));
+  if (stop_requested()) say_interrupted("of the advices that were finished");
+  return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 ExitStatus run(const Options& options) {
   const Request request = request_of(options);
   if (options.self_test > 0) return test(request, options);
-  const Advice advice = advise(request, stop_requested);
-  const Json document = advise_json(advice);
-  if (!options.json.empty()) write_file(options.json, json_text(document));
-  if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(document));
-  if (options.json != "-" && options.markdown != "-") fmt::print("{}", advise_text(document));
-  say_next(next_step(document));
-  if (!advice.complete) fmt::print(stderr, "zerotax: interrupted: this is what was known\n");
+  const Advice advice = advise(request);
+  const AdviceResult result = advice_result(advice);
+  if (!options.json.empty()) write_file(options.json, json_text(advise_json(result)));
+  if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(result));
+  if (options.json != "-" && options.markdown != "-") fmt::print("{}", advise_text(result));
+  say_next(next_step(result));
+  if (!advice.complete) say_interrupted("this is what was known");
   return ExitStatus::kDone;
 }
 
@@ -145,7 +145,9 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .shown_as("GOAL")
       .completed_by(goal_names)
       .with_default();
-  arguments.option("--memory", options->memory, "most peak memory that a remedy may take, in times the present state's")
+  arguments
+      .option("--memory", options->memory,
+              "most peak memory that a remedy may take, as a ratio to the unchanged program's")
       .shown_as("RATIO")
       .with_default();
   add_rounds(arguments, options->rounds, "at most; pairs, to confirm a remedy").with_default();
@@ -178,8 +180,9 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   };
 }
 
-const Subcommand command("advise", "try what could make a program's zeroing cheaper, and prove which remedy helps",
-                         kExamples, configure);
+const Subcommand command("advise", Question::kProgram,
+                         "try what could make a program's zeroing cheaper, and prove which remedy helps", kExamples,
+                         configure);
 
 }  // namespace
 }  // namespace zerotax::advise

@@ -1,24 +1,14 @@
 #pragma once
 
-#include <string>
-
-#include "advise/advice.h"
-#include "base/json.h"
+#include "advise/result.h"
 
 namespace zerotax::advise {
 
-/// The object "zerotax.advise/1" (results/schema/advise.schema.json).
-Json advise_json(const Advice& advice);
+Json advise_json(const AdviceResult& advice);
+AdviceResult read_advise(const Json& json);
+Json self_test_json(const SelfTest& test);
 
-/// The object "zerotax.advise_self_test/1" (results/schema/advise_self_test.schema.json).
-Json self_test_json(const SelfTest& test, const Request& request);
-
-/// From that of an advice. At most 80 columns, but for the line to paste.
-std::string advise_text(const Json& document);
-/// Headings, paragraphs and a table that GitHub shows.
-std::string advise_markdown(const Json& document);
-
-/// What to do next: the line to paste that runs the program with the remedy. Empty if nothing helps.
-std::string next_step(const Json& document);
+/// Whether programs may have transparent huge pages, by what describe_environment says.
+bool has_huge_pages(const Json& environment);
 
 }  // namespace zerotax::advise

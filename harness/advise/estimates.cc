@@ -32,6 +32,7 @@ std::vector<std::vector<double>> ratios_to_neighbours(const std::vector<SearchRu
   std::vector<std::vector<double>> ratios(candidates);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].candidate == kPresent || runs[i].trial.end != Trial::End::kOk) continue;
+    if (runs[i].phase == Phase::kWarmUp) continue;
     std::vector<double> around;
     for (std::size_t before = i; before-- > 0;) {
       if (!is_reference(runs[before])) continue;

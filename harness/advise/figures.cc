@@ -27,18 +27,9 @@ Goal parse_goal(const std::string& word) {
 }
 
 double figure_of(const Figures& figures, Goal goal) {
-  constexpr double kMicrosecond = 1e-6;
-  switch (goal) {
-    case Goal::kCpu:
-      return std::max(figures.cpu_s, kMicrosecond);
-    case Goal::kWall:
-      return std::max(figures.wall_s, kMicrosecond);
-    case Goal::kFaults:
-      return std::max(figures.faults, 1.0);
-    case Goal::kMemory:
-      break;
-  }
-  return std::max(figures.peak_bytes, 1.0);
+  constexpr double Figures::*kFields[] = {&Figures::cpu_s, &Figures::wall_s, &Figures::faults, &Figures::peak_bytes};
+  const bool time = goal == Goal::kCpu || goal == Goal::kWall;
+  return std::max(figures.*kFields[static_cast<std::size_t>(goal)], time ? 1e-6 : 1.0);
 }
 
 }  // namespace zerotax::advise

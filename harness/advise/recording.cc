@@ -5,111 +5,92 @@
 #include <algorithm>
 
 #include "base/names.h"
-#include "core/results.h"
+#include "os/utc.h"
 #include "record/arena.h"
-#include "record/document.h"
-#include "record/launch.h"
+#include "record/run.h"
 
 namespace zerotax::advise {
 namespace {
 
-ForegroundResult foreground_result(const MeteredRun& run) {
-  ForegroundResult result;
-  result.exit_status = run.exited ? run.code : 128 + run.code;
-  result.signal = run.exited ? 0 : run.code;
-  result.pid = run.pid;
-  result.started_ns = run.started_ns;
-  result.wall_ns = run.wall_ns;
-  result.user_ns = run.user_ns;
-  result.system_ns = run.system_ns;
-  return result;
-}
-
-/// The process that called its allocator most: what it runs under is what the program runs under.
-const Json* main_process(const Json& processes) {
-  const Json* found = nullptr;
-  double most = -1;
-  for (const Json& process : processes) {
-    double calls = 0;
-    for (const char* key : {"malloc_calls", "calloc_calls", "realloc_calls"}) {
-      const Json& figure = process.at("figures").at(key);
-      if (figure.is_number()) calls += figure.get<double>();
-    }
-    if (calls > most) found = &process;
-    most = std::max(most, calls);
+double calls_of(const record::RecordedProcess& process) {
+  const record::Metrics& figures = process.figures;
+  double calls = 0;
+  for (const record::Count& count : {figures.malloc_calls, figures.calloc_calls, figures.realloc_calls}) {
+    calls += static_cast<double>(count.value_or(0));
   }
-  return found;
+  return calls;
 }
 
 /// Where the program itself writes most zeros: the first frame that has a line, of the site with most.
-std::string worst_by_hand(const Json& sites) {
-  const Json* worst = nullptr;
-  std::uint64_t most = 0;
-  for (const Json& site : sites) {
-    const auto bytes = site.at("zeroed_bytes").get<std::uint64_t>();
-    if (site.at("kind") != "by_hand" || bytes <= most) continue;
-    most = bytes;
-    worst = &site;
+std::string worst_by_hand(const std::vector<record::RecordedSite>& sites) {
+  const record::RecordedSite* worst = nullptr;
+  for (const record::RecordedSite& site : sites) {
+    const std::uint64_t most = worst == nullptr ? 0 : worst->zeroed_bytes;
+    if (site.kind == record::SiteKind::kByHand && site.zeroed_bytes > most) worst = &site;
   }
   if (worst == nullptr) return "";
   std::string first;
-  for (const Json& frame : worst->at("frames")) {
-    const bool named = frame.at("function").is_string();
-    const std::string function = named ? frame.at("function").get<std::string>() : "";
-    if (frame.at("file").is_string() && frame.at("line").is_number()) {
-      return fmt::format("{}:{} ({})", frame.at("file").get<std::string>(), frame.at("line").get<int>(), function);
-    }
-    if (first.empty() && named && function != "memset" && frame.at("module").is_string()) {
-      first = fmt::format("{} in {}", function, file_name(frame.at("module").get<std::string>()));
+  for (const record::RecordedFrame& frame : worst->frames) {
+    const std::string function = frame.function.value_or("");
+    if (frame.file && frame.line) return fmt::format("{}:{} ({})", *frame.file, *frame.line, function);
+    if (first.empty() && !function.empty() && function != "memset" && frame.module) {
+      first = fmt::format("{} in {}", function, file_name(*frame.module));
     }
   }
   return first;
 }
 
-Json totals_of(const Json& totals) {
-  const Json& kernel = totals.at("kernel");
-  return {{"kernel_zeroed_bytes", kernel.at("zeroed_bytes")},
-          {"zeroed_bytes", totals.at("zeroed_bytes")},
-          {"by_hand_zeroed_bytes", totals.at("by_hand").at("zeroed_bytes")},
-          {"refilled_bytes", kernel.at("refilled_bytes")}};
+/// Shares of what was recorded say nothing of a program that does its work where the recorder is not.
+bool is_mostly_unrecorded(const record::Tax& tax) {
+  return static_cast<double>(tax.not_recorded.cpu_ns.value_or(0)) > kNoticed * static_cast<double>(tax.cpu_ns);
 }
 
-void read(const Json& record, Recording& recording) {
-  const Json& processes = record.at("processes");
-  const Json* main = main_process(processes);
-  if (main == nullptr) {
-    recording.why_not = "the recorder saw no process of it";
-    return;
-  }
-  recording.allocator = main->at("allocator").get<std::string>();
-  for (const Json& process : processes) {
+Recording read(const record::Record& record) {
+  if (record.processes.empty()) return NotAvailable{"the recorder saw no process of it"};
+  Recorded recorded;
+  double most = -1;
+  for (const record::RecordedProcess& process : record.processes) {
+    const double calls = calls_of(process);
+    // What the process that called its allocator most runs under is what the program runs under.
+    if (calls > most) recorded.allocator_file = process.allocator;
+    most = std::max(most, calls);
+    recorded.calls += calls;
     std::size_t threads = 0;
-    for (const Json& thread : process.at("threads")) threads += thread.at("threads").get<std::size_t>();
-    recording.threads = recording.threads || threads > 1;
+    for (const record::RecordedThread& thread : process.threads) threads += thread.threads;
+    recorded.threads = recorded.threads || threads > 1;
   }
-  recording.tax = record.at("tax");
-  recording.totals = totals_of(record.at("totals"));
-  recording.by_hand = worst_by_hand(record.at("sites"));
+  recorded.tax = record.tax;
+  recorded.share_of_cpu = record.tax.share_of_cpu;
+  for (const record::TaxRow& row : record.tax.rows) {
+    recorded.causes.push_back({row.cause, row.cpu_ns, row.share_of_cpu});
+  }
+  recorded.kernel_zeroed_bytes = record.totals.kernel.zeroed_bytes;
+  recorded.zeroed_bytes = record.totals.zeroed_bytes;
+  recorded.by_hand_zeroed_bytes = record.totals.by_hand.zeroed_bytes;
+  recorded.refilled_bytes = record.totals.kernel.refilled_bytes;
+  recorded.by_hand_at = worst_by_hand(record.sites);
+  return recorded;
 }
 
 }  // namespace
 
-std::optional<double> Recording::share(const std::string& cause) const {
-  if (tax.is_null()) return std::nullopt;
-  for (const Json& row : tax.at("rows")) {
-    if (row.at("cause") != cause) continue;
-    const Json& share = row.at("share_of_cpu");
-    return share.is_number() ? std::optional(share.get<double>()) : std::nullopt;
-  }
-  return 0;
+std::optional<double> Recorded::share(Cause cause) const {
+  if (is_mostly_unrecorded(tax)) return std::nullopt;
+  const auto row =
+      std::find_if(tax.rows.begin(), tax.rows.end(), [&](const record::TaxRow& each) { return each.cause == cause; });
+  if (row == tax.rows.end()) return 0;
+  if (row->share_of_cpu) return *row->share_of_cpu;
+  // Of stores of which the small ones were not timed, the others.
+  if (row->at_least_cpu_ns == 0 || tax.cpu_ns == 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(row->at_least_cpu_ns) / static_cast<double>(tax.cpu_ns));
 }
 
-std::optional<double> Recording::zeroing() const {
-  if (tax.is_null() || !tax.at("share_of_cpu").is_number()) return std::nullopt;
-  for (const char* cause : {"fresh", "refilled", "returning"}) {
+std::optional<double> Recorded::zeroing() const {
+  if (!share_of_cpu) return std::nullopt;
+  for (const Cause cause : {Cause::kFresh, Cause::kRefilled, Cause::kReturning}) {
     if (!share(cause)) return std::nullopt;
   }
-  return tax.at("share_of_cpu").get<double>();
+  return *share_of_cpu;
 }
 
 std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner::Variables& variables) {
@@ -124,19 +105,19 @@ std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner:
   }
   const MeteredRun run = runner.run_once(all);
   if (run.end == MeteredRun::End::kStopped) return std::nullopt;
-  Recording recording;
+  std::string why;
   if (run.end == MeteredRun::End::kTimeout) {
-    recording.why_not = "it did not end in time under the recorder";
+    why = "it did not end in time under the recorder";
   } else if (run.end == MeteredRun::End::kNotStarted) {
-    recording.why_not = "it could not be started under the recorder: " + run.why_not_started;
+    why = "it could not be started under the recorder: " + run.why_not_started;
   } else if (!runner.succeeded(run)) {
-    recording.why_not = "it did not end well under the recorder: " + end_text(run.exited, run.code);
+    why = "it did not end well under the recorder: " + end_text(run.exited, run.code);
   } else if (!runner.same_output()) {
-    recording.why_not = "it printed something else under the recorder";
+    why = "it printed something else under the recorder";
   } else {
-    read(record_json(target, foreground_result(run), arena, started), recording);
+    return read(record_result(target, record::foreground_result(run), arena, started));
   }
-  return recording;
+  return Recording(NotAvailable{why});
 }
 
 }  // namespace zerotax::advise

@@ -5,9 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/names.h"
 #include "base/shell.h"
-#include "core/allocators.h"
 
 namespace zerotax::advise {
 namespace {
@@ -59,15 +57,6 @@ std::string together(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-std::string allocator_name(const std::string& file) {
-  const std::string name = file_name(file);
-  if (name.starts_with("libc.so") || name.starts_with("libc-")) return "glibc";
-  for (const BuiltinAllocator& builtin : builtin_allocators()) {
-    if (name.find(builtin.name) != std::string::npos && name.starts_with("lib")) return builtin.name;
-  }
-  return "";
-}
-
 std::string other_preloads() {
   const char* before = std::getenv("LD_PRELOAD");
   std::string kept;
@@ -83,7 +72,7 @@ std::string other_preloads() {
   return kept;
 }
 
-std::size_t settings(const Remedy& remedy) { return remedy.env.size() + (remedy.preload.empty() ? 0 : 1); }
+std::size_t settings(const Remedy& remedy) { return remedy.env.size() + (remedy.preload ? 1 : 0); }
 
 std::map<std::string, std::string> environment_of(const Remedy& remedy) {
   std::map<std::string, std::string> variables;
@@ -93,9 +82,9 @@ std::map<std::string, std::string> environment_of(const Remedy& remedy) {
     const bool joins = before != nullptr && separator_of(key) != 0 && can_join(key, before, value);
     variables[key] = joins ? joined(key, before, value) : value;
   }
-  if (!remedy.preload.empty()) {
+  if (remedy.preload) {
     const std::string others = other_preloads();
-    variables["LD_PRELOAD"] = remedy.preload + (others.empty() ? "" : ":" + others);
+    variables["LD_PRELOAD"] = *remedy.preload + (others.empty() ? "" : ":" + others);
   }
   return variables;
 }
@@ -106,13 +95,13 @@ std::string paste_text(const Remedy& remedy) {
   const auto add = [&](const std::string& key) {
     text += (text.empty() ? "" : " ") + key + "=" + shell_word(variables.at(key));
   };
-  if (!remedy.preload.empty()) add("LD_PRELOAD");
+  if (remedy.preload) add("LD_PRELOAD");
   for (const auto& [key, value] : remedy.env) add(key);
   return text;
 }
 
 bool can_combine(const Remedy& one, const Remedy& other) {
-  if (!one.preload.empty() && !other.preload.empty()) return false;
+  if (one.preload && other.preload) return false;
   return std::all_of(one.env.begin(), one.env.end(), [&](const auto& entry) {
     const auto found = other.env.find(entry.first);
     return found == other.env.end() ||
@@ -125,7 +114,7 @@ Remedy combined(const Remedy& one, const Remedy& other) {
   const std::string prefix = one.allocator + ": ";
   const bool same = one.allocator == other.allocator && other.name.starts_with(prefix);
   both.name += (one.name == one.allocator ? ": " : ", ") + (same ? other.name.substr(prefix.size()) : other.name);
-  both.preload = one.preload.empty() ? other.preload : one.preload;
+  if (other.preload) both.preload = other.preload;
   for (const auto& [key, value] : other.env) both.env[key] = joined(key, both.env[key], value);
   both.words = together(one.words, other.words);
   both.costs = together(one.costs, other.costs);

@@ -5,25 +5,25 @@
 #include <string>
 #include <vector>
 
+#include "record/remedies.h"
+
 namespace zerotax::advise {
 
 /// Something that a program can be run with: settings in its environment, an allocator that is preloaded, or both.
 struct Remedy {
   std::string name;       ///< short: "glibc: raised thresholds", "jemalloc", "jemalloc: no decay"
   std::string allocator;  ///< whose settings they are, or which is preloaded
-  std::string version;    ///< of the allocator that is preloaded
-  std::string preload;    ///< path of its library; empty: the program keeps its own
+  Measured<std::string> version{NotAvailable{"its library was not asked"}};  ///< of the allocator that is preloaded
+  OrNull<std::string> preload;  ///< path of its library; none: the program keeps its own
   std::map<std::string, std::string> env;
-  std::vector<std::string> causes;  ///< of zeroing, that it could matter for; empty: any
-  std::string words;                ///< what it does
-  std::string costs;                ///< what it may cost
-  std::vector<std::size_t> parts;   ///< the remedies that it is made of
-  bool parts_must_gain = false;     ///< it is tried if each of them gained; else if none was worse
+  std::vector<record::Cause> causes;  ///< of zeroing, that it could matter for; empty: any
+  std::string words;                  ///< what it does
+  std::string costs;                  ///< what it may cost
+  std::vector<std::size_t> parts;     ///< the remedies that it is made of
+  bool parts_must_gain = false;       ///< it is tried if each of them gained; else if none was worse
 };
 
-/// The name in allocators/ of the allocator in a library or program: "glibc" of "/lib/x86_64-linux-gnu/libc.so.6".
-/// Empty if it is none of them.
-std::string allocator_name(const std::string& file);
+using record::allocator_name;
 
 /// LD_PRELOAD as the user has it, without the allocators in it.
 std::string other_preloads();

@@ -20,16 +20,24 @@ constexpr std::size_t kFastest = 2;
 /// What is that much slower than the best, and three times the noise, drops out, half or not.
 constexpr double kFarBehind = 0.10;
 
+/// Of two logarithms of figures, each with this noise.
+bool is_clearly_more(double own, double least, double noise) {
+  return own - least > std::max(kFarBehind, 3 * std::sqrt(2.0) * noise);
+}
+
+std::size_t references_for(const std::vector<std::size_t>& contestants) {
+  return (contestants.size() + kBetween - 1) / kBetween;
+}
+
 }  // namespace
 
 Screening::Screening(const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
-                     const SearchWatch& watch, SearchResult& result)
-    : candidates_(candidates), method_(method), run_(run), watch_(watch), result_(result), random_(method.seed) {
+                     const OnPart& on_part, SearchResult& result)
+    : candidates_(candidates), method_(method), run_(run), on_part_(on_part), result_(result), random_(method.seed) {
   result_.standings.assign(candidates.size(), {});
 }
 
 bool Screening::once(Phase phase, unsigned round, std::size_t candidate) {
-  watch_.next(candidate);
   result_.runs.push_back({phase, round, candidate, run_(candidate)});
   const Trial& trial = result_.runs.back().trial;
   if (trial.end == Trial::End::kStopped) {
@@ -46,20 +54,54 @@ bool Screening::once(Phase phase, unsigned round, std::size_t candidate) {
   return true;
 }
 
+/// A run of each in random order; what failed before fails again, and is left out.
+bool Screening::cycle(std::vector<std::size_t>& contestants, bool starts_with_present) {
+  for (std::size_t i = contestants.size(); i > 1; --i) std::swap(contestants[i - 1], contestants[random_.below(i)]);
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    const bool is_reference_due = i % kBetween == 0 && (i > 0 || starts_with_present);
+    if (is_reference_due && !once(Phase::kScreen, round_, kPresent)) return false;
+    const Standing::State state = result_.standings[contestants[i]].state;
+    if (state != Standing::State::kOk && state != Standing::State::kNotTried) continue;
+    if (!once(Phase::kScreen, round_, contestants[i])) return false;
+  }
+  return true;
+}
+
 bool Screening::round(std::vector<std::size_t> contestants, unsigned cycles) {
   ++round_;
-  const std::size_t references = (contestants.size() + kBetween - 1) / kBetween;
-  watch_.begin(fmt::format("round {}", round_), cycles * (contestants.size() + references) + 1);
-  for (unsigned cycle = 0; cycle < cycles; ++cycle) {
-    for (std::size_t i = contestants.size(); i > 1; --i) std::swap(contestants[i - 1], contestants[random_.below(i)]);
-    for (std::size_t i = 0; i < contestants.size(); ++i) {
-      if (i % kBetween == 0 && !once(Phase::kScreen, round_, kPresent)) return false;
-      // One that failed in the cycle before fails again.
-      if (cycle > 0 && result_.standings[contestants[i]].state != Standing::State::kOk) continue;
-      if (!once(Phase::kScreen, round_, contestants[i])) return false;
-    }
+  on_part_(fmt::format("round {}", round_), cycles * (contestants.size() + references_for(contestants)) + 1);
+  for (unsigned i = 0; i < cycles; ++i) {
+    if (!cycle(contestants, true)) return false;
   }
   return once(Phase::kScreen, round_, kPresent);
+}
+
+/// One run of each, then a second one of those that would drop out by it (of all, if brief): the first may pay alone
+/// for what later runs find in place. A host that first had to back the memory made one run of huge pages 3.4 times
+/// slower.
+bool Screening::first_round(const std::vector<std::size_t>& contestants) {
+  const bool going = round(contestants, 1);
+  rate();
+  if (!going) return false;
+  std::vector<std::size_t> again = method_.brief ? contestants : dropping_out();
+  if (again.empty()) return true;
+  on_part_(fmt::format("round {}, second runs", round_), again.size() + references_for(again));
+  const bool ended = cycle(again, false) && once(Phase::kScreen, round_, kPresent);
+  rate();
+  for (const std::size_t candidate : again) leave_out_cold_run(candidate);
+  rate();
+  return ended;
+}
+
+/// The first of two runs is a warm-up, as the present state has one, if it was slower than the second by more than
+/// chance explains: a median of both would keep half of what it alone had to pay. Otherwise both count. The better of
+/// two is never chosen: chance alone would make all that dropped out look faster than they are.
+void Screening::leave_out_cold_run(std::size_t candidate) {
+  const std::vector<double>& ratios = result_.standings[candidate].log_ratios;
+  if (ratios.size() < 2 || !is_clearly_more(ratios[0], ratios[1], noise_of_score(result_.noise, 1))) return;
+  const auto first = std::find_if(result_.runs.begin(), result_.runs.end(),
+                                  [&](const SearchRun& run) { return run.candidate == candidate; });
+  first->phase = Phase::kWarmUp;
 }
 
 bool Screening::is_heavy(std::size_t candidate) const {
@@ -123,6 +165,24 @@ std::vector<std::size_t> Screening::ranked() const {
   return left;
 }
 
+bool Screening::is_far_behind(std::size_t candidate, std::size_t best) const {
+  const double own = result_.standings[candidate].score;
+  const double least = result_.standings[best].score;
+  return std::exp(own) - std::exp(least) > method_.near && is_clearly_more(own, least, tolerance(candidate));
+}
+
+/// Those that worked and are out nevertheless: slower than the present state, far behind the best, or too heavy.
+std::vector<std::size_t> Screening::dropping_out() const {
+  const std::vector<std::size_t> by_score = standing();
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (result_.standings[i].state != Standing::State::kOk) continue;
+    const bool stands = std::find(by_score.begin(), by_score.end(), i) != by_score.end();
+    if (!stands || is_far_behind(i, by_score.front())) out.push_back(i);
+  }
+  return out;
+}
+
 std::vector<std::size_t> Screening::better_half() const {
   const std::vector<std::size_t> by_score = standing();
   std::vector<std::size_t> left = ranked();
@@ -132,11 +192,7 @@ std::vector<std::size_t> Screening::better_half() const {
   for (std::size_t i = 0; i < std::min(kFastest, by_score.size()); ++i) {
     if (std::find(left.begin(), left.end(), by_score[i]) == left.end()) left.push_back(by_score[i]);
   }
-  std::erase_if(left, [&](std::size_t each) {
-    const double behind = result_.standings[each].score - result_.standings[by_score.front()].score;
-    const double gap = std::exp(result_.standings[each].score) - std::exp(result_.standings[by_score.front()].score);
-    return gap > method_.near && behind > std::max(kFarBehind, 3 * std::sqrt(2.0) * tolerance(each));
-  });
+  std::erase_if(left, [&](std::size_t each) { return is_far_behind(each, by_score.front()); });
   return left;
 }
 
@@ -182,7 +238,7 @@ std::vector<std::size_t> Screening::joining() {
 }
 
 bool Screening::run() {
-  watch_.begin("the program as it is", 3);
+  on_part_("the program as it is", 3);
   for (const Phase phase : {Phase::kWarmUp, Phase::kScreen, Phase::kScreen}) {
     if (!once(phase, 0, kPresent)) return false;
   }
@@ -191,12 +247,11 @@ bool Screening::run() {
     if (candidates_[i].parts.empty()) {
       first.push_back(i);
     } else {
-      result_.standings[i].why = "the search ended before its round";
+      result_.standings[i].why = "the search ended before it was tried";
     }
   }
   if (first.empty()) return true;
-  bool going = round(first, method_.brief ? 2 : 1);
-  rate();
+  bool going = first_round(first);
   if (!going || method_.brief) return going;
   std::vector<std::size_t> contestants = better_half();
   for (const std::size_t candidate : joining()) contestants.push_back(candidate);

@@ -10,7 +10,7 @@ namespace zerotax::advise {
 class Screening {
  public:
   Screening(const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
-            const SearchWatch& watch, SearchResult& result);
+            const OnPart& on_part, SearchResult& result);
 
   /// All rounds. False if it was stopped.
   bool run();
@@ -20,10 +20,15 @@ class Screening {
 
  private:
   bool once(Phase phase, unsigned round, std::size_t candidate);
+  bool cycle(std::vector<std::size_t>& contestants, bool starts_with_present);
   bool round(std::vector<std::size_t> contestants, unsigned cycles);
+  bool first_round(const std::vector<std::size_t>& contestants);
   void rate();
+  void leave_out_cold_run(std::size_t candidate);
   [[nodiscard]] bool is_heavy(std::size_t candidate) const;
   [[nodiscard]] std::vector<std::size_t> standing() const;
+  [[nodiscard]] bool is_far_behind(std::size_t candidate, std::size_t best) const;
+  [[nodiscard]] std::vector<std::size_t> dropping_out() const;
   [[nodiscard]] std::vector<std::size_t> ranked() const;
   [[nodiscard]] std::vector<std::size_t> better_half() const;
   [[nodiscard]] std::vector<std::size_t> joining();
@@ -33,7 +38,7 @@ class Screening {
   const std::vector<Candidate>& candidates_;
   const SearchMethod& method_;
   const RunOnce& run_;
-  const SearchWatch& watch_;
+  const OnPart& on_part_;
   SearchResult& result_;
   Random random_;
   unsigned round_ = 0;

@@ -7,7 +7,7 @@
 
 #include "advise/estimates.h"
 #include "advise/screening.h"
-#include "base/bootstrap.h"
+#include "run/experiment.h"
 
 namespace zerotax::advise {
 namespace {
@@ -42,8 +42,8 @@ std::vector<TimeVerdict> judge(const Confirmation& confirmation, double band) {
 
 class Confirming {
  public:
-  Confirming(const SearchMethod& method, const RunOnce& run, const SearchWatch& watch, SearchResult& result)
-      : method_(method), run_(run), watch_(watch), result_(result), coin_(method.seed + 1) {}
+  Confirming(const SearchMethod& method, const RunOnce& run, const OnPart& on_part, SearchResult& result)
+      : method_(method), run_(run), on_part_(on_part), result_(result), order_(method.seed + 1) {}
 
   /// False if it was stopped.
   bool confirm(std::size_t candidate) {
@@ -52,7 +52,7 @@ class Confirming {
     confirmation.alpha = method_.alpha / kMostConfirmations;
     confirmation.planned =
         pairs_needed(result_.standings[candidate].score, result_.noise, confirmation.alpha, method_.most_pairs);
-    watch_.begin(fmt::format("confirming in {} pairs", confirmation.planned), std::size_t{2} * confirmation.planned);
+    on_part_(fmt::format("confirming in {} pairs", confirmation.planned), std::size_t{2} * confirmation.planned);
     while (confirmation.present.size() < confirmation.planned) {
       if (!pair(confirmation)) return false;
       if (!confirmation.why_not.empty()) return true;
@@ -63,12 +63,11 @@ class Confirming {
 
  private:
   bool pair(Confirmation& confirmation) {
-    const bool present_first = coin_.below(2) == 0;
+    const bool present_first = order_.first_goes_first();
     Figures figures[2];
     for (const bool second : {false, true}) {
       const bool is_present = present_first != second;
       const std::size_t candidate = is_present ? kPresent : confirmation.candidate;
-      watch_.next(candidate);
       Trial trial = run_(candidate);
       if (trial.end == Trial::End::kStopped) return false;
       const auto round = static_cast<unsigned>(result_.confirmations.size());
@@ -109,9 +108,9 @@ class Confirming {
 
   const SearchMethod& method_;
   const RunOnce& run_;
-  const SearchWatch& watch_;
+  const OnPart& on_part_;
   SearchResult& result_;
-  Random coin_;
+  PairOrder order_;
 };
 
 /// The best of what is too heavy, if its gain is worth mentioning beside the winner's.
@@ -138,20 +137,22 @@ const char* phase_name(Phase phase) {
 std::size_t most_runs(const std::vector<Candidate>& candidates, const SearchMethod& method) {
   const auto first = static_cast<std::size_t>(
       std::count_if(candidates.begin(), candidates.end(), [](const Candidate& each) { return each.parts.empty(); }));
+  // What drops out of the first round does so after two runs.
+  const std::size_t again = method.brief ? 0 : first * 4 / 3 + 1;
   const std::size_t second = method.brief ? first : (first + 1) / 2 + method.most_joined;
   // Every third run or so is of the present state; the last round is of the finalists.
-  return 3 + first * 4 / 3 + 2 * (second * 4 / 3 + 1) + 10 + std::size_t{2} * method.most_pairs;
+  return 3 + first * 4 / 3 + again + 2 * (second * 4 / 3 + 1) + 10 + std::size_t{2} * method.most_pairs;
 }
 
 SearchResult search_remedies(const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
-                             const SearchWatch& watch) {
+                             const OnPart& on_part) {
   SearchResult result;
-  Screening screening(candidates, method, run, watch, result);
+  Screening screening(candidates, method, run, on_part, result);
   result.complete = screening.run();
   if (!result.complete) return result;
   std::vector<std::size_t> finalists = screening.finalists();
   if (finalists.size() > kMostConfirmations) finalists.resize(kMostConfirmations);
-  Confirming confirming(method, run, watch, result);
+  Confirming confirming(method, run, on_part, result);
   for (const std::size_t finalist : finalists) {
     result.complete = confirming.confirm(finalist);
     if (!result.complete) break;

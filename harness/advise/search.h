@@ -86,13 +86,8 @@ struct SearchResult {
   bool complete = true;
 };
 
-/// What the search is doing, for whoever watches it.
-struct SearchWatch {
-  /// A part of the search begins: it will take so many runs.
-  std::function<void(const std::string& what, std::size_t runs)> begin = [](const std::string&, std::size_t) {};
-  /// The next run is of this candidate.
-  std::function<void(std::size_t candidate)> next = [](std::size_t) {};
-};
+/// Told of each part of the search as it begins: it will take so many runs.
+using OnPart = std::function<void(const std::string& what, std::size_t runs)>;
 
 /// Runs a candidate, or the present state, once.
 using RunOnce = std::function<Trial(std::size_t candidate)>;
@@ -102,7 +97,8 @@ std::size_t most_runs(const std::vector<Candidate>& candidates, const SearchMeth
 
 /// Looks for the candidate that is best by the goal, and confirms it in fresh pairs of runs (docs/advise.md).
 /// All chance is of `method.seed`.
-SearchResult search_remedies(const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
-                             const SearchWatch& watch = {});
+SearchResult search_remedies(
+    const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
+    const OnPart& on_part = [](const std::string&, std::size_t) {});
 
 }  // namespace zerotax::advise

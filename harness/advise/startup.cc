@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/metered_run.h"
 #include "os/program_file.h"
+#include "run/metered_run.h"
 
 namespace zerotax::advise {
 namespace {
@@ -13,7 +13,7 @@ constexpr unsigned kPairs = 20;
 
 }  // namespace
 
-std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables, const std::function<bool()>& stop) {
+std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables) {
   const std::string program = find_program("true");
   if (program.empty() || !why_not_preloadable(program).empty()) return std::nullopt;
   MeteredCommand plain;
@@ -26,7 +26,7 @@ std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables, 
   double fastest_changed = fastest_plain;
   for (unsigned pair = 0; pair < kPairs; ++pair) {
     for (const bool is_changed : {pair % 2 == 0, pair % 2 != 0}) {
-      const MeteredRun run = run_metered(is_changed ? changed : plain, stop);
+      const MeteredRun run = run_metered(is_changed ? changed : plain);
       if (run.end != MeteredRun::End::kEnded || !run.exited || run.code != 0) return std::nullopt;
       double& fastest = is_changed ? fastest_changed : fastest_plain;
       fastest = std::min(fastest, static_cast<double>(run.wall_ns) / 1e6);

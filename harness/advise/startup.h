@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "advise/target.h"
@@ -9,6 +8,6 @@ namespace zerotax::advise {
 
 /// Milliseconds that these variables add to the start and end of a program that does nothing (true(1)): the fastest of
 /// 20 runs with them, less the fastest of 20 without. Nothing if there is no such program, or it was stopped.
-std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables, const std::function<bool()>& stop);
+std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables);
 
 }  // namespace zerotax::advise

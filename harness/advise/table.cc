@@ -1,179 +1,163 @@
+#include "base/table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "advise/document.h"
+#include "advise/result.h"
 #include "base/units.h"
 #include "base/wrap.h"
 
 namespace zerotax::advise {
 namespace {
 
-constexpr const char* kColumns[] = {"cpu", "wall", "faults", "memory"};
-
-std::string ratio_text(const Json& ratio) {
-  if (!ratio.contains("median")) return "n/a";
-  const auto value = ratio.at("median").get<double>();
-  return value < 0.001 ? "<0.001" : format_number(value);
+std::string ratio_text(const Measured<Ratio>& ratio) {
+  if (!ratio) return "n/a";
+  return ratio->median < 0.001 ? "<0.001" : format_number(ratio->median);
 }
 
 /// Best first by the goal; what failed last.
-std::vector<Json> sorted_remedies(const Json& document) {
-  std::vector<Json> rows(document.at("remedies").begin(), document.at("remedies").end());
-  const std::string goal = document.at("method").at("goal");
-  const auto key = [&](const Json& row) {
-    const Json& ratio = row.at("ratios").at(goal);
-    const bool ok = row.at("reason").get<std::string>().empty() && row.at("verdict") != "CHANGED OUTPUT";
-    return std::pair(!ok, ratio.contains("median") ? ratio.at("median").get<double>() : 1e9);
+std::vector<TriedRemedy> sorted_remedies(const AdviceResult& advice) {
+  std::vector<TriedRemedy> rows = advice.remedies;
+  const auto key = [&](const TriedRemedy& row) {
+    const Measured<Ratio>& ratio = row.ratios.*kRatios[static_cast<std::size_t>(advice.method.goal)];
+    const bool ok = row.reason.empty() && row.verdict != "CHANGED OUTPUT";
+    return std::pair(!ok, ratio ? ratio->median : 1e9);
   };
-  std::stable_sort(rows.begin(), rows.end(), [&](const Json& a, const Json& b) { return key(a) < key(b); });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const TriedRemedy& a, const TriedRemedy& b) { return key(a) < key(b); });
   return rows;
 }
 
-std::string note_of(const Json& row) {
-  std::string reason = row.at("reason");
-  if (!reason.empty()) return reason;
-  return row.at("heavy").get<bool>() ? "too heavy to be recommended" : "";
+std::string note_of(const TriedRemedy& row) {
+  if (!row.reason.empty()) return row.reason;
+  return row.heavy ? "too heavy to be recommended" : "";
 }
 
-std::string table(const Json& document) {
-  const std::vector<Json> rows = sorted_remedies(document);
-  if (rows.empty()) return "";
-  std::string text = fmt::format("\n{:<29} {:<14} {:>7} {:>7} {:>7} {:>6} {:>4}\n", "tried, in times the present",
-                                 "verdict", "CPU", "wall", "faults", "peak", "runs");
-  constexpr std::size_t kName = 29;
-  for (const Json& row : rows) {
-    std::string name = row.at("name");
-    if (name.size() > kName) {
-      text += name + "\n";
-      name.clear();
-    }
-    const Json& ratios = row.at("ratios");
-    text += fmt::format("{:<29} {:<14} {:>7} {:>7} {:>7} {:>6} {:>4}\n", name, row.at("verdict").get<std::string>(),
-                        ratio_text(ratios.at("cpu")), ratio_text(ratios.at("wall")), ratio_text(ratios.at("faults")),
-                        ratio_text(ratios.at("memory")), row.at("runs").get<int>());
-    if (const std::string note = note_of(row); !note.empty()) text += wrap(note, "    ", "    ");
+/// The columns of the figures, and the cells of a remedy in them, behind its own.
+Table table_of(std::vector<Column> columns) {
+  constexpr std::pair<const char*, std::size_t> kFigures[] = {{"CPU", 7}, {"wall", 7}, {"faults", 7}, {"peak", 6}};
+  for (const auto& [name, width] : kFigures) {
+    columns.push_back({name, Unit::kText, width, "n/a", {}, 1, Column::Side::kRight});
   }
-  return text;
+  columns.push_back({"runs", Unit::kCount, 4});
+  return Table(std::move(columns));
+}
+void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row) {
+  for (const auto& ratio : kRatios) cells.emplace_back(ratio_text(row.ratios.*ratio));
+  cells.emplace_back(row.runs);
+  table.add(std::move(cells));
+}
+
+std::string tried_text(const AdviceResult& advice) {
+  constexpr std::size_t kName = 29;
+  Table table = table_of({{"tried: ratio to unchanged", Unit::kText, kName}, {"verdict", Unit::kText, 14}});
+  for (const TriedRemedy& row : sorted_remedies(advice)) {
+    const bool fits = row.name.size() <= kName;
+    if (!fits) table.note(row.name);
+    add(table, {fits ? row.name : "", row.verdict}, row);
+    if (const std::string note = note_of(row); !note.empty()) table.note(wrap(note, "    ", "    "));
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
+std::string tried_markdown(const AdviceResult& advice) {
+  Table table = table_of({{"tried"}, {"settings"}, {"verdict"}});
+  for (const TriedRemedy& row : sorted_remedies(advice)) {
+    const std::string note = note_of(row);
+    add(table, {row.name, "`" + row.line + "`", row.verdict + (note.empty() ? "" : ": " + note)}, row);
+  }
+  return table.empty() ? "" : "\n" + table.markdown();
 }
 
 /// Reasons, each with the names of what it is the reason for, in the order of the document.
-std::vector<std::pair<std::string, std::string>> by_reason(const Json& rows) {
+std::vector<std::pair<std::string, std::string>> by_reason(const std::vector<NotTried>& rows) {
   std::vector<std::pair<std::string, std::string>> reasons;
-  for (const Json& row : rows) {
-    const std::string why = row.at("why");
-    const std::string name = row.at("name");
+  for (const NotTried& row : rows) {
     const auto found =
-        std::find_if(reasons.begin(), reasons.end(), [&](const auto& each) { return each.first == why; });
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& each) { return each.first == row.why; });
     if (found == reasons.end()) {
-      reasons.emplace_back(why, name);
+      reasons.emplace_back(row.why, row.name);
     } else {
-      found->second += "; " + name;
+      found->second += "; " + row.name;
     }
   }
   return reasons;
 }
 
-std::string not_tried(const Json& document) {
-  if (document.at("not_tried").empty()) return "";
-  std::string text = "\nNot tried:\n";
-  for (const auto& [why, names] : by_reason(document.at("not_tried"))) {
-    text += wrap(fmt::format("{}: {}", why, names), "  ", "    ");
-  }
-  return text;
-}
-
-std::string figures_sentence(const Json& document) {
-  const Json& figures = document.at("present").at("figures");
-  if (figures.contains("na")) return "";
+std::string figures_sentence(const Measured<Figures>& figures) {
+  if (!figures) return "";
   return fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}.",
-                     format_ns(figures.at("cpu_s").get<double>() * 1e9),
-                     format_ns(figures.at("wall_s").get<double>() * 1e9),
-                     format_count(static_cast<std::uint64_t>(figures.at("faults").get<double>())),
-                     format_size(static_cast<std::uint64_t>(figures.at("peak_bytes").get<double>())));
+                     format_ns(figures->cpu_s * 1e9), format_ns(figures->wall_s * 1e9),
+                     format_count(static_cast<std::uint64_t>(figures->faults)),
+                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)));
 }
 
 /// What was confirmed how, and how noisy it was.
-std::string method_sentence(const Json& document) {
-  const Json& method = document.at("method");
+std::string method_sentence(const AdviceResult& advice) {
   std::string text;
-  for (const Json& each : document.at("confirmations")) {
-    const std::string why = each.at("why_not");
-    text += fmt::format("{}: {} {}, each right after the other: {}. ", each.at("remedy").get<std::string>(),
-                        each.at("pairs").size(), each.at("pairs").size() == 1 ? "pair" : "pairs of runs",
-                        each.at("confirmed").get<bool>() ? "confirmed"
-                        : why.empty()                    ? "not finished"
-                                                         : why);
+  for (const ConfirmedRemedy& each : advice.confirmations) {
+    text += fmt::format("{}: {}, each right after the other: {}. ", each.remedy,
+                        format_counted(each.pairs.size(), "pair", "pairs of runs"),
+                        each.confirmed         ? "confirmed"
+                        : each.why_not.empty() ? "not finished"
+                                               : each.why_not);
   }
-  if (document.at("remedies").empty()) return text;
+  if (advice.remedies.empty()) return text;
   return text + fmt::format(
-                    "A remedy without effect is recommended in at most {:.1f} % of advices. Runs of the program "
+                    "A remedy without effect is recommended in at most {:.1f} % of cases. Runs of the program "
                     "as it is differ by {:.1f} % (standard deviation); verdicts that were not confirmed are of a "
                     "few runs each.",
-                    100 * method.at("alpha").get<double>(), 100 * method.at("noise").get<double>());
+                    100 * advice.method.alpha, 100 * advice.method.noise);
 }
 
-std::string recording_sentence(const Json& document) {
-  const Json& recording = document.at("recording");
-  if (!recording.contains("na")) return "";
-  return fmt::format("Without a recording, so that everything was tried: {}.", recording.at("na").get<std::string>());
-}
-
-std::vector<std::string> sentences(const Json& document) {
-  const Json& advice = document.at("recommendation");
+std::vector<std::string> sentences(const AdviceResult& advice) {
+  const Recommendation& recommended = advice.recommendation;
   std::vector<std::string> all;
-  if (const std::string gains = advice.at("gains"); !gains.empty()) all.push_back("Gains: " + gains);
-  if (const std::string costs = advice.at("costs"); !costs.empty()) all.push_back("Costs: " + costs);
-  all.push_back(advice.at("recorded"));
-  for (const char* other : {"without_preload", "faster_still"}) {
-    if (!advice.at(other).is_null()) all.push_back(advice.at(other).at("sentence"));
+  if (!recommended.gains.empty()) all.push_back("Gains: " + recommended.gains);
+  if (!recommended.costs.empty()) all.push_back("Costs: " + recommended.costs);
+  all.push_back(recommended.recorded);
+  for (const auto& other : {recommended.without_preload, recommended.faster_still}) {
+    if (other) all.push_back(other->sentence);
   }
-  all.push_back(figures_sentence(document));
-  all.push_back(recording_sentence(document));
+  all.push_back(figures_sentence(advice.present.figures));
+  if (!advice.recording) {
+    all.push_back(fmt::format("Without a recording, so that everything was tried: {}.", advice.recording.why()));
+  }
   std::erase(all, "");
   return all;
 }
 
 }  // namespace
 
-std::string advise_text(const Json& document) {
-  const Json& advice = document.at("recommendation");
-  std::string text;
-  if (advice.at("line").is_string()) text += advice.at("line").get<std::string>() + "\n\n";
-  text += wrap(advice.at("sentence").get<std::string>(), "", "");
-  for (const std::string& sentence : sentences(document)) text += wrap(sentence, "", "");
-  text += table(document) + not_tried(document);
-  const std::string method = method_sentence(document);
-  return method.empty() ? text : text + "\n" + wrap(method, "", "");
+std::string advise_text(const AdviceResult& advice) {
+  const Recommendation& recommended = advice.recommendation;
+  std::string text = recommended.line ? *recommended.line + "\n\n" : "";
+  text += wrap(recommended.sentence);
+  for (const std::string& sentence : sentences(advice)) text += wrap(sentence);
+  text += tried_text(advice);
+  if (!advice.not_tried.empty()) text += "\nNot tried:\n";
+  for (const auto& [why, names] : by_reason(advice.not_tried)) {
+    text += wrap(fmt::format("{}: {}", why, names), "  ", "    ");
+  }
+  const std::string method = method_sentence(advice);
+  return method.empty() ? text : text + "\n" + wrap(method);
 }
 
-std::string advise_markdown(const Json& document) {
-  const Json& advice = document.at("recommendation");
+std::string advise_markdown(const AdviceResult& advice) {
+  const Recommendation& recommended = advice.recommendation;
   std::string text = "## Advice\n\n";
-  if (advice.at("line").is_string()) text += "```\n" + advice.at("line").get<std::string>() + "\n```\n\n";
-  text += advice.at("sentence").get<std::string>() + "\n";
-  for (const std::string& sentence : sentences(document)) text += "\n" + sentence + "\n";
-  const std::vector<Json> rows = sorted_remedies(document);
-  if (!rows.empty()) {
-    text += "\n| tried | settings | verdict | CPU | wall | faults | peak | runs |\n|:--|:--|:--|--:|--:|--:|--:|--:|\n";
-  }
-  for (const Json& row : rows) {
-    const std::string note = note_of(row);
-    text += fmt::format("| {} | `{}` | {}{} |", row.at("name").get<std::string>(), row.at("line").get<std::string>(),
-                        row.at("verdict").get<std::string>(), note.empty() ? "" : ": " + note);
-    for (const char* column : kColumns) text += fmt::format(" {} |", ratio_text(row.at("ratios").at(column)));
-    text += fmt::format(" {} |\n", row.at("runs").get<int>());
-  }
-  if (!document.at("not_tried").empty()) text += "\nNot tried:\n\n";
-  for (const auto& [why, names] : by_reason(document.at("not_tried"))) text += fmt::format("- {}: {}\n", why, names);
-  const std::string method = method_sentence(document);
+  if (recommended.line) text += "```\n" + *recommended.line + "\n```\n\n";
+  text += recommended.sentence + "\n";
+  for (const std::string& sentence : sentences(advice)) text += "\n" + sentence + "\n";
+  text += tried_markdown(advice);
+  if (!advice.not_tried.empty()) text += "\nNot tried:\n\n";
+  for (const auto& [why, names] : by_reason(advice.not_tried)) text += fmt::format("- {}: {}\n", why, names);
+  const std::string method = method_sentence(advice);
   return method.empty() ? text : text + "\n" + method + "\n";
 }
 
-std::string next_step(const Json& document) {
-  const Json& line = document.at("recommendation").at("line");
-  return line.is_string() ? line.get<std::string>() : "";
-}
+std::string next_step(const AdviceResult& advice) { return advice.recommendation.line.value_or(""); }
 
 }  // namespace zerotax::advise

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "advise/remedy.h"
+#include "base/error.h"
 #include "base/one_line.h"
 #include "base/shell.h"
 
@@ -23,8 +24,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 }  // namespace
 
-TargetRunner::TargetRunner(Target target, std::function<bool()> stop)
-    : target_(std::move(target)), stop_(std::move(stop)) {}
+TargetRunner::TargetRunner(Target target) : target_(std::move(target)) {}
 
 MeteredRun TargetRunner::run_once(const Variables& variables) {
   const std::string output = folder_.file("output");
@@ -43,7 +43,7 @@ MeteredRun TargetRunner::run_once(const Variables& variables) {
   command.terminate = target_.is_server();
   const double patience = longest_s_ == 0 ? target_.timeout_s : std::max(kLeastPatience_s, kPatience * longest_s_);
   command.timeout = milliseconds(std::min(target_.timeout_s, patience));
-  MeteredRun run = run_metered(command, stop_);
+  MeteredRun run = run_metered(command);
   last_output_ = command.output == output && run.end == MeteredRun::End::kEnded ? hash_of_file(output) : 0;
   return run;
 }

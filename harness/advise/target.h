@@ -2,26 +2,21 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "advise/figures.h"
-#include "core/metered_run.h"
-#include "core/temporary_folder.h"
+#include "advise/result.h"
+#include "files/temporary_folder.h"
+#include "run/metered_run.h"
 
 namespace zerotax::advise {
 
 /// What is to be advised on, checked.
-struct Target {
-  std::vector<std::string> words;  ///< the command
-  std::string program;             ///< its file
-  std::string input;               ///< its standard input
-  std::string ready;               ///< of a server: a command that succeeds once it can be used
-  std::string load;                ///< of a server: the work
+struct Target : Program {
+  std::string program;  ///< its file
   double timeout_s = 60;
   bool ignore_output = false;
 
@@ -33,7 +28,7 @@ class TargetRunner {
  public:
   using Variables = std::map<std::string, std::string>;
 
-  TargetRunner(Target target, std::function<bool()> stop);
+  explicit TargetRunner(Target target);
 
   /// In the present state. Throws UsageError if it does not succeed, or not as the first time.
   Trial run_present();
@@ -54,7 +49,6 @@ class TargetRunner {
   [[nodiscard]] std::string why_failed(const MeteredRun& run) const;
 
   Target target_;
-  std::function<bool()> stop_;
   TemporaryFolder folder_{"advise"};
   std::optional<std::uint64_t> reference_;  ///< a hash of what it printed
   std::optional<std::uint64_t> last_output_;

@@ -26,17 +26,11 @@ std::string value_text(Goal goal, double value) {
 }
 
 std::string kind_word(TimeVerdict::Kind kind, Goal goal) {
+  using Kind = TimeVerdict::Kind;
   const bool time = goal == Goal::kCpu || goal == Goal::kWall;
-  switch (kind) {
-    case TimeVerdict::Kind::kFaster:
-      return time ? "FASTER" : "LESS";
-    case TimeVerdict::Kind::kSlower:
-      return time ? "SLOWER" : "MORE";
-    case TimeVerdict::Kind::kSame:
-      return "SAME";
-    default:
-      return "AMBIGUOUS";
-  }
+  if (kind == Kind::kFaster) return time ? "FASTER" : "LESS";
+  if (kind == Kind::kSlower) return time ? "SLOWER" : "MORE";
+  return kind == Kind::kSame ? "SAME" : "AMBIGUOUS";
 }
 
 std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
@@ -48,7 +42,7 @@ std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
 
 /// "CPU time 910 ms -> 180 ms (0.20 times; 0.19 to 0.21)", of a confirmation.
 std::string change_text(const Confirmation& confirmation, Goal goal) {
-  const TimeVerdict& verdict = confirmation.verdicts[static_cast<std::size_t>(goal)];
+  const TimeVerdict& verdict = verdict_of(confirmation, goal);
   return fmt::format("{} {} -> {} ({} times; {} to {})", goal_words(goal),
                      value_text(goal, median(figures(confirmation.present, goal))),
                      value_text(goal, median(figures(confirmation.remedy, goal))),
@@ -56,13 +50,10 @@ std::string change_text(const Confirmation& confirmation, Goal goal) {
                      format_number(std::exp(verdict.interval95.high)));
 }
 
-bool is_less(const TimeVerdict& verdict) { return verdict.interval95.high < 0; }
-bool is_more(const TimeVerdict& verdict) { return verdict.interval95.low > 0; }
-
 std::string gains_text(const Confirmation& confirmation, Goal goal) {
   std::string text = change_text(confirmation, goal);
   for (const Goal other : kGoals) {
-    if (other == goal || !is_less(confirmation.verdicts[static_cast<std::size_t>(other)])) continue;
+    if (other == goal || verdict_of(confirmation, other).interval95.high >= 0) continue;
     text += "; " + change_text(confirmation, other);
   }
   return text + ".";
@@ -70,27 +61,25 @@ std::string gains_text(const Confirmation& confirmation, Goal goal) {
 
 /// What the two recordings say, as that is exact where times are not; what one of them lacks is left out.
 std::string recorded_text(const Advice& advice) {
-  if (!advice.after || !advice.after->why_not.empty() || !advice.recording.why_not.empty()) return "";
-  constexpr std::pair<const char*, const char*> kFigures[] = {{"kernel_zeroed_bytes", "kernel-zeroed"},
-                                                              {"refilled_bytes", "refilled"},
-                                                              {"zeroed_bytes", "zeroed by the allocator"}};
+  if (!advice.after || !*advice.after || !advice.recording) return "";
   std::vector<std::string> changes;
-  for (const auto& [key, words] : kFigures) {
-    const Json& before = advice.recording.totals.at(key);
-    const Json& after = advice.after->totals.at(key);
-    if (!before.is_number() || !after.is_number()) continue;
-    changes.push_back(fmt::format("{} {} -> {}", words, format_size(before.get<std::uint64_t>()),
-                                  format_size(after.get<std::uint64_t>())));
-  }
+  const auto add = [&](const char* words, record::Count RecordedZeroing::*bytes) {
+    const record::Count& before = *advice.recording.*bytes;
+    const record::Count& after = **advice.after.*bytes;
+    if (before && after)
+      changes.push_back(fmt::format("{} {} -> {}", words, format_size(*before), format_size(*after)));
+  };
+  add("kernel-zeroed", &RecordedZeroing::kernel_zeroed_bytes);
+  add("refilled", &RecordedZeroing::refilled_bytes);
+  add("zeroed by the allocator", &RecordedZeroing::zeroed_bytes);
   return changes.empty() ? "" : fmt::format("Recorded: {}.", fmt::join(changes, ", "));
 }
 
 std::string costs_text(const Advice& advice, const Remedy& remedy, const Confirmation& confirmation, Goal goal) {
   std::vector<std::string> costs;
   for (const Goal other : kGoals) {
-    if (other == goal) continue;
-    const TimeVerdict& verdict = confirmation.verdicts[static_cast<std::size_t>(other)];
-    if (is_more(verdict)) costs.push_back(change_text(confirmation, other));
+    const bool more = other != goal && verdict_of(confirmation, other).interval95.low > 0;
+    if (more) costs.push_back(change_text(confirmation, other));
   }
   if (costs.empty()) costs.emplace_back("nothing that was measured became more");
   if (advice.startup_ms) {
@@ -105,8 +94,8 @@ std::string costs_text(const Advice& advice, const Remedy& remedy, const Confirm
 }
 
 /// The remedy that takes more than it may, and what it would gain.
-Json faster_still(const Advice& advice) {
-  if (!advice.result.faster_still) return nullptr;
+OrNull<Alternative> faster_still(const Advice& advice) {
+  if (!advice.result.faster_still) return {};
   const std::size_t at = *advice.result.faster_still;
   const Goal goal = advice.request.method.goal;
   const Goal other = goal == Goal::kMemory ? Goal::kCpu : Goal::kMemory;
@@ -114,26 +103,23 @@ Json faster_still(const Advice& advice) {
     const double present = median_figure(advice.result.runs, kPresent, of);
     return median_figure(advice.result.runs, at, of) / std::max(present, 1e-6);
   };
-  Json json;
-  json["remedy"] = advice.catalogue.remedies[at].name;
-  json["line"] = paste_text(advice.catalogue.remedies[at]);
-  json["sentence"] =
-      fmt::format("{}, but {} times the {}: {} ({} times the {}, of a few runs).",
-                  advice.result.winner ? "Less still" : "Less", format_number(ratio(other)), goal_words(other),
-                  advice.catalogue.remedies[at].name, format_number(ratio(goal)), goal_words(goal));
-  return json;
+  const Remedy& remedy = advice.catalogue.remedies[at];
+  return Alternative{remedy.name, paste_text(remedy),
+                     fmt::format("{}, but {} times the {}: {} ({} times the {}, of a few runs).",
+                                 advice.result.winner ? "Less still" : "Less", format_number(ratio(other)),
+                                 goal_words(other), remedy.name, format_number(ratio(goal)), goal_words(goal))};
 }
 
 /// What is best without another allocator, where the winner brings one.
-Json without_preload(const Advice& advice) {
+OrNull<Alternative> without_preload(const Advice& advice) {
   const std::vector<Standing>& standings = advice.result.standings;
-  if (advice.catalogue.remedies[*advice.result.winner].preload.empty()) return nullptr;
+  if (!advice.catalogue.remedies[*advice.result.winner].preload) return {};
   std::vector<std::pair<double, std::size_t>> found;  // its share of what the program costs now
   for (std::size_t i = 0; i < standings.size(); ++i) {
     const Standing& each = standings[i];
     const Remedy& remedy = advice.catalogue.remedies[i];
     if (each.kind != TimeVerdict::Kind::kFaster || each.heavy || each.state != Standing::State::kOk) continue;
-    if (remedy.preload.empty() && !remedy.env.contains("LD_PRELOAD")) found.emplace_back(std::exp(each.score), i);
+    if (!remedy.preload && remedy.env.count("LD_PRELOAD") == 0) found.emplace_back(std::exp(each.score), i);
   }
   std::sort(found.begin(), found.end());
   std::optional<std::size_t> best;
@@ -142,34 +128,30 @@ Json without_preload(const Advice& advice) {
     if (cost > found.front().first + advice.request.method.near) break;
     if (!best || settings(advice.catalogue.remedies[i]) < settings(advice.catalogue.remedies[*best])) best = i;
   }
-  if (!best) return nullptr;
+  if (!best) return {};
   const Remedy& remedy = advice.catalogue.remedies[*best];
   const double ratio = std::exp(standings[*best].score);
-  Json json;
-  json["remedy"] = remedy.name;
-  json["line"] = paste_text(remedy);
-  json["sentence"] =
+  return Alternative{
+      remedy.name, paste_text(remedy),
       fmt::format("Without another allocator: {} ({} times the {}, of {}).", paste_text(remedy), format_number(ratio),
-                  goal_words(advice.request.method.goal), format_counted(standings[*best].log_ratios.size(), "run"));
-  return json;
-}
-
-std::string percent_of_cpu(const Recording& recording, const char* cause) {
-  return format_percent(recording.share(cause).value_or(0)) + " of CPU time";
+                  goal_words(advice.request.method.goal), format_counted(standings[*best].log_ratios.size(), "run"))};
 }
 
 std::string nothing_text(const Advice& advice) {
-  const Recording& recording = advice.recording;
   if (advice.nothing_to_gain) {
     return fmt::format("Nothing to gain: zeroing takes {} of the program's CPU time, and no cause of it 1 %.",
-                       format_percent(recording.zeroing().value_or(0)));
+                       format_percent(advice.recording->zeroing().value_or(0)));
   }
   if (advice.request.method.brief) {
-    return fmt::format("Nothing helps: the program's own memset is the cost{}: {}.",
-                       recording.by_hand.empty() ? "" : ", most at " + recording.by_hand,
-                       percent_of_cpu(recording, "by_hand"));
+    const Recorded& recorded = *advice.recording;
+    return fmt::format("Nothing helps: the program's own memset is the cost{}: {} of CPU time.",
+                       recorded.by_hand_at.empty() ? "" : ", most at " + recorded.by_hand_at,
+                       format_percent(recorded.share(Cause::kByHand).value_or(0)));
   }
-  return "Nothing that was tried helps.";
+  const std::vector<Standing>& standings = advice.result.standings;
+  const bool tried = std::any_of(standings.begin(), standings.end(),
+                                 [](const Standing& each) { return each.state != Standing::State::kNotTried; });
+  return tried ? "Nothing that was tried helps." : "Nothing was tried: no remedy is known for what the program does.";
 }
 
 std::string interrupted_text(const Advice& advice) {
@@ -189,22 +171,38 @@ std::string interrupted_text(const Advice& advice) {
                      goal_words(advice.request.method.goal), format_counted(standings[best].log_ratios.size(), "run"));
 }
 
-Json of_winner(const Advice& advice) {
+/// A program that sees the remedy, or chance, may do less work: that is no gain of the remedy's. Empty if it did as
+/// much both times.
+std::string other_work_text(const Advice& advice) {
+  constexpr double kFew = 100;
+  constexpr double kMostRatio = 2;
+  if (!advice.recording || !advice.after || !*advice.after) return "";
+  const double before = advice.recording->calls;
+  const double after = (*advice.after)->calls;
+  if (std::max(before, after) < kFew || std::max(before, after) <= kMostRatio * std::min(before, after)) return "";
+  return fmt::format(
+      "The recorded runs did not do the same work: {} of malloc's family as it is, {} with the remedy. "
+      "What is gained may be work that was not done. ",
+      format_counted(static_cast<std::uint64_t>(before), "call"), format_count(static_cast<std::uint64_t>(after)));
+}
+
+Recommendation of_winner(const Advice& advice) {
   const std::size_t winner = *advice.result.winner;
   const Remedy& remedy = advice.catalogue.remedies[winner];
   const Confirmation& confirmation = *confirmation_of(advice, winner);
   const Goal goal = advice.request.method.goal;
-  const TimeVerdict& verdict = confirmation.verdicts[static_cast<std::size_t>(goal)];
-  Json json;
-  json["kind"] = "remedy";
-  json["sentence"] = fmt::format("With {} it takes {} times the {}: {}.", remedy.name,
-                                 format_number(std::exp(verdict.log_ratio)), goal_words(goal), remedy.words);
-  json["remedy"] = remedy.name;
-  json["line"] = paste_text(remedy) + " " + shell_text(advice.request.target.words);
-  json["gains"] = gains_text(confirmation, goal);
-  json["costs"] = costs_text(advice, remedy, confirmation, goal);
-  json["recorded"] = recorded_text(advice);
-  return json;
+  Recommendation recommended;
+  recommended.kind = AdviceKind::kRemedy;
+  recommended.sentence =
+      fmt::format("With {} it takes {} times the {}: {}.", remedy.name,
+                  format_number(std::exp(verdict_of(confirmation, goal).log_ratio)), goal_words(goal), remedy.words);
+  recommended.remedy = remedy.name;
+  recommended.line = paste_text(remedy) + " " + shell_text(advice.request.target.words);
+  recommended.gains = gains_text(confirmation, goal);
+  recommended.costs = other_work_text(advice) + costs_text(advice, remedy, confirmation, goal);
+  recommended.recorded = recorded_text(advice);
+  recommended.without_preload = without_preload(advice);
+  return recommended;
 }
 
 }  // namespace
@@ -219,53 +217,38 @@ const Confirmation* confirmation_of(const Advice& advice, std::size_t remedy) {
 std::string remedy_verdict(const Advice& advice, std::size_t remedy) {
   if (remedy >= advice.result.standings.size()) return "";
   const Standing& standing = advice.result.standings[remedy];
-  switch (standing.state) {
-    case Standing::State::kNotTried:
-      return "";
-    case Standing::State::kFailed:
-      return "FAILED";
-    case Standing::State::kChangedOutput:
-      return "CHANGED OUTPUT";
-    case Standing::State::kOk:
-      break;
-  }
+  if (standing.state == Standing::State::kNotTried) return "";
+  if (standing.state == Standing::State::kFailed) return "FAILED";
+  if (standing.state == Standing::State::kChangedOutput) return "CHANGED OUTPUT";
   const Goal goal = advice.request.method.goal;
   const Confirmation* confirmation = confirmation_of(advice, remedy);
-  if (confirmation == nullptr || confirmation->verdicts.empty()) return kind_word(standing.kind, goal);
-  return kind_word(confirmation->verdicts[static_cast<std::size_t>(goal)].kind, goal);
+  const bool judged = confirmation != nullptr && !confirmation->verdicts.empty();
+  return kind_word(judged ? verdict_of(*confirmation, goal).kind : standing.kind, goal);
 }
 
-Json remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal) {
+Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal) {
   const Confirmation* confirmation = confirmation_of(advice, remedy);
   if (confirmation != nullptr && !confirmation->verdicts.empty()) {
-    const TimeVerdict& verdict = confirmation->verdicts[static_cast<std::size_t>(goal)];
-    return {{"median", std::exp(verdict.log_ratio)},
-            {"low", std::exp(verdict.interval95.low)},
-            {"high", std::exp(verdict.interval95.high)}};
+    const TimeVerdict& verdict = verdict_of(*confirmation, goal);
+    return Ratio{std::exp(verdict.log_ratio), std::exp(verdict.interval95.low), std::exp(verdict.interval95.high)};
   }
   const auto ratios = ratios_to_neighbours(advice.result.runs, advice.catalogue.remedies.size(), goal);
-  if (ratios[remedy].empty()) return not_available("no run of it ended well");
-  return {{"median", std::exp(median(ratios[remedy]))}};
+  if (ratios[remedy].empty()) return NotAvailable{"no run of it ended well"};
+  return Ratio{std::exp(median(ratios[remedy])), {}, {}};
 }
 
-Json recommendation(const Advice& advice) {
+Recommendation recommendation(const Advice& advice) {
+  Recommendation recommended;
   if (advice.result.winner) {
-    Json json = of_winner(advice);
-    json["faster_still"] = faster_still(advice);
-    json["without_preload"] = without_preload(advice);
-    return json;
+    recommended = of_winner(advice);
+  } else {
+    recommended.kind = !advice.complete         ? AdviceKind::kUnknown
+                       : advice.nothing_to_gain ? AdviceKind::kNothingToGain
+                                                : AdviceKind::kNothingHelps;
+    recommended.sentence = advice.complete ? nothing_text(advice) : interrupted_text(advice);
   }
-  Json json;
-  json["kind"] = !advice.complete ? "unknown" : advice.nothing_to_gain ? "nothing_to_gain" : "nothing_helps";
-  json["sentence"] = advice.complete ? nothing_text(advice) : interrupted_text(advice);
-  json["remedy"] = nullptr;
-  json["line"] = nullptr;
-  json["gains"] = "";
-  json["costs"] = "";
-  json["recorded"] = "";
-  json["faster_still"] = advice.complete ? faster_still(advice) : Json(nullptr);
-  json["without_preload"] = nullptr;
-  return json;
+  if (advice.result.winner || advice.complete) recommended.faster_still = faster_still(advice);
+  return recommended;
 }
 
 }  // namespace zerotax::advise

@@ -6,7 +6,7 @@
 namespace zerotax {
 
 /// The only place in C++ that writes times, bytes, counts and ratios for people. tests/units_cases.json has examples
-/// that this file, plots/zerotax_units.py and the page's units.js must all agree on.
+/// that this file, plots/zerotax_plots/units.py and the page's units.js must all agree on.
 
 /// Bytes with the largest unit that keeps the number exact or to three digits: "100 MiB", "1.50 KiB", "12 B".
 std::string format_size(std::uint64_t bytes);

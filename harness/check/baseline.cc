@@ -1,21 +1,19 @@
 #include "check/baseline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/fields.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "check/conditions.h"
-#include "core/metric_json.h"
+#include "check/document.h"
+#include "point/metric_json.h"
 
 namespace zerotax::check {
 
-using thresholds::describe_change;
-using thresholds::tells_of_failing;
-using thresholds::Threshold;
-using thresholds::ThresholdSearch;
 namespace {
 
 void keep(std::initializer_list<Metric> metrics, const MetricValues& from, MetricValues& to) {
@@ -35,19 +33,14 @@ Point kept_of(const Point& measured) {
   return point;
 }
 
-/// The same point of another baseline, or nullptr.
-const Point* twin_of(const Point& point, const Baseline& baseline) {
-  const auto found = std::find_if(baseline.points.begin(), baseline.points.end(),
-                                  [&](const Point& other) { return identity_of(other) == identity_of(point); });
-  return found == baseline.points.end() ? nullptr : &*found;
-}
-
 using Changes = std::vector<BaselineChange>;
 
-void add_change(const Point& point, const std::string& where, BaselineChange change, Changes& changes) {
-  change.point = identity_of(point);
+void add_change(const PointIdentity& point, const std::string& where, BaselineChange change, Changes& changes) {
+  change.point = point;
   change.name = where;
-  change.line = fmt::format("{}: before {}, now {}", where, change.before.dump(), change.after.dump());
+  const std::string before = change.range ? fmt::format("{} in {} runs", words_of(*change.range), change.range->runs)
+                                          : to_json(change.before).dump();
+  change.line = fmt::format("{}: before {}, now {}", where, before, to_json(change.after).dump());
   changes.push_back(std::move(change));
 }
 
@@ -59,84 +52,139 @@ std::optional<double> number_of(const MetricValue& value) {
   return all;
 }
 
-bool is_within(Metric metric, const MetricValue& before, const MetricValue& after, const Tolerances& tolerances) {
-  const auto found = tolerances.find(metric);
-  const auto one = number_of(before);
-  const auto other = number_of(after);
-  if (found == tolerances.end() || !one || !other) return false;
-  const auto& [most, is_share] = found->second;
-  return std::abs(*one - *other) <= (is_share ? most * *one : most);
+/// By how much a number may differ from another.
+double most_of(const Tolerance* tolerance, double from) {
+  if (tolerance == nullptr) return 0;
+  return tolerance->is_share ? tolerance->most * from : tolerance->most;
 }
 
-/// A metric that one of them lacks was not measured then: no difference. `call`: of the first calls, from 1; else 0.
-void compare_metrics(const Point& point, std::uint64_t call, std::initializer_list<Metric> metrics,
-                     const MetricValues& before, const MetricValues& after, const Tolerances& tolerances,
-                     Changes& changes) {
-  const std::string where = name_of(point) + (call == 0 ? "" : fmt::format(", call {}", call));
-  for (const Metric metric : metrics) {
-    if (!before.is_measured(metric) || !after.is_measured(metric) || before[metric] == after[metric]) continue;
-    if (is_within(metric, before[metric], after[metric], tolerances)) continue;
-    BaselineChange change;
-    change.metric = metric;
-    change.call = call;
-    change.before = to_json(before[metric]);
-    change.after = to_json(after[metric]);
-    add_change(point, fmt::format("{}, {}", where, row_of(metric).key), std::move(change), changes);
+bool is_within(const MetricValue& before, const MetricValue& after, const Tolerance* tolerance) {
+  const auto one = number_of(before);
+  const auto other = number_of(after);
+  return tolerance != nullptr && one && other && std::abs(*one - *other) <= most_of(tolerance, *one);
+}
+
+/// Where a value lies outside of a range of numbers: the end nearby, and the side.
+std::optional<std::pair<std::uint64_t, const char*>> outside(std::uint64_t value, std::uint64_t low, std::uint64_t high,
+                                                             const Tolerance* tolerance) {
+  const std::uint64_t end = value < low ? low : high;
+  const auto beyond = static_cast<double>(value < low ? low - value : value - std::min(value, high));
+  if (beyond == 0 || beyond <= most_of(tolerance, static_cast<double>(end))) return std::nullopt;
+  return std::pair(end, value < low ? "-" : "+");
+}
+
+MetricValue whole(std::uint64_t number) { return MetricValue::whole(static_cast<std::int64_t>(number)); }
+
+void set_times(SystemCalls& calls, const std::string& name, std::uint64_t times) {
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& each) { return each.first == name; });
+  if (found == calls.end()) {
+    if (times != 0) calls.emplace_back(name, times);
+  } else if (times == 0) {
+    calls.erase(found);
+  } else {
+    found->second = times;
   }
 }
 
-void compare_points(const Point& before, const Point& after, const Tolerances& tolerances, Changes& changes) {
+/// How a value lies outside of what `bless` saw: `before` and `ways` of a change; no ways: it lies inside.
+void compare_with_range(const SeenRange& range, const MetricValue& after, const Tolerance* tolerance,
+                        BaselineChange& change) {
+  if (const auto number = after.count()) {
+    if (const auto out = outside(*number, range.low, range.high, tolerance)) {
+      change.before = whole(out->first);
+      change.ways.emplace_back(out->second);
+    }
+  } else if (const auto word = after.word()) {
+    if (std::find(range.words.begin(), range.words.end(), *word) != range.words.end()) return;
+    change.before = MetricValue::word(words_of(range));
+    change.ways.push_back(*word);
+  } else if (const SystemCalls* calls = after.calls()) {
+    std::map<std::string, std::uint64_t> now(calls->begin(), calls->end());
+    for (const auto& [name, ends] : range.calls) now.emplace(name, 0);
+    SystemCalls before = *calls;
+    for (const auto& [name, times] : now) {
+      const auto seen = range.calls.find(name);
+      const auto [low, high] = seen == range.calls.end() ? std::pair<std::uint64_t, std::uint64_t>() : seen->second;
+      const auto out = outside(times, low, high, tolerance);
+      if (!out) continue;
+      set_times(before, name, out->first);
+      change.ways.push_back(fmt::format("{} {}", name, out->second));
+    }
+    change.before = MetricValue::calls(std::move(before));
+  }
+}
+
+/// How a metric differs, if it does. One that a side lacks was not measured then: no difference.
+std::optional<BaselineChange> change_of(const SeenRange* range, const MetricValue& before, const MetricValue& after,
+                                        Metric metric, const Tolerances& tolerances) {
+  BaselineChange change;
+  change.metric = metric;
+  change.after = after;
+  if (!after.is_measured()) return std::nullopt;
+  const auto found = tolerances.find(metric);
+  const Tolerance* tolerance = found == tolerances.end() ? nullptr : &found->second;
+  if (range != nullptr) {
+    compare_with_range(*range, after, tolerance, change);
+    if (change.ways.empty()) return std::nullopt;
+    change.range = *range;
+    return change;
+  }
+  if (!before.is_measured() || before == after || is_within(before, after, tolerance)) return std::nullopt;
+  change.before = before;
+  return change;
+}
+
+void compare_points(const Baseline& baseline, const Point& before, const Point& after, const Tolerances& tolerances,
+                    Changes& changes) {
   if (before.status != after.status) {
     BaselineChange change;
     change.kind = ChangeKind::kStatus;
-    change.before = word_of(before.status);
-    change.after = word_of(after.status);
-    add_change(before, name_of(before) + ", status", std::move(change), changes);
+    change.before = MetricValue::word(word_of(before.status));
+    change.after = MetricValue::word(word_of(after.status));
+    const PointIdentity point = identity_of(before);
+    add_change(point, name_of(point) + ", status", std::move(change), changes);
   }
-  compare_metrics(before, 0, kSteadyMetrics, before, after, tolerances, changes);
-  const std::size_t ops = std::min(before.first_ops.size(), after.first_ops.size());
-  for (std::size_t i = 0; i < ops; ++i) {
-    compare_metrics(before, i + 1, kEarlyMetrics, before.first_ops[i], after.first_ops[i], tolerances, changes);
+  for (const Slot& slot : slots_of(before)) {
+    const MetricValue* now = value_at(after, slot);
+    if (now == nullptr) continue;
+    auto change = change_of(range_of(baseline, slot), *value_at(before, slot), *now, slot.metric, tolerances);
+    if (!change) continue;
+    change->call = slot.call;
+    add_change(slot.point, name_of(slot), std::move(*change), changes);
   }
 }
 
 /// Thresholds are matched by size: one that is gone, one that is new, one that means something else.
-void compare_thresholds(const std::vector<BaselineThreshold>& before, const std::vector<BaselineThreshold>& after,
-                        Changes& changes) {
+void compare_thresholds(const std::vector<BaselineThreshold>& before, const std::vector<UncertainThreshold>& uncertain,
+                        const std::vector<BaselineThreshold>& after, Changes& changes) {
   const auto find = [](const std::vector<BaselineThreshold>& list, std::uint64_t at) {
     return std::find_if(list.begin(), list.end(), [&](const BaselineThreshold& each) { return each.at_bytes == at; });
   };
-  const auto words = [](const Json& changes_there) { return changes_there.dump(); };
-  const auto add = [&](std::uint64_t at, const Json& was, const Json& is) {
+  const auto add = [&](std::uint64_t at, const ThresholdChange& threshold) {
     BaselineChange change;
     change.kind = ChangeKind::kThreshold;
     change.at_bytes = at;
-    change.before = was;
-    change.after = is;
+    change.threshold = threshold;
     change.name = fmt::format("the threshold at {} bytes", at);
-    change.line = was.is_null()  ? fmt::format("there is a new threshold at {} bytes: {}", at, words(is))
-                  : is.is_null() ? fmt::format("{} is gone: {}", change.name, words(was))
-                                 : fmt::format("{}: before {}, now {}", change.name, words(was), words(is));
+    const std::string was = Json(threshold.before.value_or(std::vector<std::string>())).dump();
+    const std::string is = Json(threshold.after.value_or(std::vector<std::string>())).dump();
+    change.line = threshold.is_new()    ? fmt::format("there is a new threshold at {} bytes: {}", at, is)
+                  : threshold.is_gone() ? fmt::format("{} is gone: {}", change.name, was)
+                                        : fmt::format("{}: before {}, now {}", change.name, was, is);
     changes.push_back(std::move(change));
   };
   for (const BaselineThreshold& old : before) {
     const auto found = find(after, old.at_bytes);
     if (found == after.end()) {
-      add(old.at_bytes, old.changes, nullptr);
+      add(old.at_bytes, {old.changes, {}});
     } else if (old != *found) {
-      add(old.at_bytes, old.changes, found->changes);
+      add(old.at_bytes, {old.changes, found->changes});
     }
   }
   for (const BaselineThreshold& now : after) {
-    if (find(before, now.at_bytes) == before.end()) add(now.at_bytes, nullptr, now.changes);
-  }
-}
-
-void agree(std::initializer_list<Metric> metrics, const MetricValues& other, const std::string& why,
-           MetricValues& values) {
-  for (const Metric metric : metrics) {
-    if (!values.is_measured(metric) || other[metric].is_absent() || values[metric] == other[metric]) continue;
-    values[metric] = MetricValue::not_available(why);
+    const bool is_uncertain = std::any_of(uncertain.begin(), uncertain.end(),
+                                          [&](const UncertainThreshold& each) { return each.holds(now.at_bytes); });
+    if (!is_uncertain && find(before, now.at_bytes) == before.end()) add(now.at_bytes, {{}, now.changes});
   }
 }
 
@@ -146,67 +194,104 @@ bool is_fault_metric(Metric metric) {
   return std::find(kFaultMetrics.begin(), kFaultMetrics.end(), metric) != kFaultMetrics.end();
 }
 
-std::string name_of(const Point& point) {
+std::vector<Slot> slots_of(const Point& point) {
+  const PointIdentity identity = identity_of(point);
+  std::vector<Slot> slots;
+  for (const Metric metric : kSteadyMetrics) slots.push_back({identity, 0, metric});
+  for (std::size_t call = 1; call <= point.first_ops.size(); ++call) {
+    for (const Metric metric : kEarlyMetrics) slots.push_back({identity, call, metric});
+  }
+  return slots;
+}
+
+const MetricValue* value_at(const Point& point, const Slot& slot) {
+  if (slot.call > point.first_ops.size()) return nullptr;
+  return slot.call == 0 ? &point[slot.metric] : &point.first_ops[slot.call - 1][slot.metric];
+}
+
+std::string name_of(const PointIdentity& point) {
   return fmt::format("{} {} touch {:g} {}", point.case_name, format_size(point.size_bytes), point.touch, point.thread);
 }
 
+std::string name_of(const Slot& slot) {
+  return fmt::format("{}{}, {}", name_of(slot.point), slot.call == 0 ? "" : fmt::format(", call {}", slot.call),
+                     row_of(slot.metric).key);
+}
+
+std::string name_of(const UncertainThreshold& threshold) {
+  if (threshold.from_bytes == threshold.to_bytes) return fmt::format("a threshold at {} bytes", threshold.from_bytes);
+  return fmt::format("a threshold between {} and {} bytes", threshold.from_bytes, threshold.to_bytes);
+}
+
+std::string words_of(const SeenRange& range) {
+  if (!range.words.empty()) return fmt::format("{}", fmt::join(range.words, " or "));
+  if (range.calls.empty()) return fmt::format("{} to {}", format_count(range.low), format_count(range.high));
+  std::vector<std::string> words;
+  for (const auto& [name, ends] : range.calls) {
+    words.push_back(ends.first == ends.second ? fmt::format("{} {}", name, ends.first)
+                                              : fmt::format("{} {} to {}", name, ends.first, ends.second));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+PointIdentity identity_of(const PointSpec& spec) { return {spec.case_name, spec.size_bytes, spec.touch, spec.thread}; }
+
 PointIdentity identity_of(const Point& point) { return {point.case_name, point.size_bytes, point.touch, point.thread}; }
+
+const Point* point_of(const Baseline& baseline, const PointIdentity& identity) {
+  const auto found = std::find_if(baseline.points.begin(), baseline.points.end(),
+                                  [&](const Point& point) { return identity_of(point) == identity; });
+  return found == baseline.points.end() ? nullptr : &*found;
+}
+
+const SeenRange* range_of(const Baseline& baseline, const Slot& slot) {
+  const auto found =
+      std::find_if(baseline.ranges.begin(), baseline.ranges.end(), [&](const Slot& each) { return each == slot; });
+  return found == baseline.ranges.end() ? nullptr : &*found;
+}
 
 Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& points, const ThresholdSearch& thresholds,
                      const Json& environment, ClockMode clock) {
   Baseline baseline;
   baseline.allocator = allocator.name;
-  baseline.version = version_json(allocator);
-  baseline.env = allocator_json(allocator)["env"];
+  baseline.version = version_json(allocator).get<Measured<std::string>>();
+  baseline.env = allocator.env;
   baseline.measured_on = conditions_of(environment);
   baseline.clock = clock;
   for (const Point& point : points) baseline.points.push_back(kept_of(point));
   baseline.thresholds.emplace();
   for (const Threshold& threshold : thresholds.thresholds) {
-    if (!threshold.exact()) continue;
-    baseline.thresholds->push_back({threshold.at_bytes, describe_change(threshold.below, threshold.above)});
+    std::vector<std::string> changes = describe_change(threshold.below, threshold.above);
+    if (threshold.exact()) {
+      baseline.thresholds->push_back({threshold.at_bytes, std::move(changes)});
+    } else {
+      baseline.uncertain.push_back({threshold.after_bytes + 1, threshold.at_bytes, std::move(changes), 1, 1});
+    }
   }
   return baseline;
-}
-
-Baseline agreed_baseline(const Baseline& one, const Baseline& other, const std::string& why) {
-  Baseline agreed = one;
-  for (Point& point : agreed.points) {
-    const Point* second = twin_of(point, other);
-    if (second == nullptr) continue;
-    if (is_healthy(point)) point.status = second->status;
-    agree(kSteadyMetrics, *second, why, point);
-    const std::size_t ops = std::min(point.first_ops.size(), second->first_ops.size());
-    for (std::size_t i = 0; i < ops; ++i) agree(kEarlyMetrics, second->first_ops[i], why, point.first_ops[i]);
-  }
-  if (agreed.thresholds && other.thresholds) {
-    std::erase_if(*agreed.thresholds, [&](const BaselineThreshold& each) {
-      return std::find(other.thresholds->begin(), other.thresholds->end(), each) == other.thresholds->end();
-    });
-  }
-  return agreed;
 }
 
 std::vector<BaselineChange> compare_baselines(const Baseline& before, const Baseline& after,
                                               const Tolerances& tolerances) {
   Changes changes;
   for (const Point& point : before.points) {
-    if (const Point* found = twin_of(point, after)) compare_points(point, *found, tolerances, changes);
+    if (const Point* found = point_of(after, identity_of(point)))
+      compare_points(before, point, *found, tolerances, changes);
   }
-  if (before.thresholds && after.thresholds) compare_thresholds(*before.thresholds, *after.thresholds, changes);
+  if (before.thresholds && after.thresholds)
+    compare_thresholds(*before.thresholds, before.uncertain, *after.thresholds, changes);
   return changes;
 }
 
 std::vector<BaselineChange> points_not_measured(const Baseline& before, const Baseline& after) {
   Changes missing;
   for (const Point& point : before.points) {
-    if (twin_of(point, after) != nullptr) continue;
-    const std::string name = name_of(point);
+    if (point_of(after, identity_of(point)) != nullptr) continue;
     BaselineChange change;
     change.point = identity_of(point);
     change.kind = ChangeKind::kNotMeasured;
-    change.name = name;
-    change.line = name + " is not measured any more";
+    change.name = name_of(*change.point);
+    change.line = change.name + " is not measured any more";
     missing.push_back(std::move(change));
   }
   return missing;
@@ -215,7 +300,7 @@ std::vector<BaselineChange> points_not_measured(const Baseline& before, const Ba
 std::vector<std::string> failing_in_baseline(const Baseline& baseline) {
   std::vector<std::string> lines;
   for (const Point& point : baseline.points) {
-    if (!is_healthy(point)) lines.push_back(fmt::format("{}: {}", name_of(point), word_of(point.status)));
+    if (!is_healthy(point)) lines.push_back(fmt::format("{}: {}", name_of(identity_of(point)), word_of(point.status)));
   }
   if (!baseline.thresholds) return lines;
   for (const BaselineThreshold& threshold : *baseline.thresholds) {

@@ -5,13 +5,15 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
-#include "core/allocators.h"
-#include "core/typed_point.h"
+#include "base/measured.h"
+#include "judge/search.h"
 #include "meter/sample_block.h"
-#include "thresholds/search.h"
+#include "point/plan.h"
+#include "point/typed_point.h"
 
 namespace zerotax::check {
 
@@ -46,8 +48,23 @@ struct PointIdentity {
   bool operator==(const PointIdentity&) const = default;
 };
 PointIdentity identity_of(const Point& point);
+PointIdentity identity_of(const PointSpec& spec);
 /// "calloc_loop 1 MiB touch 0 main".
-std::string name_of(const Point& point);
+std::string name_of(const PointIdentity& point);
+
+/// One metric that a baseline holds of a point: of its steady state, or of an early call.
+struct Slot {
+  PointIdentity point;
+  std::uint64_t call = 0;  ///< which of the first calls, from 1; 0: the steady state
+  Metric metric{};
+  bool operator==(const Slot&) const = default;
+};
+/// "calloc_loop 1 MiB touch 0 main, call 3, zeroed_bytes", as BaselineChange::name.
+std::string name_of(const Slot& slot);
+/// All of a point, in the order of the file.
+std::vector<Slot> slots_of(const Point& point);
+/// The value of a point there; nullptr if it lacks the call.
+const MetricValue* value_at(const Point& point, const Slot& slot);
 
 /// A size at which behaviour changes, exactly: the smallest with the new behaviour, and what changes, in words.
 struct BaselineThreshold {
@@ -56,30 +73,69 @@ struct BaselineThreshold {
   bool operator==(const BaselineThreshold&) const = default;
 };
 
+/// A change of behaviour on which the runs of `bless` did not agree: it was at one of these sizes, or was not there. In
+/// a check it is neither new nor gone.
+struct UncertainThreshold {
+  std::uint64_t from_bytes = 0;
+  std::uint64_t to_bytes = 0;
+  std::vector<std::string> changes;  ///< in words, of any run
+  std::uint64_t seen = 0;            ///< in so many looks
+  std::uint64_t looks = 0;           ///< of so many
+  bool operator==(const UncertainThreshold&) const = default;
+  [[nodiscard]] bool holds(std::uint64_t at_bytes) const { return from_bytes <= at_bytes && at_bytes <= to_bytes; }
+};
+
+/// "a threshold at 1048576 bytes", "a threshold between 1048576 and 1572864 bytes".
+std::string name_of(const UncertainThreshold& threshold);
+
+/// A metric on which the runs of `bless` did not agree, with all that they saw.
+struct SeenRange : Slot {
+  std::uint64_t runs = 0;  ///< that measured it
+  std::uint64_t low = 0;   ///< of a number
+  std::uint64_t high = 0;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  ///< of system calls, by name: low and high
+  std::vector<std::string> words;                                        ///< of a word: all that were seen
+  bool operator==(const SeenRange&) const = default;
+};
+/// "0 to 1,048,576", "heap or mapping", "madvise 0 to 3".
+std::string words_of(const SeenRange& range);
+
 /// The deterministic metrics of one version of an allocator, to be compared with a later measurement.
 struct Baseline {
   std::string allocator;
-  Json version;      ///< a word or {"na": why}; for readers only
-  Json env;          ///< the allocator's configuration
-  Json measured_on;  ///< the conditions of conditions.h; older baselines lack some
+  Measured<std::string> version;           ///< for readers only
+  std::map<std::string, std::string> env;  ///< the allocator's configuration
+  Json measured_on;                        ///< the conditions of conditions.h; older baselines lack some
   /// The clock that the allocator saw. The real one in a baseline that does not name it: older than the stopped clock.
   ClockMode clock = ClockMode::kReal;
   /// Of each point its identity, its status, kSteadyMetrics, and kEarlyMetrics of its first operations; nothing else.
   std::vector<Point> points;
   std::optional<std::vector<BaselineThreshold>> thresholds;  ///< nothing if they were not searched, or cut out
-  std::optional<std::vector<std::string>> by_the_clock;      ///< names of metrics that change when the clock races
+  std::vector<UncertainThreshold> uncertain;                 ///< changes on which runs did not agree
+  std::vector<SeenRange> ranges;                         ///< metrics on which they did not; those are n/a in the points
+  std::optional<std::vector<std::string>> by_the_clock;  ///< names of metrics that change when the clock races
 };
 
-/// What a baseline holds of a measurement.
-Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& points,
-                     const thresholds::ThresholdSearch& thresholds, const Json& environment, ClockMode clock);
+/// The point of this identity, or nullptr.
+const Point* point_of(const Baseline& baseline, const PointIdentity& identity);
+/// The range that `bless` saw of a metric, or nullptr.
+const SeenRange* range_of(const Baseline& baseline, const Slot& slot);
 
-/// What two measurements of one allocator agree on: a metric that differs becomes n/a with `why`, a threshold that only
-/// one of them found is left out, and a point that fails in one of them fails. What the other did not measure stays.
-Baseline agreed_baseline(const Baseline& one, const Baseline& other, const std::string& why);
+/// What a baseline holds of a measurement.
+Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& points, const ThresholdSearch& thresholds,
+                     const Json& environment, ClockMode clock);
 
 /// What of a point or threshold differs.
 enum class ChangeKind : std::uint8_t { kStatus, kMetric, kNotMeasured, kThreshold };
+
+/// What changes at a size, in words, before and now: nothing where there was no threshold, or is none any more.
+struct ThresholdChange {
+  std::optional<std::vector<std::string>> before;
+  std::optional<std::vector<std::string>> after;
+
+  [[nodiscard]] bool is_new() const { return !before; }
+  [[nodiscard]] bool is_gone() const { return !after; }
+};
 
 /// A metric or threshold that differs between a baseline and a new measurement.
 struct BaselineChange {
@@ -90,8 +146,11 @@ struct BaselineChange {
   ChangeKind kind = ChangeKind::kMetric;
   std::optional<Metric> metric = {};  ///< of kMetric
   std::uint64_t call = 0;             ///< which of the first calls, from 1; 0: the steady state
-  Json before = {};                   ///< null for a threshold that is new
-  Json after = {};                    ///< null for one that is gone, and for a point that was not measured
+  MetricValue before = {};            ///< of kMetric; of kStatus a word; else absent
+  MetricValue after = {};
+  std::optional<SeenRange> range = {};  ///< what it lies outside of, if `bless` saw a range; `before` is the end nearby
+  std::vector<std::string> ways = {};   ///< of a range: on which sides it lies outside, "+", "-", "madvise +"
+  ThresholdChange threshold = {};       ///< of kThreshold
 };
 
 /// By how much a number may differ: by so many (bytes, faults), or by a share of what it was.
@@ -104,7 +163,8 @@ using Tolerances = std::map<Metric, Tolerance>;
 
 /// Every difference between a baseline and a new measurement, or one of some of its points. Left out: metrics that are
 /// n/a on either side, because not every kernel offers them and older baselines hold fewer, those that are within their
-/// tolerance, and points that `after` lacks. Thresholds are compared if both have a list of them, even an empty one.
+/// tolerance or the range that `bless` saw, and points that `after` lacks. Thresholds are compared if both have a list
+/// of them, even an empty one; those that are uncertain in the baseline are left out.
 std::vector<BaselineChange> compare_baselines(const Baseline& before, const Baseline& after,
                                               const Tolerances& tolerances = {});
 

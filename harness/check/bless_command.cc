@@ -10,11 +10,14 @@
 #include "check/measure.h"
 #include "check/plan.h"
 #include "check/subject.h"
+#include "check/table.h"
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "programs/programs.h"
+#include "run/allocators.h"
 
 namespace zerotax::check {
 namespace {
@@ -22,11 +25,16 @@ namespace {
 constexpr const char* kBlessExamples =
     "  zerotax bless --allocator mine=./libmine.so --baseline mine.json\n"
     "  zerotax bless --baseline tests/regression/baselines        every built-in allocator\n"
-    "  zerotax bless --allocator mine=./libmine.so --baseline quick.json --size 1MiB --size 20MiB\n";
+    "  zerotax bless --allocator mine=./libmine.so --baseline quick.json --size 1MiB --size 20MiB\n"
+    "  zerotax bless --baseline programs.json -- ./decoder input.bin\n"
+    "  zerotax bless --baseline programs.json --name small -- ./decoder small.bin\n"
+    "A command runs several times, without a terminal; its input and output are /dev/null.\n";
 
 struct BlessOptions {
   MeasureOptions measure;
   std::string baseline;
+  std::string name;
+  std::int64_t rounds = 10;
   bool allow_failing = false;
   bool force = false;
   bool thresholds = false;
@@ -62,6 +70,11 @@ ExitStatus bless(const BlessOptions& options) {
     throw UsageError(fmt::format("{} allocators do not fit in the one file {}", allocators.size(), options.baseline),
                      "name one with --allocator, or give --baseline a folder");
   }
+  if (options.measure.allocators.size() == 1 && folder) {
+    throw UsageError(
+        fmt::format("{} is a folder, and one allocator is named", options.baseline),
+        fmt::format("give the file, as in {}/{}", options.baseline, baseline_file_name(allocators.front())));
+  }
   ExitStatus status = ExitStatus::kDone;
   std::vector<std::string> paths;
   for (const Allocator& allocator : allocators) {
@@ -81,6 +94,7 @@ ExitStatus bless(const BlessOptions& options) {
     }
     write_file(path, json_text(to_json(baseline)));
     fmt::print("{} {}: {}\n", allocator.name, allocator.version, path);
+    fmt::print("{}", unsteady_text(baseline));
     for (const std::string& name : *baseline.by_the_clock) {
       fmt::print("  depends on the clock, measured with the clock stopped: {}\n", name);
     }
@@ -88,19 +102,32 @@ ExitStatus bless(const BlessOptions& options) {
   return status;
 }
 
+ExitStatus bless_either(const BlessOptions& options, const Arguments& arguments) {
+  const std::vector<std::string> words =
+      programs::command_words(arguments, {"--allocator", "--size", "--thresholds"}, {"--name", "--rounds"});
+  if (words.empty()) return bless(options);
+  options.measure.check();
+  return programs::bless({words, options.baseline, options.name, options.measure.env, options.measure.timeout_s},
+                         options.rounds, options.allow_failing, options.force);
+}
+
 const Subcommand bless_subcommand(
-    "bless", "accept what an allocator does now as its baseline", kBlessExamples,
+    "bless", Question::kVersions, "accept what an allocator or a program does now as its baseline", kBlessExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<BlessOptions>();
       options->measure.add_allocators(arguments);
       arguments.option("--baseline", options->baseline, "the file to write, or a folder for several").required().path();
       add_sizes(arguments, options->measure.sizes, "all, and thresholds", "a baseline that is checked quickly");
       arguments.flag("--thresholds", options->thresholds, "with --size: thresholds as well");
-      arguments.flag("--allow-failing", options->allow_failing,
-                     "write it even if points crash, hang, or break what calloc promises");
+      arguments.flag(
+          "--allow-failing", options->allow_failing,
+          "write it even if points crash, hang, or break what calloc promises; of a command: even if its exit "
+          "status is not 0");
       arguments.flag("--force", options->force,
-                     "overwrite a baseline of another allocator or configuration, or what is no baseline");
-      return [options] { return bless(*options); };
+                     "overwrite a baseline of another allocator or configuration, or a file that is not a baseline");
+      programs::add_name(arguments, options->name);
+      add_rounds(arguments, options->rounds, "of a command: at most; at least 3").with_default().in_range(3, 1000);
+      return [options, arguments] { return bless_either(*options, arguments); };
     });
 
 }  // namespace

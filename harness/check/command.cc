@@ -2,22 +2,24 @@
 
 #include <memory>
 
-#include "check/check_document.h"
 #include "check/cut.h"
+#include "check/document.h"
 #include "check/lasting_changes.h"
 #include "check/measure.h"
 #include "check/outcomes.h"
 #include "check/subject.h"
+#include "check/table.h"
 #include "cli/colour.h"
 #include "cli/common_options.h"
 #include "cli/exchange_options.h"
 #include "cli/measure_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
-#include "core/interrupt.h"
-#include "core/output_paths.h"
+#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/load.h"
+#include "programs/programs.h"
+#include "run/interrupt.h"
 
 namespace zerotax::check {
 namespace {
@@ -28,11 +30,15 @@ constexpr const char* kExamples =
     "  zerotax check --baseline mine.json --allocator mine=./libmine.so --explain\n"
     "  zerotax check --baseline mine.json --size 20MiB --only calloc_faults --only zeroed_bytes\n"
     "  zerotax check --baseline mine.json --tolerance returned_bytes=5% --json check.json\n"
-    "  zerotax check --baseline mine.json --allocator mine=./libmine.so --junit check.xml --github\n";
+    "  zerotax check --baseline mine.json --allocator mine=./libmine.so --junit check.xml --github\n"
+    "  zerotax check --baseline programs.json -- ./decoder input.bin\n"
+    "  zerotax check --baseline programs.json --name small --explain -- ./decoder small.bin\n"
+    "A command runs without a terminal; its input and output are /dev/null.\n";
 
 struct Options {
   MeasureOptions measure;
   std::string baseline;
+  std::string name;
   std::vector<std::string> only;
   std::vector<std::string> tolerances;
   bool explain = false;
@@ -60,11 +66,9 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   const LoadReading start = read_load();
   const Baseline sizes = cut_to_sizes(subject.baseline, scope, subject.path);
   const Baseline compared = cut_to_metrics(sizes, scope);
+  Measurer measurer(subject.allocator, timeout_s);
   BaselineVerdict verdict = hold_against(
-      compared,
-      [&](const BaselinePart& part, const PointTime& time) {
-        return measure_baseline(subject.allocator, timeout_s, part, time);
-      },
+      compared, [&](const BaselinePart& part, const PointTime& time) { return measurer.measure(part, time); },
       scope.tolerances);
   CheckResult result;
   result.allocator = subject.allocator;
@@ -92,14 +96,14 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   return result;
 }
 
-ExitStatus report(const std::vector<CheckResult>& results, const Options& options) {
-  const Json document = check_json(results, options.strict);
-  const exchange::OutcomeList outcomes = check_outcomes(results, document, options.strict);
-  if (!options.exchange.silent()) fmt::print("{}", check_text(document, options.explain, palette_for(stdout)));
+ExitStatus report(std::vector<CheckResult> results, const Options& options) {
+  const Check check = check_of(std::move(results), options.strict);
+  const exchange::OutcomeList outcomes = check_outcomes(check);
+  if (!options.exchange.silent()) fmt::print("{}", check_text(check, options.explain, palette_for(stdout)));
   options.exchange.print_annotations(outcomes);
-  options.exchange.write(outcomes, document);
-  say_next(next_step(document, options.explain, Subcommand::command_line));
-  return status_of(document);
+  options.exchange.write(outcomes, check_json(check));
+  say_next(next_step(check, options.explain, Subcommand::command_line));
+  return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 ExitStatus check(const Options& options) {
@@ -117,17 +121,27 @@ ExitStatus check(const Options& options) {
   for (const CheckSubject& subject : subjects) {
     try {
       results.push_back(hold(subject, scope, options.measure.timeout_s));
-    } catch (const UsageError&) {
-      // What was finished before an interruption is kept.
-      if (stop_requested() && !results.empty()) report(results, options);
-      throw;
+    } catch (const Stop&) {
+      if (results.empty()) throw;
+      report(std::move(results), options);
+      say_interrupted();
+      return ExitStatus::kDone;
     }
   }
-  return report(results, options);
+  return report(std::move(results), options);
+}
+
+ExitStatus check_either(const Options& options, const Arguments& arguments) {
+  const std::vector<std::string> words =
+      programs::command_words(arguments, {"--allocator", "--size", "--only", "--tolerance", "--html"}, {"--name"});
+  if (words.empty()) return check(options);
+  options.measure.check();
+  return programs::check({words, options.baseline, options.name, options.measure.env, options.measure.timeout_s},
+                         options.strict, options.explain, options.exchange);
 }
 
 const Subcommand command(
-    "check", "compare an allocator's deterministic metrics with a baseline", kExamples,
+    "check", Question::kVersions, "compare what an allocator or a program does with a baseline", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       MeasureOptions& measure = options->measure;
@@ -140,16 +154,19 @@ const Subcommand command(
           .completed_by(compared_words);
       arguments
           .option("--tolerance", options->tolerances,
-                  "METRIC=N, N% or SIZE: a difference of so much is none (repeatable)")
+                  "METRIC=N, N% or SIZE: ignore differences of up to this (repeatable)")
           .shown_as("METRIC=N")
           .repeatable();
       arguments.flag("--strict", options->strict, "exit with 1 for improvements, too");
       arguments.flag("--explain", options->explain, "list every changed metric, and all that was not compared");
-      arguments.flag("--force", options->force,
-                     "hold a built-in allocator against the baseline of another, or leave out the settings it names");
+      arguments.flag(
+          "--force", options->force,
+          "compare a built-in allocator with the baseline of another, or leave out the settings it names; let an "
+          "output replace a file that zerotax did not write");
+      programs::add_name(arguments, options->name);
       options->exchange.add(arguments);
       options->exchange.add_html(arguments);
-      return [options] { return check(*options); };
+      return [options, arguments] { return check_either(*options, arguments); };
     });
 
 }  // namespace

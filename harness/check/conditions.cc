@@ -14,7 +14,6 @@ struct Condition {
   const char* name;
   /// What of an allocator's deterministic metrics depends on it; empty: all of them.
   std::vector<Metric> metrics;
-  bool thresholds;
   const char* what;
 };
 
@@ -28,21 +27,21 @@ const std::vector<Metric>& of_pages() {
 
 const std::vector<Condition>& conditions() {
   static const std::vector<Condition> all{
-      {"kernel", "kernel", {}, true, "what mmap, madvise and page faults do"},
-      {"thp", "transparent huge pages", of_pages(), true, "faults, and what a fault populates"},
-      {"page_bytes", "page size", {}, true, "all that is counted in pages"},
-      {"cpus", "CPUs", {}, true, "how many arenas and caches an allocator makes"},
-      {"libc", "C library", {}, true, "what allocators take from the C library"},
-      {"pagemap_scan", "PAGEMAP_SCAN", of_pages(), true, "how exactly populated pages are seen"},
-      {"zerotax", "zerotax", {}, true, "how metrics are measured"}};
+      {"kernel", "kernel", {}, "what mmap, madvise and page faults do"},
+      {"thp", "transparent huge pages", of_pages(), "faults, and what a fault populates"},
+      {"page_bytes", "page size", {}, "all that is counted in pages"},
+      {"cpus", "CPUs", {}, "how many arenas and caches an allocator makes"},
+      {"libc", "C library", {}, "what allocators take from the C library"},
+      {"pagemap_scan", "PAGEMAP_SCAN", of_pages(), "how exactly populated pages are seen"},
+      {"zerotax", "zerotax", {}, "how metrics are measured"}};
   return all;
 }
 
 bool explains(const Condition& condition, const std::vector<BaselineChange>& changes) {
   return std::any_of(changes.begin(), changes.end(), [&](const BaselineChange& change) {
-    if (change.kind == ChangeKind::kThreshold) return condition.thresholds;
-    if (change.kind != ChangeKind::kMetric || condition.metrics.empty()) return condition.metrics.empty();
-    return std::find(condition.metrics.begin(), condition.metrics.end(), *change.metric) != condition.metrics.end();
+    if (change.kind == ChangeKind::kThreshold || condition.metrics.empty()) return true;
+    return change.metric &&
+           std::find(condition.metrics.begin(), condition.metrics.end(), *change.metric) != condition.metrics.end();
   });
 }
 
@@ -53,15 +52,6 @@ std::string condition_words(const Json& measured_on, const char* key) {
 }
 
 }  // namespace
-
-Json conditions_of(const Json& environment) {
-  Json found;
-  for (const char* key : {"kernel", "cpu", "thp", "cpus", "page_bytes", "libc", "pagemap_scan"}) {
-    if (const auto value = environment.find(key); value != environment.end()) found[key] = *value;
-  }
-  found["zerotax"] = ZEROTAX_VERSION;
-  return found;
-}
 
 std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after,
                                                       const std::vector<BaselineChange>& changes) {

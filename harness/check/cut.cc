@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -40,34 +39,35 @@ Metric metric_of_word(const std::string& option, const std::string& word, bool o
   return *metric;
 }
 
-/// "5%", "4KiB", "2".
-Tolerance parse_tolerance(const std::string& option, const std::string& text) {
-  Tolerance tolerance;
-  if (text.ends_with('%')) {
-    const char* end = text.data() + text.size() - 1;
-    const auto [rest, failure] = std::from_chars(text.data(), end, tolerance.most);
-    if (failure == std::errc() && rest == end && tolerance.most > 0 && tolerance.most <= 100) {
-      return {tolerance.most / 100, true};
-    }
-  } else {
+/// "5%", "4KiB", "2"; nothing for anything else.
+std::optional<Tolerance> parse_tolerance(const std::string& text) {
+  if (!text.ends_with('%')) {
     try {
-      return {static_cast<double>(parse_size(text)), false};
+      return Tolerance{static_cast<double>(parse_size(text)), false};
     } catch (const UsageError&) {
-      // Said below, with what else it may be.
+      return std::nullopt;
     }
   }
-  throw UsageError(fmt::format("invalid --tolerance '{}'", option),
-                   "give METRIC=N, as in calloc_faults=2, zeroed_bytes=4KiB or returned_bytes=5%");
+  double percent = 0;
+  const char* end = text.data() + text.size() - 1;
+  const auto [rest, failure] = std::from_chars(text.data(), end, percent);
+  if (failure != std::errc() || rest != end || percent <= 0 || percent > 100) return std::nullopt;
+  return Tolerance{percent / 100, true};
 }
 
 void add_tolerance(const std::string& word, Tolerances& tolerances) {
   const auto equals = word.find('=');
-  if (equals == std::string::npos) {
+  Metric metric{};
+  std::optional<Tolerance> tolerance;
+  if (equals != std::string::npos) {
+    metric = metric_of_word("--tolerance", word.substr(0, equals), true);
+    tolerance = parse_tolerance(word.substr(equals + 1));
+  }
+  if (!tolerance) {
     throw UsageError(fmt::format("invalid --tolerance '{}'", word),
                      "give METRIC=N, as in calloc_faults=2, zeroed_bytes=4KiB or returned_bytes=5%");
   }
-  const Metric metric = metric_of_word("--tolerance", word.substr(0, equals), true);
-  if (!tolerances.emplace(metric, parse_tolerance(word, word.substr(equals + 1))).second) {
+  if (!tolerances.emplace(metric, *tolerance).second) {
     throw UsageError(fmt::format("--tolerance {} is given twice", row_of(metric).key), "give it once");
   }
 }
@@ -98,22 +98,32 @@ CheckScope parse_scope(const std::vector<std::string>& sizes, const std::vector<
   return scope;
 }
 
-Baseline cut_to_sizes(const Baseline& baseline, const CheckScope& scope, const std::string& file) {
-  Baseline cut = baseline;
-  if (!scope.thresholds) cut.thresholds.reset();
-  if (scope.sizes.empty()) return cut;
-  std::set<std::uint64_t> held;
-  for (const Point& point : baseline.points) held.insert(point.size_bytes);
+void refuse_other_sizes(const std::vector<std::uint64_t>& sizes, const std::set<std::uint64_t>& held,
+                        const std::string& problem) {
   std::vector<std::string> words;
   words.reserve(held.size());
   for (const std::uint64_t size : held) words.push_back(format_size(size));
-  for (const std::uint64_t size : scope.sizes) {
+  for (const std::uint64_t size : sizes) {
     if (held.contains(size)) continue;
-    throw UsageError(fmt::format("{} has no point of {}", file, format_given_size(size)), choices_text(words));
+    throw UsageError(fmt::format("{} {}", problem, format_given_size(size)), choices_text(words));
   }
-  std::erase_if(cut.points, [&](const Point& point) {
-    return std::find(scope.sizes.begin(), scope.sizes.end(), point.size_bytes) == scope.sizes.end();
-  });
+}
+
+Baseline cut_to_sizes(const Baseline& baseline, const CheckScope& scope, const std::string& file) {
+  Baseline cut = baseline;
+  if (!scope.thresholds) {
+    cut.thresholds.reset();
+    cut.uncertain.clear();
+  }
+  if (scope.sizes.empty()) return cut;
+  std::set<std::uint64_t> held;
+  for (const Point& point : baseline.points) held.insert(point.size_bytes);
+  refuse_other_sizes(scope.sizes, held, file + " has no point of");
+  const auto is_out = [&](std::uint64_t size) {
+    return std::find(scope.sizes.begin(), scope.sizes.end(), size) == scope.sizes.end();
+  };
+  std::erase_if(cut.points, [&](const Point& point) { return is_out(point.size_bytes); });
+  std::erase_if(cut.ranges, [&](const SeenRange& range) { return is_out(range.point.size_bytes); });
   return cut;
 }
 
@@ -121,12 +131,15 @@ Baseline cut_to_metrics(const Baseline& baseline, const CheckScope& scope) {
   Baseline cut = baseline;
   if (scope.all_metrics) return cut;
   if (scope.metrics.empty()) cut.points.clear();
+  const auto is_kept = [&](Metric metric) {
+    return std::find(scope.metrics.begin(), scope.metrics.end(), metric) != scope.metrics.end();
+  };
   const auto drop = [&](std::initializer_list<Metric> held, MetricValues& values) {
     for (const Metric metric : held) {
-      const bool kept = std::find(scope.metrics.begin(), scope.metrics.end(), metric) != scope.metrics.end();
-      if (!kept) values[metric] = MetricValue();
+      if (!is_kept(metric)) values[metric] = MetricValue();
     }
   };
+  std::erase_if(cut.ranges, [&](const SeenRange& range) { return !is_kept(range.metric); });
   for (Point& point : cut.points) {
     drop(kSteadyMetrics, point);
     for (FirstOperation& operation : point.first_ops) drop(kEarlyMetrics, operation);

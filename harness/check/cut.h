@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ std::vector<std::string> compared_words();
 /// METRIC=SIZE). Throws UsageError, with the metrics to choose from, for one that no baseline holds.
 CheckScope parse_scope(const std::vector<std::string>& sizes, const std::vector<std::string>& only,
                        const std::vector<std::string>& tolerances);
+
+/// Throws UsageError for a size that is not among those that are held: `problem` and the size, and what there is.
+void refuse_other_sizes(const std::vector<std::uint64_t>& sizes, const std::set<std::uint64_t>& held,
+                        const std::string& problem);
 
 /// A baseline without the sizes and thresholds that are out of scope. Throws UsageError if it has no point of a size.
 /// `file` is for the message.

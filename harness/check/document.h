@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "check/baseline.h"
+#include "check/result.h"
 
 namespace zerotax::check {
 
@@ -12,6 +12,17 @@ Json to_json(const Baseline& baseline);
 /// The same read again: `json` is as its schema says. Throws std::invalid_argument, with the place, for a point that
 /// cannot be read, contradicts itself, or occurs twice.
 Baseline baseline_from_json(const Json& json);
+
+/// What of an environment (os/environment.h) a baseline keeps: "kernel", "cpu", "thp", "cpus", "page_bytes", "libc",
+/// "pagemap_scan", and the version of zerotax.
+Json conditions_of(const Json& environment);
+
+/// The sentence of a load (os/load.h) under which metrics were measured; empty unless it was busy.
+std::string busy_sentence(const Json& load);
+
+/// The object of "zerotax.check/1" (results/schema/check.schema.json). Every sentence that the terminal or anything
+/// else shows is in it.
+Json check_json(const Check& check);
 
 /// Reads a file, and checks all of it, so that those who compare with it can rely on what is there. Throws UsageError
 /// for what is not a regular file, not JSON, not a baseline, or damaged.

@@ -5,16 +5,45 @@
 namespace zerotax::check {
 namespace {
 
-/// Moves the names of the changes that another measurement does not show to `explained`.
-void keep_lasting(const Baseline& baseline, const Baseline& again, const Tolerances& tolerances,
-                  std::vector<BaselineChange>& changes, std::vector<std::string>& explained) {
-  const std::vector<BaselineChange> still = compare_baselines(baseline, again, tolerances);
-  std::erase_if(changes, [&](const BaselineChange& change) {
-    const bool lasts =
-        std::any_of(still.begin(), still.end(), [&](const BaselineChange& other) { return other.name == change.name; });
-    if (!lasts) explained.push_back(change.name);
-    return !lasts;
+/// A change and how often it was there.
+struct Seen {
+  BaselineChange change;
+  int times = 1;
+};
+
+/// Whether another measurement shows it too: of a range, on a side on which it was each time.
+bool is_still_there(BaselineChange& change, const std::vector<BaselineChange>& now) {
+  const auto found = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.name == change.name; });
+  if (found == now.end()) return false;
+  if (!change.range) return true;
+  std::erase_if(change.ways, [&](const std::string& way) {
+    return std::find(found->ways.begin(), found->ways.end(), way) == found->ways.end();
   });
+  return !change.ways.empty();
+}
+
+std::vector<BaselineChange> changes_of(const std::vector<Seen>& seen) {
+  std::vector<BaselineChange> changes;
+  changes.reserve(seen.size());
+  for (const Seen& each : seen) changes.push_back(each.change);
+  return changes;
+}
+
+/// Those with the smallest blocks.
+BaselinePart smallest_of(BaselinePart part) {
+  const auto by_size = [](const PointIdentity& one, const PointIdentity& other) {
+    return one.size_bytes < other.size_bytes;
+  };
+  std::stable_sort(part.points.begin(), part.points.end(), by_size);
+  std::sort(part.edges.begin(), part.edges.end());
+  if (part.points.size() > kProvenSideBySide) part.points.resize(kProvenSideBySide);
+  if (part.edges.size() > kProvenSideBySide) part.edges.resize(kProvenSideBySide);
+  return part;
+}
+
+bool is_in(const BaselineChange& change, const BaselinePart& part) {
+  if (!change.point) return std::find(part.edges.begin(), part.edges.end(), change.at_bytes) != part.edges.end();
+  return std::find(part.points.begin(), part.points.end(), *change.point) != part.points.end();
 }
 
 /// The names of changes that are not among others.
@@ -50,10 +79,16 @@ BaselinePart whole_of(const Baseline& baseline) {
   BaselinePart part;
   for (const Point& point : baseline.points) part.points.push_back(identity_of(point));
   part.thresholds = baseline.thresholds.has_value();
+  if (part.thresholds) {
+    for (const BaselineThreshold& each : *baseline.thresholds) part.known.push_back(each.at_bytes);
+    part.uncertain = baseline.uncertain;
+  }
   part.faults = std::any_of(baseline.points.begin(), baseline.points.end(), [](const Point& point) {
     return std::any_of(kFaultMetrics.begin(), kFaultMetrics.end(),
                        [&](Metric metric) { return point.is_measured(metric); });
   });
+  part.faults |= std::any_of(baseline.ranges.begin(), baseline.ranges.end(),
+                             [](const SeenRange& range) { return is_fault_metric(range.metric); });
   return part;
 }
 
@@ -66,19 +101,42 @@ BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measu
   if (!tolerances.empty()) {
     verdict.tolerated = names_without(compare_baselines(baseline, verdict.measured), verdict.changes);
   }
-  for (int again = 1; again < kTimesChanged && !verdict.changes.empty(); ++again) {
-    keep_lasting(baseline, measure(part_of(verdict.changes), conditions), tolerances, verdict.changes,
-                 verdict.unsteady);
+  std::vector<Seen> seen;
+  for (BaselineChange& change : verdict.changes) seen.push_back({std::move(change)});
+  // Measures a part again, and moves the names of what it does not show to `explained`.
+  const auto again = [&](const BaselinePart& wanted, const PointTime& time, std::vector<std::string>& explained) {
+    const std::vector<BaselineChange> now = compare_baselines(baseline, measure(wanted, time), tolerances);
+    std::erase_if(seen, [&](Seen& each) {
+      if (!is_in(each.change, wanted)) return false;
+      ++each.times;
+      const bool lasts = is_still_there(each.change, now);
+      if (!lasts) explained.push_back(each.change.name);
+      return !lasts;
+    });
+  };
+  for (int time = 1; time < kTimesChanged && !seen.empty(); ++time) {
+    BaselinePart part = part_of(changes_of(seen));
+    part.busy = time % 2 == 1;
+    again(part, conditions, verdict.unsteady);
   }
   std::vector<PointTime> controls{kPaused};
   if (conditions.clock == ClockMode::kReal) {
     controls = {{ClockMode::kStopped, 0}, {ClockMode::kRacing, 0}, {ClockMode::kReal, kPaused.pause_ns}};
   }
   for (const PointTime& control : controls) {
-    if (verdict.changes.empty()) break;
-    keep_lasting(baseline, measure(part_of(verdict.changes), control), tolerances, verdict.changes,
-                 verdict.by_the_clock);
+    if (seen.empty()) break;
+    again(part_of(changes_of(seen)), control, verdict.by_the_clock);
   }
+  const auto is_proven = [&](const Seen& each) {
+    const bool steady = baseline.ranges.empty() && baseline.uncertain.empty() && verdict.unsteady.empty();
+    return each.times >= (steady ? kTimesProven : kTimesProvenIfUnsteady);
+  };
+  for (int time = 1; !seen.empty() && std::none_of(seen.begin(), seen.end(), is_proven); ++time) {
+    BaselinePart part = smallest_of(part_of(changes_of(seen)));
+    part.busy = time % 2 == 1;
+    again(part, conditions, verdict.unsteady);
+  }
+  verdict.changes = changes_of(seen);
   for (BaselineChange& missing : points_not_measured(baseline, verdict.measured))
     verdict.changes.push_back(std::move(missing));
   return verdict;

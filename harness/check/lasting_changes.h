@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "check/baseline.h"
-#include "core/plan.h"
+#include "point/plan.h"
 
 namespace zerotax::check {
 
@@ -14,9 +14,13 @@ namespace zerotax::check {
 struct BaselinePart {
   std::vector<PointIdentity> points;
   bool thresholds = false;  ///< search them all
+  unsigned grid_looks = 1;  ///< of such a search: how often each size of its grid is looked at (Work::grid_looks)
+  std::vector<std::uint64_t> known;           ///< of such a search: where thresholds were before, in bytes
+  std::vector<UncertainThreshold> uncertain;  ///< of such a search: what need not be searched
   /// Sizes at which to look whether there is a threshold, in bytes: two probes each, where a search takes hundreds.
   std::vector<std::uint64_t> edges;
   bool faults = true;  ///< of the points, by a pass of their own; without it they are n/a
+  bool busy = false;   ///< beside busy threads (Work::busy)
 };
 
 /// All that a baseline holds: its file may have been cut down to some points, with or without thresholds, and one of an
@@ -39,16 +43,27 @@ struct BaselineVerdict {
   Baseline measured;                      ///< the first new measurement
 };
 
-/// How often a metric must be found changed, each time in a fresh process.
+/// How often each metric must be found changed, each time in a fresh process; every other time beside busy threads.
 inline constexpr int kTimesChanged = 3;
+
+/// How often one of them must be: without it there is no alarm. More often where anything was not the same each time,
+/// in the baseline or now. If an allocator does what it did, a metric lies outside of the range of n runs, on the same
+/// side, in each of k more with a probability of at most 2 / C(n + k, k), whatever its distribution: of 6 and 20 that
+/// is 1 in 115,115.
+inline constexpr int kTimesProven = 10;
+inline constexpr int kTimesProvenIfUnsteady = 20;
+
+/// So many points, or edges, are measured so often: those with the smallest blocks, which take least time.
+inline constexpr std::size_t kProvenSideBySide = 4;
 
 /// Pauses long enough to show what depends on a clock that cannot be stopped: longer than the delays after
 /// which allocators purge at once (mimalloc: 10 ms).
 inline constexpr PointTime kPaused{ClockMode::kStopped, 25'000'000};
 
 /// Measures again, under its conditions, what a baseline holds, and then what differs, again and again. A difference
-/// lasts if it is there each time, and if no other passing of time explains it: with pauses between the calls; for a
-/// baseline that was measured with the real clock, also with the clock stopped, and racing.
+/// lasts if it is there each time, of a range on the same side, and if no other passing of time explains it: with
+/// pauses between the calls; for a baseline that was measured with the real clock, also with the clock stopped, and
+/// racing. One must be there kTimesProven times (kTimesProvenIfUnsteady), or none of them lasts.
 BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measure, const Tolerances& tolerances = {});
 
 }  // namespace zerotax::check

@@ -1,15 +1,29 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "check/lasting_changes.h"
-#include "core/allocators.h"
+#include "point/allocator.h"
+#include "run/experiment.h"
 
 namespace zerotax::check {
 
-/// Measures a part of a baseline, side by side, with progress. Throws UsageError if interrupted.
-Baseline measure_baseline(const Allocator& allocator, double timeout_s, const BaselinePart& part,
-                          const PointTime& time);
+/// Measures parts of a baseline of one allocator, side by side, with one progress for all of them.
+class Measurer {
+ public:
+  Measurer(const Allocator& allocator, double timeout_s);
+
+  /// Says that a part will be measured `times` times, so that the estimate knows of it before it begins.
+  void expect(const BaselinePart& part, const PointTime& time, std::size_t times = 1);
+  /// Throws Stop.
+  Baseline measure(const BaselinePart& part, const PointTime& time);
+
+ private:
+  const Allocator& allocator_;
+  double timeout_s_;
+  Experiment experiment_;
+};
 
 /// A baseline that was just made.
 struct NewBaseline {
@@ -17,9 +31,14 @@ struct NewBaseline {
   std::vector<Baseline> measured;  ///< what it was made from
 };
 
-/// What is to be accepted as the baseline of an allocator: measured twice with its clock stopped, and once more with
-/// pauses between its calls. A metric that was not the same each time is n/a; by_the_clock names those that
-/// change when the clock races. With `sizes` only of points of these; `thresholds` says whether they are searched.
+/// How often `bless` measures what differs from run to run.
+inline constexpr std::size_t kRunsOfWhatDiffers = 6;
+
+/// What is to be accepted as the baseline of an allocator: measured twice with its clock stopped, the second time
+/// beside busy threads, and once more with pauses between its calls. A point of which any metric is not the same each
+/// time is measured kRunsOfWhatDiffers times, and the range seen is held (agreed_baseline). by_the_clock names those
+/// metrics that change when the clock races. With `sizes` only points of these; `thresholds` says whether they are
+/// searched.
 NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s,
                                  const std::vector<std::uint64_t>& sizes = {}, bool thresholds = true);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/metrics.h"
+#include "point/metrics.h"
 
 namespace zerotax::check {
 namespace {
@@ -18,18 +18,14 @@ using exchange::OutcomeList;
 OutcomeKind kind_of(const ReviewGroup& group) {
   if (group.direction == Direction::kBetter) return OutcomeKind::kBetter;
   if (group.direction == Direction::kNeither) return OutcomeKind::kChanged;
-  const bool broken =
-      group.cause == Cause::kFails || group.cause == Cause::kNotZero || group.cause == Cause::kMisaligned;
-  return broken ? OutcomeKind::kFailed : OutcomeKind::kWorse;
+  return is_failure(group.cause) ? OutcomeKind::kFailed : OutcomeKind::kWorse;
 }
 
-/// Of the word of a whole check. What is better here and worse there is worse, as its exit status is.
-OutcomeKind kind_of(const std::string& verdict) {
-  for (const OutcomeKind kind :
-       {OutcomeKind::kSame, OutcomeKind::kBetter, OutcomeKind::kChanged, OutcomeKind::kFailed}) {
-    if (verdict == exchange::word_of(kind)) return kind;
-  }
-  return OutcomeKind::kWorse;
+/// Of a whole check. What is better here and worse there is worse, as its exit status is.
+OutcomeKind kind_of(ReviewVerdict verdict) {
+  constexpr OutcomeKind kKinds[] = {OutcomeKind::kSame,  OutcomeKind::kBetter,  OutcomeKind::kWorse,
+                                    OutcomeKind::kWorse, OutcomeKind::kChanged, OutcomeKind::kFailed};
+  return kKinds[static_cast<std::size_t>(verdict)];
 }
 
 /// The cause with what qualifies it: unique among the groups of a review, and the same in the next one.
@@ -42,27 +38,22 @@ std::string group_name(const ReviewGroup& group) {
   return name;
 }
 
-Outcome outcome_of(const CheckResult& result, const ReviewGroup& group, bool strict) {
+/// Of a group of changes; nullptr: of all, if there are none.
+Outcome outcome_of(const CheckResult& result, const ReviewGroup* group, bool strict) {
   Outcome outcome;
   outcome.suite = result.allocator.name;
-  outcome.name = group_name(group);
-  outcome.label = group.title;
-  outcome.kind = kind_of(group);
-  outcome.fails = strict || group.direction != Direction::kBetter;
-  outcome.verdict = exchange::word_of(outcome.kind);
-  outcome.headline = group.sentence;
-  for (const std::size_t at : group.changes) outcome.details += result.review.changes[at].line + "\n";
   outcome.file = result.baseline_path;
-  return outcome;
-}
-
-Outcome passed(const CheckResult& result) {
-  Outcome outcome;
-  outcome.suite = result.allocator.name;
   outcome.name = "as in the baseline";
-  outcome.verdict = exchange::word_of(OutcomeKind::kSame);
   outcome.headline = result.review.sentence;
-  outcome.file = result.baseline_path;
+  if (group != nullptr) {
+    outcome.name = group_name(*group);
+    outcome.label = group->title;
+    outcome.kind = kind_of(*group);
+    outcome.fails = strict || group->direction != Direction::kBetter;
+    outcome.headline = group->sentence;
+    for (const std::size_t at : group->changes) outcome.details += result.review.changes[at].line + "\n";
+  }
+  outcome.verdict = exchange::word_of(outcome.kind);
   return outcome;
 }
 
@@ -72,48 +63,36 @@ std::string slug_of(std::string name) {
   return name;
 }
 
-/// What a review knows of a metric of a point that is not as in the baseline: its value now, or null.
-using Known = std::map<std::string, Json>;
-
-std::string place_of(const PointIdentity& point, Metric metric) {
-  return fmt::format("{}/{}/{:g}/{}, {}", point.case_name, point.size_bytes, point.touch, point.thread,
-                     row_of(metric).key);
-}
+/// What a review knows of a metric of a point that is not as in the baseline, by its name: its value now, if that is a
+/// number.
+using Known = std::map<std::string, std::optional<double>>;
 
 Known known_values(const CheckResult& result) {
   Known known;
   for (const BaselineChange& change : result.review.changes) {
     if (!change.point || change.call != 0) continue;
-    if (change.kind == ChangeKind::kMetric && change.metric)
-      known[place_of(*change.point, *change.metric)] = change.after;
-    if (change.kind == ChangeKind::kMetric) continue;
+    if (change.kind == ChangeKind::kMetric) {
+      known[change.name] = change.after.number();
+      continue;
+    }
     // Of a point that does not end well, or is not there, nothing is known.
-    for (const Metric metric : kSteadyMetrics) known[place_of(*change.point, metric)] = nullptr;
+    for (const Metric metric : kSteadyMetrics) known[name_of(Slot{*change.point, 0, metric})] = std::nullopt;
   }
   return known;
 }
 
 /// What each point does now: as in the baseline, but for what changed, and for what was not compared.
 void add_benchmarks(const CheckResult& result, OutcomeList& list) {
-  const Known known = known_values(result);
-  const auto compared = [&](const std::string& name) {
-    return std::none_of(result.not_compared.begin(), result.not_compared.end(),
-                        [&](const NotCompared& each) { return each.name == name; });
-  };
+  Known known = known_values(result);
+  for (const NotCompared& each : result.not_compared) known.emplace(each.name, std::nullopt);
   for (const Point& point : result.baseline.points) {
-    const PointIdentity identity = identity_of(point);
     Benchmark& benchmark = list.benchmarks.emplace_back();
-    benchmark.name = fmt::format("{}/{}/{}/{:g}/{}", result.allocator.name, identity.case_name, identity.size_bytes,
-                                 identity.touch, identity.thread);
+    benchmark.name = fmt::format("{}/{}/{}/{:g}/{}", result.allocator.name, point.case_name, point.size_bytes,
+                                 point.touch, point.thread);
     for (const Metric metric : kSteadyMetrics) {
-      const auto changed = known.find(place_of(identity, metric));
-      const auto before = point.count(metric);
-      const std::string slug = slug_of(row_of(metric).key);
-      if (changed != known.end()) {
-        if (changed->second.is_number()) benchmark.measures.push_back({slug, changed->second.get<double>()});
-      } else if (before && compared(fmt::format("{}, {}", name_of(point), row_of(metric).key))) {
-        benchmark.measures.push_back({slug, static_cast<double>(*before)});
-      }
+      const auto found = known.find(name_of(Slot{identity_of(point), 0, metric}));
+      const auto value = found == known.end() ? point.number(metric) : found->second;
+      if (value) benchmark.measures.push_back({slug_of(row_of(metric).key), *value});
     }
   }
 }
@@ -134,20 +113,20 @@ void add_notes(const CheckResult& result, OutcomeList& list) {
 
 }  // namespace
 
-OutcomeList check_outcomes(const std::vector<CheckResult>& results, const Json& document, bool strict) {
+OutcomeList check_outcomes(const Check& check) {
   OutcomeList list;
   list.command = "zerotax check";
-  list.sentence = document.at("sentence");
-  list.verdict = document.at("verdict");
-  list.kind = kind_of(list.verdict);
+  list.sentence = check.sentence;
+  list.verdict = word_of(check.verdict);
+  list.kind = kind_of(check.verdict);
   list.thing = "change";
-  for (const CheckResult& result : results) {
+  for (const CheckResult& result : check.checks) {
     list.subject += fmt::format("{}{} against {}", list.subject.empty() ? "" : "; ", name_and_version(result.allocator),
                                 result.baseline_path);
     for (const ReviewGroup& group : result.review.groups) {
-      list.outcomes.push_back(outcome_of(result, group, strict));
+      list.outcomes.push_back(outcome_of(result, &group, check.strict));
     }
-    if (result.review.groups.empty()) list.outcomes.push_back(passed(result));
+    if (result.review.groups.empty()) list.outcomes.push_back(outcome_of(result, nullptr, check.strict));
     add_benchmarks(result, list);
     add_notes(result, list);
   }

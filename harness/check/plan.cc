@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "base/size.h"
+#include "run/make_plan.h"
 
 namespace zerotax::check {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/plan.h"
+#include "point/plan.h"
 
 namespace zerotax::check {
 

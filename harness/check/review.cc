@@ -8,20 +8,14 @@
 namespace zerotax::check {
 namespace {
 
-bool is_failure(const ReviewGroup& group) {
-  const bool failing =
-      group.cause == Cause::kFails || group.cause == Cause::kNotZero || group.cause == Cause::kMisaligned;
-  return failing && group.direction == Direction::kWorse;
-}
+bool is_failure(const ReviewGroup& group) { return is_failure(group.cause) && group.direction == Direction::kWorse; }
 
 ReviewVerdict verdict_of(const std::vector<ReviewGroup>& groups) {
   const auto any = [&](Direction direction) {
     return std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return group.direction == direction; });
   };
-  if (groups.empty()) return ReviewVerdict::kSame;
-  if (std::any_of(groups.begin(), groups.end(), is_failure)) return ReviewVerdict::kFailed;
-  if (any(Direction::kWorse)) return any(Direction::kBetter) ? ReviewVerdict::kMixed : ReviewVerdict::kWorse;
-  return any(Direction::kBetter) ? ReviewVerdict::kBetter : ReviewVerdict::kChanged;
+  return joined_verdict(std::any_of(groups.begin(), groups.end(), is_failure), any(Direction::kWorse),
+                        any(Direction::kBetter), any(Direction::kNeither));
 }
 
 /// Worse before better before neither; what breaks a promise, then what happens in every call, the largest first.
@@ -40,65 +34,38 @@ bool comes_before(const ReviewGroup& one, const ReviewGroup& other) {
 }  // namespace
 
 const char* word_of(Cause cause) {
-  switch (cause) {
-    case Cause::kFails:
-      return "fails";
-    case Cause::kNotZero:
-      return "not_zero";
-    case Cause::kMisaligned:
-      return "misaligned";
-    case Cause::kZeroesFresh:
-      return "zeroes_fresh";
-    case Cause::kZeroesReused:
-      return "zeroes_reused";
-    case Cause::kZeroesBeyond:
-      return "zeroes_beyond";
-    case Cause::kZeroesInFree:
-      return "zeroes_in_free";
-    case Cause::kReturnsMemory:
-      return "returns_memory";
-    case Cause::kThreshold:
-      return "threshold";
-    case Cause::kZeroedBytes:
-      return "zeroed_bytes";
-    case Cause::kFaults:
-      return "faults";
-    case Cause::kSystemCalls:
-      return "system_calls";
-    case Cause::kPlacement:
-      return "placement";
-    case Cause::kNotMeasured:
-      break;
-  }
-  return "not_measured";
+  constexpr const char* kWords[] = {
+      "fails",          "not_zero",  "misaligned",   "zeroes_fresh", "zeroes_reused", "zeroes_beyond", "zeroes_in_free",
+      "returns_memory", "threshold", "zeroed_bytes", "faults",       "system_calls",  "placement",     "not_measured"};
+  return kWords[static_cast<std::size_t>(cause)];
 }
 
 const char* word_of(Direction direction) {
-  return direction == Direction::kWorse ? "worse" : direction == Direction::kBetter ? "better" : "neither";
+  constexpr const char* kWords[] = {"worse", "better", "neither"};
+  return kWords[static_cast<std::size_t>(direction)];
 }
 
 const char* word_of(ReviewVerdict verdict) {
-  switch (verdict) {
-    case ReviewVerdict::kSame:
-      return "same";
-    case ReviewVerdict::kBetter:
-      return "better";
-    case ReviewVerdict::kWorse:
-      return "worse";
-    case ReviewVerdict::kMixed:
-      return "mixed";
-    case ReviewVerdict::kChanged:
-      return "changed";
-    case ReviewVerdict::kFailed:
-      break;
-  }
-  return "failed";
+  constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed", "failed"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
+
+bool is_failure(Cause cause) { return cause <= Cause::kMisaligned; }
+
+ReviewVerdict joined_verdict(bool failed, bool worse, bool better, bool changed) {
+  if (failed) return ReviewVerdict::kFailed;
+  if (worse) return better ? ReviewVerdict::kMixed : ReviewVerdict::kWorse;
+  if (better) return ReviewVerdict::kBetter;
+  return changed ? ReviewVerdict::kChanged : ReviewVerdict::kSame;
 }
 
 Review review_changes(const Baseline& before, const Baseline& after, std::vector<BaselineChange> changes) {
   Review review;
   review.changes = std::move(changes);
-  const ReviewInput input{before, after, review.changes};
+  ReviewInput input{before, after, review.changes};
+  for (const Point& point : before.points) {
+    if (point_of(after, identity_of(point)) != nullptr) input.compared.push_back(identity_of(point));
+  }
   std::vector<Draft> drafts = draft_groups(input);
   add_thresholds(input, drafts);
   for (Draft& draft : drafts) {
@@ -110,12 +77,6 @@ Review review_changes(const Baseline& before, const Baseline& after, std::vector
   review.verdict = verdict_of(review.groups);
   review.sentence = sentence_of(input, review.verdict, review.groups);
   return review;
-}
-
-Review review_baselines(const Baseline& before, const Baseline& after) {
-  std::vector<BaselineChange> changes = compare_baselines(before, after);
-  for (BaselineChange& missing : points_not_measured(before, after)) changes.push_back(std::move(missing));
-  return review_changes(before, after, std::move(changes));
 }
 
 }  // namespace zerotax::check

@@ -32,6 +32,8 @@ enum class Cause : std::uint8_t {
 };
 /// "zeroes_fresh", as in JSON.
 const char* word_of(Cause cause);
+/// Whether calloc does not work: the first three.
+bool is_failure(Cause cause);
 
 enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
 /// "worse", "better", "neither".
@@ -47,6 +49,8 @@ enum class ReviewVerdict : std::uint8_t {
 };
 /// "same", "better", "worse", "mixed", "changed", "failed".
 const char* word_of(ReviewVerdict verdict);
+/// Of parts: whether any failed, is worse, better, or changed neither for the worse nor the better.
+ReviewVerdict joined_verdict(bool failed, bool worse, bool better, bool changed);
 
 /// Sizes from one to another, both included, in bytes. A bound that is not exact is a measured size; one that is exact
 /// is the very byte, known by a threshold.
@@ -63,8 +67,8 @@ struct ReviewExample {
   PointIdentity point;
   std::optional<Metric> metric;  ///< nothing: the status
   std::uint64_t call = 0;        ///< which of the first calls, from 1; 0: the steady state
-  Json before;
-  Json after;
+  MetricValue before;
+  MetricValue after;
   std::string words;  ///< "1 → 5,121 faults at 20 MiB"
 };
 
@@ -74,6 +78,9 @@ struct ReviewThreshold {
   std::optional<std::uint64_t> before_bytes;
   std::optional<std::uint64_t> after_bytes;
   bool operator==(const ReviewThreshold&) const = default;
+  /// Where it is now, or was.
+  [[nodiscard]] std::uint64_t at_bytes() const { return before_bytes ? *before_bytes : *after_bytes; }
+  [[nodiscard]] bool is_move() const { return before_bytes && after_bytes && before_bytes != after_bytes; }
 };
 
 /// All changes with one cause, in one direction, under the same qualification.
@@ -81,20 +88,23 @@ struct ReviewGroup {
   Cause cause = Cause::kPlacement;
   Direction direction = Direction::kNeither;
   bool first_calls_only = false;    ///< the first calls of a process changed, later ones did not
-  std::string thread;               ///< "main" or "worker" if the other one was compared and did not change; or empty
+  std::string thread;               ///< "main" or "worker" if the other one was compared and
+                                    ///< did not change; or empty
   std::optional<double> touch;      ///< the only touched fraction that changed, if others were compared; or nothing
   std::vector<std::string> cases;   ///< of its points, in the order of the baseline
   std::vector<ReviewRange> ranges;  ///< ascending; empty if sizes say nothing of it
   std::vector<ReviewThreshold> thresholds;  ///< that belong to it
   std::optional<ReviewExample> example;
-  std::string title;     ///< the cause, at most 60 columns: "calloc zeroes fresh memory"
-  std::string sentence;  ///< "every calloc from 64 KiB to 100 MiB now zeroes fresh memory: 1 → 5,121 faults at 20 MiB"
+  std::string title;                 ///< the cause, at most 60 columns: "calloc zeroes fresh memory"
+  std::string sentence;              ///< "every calloc from 64 KiB to 100 MiB now zeroes
+                                     ///< fresh memory: 1 → 5,121 faults at 20 MiB"
   std::vector<std::size_t> changes;  ///< places in Review::changes; each change belongs to exactly one group
 };
 
 struct Review {
   ReviewVerdict verdict = ReviewVerdict::kSame;
-  std::string sentence;             ///< "worse: " and the sentence of the first group; how many others there are
+  std::string sentence;             ///< "worse: " and the sentence of the first group; how
+                                    ///< many others there are
   std::vector<ReviewGroup> groups;  ///< worse, then better, then neither; the gravest of each first
   std::vector<BaselineChange> changes;
 };
@@ -102,8 +112,5 @@ struct Review {
 /// Reviews changes (of compare_baselines and points_not_measured) between a baseline and a new measurement of all or
 /// some of its points. `changes` may be a part of all differences: those that last, say.
 Review review_changes(const Baseline& before, const Baseline& after, std::vector<BaselineChange> changes);
-
-/// The same of every difference between two measurements.
-Review review_baselines(const Baseline& before, const Baseline& after);
 
 }  // namespace zerotax::check

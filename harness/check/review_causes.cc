@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <array>
 
-#include "findings/judgement.h"
-#include "thresholds/signature.h"
+#include "judge/judgement.h"
+#include "judge/signature.h"
 
 namespace zerotax::check {
 namespace {
-
-using findings::Answer;
-using thresholds::kPlainCase;
 
 /// Something that a point does or does not, by a verdict function of findings, and the metrics that it shows in.
 struct Trait {
   Cause cause;
   Answer (*holds)(const Point&);
-  std::vector<Metric> metrics;
+  const std::vector<Metric>& metrics;
   bool in_first_calls;  ///< it shows in those, too
   bool first_calls_only = false;
 };
@@ -24,32 +21,24 @@ struct Trait {
 /// The gravest first.
 const std::vector<Trait>& traits() {
   using enum Metric;
-  static const std::vector<Trait> all{
-      {Cause::kZeroesFresh,
-       findings::zeroes_fresh,
-       {kZeroedBytes, kRedundantZeroedBytes, kPopulatedBytes, kZeroedMethod, kCallocFaults, kTouchFaults, kFreeFaults,
-        kKernelZeroedBytes, kReturnedBytes},
-       true},
-      {Cause::kZeroesReused, findings::zeroes_reused, {kZeroedBytes, kRedundantZeroedBytes, kZeroedMethod}, true},
-      {Cause::kZeroesBeyond,
-       findings::zeroes_beyond,
-       {kZeroedBytes, kRedundantZeroedBytes, kPopulatedBytes, kZeroedMethod, kCallocFaults, kKernelZeroedBytes,
-        kReturnedBytes},
-       true},
-      {Cause::kZeroesInFree,
-       findings::needless_in_free,
-       {kZeroedInFreeBytes, kRedundantZeroedInFreeBytes, kFreeFaults},
-       false},
-      {Cause::kZeroesInFree,
-       findings::clears_in_free,
-       {kZeroedInFreeBytes, kRedundantZeroedInFreeBytes, kFreeFaults},
-       false},
-      {Cause::kReturnsMemory,
-       findings::returns_memory,
-       {kCallocSyscalls, kFreeSyscalls, kCallocFaults, kTouchFaults, kFreeFaults, kPopulatedBytes, kKernelZeroedBytes,
-        kReturnedBytes, kHome},
-       false},
-      {Cause::kZeroesFresh, findings::first_redundant, {kZeroedBytes, kRedundantZeroedBytes}, true, true}};
+  static const std::vector<Metric> redundant{kZeroedBytes, kRedundantZeroedBytes};
+  static const std::vector<Metric> reused{kZeroedBytes, kRedundantZeroedBytes, kZeroedMethod};
+  static const std::vector<Metric> beyond{kZeroedBytes,  kRedundantZeroedBytes, kPopulatedBytes, kZeroedMethod,
+                                          kCallocFaults, kKernelZeroedBytes,    kReturnedBytes};
+  static const std::vector<Metric> fresh{kZeroedBytes,  kRedundantZeroedBytes, kPopulatedBytes,
+                                         kZeroedMethod, kCallocFaults,         kTouchFaults,
+                                         kFreeFaults,   kKernelZeroedBytes,    kReturnedBytes};
+  static const std::vector<Metric> in_free{kZeroedInFreeBytes, kRedundantZeroedInFreeBytes, kFreeFaults};
+  static const std::vector<Metric> returned{kCallocSyscalls, kFreeSyscalls,      kCallocFaults,
+                                            kTouchFaults,    kFreeFaults,        kPopulatedBytes,
+                                            kHome,           kKernelZeroedBytes, kReturnedBytes};
+  static const std::vector<Trait> all{{Cause::kZeroesFresh, zeroes_fresh, fresh, true},
+                                      {Cause::kZeroesReused, zeroes_reused, reused, true},
+                                      {Cause::kZeroesBeyond, zeroes_beyond, beyond, true},
+                                      {Cause::kZeroesInFree, needless_in_free, in_free, false},
+                                      {Cause::kZeroesInFree, clears_in_free, in_free, false},
+                                      {Cause::kReturnsMemory, returns_memory, returned, false},
+                                      {Cause::kZeroesFresh, first_redundant, redundant, true, true}};
   return all;
 }
 
@@ -103,37 +92,17 @@ Blame blame_of_status(PointStatus before, PointStatus after) {
   return {Cause::kNotMeasured, Direction::kNeither, false, true};
 }
 
-Cause cause_of(Metric metric) {
-  switch (metric) {
-    case Metric::kZeroedBytes:
-    case Metric::kRedundantZeroedBytes:
-      return Cause::kZeroedBytes;
-    case Metric::kZeroedInFreeBytes:
-    case Metric::kRedundantZeroedInFreeBytes:
-      return Cause::kZeroesInFree;
-    case Metric::kReturnedBytes:
-      return Cause::kReturnsMemory;
-    case Metric::kCallocSyscalls:
-    case Metric::kFreeSyscalls:
-      return Cause::kSystemCalls;
-    case Metric::kHome:
-    case Metric::kZeroedMethod:
-      return Cause::kPlacement;
-    default:
-      return Cause::kFaults;
-  }
-}
-
 /// A number that grew in one call and shrank in none: more system calls of whatever name.
-Direction direction_of_calls(const Json& before, const Json& after) {
-  bool more = false;
-  bool fewer = false;
-  const auto compare = [&](const Json& one, const Json& other, bool& is_more) {
-    for (const auto& [name, times] : one.items()) is_more |= times > other.value(name, Json(0));
+Direction direction_of_calls(const SystemCalls& before, const SystemCalls& after) {
+  const auto has_more = [](const SystemCalls& one, const SystemCalls& other) {
+    return std::any_of(one.begin(), one.end(), [&](const auto& call) {
+      const auto found =
+          std::find_if(other.begin(), other.end(), [&](const auto& each) { return each.first == call.first; });
+      return call.second > (found == other.end() ? 0 : found->second);
+    });
   };
-  compare(after, before, more);
-  compare(before, after, fewer);
-  if (more == fewer) return Direction::kNeither;
+  const bool more = has_more(after, before);
+  if (more == has_more(before, after)) return Direction::kNeither;
   return more ? Direction::kWorse : Direction::kBetter;
 }
 
@@ -141,7 +110,7 @@ bool is_compatible(Direction change, Direction cause) { return change == Directi
 
 Blame blame_of_metric(const BaselineChange& change, const std::vector<ChangedTrait>& changed) {
   const Direction own = direction_of(change);
-  const Blame alone{cause_of(*change.metric), own, change.call > 0, false};
+  const Blame alone{words_of(*change.metric).cause, own, change.call > 0, false};
   const ChangedTrait* best = nullptr;
   for (const ChangedTrait& each : changed) {
     if (!shows_in(*each.trait, change)) continue;
@@ -202,17 +171,31 @@ void join_siblings(const std::vector<BaselineChange>& changes, std::vector<Blame
 
 }  // namespace
 
-const Point* point_of(const Baseline& baseline, const PointIdentity& identity) {
-  const auto found = std::find_if(baseline.points.begin(), baseline.points.end(),
-                                  [&](const Point& point) { return identity_of(point) == identity; });
-  return found == baseline.points.end() ? nullptr : &*found;
+const MetricWords& words_of(Metric metric) {
+  using enum Metric;
+  static const std::vector<MetricWords> all{{kZeroedBytes, Cause::kZeroedBytes},
+                                            {kRedundantZeroedBytes, Cause::kZeroedBytes},
+                                            {kZeroedInFreeBytes, Cause::kZeroesInFree},
+                                            {kRedundantZeroedInFreeBytes, Cause::kZeroesInFree},
+                                            {kReturnedBytes, Cause::kReturnsMemory},
+                                            {kCallocSyscalls, Cause::kSystemCalls, " in calloc"},
+                                            {kFreeSyscalls, Cause::kSystemCalls, " in free"},
+                                            {kHome, Cause::kPlacement, ""},
+                                            {kZeroedMethod, Cause::kPlacement, ""},
+                                            {kCallocFaults, Cause::kFaults, " fault{}"},
+                                            {kTouchFaults, Cause::kFaults, " fault{} while writing"},
+                                            {kFreeFaults, Cause::kFaults, " fault{} in free"},
+                                            {kKernelZeroedBytes, Cause::kFaults},
+                                            {kPopulatedBytes, Cause::kFaults}};
+  return *std::find_if(all.begin(), all.end(), [&](const MetricWords& each) { return each.metric == metric; });
 }
 
 Direction direction_of(const BaselineChange& change) {
-  if (change.before.is_number() && change.after.is_number()) {
-    return change.after > change.before ? Direction::kWorse : Direction::kBetter;
-  }
-  if (change.before.is_object() && change.after.is_object()) return direction_of_calls(change.before, change.after);
+  const auto before = change.before.number();
+  const auto after = change.after.number();
+  if (before && after) return *after > *before ? Direction::kWorse : Direction::kBetter;
+  const SystemCalls* calls = change.before.calls();
+  if (calls != nullptr && change.after.calls() != nullptr) return direction_of_calls(*calls, *change.after.calls());
   return Direction::kNeither;
 }
 

@@ -24,10 +24,17 @@ struct Blame {
 std::vector<Blame> blame_changes(const Baseline& before, const Baseline& after,
                                  const std::vector<BaselineChange>& changes);
 
+/// What a change of a metric by itself is put down to, and what is behind its value, with a slot for the plural;
+/// nullptr: its name for people.
+struct MetricWords {
+  Metric metric;
+  Cause cause;
+  const char* unit = nullptr;
+};
+/// Of one of kSteadyMetrics.
+const MetricWords& words_of(Metric metric);
+
 /// Whether a change by itself is for the better or worse: more is worse, and other words are neither.
 Direction direction_of(const BaselineChange& change);
-
-/// The point of this identity, or nullptr.
-const Point* point_of(const Baseline& baseline, const PointIdentity& identity);
 
 }  // namespace zerotax::check

@@ -20,6 +20,7 @@ struct ReviewInput {
   const Baseline& before;
   const Baseline& after;
   const std::vector<BaselineChange>& changes;
+  std::vector<PointIdentity> compared = {};  ///< points that both sides have
 };
 
 /// The sizes of a case at which both sides have a point of this thread (empty: any), and with this touch (nothing:

@@ -2,62 +2,49 @@
 #include <map>
 
 #include "check/review_draft.h"
-#include "findings/judgement.h"
-#include "findings/points.h"
+#include "judge/judgement.h"
+#include "judge/points.h"
 
 namespace zerotax::check {
 namespace {
 
-using findings::Answer;
-
-/// A case and a size of it.
-using CaseSize = std::pair<std::string, std::uint64_t>;
-
-CaseSize place_of(const BaselineChange& change) { return {change.point->case_name, change.point->size_bytes}; }
-
-std::set<std::string> compared_threads(const ReviewInput& input, const CaseSize& place) {
-  std::set<std::string> threads;
-  for (const Point& point : input.before.points) {
-    if (point.case_name != place.first || point.size_bytes != place.second) continue;
-    if (point_of(input.after, identity_of(point)) != nullptr) threads.insert(point.thread);
-  }
-  return threads;
+bool is_same_place(const PointIdentity& one, const PointIdentity& other) {
+  return one.case_name == other.case_name && one.size_bytes == other.size_bytes;
 }
 
-/// The one thread on which something changed at a size, if it was compared on others too; else "".
-std::string only_thread(const ReviewInput& input, const CaseSize& place, const std::set<std::string>& changed) {
-  const std::set<std::string> compared = compared_threads(input, place);
-  return changed.size() == 1 && compared.size() > 1 ? *changed.begin() : "";
-}
-
-/// The changes of one cause, by the thread that alone shows them, or "".
+/// The changes of one cause, by the thread that alone shows them at their size, if others were compared there; or "".
 std::map<std::string, std::vector<std::size_t>> by_thread(const ReviewInput& input,
                                                           const std::vector<std::size_t>& changes) {
-  std::map<CaseSize, std::set<std::string>> threads;
-  for (const std::size_t i : changes) threads[place_of(input.changes[i])].insert(input.changes[i].point->thread);
   std::map<std::string, std::vector<std::size_t>> parts;
   for (const std::size_t i : changes) {
-    const CaseSize place = place_of(input.changes[i]);
-    parts[only_thread(input, place, threads[place])].push_back(i);
+    const PointIdentity& point = *input.changes[i].point;
+    const auto is_on = [&](const PointIdentity& each, bool own) {
+      return is_same_place(each, point) && (each.thread == point.thread) == own;
+    };
+    const auto is_compared = [&](bool own) {
+      return std::any_of(input.compared.begin(), input.compared.end(),
+                         [&](const PointIdentity& each) { return is_on(each, own); });
+    };
+    const bool alone = is_compared(true) && is_compared(false) &&
+                       std::none_of(changes.begin(), changes.end(),
+                                    [&](std::size_t other) { return is_on(*input.changes[other].point, false); });
+    parts[alone ? point.thread : ""].push_back(i);
   }
   return parts;
 }
 
 /// The only touched fraction that shows a group, if others were compared at the same places.
 std::optional<double> only_touch(const ReviewInput& input, const std::vector<std::size_t>& changes) {
-  std::set<double> touches;
-  std::set<std::tuple<std::string, std::uint64_t, std::string>> places;
+  const double touch = input.changes[changes.front()].point->touch;
+  bool others = false;
   for (const std::size_t i : changes) {
     const PointIdentity& point = *input.changes[i].point;
-    touches.insert(point.touch);
-    places.insert({point.case_name, point.size_bytes, point.thread});
+    if (point.touch != touch) return std::nullopt;
+    others |= std::any_of(input.compared.begin(), input.compared.end(), [&](const PointIdentity& each) {
+      return is_same_place(each, point) && each.thread == point.thread && each.touch != touch;
+    });
   }
-  if (touches.size() != 1) return std::nullopt;
-  const bool others = std::any_of(input.before.points.begin(), input.before.points.end(), [&](const Point& point) {
-    return point.touch != *touches.begin() && places.contains({point.case_name, point.size_bytes, point.thread}) &&
-           point_of(input.after, identity_of(point)) != nullptr;
-  });
-  return others ? std::optional(*touches.begin()) : std::nullopt;
+  return others ? std::optional(touch) : std::nullopt;
 }
 
 std::vector<std::string> cases_of(const ReviewInput& input, const std::vector<std::size_t>& changes) {
@@ -80,7 +67,7 @@ std::vector<ReviewRange> measured_ranges(const ReviewInput& input, const ReviewG
     if (point.case_name == group.cases.front()) sizes[point.size_bytes] = Answer::kYes;
   }
   std::vector<ReviewRange> ranges;
-  for (const findings::SizeSpan& span : findings::ranges_of(sizes).spans) {
+  for (const SizeSpan& span : ranges_of(sizes).spans) {
     ranges.push_back({span.from, span.to, false, false});
   }
   return ranges;
@@ -91,10 +78,9 @@ std::vector<ReviewRange> measured_ranges(const ReviewInput& input, const ReviewG
 std::set<std::uint64_t> compared_sizes(const ReviewInput& input, const std::string& case_name,
                                        const std::string& thread, std::optional<double> touch) {
   std::set<std::uint64_t> sizes;
-  for (const Point& point : input.before.points) {
-    if (point.case_name != case_name || (!thread.empty() && point.thread != thread)) continue;
-    if (touch && point.touch != *touch) continue;
-    if (point_of(input.after, identity_of(point)) != nullptr) sizes.insert(point.size_bytes);
+  for (const PointIdentity& point : input.compared) {
+    const bool wanted = point.case_name == case_name && (thread.empty() || point.thread == thread);
+    if (wanted && (!touch || point.touch == *touch)) sizes.insert(point.size_bytes);
   }
   return sizes;
 }

@@ -1,12 +1,13 @@
 #include <algorithm>
 
 #include "check/review_draft.h"
-#include "thresholds/signature.h"
+#include "judge/signature.h"
 
 namespace zerotax::check {
 namespace {
 
-constexpr const char* kSearched = "calloc_loop";  ///< thresholds are of this case, on the main thread, untouched
+constexpr const char* kSearched = "calloc_loop";  ///< thresholds are of this case, on the main thread,
+                                                  ///< untouched
 
 /// A change of a threshold on its way into a group.
 struct MovedOrNew {
@@ -16,7 +17,9 @@ struct MovedOrNew {
   bool taken = false;
 };
 
-const BaselineChange& change_of(const ReviewInput& input, const MovedOrNew& each) { return input.changes[each.change]; }
+const ThresholdChange& change_of(const ReviewInput& input, const MovedOrNew& each) {
+  return input.changes[each.change].threshold;
+}
 
 std::vector<MovedOrNew> thresholds_of(const ReviewInput& input) {
   std::vector<MovedOrNew> found;
@@ -31,9 +34,9 @@ std::vector<MovedOrNew> thresholds_of(const ReviewInput& input) {
 std::vector<std::pair<MovedOrNew*, MovedOrNew*>> moves(const ReviewInput& input, std::vector<MovedOrNew>& thresholds) {
   std::vector<std::pair<MovedOrNew*, MovedOrNew*>> found;
   for (MovedOrNew& gone : thresholds) {
-    if (!change_of(input, gone).after.is_null()) continue;
+    if (!change_of(input, gone).is_gone()) continue;
     for (MovedOrNew& now : thresholds) {
-      if (now.from || !change_of(input, now).before.is_null()) continue;
+      if (now.from || !change_of(input, now).is_new()) continue;
       if (change_of(input, now).after != change_of(input, gone).before) continue;
       now.from = gone.at;
       found.emplace_back(&gone, &now);
@@ -44,10 +47,9 @@ std::vector<std::pair<MovedOrNew*, MovedOrNew*>> moves(const ReviewInput& input,
 }
 
 ReviewThreshold threshold_of(const ReviewInput& input, const MovedOrNew& each) {
-  const BaselineChange& change = change_of(input, each);
   ReviewThreshold threshold;
-  if (!change.before.is_null()) threshold.before_bytes = each.at;
-  if (!change.after.is_null()) threshold.after_bytes = each.at;
+  if (!change_of(input, each).is_new()) threshold.before_bytes = each.at;
+  if (!change_of(input, each).is_gone()) threshold.after_bytes = each.at;
   return threshold;
 }
 
@@ -155,17 +157,15 @@ void take_bounds(const ReviewInput& input, std::vector<MovedOrNew>& thresholds, 
 
 /// What a change of thresholds between two sizes that behave as before means: of the lowest, what is below is as
 /// before.
-Direction direction_of_gap(const BaselineChange& lowest) {
+Direction direction_of_gap(const ThresholdChange& lowest) {
   int cost = 0;
-  if (lowest.before.is_null()) cost = thresholds::cost_direction_of(lowest.after.get<std::vector<std::string>>());
-  if (lowest.after.is_null()) cost = -thresholds::cost_direction_of(lowest.before.get<std::vector<std::string>>());
+  if (lowest.is_new()) cost = cost_direction_of(*lowest.after);
+  if (lowest.is_gone()) cost = -cost_direction_of(*lowest.before);
   return cost > 0 ? Direction::kWorse : cost < 0 ? Direction::kBetter : Direction::kNeither;
 }
 
-bool tells_of_failing(const BaselineChange& change) {
-  if (!change.after.is_array()) return false;
-  const auto words = change.after.get<std::vector<std::string>>();
-  return std::any_of(words.begin(), words.end(), thresholds::tells_of_failing);
+bool tells_of_failing(const ThresholdChange& change) {
+  return change.after && std::any_of(change.after->begin(), change.after->end(), zerotax::tells_of_failing);
 }
 
 /// Thresholds that no point shows: one group for each gap between two sizes that were measured.
@@ -180,7 +180,7 @@ void group_the_rest(const ReviewInput& input, std::vector<MovedOrNew>& threshold
     }
     const auto next = sizes.lower_bound(threshold.at);
     const std::uint64_t here = next == sizes.end() ? UINT64_MAX : *next;
-    const BaselineChange& change = change_of(input, threshold);
+    const ThresholdChange& change = change_of(input, threshold);
     if (!open || gap != here) {
       Draft& draft = drafts.emplace_back();
       draft.group.cause = Cause::kThreshold;
@@ -197,11 +197,8 @@ void group_the_rest(const ReviewInput& input, std::vector<MovedOrNew>& threshold
   }
   for (Draft& draft : drafts) {
     auto& list = draft.group.thresholds;
-    if (draft.group.cause != Cause::kThreshold || !draft.group.ranges.empty() || list.size() < 2) continue;
-    const auto at = [](const ReviewThreshold& each) {
-      return each.before_bytes ? *each.before_bytes : *each.after_bytes;
-    };
-    draft.group.ranges = {{at(list.front()), at(list.back()) - 1, true, true}};
+    if (!draft.group.cases.empty() || list.size() < 2) continue;
+    draft.group.ranges = {{list.front().at_bytes(), list.back().at_bytes() - 1, true, true}};
     // One that is gone and one that is new: it moved.
     const bool moved = list.size() == 2 && list[0].before_bytes.has_value() != list[1].before_bytes.has_value() &&
                        list[0].after_bytes.has_value() != list[1].after_bytes.has_value();

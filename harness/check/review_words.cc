@@ -2,17 +2,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/size.h"
 #include "base/units.h"
 #include "check/review_draft.h"
-#include "findings/finding.h"
-#include "findings/judgement.h"
+#include "judge/finding.h"
+#include "judge/judgement.h"
 
 namespace zerotax::check {
 namespace {
-
-using findings::Answer;
 
 /// To the byte: "20 MiB", "1,000,003 bytes".
 std::string exact_size(std::uint64_t bytes) {
@@ -68,71 +67,86 @@ std::string thread_words(const ReviewGroup& group) {
                                   : "";
 }
 
-std::string calls_words(const Json& calls) {
-  if (calls.empty()) return "no call";
+std::string calls_words(const SystemCalls& calls) {
   std::vector<std::string> words;
-  for (const auto& [name, times] : calls.items()) {
-    words.push_back(times == 1 ? name : fmt::format("{} {}", times.get<std::uint64_t>(), name));
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
+  for (const auto& [name, times] : calls) words.push_back(times == 1 ? name : fmt::format("{} {}", times, name));
+  return words.empty() ? "no call" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// "faults", "zeroed bytes"; of one, "fault".
-std::string unit_words(Metric metric, const Json& value) {
-  const char* plural = value == 1 ? "" : "s";
-  switch (metric) {
-    case Metric::kCallocFaults:
-      return fmt::format("fault{}", plural);
-    case Metric::kTouchFaults:
-      return fmt::format("fault{} while writing", plural);
-    case Metric::kFreeFaults:
-      return fmt::format("fault{} in free", plural);
-    case Metric::kCallocSyscalls:
-      return "in calloc";
-    case Metric::kFreeSyscalls:
-      return "in free";
-    case Metric::kHome:
-    case Metric::kZeroedMethod:
-      return "";
-    default:
-      return row_of(metric).name;
-  }
+/// " faults", " zeroed bytes"; of one, " fault".
+std::string unit_words(Metric metric, const MetricValue& value) {
+  const char* unit = words_of(metric).unit;
+  if (unit == nullptr) return fmt::format(" {}", row_of(metric).name);
+  return fmt::format(fmt::runtime(unit), value.count() == 1 ? "" : "s");
 }
 
-std::string value_words(const Json& value) {
-  if (value.is_number_unsigned() || value.is_number_integer()) return format_count(value.get<std::uint64_t>());
-  if (value.is_object()) return calls_words(value);
-  return value.is_string() ? value.get<std::string>() : value.dump();
+std::string value_words(const MetricValue& value) {
+  if (const auto count = value.count()) return format_count(*count);
+  return value.calls() != nullptr ? calls_words(*value.calls()) : value.word().value_or("");
 }
 
 std::string example_words(const BaselineChange& change) {
-  const std::string unit = change.metric ? unit_words(*change.metric, change.after) : "";
-  return fmt::format("{} → {}{}{} at {}", value_words(change.before), value_words(change.after),
-                     unit.empty() ? "" : " ", unit, exact_size(change.point->size_bytes));
+  return fmt::format("{} → {}{} at {}", value_words(change.before), value_words(change.after),
+                     change.metric ? unit_words(*change.metric, change.after) : "",
+                     exact_size(change.point->size_bytes));
 }
 
-/// The metrics that show a cause best.
-std::vector<Metric> telling_metrics(Cause cause) {
+using Metrics = std::vector<Metric>;
+
+/// How a cause is said: a title, who does it, and what they do now or no longer. Instead of that, `more` and `less`,
+/// where no function of findings judged it; or, if there are metrics that show it, where none of them changed.
+struct CauseWords {
+  const char* title;
+  const char* subject;
+  const char* now;
+  const char* no_longer;
+  Metrics telling = {Metric::kZeroedBytes, Metric::kRedundantZeroedBytes};  ///< the best examples first
+  const char* more = nullptr;
+  const char* less = nullptr;
+  Metrics shown_by = {};
+};
+
+const CauseWords& words_of(Cause cause) {
   using enum Metric;
-  switch (cause) {
-    case Cause::kZeroesFresh:
-      return {kCallocFaults, kPopulatedBytes, kRedundantZeroedBytes, kZeroedBytes};
-    case Cause::kZeroesReused:
-      return {kRedundantZeroedBytes, kZeroedBytes};
-    case Cause::kZeroesInFree:
-      return {kRedundantZeroedInFreeBytes, kZeroedInFreeBytes};
-    case Cause::kReturnsMemory:
-      return {kTouchFaults,   kCallocFaults, kFreeFaults,    kKernelZeroedBytes,
-              kReturnedBytes, kFreeSyscalls, kCallocSyscalls};
-    case Cause::kFaults:
-      return {kCallocFaults, kTouchFaults, kFreeFaults, kKernelZeroedBytes, kPopulatedBytes};
-    case Cause::kSystemCalls:
-      return {kFreeSyscalls, kCallocSyscalls};
-    case Cause::kPlacement:
-      return {kHome, kZeroedMethod};
-    default:
-      return {kZeroedBytes, kRedundantZeroedBytes};
-  }
+  constexpr const char* kCalloc = "calloc";
+  constexpr const char* kRound = "a round of calloc and free";
+  const Metrics fresh{kCallocFaults, kPopulatedBytes, kRedundantZeroedBytes, kZeroedBytes};
+  const Metrics reused{kRedundantZeroedBytes, kZeroedBytes};
+  const Metrics in_free{kRedundantZeroedInFreeBytes, kZeroedInFreeBytes};
+  const Metrics faults{kCallocFaults, kTouchFaults, kFreeFaults, kKernelZeroedBytes, kPopulatedBytes};
+  const Metrics calls{kFreeSyscalls, kCallocSyscalls};
+  const Metrics returned{kTouchFaults,   kCallocFaults, kFreeFaults,    kKernelZeroedBytes,
+                         kReturnedBytes, kFreeSyscalls, kCallocSyscalls};
+  const Metrics places{kHome, kZeroedMethod};
+  const Metrics home{kHome};
+  /// By Cause.
+  static const std::vector<CauseWords> all{
+      {"calloc crashes, hangs or fails", kCalloc, "now fails", "works again"},
+      {"calloc hands out dirty memory", kCalloc, "now hands out dirty memory, and breaks its promise",
+       "no longer hands out dirty memory"},
+      {"calloc hands out misaligned blocks", kCalloc, "now hands out misaligned blocks",
+       "no longer hands out misaligned blocks"},
+      {"calloc zeroes fresh memory", kCalloc, "now zeroes fresh memory", "no longer zeroes fresh memory", fresh},
+      {"calloc zeroes reused memory", kCalloc, "now zeroes reused blocks that are zero already",
+       "no longer zeroes reused blocks that are zero already", reused},
+      {"zeroing beyond the request", kCalloc, "now zeroes more than was asked for",
+       "no longer zeroes more than was asked for"},
+      {"free zeroes the block", "free of a block", "now writes zeros over the block",
+       "no longer writes zeros over the block", in_free, "now writes more zeros over the block",
+       "now writes fewer zeros over the block"},
+      {"memory returned to the kernel", kRound, "now gives memory back, which the kernel zeroes again",
+       "no longer gives memory back to the kernel", returned, "now gives more memory back to the kernel",
+       "now gives less memory back to the kernel"},
+      {"thresholds", kCalloc, "", ""},
+      {"zeroed bytes", kCalloc, "now zeroes more bytes", "now zeroes fewer bytes"},
+      {"page faults", kRound, "now takes more page faults", "now takes fewer page faults", faults,
+       "now populates more memory", "now populates less memory", kFaultMetrics},
+      {"system calls", kRound, "now makes more system calls", "now makes fewer system calls", calls},
+      {"where blocks live, and how they are zeroed", kCalloc, "now gets its block elsewhere",
+       "now gets its block elsewhere", places, "now writes its zeros in another way",
+       "now writes its zeros in another way", home},
+      {"not measured any more", "what the baseline has", "is not measured any more", "is not measured any more"}};
+  return all[static_cast<std::size_t>(cause)];
 }
 
 bool is_nearer(const BaselineChange& one, const BaselineChange& other, std::uint64_t named) {
@@ -150,7 +164,7 @@ const BaselineChange* example_of(const ReviewInput& input, const Draft& draft) {
   const ReviewGroup& group = draft.group;
   if (group.cases.empty()) return nullptr;
   const std::uint64_t named =
-      group.ranges.empty() ? 0 : findings::named_size(group.ranges.front().from_bytes, group.ranges.back().to_bytes);
+      group.ranges.empty() ? 0 : named_size(group.ranges.front().from_bytes, group.ranges.back().to_bytes);
   const auto nearest = [&](const auto& counts) {
     const BaselineChange* best = nullptr;
     for (const std::size_t i : group.changes) {
@@ -162,7 +176,7 @@ const BaselineChange* example_of(const ReviewInput& input, const Draft& draft) {
   };
   const auto* status = nearest([](const BaselineChange& change) { return change.kind == ChangeKind::kStatus; });
   if (status != nullptr) return status;
-  for (const Metric metric : telling_metrics(draft.moved.value_or(group.cause))) {
+  for (const Metric metric : words_of(draft.moved.value_or(group.cause)).telling) {
     const auto* found = nearest([&](const BaselineChange& change) {
       const Direction own = direction_of(change);
       return change.metric == metric && (own == group.direction || own == Direction::kNeither);
@@ -172,7 +186,7 @@ const BaselineChange* example_of(const ReviewInput& input, const Draft& draft) {
   return nearest([](const BaselineChange& change) { return change.metric.has_value(); });
 }
 
-bool has_metric(const ReviewInput& input, const ReviewGroup& group, std::initializer_list<Metric> metrics) {
+bool has_metric(const ReviewInput& input, const ReviewGroup& group, const Metrics& metrics) {
   return std::any_of(group.changes.begin(), group.changes.end(), [&](std::size_t i) {
     const auto& metric = input.changes[i].metric;
     return metric && std::find(metrics.begin(), metrics.end(), *metric) != metrics.end();
@@ -185,178 +199,99 @@ bool is_every_call(const ReviewInput& input, const ReviewGroup& group) {
     if (!input.changes[i].point) return true;
     const Point* point = point_of(input.after, *input.changes[i].point);
     return point != nullptr && std::all_of(point->first_ops.begin(), point->first_ops.end(), [&](const auto& first) {
-             return findings::is_much_of(first.count(Metric::kRedundantZeroedBytes), point->size_bytes) != Answer::kNo;
+             return is_much_of(first.count(Metric::kRedundantZeroedBytes), point->size_bytes) != Answer::kNo;
            });
   });
-}
-
-std::string failing_words(const BaselineChange* status) {
-  const std::string now = status == nullptr ? "" : status->after.get<std::string>();
-  return now == "crashed" ? "now crashes" : now == "timeout" ? "now does not come to an end" : "now fails";
 }
 
 /// What happens now, or no longer: behind the subject.
 std::string what_now(const ReviewInput& input, const Draft& draft, Cause cause, const BaselineChange* example) {
   const ReviewGroup& group = draft.group;
+  const CauseWords& words = words_of(cause);
   const bool worse = group.direction == Direction::kWorse;
-  const auto now = [&](const char* more, const char* less) { return std::string(worse ? more : less); };
-  switch (cause) {
-    case Cause::kFails:
-      return worse ? failing_words(example != nullptr && !example->metric ? example : nullptr) : "works again";
-    case Cause::kNotZero:
-      return now("now hands out dirty memory, and breaks its promise", "no longer hands out dirty memory");
-    case Cause::kMisaligned:
-      return now("now hands out misaligned blocks", "no longer hands out misaligned blocks");
-    case Cause::kZeroesFresh:
-      if (group.first_calls_only) return now("now zeroes fresh memory", "no longer zeroes fresh memory");
-      return now("now zeroes fresh memory", "no longer zeroes fresh memory");
-    case Cause::kZeroesReused:
-      return now("now zeroes reused blocks that are zero already",
-                 "no longer zeroes reused blocks that are zero already");
-    case Cause::kZeroesBeyond:
-      return now("now zeroes more than was asked for", "no longer zeroes more than was asked for");
-    case Cause::kZeroesInFree:
-      if (!draft.judged) return now("now writes more zeros over the block", "now writes fewer zeros over the block");
-      return now("now writes zeros over the block", "no longer writes zeros over the block");
-    case Cause::kReturnsMemory:
-      if (!draft.judged)
-        return now("now gives more memory back to the kernel", "now gives less memory back to the kernel");
-      return now("now gives memory back, which the kernel zeroes again", "no longer gives memory back to the kernel");
-    case Cause::kZeroedBytes:
-      return now("now zeroes more bytes", "now zeroes fewer bytes");
-    case Cause::kFaults:
-      if (has_metric(input, group, kFaultMetrics))
-        return now("now takes more page faults", "now takes fewer page faults");
-      return now("now populates more memory", "now populates less memory");
-    case Cause::kSystemCalls:
-      if (group.direction == Direction::kNeither) return "now makes other system calls";
-      return now("now makes more system calls", "now makes fewer system calls");
-    case Cause::kPlacement:
-      if (has_metric(input, group, {Metric::kHome})) return "now gets its block elsewhere";
-      return "now writes its zeros in another way";
-    default:
-      return "is not measured any more";
+  if (cause == Cause::kFails && worse && example != nullptr && example->kind == ChangeKind::kStatus) {
+    const auto status = example->after.word();
+    if (status == word_of(PointStatus::kCrashed)) return "now crashes";
+    if (status == word_of(PointStatus::kTimeout)) return "now does not come to an end";
   }
+  if (cause == Cause::kSystemCalls && group.direction == Direction::kNeither) return "now makes other system calls";
+  const bool plain = words.shown_by.empty() ? draft.judged : has_metric(input, group, words.shown_by);
+  if (plain || words.more == nullptr) return worse ? words.now : words.no_longer;
+  return worse ? words.more : words.less;
 }
 
 std::string subject_words(const ReviewInput& input, const Draft& draft, Cause cause) {
   const ReviewGroup& group = draft.group;
   if (group.first_calls_only) return cause == Cause::kZeroesFresh ? "the first calloc of a process" : "an early calloc";
-  switch (cause) {
-    case Cause::kZeroesFresh:
-    case Cause::kZeroesReused:
-      return group.direction == Direction::kWorse && is_every_call(input, group) ? "every calloc" : "calloc";
-    case Cause::kZeroesInFree:
-      return draft.judged && group.direction == Direction::kWorse ? "every free of a block" : "free of a block";
-    case Cause::kReturnsMemory:
-    case Cause::kFaults:
-    case Cause::kSystemCalls:
-      return "a round of calloc and free";
-    case Cause::kNotMeasured:
-      return "what the baseline has";
-    default:
-      return "calloc";
-  }
+  const bool of_calloc = cause == Cause::kZeroesFresh || cause == Cause::kZeroesReused;
+  const bool every = group.direction == Direction::kWorse &&
+                     ((of_calloc && is_every_call(input, group)) || (cause == Cause::kZeroesInFree && draft.judged));
+  return fmt::format("{}{}", every ? "every " : "", words_of(cause).subject);
 }
 
 std::string title_of(const ReviewGroup& group) {
-  switch (group.cause) {
-    case Cause::kFails:
-      return "calloc crashes, hangs or fails";
-    case Cause::kNotZero:
-      return "calloc hands out dirty memory";
-    case Cause::kMisaligned:
-      return "calloc hands out misaligned blocks";
-    case Cause::kZeroesFresh:
-      return group.first_calls_only ? "the first calloc zeroes fresh memory" : "calloc zeroes fresh memory";
-    case Cause::kZeroesReused:
-      return "calloc zeroes reused memory";
-    case Cause::kZeroesBeyond:
-      return "zeroing beyond the request";
-    case Cause::kZeroesInFree:
-      return "free zeroes the block";
-    case Cause::kReturnsMemory:
-      return "memory returned to the kernel";
-    case Cause::kThreshold:
-      if (group.thresholds.size() != 1) return "thresholds";
-      if (!group.thresholds[0].before_bytes) return "a new threshold";
-      if (!group.thresholds[0].after_bytes) return "a threshold is gone";
-      return group.thresholds[0].before_bytes == group.thresholds[0].after_bytes ? "a threshold means something else"
-                                                                                 : "a threshold moved";
-    case Cause::kZeroedBytes:
-      return "zeroed bytes";
-    case Cause::kFaults:
-      return "page faults";
-    case Cause::kSystemCalls:
-      return "system calls";
-    case Cause::kPlacement:
-      return "where blocks live, and how they are zeroed";
-    case Cause::kNotMeasured:
-      break;
-  }
-  return "not measured any more";
+  if (group.cause == Cause::kZeroesFresh && group.first_calls_only) return "the first calloc zeroes fresh memory";
+  if (group.cause != Cause::kThreshold || group.thresholds.size() != 1) return words_of(group.cause).title;
+  const ReviewThreshold& threshold = group.thresholds.front();
+  if (!threshold.before_bytes) return "a new threshold";
+  if (!threshold.after_bytes) return "a threshold is gone";
+  return threshold.is_move() ? "a threshold moved" : "a threshold means something else";
 }
 
-std::string first_words(const Json& changes) {
-  return changes.size() == 1 ? changes[0].get<std::string>()
-                             : fmt::format("{}; and {}", changes[0].get<std::string>(),
-                                           format_counted(changes.size() - 1, "more change"));
+std::string first_words(const std::vector<std::string>& changes) {
+  if (changes.size() == 1) return changes.front();
+  return fmt::format("{}; and {}", changes.front(), format_counted(changes.size() - 1, "more change"));
 }
 
-std::string threshold_words(const ReviewThreshold& threshold, const Json& words) {
-  if (!threshold.before_bytes) {
-    return fmt::format("there is a new threshold at {}: {}", exact_size(*threshold.after_bytes), first_words(words));
-  }
-  const std::string before = exact_size(*threshold.before_bytes);
-  if (!threshold.after_bytes) return fmt::format("the threshold at {} is gone: {}", before, first_words(words));
-  if (threshold.after_bytes == threshold.before_bytes) {
-    return fmt::format("the threshold at {} means something else now: {}", before, first_words(words));
-  }
-  return fmt::format("the threshold at {} moved to {}", before, exact_size(*threshold.after_bytes));
+/// `what`: what changes there; of one that moved, nothing.
+std::string threshold_words(const ReviewThreshold& threshold, const std::string& what) {
+  const std::string at = exact_size(threshold.at_bytes());
+  if (!threshold.before_bytes) return fmt::format("there is a new threshold at {}: {}", at, what);
+  if (!threshold.after_bytes) return fmt::format("the threshold at {} is gone: {}", at, what);
+  if (threshold.is_move())
+    return fmt::format("the threshold at {} moved to {}", at, exact_size(*threshold.after_bytes));
+  return fmt::format("the threshold at {} means something else now: {}", at, what);
 }
 
 /// Of a group of thresholds that no measured point shows.
 std::string thresholds_sentence(const ReviewInput& input, const ReviewGroup& group) {
-  const BaselineChange& first = input.changes[group.changes.front()];
-  const Json& words = first.after.is_null() ? first.before : first.after;
-  std::string text = threshold_words(group.thresholds.front(), words);
-  const auto& moved = group.thresholds.front();
-  if (moved.before_bytes && moved.after_bytes && moved.before_bytes != moved.after_bytes) {
+  const ThresholdChange& change = input.changes[group.changes.front()].threshold;
+  const std::string what = first_words(change.is_gone() ? *change.before : *change.after);
+  const ReviewThreshold& first = group.thresholds.front();
+  std::string text = threshold_words(first, what);
+  if (first.is_move()) {
+    const bool down = *first.after_bytes < *first.before_bytes;
     text += fmt::format(": what{} happened {} it now happens {} it ({})", ranges_words(group.ranges),
-                        *moved.after_bytes < *moved.before_bytes ? "below" : "above",
-                        *moved.after_bytes < *moved.before_bytes ? "above" : "below", first_words(words));
+                        down ? "below" : "above", down ? "above" : "below", what);
   }
   if (group.thresholds.size() > 1) {
-    text += fmt::format("; {} other{} changed up to {}", group.thresholds.size() - 1,
-                        group.thresholds.size() == 2 ? "" : "s", exact_size(group.ranges.back().to_bytes + 1));
+    text += fmt::format("; {} changed up to {}", format_counted(group.thresholds.size() - 1, "other"),
+                        exact_size(group.ranges.back().to_bytes + 1));
   }
   return text;
 }
 
 std::string group_sentence(const ReviewInput& input, const Draft& draft, const BaselineChange* example) {
   const ReviewGroup& group = draft.group;
-  if (group.cause == Cause::kThreshold && !draft.moved) return thresholds_sentence(input, group);
-  if (group.cases.empty()) return thresholds_sentence(input, group);
+  if (group.cases.empty() || (group.cause == Cause::kThreshold && !draft.moved)) {
+    return thresholds_sentence(input, group);
+  }
   const Cause cause = draft.moved.value_or(group.cause);
   std::string text =
       thread_words(group) + subject_words(input, draft, cause) + ranges_words(group.ranges) + scope_words(group);
   text += " " + what_now(input, draft, cause, example);
-  if (draft.moved) text = threshold_words(group.thresholds.front(), Json::array()) + ": " + text;
+  if (draft.moved) text = threshold_words(group.thresholds.front(), "") + ": " + text;
   return example == nullptr ? text : text + ": " + example_words(*example);
 }
 
-/// How many more groups there are of each direction: " (and 1 more for the worse, 2 neither better nor worse)".
-std::string others_words(const std::vector<ReviewGroup>& groups, std::size_t shown_worse, std::size_t shown_better,
-                         std::size_t shown_neither) {
+/// How many more groups there are of each direction than were shown, by Direction: " (other changes: 1 for the worse)".
+std::string others_words(const std::vector<ReviewGroup>& groups, std::array<std::ptrdiff_t, 3> shown) {
+  for (const ReviewGroup& group : groups) --shown[static_cast<std::size_t>(group.direction)];
   std::vector<std::string> words;
-  const auto add = [&](Direction direction, std::size_t shown, const char* name) {
-    const auto count = static_cast<std::size_t>(
-        std::count_if(groups.begin(), groups.end(), [&](const auto& group) { return group.direction == direction; }));
-    if (count > shown) words.push_back(fmt::format("{} {}", count - shown, name));
-  };
-  add(Direction::kWorse, shown_worse, "for the worse");
-  add(Direction::kBetter, shown_better, "for the better");
-  add(Direction::kNeither, shown_neither, "neither");
+  for (const auto& [count, name] :
+       {std::pair{shown[0], "for the worse"}, {shown[1], "for the better"}, {shown[2], "neither"}}) {
+    if (count < 0) words.push_back(fmt::format("{} {}", -count, name));
+  }
   return words.empty() ? "" : fmt::format(" (other changes: {})", fmt::join(words, ", "));
 }
 
@@ -382,13 +317,13 @@ std::string sentence_of(const ReviewInput& input, ReviewVerdict verdict, const s
   }
   const std::string text = fmt::format("{}: {}", word_of(verdict), groups.front().sentence);
   if (verdict != ReviewVerdict::kMixed) {
-    const Direction shown = groups.front().direction;
-    return text + others_words(groups, shown == Direction::kWorse ? 1 : 0, shown == Direction::kBetter ? 1 : 0,
-                               shown == Direction::kNeither ? 1 : 0);
+    std::array<std::ptrdiff_t, 3> shown{};
+    shown[static_cast<std::size_t>(groups.front().direction)] = 1;
+    return text + others_words(groups, shown);
   }
   const auto better = std::find_if(groups.begin(), groups.end(),
                                    [](const auto& group) { return group.direction == Direction::kBetter; });
-  return fmt::format("{}; but {}{}", text, better->sentence, others_words(groups, 1, 1, 0));
+  return fmt::format("{}; but {}{}", text, better->sentence, others_words(groups, {1, 1, 0}));
 }
 
 }  // namespace zerotax::check

@@ -11,15 +11,12 @@
 #include "check/document.h"
 #include "check/plan.h"
 #include "os/input_file.h"
+#include "run/allocators.h"
 
 namespace zerotax::check {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::map<std::string, std::string> env_of(const Baseline& baseline) {
-  return baseline.env.get<std::map<std::string, std::string>>();
-}
 
 /// "MALLOC_CONF=retain:false", or "no settings".
 std::string env_text(const std::map<std::string, std::string>& env) {
@@ -75,7 +72,7 @@ std::string builtin_of(const Baseline& baseline, const std::string& path) {
 
 /// Takes the configuration of the baseline over, if the command line has none.
 void match_settings(CheckSubject& subject, bool force) {
-  const auto env = env_of(subject.baseline);
+  const auto& env = subject.baseline.env;
   Allocator& allocator = subject.allocator;
   if (env == allocator.env) return;
   if (!allocator.env.empty() || force) {
@@ -98,17 +95,17 @@ void match_name(CheckSubject& subject, bool force) {
         fmt::format("{} is a baseline of {}, not of {}", subject.path, named, allocator.name),
         fmt::format("compare two allocators with `zerotax compare {} {}`, or add --force", named, allocator.name));
   }
-  subject.notes.push_back(fmt::format("The baseline is of {}; {} is held against it.", named, allocator.name));
+  subject.notes.push_back(fmt::format("The baseline is of {}; {} is compared with it.", named, allocator.name));
 }
 
 CheckSubject subject_of(const Allocator& allocator, const std::string& path, Baseline baseline, bool force) {
   CheckSubject subject{allocator, path, std::move(baseline), {}, ""};
   match_name(subject, force);
   match_settings(subject, force);
-  // A library under another name goes on under that of the baseline.
+  // A library under another name goes on under that of the baseline, unless that means a built-in one.
   Allocator accepted = subject.allocator;
-  if (accepted.preload) accepted.name = subject.baseline.allocator;
-  const bool other = accepted.name != subject.baseline.allocator || accepted.env != env_of(subject.baseline);
+  if (accepted.preload && !is_builtin(subject.baseline.allocator)) accepted.name = subject.baseline.allocator;
+  const bool other = accepted.name != subject.baseline.allocator || accepted.env != subject.baseline.env;
   subject.accept = bless_text(accepted, path, other);
   return subject;
 }
@@ -132,7 +129,7 @@ std::vector<CheckSubject> resolve_subjects(const MeasureOptions& options, const 
   }
   if (options.allocators.size() > 1) {
     throw UsageError(
-        fmt::format("{} allocators cannot be held against the one baseline {}", options.allocators.size(), baseline),
+        fmt::format("{} allocators cannot be compared with one baseline {}", options.allocators.size(), baseline),
         "name one with --allocator, or give --baseline a folder");
   }
   if (!is_there(baseline)) {
@@ -170,9 +167,9 @@ void check_overwrite(const Allocator& allocator, const std::string& path, bool f
         fmt::format("{} is a baseline of {}, not of {}: not overwritten", path, old.allocator, allocator.name),
         kRemedy);
   }
-  if (env_of(old) != allocator.env) {
+  if (old.env != allocator.env) {
     throw UsageError(fmt::format("{} is a baseline of {} with {}, not with {}: not overwritten", path, allocator.name,
-                                 env_text(env_of(old)), env_text(allocator.env)),
+                                 env_text(old.env), env_text(allocator.env)),
                      kRemedy);
   }
 }

@@ -5,7 +5,7 @@
 
 #include "check/baseline.h"
 #include "cli/measure_options.h"
-#include "core/allocators.h"
+#include "point/allocator.h"
 
 namespace zerotax::check {
 

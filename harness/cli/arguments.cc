@@ -15,6 +15,7 @@
 #include "cli/leftover.h"
 #include "cli/number_checks.h"
 #include "cli/parser.h"
+#include "files/output_kind.h"
 
 namespace zerotax {
 namespace {
@@ -154,6 +155,18 @@ void Arguments::keep_leftover() { app_->allow_extras(); }
 void Arguments::refuse_leftover() const {
   const std::vector<std::string> left = app_->remaining();
   if (!left.empty()) throw leftover_error(*app_, left.front());
+}
+
+void Arguments::refuse_measuring(const std::vector<std::string>& allowed) const {
+  if (!find("--read").given()) return;
+  for (const CLI::Option* each : app_->get_options([](const CLI::Option* option) { return option->count() > 0; })) {
+    const std::string name = each->get_name();
+    if (name == "--read" || name == "--plot" || name == "--color" || name == "--force" || is_output_option(name) ||
+        std::find(allowed.begin(), allowed.end(), name) != allowed.end()) {
+      continue;
+    }
+    throw UsageError("--read measures nothing", "leave out " + name);
+  }
 }
 
 void Arguments::formerly(const std::string& former, const std::string& now) { add_former_name(*app_, former, now); }

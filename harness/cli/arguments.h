@@ -78,6 +78,10 @@ class Arguments {
   /// Throws UsageError if there are any: of a command that runs a program, whose words stand after --.
   void refuse_leftover() const;
 
+  /// Throws UsageError if --read is given with an option that is about measuring: another than these, and those that
+  /// say where and how the result is shown.
+  void refuse_measuring(const std::vector<std::string>& allowed = {}) const;
+
   /// For cli/ itself.
   [[nodiscard]] CLI::App& app() const { return *app_; }
 

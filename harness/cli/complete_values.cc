@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "cli/parser.h"
-#include "core/allocators.h"
-#include "core/probe_identity.h"
+#include "run/allocators.h"
+#include "run/probe_identity.h"
 
 namespace zerotax {
 namespace {

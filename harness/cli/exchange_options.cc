@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "cli/common_options.h"
-#include "core/figures.h"
-#include "core/output_file.h"
-#include "core/results.h"
-#include "exchange/bmf.h"
+#include "exchange/bmf_document.h"
 #include "exchange/github.h"
 #include "exchange/junit.h"
 #include "exchange/markdown.h"
+#include "files/output_file.h"
+#include "os/utc.h"
+#include "run/figures.h"
 
 namespace zerotax {
 

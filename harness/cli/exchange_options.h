@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "cli/arguments.h"
-#include "core/output_paths.h"
 #include "exchange/outcome.h"
+#include "files/output_paths.h"
 
 namespace zerotax {
 

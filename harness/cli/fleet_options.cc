@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "core/fleet/shards.h"
-#include "core/fleet/slurm.h"
+#include "run/fleet/shards.h"
+#include "run/fleet/slurm.h"
 
 namespace zerotax {
 

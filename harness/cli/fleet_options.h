@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "core/fleet/fleet.h"
+#include "run/fleet/fleet.h"
 
 namespace zerotax {
 

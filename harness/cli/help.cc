@@ -8,7 +8,8 @@
 #include "cli/parser.h"
 #include "cli/subcommand.h"
 #include "cli/topics.h"
-#include "core/output_file.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 
 namespace zerotax {
 namespace {
@@ -30,6 +31,7 @@ std::vector<std::string> shown_commands(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
     names.push_back(command->get_name());
   }
+  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -85,6 +87,7 @@ ExitStatus help(const CLI::App& root, const Options& options) {
   if (!Subcommand::program_words().empty()) throw UsageError("help runs no program", "leave out -- and what follows");
   if (!options.man.empty()) {
     if (!options.words.empty()) throw UsageError("the manual page is of all topics", "leave out the topic, or --man");
+    check_outputs({{"--man", options.man}});
     write_file(options.man, man_page(root));
   } else {
     fmt::print("{}", explained(root, options.words));
@@ -94,7 +97,7 @@ ExitStatus help(const CLI::App& root, const Options& options) {
 
 // The hidden option is for shells, which complete words.
 const Subcommand command(
-    "help", "explain a command or a topic, such as sizes, allocators or exit-status", kExamples,
+    "help", Question::kMachine, "explain a command or a topic, such as sizes, allocators or exit-status", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       const CLI::App* root = arguments.app().get_parent();

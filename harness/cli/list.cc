@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "cli/subcommand.h"
-#include "core/allocators.h"
-#include "core/own_commands.h"
-#include "core/probe_identity.h"
+#include "run/allocators.h"
+#include "run/own_commands.h"
+#include "run/probe_identity.h"
 
 namespace zerotax {
 namespace {
@@ -27,8 +27,8 @@ ExitStatus list() {
   return ExitStatus::kDone;
 }
 
-const Subcommand command("list", "show the allocators and cases that can be measured here", "  zerotax list\n",
-                         [](Arguments&) -> std::function<ExitStatus()> { return list; });
+const Subcommand command("list", Question::kMachine, "show the allocators and cases that can be measured here",
+                         "  zerotax list\n", [](Arguments&) -> std::function<ExitStatus()> { return list; });
 
 }  // namespace
 }  // namespace zerotax

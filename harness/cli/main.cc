@@ -16,10 +16,10 @@
 #include "cli/leftover.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
-#include "core/interrupt.h"
-#include "core/machine_trouble.h"
 #include "os/limits.h"
+#include "os/machine_trouble.h"
 #include "os/standard_streams.h"
+#include "run/interrupt.h"
 
 namespace {
 
@@ -49,7 +49,7 @@ int fail_to_write(int error) {
 
 /// Parses the command line and carries it out. Returns the exit status.
 int run(int argc, char** argv) {
-  CLI::App app{"zerotax: what zeroing memory costs, in any allocator, to the byte", "zerotax"};
+  CLI::App app{"zerotax: what zeroing memory costs, in allocators and in programs", "zerotax"};
   app.formatter(std::make_shared<zerotax::HelpFormat>());  // before the commands, which take it over
   app.set_version_flag("--version", "zerotax " ZEROTAX_VERSION);
   app.require_subcommand(1);
@@ -75,6 +75,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& failure) {
     return fail(failure.what(), fmt::format("see `{} --help`", zerotax::Subcommand::named_command(app)),
                 zerotax::ExitStatus::kUsage);
+  } catch (const zerotax::Stop&) {
+    zerotax::say_interrupted("nothing was written");
   } catch (const zerotax::Error& failure) {
     return fail(failure);
   } catch (const std::bad_alloc&) {

@@ -94,7 +94,7 @@ std::string man_page(const CLI::App& app) {
   std::string text =
       ".\\\" Written by `zerotax help --man`: do not edit.\n.TH ZEROTAX 1 \"\" \"zerotax " ZEROTAX_VERSION
       "\" \"User Commands\"\n.nh\n.ad l\n.SH NAME\n";
-  text += "zerotax \\- what zeroing memory costs, in any allocator, to the byte\n.SH SYNOPSIS\n";
+  text += "zerotax \\- what zeroing memory costs, in allocators and in programs\n.SH SYNOPSIS\n";
   for (const CLI::App* command : commands) text += synopsis(*command) + "\n.br\n";
   text +=
       ".SH DESCRIPTION\nA program that calls calloc pays a tax when its allocator writes zeros over memory that was "

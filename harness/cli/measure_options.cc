@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "cli/common_options.h"
-#include "meter/sample_block.h"
 
 namespace zerotax {
 namespace {
@@ -68,14 +67,14 @@ PlanAxes MeasureOptions::axes() const {
   return axes;
 }
 
-void MeasureOptions::check() const {
+void MeasureOptions::check(std::int64_t most_ops) const {
   for (const Argument& option : described_) {
     if (!resume_ || !resume_->given() || !option.given()) continue;
     throw UsageError(fmt::format("--resume continues the run as it was planned, so {} cannot be given", option.name()),
                      fmt::format("leave out {}, or start a new run without --resume", option.name()));
   }
-  if (ops && (*ops < 1 || *ops > static_cast<std::int64_t>(kMaxOps))) {
-    throw UsageError(fmt::format("invalid --ops {}", *ops), fmt::format("give a number from 1 to {}", kMaxOps));
+  if (ops && (*ops < 1 || *ops > most_ops)) {
+    throw UsageError(fmt::format("invalid --ops {}", *ops), fmt::format("give a number from 1 to {}", most_ops));
   }
   if (!(timeout_s > 0) || timeout_s > 86'400) {
     throw UsageError(fmt::format("invalid --timeout {:g}", timeout_s), "give seconds, more than 0 and at most 86400");

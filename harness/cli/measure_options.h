@@ -7,7 +7,8 @@
 
 #include "cli/arguments.h"
 #include "cli/fleet_options.h"
-#include "core/plan.h"
+#include "meter/sample_block.h"
+#include "run/make_plan.h"
 
 namespace zerotax {
 
@@ -47,9 +48,9 @@ class MeasureOptions {
   /// The axes, checked. Throws UsageError for an unknown case, an invalid size, a fraction outside 0 to 1,
   /// an unknown thread.
   [[nodiscard]] PlanAxes axes() const;
-  /// Throws UsageError for a number of operations or a timeout out of range, and for anything that would change the
-  /// plan of a run that is resumed.
-  void check() const;
+  /// Throws UsageError for a number of operations (from 1 to `most_ops`) or a timeout out of range, and for anything
+  /// that would change the plan of a run that is resumed.
+  void check(std::int64_t most_ops = kMaxOps) const;
 
  private:
   std::optional<Argument> resume_;

@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 #include "cli/subcommand.h"
-#include "core/fleet/fleet.h"
+#include "run/fleet/fleet.h"
+#include "run/interrupt.h"
 
 namespace zerotax {
 namespace {
@@ -19,15 +20,15 @@ ExitStatus shard(const Options& options) {
   if (options.shard < 0) {
     throw UsageError(fmt::format("invalid shard {}", options.shard), "give the number of a shard, from 0 on");
   }
-  if (fleet::run_shard(options.folder, static_cast<std::size_t>(options.shard)) != 0) {
-    fmt::print(stderr, "zerotax: interrupted: what was finished is kept\n");
+  if (!fleet::run_shard(options.folder, static_cast<std::size_t>(options.shard))) {
+    say_interrupted("what was finished is kept");
   }
   return ExitStatus::kDone;
 }
 
 // Hidden (no summary): for the tasks of --on slurm, whose task.sh calls it.
 const Subcommand command(
-    "shard", "", "  zerotax shard results/full/fleet/points 3\n",
+    "shard", Question::kMachine, "", "  zerotax shard results/full/fleet/points 3\n",
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.option("folder", options->folder, "RESULTS/fleet/NAME of a run on Slurm").required().path();

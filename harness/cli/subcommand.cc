@@ -3,21 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/nearest.h"
 #include "cli/colour.h"
 #include "cli/former_names.h"
 #include "cli/parser.h"
+#include "files/output_kind.h"
 
 namespace zerotax {
 namespace {
 
 struct Entry {
   const char* name;
+  Question question;
   const char* summary;
   const char* examples;
   Subcommand::Configure configure;
 };
+
+const char* heading_of(Question question) {
+  switch (question) {
+    case Question::kAllocator:
+      return "What an allocator zeroes";
+    case Question::kProgram:
+      return "What zeroing costs a program, and what helps";
+    case Question::kVersions:
+      return "Which version changed that";
+    case Question::kFork:
+      return "What fork costs, and who copies which page";
+    case Question::kReport:
+      return "What is wrong, and how to report it";
+    case Question::kMachine:
+      break;
+  }
+  return "What this machine can measure";
+}
 
 std::vector<Entry>& entries() {
   static std::vector<Entry> all;
@@ -38,6 +59,20 @@ void check_program(const CLI::App& command) {
     throw UsageError("no command is given after --",
                      fmt::format("add it, as in zerotax {} -- PROGRAM", command.get_name()));
   }
+}
+
+/// Of a command or verb that writes files.
+void add_force_option(Arguments& arguments) {
+  const auto options =
+      arguments.app().get_options([](const CLI::Option* each) { return is_output_option(each->get_name()); });
+  if (options.empty() || arguments.app().get_option_no_throw("--force") != nullptr) return;
+  arguments.flag("--force", output_rules().force, "let an output replace a file that zerotax did not write");
+}
+
+/// bless and check have had a --force of their own, which says more.
+bool is_forced(const CLI::App& command) {
+  const CLI::Option* option = command.get_option_no_throw("--force");
+  return output_rules().force || (option != nullptr && option->count() > 0);
 }
 
 std::vector<CLI::App*> verbs_of(CLI::App& command) {
@@ -64,27 +99,33 @@ void check_verb(const CLI::App& command) {
 
 std::vector<std::string> Subcommand::command_line;
 
-Subcommand::Subcommand(const char* name, const char* summary, const char* examples, Configure configure) {
-  entries().push_back({name, summary, examples, configure});
+Subcommand::Subcommand(const char* name, Question question, const char* summary, const char* examples,
+                       Configure configure) {
+  entries().push_back({name, question, summary, examples, configure});
 }
 
 void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
-  std::sort(entries().begin(), entries().end(),
-            [](const Entry& a, const Entry& b) { return std::string_view(a.name) < b.name; });
+  std::sort(entries().begin(), entries().end(), [](const Entry& a, const Entry& b) {
+    return std::tuple(a.question, std::string_view(a.name)) < std::tuple(b.question, std::string_view(b.name));
+  });
   for (const Entry& entry : entries()) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
     command->footer(std::string("Examples:\n") + entry.examples);
-    if (entry.summary[0] == '\0') command->group("");
+    command->group(entry.summary[0] == '\0' ? "" : heading_of(entry.question));
     Arguments arguments(*command);
     const auto work = entry.configure(arguments);
     const std::vector<CLI::App*> verbs = verbs_of(*command);
     for (CLI::App* verb : verbs) {
+      verb->group("Subcommands");
       Arguments of_verb(*verb);
+      add_force_option(of_verb);
       add_colour_option(of_verb);
     }
+    add_force_option(arguments);
     if (verbs.empty()) add_colour_option(arguments);
     command->callback([work, command, &status] {
       check_program(*command);
+      output_rules() = {command->get_name(), is_forced(*command)};
       status = work();
     });
   }
@@ -112,6 +153,8 @@ void Subcommand::check_first_word(const CLI::App& app) {
     if (word == entry.name) return check_verb(*app.get_subcommand(word));
     if (entry.summary[0] != '\0') names.emplace_back(entry.name);
   }
+  std::sort(names.begin(), names.end());
+  check_no_former_command(word);
   throw UsageError("unknown command '" + word + "'",
                    fmt::format("{}{} (see `zerotax --help`)", did_you_mean(word, names), choices_text(names)));
 }
@@ -120,7 +163,9 @@ std::vector<std::string> Subcommand::own_words(const CLI::App& app) {
   if (command_line.empty()) return {};
   const auto mark = std::find(command_line.begin(), command_line.end(), "--");
   if (mark == command_line.begin()) return {};
-  return words_now(app, {command_line.begin() + 1, mark});
+  std::vector<std::string> words(command_line.begin() + 1, mark);
+  check_no_former_name(app, words);
+  return words;
 }
 
 std::string Subcommand::named_command(const CLI::App& app) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,13 +10,16 @@
 
 namespace zerotax {
 
+/// What a user asks whom the command helps: the groups of --help, in their order, which is that of README's table.
+enum class Question : std::uint8_t { kAllocator, kProgram, kVersions, kFork, kReport, kMachine };
+
 /// A subcommand of `zerotax`: one static object of this kind in <room>/command.cc.
 class Subcommand {
  public:
   /// Adds options to `arguments` and returns what to do once they are parsed.
   using Configure = std::function<ExitStatus()> (*)(Arguments& arguments);
   /// An empty `summary` hides it from --help.
-  Subcommand(const char* name, const char* summary, const char* examples, Configure configure);
+  Subcommand(const char* name, Question question, const char* summary, const char* examples, Configure configure);
 
   /// Adds every subcommand to `app`; the callback of the one that was named runs it and stores its status in
   /// `status`.

@@ -6,17 +6,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <map>
 
 #include "base/nearest.h"
-#include "core/child_verdict.h"
-#include "core/memory_guard.h"
-#include "core/probe_identity.h"
-#include "core/python.h"
+#include "clients/document.h"
 #include "os/helper_process.h"
 #include "os/unique_fd.h"
+#include "run/allocators.h"
+#include "run/child_verdict.h"
+#include "run/interrupt.h"
+#include "run/memory_guard.h"
+#include "run/probe_identity.h"
+#include "run/python.h"
 
 namespace zerotax::clients {
 namespace {
@@ -48,9 +52,18 @@ std::vector<std::string> all_modules() {
   return modules;
 }
 
+/// Of modules as they are imported; Debian's packages have their names.
+Client client(std::string name, std::string summary, std::vector<std::string> modules, bool http, std::string heading) {
+  std::string packages;
+  for (const std::string& module : modules) packages += (packages.empty() ? "python3-" : " python3-") + module;
+  std::transform(packages.begin(), packages.end(), packages.begin(), ::tolower);
+  return {std::move(name), std::move(summary), std::move(modules), std::move(packages), http, std::move(heading)};
+}
+
 ClientResult ended(ClientResult result, PointStatus status, std::string reason) {
   result.status = status;
-  result.reason = std::move(reason);
+  result.rates = NotAvailable{fmt::format("{}: {}", word_of(status), reason)};
+  if (!reason.empty()) result.reason = std::move(reason);
   return result;
 }
 
@@ -58,76 +71,39 @@ ClientResult ended(ClientResult result, PointStatus status, std::string reason) 
 
 const std::vector<Client>& all_clients() {
   static const std::vector<Client> all{
-      {"cffi_1_9",
-       "malloc and memset for each recv, as CFFI did until 1.9",
-       {"cffi"},
-       "python3-cffi",
-       false,
-       {"cffi", "1.9"}},
-      {"cffi_new", "CFFI's ffi.new for each recv: calloc", {"cffi"}, "python3-cffi", false, {"cffi", "new"}},
-      {"cffi_no_clear",
-       "should_clear_after_alloc=False: malloc alone",
-       {"cffi"},
-       "python3-cffi",
-       false,
-       {"cffi", "no clr"}},
-      {"pyopenssl_recv", "Connection.recv, as installed", {"OpenSSL"}, "python3-openssl", false, {"pyOSSL", "recv"}},
-      {"requests_chunks", "iter_content, as installed", {"requests"}, "python3-requests", true, {"requ.", "ssl"}},
-      {"requests_pyopenssl",
-       "iter_content over pyOpenSSL, as installed",
-       {"requests", "OpenSSL"},
-       "python3-requests python3-openssl",
-       true,
-       {"requ.", "pyOSSL"}},
-      {"requests_2016",
-       "the download of 2016: iter_content over cffi_1_9",
-       {"requests", "OpenSSL", "cffi"},
-       "python3-requests python3-openssl python3-cffi",
-       true,
-       {"requ.", "2016"}},
+      client("cffi_1_9", "malloc and memset for each recv, as CFFI did up to 1.9", {"cffi"}, false, "cffi 1.9"),
+      client("cffi_new", "CFFI's ffi.new for each recv: calloc", {"cffi"}, false, "cffi new"),
+      client("cffi_no_clear", "should_clear_after_alloc=False: malloc alone", {"cffi"}, false, "cffi no clr"),
+      client("pyopenssl_recv", "Connection.recv, as installed", {"OpenSSL"}, false, "pyOSSL recv"),
+      client("requests_chunks", "iter_content, as installed", {"requests"}, true, "requ. ssl"),
+      client("requests_pyopenssl", "iter_content over pyOpenSSL, as installed", {"requests", "OpenSSL"}, true,
+             "requ. pyOSSL"),
+      client("requests_2016", "the download of 2016: iter_content over cffi_1_9", {"requests", "OpenSSL", "cffi"}, true,
+             "requ. 2016"),
   };
   return all;
+}
+
+std::vector<std::string> client_names() {
+  std::vector<std::string> names;
+  for (const Client& client : all_clients()) names.push_back(client.name);
+  return names;
 }
 
 std::vector<Client> chosen_clients(const std::vector<std::string>& names) {
   if (names.empty()) return all_clients();
   std::vector<Client> chosen;
   for (const std::string& name : names) {
-    const auto found = std::find_if(all_clients().begin(), all_clients().end(),
-                                    [&](const Client& client) { return client.name == name; });
-    if (found == all_clients().end()) {
-      std::vector<std::string> known;
-      for (const Client& client : all_clients()) known.push_back(client.name);
-      refuse_word(fmt::format("unknown client '{}'", name), name, known);
-    }
+    const auto found =
+        std::find_if(all_clients().begin(), all_clients().end(), [&](const Client& each) { return each.name == name; });
+    if (found == all_clients().end()) refuse_word(fmt::format("unknown client '{}'", name), name, client_names());
     chosen.push_back(*found);
   }
   return chosen;
 }
 
-Json clients_json(const Json& run, const std::vector<Client>& clients, const std::vector<ClientResult>& results,
-                  bool complete) {
-  Json json;
-  json["schema"] = "zerotax.clients/1";
-  json["zerotax_version"] = ZEROTAX_VERSION;
-  json["state"] = complete ? "complete" : "interrupted";
-  for (const char* key : {"started", "command", "environment", "allocators"}) json[key] = run.at(key);
-  json["clients"] = Json::array();
-  for (const Client& client : clients) {
-    json["clients"].push_back({{"name", client.name},
-                               {"summary", client.summary},
-                               {"modules", client.modules},
-                               {"packages", client.packages}});
-  }
-  json["results"] = Json::array();
-  for (const ClientResult& result : results) json["results"].push_back(to_json(result));
-  json["points"] = run.at("points");
-  return json;
-}
-
-ClientRunner::ClientRunner(std::chrono::milliseconds timeout, std::function<bool()> stop)
+ClientRunner::ClientRunner(std::chrono::milliseconds timeout)
     : timeout_(timeout),
-      stop_(std::move(stop)),
       server_(probe_folder() + "/recv-server"),
       scripts_(folder_of_scripts("clients", "cases/recv_buffer/clients", "receiving.py")) {
   if (!std::filesystem::exists(server_)) {
@@ -143,8 +119,8 @@ ClientResult ClientRunner::run(const Allocator& allocator, const Client& client,
   const auto library = library_to_preload(allocator);
   ClientResult result;
   result.allocator = allocator.name;
-  result.version = version_json(allocator);
-  result.preload = library;
+  result.version = version_json(allocator).get<Measured<std::string>>();
+  if (library) result.preload = *library;
   result.env = allocator.env;
   result.client = client.name;
   result.size_bytes = size_bytes;
@@ -183,13 +159,15 @@ ClientResult ClientRunner::run(const Allocator& allocator, const Client& client,
   command.resident_limit = resident_limit(2 * size_bytes);
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (library) command.environment.emplace_back("LD_PRELOAD", *library);
-  const ChildResult child = run_child(command, stop_);
+  const ChildResult child = run_child(command, stop_requested);
+  end_if_stopped();
   const ChildVerdict verdict = judge(child, timeout_);
   if (verdict.status != "ok") {
     return ended(result, status_of_word(verdict.status).value_or(PointStatus::kFailed), verdict.reason);
   }
-  result.rates = rates_from_line(child.output);
-  if (!result.rates) return ended(result, PointStatus::kFailed, "it printed no results: " + last_line(child.errors));
+  const auto rates = rates_from_line(child.output);
+  if (!rates) return ended(result, PointStatus::kFailed, "it printed no results: " + last_line(child.errors));
+  result.rates = *rates;
   return result;
 }
 

@@ -9,14 +9,17 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "clients/clients.h"
+#include "clients/document.h"
 #include "clients/table.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/point_json.h"
-#include "core/progress.h"
-#include "core/receive_points.h"
-#include "core/session.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "point/point_json.h"
+#include "run/allocators.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "run/receive_points.h"
+#include "run/session.h"
 
 namespace zerotax::clients {
 namespace {
@@ -55,21 +58,19 @@ Session make_session(const MeasureOptions& options, const std::vector<std::uint6
 std::vector<ClientResult> run_clients(const Plan& plan, const std::vector<Client>& clients,
                                       const ClientRunner& runner) {
   std::vector<ClientResult> results;
-  Progress progress("running clients", plan.points.size() * clients.size(),
-                    static_cast<double>(plan.points.size() * clients.size()));
+  std::vector<Item> items;
   for (std::size_t first = 0; first < plan.points.size(); first += plan.allocators.size()) {
     for (const Client& client : clients) {
       for (std::size_t i = first; i < first + plan.allocators.size(); ++i) {
         const Allocator& allocator = plan.allocators[plan.points[i].allocator];
-        progress.show(
-            fmt::format("{} under {}, {}", client.name, allocator.name, format_size(plan.points[i].size_bytes)));
-        ClientResult result = runner.run(allocator, client, plan.points[i].size_bytes);
-        if (interrupted() != 0) return results;
-        results.push_back(std::move(result));
-        progress.advance(1);
+        const std::uint64_t size = plan.points[i].size_bytes;
+        Item& item = items.emplace_back();
+        item.label = fmt::format("{} under {}, {}", client.name, allocator.name, format_size(size));
+        item.measure = [&, size](const Say&) { results.push_back(runner.run(allocator, client, size)); };
       }
     }
   }
+  static_cast<void>(Experiment("running clients").run(items));
   return results;
 }
 
@@ -81,32 +82,32 @@ ExitStatus run(const Options& options) {
   // Bad arguments are reported before Python's modules are looked for, which takes seconds.
   Session session = make_session(options.measure, sizes_of(options.measure));
   const auto timeout = std::chrono::duration<double>(options.measure.timeout_s);
-  const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout), stop_requested);
+  const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
   const int signal = session.run();
-  const std::vector<ClientResult> results =
-      signal == 0 ? run_clients(session.plan(), clients, runner) : std::vector<ClientResult>();
+  Clients document = clients_of(session.json());
+  document.clients = clients;
+  if (signal == 0) document.results = run_clients(session.plan(), clients, runner);
+  if (interrupted() != 0) document.state = "interrupted";
+  const std::vector<ClientResult>& results = document.results;
   const std::vector<Point> points = typed_points(session.points());
-  if (!file.empty()) write_file(file, json_text(clients_json(session.json(), clients, results, interrupted() == 0)));
+  if (!file.empty()) write_file(file, json_text(clients_json(document)));
   if (file != "-") fmt::print("{}", clients_table(clients, points, results));
-  if (interrupted() != 0) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
+  if (interrupted() != 0) say_interrupted();
   const bool healthy =
       std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); }) &&
       std::all_of(results.begin(), results.end(), [](const ClientResult& one) { return is_healthy(one.status); });
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand command("clients", "run Python TLS clients under each allocator, beside the case recv_buffer",
-                         kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+const Subcommand command("clients", Question::kAllocator,
+                         "run Python TLS clients under each allocator, beside the case recv_buffer", kExamples,
+                         [](Arguments& arguments) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<Options>();
                            options->measure.add_allocators(arguments);
                            arguments
                                .option("--client", options->clients,
                                        "client to run (repeatable; default: all that this machine has)")
-                               .completed_by([] {
-                                 std::vector<std::string> names;
-                                 for (const Client& client : all_clients()) names.push_back(client.name);
-                                 return names;
-                               })
+                               .completed_by(client_names)
                                .shown_as("CLIENT")
                                .repeatable();
                            add_sizes(arguments, options->measure.sizes, "10MB, 100MB and 1000MiB");

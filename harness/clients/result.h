@@ -4,16 +4,20 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "base/json.h"
-#include "core/point_status.h"
+#include "base/document_head.h"
+#include "base/fields.h"
+#include "point/point_status.h"
 
 namespace zerotax::clients {
 
+// The fields below are the keys of results/schema/clients.schema.json, which describes them, unless they say otherwise.
+
 /// What a client measured of itself.
 struct ClientRates {
-  std::map<std::string, std::string> versions;  ///< of the Python packages in use
-  std::uint64_t ops = 0;                        ///< timed operations
+  std::map<std::string, std::string> versions;
+  std::uint64_t ops = 0;
   std::uint64_t received_bytes = 0;
   double mb_per_s = 0;
   double cpu_s_per_gb = 0;
@@ -21,23 +25,40 @@ struct ClientRates {
   std::uint64_t max_resident_bytes = 0;
 };
 
-/// A client under an allocator, with a size.
-struct ClientResult {
+struct ClientRun {
   std::string allocator;
-  Json version;                        ///< version_json()
-  std::optional<std::string> preload;  ///< path of the library; nothing for the C library's own malloc
+  Measured<std::string> version;
+  OrNull<std::string> preload;
   std::map<std::string, std::string> env;
   std::string client;
   std::uint64_t size_bytes = 0;
   PointStatus status = PointStatus::kOk;  ///< never kNotZero or kMisaligned: nobody looks at the blocks
-  std::string reason;                     ///< why the status is not ok
-  std::optional<ClientRates> rates;       ///< nothing unless the status is ok
+  OrNull<std::string> reason;             ///< why the status is not ok
 };
 
-/// An element of "results" (results/schema/clients.schema.json).
-Json to_json(const ClientResult& result);
+/// A client under an allocator, with a size. The rates' fields are keys beside the others, each n/a where there are
+/// none.
+struct ClientResult : ClientRun {
+  Measured<ClientRates> rates;
+};
 
-/// The rates in the line that a client prints (cases/recv_buffer/clients/receiving.py); nothing if it is no such line.
-std::optional<ClientRates> rates_from_line(const std::string& line);
+/// A program that receives, as it is used in practice: one script in cases/recv_buffer/clients.
+struct Client {
+  std::string name;  ///< as in --client; the script without its ".py"
+  std::string summary;
+  std::vector<std::string> modules;
+  std::string packages;
+  bool http = false;    ///< wants an HTTPS server, not bare TLS: no key
+  std::string heading;  ///< of its column, two words of seven characters at most: no key
+};
+
+/// The object "zerotax.clients/1".
+struct Clients : DocumentHead {
+  std::string state;
+  Json allocators;
+  std::vector<Client> clients;
+  std::vector<ClientResult> results;
+  Json points;
+};
 
 }  // namespace zerotax::clients

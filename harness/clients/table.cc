@@ -3,85 +3,83 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
-#include "base/size.h"
+#include "base/table.h"
 #include "base/units.h"
 
 namespace zerotax::clients {
 namespace {
 
-constexpr std::size_t kLabel = 14;
-
-std::string rate(std::optional<double> mb_per_s) { return mb_per_s ? format_number(*mb_per_s) : "n/a"; }
-
 std::string label(const Point& point) {
+  constexpr std::size_t kLongest = 14;
   std::string text = point.allocator;
   for (const auto& [key, value] : point.env) text += fmt::format(" {}={}", key, value);
-  return text.substr(0, kLabel);
+  return text.substr(0, kLongest);
 }
 
-std::string row(const Point& point, const std::vector<Client>& clients, const std::vector<ClientResult>& results) {
-  std::string text = fmt::format("{:<14}{:>8}", label(point), rate(point.number(Metric::kMbPerS)));
+void add_row(Table& table, const Point& point, const std::vector<Client>& clients,
+             const std::vector<ClientResult>& results) {
+  const auto of_case = point.number(Metric::kMbPerS);
+  std::vector<Cell> cells{label(point), of_case ? Cell(*of_case) : Cell::not_available()};
   for (const Client& client : clients) {
     const auto found = std::find_if(results.begin(), results.end(), [&](const ClientResult& result) {
       return result.allocator == point.allocator && result.client == client.name &&
              result.size_bytes == point.size_bytes;
     });
-    std::string cell;
-    if (found != results.end()) cell = rate(found->rates ? std::optional(found->rates->mb_per_s) : std::nullopt);
-    text += fmt::format("{:>8}", cell);
+    if (found == results.end()) {
+      cells.emplace_back();
+    } else {
+      cells.push_back(found->rates ? Cell(found->rates->mb_per_s) : Cell::not_available());
+    }
   }
-  return text + "\n";
+  table.add(std::move(cells));
 }
 
-/// Why there are no rates, each reason once: a missing module is the same for every allocator.
-class Reasons {
- public:
-  void add(const std::string& allocator, const std::string& what, PointStatus status, const std::string& reason) {
-    if (status == PointStatus::kOk) return;
-    const std::string line = fmt::format("{}: {}: {}\n", what, word_of(status), reason);
-    if (told_.insert(line).second) text_ += status == PointStatus::kSkipped ? line : allocator + " " + line;
+/// Two lines of headings.
+Table empty_table(const std::vector<Client>& clients) {
+  std::vector<Column> columns{{"", Unit::kText, 14}, {"the case", Unit::kNumber, 8, "n/a", {}, 0}};
+  std::vector<Cell> below{"allocator", "in C++"};
+  for (const Client& client : clients) {
+    const std::size_t blank = client.heading.find(' ');
+    columns.push_back({client.heading.substr(0, blank), Unit::kNumber, 8, "n/a", {}, 0});
+    below.emplace_back(client.heading.substr(blank + 1));
   }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::set<std::string> told_;
-  std::string text_;
-};
+  Table table(std::move(columns));
+  table.add(std::move(below));
+  return table;
+}
 
 }  // namespace
 
 std::string clients_table(const std::vector<Client>& clients, const std::vector<Point>& points,
                           const std::vector<ClientResult>& results) {
   std::string text;
-  std::uint64_t size = 0;
-  for (const Point& point : points) {
-    if (point.size_bytes != size) {
-      size = point.size_bytes;
-      text += fmt::format("{}MB/s received into buffers of {}\n", text.empty() ? "" : "\n", format_size(size));
-      for (const int line : {0, 1}) {
-        text += fmt::format("{:<14}{:>8}", line == 0 ? "" : "allocator", line == 0 ? "the case" : "in C++");
-        for (const Client& client : clients) text += fmt::format("{:>8}", client.heading[line]);
-        text += "\n";
-      }
-    }
-    text += row(point, clients, results);
+  for (std::size_t i = 0; i < points.size();) {
+    const std::uint64_t size = points[i].size_bytes;
+    Table table = empty_table(clients);
+    for (; i < points.size() && points[i].size_bytes == size; ++i) add_row(table, points[i], clients, results);
+    text += fmt::format("{}MB/s received into buffers of {}\n", text.empty() ? "" : "\n", format_size(size));
+    text += table.text();
   }
-  text += "\n";
+  Table legend({{"", Unit::kText, 14}, {"", Unit::kText, 0, "", {}, 0}});
   for (const Client& client : clients) {
-    const std::string heading = fmt::format("{} {}", client.heading[0], client.heading[1]);
-    text += fmt::format("{:<14}{}: {}\n", heading, client.name, client.summary);
+    legend.add({client.heading, fmt::format("{}: {}", client.name, client.summary)});
   }
-  Reasons reasons;
-  for (const Point& point : points) {
-    reasons.add(point.allocator, point.case_name, point.status, point.reason.value_or(""));
-  }
+  text += "\n" + legend.text(false);
+  // Why there are no rates, each reason once: a missing module is the same for every allocator.
+  std::set<std::string> told;
+  const auto tell = [&](const std::string& allocator, const std::string& what, PointStatus status,
+                        const std::string& reason) {
+    const std::string line = fmt::format("{}: {}: {}\n", what, word_of(status), reason);
+    if (status == PointStatus::kOk || !told.insert(line).second) return;
+    text += status == PointStatus::kSkipped ? line : allocator + " " + line;
+  };
+  for (const Point& point : points) tell(point.allocator, point.case_name, point.status, point.reason.value_or(""));
   for (const ClientResult& result : results) {
-    reasons.add(result.allocator, result.client, result.status, result.reason);
+    tell(result.allocator, result.client, result.status, result.reason.value_or(""));
   }
-  return text + reasons.text();
+  return text;
 }
 
 }  // namespace zerotax::clients

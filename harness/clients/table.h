@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "clients/clients.h"
-#include "core/typed_point.h"
+#include "point/typed_point.h"
 
 namespace zerotax::clients {
 

@@ -2,26 +2,25 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
+#include <filesystem>
 #include <memory>
 
 #include "base/size.h"
 #include "cli/colour.h"
 #include "cli/common_options.h"
-#include "cli/exchange_options.h"
-#include "cli/measure_options.h"
 #include "cli/plot_option.h"
 #include "cli/subcommand.h"
 #include "compare/comparison.h"
 #include "compare/measure.h"
+#include "compare/options.h"
 #include "compare/run_file.h"
 #include "compare/sides.h"
-#include "core/interrupt.h"
-#include "core/memory_guard.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/progress.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "os/environment.h"
+#include "run/interrupt.h"
+#include "run/memory_guard.h"
+#include "run/progress.h"
 
 namespace zerotax::compare {
 namespace {
@@ -32,6 +31,8 @@ constexpr const char* kExamples =
     "  zerotax compare jemalloc jemalloc --env new:MALLOC_CONF=retain:false\n"
     "  zerotax compare results/before results/after --markdown changes.md\n"
     "  zerotax compare results/v1 results/v2 results/v3 --html versions.html\n"
+    "  zerotax compare tcmalloc jemalloc --along touch --size 1MiB\n"
+    "  zerotax compare glibc mine=./libmine.so --along size --from 1MiB --to 64MiB --json crossover.json\n"
     "  zerotax compare v1=./v1/libmine.so v2=./v2/libmine.so --junit compare.xml --html compare.html\n";
 
 constexpr std::int64_t kMostPairs = 200;
@@ -41,24 +42,6 @@ constexpr std::int64_t kSpare = 4;
 constexpr std::size_t kMostShuffles = 10'000;
 constexpr std::size_t kFewestShuffles = 1'000;
 constexpr std::size_t kShuffledPairs = 1'500'000;
-
-constexpr std::int64_t kNotGiven = std::numeric_limits<std::int64_t>::min();
-
-struct Options {
-  std::string before;
-  std::string after;
-  std::vector<std::string> more;  ///< further stored runs, each to be compared with OLD
-  MeasureOptions measure;
-  std::int64_t pairs = kNotGiven;
-  std::string cost = "total";
-  std::vector<std::string> explain;
-  std::int64_t self_test = 0;
-  ExchangeOptions exchange;
-  bool plot = false;
-  std::string csv;
-  std::string google;
-  std::vector<Argument> of_measuring;
-};
 
 void check(const Options& options, bool files) {
   options.measure.check();
@@ -78,6 +61,12 @@ void check_files(const Options& options, const std::vector<NamedPath>& inputs) {
   std::vector<NamedPath> outputs = options.exchange.outputs();
   outputs.push_back({"--csv", options.csv});
   if (!options.google.empty()) {
+    std::error_code failure;
+    if (options.google == "-" || options.google.ends_with('/') ||
+        std::filesystem::is_directory(options.google, failure)) {
+      throw UsageError(fmt::format("--benchmark-json {} is not the start of a file's name", options.google),
+                       "give a prefix: two files are written, as in PREFIX-old.json");
+    }
     outputs.push_back({"--benchmark-json", options.google + "-old.json"});
     outputs.push_back({"--benchmark-json", options.google + "-new.json"});
   }
@@ -106,7 +95,7 @@ ComparePlan make_plan(const Options& options, const CompareMethod& method) {
                      fmt::format("give {} to {}, or fewer points", fewest, kMostPairs));
   }
   plan.pairs = static_cast<unsigned>(pairs);
-  plan.cost = options.cost == "calloc" ? Cost::kCalloc : Cost::kTotal;
+  plan.cost = options.paid();
   plan.timeout_s = options.measure.timeout_s;
   plan.coins = method.seed;
   std::tie(plan.before, plan.after) = resolve_sides(options.before, options.after, options.measure.env);
@@ -137,9 +126,11 @@ SelfTest test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& 
   while (test.comparisons < static_cast<std::size_t>(times)) {
     ++plan.coins;
     std::vector<ComparedPoint> points;
-    if (!measure_comparison(plan, stop_requested, points)) break;
+    if (!measure_comparison(plan, points)) break;
     ++test.comparisons;
-    if (any_difference(judge_points(points, method))) ++test.alarms;
+    const std::vector<CompareVerdict> verdicts = judge_points(points, method);
+    // Of equals, either is a false alarm.
+    if (any_of_kind(verdicts, CompareKind::kFaster) || any_of_kind(verdicts, CompareKind::kSlower)) ++test.alarms;
     progress.advance(1);
     progress.show(fmt::format("{} false alarms", test.alarms));
   }
@@ -153,14 +144,13 @@ CompareReport measure(const Options& options) {
   check_files(options, {{"the library of OLD", plan.before.preload.value_or("")},
                         {"the library of NEW", plan.after.preload.value_or("")}});
   for (const std::string& word : options.explain) find_point(planned_points(plan), word);
-  report.environment_before = report.environment_after = describe_environment();
-  report.before = allocator_json(plan.before);
-  report.after = allocator_json(plan.after);
+  report.before = {plan.before, "", describe_environment()};
+  report.after = {plan.after, "", report.before.environment};
   report.cost = plan.cost;
   report.pairs = plan.pairs;
   const std::uint64_t largest = *std::max_element(plan.axes.sizes.begin(), plan.axes.sizes.end());
   if (why_too_large(largest).empty()) warm_up(2 * largest);
-  report.whole = measure_comparison(plan, stop_requested, report.points);
+  report.whole = measure_comparison(plan, report.points);
   report.verdicts = judge_points(report.points, report.method);
   const std::size_t pairs = report.points.size() * report.pairs;
   report.shuffles = std::clamp(kShuffledPairs / pairs, kFewestShuffles, kMostShuffles);
@@ -194,11 +184,9 @@ CompareReport read(const Options& options, const std::string& other, const std::
   for (const NamedPath& input : inputs_of(whose, after.files)) inputs.push_back(input);
   check_files(options, inputs);
   report.measured = false;
-  report.before = {{"file", before.path}};
-  report.after = {{"file", after.path}};
-  report.environment_before = before.environment;
-  report.environment_after = after.environment;
-  report.cost = options.cost == "calloc" ? Cost::kCalloc : Cost::kTotal;
+  report.before = {std::nullopt, before.path, before.environment};
+  report.after = {std::nullopt, after.path, after.environment};
+  report.cost = options.paid();
   report.points = compare_run_files(before, after, report.cost);
   for (const std::string& word : options.explain) find_point(report.points, word);
   report.verdicts = judge_points(report.points, report.method);
@@ -206,6 +194,10 @@ CompareReport read(const Options& options, const std::string& other, const std::
 }
 
 ExitStatus compare(const Options& options) {
+  if (!options.along.empty()) return compare_along(options);
+  for (const Argument& option : options.of_sizes) {
+    if (option.given()) throw UsageError(fmt::format("{} needs --along size", option.name()), "add it, or give --size");
+  }
   const bool files = is_run_file(options.before);
   if (files != is_run_file(options.after)) {
     throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
@@ -218,7 +210,7 @@ ExitStatus compare(const Options& options) {
   for (const std::string& other : options.more) more.push_back(read(options, other, "MORE"));
   const exchange::OutcomeList outcomes = compare_outcomes(report);
   Json document = compare_json(report);
-  for (const CompareReport& each : more) document["more"].push_back(compare_json(each));
+  for (const CompareReport& each : more) add_more(document, compare_json(each));
   options.exchange.write(outcomes, document);
   if (!options.csv.empty()) write_file(options.csv, compare_csv(report));
   if (!options.google.empty()) {
@@ -241,7 +233,7 @@ ExitStatus compare(const Options& options) {
     if (!silent) fmt::print("\n{}", explain_text(report, at));
   }
   options.exchange.print_annotations(outcomes);
-  if (!report.whole) fmt::print(stderr, "zerotax: interrupted: the verdicts cover the pairs measured so far\n");
+  if (!report.whole) say_interrupted("the verdicts cover the pairs measured so far");
   std::vector<CompareVerdict> verdicts = report.verdicts;
   for (const CompareReport& each : more) verdicts.insert(verdicts.end(), each.verdicts.begin(), each.verdicts.end());
   return compare_status(verdicts);
@@ -252,7 +244,16 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const char* what = "a run (results folder, run.json), or an allocator: NAME, NAME=PATH, or the path of a library";
   arguments.option("OLD", options->before, what).required().path();
   arguments.option("NEW", options->after, "what it is compared with: the same kind of thing").required().path();
-  arguments.option("MORE", options->more, "further stored runs, each compared with OLD").path();
+  options->of_points.push_back(
+      arguments.option("MORE", options->more, "further stored runs, each compared with OLD").path());
+  arguments
+      .option("--along", options->along,
+              "find where one of two allocators becomes cheaper along this axis: size, or touch (of one --size)")
+      .shown_as("AXIS")
+      .completed_by(axis_names)
+      .word();
+  options->of_sizes = {add_from(arguments, options->from), add_to(arguments, options->to),
+                       add_grid(arguments, options->grid)};
   MeasureOptions& measure = options->measure;
   options->of_measuring = measure.add_compared(arguments);
   options->of_measuring.push_back(
@@ -275,11 +276,16 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .option("--benchmark-json", options->google,
               "write PREFIX-old.json and PREFIX-new.json for Google Benchmark's compare.py")
       .path();
+  for (const char* name : {"--case", "--self-test", "--explain", "--plot", "--junit", "--markdown", "--bmf", "--github",
+                           "--html", "--csv", "--benchmark-json"}) {
+    options->of_points.push_back(arguments.find(name));
+  }
   return [options] { return compare(*options); };
 }
 
-const Subcommand command("compare", "judge what changed between two runs, allocators or versions, point by point",
-                         kExamples, configure);
+const Subcommand command("compare", Question::kAllocator,
+                         "judge what changed between two runs, allocators or versions, point by point", kExamples,
+                         configure);
 
 }  // namespace
 }  // namespace zerotax::compare

@@ -7,6 +7,7 @@
 
 #include "base/distributions.h"
 #include "base/size.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
 
@@ -14,6 +15,7 @@ namespace zerotax::compare {
 namespace {
 
 constexpr const char* kMargin = "      ";
+constexpr std::size_t kLabelColumns = 20;
 
 std::string header_text(const CompareReport& report) {
   std::string text =
@@ -37,11 +39,6 @@ std::string interval_text(const TimeVerdict& time) {
   return fmt::format("{} to {}", ratio_text(time.interval.low), ratio_text(time.interval.high));
 }
 
-std::string ns_text(const ComparedPoint& point, bool after) {
-  const auto ns = side_ns(point, after);
-  return ns ? format_ns(*ns) : "n/a";
-}
-
 std::string verdict_word(CompareKind kind, const Palette& palette) {
   if (kind == CompareKind::kSame) return compare_word(kind);
   return palette(kind == CompareKind::kFaster   ? Tone::kBetter
@@ -50,36 +47,43 @@ std::string verdict_word(CompareKind kind, const Palette& palette) {
                  compare_word(kind));
 }
 
-std::string row_text(const CompareReport& report, std::size_t i, const Palette& palette) {
+void add_row(Table& table, const CompareReport& report, std::size_t i, const Palette& palette) {
   const ComparedPoint& point = report.points[i];
   const CompareVerdict& verdict = report.verdicts[i];
   const auto before = side_ns(point, false);
   const auto after = side_ns(point, true);
-  std::string ratio = verdict.time.kind != TimeVerdict::Kind::kUnknown ? ratio_text(verdict.time.log_ratio)
-                      : before && after && *before > 0                 ? ratio_text(std::log(*after / *before))
-                                                                       : "n/a";
-  const std::string label = point_label(report, i);
-  std::string text = fmt::format("{:>4}  ", i + 1);
+  const std::string ratio = verdict.time.kind != TimeVerdict::Kind::kUnknown ? ratio_text(verdict.time.log_ratio)
+                            : before && after && *before > 0                 ? ratio_text(std::log(*after / *before))
+                                                                             : "n/a";
+  std::string label = point_label(report, i);
+  std::string number = std::to_string(i + 1);
   // What does not fit its column has a line of its own.
-  text += label.size() <= 20 ? fmt::format("{:<20}", label) : fmt::format("{}\n{:<26}", label, "");
-  text += fmt::format(" {:>8} {:>8} {:>6} {:<16} {}\n", ns_text(point, false), ns_text(point, true), ratio,
-                      interval_text(verdict.time), verdict_word(verdict.kind, palette));
+  if (label.size() > kLabelColumns) {
+    table.note(fmt::format("{:>4}  {}", number, label));
+    label = number = "";
+  }
+  table.add({number, label, before ? Cell(*before) : Cell::not_available(),
+             after ? Cell(*after) : Cell::not_available(), ratio, interval_text(verdict.time),
+             verdict_word(verdict.kind, palette)});
   // Where no figure differs, the verdict alone says it.
   const bool same_work =
       std::all_of(verdict.work.begin(), verdict.work.end(), [](const auto& each) { return each.direction == 0; });
   const bool plain = same_work && (verdict.kind == CompareKind::kSame || verdict.kind == CompareKind::kFaster ||
                                    verdict.kind == CompareKind::kSlower);
-  return plain ? text : text + wrap(verdict.reason, kMargin, kMargin);
+  if (plain) return;
+  const std::string reason = wrap(verdict.reason, kMargin, kMargin);
+  table.note(reason.substr(0, reason.size() - 1));
 }
 
 }  // namespace
 
-std::string side_label(const Json& side) {
-  if (side.contains("file")) return side.at("file");
-  std::string text = side.at("name");
-  if (side.at("version").is_string()) text += " " + side.at("version").get<std::string>().substr(0, 12);
-  if (side.at("preload").is_string()) text += " (" + side.at("preload").get<std::string>() + ")";
-  for (const auto& [key, value] : side.at("env").items()) text += fmt::format(" {}={}", key, value.get<std::string>());
+std::string side_label(const ComparedThing& side) {
+  if (!side.allocator) return side.file;
+  const Allocator& allocator = *side.allocator;
+  std::string text = allocator.name;
+  if (!allocator.version.empty()) text += " " + allocator.version.substr(0, 12);
+  if (allocator.preload) text += " (" + *allocator.preload + ")";
+  for (const auto& [key, value] : allocator.env) text += fmt::format(" {}={}", key, value);
   return text;
 }
 
@@ -128,26 +132,35 @@ std::string false_alarm_text(const CompareReport& report) {
   return text;
 }
 
+double median_ns(const std::vector<CostPair>& pairs, double CostPair::*side) {
+  std::vector<double> values;
+  values.reserve(pairs.size());
+  for (const CostPair& pair : pairs) values.push_back(pair.*side);
+  return values.empty() ? 0 : median(values);
+}
+
 std::optional<double> side_ns(const ComparedPoint& point, bool after) {
   if (point.pairs.empty()) return after ? point.after.ns : point.before.ns;
-  std::vector<double> values;
-  for (const CostPair& pair : point.pairs) values.push_back(after ? pair.b_ns : pair.a_ns);
-  return median(values);
+  return median_ns(point.pairs, after ? &CostPair::b_ns : &CostPair::a_ns);
 }
 
 std::string ratio_text(double log_ratio) { return format_number(std::exp(log_ratio)); }
 
 std::string compare_text(const CompareReport& report, const Palette& palette) {
   std::string text = header_text(report);
-  text += fmt::format("\n   #  {:<20} {:>8} {:>8} {:>6} {:<16} {}\n", "point", "OLD", "NEW", "ratio", "interval",
-                      "verdict");
-  for (std::size_t i = 0; i < report.points.size(); ++i) text += row_text(report, i, palette);
-  text += "\n" + wrap(count_text(report.verdicts), "", "");
+  Table table({{"#", Unit::kText, 4, "", {}, 1, Column::Side::kRight},
+               {"point", Unit::kText, kLabelColumns, "", {}, 2},
+               {"OLD", Unit::kNs, 8},
+               {"NEW", Unit::kNs, 8},
+               {"ratio", Unit::kText, 6, "", {}, 1, Column::Side::kRight},
+               {"interval", Unit::kText, 16},
+               {"verdict"}});
+  for (std::size_t i = 0; i < report.points.size(); ++i) add_row(table, report, i, palette);
+  text += "\n" + table.text() + "\n" + wrap(count_text(report.verdicts), "", "");
   if (report.measured) {
-    text += wrap(
-        fmt::format("ratio: time of NEW / OLD; interval: corrected for {} points (Holm), {:g} % false alarms in all",
-                    report.points.size(), 100 * report.method.alpha),
-        "", "");
+    text += wrap(fmt::format("ratio: time of NEW / OLD; interval: corrected for {} (Holm), {:g} % false alarms in all",
+                             format_counted(report.points.size(), "point"), 100 * report.method.alpha),
+                 "", "");
   }
   return text + wrap(false_alarm_text(report), "", "");
 }

@@ -19,13 +19,17 @@ struct SelfTest {
   std::size_t alarms = 0;  ///< comparisons with any point FASTER or SLOWER
 };
 
+/// What OLD or NEW is.
+struct ComparedThing {
+  std::optional<Allocator> allocator;
+  std::string file;  ///< of a stored run, where it is no allocator
+  Json environment;  ///< where it was measured
+};
+
 /// A comparison, whole.
 struct CompareReport {
-  /// What OLD and NEW are: an allocator (allocator_json), or {"file": path}.
-  Json before;
-  Json after;
-  Json environment_before;
-  Json environment_after;
+  ComparedThing before;  ///< OLD
+  ComparedThing after;   ///< NEW
   bool measured = true;  ///< here and now, in pairs; else from run files
   Cost cost = Cost::kTotal;
   unsigned pairs = 0;  ///< planned at each point; 0: run files
@@ -39,13 +43,15 @@ struct CompareReport {
 };
 
 /// "glibc 2.36 KEY=VALUE", or a file's path.
-std::string side_label(const Json& side);
+std::string side_label(const ComparedThing& side);
 /// "64 KiB touch 1 worker", with case and allocator where several are compared.
 std::string point_label(const CompareReport& report, std::size_t i);
 /// How many of each verdict: "3 SAME, 1 SLOWER".
 std::string count_text(const std::vector<CompareVerdict>& verdicts);
 /// What the false-alarm rates are, in a sentence or two.
 std::string false_alarm_text(const CompareReport& report);
+/// The median of one side's times of some pairs, in nanoseconds; 0 if there are none.
+double median_ns(const std::vector<CostPair>& pairs, double CostPair::*side);
 /// The median of a side's times in nanoseconds, over processes; nothing if there is none.
 std::optional<double> side_ns(const ComparedPoint& point, bool after);
 /// A ratio to three digits.
@@ -68,6 +74,8 @@ exchange::OutcomeList compare_outcomes(const CompareReport& report);
 std::string compare_csv(const CompareReport& report);
 /// The object of "zerotax.compare/1" (results/schema/compare.schema.json).
 Json compare_json(const CompareReport& report);
+/// Adds a further comparison with OLD to such an object.
+void add_more(Json& document, Json more);
 /// One side as Google Benchmark writes it: every process is a repetition.
 Json google_benchmark_json(const CompareReport& report, bool after);
 

@@ -2,8 +2,9 @@
 
 #include <cmath>
 
+#include "base/fields.h"
 #include "compare/comparison.h"
-#include "core/results.h"
+#include "compare/run_file.h"
 
 namespace zerotax::compare {
 namespace {
@@ -30,19 +31,22 @@ Json time_json(const TimeVerdict& time) {
           {"interval_95", interval_json(time.interval95)}};
 }
 
+ZEROTAX_FIELDS_WRITTEN(CompareMethod, alpha, band, floor_ns, same)
+ZEROTAX_FIELDS_WRITTEN(Work, zeroed_bytes, redundant_zeroed_bytes, faults, syscalls)
+
 Json side_json(const ComparedPoint& point, bool after) {
   const ComparedSide& side = after ? point.after : point.before;
-  const auto ns = side_ns(point, after);
-  Json json;
-  json["allocator"] = side.allocator;
-  json["ns"] = ns ? Json(*ns) : not_available(side.invalid.empty() ? "not measured" : side.invalid);
-  json["work"] = Json::object();
-  for (const char* name : kWorkFigures) {
-    const auto found = side.work.find(name);
-    json["work"][name] = found == side.work.end() ? Json::array() : Json(found->second);
-  }
+  const Measured<double> ns(side_ns(point, after), side.invalid.empty() ? "not measured" : side.invalid);
+  Json json{{"allocator", side.allocator}, {"ns", ns}};
+  to_json(json["work"], side.work);
   if (!side.modes.empty()) json["modes"] = side.modes;
   return json;
+}
+
+Json thing_json(const ComparedThing& side) {
+  return {{"label", side_label(side)},
+          {"what", side.allocator ? allocator_json(*side.allocator) : Json{{"file", side.file}}},
+          {"environment", side.environment}};
 }
 
 /// "-38.2 %", "+1,852 %" as "+1852 %": tenths of a multiple say nothing.
@@ -99,7 +103,25 @@ Json point_json(const CompareReport& report, std::size_t i) {
   return json;
 }
 
+std::string in_words(const Json& value) {
+  if (is_not_available(value)) return "n/a";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 }  // namespace
+
+Conditions read_conditions(const Json& environment) {
+  Conditions conditions;
+  for (const char* key : {"kernel", "machine", "cpu", "cpus", "memory_bytes", "page_bytes", "thp", "swap_bytes",
+                          "cgroup_memory_limit_bytes", "libc"}) {
+    conditions.fixed.emplace_back(key, in_words(environment.at(key)));
+  }
+  const Json& load = environment.at("load_average");
+  conditions.cpus = environment.at("cpus");
+  if (load.is_array()) conditions.load = load.at(0).get<double>();
+  conditions.load_words = load.is_array() ? in_words(load.at(0)) : "n/a";
+  return conditions;
+}
 
 Json compare_json(const CompareReport& report) {
   Json json;
@@ -109,16 +131,11 @@ Json compare_json(const CompareReport& report) {
   json["sentence"] = count_text(report.verdicts);
   json["notes"] = compare_notes(report);
   json["measured"] = report.measured;
-  json["old"] = {
-      {"label", side_label(report.before)}, {"what", report.before}, {"environment", report.environment_before}};
-  json["new"] = {
-      {"label", side_label(report.after)}, {"what", report.after}, {"environment", report.environment_after}};
+  json["old"] = thing_json(report.before);
+  json["new"] = thing_json(report.after);
   json["cost"] = report.cost == Cost::kCalloc ? "calloc" : "total";
   json["pairs_per_point"] = report.measured ? Json(report.pairs) : Json(nullptr);
-  json["method"] = {{"alpha", report.method.alpha},
-                    {"band", report.method.band},
-                    {"floor_ns", report.method.floor_ns},
-                    {"same", report.method.same}};
+  to_json(json["method"], report.method);
   const char* none = "there are no pairs of processes";
   json["false_alarms"]["shuffled"] = report.shuffled_rate
                                          ? Json{{"comparisons", report.shuffles}, {"share", *report.shuffled_rate}}
@@ -139,5 +156,7 @@ Json compare_json(const CompareReport& report) {
   }
   return json;
 }
+
+void add_more(Json& document, Json more) { document["more"].push_back(std::move(more)); }
 
 }  // namespace zerotax::compare

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "compare/comparison.h"
@@ -10,9 +11,8 @@
 namespace zerotax::compare {
 namespace {
 
-std::string figure_text(const Json& figure) {
-  if (figure.is_number()) return format_count(figure.get<std::uint64_t>());
-  return "n/a (" + figure.at("na").get<std::string>() + ")";
+std::string figure_text(const Measured<std::int64_t>& figure) {
+  return figure ? format_count(static_cast<std::uint64_t>(*figure)) : "n/a (" + figure.why() + ")";
 }
 
 std::string work_text(const CompareVerdict& verdict) {
@@ -40,13 +40,14 @@ std::string modes_text(const ComparedPoint& point) {
 }
 
 std::string pairs_text(const ComparedPoint& point) {
-  std::string text = fmt::format("pairs of processes (median time of an operation)\n  {:>10} {:>10} {:>8}  {}\n", "OLD",
-                                 "NEW", "ratio", "first");
+  Table table({{"OLD", Unit::kNs, 12},
+               {"NEW", Unit::kNs, 10},
+               {"ratio", Unit::kText, 8, "", {}, 1, Column::Side::kRight},
+               {"first", Unit::kText, 0, "", {}, 2}});
   for (const CostPair& pair : point.pairs) {
-    text += fmt::format("  {:>10} {:>10} {:>8}  {}\n", format_ns(pair.a_ns), format_ns(pair.b_ns),
-                        ratio_text(std::log(pair.b_ns / pair.a_ns)), pair.a_first ? "OLD" : "NEW");
+    table.add({pair.a_ns, pair.b_ns, ratio_text(std::log(pair.b_ns / pair.a_ns)), pair.a_first ? "OLD" : "NEW"});
   }
-  return text;
+  return "pairs of processes (median time of an operation)\n" + table.text();
 }
 
 std::string bounds(const Interval& interval) {

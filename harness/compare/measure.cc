@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "core/audit_point.h"
-#include "core/memory_guard.h"
-#include "core/progress.h"
-#include "core/side_by_side.h"
+#include "run/experiment.h"
+#include "run/point_run.h"
 
 namespace zerotax::compare {
 namespace {
@@ -15,43 +13,49 @@ namespace {
 constexpr unsigned kAudits = 2;
 constexpr unsigned kAuditsAgain = 5;
 
-class Auditor {
- public:
-  Auditor(const ComparePlan& plan, const std::function<bool()>& stop) : stop_(stop) {
-    plan_.timeout_s = plan.timeout_s;
-    plan_.allocators = {plan.before, plan.after};
-  }
-
-  /// Audits of each side, a process each, side by side.
-  void audit(ComparedPoint& point, unsigned times) {
-    std::vector<Point> found(std::size_t{2} * times);
-    run_side_by_side(found.size(), audits_side_by_side(memory_needed(spec(point, 0))), [&](std::size_t i) {
-      if (!stop_()) found[i] = audit_point(plan_, spec(point, i % 2), stop_);
-    });
-    if (stop_()) return;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      ComparedSide& side = i % 2 == 0 ? point.before : point.after;
-      if (side.invalid.empty()) add_figures(found[i], false, Cost::kTotal, side);
-    }
-  }
-
- private:
-  static PointSpec spec(const ComparedPoint& point, std::size_t allocator) {
-    return {allocator, point.case_name, point.size_bytes, point.touch, point.thread, {}};
-  }
-
-  Plan plan_;
-  const std::function<bool()>& stop_;
-};
-
 bool differ(const ComparedPoint& point) {
   return point.before.invalid.empty() && point.after.invalid.empty() && point.before.work != point.after.work;
 }
 
+/// Audits of each side, a process each, side by side. Returns false if it was stopped.
+bool audit(const ComparePlan& plan, ComparedPoint& point, unsigned times, double seconds, Experiment& experiment) {
+  Plan sides;
+  sides.timeout_s = plan.timeout_s;
+  sides.allocators = {plan.before, plan.after};
+  std::vector<Point> found(std::size_t{2} * times);
+  std::vector<Item> items;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const PointSpec spec{i % 2, point.case_name, point.size_bytes, point.touch, point.thread, {}};
+    Item& item = items.emplace_back();
+    item.label = compared_key(point);
+    item.seconds = seconds;
+    item.memory_bytes = memory_needed(spec);
+    item.audit = [&sides, &found, spec, i](const Say&) { found[i] = audit_point(sides, spec); };
+  }
+  if (!experiment.run(items)) return false;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ComparedSide& side = i % 2 == 0 ? point.before : point.after;
+    if (side.invalid.empty()) add_figures(found[i], false, Cost::kTotal, side);
+  }
+  return true;
+}
+
+bool audit_all(const ComparePlan& plan, std::vector<ComparedPoint>& points) {
+  Experiment experiment("auditing");
+  const std::size_t audits = std::size_t{2} * kAudits * points.size();
+  experiment.expect(audits, static_cast<double>(audits));
+  for (ComparedPoint& point : points) {
+    if (!audit(plan, point, kAudits, 1, experiment)) return false;
+    // How many are made again is not known at first.
+    if (differ(point) && !audit(plan, point, kAuditsAgain, 0, experiment)) return false;
+  }
+  return true;
+}
+
 void add_faults(ComparedPoint& point) {
   for (const CostPair& pair : point.pairs) {
-    point.before.work["faults"].push_back(pair.a_faults);
-    point.after.work["faults"].push_back(pair.b_faults);
+    point.before.work.faults.push_back(pair.a_faults);
+    point.after.work.faults.push_back(pair.b_faults);
   }
 }
 
@@ -72,21 +76,10 @@ std::vector<ComparedPoint> planned_points(const ComparePlan& plan) {
   return points;
 }
 
-bool measure_comparison(const ComparePlan& plan, const std::function<bool()>& stop,
-                        std::vector<ComparedPoint>& points) {
+bool measure_comparison(const ComparePlan& plan, std::vector<ComparedPoint>& points) {
   const PairedSetup setup{plan.before, plan.after, "main", plan.cost, plan.pairs, plan.timeout_s, plan.coins};
   points = planned_points(plan);
-  Auditor auditor(plan, stop);
-  {
-    Progress progress("auditing", points.size(), static_cast<double>(points.size()));
-    for (ComparedPoint& point : points) {
-      progress.show(compared_key(point));
-      auditor.audit(point, kAudits);
-      if (!stop() && differ(point)) auditor.audit(point, kAuditsAgain);
-      if (stop()) return false;
-      progress.advance(1);
-    }
-  }
+  if (!audit_all(plan, points)) return false;
   std::vector<PairedPlace> places;
   std::vector<ComparedPoint*> of_place;
   for (ComparedPoint& point : points) {
@@ -94,7 +87,7 @@ bool measure_comparison(const ComparePlan& plan, const std::function<bool()>& st
     places.push_back({point.size_bytes, point.touch, 0, {}, {}, point.case_name, point.thread});
     of_place.push_back(&point);
   }
-  const bool whole = run_pairs(setup, places, stop);
+  const bool whole = run_pairs(setup, places);
   for (std::size_t i = 0; i < places.size(); ++i) {
     of_place[i]->invalid = places[i].left_out;
     of_place[i]->pairs = std::move(places[i].pairs);

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "compare/compared_point.h"
+#include "run/make_plan.h"
 
 namespace zerotax::compare {
 
@@ -23,8 +23,8 @@ std::vector<ComparedPoint> planned_points(const ComparePlan& plan);
 
 /// Measures both allocators at every point: audits of each (what they do), and pairs of timing processes, one right
 /// after the other (what it costs). Where the audits differ they are made again, so that a figure that only sometimes
-/// is another is not taken for a difference. Returns false if `stop` asked for an end; what was measured until then is
-/// in `points`.
-bool measure_comparison(const ComparePlan& plan, const std::function<bool()>& stop, std::vector<ComparedPoint>& points);
+/// is another is not taken for a difference. Returns false if a signal asked for an end; what was measured until then
+/// is in `points`.
+bool measure_comparison(const ComparePlan& plan, std::vector<ComparedPoint>& points);
 
 }  // namespace zerotax::compare

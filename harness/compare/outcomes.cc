@@ -59,7 +59,7 @@ std::vector<Measure> measures_of(const ComparedPoint& point, const CompareVerdic
         {"time-ratio", std::exp(time.log_ratio), std::exp(time.interval95.low), std::exp(time.interval95.high)});
   }
   for (const WorkChange& change : verdict.work) {
-    if (change.after.is_number()) measures.push_back({slug_of(change.name), change.after.get<double>()});
+    if (change.after) measures.push_back({slug_of(change.name), static_cast<double>(*change.after)});
   }
   return measures;
 }
@@ -83,11 +83,8 @@ Outcome outcome_of(const CompareReport& report, std::size_t i) {
 }  // namespace
 
 OutcomeKind compare_kind(const std::vector<CompareVerdict>& verdicts) {
-  const auto any = [&](CompareKind kind) {
-    return std::any_of(verdicts.begin(), verdicts.end(), [&](const CompareVerdict& each) { return each.kind == kind; });
-  };
   for (const CompareKind kind : {CompareKind::kSlower, CompareKind::kFaster, CompareKind::kSame}) {
-    if (any(kind)) return outcome_kind(kind);
+    if (any_of_kind(verdicts, kind)) return outcome_kind(kind);
   }
   return OutcomeKind::kSkipped;
 }

@@ -1,6 +1,7 @@
 #include "compare/run_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,8 +12,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "core/stored_run.h"
 #include "os/load.h"
+#include "run/allocators.h"
 
 namespace zerotax::compare {
 namespace {
@@ -51,15 +52,8 @@ void check_figures(const RunFile& run) {
   }
 }
 
-bool is_loaded(const Json& environment) {
-  const Json& load = environment.at("load_average");
-  return load.is_array() &&
-         load_level(load.at(0).get<double>(), environment.at("cpus").get<std::size_t>()) == LoadLevel::kBusy;
-}
-
-std::string in_words(const Json& value) {
-  if (is_not_available(value)) return "n/a";
-  return value.is_string() ? value.get<std::string>() : value.dump();
+bool is_loaded(const Conditions& conditions) {
+  return conditions.load && load_level(*conditions.load, conditions.cpus) == LoadLevel::kBusy;
 }
 
 }  // namespace
@@ -79,10 +73,7 @@ bool is_run_file(const std::string& word) {
          "ELF";
 }
 
-RunFile read_run_file(const std::string& path) {
-  StoredRun run = read_stored_run(path);
-  return {path, std::move(run.environment), std::move(run.points), std::move(run.files), std::move(run.environments)};
-}
+RunFile read_run_file(const std::string& path) { return {read_stored_run(path), path}; }
 
 const Json& RunFile::environment_of(const Point& point) const {
   if (!point.host || !environments.is_object()) return environment;
@@ -90,19 +81,17 @@ const Json& RunFile::environment_of(const Point& point) const {
   return found == environments.end() ? environment : *found;
 }
 
-std::string differing_conditions(const Json& before, const Json& after) {
-  std::string text;
-  const auto add = [&](const std::string& what, const std::string& one, const std::string& other) {
-    text += fmt::format("{}{}: {} and {}", text.empty() ? "" : "; ", what, one, other);
-  };
-  for (const char* key : {"kernel", "machine", "cpu", "cpus", "memory_bytes", "page_bytes", "thp", "swap_bytes",
-                          "cgroup_memory_limit_bytes", "libc"}) {
-    if (before.at(key) != after.at(key)) add(key, in_words(before.at(key)), in_words(after.at(key)));
+std::string differing_conditions(const Conditions& before, const Conditions& after) {
+  std::vector<std::string> differences;
+  for (std::size_t i = 0; i < before.fixed.size(); ++i) {
+    const auto& [what, value] = before.fixed[i];
+    if (value == after.fixed[i].second) continue;
+    differences.push_back(fmt::format("{}: {} and {}", what, value, after.fixed[i].second));
   }
   if (is_loaded(before) != is_loaded(after)) {
-    add("load", in_words(before.at("load_average").at(0)), in_words(after.at("load_average").at(0)));
+    differences.push_back(fmt::format("load: {} and {}", before.load_words, after.load_words));
   }
-  return text;
+  return fmt::format("{}", fmt::join(differences, "; "));
 }
 
 std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFile& after, Cost cost) {
@@ -134,8 +123,8 @@ std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFil
         compared.after.allocator = point.allocator;
         continue;
       }
-      points[place->second].invalid =
-          differing_conditions(*old_environments[place->second], after.environment_of(point));
+      points[place->second].invalid = differing_conditions(read_conditions(*old_environments[place->second]),
+                                                           read_conditions(after.environment_of(point)));
       ComparedSide& side = points[place->second].after;
       side.invalid.clear();
       side.allocator = point.allocator;

@@ -1,19 +1,18 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compare/compared_point.h"
+#include "files/stored_run.h"
 
 namespace zerotax::compare {
 
 /// A run as it is stored: a results folder, its run.json, or the file of `zerotax run --json`.
-struct RunFile {
+struct RunFile : StoredRun {
   std::string path;
-  Json environment;
-  std::vector<Point> points;
-  std::vector<std::string> files = {};  ///< what was read
-  Json environments = nullptr;          ///< of a fleet, by host; else null
 
   /// Where a point was measured.
   [[nodiscard]] const Json& environment_of(const Point& point) const;
@@ -25,8 +24,19 @@ RunFile read_run_file(const std::string& path);
 /// Whether a word names a stored run: a folder, or a file that is not a library.
 bool is_run_file(const std::string& word);
 
+/// What of a machine would make figures differ.
+struct Conditions {
+  std::vector<std::pair<std::string, std::string>> fixed;  ///< what it is, and its value in words
+  std::optional<double> load;                              ///< of the last minute
+  std::string load_words;
+  std::size_t cpus = 1;
+};
+
+/// Of an environment (os/environment.h). Throws Json::exception if it is damaged.
+Conditions read_conditions(const Json& environment);
+
 /// What of the two machines would make figures differ: "kernel: 6.1.0 and 6.18.44". Empty if nothing does.
-std::string differing_conditions(const Json& before, const Json& after);
+std::string differing_conditions(const Conditions& before, const Conditions& after);
 
 /// The points of both runs, paired by allocator, case, size, touch and thread, in OLD's order; those of NEW alone last.
 /// If each run holds one allocator, these two are compared whatever their names. Throws UsageError for a damaged run.

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "run/allocators.h"
 
 namespace zerotax::compare {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/allocators.h"
+#include "point/allocator.h"
 
 namespace zerotax::compare {
 

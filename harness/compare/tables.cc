@@ -2,43 +2,58 @@
 
 #include <cmath>
 
-#include "base/csv.h"
+#include "base/table.h"
 #include "compare/comparison.h"
 
 namespace zerotax::compare {
 namespace {
 
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
+/// Six digits; blank for what is not known.
+Cell number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Cell(fmt::format("{:.6g}", *value)) : Cell();
+}
+
+Cell whole(const Measured<std::int64_t>& figure) { return figure ? Cell(std::to_string(*figure)) : Cell(); }
 
 }  // namespace
 
 std::string compare_csv(const CompareReport& report) {
-  std::string text =
-      "allocator_old,allocator_new,case,size_bytes,touch,thread,verdict,old_ns,new_ns,ratio,low,high,adjusted_p";
-  for (const char* name : kWorkFigures) text += fmt::format(",{0}_old,{0}_new", name);
-  text += ",reason\n";
+  std::vector<Column> columns;
+  for (const char* name : {"allocator_old", "allocator_new", "case", "size_bytes", "touch", "thread", "verdict",
+                           "old_ns", "new_ns", "ratio", "low", "high", "adjusted_p"}) {
+    columns.push_back({name});
+  }
+  for (const WorkFigure& figure : kWorkFigures) {
+    for (const char* side : {"_old", "_new"}) columns.push_back({figure.name + std::string(side)});
+  }
+  columns.push_back({"reason"});
+  Table table(columns);
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const ComparedPoint& point = report.points[i];
     const CompareVerdict& verdict = report.verdicts[i];
-    const auto before = side_ns(point, false);
-    const auto after = side_ns(point, true);
-    text += fmt::format("{},{},{},{},{:g},{},{},{},{}", csv_field(point.before.allocator),
-                        csv_field(point.after.allocator), point.case_name, point.size_bytes, point.touch, point.thread,
-                        compare_word(verdict.kind), before ? number(*before) : "", after ? number(*after) : "");
+    std::vector<Cell> cells{point.before.allocator,
+                            point.after.allocator,
+                            point.case_name,
+                            std::to_string(point.size_bytes),
+                            fmt::format("{:g}", point.touch),
+                            point.thread,
+                            compare_word(verdict.kind),
+                            number(side_ns(point, false)),
+                            number(side_ns(point, true))};
     const TimeVerdict& time = verdict.time;
-    text += time.kind == TimeVerdict::Kind::kUnknown
-                ? ",,,,"
-                : fmt::format(",{},{},{},{}", number(std::exp(time.log_ratio)), number(std::exp(time.interval.low)),
-                              number(std::exp(time.interval.high)), number(time.adjusted_p));
-    for (std::size_t k = 0; k < std::size(kWorkFigures); ++k) {
-      const bool known = k < verdict.work.size();
-      const auto shown = [](const Json& figure) { return figure.is_number() ? figure.dump() : std::string(); };
-      text +=
-          fmt::format(",{},{}", known ? shown(verdict.work[k].before) : "", known ? shown(verdict.work[k].after) : "");
+    const bool known = time.kind != TimeVerdict::Kind::kUnknown;
+    for (const double log_ratio : {time.log_ratio, time.interval.low, time.interval.high}) {
+      cells.push_back(known ? number(std::exp(log_ratio)) : Cell());
     }
-    text += "," + csv_field(verdict.reason) + "\n";
+    cells.push_back(known ? number(time.adjusted_p) : Cell());
+    for (const WorkChange& change : verdict.work) {
+      cells.insert(cells.end(), {whole(change.before), whole(change.after)});
+    }
+    cells.resize(columns.size() - 1);
+    cells.emplace_back(verdict.reason);
+    table.add(cells);
   }
-  return text;
+  return table.csv();
 }
 
 }  // namespace zerotax::compare

@@ -19,37 +19,37 @@ constexpr double kPartOfBlock = 0.1;
 
 /// A figure over the processes of one side.
 struct Seen {
-  Json shown;  ///< the number, or why there is none
-  bool known = false;
+  Measured<std::int64_t> shown;
   std::int64_t least = 0;
   std::int64_t most = 0;
 };
 
-Seen look(const ComparedSide& side, const std::string& name) {
-  const auto found = side.work.find(name);
-  if (found == side.work.end() || found->second.empty()) return {not_available("not measured"), false, 0, 0};
+Seen look(const ComparedSide& side, const WorkFigure& figure) {
+  const Figures& figures = side.work.*figure.of;
+  if (figures.empty()) return {};
   std::vector<std::int64_t> values;
-  for (const Json& value : found->second) {
-    if (!value.is_number()) return {value, false, 0, 0};
-    values.push_back(value.get<std::int64_t>());
+  for (const Measured<std::int64_t>& value : figures) {
+    if (!value) return {value};
+    values.push_back(*value);
   }
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   // Faults may differ a little between processes, and are compared by their ranges; all else is the same every time.
-  if (*least != *most && name != "faults") {
-    return {not_available(fmt::format("{} to {} in {} processes", *least, *most, values.size())), false, 0, 0};
+  if (*least != *most && figure.of != &Work::faults) {
+    return {NotAvailable{fmt::format("{} to {} in {} processes", *least, *most, values.size())}};
   }
-  return {observed_median(values), true, *least, *most};
+  return {observed_median(values), *least, *most};
 }
 
-WorkChange compare_figure(const ComparedPoint& point, const std::string& name) {
-  const Seen before = look(point.before, name);
-  const Seen after = look(point.after, name);
-  WorkChange change{name, before.shown, after.shown, 0, false};
-  if (!before.known || !after.known) return change;
-  const std::int64_t slack = name == "faults" ? kFaultSlack : 0;
+WorkChange compare_figure(const ComparedPoint& point, const WorkFigure& figure) {
+  const Seen before = look(point.before, figure);
+  const Seen after = look(point.after, figure);
+  WorkChange change{figure.name, before.shown, after.shown, 0, false};
+  if (!before.shown || !after.shown) return change;
+  const std::int64_t slack = figure.of == &Work::faults ? kFaultSlack : 0;
   if (after.least > before.most + slack) change.direction = 1;
   if (after.most < before.least - slack) change.direction = -1;
-  const double least = name.ends_with("_bytes") ? kPartOfBlock * static_cast<double>(point.size_bytes) : 0;
+  const bool bytes = figure.of == &Work::zeroed_bytes || figure.of == &Work::redundant_zeroed_bytes;
+  const double least = bytes ? kPartOfBlock * static_cast<double>(point.size_bytes) : 0;
   const auto distance = change.direction > 0 ? after.least - before.most : before.least - after.most;
   change.decides = change.direction != 0 && static_cast<double>(distance) > least;
   return change;
@@ -58,8 +58,9 @@ WorkChange compare_figure(const ComparedPoint& point, const std::string& name) {
 std::string change_text(const WorkChange& change) {
   std::string name = change.name;
   std::replace(name.begin(), name.end(), '_', ' ');
-  return fmt::format("{} {} -> {}{}", name, format_count(change.before.get<std::uint64_t>()),
-                     format_count(change.after.get<std::uint64_t>()), change.decides ? "" : " (decides nothing)");
+  return fmt::format("{} {} -> {}{}", name, format_count(static_cast<std::uint64_t>(*change.before)),
+                     format_count(static_cast<std::uint64_t>(*change.after)),
+                     change.decides ? "" : " (decides nothing)");
 }
 
 std::string time_text(const ComparedPoint& point, const TimeVerdict& time) {
@@ -83,17 +84,13 @@ CompareVerdict judge(const ComparedPoint& point, const TimeVerdict& time) {
   using Time = TimeVerdict::Kind;
   CompareVerdict verdict;
   verdict.time = time;
-  for (const std::string& why : {point.before.invalid.empty() ? "" : "OLD: " + point.before.invalid,
-                                 point.after.invalid.empty() ? "" : "NEW: " + point.after.invalid, point.invalid}) {
-    if (why.empty()) continue;
-    verdict.reason = why;
-    return verdict;
-  }
+  verdict.reason = point.why_invalid();
+  if (!verdict.reason.empty()) return verdict;
   std::string changes;
   bool more = false;
   bool less = false;
-  for (const char* name : kWorkFigures) {
-    const WorkChange& change = verdict.work.emplace_back(compare_figure(point, name));
+  for (const WorkFigure& figure : kWorkFigures) {
+    const WorkChange& change = verdict.work.emplace_back(compare_figure(point, figure));
     more = more || (change.decides && change.direction > 0);
     less = less || (change.decides && change.direction < 0);
     if (change.direction != 0) changes += change_text(change) + "; ";
@@ -126,7 +123,7 @@ std::vector<TimeSample> time_samples(const std::vector<ComparedPoint>& points) {
   std::vector<TimeSample> samples;
   for (const ComparedPoint& point : points) {
     TimeSample& sample = samples.emplace_back();
-    if (!point.invalid.empty() || !point.before.invalid.empty() || !point.after.invalid.empty()) continue;
+    if (!point.why_invalid().empty()) continue;
     std::vector<double> before;
     for (const CostPair& pair : point.pairs) {
       sample.log_ratios.push_back(std::log(pair.b_ns / pair.a_ns));
@@ -144,18 +141,14 @@ std::vector<CompareVerdict> judge_points(const std::vector<ComparedPoint>& point
   return verdicts;
 }
 
-ExitStatus compare_status(const std::vector<CompareVerdict>& verdicts) {
-  const auto any = [&](CompareKind kind) {
-    return std::any_of(verdicts.begin(), verdicts.end(), [&](const CompareVerdict& each) { return each.kind == kind; });
-  };
-  if (any(CompareKind::kSlower)) return ExitStatus::kFinding;
-  return any(CompareKind::kSame) || any(CompareKind::kFaster) ? ExitStatus::kDone : ExitStatus::kMachine;
+bool any_of_kind(const std::vector<CompareVerdict>& verdicts, CompareKind kind) {
+  return std::any_of(verdicts.begin(), verdicts.end(), [&](const CompareVerdict& each) { return each.kind == kind; });
 }
 
-bool any_difference(const std::vector<CompareVerdict>& verdicts) {
-  return std::any_of(verdicts.begin(), verdicts.end(), [](const CompareVerdict& each) {
-    return each.kind == CompareKind::kFaster || each.kind == CompareKind::kSlower;
-  });
+ExitStatus compare_status(const std::vector<CompareVerdict>& verdicts) {
+  if (any_of_kind(verdicts, CompareKind::kSlower)) return ExitStatus::kFinding;
+  const bool any = any_of_kind(verdicts, CompareKind::kSame) || any_of_kind(verdicts, CompareKind::kFaster);
+  return any ? ExitStatus::kDone : ExitStatus::kMachine;
 }
 
 }  // namespace zerotax::compare

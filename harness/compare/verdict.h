@@ -18,8 +18,8 @@ const char* compare_word(CompareKind kind);
 /// One exact figure of a point.
 struct WorkChange {
   std::string name;
-  Json before;  ///< a number; {"na": why} if it is not available, or not the same in every process
-  Json after;
+  Measured<std::int64_t> before;  ///< n/a, too, if it is not the same in every process
+  Measured<std::int64_t> after;
   int direction = 0;     ///< +1: NEW does more of it in every process, -1: less, 0: no difference that is proven
   bool decides = false;  ///< it differs by enough to decide a verdict: bytes by a tenth of the block
 };
@@ -40,7 +40,6 @@ std::vector<TimeSample> time_samples(const std::vector<ComparedPoint>& points);
 /// 1 if a point is SLOWER; else 3 if none is SAME or FASTER; else 0.
 ExitStatus compare_status(const std::vector<CompareVerdict>& verdicts);
 
-/// Whether any point is FASTER or SLOWER: of equals, a false alarm.
-bool any_difference(const std::vector<CompareVerdict>& verdicts);
+bool any_of_kind(const std::vector<CompareVerdict>& verdicts, CompareKind kind);
 
 }  // namespace zerotax::compare

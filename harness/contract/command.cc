@@ -11,9 +11,9 @@
 #include "cli/subcommand.h"
 #include "contract/document.h"
 #include "contract/report.h"
-#include "core/interrupt.h"
-#include "core/output_paths.h"
-#include "core/results.h"
+#include "files/output_paths.h"
+#include "os/utc.h"
+#include "run/interrupt.h"
 
 namespace zerotax::contract {
 namespace {
@@ -80,7 +80,7 @@ ExitStatus read(const Options& options) {
   }
   check_outputs(options.exchange.outputs(), {{"--results", options.read}});
   const Results all = read_results(options.read);
-  if (!all.complete) fmt::print(stderr, "zerotax: the suite was interrupted: showing what it had finished\n");
+  if (!all.complete) say_interrupted();
   return show(options, all, {Subcommand::command_line, utc_now(), options.read});
 }
 
@@ -89,30 +89,43 @@ std::vector<std::string> split_words(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
+  if (words.empty() && !text.empty()) throw UsageError("--under has no command", "give a program, such as an emulator");
   return words;
+}
+
+/// --list tests nothing, and lists all.
+void check_list(const Options& options) {
+  if (!options.list) return;
+  const std::vector<NamedPath> outputs = options.exchange.outputs();
+  const bool writes =
+      std::any_of(outputs.begin(), outputs.end(), [](const NamedPath& each) { return !each.path.empty(); });
+  if (!writes && options.only.empty() && options.under.empty() && options.report.empty()) return;
+  throw UsageError("--list names all promises and tests none", "give it alone");
 }
 
 ExitStatus run(const Options& options) {
   if (!options.report.empty()) check_new_folder({"--report", options.report});
   if (!options.read.empty()) return read(options);
+  check_list(options);
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds),
                      "give seconds, more than 0 and at most 86400");
   }
   check_outputs(options.exchange.outputs());
+  const std::vector<std::string> under = split_words(options.under);
   const std::vector<Promise> promises = chosen(options);
   if (options.list) {
     fmt::print("{}", promises_text(promises));
     return ExitStatus::kDone;
   }
   const Request request{Subcommand::command_line, utc_now()};
-  const Results all = test_promises(promises, options.seconds, split_words(options.under), stop_requested);
-  if (!all.complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
+  const Results all = test_promises(promises, options.seconds, under);
+  if (!all.complete) say_interrupted();
   return show(options, all, request);
 }
 
 const Subcommand command(
-    "contract", "test the promises of the kernel that zeroing rests on", kExamples,
+    "contract", Question::kMachine, "test the promises of the kernel that zeroing rests on", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.flag("--list", options->list, "name the promises and who relies on them; test none");
@@ -131,15 +144,17 @@ const Subcommand command(
           .path();
       arguments
           .option("--under", options->under,
-                  "start the tests by this command, such as an emulator, and run the programs that show a broken "
+                  "start the tests with this command, such as an emulator, and run the programs that show a broken "
                   "promise under it, too")
-          .shown_as("COMMAND");
+          .shown_as("COMMAND")
+          .word();
       arguments
           .option("--report", options->report,
                   "write a bug report for each broken promise into this folder, new or empty")
           .path();
       arguments.option("--subject", options->subject, "what the reports are about, such as 'QEMU 7.2, user mode'")
-          .shown_as("NAME");
+          .shown_as("NAME")
+          .word();
       options->exchange.add(arguments);
       return [options] { return run(*options); };
     });

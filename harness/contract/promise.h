@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,11 +79,11 @@ struct Results {
 /// Every promise, in the suite's order. Throws MachineError if the suite is missing or does not run.
 std::vector<Promise> list_promises();
 
-/// Tests them one after the other, each in a process of its own, until `stop` answers true. `race_seconds`: the most
-/// that a race goes on; `under` starts the suite (an emulator, a sandbox), and is empty for this kernel. What is broken
-/// is compiled by $CC or cc, and run there, too. Throws as list_promises, and UsageError if `under` cannot be started.
-Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::vector<std::string>& under,
-                      const std::function<bool()>& stop);
+/// Tests them one after the other, each in a process of its own, until a signal asks for an end. `race_seconds`: the
+/// most that a race goes on; `under` starts the suite (an emulator, a sandbox), and is empty for this kernel. What is
+/// broken is compiled by $CC or cc, and run there, too. Throws as list_promises, and UsageError if `under` cannot be
+/// started.
+Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::vector<std::string>& under);
 
 /// What `zerotax-contract --json` printed where this command does not run; a last line that was cut off is left out.
 /// What is broken is not run here. Throws UsageError if the file is something else.

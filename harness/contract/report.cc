@@ -6,12 +6,13 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "core/output_file.h"
-#include "upstream/embedded.h"
-#include "upstream/reproducer.h"
+#include "exchange/forms.h"
+#include "files/output_file.h"
 
 namespace zerotax::contract {
 namespace {
+
+constexpr const char* kForm = "promise";
 
 namespace fs = std::filesystem;
 
@@ -72,17 +73,16 @@ std::vector<std::string> write_reports(const Results& results, const std::string
                        "give --report a folder that you may write to");
     }
     const Reproducer made = result.reproducer.value_or(Reproducer{});
-    const std::string text =
-        upstream::fill_in(upstream::embedded_forms().at("promise"), {{"SUBJECT", subject},
-                                                                     {"TITLE", result.promise.id + " is broken"},
-                                                                     {"STATEMENT", result.promise.statement},
-                                                                     {"FOUND", found_text(result)},
-                                                                     {"HOW", how_text(results)},
-                                                                     {"REPRODUCER", code(made.program, "c")},
-                                                                     {"SHOWN", run_text(made.shown)},
-                                                                     {"CONTROL", run_text(made.control)},
-                                                                     {"RELIED_ON", reliances_text(result.promise)},
-                                                                     {"ENVIRONMENT", environment_text(results)}});
+    const std::string text = fill_in(embedded_forms().at(kForm), {{"SUBJECT", subject},
+                                                                  {"TITLE", result.promise.id + " is broken"},
+                                                                  {"STATEMENT", result.promise.statement},
+                                                                  {"FOUND", found_text(result)},
+                                                                  {"HOW", how_text(results)},
+                                                                  {"REPRODUCER", code(made.program, "c")},
+                                                                  {"SHOWN", run_text(made.shown)},
+                                                                  {"CONTROL", run_text(made.control)},
+                                                                  {"RELIED_ON", reliances_text(result.promise)},
+                                                                  {"ENVIRONMENT", environment_text(results)}});
     write_file((place / "report.md").string(), text);
     write_file((place / "reproducer.c").string(), made.program);
     written.push_back(result.promise.id);

@@ -5,16 +5,15 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/strict_json.h"
-#include "contract/promise.h"
-#include "core/allocators.h"
-#include "core/output_file.h"
-#include "core/program_launch.h"
-#include "core/progress.h"
-#include "core/temporary_folder.h"
+#include "contract/suite_document.h"
+#include "files/output_file.h"
+#include "files/temporary_folder.h"
 #include "os/child.h"
-#include "os/input_file.h"
-#include "upstream/c_compiler.h"
+#include "run/allocators.h"
+#include "run/c_compiler.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
+#include "run/program_launch.h"
 
 namespace zerotax::contract {
 namespace {
@@ -49,30 +48,6 @@ ChildCommand suite_command(std::vector<std::string> words, double seconds) {
   return command;
 }
 
-std::vector<Reliance> reliances(const std::string& text) {
-  std::vector<Reliance> all;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find("; ", at), text.size());
-    const std::string one = text.substr(at, end - at);
-    const std::size_t colon = one.find(": ");
-    all.push_back(colon == std::string::npos ? Reliance{one, ""}
-                                             : Reliance{one.substr(0, colon), one.substr(colon + 2)});
-    at = end + 2;
-  }
-  return all;
-}
-
-Promise promise_of(const Json& line) {
-  return {line.at("id"), line.at("family"), line.at("statement"), reliances(line.at("relied_on_by"))};
-}
-
-Verdict verdict_of(const std::string& word) {
-  for (const Verdict verdict : {Verdict::kKept, Verdict::kBroken, Verdict::kUnsupported}) {
-    if (word == word_of(verdict)) return verdict;
-  }
-  return Verdict::kNotTestable;
-}
-
 /// Of a command line that is put before another.
 ChildCommand under_command(const std::vector<std::string>& under, ChildCommand command) {
   if (under.empty()) return command;
@@ -84,20 +59,18 @@ ChildCommand under_command(const std::vector<std::string>& under, ChildCommand c
   return command;
 }
 
-Reproducer::Run run_reproducer(const std::string& program, const std::vector<std::string>& under,
-                               const std::function<bool()>& stop) {
+Reproducer::Run run_reproducer(const std::string& program, const std::vector<std::string>& under) {
   ChildCommand command;
   command.program = program;
   command.capture = true;
-  const ChildResult ran = run_child(under_command(under, command), stop);
+  const ChildResult ran = run_child(under_command(under, command), stop_requested);
   if (ran.end == ChildResult::End::kExited) return {"", ran.code, ran.output};
   return {ran.end == ChildResult::End::kSignalled ? "it was killed by " + signal_name(ran.code)
                                                   : "it did not end within 30 s",
           0, ""};
 }
 
-Reproducer reproduce(const std::string& program, const std::vector<std::string>& under,
-                     const std::function<bool()>& stop) {
+Reproducer reproduce(const std::string& program, const std::vector<std::string>& under) {
   Reproducer made;
   made.program = program;
   const TemporaryFolder folder("contract");
@@ -107,125 +80,63 @@ Reproducer reproduce(const std::string& program, const std::vector<std::string>&
   const std::vector<std::string> flags =
       under.empty() ? std::vector<std::string>{"-O1"} : std::vector<std::string>{"-O1", "-static"};
   try {
-    upstream::compile_c({chosen != nullptr ? chosen : "cc", ""}, folder.file("shows.c"), folder.file("shows"), flags);
+    compile_c({chosen != nullptr ? chosen : "cc", ""}, folder.file("shows.c"), folder.file("shows"), flags);
   } catch (const MachineError& failure) {
     made.shown.why_not = made.control.why_not = failure.what();
     return made;
   }
-  made.shown = run_reproducer(folder.file("shows"), under, stop);
-  made.control = under.empty() ? Reproducer::Run{"it is the kernel itself", 0, ""}
-                               : run_reproducer(folder.file("shows"), {}, stop);
+  made.shown = run_reproducer(folder.file("shows"), under);
+  made.control =
+      under.empty() ? Reproducer::Run{"it is the kernel itself", 0, ""} : run_reproducer(folder.file("shows"), {});
   return made;
 }
 
-System system_of(const Json& head) {
-  return {head.at("system"), head.at("kernel"), head.at("machine"), head.at("page_bytes"), head.at("user_id")};
-}
-
-/// A line of the suite's; what is broken comes with a program that was not run.
-Result result_of(const Promise& promise, const Json& line) {
-  Result result;
-  result.promise = promise;
-  result.verdict = verdict_of(line.at("verdict"));
-  result.detail = line.at("detail");
-  result.error = text_field(line, "error", "");
-  result.seconds = line.at("seconds");
-  if (line.contains("tries")) result.tries = line.at("tries").get<std::uint64_t>();
-  if (line.contains("found")) {
-    result.evidence = Evidence{line.at("address"), line.at("offset"), line.at("expected"), line.at("found")};
-  }
-  if (result.verdict == Verdict::kBroken) {
-    const Reproducer::Run elsewhere{"the promise was tested elsewhere: run it there", 0, ""};
-    result.reproducer = Reproducer{line.at("program"), elsewhere, elsewhere};
-  }
-  return result;
-}
-
-/// Its lines, each an object; the last one may be cut off.
-std::vector<Json> lines_of(const std::string& text) {
-  std::vector<Json> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find('\n', at);
-    if (end == std::string::npos) break;
-    lines.push_back(parse_strict_json(text.substr(at, end - at)));
-    at = end + 1;
-  }
-  return lines;
-}
-
-Result result_of(const Promise& promise, const ChildResult& child, Results& all, const std::function<bool()>& stop) {
-  Result result;
-  result.promise = promise;
+Result result_of(const Promise& promise, const ChildResult& child, Results& all) {
   const bool ended = child.end == ChildResult::End::kExited && (child.code == 0 || child.code == 1);
-  const std::vector<Json> lines = ended ? lines_of(child.output) : std::vector<Json>();
-  if (lines.size() != 2) {
-    result.detail = "the suite ended without a verdict";
+  if (const auto said = ended ? read_suite(child.output, promise) : std::nullopt) {
+    all.system = said->system;
+    Result result = said->result;
+    if (result.reproducer) result.reproducer = reproduce(result.reproducer->program, all.under);
     return result;
   }
-  all.system = system_of(lines[0]);
-  result = result_of(promise, lines[1]);
-  if (result.verdict == Verdict::kBroken) result.reproducer = reproduce(lines[1].at("program"), all.under, stop);
+  Result result;
+  result.promise = promise;
+  result.detail = "the suite ended without a verdict";
   return result;
 }
 
 }  // namespace
-
-const char* word_of(Verdict verdict) {
-  constexpr const char* kWords[] = {"kept", "broken", "unsupported", "not testable here"};
-  return kWords[static_cast<std::size_t>(verdict)];
-}
 
 std::vector<Promise> list_promises() {
   const ChildResult child = run_child(suite_command({"--list", "--json"}, kLimitS), {});
   if (child.end != ChildResult::End::kExited || child.code != 0) {
     throw MachineError(fmt::format("{} does not run", suite_program()), "build it for this machine");
   }
-  std::vector<Promise> all;
-  for (const Json& line : lines_of(child.output)) all.push_back(promise_of(line));
-  return all;
+  return read_promises(child.output);
 }
 
-Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::vector<std::string>& under,
-                      const std::function<bool()>& stop) {
+Results test_promises(const std::vector<Promise>& promises, double race_seconds,
+                      const std::vector<std::string>& under) {
   Results all;
   all.under = under;
   all.race_seconds = race_seconds;
-  // A promise without a race takes some milliseconds.
-  const auto weight = [&](const Promise& promise) { return promise.family == "races" ? race_seconds : 0.02; };
-  double total = 0;
-  for (const Promise& promise : promises) total += weight(promise);
-  Progress progress("testing promises", promises.size(), total);
+  std::vector<Item> items;
   for (const Promise& promise : promises) {
-    progress.show(promise.id);
-    const std::vector<std::string> words{"--json", "--only", promise.id, "--seconds", fmt::format("{}", race_seconds)};
-    const ChildResult child = run_child(under_command(under, suite_command(words, 2 * kLimitS + race_seconds)), stop);
-    if (stop()) return all;
-    all.results.push_back(result_of(promise, child, all, stop));
-    progress.advance(weight(promise));
+    Item& item = items.emplace_back();
+    item.label = promise.id;
+    // A promise without a race takes some milliseconds.
+    item.seconds = promise.family == "races" ? race_seconds : 0.02;
+    item.measure = [&](const Say&) {
+      const std::vector<std::string> words{"--json", "--only", promise.id, "--seconds",
+                                           fmt::format("{}", race_seconds)};
+      const ChildCommand command = under_command(under, suite_command(words, 2 * kLimitS + race_seconds));
+      const ChildResult child = run_child(command, stop_requested);
+      end_if_stopped();
+      all.results.push_back(result_of(promise, child, all));
+    };
   }
-  all.complete = true;
+  all.complete = Experiment("testing promises").run(items);
   return all;
-}
-
-Results read_results(const std::string& path) {
-  const auto foreign = [&] {
-    return UsageError(fmt::format("'{}' is not what zerotax-contract --json prints", path),
-                      "run zerotax-contract --json there, and give the file with what it printed");
-  };
-  try {
-    const std::vector<Json> lines = lines_of(read_input_file(path));
-    if (lines.empty() || text_field(lines[0], "suite", "") != "zerotax-contract/1") throw foreign();
-    Results all;
-    all.system = system_of(lines[0]);
-    all.race_seconds = lines[0].at("race_seconds");
-    for (std::size_t i = 1; i < lines.size(); ++i) all.results.push_back(result_of(promise_of(lines[i]), lines[i]));
-    all.complete = all.results.size() == lines[0].at("promises").get<std::size_t>();
-    return all;
-  } catch (const Json::exception&) {
-    throw foreign();
-  } catch (const JsonTextError&) {
-    throw foreign();
-  }
 }
 
 }  // namespace zerotax::contract

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <functional>
 #include <memory>
 
 #include "base/size.h"
@@ -11,24 +12,24 @@
 #include "cli/common_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
-#include "core/document.h"
-#include "core/figures.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/program_launch.h"
-#include "core/results.h"
 #include "cow/document.h"
 #include "cow/lines.h"
 #include "cow/run.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/terminal.h"
+#include "os/utc.h"
+#include "run/figures.h"
+#include "run/program_launch.h"
 
 namespace zerotax::cow {
 namespace {
 
 constexpr const char* kExamples =
     "  zerotax cow -- ./snapshotting-server\n"
-    "  zerotax cow --pid 4711 --interval 0.5\n"
+    "  zerotax cow --pid 4711 --interval 0.5 --seconds 10\n"
     "  zerotax cow --faults faults.jsonl -- ./server\n"
     "  zerotax cow --first-child --json cow.json -- ruby bigarray.rb\n"
     "  zerotax cow --stacks -- python3.12 -X perf bigarray.py\n"
@@ -40,6 +41,9 @@ struct Options {
   double interval = 1;
   bool first_child = false;
   bool stacks = false;
+  bool every_fault = false;
+  double seconds = 0;
+  bool has_seconds = false;
   std::string name;
   std::string json;
   std::string faults;
@@ -101,6 +105,12 @@ void check(const Options& options, const std::vector<std::string>& words) {
   if (!(options.interval >= 0.05) || options.interval > 3600) {
     throw UsageError(fmt::format("invalid --interval {:g}", options.interval), "give 0.05 to 3600 seconds");
   }
+  if (options.has_seconds && !options.has_pid) {
+    throw UsageError("--seconds without --pid", "a command is watched to its end; end it by timeout(1)");
+  }
+  if (options.has_seconds && !(options.seconds > 0)) {
+    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0");
+  }
   if (options.first_child && options.has_name) {
     throw UsageError("--first-child and --comm cannot be combined", "leave one of them out");
   }
@@ -118,21 +128,29 @@ void check_log(const FaultData& data) {
                    "give a regular file on a disk with free space, or a reader that keeps up until the end");
 }
 
+/// The document first: what cannot be printed or drawn loses nothing.
+void show(const Options& options, const Cow& cow, const std::function<void()>& print) {
+  const std::string document = json_text(cow_json(cow));
+  if (!options.json.empty()) write_file(options.json, document);
+  print();
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", document));
+}
+
 /// What an earlier version wrote, with what this one says of it.
 ExitStatus judge_again(const Options& options, const std::vector<std::string>& words) {
-  if (options.has_pid || !words.empty() || !options.faults.empty() || options.stacks) {
-    throw UsageError("--read watches nothing", "leave out --pid, --faults, --stacks and the command");
+  if (!words.empty() || !options.faults.empty()) {
+    throw UsageError("--read measures nothing", "leave out --faults and the command");
   }
   check_outputs({{"--json", options.json}, {"--svg", options.svg}}, {{"--read", options.read}});
-  Json document = read_document(options.read, "cow", "give a file of zerotax cow --json");
-  add_verdict(document);
-  if (!options.json.empty()) write_file(options.json, json_text(document));
-  if (options.json != "-") fmt::print("{}", cow_text(document));
-  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json_text(document)));
+  Cow cow = read_cow(read_document(options.read, "cow", "give a file of zerotax cow --json"));
+  static_cast<Verdict&>(cow) = cow_verdict(cow);
+  show(options, cow, [&] {
+    if (options.json != "-") fmt::print("{}", cow_text(cow));
+  });
   return ExitStatus::kDone;
 }
 
-ExitStatus cow(const Options& options) {
+ExitStatus watch(const Options& options) {
   const std::vector<std::string> words = Subcommand::program_words();
   if (!options.read.empty()) return judge_again(options, words);
   check(options, words);
@@ -148,31 +166,38 @@ ExitStatus cow(const Options& options) {
   how.interval_s = options.interval;
   how.first_child = options.first_child;
   how.stacks = options.stacks;
+  // The file of --faults is to have each.
+  how.sample = !options.every_fault && options.faults.empty();
   how.name_prefix = options.name;
   how.faults_file = options.faults;
   how.buffer_bytes = buffer_bytes(options.buffer);
   how.while_running = live.terminal();
   how.tell = [&](const FaultInterval& interval, bool complete) { live.show(interval, complete); };
-  const CowRun run = words.empty() ? cow_process(options.pid, how) : cow_command(words, how);
+  const CowRun run = words.empty() ? cow_process(options.pid, how, options.has_seconds ? options.seconds : 0)
+                                   : cow_command(words, how);
   subject.pid = run.pid;
   subject.wall_s = run.wall_s;
   subject.exit_status = run.exit_status;
-  const Json json = cow_json(subject, run.data, describe_environment());
-  if (!options.json.empty()) write_file(options.json, json_text(json));
-  fmt::print(to, "\n{}", cow_text(json));
-  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", json_text(json)));
+  subject.minor_faults = run.minor_faults;
+  Cow cow = cow_result(subject, run.data, describe_environment());
+  static_cast<Verdict&>(cow) = cow_verdict(cow);
+  show(options, cow, [&] { fmt::print(to, "\n{}", cow_text(cow)); });
   check_log(run.data);
-  say_next(next_step(json));
+  say_next(next_step(cow));
   return static_cast<ExitStatus>(run.exit_status);
 }
 
 const Subcommand command(
-    "cow", "watch copy-on-write live (cow -- COMMAND ..., or cow --pid PID): who copies which pages", kExamples,
-    [](Arguments& arguments) -> std::function<ExitStatus()> {
+    "cow", Question::kFork, "watch copy-on-write live (cow -- COMMAND ..., or cow --pid PID): who copies which pages",
+    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       const Argument pid =
           arguments.option("-p,--pid", options->pid, "watch this process and its descendants").shown_as("PID");
       arguments.option("--interval", options->interval, "seconds between lines").shown_as("SECONDS").with_default();
+      const Argument seconds =
+          arguments.option("--seconds", options->seconds, "with --pid: stop after this long").shown_as("SECONDS");
+      arguments.flag("--every-fault", options->every_fault,
+                     "record each fault, however many: exact, and the program takes twice as long for each");
       arguments.flag("--first-child", options->first_child, "count only the first forked process");
       arguments.flag("--stacks", options->stacks,
                      "take the stack with each fault, and name the script's functions that took them");
@@ -191,10 +216,12 @@ const Subcommand command(
                   "kernel buffer for events, per CPU (default: 8MiB as root, otherwise up to 2MiB)")
           .shown_as("SIZE")
           .word();
-      return [options, pid, name] {
+      return [options, pid, name, seconds, arguments] {
+        arguments.refuse_measuring();
+        options->has_seconds = seconds.given();
         options->has_pid = pid.given();
         options->has_name = name.given();
-        return cow(*options);
+        return watch(*options);
       };
     });
 

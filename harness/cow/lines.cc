@@ -21,6 +21,7 @@ constexpr const char* kColumns = "{:<8} {:<15} {:>7} {:>7} {:>10} {:>9} {:>9} {:
 /// Sums over some processes. A sum with a missing part is empty.
 struct Side {
   FaultCounts counts;
+  bool sampled = false;  ///< what came back is not known
   std::size_t alive = 0;
   std::uint64_t rss = 0;
   std::uint64_t vsz = 0;
@@ -66,8 +67,8 @@ std::string line(const std::string& time, const std::string& who, const Side& si
   const FaultCounts& counts = side.counts;
   return cut(fmt::format(kColumns, time, who, format_count(counts.copies), format_count(counts.reuses),
                          format_count(counts.zero_fills), format_size(counts.copied_bytes), memory(side.rss),
-                         bar(counts.copies), format_count(counts.refills), format_count(counts.file_faults),
-                         memory(side.pss), memory(side.vsz)),
+                         bar(counts.copies), side.sampled ? "n/a" : format_count(counts.refills),
+                         format_count(counts.file_faults), memory(side.pss), memory(side.vsz)),
              columns);
 }
 
@@ -101,8 +102,10 @@ std::string cow_heading(std::size_t columns) {
 }
 
 std::string cow_lines(const FaultInterval& interval, bool tenths, std::size_t columns) {
-  Side all;
-  Side parents;
+  Side none;
+  none.sampled = interval.sampled;
+  Side all = none;
+  Side parents = none;
   std::vector<Child> children;
   pid_t parent = 0;
   for (const auto& [pid, process] : interval.processes) {
@@ -121,13 +124,13 @@ std::string cow_lines(const FaultInterval& interval, bool tenths, std::size_t co
   std::stable_sort(children.begin(), children.end(), [](const Child& one, const Child& other) {
     return one.second->counts.copies > other.second->counts.copies;
   });
-  Side others;
+  Side others = none;
   for (std::size_t n = 0; n < children.size(); ++n) {
     if (n >= kMostChildren) {
       others.add(*children[n].second);
       continue;
     }
-    Side side;
+    Side side = none;
     side.add(*children[n].second);
     text += line("", fmt::format("child {}", children[n].first), side, columns);
   }

@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "base/error.h"
-#include "core/interrupt.h"
-#include "core/program_launch.h"
 #include "os/clock.h"
+#include "run/interrupt.h"
+#include "run/program_launch.h"
 
 namespace zerotax::cow {
 namespace {
@@ -26,10 +26,10 @@ CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions opt
   const ForegroundCommand command = foreground_command(resolve_program(words.front()), words, "", {});
   FaultTracer tracer(std::move(options));
   const ForegroundResult result = run_program(command, "cow");
-  return {tracer.finish(), result.pid, seconds(result.wall_ns), result.exit_status};
+  return {tracer.finish(), result.pid, seconds(result.wall_ns), result.exit_status, result.minor_faults};
 }
 
-CowRun cow_process(pid_t pid, FaultTracerOptions options) {
+CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds_to_watch) {
   if (process_threads(pid).empty()) {
     throw UsageError(fmt::format("no process has PID {}", pid), "give the PID of a running process (see ps)");
   }
@@ -39,9 +39,10 @@ CowRun cow_process(pid_t pid, FaultTracerOptions options) {
   }
   const std::int64_t start = monotonic_ns();
   FaultTracer tracer(std::move(options), pid);
-  while (runs(pid) && interrupted() == 0) std::this_thread::sleep_for(kPause);
+  const auto is_over = [&] { return seconds_to_watch > 0 && seconds(monotonic_ns() - start) >= seconds_to_watch; };
+  while (runs(pid) && interrupted() == 0 && !is_over()) std::this_thread::sleep_for(kPause);
   const double wall_s = seconds(monotonic_ns() - start);
-  return {tracer.finish(), pid, wall_s, 0};
+  return {tracer.finish(), pid, wall_s, 0, std::nullopt};
 }
 
 }  // namespace zerotax::cow

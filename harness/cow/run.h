@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,14 +14,15 @@ struct CowRun {
   pid_t pid = 0;
   double wall_s = 0;
   int exit_status = 0;
+  std::optional<std::uint64_t> minor_faults;  ///< of the program itself, by the kernel's account
 };
 
 /// Runs a program to its end and follows its faults. Throws UsageError if it cannot be started, MachineError if faults
 /// cannot be watched.
 CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions options);
 
-/// Follows a running process and its descendants until it ends or we are interrupted. Throws UsageError if there is
-/// no such process.
-CowRun cow_process(pid_t pid, FaultTracerOptions options);
+/// Follows a running process and its descendants until it ends, we are interrupted, or so many seconds have passed (0:
+/// however long). Throws UsageError if there is no such process.
+CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds = 0);
 
 }  // namespace zerotax::cow

@@ -1,72 +1,118 @@
+#include "base/table.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/names.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "cow/document.h"
-#include "observe/interpreter.h"
+#include "cow/result.h"
 
 namespace zerotax::cow {
 namespace {
 
 constexpr std::size_t kRows = 8;
+
 /// What puts a row into a table, and orders it: faults that copied or zeroed, or might have. All processes read files.
-constexpr const char* kTold[] = {"copies", "reuses", "zero_fills"};
+std::uint64_t told(const Counts& counts) { return counts.copies + counts.reuses + counts.zero_fills; }
 
-std::uint64_t number(const Json& counts, const char* key) { return counts.at(key).get<std::uint64_t>(); }
-
-std::string cell(const Json& counts, const char* key) {
-  return counts.contains(key) ? format_count(number(counts, key)) : "n/a";  // of an earlier version
+std::string mapping_label(const Mapping& mapping) {
+  const std::string size = format_size(mapping.end - mapping.begin);
+  switch (mapping.kind) {
+    case MappingKind::kFile:
+      return file_name(mapping.name);
+    case MappingKind::kAnonymous:
+      return fmt::format("anonymous {:#x} ({})", mapping.begin, size);
+    case MappingKind::kUnknown:
+      return "unknown";
+    case MappingKind::kHeap:
+      return fmt::format("heap ({})", size);
+    case MappingKind::kStack:
+      return fmt::format("stack ({})", size);
+    case MappingKind::kSpecial:
+      break;
+  }
+  return fmt::format("{} ({})", mapping.name, size);
 }
 
-std::string row(const Json& counts, const std::string& what) {
-  return fmt::format("{:>9} {:>8} {:>10} {:>8} {:>7} {:>6} {:>9}  {}\n", cell(counts, "copies"), cell(counts, "reuses"),
-                     cell(counts, "zero_fills"), cell(counts, "refills"), cell(counts, "file_faults"),
-                     cell(counts, "other"), format_size(number(counts, "copied_bytes")), what);
+std::string code_label(const Code& code) {
+  return code.function + (code.module.empty() ? "" : " (" + code.module + ")") +
+         (code.through ? ", in " + *code.through : "");
 }
 
-std::string header(const char* what) {
-  return fmt::format("{:>9} {:>8} {:>10} {:>8} {:>7} {:>6} {:>9}  {}\n", "copies", "reuses", "zero-fills", "refills",
-                     "file", "other", "copied", what);
-}
+using Rows = std::vector<std::pair<std::string, Counts>>;
 
-std::string mapping_label(const Json& mapping) {
-  const auto kind = mapping.at("kind").get<std::string>();
-  const auto begin = mapping.at("begin").get<std::uint64_t>();
-  const auto end = mapping.at("end").get<std::uint64_t>();
-  if (kind == "file") return file_name(mapping.at("name").get<std::string>());
-  if (kind == "anonymous") return fmt::format("anonymous {:#x} ({})", begin, format_size(end - begin));
-  if (kind == "unknown") return "unknown";
-  return fmt::format("{} ({})", kind == "special" ? mapping.at("name").get<std::string>() : kind,
-                     format_size(end - begin));
-}
-
-std::uint64_t told(const Json& counts) {
-  return std::accumulate(std::begin(kTold), std::end(kTold), std::uint64_t{0},
-                         [&](std::uint64_t sum, const char* key) { return sum + number(counts, key); });
-}
-
-std::string top(const char* what, std::vector<std::pair<std::string, Json>> rows) {
+std::string top(const char* what, Rows rows) {
   std::erase_if(rows, [](const auto& each) { return told(each.second) == 0; });
   if (rows.empty()) return "";
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& one, const auto& other) { return told(one.second) > told(other.second); });
-  std::string text = "\n" + header(what);
-  for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) text += row(rows[i].second, rows[i].first);
-  if (rows.size() > kRows) text += fmt::format("{:>9} more\n", format_count(rows.size() - kRows));
-  return text;
+  Table table({{"copies", Unit::kCount, 9},
+               {"reuses", Unit::kCount, 8},
+               {"zero-fills", Unit::kCount, 10},
+               {"refills", Unit::kCount, 8},
+               {"file", Unit::kCount, 7},
+               {"other", Unit::kCount, 6},
+               {"copied", Unit::kBytes, 9},
+               {what, Unit::kText, 0, "", {}, 2}});
+  for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
+    const auto& [label, counts] = rows[i];
+    table.add({counts.copies, counts.reuses, counts.zero_fills, counts.refills, counts.file_faults, counts.other,
+               counts.copied_bytes, label});
+  }
+  if (rows.size() > kRows) table.note(fmt::format("{:>9} more", format_count(rows.size() - kRows)));
+  return "\n" + table.text();
+}
+
+std::string known(const Measured<std::uint64_t>& count) { return count ? format_count(*count) : "n/a"; }
+
+/// What is exact of the counts, and what is not.
+std::string sampling_lines(const Cow& cow) {
+  if (!cow.sampling) return "";
+  const Totals& totals = cow.totals;
+  const HalfWidths& widths = cow.sampling->half_width_95;
+  std::string of = "the faults";
+  std::string all;
+  if (totals.handled) {
+    of = format_counted(*totals.handled, "fault");
+    all = "; their sum is exact";
+  }
+  const auto bounded = [](std::uint64_t count, const char* what, const Measured<std::uint64_t>& width) {
+    return fmt::format("{} {} ± {}", format_count(count), what, known(width));
+  };
+  return wrap(
+      fmt::format("! sampled: {} of {} were recorded one by one, in {}{}. How they divide is an estimate, with "
+                  "95 % confidence {}, {}, {}; --every-fault records all, which doubles the time of each",
+                  format_count(cow.sampling->recorded), of, format_counted(cow.sampling->windows, "window"), all,
+                  bounded(totals.copies, "copies", widths.copies), bounded(totals.reuses, "reuses", widths.reuses),
+                  bounded(totals.zero_fills, "zero-fills", widths.zero_fills)),
+      "", "  ");
+}
+
+/// What is not exact, though every fault was recorded.
+std::string bounds_lines(const Cow& cow) {
+  std::string text;
+  if (cow.bounds) {
+    text += wrap(fmt::format("! bounded: an ordinary user does not see what a fault did: a page that was dropped since "
+                             "the last look is called copied, and was zero-filled. At most {} copies, at most {} "
+                             "zero-fills in user mode",
+                             format_count(cow.bounds->copies.at_most), format_count(cow.bounds->zero_fills.at_most)),
+                 "", "  ");
+  }
+  if (cow.unclassified.value_or(0) == 0) return text;
+  return text + wrap(fmt::format("! not classified: {} that the kernel took in the name of process {}, without an "
+                                 "exception that could be watched: MAP_POPULATE, mlock, or the memory of another "
+                                 "process (process_vm_writev, ptrace)",
+                                 format_counted(*cow.unclassified, "fault"), cow.pid),
+                     "", "  ");
 }
 
 /// Where some faults are put down to the interpreter for want of a stack.
-std::string stacks_line(const Json& cow) {
-  if (!cow.contains("stacks") || is_not_available(cow.at("stacks"))) return "";
-  const Json& stacks = cow.at("stacks");
-  const std::uint64_t missing = number(stacks, "lost") + number(stacks, "skipped");
+std::string stacks_line(const Cow& cow) {
+  const std::uint64_t missing = cow.stacks ? cow.stacks->lost + cow.stacks->skipped : 0;
   if (missing == 0) return "";
   return wrap(
       fmt::format("! {} in user mode have no stack: they are put down to the function that took them, such as the "
@@ -75,53 +121,49 @@ std::string stacks_line(const Json& cow) {
       "", "  ");
 }
 
+std::string totals_lines(const Cow& cow) {
+  const Totals& totals = cow.totals;
+  const bool by_tracepoints = cow.method == Method::kTracepoints;
+  const std::string again =
+      totals.refills.value_or(0) > 0 ? fmt::format(" ({} of them again)", known(totals.refills)) : "";
+  const char* by = !by_tracepoints
+                       ? "by software events, as an ordinary user: faults in user mode, classified by which "
+                         "processes share each page"
+                   : cow.sampling ? "by tracepoints"
+                                  : "by tracepoints, every fault";
+  std::string text =
+      wrap(fmt::format("{}{} copied ({}), {} reused, {} zero-filled{}, {}, in {:.3g} s; counted: {}; {}",
+                       cow.sampling ? "about " : "", format_counted(totals.copies, "page"),
+                       format_size(totals.copied_bytes), format_count(totals.reuses), format_count(totals.zero_fills),
+                       again, format_counted(totals.file_faults, "file fault"), cow.wall_s, cow.counted, by),
+           "", "  ");
+  if (totals.lost == 0) return text;
+  return text + wrap(fmt::format("! {} lost, because the per-CPU buffer of {} was full: {}; give a larger --buffer{}",
+                                 format_counted(totals.lost, "event"), format_size(cow.buffer_bytes),
+                                 cow.sampling ? "their faults are estimated, too" : "the counts are too low",
+                                 by_tracepoints ? "" : ", or watch as root"),
+                     "", "  ");
+}
+
 }  // namespace
 
-std::string cow_text(const Json& cow) {
-  const Json& totals = cow.at("totals");
-  const auto command = cow.at("command").get<std::vector<std::string>>();
-  std::string text = wrap(command.empty() ? fmt::format("process {}", cow.at("pid").get<int>())
-                                          : fmt::format("{}", fmt::join(command, " ")),
-                          "", "  ");
-  const bool refills = totals.contains("refills") && number(totals, "refills") > 0;
-  const std::string again = refills ? fmt::format(" ({} of them again)", cell(totals, "refills")) : std::string();
-  text +=
-      wrap(fmt::format("{} copied ({}), {} reused, {} zero-filled{}, {}, in {:.3g} s; counted: {}; {}",
-                       format_counted(number(totals, "copies"), "page"), format_size(number(totals, "copied_bytes")),
-                       cell(totals, "reuses"), cell(totals, "zero_fills"), again,
-                       format_counted(number(totals, "file_faults"), "file fault"), cow.at("wall_s").get<double>(),
-                       cow.at("counted").get<std::string>(),
-                       cow.at("method") == "tracepoints"
-                           ? "by tracepoints, every fault"
-                           : "by software events, as an ordinary user: faults in user mode, classified by which "
-                             "processes share each page"),
-           "", "  ");
-  if (number(totals, "lost") > 0) {
-    text += wrap(fmt::format("! {} lost, because the per-CPU buffer of {} was full: the counts are too low; give "
-                             "a larger --buffer{}",
-                             format_counted(number(totals, "lost"), "event"), format_size(number(cow, "buffer_bytes")),
-                             cow.at("method") == "tracepoints" ? "" : ", or watch as root"),
-                 "", "  ");
-  }
-  text += script_names_lines(cow) + stacks_line(cow);
-  std::vector<std::pair<std::string, Json>> processes;
-  std::vector<std::pair<std::string, Json>> mappings;
-  for (const Json& process : cow.at("processes")) {
-    const auto pid = process.at("pid").get<int>();
-    const bool child = process.at("parent").get<int>() != 0;
-    processes.emplace_back(
-        fmt::format("{} {} {}", child ? "child" : "parent", pid, process.at("name").get<std::string>()),
-        process.at("counts"));
-    for (const Json& mapping : process.at("mappings")) {
-      mappings.emplace_back(fmt::format("{} of {}", mapping_label(mapping), pid), mapping.at("counts"));
+std::string cow_text(const Cow& cow) {
+  const std::string what =
+      cow.command.empty() ? fmt::format("process {}", cow.pid) : fmt::format("{}", fmt::join(cow.command, " "));
+  std::string text = wrap(what, "", "  ") + totals_lines(cow) + sampling_lines(cow) + bounds_lines(cow);
+  if (cow.script_names) text += script_names_lines(*cow.script_names);
+  text += stacks_line(cow);
+  Rows processes;
+  Rows mappings;
+  for (const Process& process : cow.processes) {
+    processes.emplace_back(fmt::format("{} {} {}", process.parent != 0 ? "child" : "parent", process.pid, process.name),
+                           process.counts);
+    for (const Mapping& mapping : process.mappings) {
+      mappings.emplace_back(fmt::format("{} of {}", mapping_label(mapping), process.pid), mapping.counts);
     }
   }
-  std::vector<std::pair<std::string, Json>> code;
-  for (const Json& each : cow.at("code")) {
-    const auto module = each.at("module").get<std::string>();
-    code.emplace_back(each.at("function").get<std::string>() + (module.empty() ? "" : " (" + module + ")"),
-                      each.at("counts"));
-  }
+  Rows code;
+  for (const Code& each : cow.code) code.emplace_back(code_label(each), each.counts);
   return text + top("process", processes) + top("mapping", mappings) + top("code", code);
 }
 

@@ -50,6 +50,6 @@ std::vector<Row> examine(const Machine& machine) {
 
 Finding not_asked() { return unknown("only the running kernel can tell, and these files are from another machine"); }
 
-Finding unknown(const std::string& why) { return {not_available(why), Weight::kUnknown, "", ""}; }
+Finding unknown(const std::string& why) { return {NotAvailable{why}, Weight::kUnknown, "", ""}; }
 
 }  // namespace zerotax::doctor

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/measured.h"
 #include "doctor/machine.h"
 
 namespace zerotax::doctor {
@@ -21,9 +21,16 @@ enum class Weight {
 /// "ok", "note", "limits", "spoils", "stops", "unknown".
 const char* weight_word(Weight weight);
 
+/// A few words, or why they are not available.
+struct State : Measured<std::string> {
+  using Measured::Measured;
+  State(const char* words) : Measured(std::string(words)) {}
+  bool operator==(const State&) const = default;
+};
+
 /// One row of the table.
 struct Finding {
-  Json state;  ///< a few words, or {"na": why}
+  State state;
   Weight weight = Weight::kOk;
   std::string effect;  ///< which metrics or commands it affects, and how; empty with kOk
   std::string remedy;  ///< the exact command that would change it, which we never run; empty if there is none

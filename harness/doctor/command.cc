@@ -6,8 +6,10 @@
 #include "cli/common_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
-#include "core/output_file.h"
+#include "doctor/document.h"
 #include "doctor/table.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "os/environment.h"
 
 namespace zerotax::doctor {
@@ -24,7 +26,7 @@ struct Options {
 };
 
 ExitStatus doctor(const Options& options) {
-  if (!options.json.empty()) check_writable(options.json);
+  check_outputs({{"--json", options.json}});
   const Machine machine(options.root);
   const std::vector<Row> rows = examine(machine);
   if (!options.json.empty()) {
@@ -38,7 +40,7 @@ ExitStatus doctor(const Options& options) {
 }
 
 const Subcommand command(
-    "doctor", "check what would spoil or limit a run on this machine, and how to fix it", kExamples,
+    "doctor", Question::kMachine, "check what would spoil or limit a run on this machine, and how to fix it", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       add_json(arguments, options->json);

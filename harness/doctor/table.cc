@@ -15,9 +15,8 @@ std::size_t count(const std::vector<Row>& rows, Weight weight) {
 }
 
 std::string state_text(const Finding& finding) {
-  if (finding.state.is_string()) return finding.state.get<std::string>();
-  const auto why = finding.state.at("na").get<std::string>();
-  return finding.weight == Weight::kUnknown ? why : "n/a: " + why;
+  if (finding.state) return *finding.state;
+  return finding.weight == Weight::kUnknown ? finding.state.why() : "n/a: " + finding.state.why();
 }
 
 /// A remedy is meant to be copied, so it is never wrapped.
@@ -55,27 +54,6 @@ std::string summary(const std::vector<Row>& rows) {
 ExitStatus doctor_status(const std::vector<Row>& rows) {
   if (count(rows, Weight::kStops) > 0) return ExitStatus::kMachine;
   return count(rows, Weight::kSpoils) > 0 ? ExitStatus::kFinding : ExitStatus::kDone;
-}
-
-Json doctor_json(const std::vector<Row>& rows, const Json& environment) {
-  Json json;
-  json["schema"] = "zerotax.doctor/1";
-  json["environment"] = environment;
-  const ExitStatus status = doctor_status(rows);
-  json["verdict"] = status == ExitStatus::kDone      ? "ready"
-                    : status == ExitStatus::kFinding ? "spoiled"
-                                                     : "cannot measure";
-  json["rows"] = Json::array();
-  for (const Row& row : rows) {
-    const Finding& finding = row.finding;
-    json["rows"].push_back({{"topic", topic_word(row.topic)},
-                            {"name", row.name},
-                            {"state", finding.state},
-                            {"weight", weight_word(finding.weight)},
-                            {"effect", finding.effect.empty() ? Json(nullptr) : Json(finding.effect)},
-                            {"remedy", finding.remedy.empty() ? Json(nullptr) : Json(finding.remedy)}});
-  }
-  return json;
 }
 
 std::string next_step(const std::vector<Row>& rows) {

@@ -12,9 +12,6 @@ namespace zerotax::doctor {
 /// 3 (the machine cannot measure) if a row stops it, 1 (a finding) if one spoils it, else 0.
 ExitStatus doctor_status(const std::vector<Row>& rows);
 
-/// The object of "zerotax.doctor/1" (results/schema/doctor.schema.json).
-Json doctor_json(const std::vector<Row>& rows, const Json& environment);
-
 /// At most 80 columns: a line for each row, its effect and remedy below it; a summary at the end.
 std::string doctor_text(const std::vector<Row>& rows, const Palette& palette = {});
 

@@ -22,7 +22,7 @@ enum class OutcomeKind : std::uint8_t {
 /// "same", "better", "worse", "changed", "failed", "skipped".
 const char* word_of(OutcomeKind kind);
 
-/// One figure of a benchmark. Its slug is lower case with dashes, at most 64 characters ("zeroed-bytes"); the bounds
+/// One metric of a benchmark. Its slug is lower case with dashes, at most 64 characters ("zeroed-bytes"); the bounds
 /// say in which range the value was seen.
 struct Measure {
   std::string slug;
@@ -31,7 +31,7 @@ struct Measure {
   std::optional<double> upper = {};
 };
 
-/// Figures that a service tracks from commit to commit under one name. A figure that is n/a is left out.
+/// Metrics that a service tracks from commit to commit under one name. A metric that is n/a is left out.
 struct Benchmark {
   std::string name;
   std::vector<Measure> measures;

@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "base/shell.h"
-#include "findings/projects.h"
+#include "judge/projects.h"
 
 namespace zerotax::findings {
 namespace {
 
 /// Of an allocator that zeroes on purpose nobody wants to hear.
 bool is_reported(const AllocatorFindings& one) {
-  const Json* upstream = upstream_of(one.allocator);
-  return upstream == nullptr || !upstream->contains("deliberate");
+  const Project* project = project_of(one.allocator);
+  return project == nullptr || !project->deliberate;
 }
 
 }  // namespace
@@ -34,8 +34,8 @@ std::string next_step(const std::vector<AllocatorFindings>& all, const std::vect
                                      [&](const Point& point) { return point.allocator == whose->allocator; });
   if (measured != points.end() && measured->preload) word += "=" + *measured->preload;
   std::vector<std::string> words{"zerotax", "report", "--allocator", word};
-  for (const auto& [key, value] : whose->env.items()) {
-    words.insert(words.end(), {"--env", fmt::format("{}:{}={}", whose->allocator, key, value.get<std::string>())});
+  for (const std::string& setting : setting_words(whose->env)) {
+    words.insert(words.end(), {"--env", whose->allocator + ":" + setting});
   }
   words.insert(words.end(), {"--finding", finding_id(whose->allocator, *worst)});
   if (worst->severity == Severity::kLow) words.insert(words.end(), {"--severity", "low"});

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/typed_point.h"
-#include "findings/document.h"
+#include "judge/finding.h"
+#include "point/typed_point.h"
 
 namespace zerotax::findings {
 

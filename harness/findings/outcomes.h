@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "exchange/outcome.h"
-#include "findings/document.h"
+#include "judge/finding.h"
+#include "point/typed_point.h"
 
 namespace zerotax::findings {
 
@@ -13,8 +14,8 @@ namespace zerotax::findings {
 std::vector<std::string> findings_notes(const std::vector<Point>& points);
 
 /// What other programs' formats show: an outcome for each finding, one for each rule that found nothing in an
-/// allocator, and the number of findings as benchmarks. `document`: the object of "zerotax.findings/1" of `all`.
-exchange::OutcomeList findings_outcomes(const std::vector<AllocatorFindings>& all, const Json& document,
+/// allocator, and the number of findings as benchmarks. `run`: where the points are from.
+exchange::OutcomeList findings_outcomes(const std::vector<AllocatorFindings>& all, const std::string& run,
                                         std::vector<std::string> notes);
 
 }  // namespace zerotax::findings

@@ -6,34 +6,36 @@
 #include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
-#include "core/document.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/results.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "fork/document.h"
 #include "fork/study.h"
 #include "os/environment.h"
+#include "os/utc.h"
+#include "run/interrupt.h"
 
 namespace zerotax::fork {
 namespace {
 
 constexpr const char* kExamples =
-    "  zerotax fork\n"
-    "  zerotax fork --to 1GiB --rounds 3\n"
+    "  zerotax fork                                  the answer in about a minute\n"
+    "  zerotax fork --full                           processes of up to 8 GiB, narrower intervals: six minutes\n"
     "  zerotax fork --json fork.json && /usr/bin/python3 plots/fork.py fork.json\n"
     "  zerotax fork --read old.json --json fork.json\n";
 
 struct Options {
-  std::string to = "8GiB";
-  int rounds = kUsualRounds;
-  double seconds = 3;
+  bool full = false;
+  std::string to = "1GiB";
+  int rounds = 3;
+  double seconds = 0.5;
   std::string read;
   std::string json;
 };
 
 ForkPlan plan_of(const Options& options) {
   ForkPlan plan;
+  plan.full = options.full;
   plan.most_bytes = parse_size(options.to);
   if (plan.most_bytes < kMiB || plan.most_bytes > 1024 * kGiB) {
     throw UsageError(fmt::format("invalid --to '{}'", options.to), "give 1MiB to 1024GiB");
@@ -50,46 +52,59 @@ ForkPlan plan_of(const Options& options) {
   return plan;
 }
 
+void write_and_print(const Options& options, const Fork& fork) {
+  if (!options.json.empty()) write_file(options.json, json_text(fork_json(fork)));
+  if (options.json != "-") fmt::print("{}", fork_text(fork));
+}
+
 /// What an earlier version wrote, with what this one says of it.
 ExitStatus judge_again(const Options& options) {
   check_outputs({{"--json", options.json}}, {{"--read", options.read}});
-  Json document = read_document(options.read, "fork", "give a file of zerotax fork --json");
-  add_verdict(document);
-  if (!options.json.empty()) write_file(options.json, json_text(document));
-  if (options.json != "-") fmt::print("{}", fork_text(document));
+  Fork fork = read_fork(read_document(options.read, "fork", "give a file of zerotax fork --json"));
+  add_verdict(fork);
+  write_and_print(options, fork);
   return ExitStatus::kDone;
 }
 
-ExitStatus fork(const Options& options) {
+ExitStatus measure(const Options& options) {
   if (!options.read.empty()) return judge_again(options);
   const ForkPlan plan = plan_of(options);
-  if (!options.json.empty()) check_writable(options.json);
+  check_outputs({{"--json", options.json}});
   const std::string started = utc_now();
   const Json environment = describe_environment();
-  const ForkData data = study_fork(plan, stop_requested);
-  const Json document = fork_json(data, environment, started);
-  if (!options.json.empty()) write_file(options.json, json_text(document));
-  if (options.json != "-") fmt::print("{}", fork_text(document));
-  if (!data.complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
+  const ForkData data = study_fork(plan);
+  Fork fork = fork_result(data, environment, started);
+  add_verdict(fork);
+  write_and_print(options, fork);
+  if (!data.complete) say_interrupted();
   return ExitStatus::kDone;
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  add_to(arguments, options->to, "populated memory of the largest process that forks");
+  arguments.flag("--full", options->full,
+                 "measure more processes; where they are not given, --to is 8GiB, --rounds 5 and --seconds 3");
+  const Argument to = add_to(arguments, options->to, "populated memory of the largest process that forks");
   arguments.formerly("--most", "--to");
-  add_rounds(arguments, options->rounds, "").with_default();
-  arguments
-      .option("--seconds", options->seconds,
-              "CPU time to sample the kernel for in each process, in seconds (0: no sampling)")
-      .shown_as("SECONDS")
-      .with_default();
+  const Argument rounds = add_rounds(arguments, options->rounds, "").with_default();
+  const Argument seconds = arguments
+                               .option("--seconds", options->seconds,
+                                       "CPU time to sample the kernel for in each process, in seconds (0: no sampling)")
+                               .shown_as("SECONDS")
+                               .with_default();
   add_read(arguments, options->read);
   add_json(arguments, options->json);
-  return [options] { return fork(*options); };
+  return [options, arguments, to, rounds, seconds] {
+    arguments.refuse_measuring();
+    if (options->full && !to.given()) options->to = "8GiB";
+    if (options->full && !rounds.given()) options->rounds = kUsualRounds;
+    if (options->full && !seconds.given()) options->seconds = 3;
+    return measure(*options);
+  };
 }
 
-const Subcommand command("fork", "measure what fork costs here, by section of the kernel and by what the process has",
+const Subcommand command("fork", Question::kFork,
+                         "measure what fork costs here, by section of the kernel and by what the process has",
                          kExamples, configure);
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "observe/kernel_symbols.h"
 #include "os/kernel_sampler.h"
 #include "os/memory.h"
+#include "run/experiment.h"
 
 namespace zerotax::fork {
 namespace {
@@ -37,28 +38,49 @@ double warmed_up_ns(ForkTarget& target) {
 
 ForkTargetSize populated(std::uint64_t bytes, const char* kind = "private") { return {bytes, kind, 0, 0, 0}; }
 
-std::vector<ForkPlace> places_of(std::uint64_t most) {
-  std::vector<ForkPlace> places;
-  const auto add = [&](const char* sweep, const ForkTargetSize& size) {
-    if (size.populated_bytes <= most) places.push_back({sweep, size, {}, {}, {}});
-  };
-  add("base", {});
-  for (std::uint64_t bytes = kMiB; bytes <= 8 * kGiB; bytes *= bytes < kGiB ? 4 : 2) add("pages", populated(bytes));
-  for (const std::uint64_t bytes : {64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) add("huge", populated(bytes, "huge"));
-  for (const std::uint64_t count : {100, 300, 1000, 3000}) add("mappings", {0, "private", count, 0, 0});
-  for (const std::uint64_t count : {64, 256, 1024, 4096}) add("descriptors", {0, "private", 0, count, 0});
-  for (const std::uint64_t count : {8, 32, 128}) add("threads", {0, "private", 0, 0, count});
+/// A process with one more thing or another, and whether a sweep that is not full has it: two sizes of each quantity
+/// and three of pages, which matter most, are enough to fit; three held back, to compare.
+struct PlannedPlace {
+  const char* sweep;
+  ForkTargetSize size;
+  bool quick = false;
+};
+
+std::vector<PlannedPlace> all_places() {
+  std::vector<PlannedPlace> places{{"base", {}, true}};
+  for (std::uint64_t bytes = kMiB; bytes <= 8 * kGiB; bytes *= bytes < kGiB ? 4 : 2) {
+    places.push_back({"pages", populated(bytes), bytes == 4 * kMiB || bytes == 64 * kMiB || bytes >= kGiB});
+  }
+  for (const std::uint64_t bytes : {64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
+    places.push_back({"huge", populated(bytes, "huge"), bytes == 64 * kMiB || bytes == kGiB});
+  }
+  for (const std::uint64_t count : {100, 300, 1000, 3000}) {
+    places.push_back({"mappings", {0, "private", count, 0, 0}, count == 300 || count == 3000});
+  }
+  for (const std::uint64_t count : {64, 256, 1024, 4096}) {
+    places.push_back({"descriptors", {0, "private", 0, count, 0}, count == 256 || count == 4096});
+  }
+  for (const std::uint64_t count : {8, 32, 128}) {
+    places.push_back({"threads", {0, "private", 0, 0, count}, count != 8});
+  }
   const char* held = "held back";
-  add(held, populated(10 * kMiB));
-  add(held, populated(100 * kMiB));
-  add(held, populated(700 * kMiB));
-  add(held, populated(3 * kGiB));
-  add(held, populated(6 * kGiB));
-  add(held, populated(700 * kMiB, "huge"));
-  add(held, {0, "private", 600, 0, 0});
-  add(held, {0, "private", 0, 2000, 0});
-  add(held, {32 * kMiB, "private", 200, 500, 16});
-  add(held, {500 * kMiB, "private", 1500, 100, 64});
+  for (const std::uint64_t bytes : {10 * kMiB, 100 * kMiB, 700 * kMiB, 3 * kGiB, 6 * kGiB}) {
+    places.push_back({held, populated(bytes), bytes == 100 * kMiB});
+  }
+  places.push_back({held, populated(700 * kMiB, "huge")});
+  places.push_back({held, {0, "private", 600, 0, 0}});
+  places.push_back({held, {0, "private", 0, 2000, 0}});
+  places.push_back({held, {32 * kMiB, "private", 200, 500, 16}, true});
+  places.push_back({held, {500 * kMiB, "private", 1500, 100, 64}, true});
+  return places;
+}
+
+std::vector<ForkPlace> places_of(const ForkPlan& plan, std::uint64_t most) {
+  std::vector<ForkPlace> places;
+  for (const PlannedPlace& place : all_places()) {
+    if (place.size.populated_bytes > most || (!plan.full && !place.quick)) continue;
+    places.push_back({place.sweep, place.size, {}, {}, {}});
+  }
   return places;
 }
 
@@ -67,23 +89,39 @@ double weight_of(const ForkPlace& place) {
   return 0.3 + 1.2 * static_cast<double>(place.size.populated_bytes) / static_cast<double>(kGiB);
 }
 
+Item item_of(const std::string& label, double seconds, std::function<void(const Say&)> measure) {
+  Item item;
+  item.label = label;
+  item.seconds = seconds;
+  item.measure = std::move(measure);
+  return item;
+}
+
 class Study {
  public:
-  Study(ForkData& data, const std::function<bool()>& stop) : data_(data), stop_(stop) {
-    data_.places = places_of(most());
+  explicit Study(ForkData& data) : data_(data) {
+    data_.places = places_of(data_.plan, most());
     table_bytes_ = std::min(kGiB, most());
     data_.ways_bytes = table_bytes_;
-    weight_ = 4 * data_.plan.seconds * (data_.plan.sections ? 2 : 0) + 10;
-    for (const ForkPlace& place : data_.places) weight_ += data_.plan.rounds * weight_of(place);
   }
 
-  void run() {
-    Progress progress("forking", 2 + data_.plan.rounds * data_.places.size() + 1, weight_);
-    progress_ = &progress;
-    study_process("smallest", {});
-    study_process(format_size(table_bytes_), populated(table_bytes_));
-    study_ways();
-    for (unsigned round = 0; round < data_.plan.rounds; ++round) sweep(round);
+  /// Returns false if it was stopped.
+  bool run() {
+    const double visit = 3 + 4 * (data_.plan.sections ? data_.plan.seconds : 0);
+    const double large = 12 * static_cast<double>(table_bytes_) / static_cast<double>(kGiB);
+    std::vector<Item> items{
+        item_of("smallest", visit, [this](const Say& say) { study_process("smallest", {}, say); }),
+        item_of(format_size(table_bytes_), visit + large,
+                [this](const Say& say) { study_process(format_size(table_bytes_), populated(table_bytes_), say); }),
+        item_of("other ways to make a child", 10, [this](const Say&) { study_ways(); })};
+    const std::vector<Item> sweep =
+        in_rounds(data_.plan.rounds, data_.places.size(), Rounds::kAlternating, [this](unsigned round, std::size_t i) {
+          ForkPlace& place = data_.places[i];
+          return item_of(fmt::format("round {}, {}", round + 1, place.sweep), weight_of(place),
+                         [this, round, &place](const Say&) { visit_place(place, round); });
+        });
+    items.insert(items.end(), sweep.begin(), sweep.end());
+    return Experiment("forking").run(items);
   }
 
  private:
@@ -98,16 +136,15 @@ class Study {
 
   /// Something else that ran meanwhile shows in parts of a visit: then it is repeated, and the visit whose figures
   /// agree best is kept.
-  void study_process(const std::string& name, const ForkTargetSize& size) {
-    constexpr unsigned kMostVisits = 3;
-    progress_->show(name);
-    ForkTarget target(size, stop_);
+  void study_process(const std::string& name, const ForkTargetSize& size, const Say& say) {
+    const unsigned most_visits = data_.plan.full ? 3 : 2;
+    ForkTarget target(size);
     ForkProcess& kept = data_.processes.emplace_back();
     kept.name = name;
     kept.bytes = size.populated_bytes;
     visit(target, kept);
-    while (kept.visits < kMostVisits && apart(visit_estimates(kept)) > kMostApart) {
-      progress_->show(fmt::format("{}, again: its figures contradicted each other", name));
+    while (kept.visits < most_visits && apart(visit_estimates(kept)) > kMostApart) {
+      say(fmt::format("{}, again: its figures contradicted each other", name));
       ForkProcess again;
       again.name = kept.name;
       again.bytes = kept.bytes;
@@ -117,7 +154,6 @@ class Study {
       if (apart(visit_estimates(again)) < apart(visit_estimates(kept))) kept = std::move(again);
       kept.visits = visits;
     }
-    progress_->advance(2 * data_.plan.seconds);
   }
 
   void visit(ForkTarget& target, ForkProcess& process) {
@@ -215,7 +251,6 @@ class Study {
   }
 
   void study_ways() {
-    progress_->show("other ways to make a child");
     const auto measure = [&](const std::string& name, ForkTarget& target, std::uint64_t flags, bool spawn) {
       const auto times = [&](std::uint32_t count) { return spawn ? target.spawn(count) : target.clone(count, flags); };
       times(3);
@@ -227,49 +262,34 @@ class Study {
                                      {"fork, huge pages", "huge"},
                                      {"fork, MAP_SHARED", "shared"},
                                      {"fork, MADV_DONTFORK", "dontfork"}}) {
-      ForkTarget target(populated(table_bytes_, kind), stop_);
+      ForkTarget target(populated(table_bytes_, kind));
       measure(name, target, 0, false);
       if (std::string(kind) != "private") continue;
       measure("vfork", target, CLONE_VM | CLONE_VFORK, false);
       measure("posix_spawn", target, 0, true);
     }
-    progress_->advance(10);
   }
 
-  /// Every other round runs backwards, so that drift over time favours no place.
-  void sweep(unsigned round) {
-    for (std::size_t i = 0; i < data_.places.size(); ++i) {
-      ForkPlace& place = data_.places[round % 2 == 0 ? i : data_.places.size() - 1 - i];
-      progress_->show(fmt::format("round {}, {}", round + 1, place.sweep));
-      ForkTarget target(place.size, stop_);
-      place.facts = target.facts();
-      const double one_ns = warmed_up_ns(target);
-      place.round_ns.push_back(median(target.clone(forks_for(0.15, one_ns)).call_ns));
-      // Where it is refused once it is refused always.
-      if (round == 0 && data_.processes.front().kernel_pages) place.kernel_pages = count_kernel_pages(target);
-      progress_->advance(weight_of(place));
-    }
+  void visit_place(ForkPlace& place, unsigned round) {
+    ForkTarget target(place.size);
+    place.facts = target.facts();
+    const double one_ns = warmed_up_ns(target);
+    place.round_ns.push_back(median(target.clone(forks_for(0.15, one_ns)).call_ns));
+    // Where it is refused once it is refused always.
+    if (round == 0 && data_.processes.front().kernel_pages) place.kernel_pages = count_kernel_pages(target);
   }
 
   ForkData& data_;
-  const std::function<bool()>& stop_;
-  Progress* progress_ = nullptr;
   std::unique_ptr<KernelSymbols> kernel_;
   std::uint64_t table_bytes_ = 0;
-  double weight_ = 0;
 };
 
 }  // namespace
 
-ForkData study_fork(const ForkPlan& plan, const std::function<bool()>& stop) {
+ForkData study_fork(const ForkPlan& plan) {
   ForkData data;
   data.plan = plan;
-  try {
-    Study(data, stop).run();
-    data.complete = true;
-  } catch (const ForkTarget::Stopped&) {
-    // The result is what was measured so far.
-  }
+  data.complete = Study(data).run();
   return data;
 }
 

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/progress.h"
 #include "fork/kernel_pages.h"
 #include "fork/phases.h"
 #include "fork/target.h"
@@ -15,9 +13,10 @@ namespace zerotax::fork {
 
 /// What is measured about fork, and how often.
 struct ForkPlan {
-  std::uint64_t most_bytes = std::uint64_t{8} << 30;  ///< populated at most
-  unsigned rounds = 5;   ///< each place of the sweep is measured in each round, in a process of its own
-  double seconds = 3;    ///< of CPU time sampled in each process
+  bool full = false;                                  ///< all places of the sweep; else those that the answer needs
+  std::uint64_t most_bytes = std::uint64_t{1} << 30;  ///< populated at most
+  unsigned rounds = 3;   ///< each place of the sweep is measured in each round, in a process of its own
+  double seconds = 0.5;  ///< of CPU time sampled in each process
   bool sections = true;  ///< sample the kernel
 };
 
@@ -84,8 +83,8 @@ struct ForkData {
   std::string left_out;  ///< why memory beyond some size was not swept; empty if nothing was
 };
 
-/// Measures everything, or as much as it can until `stop`. Throws MachineError if the forking process cannot be
-/// started.
-ForkData study_fork(const ForkPlan& plan, const std::function<bool()>& stop);
+/// Measures everything, or as much as it can until a signal asks for an end. Throws MachineError if the forking process
+/// cannot be started.
+ForkData study_fork(const ForkPlan& plan);
 
 }  // namespace zerotax::fork

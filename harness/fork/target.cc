@@ -14,10 +14,11 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "core/allocators.h"
 #include "os/page.h"
 #include "os/pipe.h"
 #include "os/process_info.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
 
 namespace zerotax::fork {
 namespace {
@@ -48,7 +49,7 @@ std::uint64_t entries_of(const std::string& folder) {
 
 }  // namespace
 
-ForkTarget::ForkTarget(const ForkTargetSize& size, std::function<bool()> stop) : stop_(std::move(stop)) {
+ForkTarget::ForkTarget(const ForkTargetSize& size) {
   const std::string program = probe_folder() + "/fork-target";
   if (::access(program.c_str(), X_OK) != 0) {
     throw MachineError(fmt::format("{} is missing: this build had no static C library", program), kBuild);
@@ -117,7 +118,7 @@ void ForkTarget::wait_for(const std::string& word) {
   while (said.size() < word.size()) {
     pollfd ready{from_.get(), POLLIN, 0};
     if (::poll(&ready, 1, 100) < 0 && errno != EINTR) break;
-    if (stop_ && stop_()) throw Stopped{};
+    end_if_stopped();
     if (ready.revents == 0) continue;
     char text[256];
     const ssize_t got = ::read(from_.get(), &text[0], sizeof text);

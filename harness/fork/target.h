@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,14 +39,12 @@ struct ForkTimes {
 /// this object ends.
 class ForkTarget {
  public:
-  /// Starts one. `stop` as in run_child. Throws MachineError if it cannot be started, or the machine cannot give it
-  /// what it is to have; Stopped if `stop` asked for an end.
-  ForkTarget(const ForkTargetSize& size, std::function<bool()> stop);
+  /// Starts one. Throws MachineError if it cannot be started, or the machine cannot give it what it is to have; Stop if
+  /// a signal asked for an end.
+  explicit ForkTarget(const ForkTargetSize& size);
   ~ForkTarget();
   ForkTarget(const ForkTarget&) = delete;
   ForkTarget& operator=(const ForkTarget&) = delete;
-
-  struct Stopped {};
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const ForkTargetFacts& facts() const { return facts_; }
@@ -66,7 +63,6 @@ class ForkTarget {
   void read_facts();
   void kill();
 
-  std::function<bool()> stop_;
   pid_t pid_ = -1;
   UniqueFd to_;
   UniqueFd from_;

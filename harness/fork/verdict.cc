@@ -8,8 +8,7 @@
 #include "base/distributions.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "fork/agreement.h"
-#include "fork/document.h"
+#include "fork/result.h"
 #include "os/page.h"
 
 namespace zerotax::fork {
@@ -17,146 +16,143 @@ namespace {
 
 /// Whether a process of the sweep has nothing else much than its populated pages, so that they alone explain its time:
 /// what is populated by mmap adds a few mappings.
-bool is_plain(const Json& facts, const Json& base) {
+bool is_plain(const ForkTargetFacts& facts, const ForkTargetFacts& base) {
   constexpr std::uint64_t kFewMappings = 3;
-  return facts.at("mappings").get<std::uint64_t>() <= base.at("mappings").get<std::uint64_t>() + kFewMappings &&
-         facts.at("descriptors") == base.at("descriptors") && facts.at("threads") == base.at("threads");
+  return facts.mappings <= base.mappings + kFewMappings && facts.descriptors == base.descriptors &&
+         facts.threads == base.threads;
 }
 
-const Json* base_of(const Json& model) {
-  const Json& fit = model.at("fit");
+const Prediction* base_of(const Model& model) {
   const auto found =
-      std::find_if(fit.begin(), fit.end(), [](const Json& place) { return place.at("sweep") == "base"; });
-  return found == fit.end() ? nullptr : &*found;
+      std::find_if(model.fit.begin(), model.fit.end(), [](const Prediction& place) { return place.sweep == "base"; });
+  return found == model.fit.end() ? nullptr : &*found;
 }
 
 /// What a term of the model costs; nothing if that is not known.
-std::optional<double> cost_of(const Json& model, const char* key) {
-  for (const Json& term : model.at("terms")) {
-    if (term.at("key") == key && !is_not_available(term.at("ns"))) return term.at("ns").get<double>();
+std::optional<double> cost_of(const Model& model, const char* key) {
+  for (const Term& term : model.terms) {
+    if (term.key == key && term.ns) return *term.ns;
   }
   return std::nullopt;
 }
 
 /// The model's time of a fork by populated bytes, for each kind of pages whose cost is known.
-Json lines_of(const Json& model, const Json& base) {
-  Json lines = Json::array();
+std::vector<Line> lines_of(const Model& model, double empty_ns) {
+  std::vector<Line> lines;
   for (const auto& [kind, key, bytes] :
        {std::tuple{"private", "page", kPageBytes}, {"huge", "huge_page", kHugePageBytes}}) {
-    const auto ns = cost_of(model, key);
-    if (!ns) continue;
-    lines.push_back(
-        {{"kind", kind}, {"empty_ns", base.at("predicted_ns")}, {"ns_per_byte", *ns / static_cast<double>(bytes)}});
+    if (const auto ns = cost_of(model, key)) lines.push_back({kind, empty_ns, *ns / static_cast<double>(bytes)});
   }
   return lines;
 }
 
 /// "fork takes 25 µs, and 70 ns for each populated page: 18 ms with 1 GiB."
-Json sentence_of(const Json& model) {
-  if (is_not_available(model)) return model;
-  const auto page_ns = cost_of(model, "page");
-  const Json* base = base_of(model);
-  if (base == nullptr || !page_ns) return not_available("the model does not know what a page costs");
-  const double empty_ns = base->at("predicted_ns");
+Measured<std::string> sentence_of(const Measured<Model>& model) {
+  if (!model) return NotAvailable{model.why()};
+  const auto page_ns = cost_of(*model, "page");
+  const Prediction* base = base_of(*model);
+  if (base == nullptr || !page_ns) return NotAvailable{"the model does not know what a page costs"};
   constexpr double kPages = static_cast<double>(kGiB) / static_cast<double>(kPageBytes);
-  return fmt::format("fork takes {}, and {} for each populated page: {} with 1 GiB.", format_ns(empty_ns),
-                     format_ns(*page_ns), format_ns(empty_ns + *page_ns * kPages));
+  return fmt::format("fork takes {}, and {} for each populated page: {} with 1 GiB.", format_ns(base->predicted_ns),
+                     format_ns(*page_ns), format_ns(base->predicted_ns + *page_ns * kPages));
 }
 
 /// With few samples only how much it can be at most: nobody takes a row of 0 ns for a part that is free.
 constexpr std::uint64_t kFewSamples = 10;
 
 /// Adds the 95 % interval (Clopper and Pearson) of what a part takes, and its time as a table has it.
-void add_interval(Json& part, const Json& samples) {
-  const auto count = part.at("samples").get<std::uint64_t>();
-  const auto all = samples.at("samples").get<std::uint64_t>();
-  if (all == 0) return;
-  const double ns_of_all =
-      static_cast<double>(all) * samples.at("period_ns").get<double>() / samples.at("forks").get<double>();
-  const Interval share = binomial_interval(count, all);
-  part["low_ns"] = share.low * ns_of_all;
-  part["high_ns"] = share.high * ns_of_all;
-  part["text"] = count < kFewSamples ? "< " + format_ns(part["high_ns"]) : format_ns(part.at("ns"));
+void add_interval(Part& part, const Samples& samples) {
+  if (samples.samples == 0) return;
+  const double ns_of_all = static_cast<double>(samples.samples) * static_cast<double>(samples.period_ns) /
+                           static_cast<double>(samples.forks);
+  const Interval share = binomial_interval(part.samples, samples.samples);
+  part.low_ns = share.low * ns_of_all;
+  part.high_ns = share.high * ns_of_all;
+  part.text = part.samples < kFewSamples ? "< " + format_ns(*part.high_ns) : format_ns(part.ns);
 }
 
-void add_intervals(Json& processes) {
-  for (Json& process : processes) {
-    if (!process.at("samples").is_array()) continue;
-    for (Json& samples : process.at("samples")) {
-      for (Json& section : samples.at("sections")) add_interval(section, samples);
-      if (samples.contains("clearing")) add_interval(samples["clearing"], samples);
-    }
+void add_intervals(std::vector<Samples>& of_process) {
+  for (Samples& samples : of_process) {
+    for (SectionTime& section : samples.sections) add_interval(section, samples);
+    if (samples.clearing) add_interval(*samples.clearing, samples);
   }
 }
 
 /// "1 GiB: a fork took 26.7 ms (clone flags) to 38.4 ms (sweep) ..."; nothing if the medians agree, or a file of an
 /// earlier version has none.
-std::string contradiction_of(const Json& process) {
-  std::vector<ForkEstimate> estimates;
-  for (const Json& each : process.value("estimates", Json::array())) {
-    estimates.push_back({each.at("part").get<std::string>(), each.at("ns").get<double>()});
-  }
+std::string contradiction_of(const Process& process) {
+  const std::vector<ForkEstimate> estimates = process.estimates.value_or(std::vector<ForkEstimate>());
   if (apart(estimates) <= kMostApart) return "";
   const auto [least, most] =
       std::minmax_element(estimates.begin(), estimates.end(),
                           [](const ForkEstimate& one, const ForkEstimate& other) { return one.ns < other.ns; });
-  const auto visits = process.at("visits").get<std::uint64_t>();
+  const unsigned visits = process.visits.value_or(1);
   return fmt::format(
       "{}: the median fork took {} ({}) to {} ({}) in different parts of this run{}. Something else used "
       "the machine, or the memory of the processes lay differently in it. Compare figures within one "
       "table only, or measure again on a quiet machine.",
-      process.at("name").get<std::string>(), format_ns(least->ns), least->part, format_ns(most->ns), most->part,
+      process.name, format_ns(least->ns), least->part, format_ns(most->ns), most->part,
       visits > 1 ? fmt::format(", in the best of {} visits", visits) : "");
 }
 
 /// Samples that miss time the clock shows, or the reverse; nothing if they account for it within a tenth.
-std::string unaccounted_of(const Json& process) {
+std::string unaccounted_of(const Process& process) {
   constexpr double kMostOff = 0.1;
-  const Json& samples = process.at("samples");
-  if (!samples.is_array() || samples.empty()) return "";
-  const double ratio = samples.at(0).at("sum_over_mean").get<double>();
-  if (std::abs(ratio - 1) <= kMostOff) return "";
-  return fmt::format("{}: the samples account for {} of the time by the clock. {}",
-                     process.at("name").get<std::string>(), format_percent(ratio),
-                     ratio < 1 ? "For the rest this CPU took none: the hypervisor ran something else, or interrupts "
-                                 "were off."
-                               : "That is more than there was: do not trust the sections of this process.");
+  const Samples* samples = process.plain_samples();
+  if (samples == nullptr || std::abs(samples->sum_over_mean - 1) <= kMostOff) return "";
+  return fmt::format("{}: the samples account for {} of the time by the clock. {}", process.name,
+                     format_percent(samples->sum_over_mean),
+                     samples->sum_over_mean < 1
+                         ? "For the rest this CPU took none: the hypervisor ran something else, or interrupts were off."
+                         : "That is more than there was: do not trust the sections of this process.");
 }
 
-Json notes_of(const Json& fork) {
-  const Json& processes = fork.at("processes");
-  const bool sampled = std::any_of(processes.begin(), processes.end(),
-                                   [](const Json& process) { return process.at("samples").is_array(); });
-  Json notes = Json::array();
-  if (!sampled) notes.push_back("No sections: the kernel was not sampled.");
-  for (const Json& process : processes) {
+std::string quick_note(const Fork& fork) {
+  if (fork.full.value_or(true) || !fork.model) return "";
+  const Model& model = *fork.model;
+  return fmt::format(
+      "Quick: {} processes, {} each, predict {} within {}; --full measures more, larger ones and longer, for narrower "
+      "intervals.",
+      model.fit.size(), format_counted(fork.rounds, "time"), format_counted(model.held_back.size(), "other"),
+      format_percent(model.worst_held_back_error));
+}
+
+std::vector<std::string> notes_of(const Fork& fork) {
+  const std::vector<Process>& processes = fork.processes;
+  const bool sampled =
+      std::any_of(processes.begin(), processes.end(), [](const Process& process) { return bool{process.samples}; });
+  std::vector<std::string> notes;
+  if (!sampled) notes.emplace_back("No sections: the kernel was not sampled.");
+  for (const Process& process : processes) {
     for (const std::string& note : {contradiction_of(process), unaccounted_of(process)}) {
       if (!note.empty()) notes.push_back(note);
     }
   }
+  if (std::string quick = quick_note(fork); !quick.empty()) notes.push_back(std::move(quick));
   return notes;
+}
+
+void add_to_model(Model& model) {
+  const Prediction* base = base_of(model);
+  if (base == nullptr) return;
+  const ForkTargetFacts facts = base->facts;
+  for (auto* places : {&model.fit, &model.held_back}) {
+    for (Prediction& place : *places) place.plain = is_plain(place.facts, facts);
+  }
+  model.lines = lines_of(model, base->predicted_ns);
 }
 
 }  // namespace
 
-void add_verdict(Json& fork) {
-  fork["sentence"] = sentence_of(fork.at("model"));
-  for (Json& process : fork.at("processes")) {
-    const std::string contradiction = contradiction_of(process);
-    process["contradiction"] = contradiction.empty() ? Json() : Json(contradiction);
+void add_verdict(Fork& fork) {
+  fork.sentence = sentence_of(fork.model);
+  fork.notes = notes_of(fork);
+  for (Process& process : fork.processes) {
+    process.contradiction.reset();
+    if (std::string words = contradiction_of(process); !words.empty()) process.contradiction = std::move(words);
+    if (process.samples) add_intervals(*process.samples);
   }
-  fork["notes"] = notes_of(fork);
-  add_intervals(fork.at("processes"));
-  Json& model = fork.at("model");
-  if (is_not_available(model)) return;
-  const Json* base = base_of(model);
-  if (base == nullptr) return;
-  const Json facts = base->at("facts");
-  Json lines = lines_of(model, *base);
-  for (const char* places : {"fit", "held_back"}) {
-    for (Json& place : model.at(places)) place["plain"] = is_plain(place.at("facts"), facts);
-  }
-  model["lines"] = std::move(lines);  // last: it moves the rest
+  if (fork.model) add_to_model(*fork.model);
 }
 
 }  // namespace zerotax::fork

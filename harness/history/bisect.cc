@@ -1,59 +1,17 @@
 #include "history/bisect.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.h"
-#include "core/output_file.h"
-#include "core/progress.h"
-#include "history/job.h"
+#include "history/git_bisect.h"
+#include "run/interrupt.h"
+#include "run/progress.h"
 
 namespace zerotax::history {
 namespace {
-
-std::string text_in(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-/// How many lines are whole.
-std::size_t count_of_steps(const std::string& path) {
-  const std::string text = text_in(path);
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-/// The steps of those lines; throws what a step reported as an error.
-std::vector<BisectStep> steps_in(const std::string& path) {
-  std::vector<BisectStep> steps;
-  const std::string text = text_in(path);
-  const std::size_t end = text.rfind('\n');
-  if (end == std::string::npos) return steps;
-  for (const std::string& line : lines_of(text.substr(0, end))) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded()) continue;
-    if (json.contains("problem")) throw MachineError(json.at("problem"), json.at("remedy"));
-    steps.push_back(step_from_json(json));
-  }
-  return steps;
-}
-
-/// The commits that lines of a bisection's log name: "# first bad commit: [0123…] subject".
-std::vector<std::string> commits_in_log(const std::string& log, const std::string& mark) {
-  std::vector<std::string> ids;
-  for (const std::string& line : lines_of(log)) {
-    if (!line.starts_with(mark)) continue;
-    const std::size_t begin = mark.size();
-    ids.push_back(line.substr(begin, line.find(']', begin) - begin));
-  }
-  return ids;
-}
 
 [[noreturn]] void refuse_ends(const Question& question, const Bisection& found) {
   const auto says = [](const Commit& commit, const Answer& answer) {
@@ -68,100 +26,182 @@ std::vector<std::string> commits_in_log(const std::string& log, const std::strin
                        "give one that builds and works");
     }
   }
+  const char* const older = "give an older version, or another --expect";
+  const char* const later = "give a later version, or another --expect";
   if (found.good_answer.kind == Answer::Kind::kBad) {
     throw UsageError(fmt::format("--good {} is not as expected ('{}'): {}", found.good.name(), text_of(question), both),
-                     "give an older version, or another --expect");
+                     found.is_fix ? later : older);
   }
   throw UsageError(fmt::format("--bad {} is as expected ('{}'): {}", found.bad.name(), text_of(question), both),
-                   "give a later version, or another --expect");
+                   found.is_fix ? older : later);
 }
 
-BisectJob job_of(const BisectSetup& setup) {
-  BisectJob job;
-  job.repository = setup.workspace.repository();
-  job.cache = setup.builder.cache.folder();
-  job.recipe = setup.builder.recipe;
-  job.jobs = setup.builder.jobs;
-  job.build_timeout_s = setup.builder.timeout_s;
-  job.question = setup.question;
-  job.owner = ::getpid();
-  job.steps = setup.workspace.file("steps.jsonl");
-  return job;
-}
+/// The one bisection that a command makes.
+class Bisecting {
+ public:
+  Bisecting(const BisectSetup& setup, Bisection& found)
+      : setup_(setup), found_(found), versions_(setup.builder, setup.workspace), progress_("bisecting", 2, 2) {}
 
-/// Runs git, and takes over what the steps say while it runs.
-void run_git_bisect(const BisectSetup& setup, Bisection& found, Progress& progress) {
-  const Git& git = setup.git;
-  const std::string& repository = setup.workspace.repository();
-  const BisectJob job = job_of(setup);
-  const std::string file = setup.workspace.file("job.json");
-  write_file(file, json_text(to_json(job)));
-  git.must(repository, {"update-ref", "--no-deref", "HEAD", found.bad.id});
-  std::vector<std::string> start{"bisect", "start", "--no-checkout"};
-  if (setup.first_parent) start.emplace_back("--first-parent");
-  start.insert(start.end(), {found.bad.id, found.good.id, "--"});
-  git.must(repository, start);
-  std::size_t seen = 0;
-  // What a step that is killed leaves there is gone with the workspace.
-  const std::string temporary = setup.workspace.file("temporary");
-  std::filesystem::create_directory(temporary);
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const GitAnswer ran = git.run(
-      repository, {"bisect", "run", "/usr/bin/env", "TMPDIR=" + temporary, self, "bisect-step", "--job", file}, [&] {
-        for (const std::size_t steps = count_of_steps(job.steps); seen < steps; ++seen) progress.advance(1);
-        progress.show(fmt::format("between {} and {}", found.good.name(), found.bad.name()));
-      });
-  found.steps = steps_in(job.steps);
-  const std::string log = text_in(repository + "/BISECT_LOG");
-  const std::vector<std::string> first = commits_in_log(log, "# first bad commit: [");
-  if (!first.empty()) {
-    found.first_bad = setup.repository.commit(first.front(), "git bisect");
-    return;
+  void run() {
+    found_.between = setup_.repository.line(found_.older(), found_.newer()).size();
+    found_.good_answer = asked(found_.good);
+    found_.bad_answer = asked(found_.bad);
+    if (found_.good_answer.kind != Answer::Kind::kGood || found_.bad_answer.kind != Answer::Kind::kBad) {
+      refuse_ends(setup_.question, found_);
+    }
+    LineFound line = search(found_.older(), found_.newer());
+    found_.first = std::move(line.first);
+    found_.candidates = std::move(line.candidates);
+    if (found_.first) explain(*found_.first, found_.older());
   }
-  for (const std::string& id : commits_in_log(log, "# possible first bad commit: [")) {
-    found.candidates.push_back(setup.repository.commit(id, "git bisect"));
+
+ private:
+  Answer asked(const Commit& commit) {
+    Answer answer = ask(versions_, commit, setup_.question,
+                        [&](const char* what) { progress_.show(fmt::format("{} {}", what, commit.name())); });
+    progress_.advance(1);
+    return answer;
   }
-  if (found.candidates.empty()) {
-    throw MachineError("git bisect ended without an answer: " + ran.complaint(),
-                       "see whether `git fsck` finds the repository whole");
+
+  /// What a version answers, whether or not git has asked it. `more`: steps that progress does not know of.
+  Answer answer_of(const Commit& commit, std::size_t more = 1) {
+    if (const Answer* known = found_.answer_of(commit.id)) return *known;
+    progress_.add(more, static_cast<double>(more));
+    found_.steps.push_back({commit, asked(commit)});
+    return found_.steps.back().answer;
   }
-}
+
+  std::vector<Commit> commits(const std::vector<std::string>& ids) {
+    std::vector<Commit> found;
+    found.reserve(ids.size());
+    for (const std::string& id : ids) found.push_back(setup_.repository.commit(id, "git bisect"));
+    return found;
+  }
+
+  LineFound search(Commit from, const Commit& to) {
+    std::vector<std::string> ids = setup_.repository.line(from, to);
+    const Commit lowest = setup_.repository.commit(ids.back(), "git bisect");
+    if (lowest.parents.front() != from.id) {
+      // What is before that merge is not between the two: `git bisect` begins at it.
+      const Answer answer = answer_of(lowest);
+      if (answer.kind == found_.kind_after()) return {lowest, {}};
+      if (answer.kind == Answer::Kind::kUnknown) return {{}, commits(ids)};
+      from = lowest;
+      ids.pop_back();
+    }
+    if (ids.size() == 1) return {to, {}};
+    const auto steps = static_cast<std::size_t>(std::ceil(std::log2(ids.size())));
+    progress_.add(steps, static_cast<double>(steps));
+    return bisect_line(setup_, from, to, found_.is_fix, [&](const Commit& commit) { return answer_of(commit, 0); });
+  }
+
+  /// Searches what a merge brought, and merges within it.
+  void explain(Commit merge, Commit from) {
+    while (merge.parents.size() > 1) {
+      MergeFound found{merge, {}, {}};
+      for (const std::string& id : merge.parents) {
+        const Commit parent = setup_.repository.commit(id, "git bisect");
+        found.parents.push_back({parent, answer_of(parent)});
+      }
+      const auto next = looked_into(found, from);
+      found_.merges.push_back(std::move(found));
+      if (!next) return;
+      merge = *next;
+    }
+    if (!found_.merges.empty()) found_.origin = {merge, answer_of(merge)};
+  }
+
+  /// Says what a merge did; and the commit within the line that had it already, if there is one, with a new `from`.
+  std::optional<Commit> looked_into(MergeFound& merge, Commit& from) {
+    const BisectStep& first = merge.parents.front();
+    const auto others_begin = merge.parents.begin() + 1;
+    const auto answers = [&](Answer::Kind kind) {
+      return std::find_if(others_begin, merge.parents.end(),
+                          [kind](const BisectStep& each) { return each.answer.kind == kind; });
+    };
+    const auto source = answers(found_.kind_after());
+    const char* const as_before = found_.is_fix ? "not as expected" : "as expected";
+    if (first.answer.kind != found_.kind_before()) {
+      // Its first parent is older than the line that was searched.
+      if (source == merge.parents.end()) {
+        merge.sentence =
+            fmt::format("It merges the line of {} into one that was never {}: its first parent {} is the same ({}).",
+                        found_.older().name(), as_before, first.commit.name(), first.answer.value);
+        return std::nullopt;
+      }
+    } else if (source == merge.parents.end()) {
+      const auto unknown = answers(Answer::Kind::kUnknown);
+      merge.sentence = unknown == merge.parents.end()
+                           ? fmt::format("It is a merge and did it itself: each of its parents is {}.", as_before)
+                           : fmt::format("It is a merge; its parent {} cannot be measured: {}.", unknown->commit.name(),
+                                         unknown->answer.value);
+      return std::nullopt;
+    } else {
+      const auto base = setup_.repository.merge_base(first.commit, source->commit);
+      if (!base) {
+        merge.sentence = fmt::format("It is a merge; its parent {}, whose line begins anew, brought it ({}).",
+                                     source->commit.name(), source->answer.value);
+        return std::nullopt;
+      }
+      from = *base;
+    }
+    const std::string brought =
+        fmt::format("It is a merge; its parent {} brought it ({})", source->commit.name(), source->answer.value);
+    if (setup_.first_parent) {
+      merge.sentence = brought + ". Without --first-parent that line is searched, too.";
+      return std::nullopt;
+    }
+    const Answer apart = answer_of(from);
+    if (apart.kind != found_.kind_before()) {
+      merge.sentence = fmt::format("{}. That line is not searched, for where both begin, {} is not {}: {}.", brought,
+                                   from.name(), as_before, apart.value);
+      return std::nullopt;
+    }
+    const LineFound line = search(from, source->commit);
+    if (!line.first) {
+      merge.sentence =
+          fmt::format("{}; which commit of that line did it cannot be decided: some cannot be measured.", brought);
+      return std::nullopt;
+    }
+    merge.sentence = fmt::format("{}; within that line {} is the first.", brought, line.first->name());
+    return line.first;
+  }
+
+  const BisectSetup& setup_;
+  Bisection& found_;
+  Versions versions_;
+  Progress progress_;
+};
 
 }  // namespace
+
+const Answer* Bisection::answer_of(const std::string& id) const {
+  if (id == good.id) return &good_answer;
+  if (id == bad.id) return &bad_answer;
+  const auto step =
+      std::find_if(steps.begin(), steps.end(), [&](const BisectStep& each) { return each.commit.id == id; });
+  return step == steps.end() ? nullptr : &step->answer;
+}
 
 Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad) {
   Bisection found;
   found.good = good;
   found.bad = bad;
-  if (good.id == bad.id || !setup.repository.is_ancestor(good, bad)) {
-    throw UsageError(fmt::format("--good {} is not an ancestor of --bad {}", good.name(), bad.name()),
-                     "give two versions of one line, the older one as --good");
+  if (good.id == bad.id) {
+    throw UsageError(fmt::format("--good {} and --bad {} are the same commit", good.name(), bad.name()),
+                     "give two versions that differ");
   }
-  found.between = setup.repository.commits_between(good, bad, setup.first_parent);
-  const std::size_t expected = 2 + static_cast<std::size_t>(std::ceil(std::log2(found.between)));
-  Progress progress("bisecting", expected, static_cast<double>(expected));
-  const Versions versions(setup.builder, setup.workspace);
+  found.is_fix = setup.repository.is_ancestor(bad.id, good.id);
+  if (!found.is_fix && !setup.repository.is_ancestor(good.id, bad.id)) {
+    throw UsageError(
+        fmt::format("neither of --good {} and --bad {} is an ancestor of the other", good.name(), bad.name()),
+        "give two versions of one line; `git merge-base` names where theirs part");
+  }
   try {
-    const auto answer_of = [&](const Commit& commit) {
-      Answer answer = ask(versions, commit, setup.question,
-                          [&](const char* what) { progress.show(fmt::format("{} {}", what, commit.name())); });
-      progress.advance(1);
-      return answer;
-    };
-    found.good_answer = answer_of(good);
-    found.bad_answer = answer_of(bad);
-    if (found.good_answer.kind != Answer::Kind::kGood || found.bad_answer.kind != Answer::Kind::kBad) {
-      refuse_ends(setup.question, found);
-    }
-    if (found.between == 1) {
-      found.first_bad = bad;
-    } else {
-      run_git_bisect(setup, found, progress);
-    }
-  } catch (const Interrupted&) {
+    Bisecting(setup, found).run();
+  } catch (const Stop&) {
     found.complete = false;
   }
-  for (BisectStep& step : found.steps) step.commit = setup.repository.commit(step.commit.id, "git bisect");
   return found;
 }
 

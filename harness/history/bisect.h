@@ -8,23 +8,41 @@
 
 namespace zerotax::history {
 
-/// A version that git asked about.
+/// A version, and what it answers.
 struct BisectStep {
   Commit commit;
   Answer answer;
 };
 
-/// Where the answer changes from good to bad.
+/// A merge at which the answer changes, and why it does.
+struct MergeFound {
+  Commit commit;
+  std::vector<BisectStep> parents;  ///< the first of them is of the line that was searched
+  std::string sentence;             ///< "its parent 0123456789 brought it: …"
+};
+
+/// Where the answer changes, on the line of first parents.
 struct Bisection {
   Commit good;
   Commit bad;
   Answer good_answer;
   Answer bad_answer;
-  std::size_t between = 0;          ///< commits between them, the bad one included
-  std::vector<BisectStep> steps;    ///< in the order that git asked
-  std::optional<Commit> first_bad;  ///< if it was found
-  std::vector<Commit> candidates;   ///< if it was not: one of these, of which none between them could be measured
-  bool complete = true;             ///< no signal came
+  bool is_fix = false;               ///< the good version is the newer one: the first good one was searched
+  std::size_t between = 0;           ///< first parents between them, the newer one included
+  std::vector<BisectStep> steps;     ///< in the order that git asked, and what was asked besides
+  std::optional<Commit> first;       ///< that answers as the newer one does, if it was found
+  std::vector<Commit> candidates;    ///< if it was not: one of these, of which none between them could be measured
+  std::vector<MergeFound> merges;    ///< if it is a merge: that one first, then those within the line that it merged
+  std::optional<BisectStep> origin;  ///< the commit within that line that did it, if that was found
+  bool complete = true;              ///< no signal came
+
+  [[nodiscard]] const Commit& older() const { return is_fix ? bad : good; }
+  [[nodiscard]] const Commit& newer() const { return is_fix ? good : bad; }
+  /// What versions before the change answer, and those after it.
+  [[nodiscard]] Answer::Kind kind_before() const { return is_fix ? Answer::Kind::kBad : Answer::Kind::kGood; }
+  [[nodiscard]] Answer::Kind kind_after() const { return is_fix ? Answer::Kind::kGood : Answer::Kind::kBad; }
+  /// What was answered so far; nullptr if nobody has asked.
+  [[nodiscard]] const Answer* answer_of(const std::string& id) const;
 };
 
 /// What a bisection needs.
@@ -34,16 +52,13 @@ struct BisectSetup {
   const Builder& builder;
   Workspace& workspace;
   const Question& question;
-  bool first_parent = false;
+  bool first_parent = false;  ///< do not search the line that a merge brought
 };
 
-/// Checks that good is good and bad is bad, and bisects between them by `git bisect run` in the workspace's repository.
-/// What an earlier run has built is not built again. Throws UsageError, with what was measured of both, if the answers
-/// are not those.
+/// Checks that good is good and bad is bad, and bisects the first parents between them by `git bisect` in the
+/// workspace's repository. If a merge is found, its other parents are asked, and the line is searched that had the
+/// change already. What an earlier run has built is not built again. Throws UsageError, with what was measured of both,
+/// if the answers are not those.
 Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad);
-
-/// What `git bisect run` starts for each version: answers the question of a job that `bisect` wrote, and returns the
-/// status that git expects (0 good, 1 bad, 125 skip, more than 127: end).
-int bisect_step(const std::string& job_file);
 
 }  // namespace zerotax::history

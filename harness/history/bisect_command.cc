@@ -6,11 +6,15 @@
 #include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/results.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "history/document.h"
 #include "history/options.h"
-#include "history/outcome.h"
+#include "history/table.h"
+#include "os/environment.h"
+#include "os/utc.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
 
 namespace zerotax::history {
 namespace {
@@ -19,6 +23,8 @@ constexpr const char* kBisectExamples =
     "  zerotax bisect --repo ~/src/mimalloc --recipe mimalloc --good v2.0.9 --bad v2.1.0 --size 20MiB \\\n"
     "      --expect 'zeroed_bytes == 0'\n"
     "  zerotax bisect --repo . --build 'make -j {jobs}' --library libmine.so --good v1.0 --bad HEAD\n"
+    "  zerotax bisect --repo ~/src/mimalloc --recipe mimalloc --bad v2.2.6 --good v2.2.7 --size 20MiB \\\n"
+    "      --expect 'redundant-fresh == 0'         a fix: the good version is the newer one\n"
     "  ... --expect 'free_syscalls.munmap == 0'    ... --expect 'first.redundant_zeroed_bytes <= 4KiB'\n"
     "  ... --expect 'thresholds == 3'              ... --expect 'threshold != 32MiB'\n"
     "  ... --expect 'redundant-reuse == 0'         no findings of this rule (docs/findings.md)\n"
@@ -44,8 +50,7 @@ Question question_of(const BisectOptions& options, const Commit& good) {
   question.good = good;
   if (!options.expect.empty()) question.expect = Expectation::parse(options.expect);
   question.grid = options.common.grid();
-  const bool of_a_point = question.expect && question.expect->is_of_a_point();
-  if (of_a_point) {
+  if (question.is_of_a_point()) {
     if (question.grid.sizes.size() != 1) {
       throw UsageError(question.grid.sizes.empty() ? "--expect is about one size, and none is given"
                                                    : "--expect is about one size, and several are given",
@@ -66,15 +71,6 @@ Question question_of(const BisectOptions& options, const Commit& good) {
   return question;
 }
 
-void write_report(const std::string& file, const Json& json) {
-  if (file.empty()) return;
-  if (is_not_available(json.at("first_bad"))) {
-    fmt::print(stderr, "zerotax: no report: there is no commit to report\n");
-    return;
-  }
-  write_file(file, report_draft(json));
-}
-
 ExitStatus bisect_versions(const BisectOptions& options) {
   options.common.check();
   const Recipe recipe = options.common.chosen_recipe();
@@ -86,34 +82,42 @@ ExitStatus bisect_versions(const BisectOptions& options) {
     const Commit good = repository.commit(options.good, "--good");
     const Commit bad = repository.commit(options.bad, "--bad");
     check_tools(recipe);
-    const BisectRequest request{repository.folder(), recipe, question_of(options, good), utc_now()};
+    const BisectRequest request{{repository.folder(), recipe, utc_now(), describe_environment()},
+                                question_of(options, good)};
     const Cache cache;
     Workspace workspace(git, repository);
     const Builder builder{cache, recipe, options.common.build_jobs(), options.common.build_timeout_s, false};
     const BisectSetup setup{git, repository, builder, workspace, request.question, options.first_parent};
     const Bisection found = bisect(setup, good, bad);
     std::optional<BisectOutcome> outcome;
-    if (found.first_bad) outcome = outcome_of(setup, found);
-    const Json json = bisect_json(request, found, outcome ? &*outcome : nullptr);
-    if (!options.json.empty()) write_file(options.json, json_text(json));
-    write_report(options.report, json);
+    if (found.first) outcome = outcome_of(setup, found);
+    const BisectOutcome* const known = outcome ? &*outcome : nullptr;
+    if (!options.json.empty()) write_file(options.json, json_text(bisect_json(request, found, known)));
+    if (!options.report.empty()) {
+      if (outcome) {
+        write_file(options.report, report_draft(request, found, *outcome));
+      } else {
+        fmt::print(stderr, "zerotax: no report: there is no commit to report\n");
+      }
+    }
     if (options.json != "-" && options.report != "-") {
-      fmt::print("{}", bisect_text(json));
+      fmt::print("{}", bisect_text(request, found, known));
       if (outcome && options.report.empty())
         fmt::print("\nThe draft of a report: add --report FILE (nothing is built again)\n");
     }
     if (!found.complete) {
-      fmt::print(stderr, "zerotax: interrupted: the same command again builds only what is missing\n");
+      say_interrupted("the same command again builds only what is missing");
     }
     return outcome || !found.complete ? ExitStatus::kDone : ExitStatus::kFinding;
-  } catch (const Interrupted&) {
-    fmt::print(stderr, "zerotax: interrupted: the same command again builds only what is missing\n");
+  } catch (const Stop&) {
+    say_interrupted("the same command again builds only what is missing");
     return ExitStatus::kDone;
   }
 }
 
 const Subcommand bisect_command(
-    "bisect", "find the commit that changed what an allocator does, by git bisect", kBisectExamples,
+    "bisect", zerotax::Question::kVersions,
+    "find the commit that changed an allocator's behaviour, for worse or better, by git bisect", kBisectExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<BisectOptions>();
       options->common.add(arguments, "with --expect METRIC one",
@@ -122,7 +126,10 @@ const Subcommand bisect_command(
           .shown_as("COMMIT")
           .required()
           .word();
-      arguments.option("--bad", options->bad, "a later one that is not").shown_as("COMMIT").required().word();
+      arguments.option("--bad", options->bad, "a later one that is not; an earlier one to find a fix")
+          .shown_as("COMMIT")
+          .required()
+          .word();
       arguments
           .option(
               "--expect", options->expect,
@@ -133,7 +140,8 @@ const Subcommand bisect_command(
       options->of_a_point = {add_case(arguments, options->case_name, "with --expect METRIC"),
                              add_touch(arguments, options->touch, "with --expect METRIC"),
                              add_thread(arguments, options->thread, "with --expect METRIC")};
-      arguments.flag("--first-parent", options->first_parent, "follow first parents only");
+      arguments.flag("--first-parent", options->first_parent,
+                     "name a merge, and do not search the line that it merged");
       arguments
           .option("--report", options->report,
                   "write the draft of a report to this file (Markdown; - is standard output)")

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <stdexcept>
-
+#include "base/shell.h"
 #include "base/units.h"
-#include "history/outcome.h"
-#include "history/recipe.h"
+#include "cli/subcommand.h"
+#include "history/table.h"
 
 namespace zerotax::history {
 namespace {
@@ -14,70 +12,66 @@ namespace {
 std::string machine_lines(const Json& environment) {
   std::string text;
   for (const char* key : {"kernel", "cpu", "thp", "libc"}) {
-    const auto found = environment.find(key);
-    if (found != environment.end() && found->is_string()) {
-      text += fmt::format("- {}: {}\n", key, found->get<std::string>());
-    }
+    const std::string value = text_field(environment, key, "");
+    if (!value.empty()) text += fmt::format("- {}: {}\n", key, value);
   }
   return text;
 }
 
-std::string command_text(const Json& command) {
+std::string measured_where(const Question& question) {
+  if (!question.is_of_a_point()) return "";
+  const Place& place = question.place;
+  return fmt::format(" ({}, {}, touch {:g}, {} thread)", place.case_name, format_size(place.size_bytes), place.touch,
+                     place.thread);
+}
+
+std::string commit_lines(const Commit& commit) {
+  return fmt::format("- commit {}\n- author: {}\n- date: {}\n- subject: {}\n", commit.id, commit.author, commit.date,
+                     commit.subject);
+}
+
+/// "fixed by 0123456789: zeroes fresh memory".
+std::string heading_of(const Bisection& found, const BisectOutcome& outcome, const std::string& name) {
+  if (outcome.findings.empty()) return outcome.after_answer.value + " since " + name;
+  return (found.is_fix ? "fixed by " + name + ": " : "") + outcome.findings.front().title;
+}
+
+std::string merge_lines(const Bisection& found) {
   std::string text;
-  for (const Json& word : command) {
-    const auto plain = word.get<std::string>();
-    const bool as_is = !plain.empty() && plain.find_first_of(" \t'\"\\$`*?[](){}<>|&;!#~=") == std::string::npos;
-    text += (text.empty() ? "" : " ") + (as_is ? plain : quoted(plain));
-  }
-  return text;
-}
-
-std::string measured_where(const Json& question) {
-  const auto place = question.find("place");
-  if (place == question.end()) return "";
-  return fmt::format(" ({}, {}, touch {:g}, {} thread)", place->at("case").get<std::string>(),
-                     format_size(place->at("size_bytes").get<std::uint64_t>()), place->at("touch").get<double>(),
-                     place->at("thread").get<std::string>());
+  for (const MergeFound& merge : found.merges) text += merge.sentence + "\n";
+  if (found.origin) text += "\n" + commit_lines(found.origin->commit);
+  return text.empty() ? "" : text + "\n";
 }
 
 }  // namespace
 
-std::string report_draft(const Json& bisect) {
-  const Json& first = bisect.at("first_bad");
-  if (is_not_available(first)) throw std::logic_error("a report needs a commit");
-  const auto text_at = [](const Json& json, const char* key) { return json.at(key).get<std::string>(); };
-  const Json& before = first.at("before");
-  const Json& findings = first.at("findings");
-  const std::string name = text_at(first, "commit").substr(0, 10);
-  std::string text =
-      fmt::format("# {}: {}\n\n", text_at(bisect, "allocator"),
-                  findings.empty() ? text_at(first, "value") + " since " + name : text_at(findings.front(), "title"));
+std::string report_draft(const BisectRequest& request, const Bisection& found, const BisectOutcome& outcome) {
+  const std::string& allocator = request.recipe.name;
+  const std::string name = found.first->id.substr(0, 10);
+  std::string text = fmt::format("# {}: {}\n\n", allocator, heading_of(found, outcome, name));
   text += fmt::format(
       "Draft. `zerotax bisect` wrote it; check it before you send it. For the full report, with a reproducer in C:\n"
       "`zerotax report --allocator {}={}`\n\n",
-      text_at(bisect, "allocator"), is_not_available(first.at("library")) ? "LIBRARY" : text_at(first, "library"));
-  text += "## What changed\n\n";
-  text += fmt::format("| version | {} | {} |\n|---|---|---|\n", text_at(bisect.at("question"), "text"),
-                      "measured" + measured_where(bisect.at("question")));
-  text += fmt::format("| before ({}) | {} | {} |\n", text_at(before, "name"),
-                      text_at(before, "answer") == "good" ? "yes" : "no", text_at(before, "value"));
-  text += fmt::format("| after ({}) | no | {} |\n\n", name, text_at(first, "value"));
-  for (const Json& finding : findings) text += text_at(finding, "sentence") + "\n\n";
-  const Json& difference = first.at("difference");
-  if (!is_not_available(difference)) {
-    text += fmt::format("All that changed in the metrics of `zerotax check`: {}\n\n", text_at(difference, "sentence"));
+      allocator, outcome.library.empty() ? "LIBRARY" : outcome.library);
+  text += fmt::format("## What changed\n\n| version | {} | measured{} |\n|---|---|---|\n", text_of(request.question),
+                      measured_where(request.question));
+  text += fmt::format("| before ({}) | {} | {} |\n", outcome.before.name(),
+                      outcome.before_answer.kind == Answer::Kind::kGood ? "yes" : "no", outcome.before_answer.value);
+  text += fmt::format("| after ({}) | {} | {} |\n\n", name, found.is_fix ? "yes" : "no", outcome.after_answer.value);
+  if (!found.is_fix) {
+    for (const Finding& finding : outcome.findings) text += finding.sentence + "\n\n";
   }
-  text += fmt::format("## The commit\n\n- commit {}\n- author: {}\n- date: {}\n- subject: {}\n\n```\n{}\n```\n\n",
-                      text_at(first, "commit"), text_at(first, "author"), text_at(first, "date"),
-                      text_at(first, "subject"), text_at(first, "diffstat"));
-  text += fmt::format("Found by `git bisect run` among {}, in {}:\n\n```\n{}\n```\n\n",
-                      format_counted(bisect.at("between").get<std::uint64_t>(), "commit"),
-                      format_counted(bisect.at("steps").size(), "step"), command_text(bisect.at("command")));
-  text += "Built by:\n\n```\n";
-  for (const Json& command : bisect.at("recipe").at("build")) text += command.get<std::string>() + "\n";
-  text += "```\n\n## Measured on\n\n" + machine_lines(bisect.at("environment"));
-  text += fmt::format("- zerotax {}\n", text_at(bisect, "zerotax_version"));
-  return text;
+  if (outcome.difference) {
+    text += fmt::format("All that changed in the metrics of `zerotax check`: {}\n\n", outcome.difference->sentence);
+  }
+  text += fmt::format("## The commit\n\n{}\n```\n{}\n```\n\n", commit_lines(*found.first), outcome.diffstat);
+  text += merge_lines(found);
+  text += fmt::format("Found by `git bisect` among {}, in {}:\n\n```\n{}\n```\n\nBuilt by:\n\n```\n",
+                      format_counted(found.between, "commit"), format_counted(found.steps.size(), "step"),
+                      shell_text(Subcommand::command_line));
+  for (const std::string& command : request.recipe.commands) text += command + "\n";
+  text += "```\n\n## Measured on\n\n" + machine_lines(request.environment);
+  return text + fmt::format("- zerotax {}\n", ZEROTAX_VERSION);
 }
 
 }  // namespace zerotax::history

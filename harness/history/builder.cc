@@ -12,18 +12,17 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "core/interrupt.h"
-#include "core/metered_run.h"
-#include "core/output_file.h"
-#include "core/progress.h"
+#include "files/output_file.h"
+#include "history/document.h"
+#include "run/interrupt.h"
+#include "run/metered_run.h"
+#include "run/progress.h"
 
 namespace zerotax::history {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::initializer_list<Build::State> kStates{Build::State::kBuilt, Build::State::kFailed,
-                                                      Build::State::kNoLibrary, Build::State::kTimeout};
 /// Debian's links from the names of compilers to ccache.
 constexpr const char* kCcacheLinks = "/usr/lib/ccache";
 
@@ -75,6 +74,7 @@ MeteredCommand build_command(const Builder& builder, const Workspace& workspace,
   MeteredCommand command;
   command.words = clean_words();
   command.program = command.words.front();
+  command.words.push_back("TMPDIR=" + workspace.temporary());
   if (::access((std::string(kCcacheLinks) + "/cc").c_str(), X_OK) == 0) {
     const char* path = std::getenv("PATH");
     command.words.push_back(fmt::format("PATH={}:{}", kCcacheLinks, path == nullptr ? "/usr/bin:/bin" : path));
@@ -124,53 +124,20 @@ void keep_library(const Builder& builder, const Workspace& workspace, const std:
 
 }  // namespace
 
-Json to_json(const Build& build) {
-  Json json;
-  json["state"] = word_of(build.state);
-  json["seconds"] = build.seconds;
-  json["library"] = build.library.empty() ? "" : fs::path(build.library).filename().string();
-  json["reason"] = build.reason;
-  return json;
-}
-
-Build build_from_json(const Json& json, const std::string& folder) {
-  Build build;
-  const auto state = json.at("state").get<std::string>();
-  build.state = *std::find_if(kStates.begin(), kStates.end() - 1, [&](auto each) { return state == word_of(each); });
-  build.seconds = json.at("seconds");
-  if (const auto library = json.at("library").get<std::string>(); !library.empty()) {
-    build.library = folder + "/" + library;
-  }
-  build.reason = json.at("reason");
-  build.log = folder + "/build.log";
-  build.cached = true;
-  return build;
-}
-
-const char* word_of(Build::State state) {
-  switch (state) {
-    case Build::State::kBuilt:
-      return "built";
-    case Build::State::kFailed:
-      return "failed";
-    case Build::State::kNoLibrary:
-      return "no_library";
-    case Build::State::kTimeout:
-      return "timeout";
-  }
-  return "";
-}
-
 std::optional<Build> Builder::earlier(const Commit& commit) const {
   if (again) return std::nullopt;
   const std::string folder = cache.build_folder(commit, recipe);
   const auto json = cache.read(fs::path(folder).filename().string() + "/build.json");
   try {
     if (!json) return std::nullopt;
-    Build build = build_from_json(*json, folder);
+    auto build = json->get<Build>();
+    build.cached = true;
+    build.log = folder + "/build.log";
     std::error_code failure;
-    if (build.state == Build::State::kBuilt && !fs::is_regular_file(build.library, failure)) return std::nullopt;
-    return build;
+    if (build.state != Build::State::kBuilt) return build;
+    // The cache may have been moved.
+    build.library = folder + "/" + fs::path(build.library).filename().string();
+    return fs::is_regular_file(build.library, failure) ? std::optional(build) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;
   }
@@ -190,14 +157,11 @@ Build Builder::build(Workspace& workspace, const Commit& commit, const std::func
   Build build;
   build.log = folder + "/build.log";
   const auto begin = std::chrono::steady_clock::now();
-  const MeteredRun run = run_metered(build_command(*this, workspace, build.log), [&] {
-    watch();
-    return stop_requested();
-  });
+  const MeteredRun run = run_metered(build_command(*this, workspace, build.log), watch);
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   switch (run.end) {
     case MeteredRun::End::kStopped:
-      throw Interrupted{};
+      throw Stop{};
     case MeteredRun::End::kTimeout:
       // Not for the next run: it may have more time.
       build.state = Build::State::kTimeout;
@@ -215,7 +179,7 @@ Build Builder::build(Workspace& workspace, const Commit& commit, const std::func
   } else {
     build.reason = fmt::format("{}: {}", end_text(run.exited, run.code), last_words_of(build.log));
   }
-  cache.write(fs::path(folder).filename().string() + "/build.json", to_json(build));
+  cache.write(fs::path(folder).filename().string() + "/build.json", build);
   return build;
 }
 

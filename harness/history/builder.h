@@ -19,14 +19,6 @@ struct Build {
   std::string log;      ///< path of the whole log
 };
 
-/// "built", "failed", "no_library", "timeout", as in JSON.
-const char* word_of(Build::State state);
-
-/// {"state", "seconds", "library" (its name), "reason"}, and back; `folder`: where its files are. build_from_json
-/// throws a Json exception for what to_json has not made.
-Json to_json(const Build& build);
-Build build_from_json(const Json& json, const std::string& folder);
-
 /// How versions are built.
 struct Builder {
   const Cache& cache;
@@ -38,7 +30,7 @@ struct Builder {
   /// What an earlier run has built, or failed to; nothing if that must be tried now.
   [[nodiscard]] std::optional<Build> earlier(const Commit& commit) const;
   /// Builds a version in the workspace, unless an earlier run has. Compilers go through ccache if it is installed.
-  /// `watch` is called while it runs. Nothing that it started is left running. Throws Interrupted, and MachineError if
+  /// `watch` is called while it runs. Nothing that it started is left running. Throws Stop, and MachineError if
   /// the cache cannot be written.
   Build build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const;
 };

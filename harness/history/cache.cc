@@ -7,7 +7,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "core/output_file.h"
+#include "files/output_file.h"
+#include "history/document.h"
 #include "os/input_file.h"
 
 namespace zerotax::history {
@@ -37,10 +38,7 @@ Cache::Cache() : folder_(cache_root() + "/zerotax/history") {
 }
 
 std::string Cache::build_folder(const Commit& commit, const Recipe& recipe) const {
-  // Not by its name: that of --build is the name of the repository's folder, and a clone may have another.
-  Json key = recipe.json();
-  key.erase("allocator");
-  return fmt::format("{}/{}-{}", folder_, commit.id.substr(0, 16), digits_of(commit.id + key.dump()));
+  return fmt::format("{}/{}-{}", folder_, commit.id.substr(0, 16), digits_of(commit.id + key_of(recipe)));
 }
 
 std::optional<Json> Cache::read(const std::string& name) const {

@@ -9,12 +9,16 @@
 #include "cli/common_options.h"
 #include "cli/fleet_options.h"
 #include "cli/subcommand.h"
-#include "core/figures.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/results.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "files/results.h"
 #include "history/document.h"
 #include "history/options.h"
+#include "history/table.h"
+#include "os/environment.h"
+#include "os/utc.h"
+#include "run/figures.h"
+#include "run/interrupt.h"
 
 namespace zerotax::history {
 namespace {
@@ -83,18 +87,18 @@ void check_any_built(const History& history) {
       "correct --build and --library, or the recipe");
 }
 
-void write_folder(const HistoryOptions& options, const Json& json, const std::string& text) {
+void write_folder(const HistoryOptions& options, const History& found, const std::string& json,
+                  const std::string& text) {
   if (options.out.empty()) return;
   fs::create_directory(options.out);
-  write_file(options.out + "/history.json", json_text(json));
+  write_file(options.out + "/history.json", json);
   write_file(options.out + "/history.txt", text);
   // Without a version there is nothing to draw; and who interrupts does not want to wait.
-  const Json& versions = json.at("versions");
-  const bool any =
-      std::any_of(versions.begin(), versions.end(), [](const Json& each) { return each.contains("pieces"); });
-  if (!any || json.at("state") != "complete") return;
+  const bool any = std::any_of(found.rows.begin(), found.rows.end(),
+                               [](const Row& row) { return row.version.measurement.has_value(); });
+  if (!any || !found.complete) return;
   try {
-    write_file(options.out + "/history.svg", draw_svg("history", json_text(json)));
+    write_file(options.out + "/history.svg", draw_svg("history", json));
   } catch (const MachineError& problem) {
     fmt::print(stderr, "zerotax: no figure: {}: {}\n", problem.what(), problem.remedy());
   }
@@ -136,7 +140,7 @@ ExitStatus history(HistoryOptions options) {
   try {
     const Git git;
     const Repository repository(git, options.common.repository);
-    HistoryRequest request{repository.folder(), "", recipe, grid, utc_now()};
+    HistoryRequest request{{repository.folder(), recipe, utc_now(), describe_environment()}, "", grid};
     const std::vector<Commit> commits = selected(options, repository, recipe, request.selection);
     if (place.slurm && options.out.empty()) options.out = default_results_path();
     if (!place.slurm) check_tools(recipe);  // else each task asks its node
@@ -153,21 +157,22 @@ ExitStatus history(HistoryOptions options) {
                            commits};
     const History found = measured_history(options, place, commits, Versions(builder, workspace), plan);
     check_any_built(found);
-    const Json json = history_json(request, found);
-    const std::string text = history_text(json);
-    write_folder(options, json, text);
-    if (!options.json.empty()) write_file(options.json, json_text(json));
-    if (!options.html.empty()) write_file(options.html, make_comparison_page(json_text(json)));
+    const std::string json = json_text(history_json(request, found));
+    const std::string text = history_text(request, found);
+    write_folder(options, found, json, text);
+    if (!options.json.empty()) write_file(options.json, json);
+    if (!options.html.empty()) write_file(options.html, make_comparison_page(json));
     if (options.json != "-" && options.html != "-") fmt::print("{}", text);
-    if (!found.complete) fmt::print(stderr, "zerotax: interrupted: the same command again resumes\n");
-  } catch (const Interrupted&) {
-    fmt::print(stderr, "zerotax: interrupted: nothing was written\n");
+    if (!found.complete) say_interrupted("the same command again resumes");
+  } catch (const Stop&) {
+    say_interrupted("nothing was written");
   }
   return ExitStatus::kDone;
 }
 
 const Subcommand history_command(
-    "history", "build and measure the versions of a project, and say which one changed what", kHistoryExamples,
+    "history", zerotax::Question::kVersions,
+    "build and measure the versions of a project, and say which one changed what", kHistoryExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<HistoryOptions>();
       options->common.add(arguments, "", "measure the sizes only, and do not search where behaviour changes");

@@ -6,16 +6,6 @@
 
 namespace zerotax::history {
 
-Json to_json(const Difference& difference) {
-  Json json;
-  json["verdict"] = difference.verdict;
-  json["sentence"] = difference.sentence;
-  json["changes"] = Json::array();
-  for (const check::BaselineChange& change : difference.changes) json["changes"].push_back(change.line);
-  json["unsteady"] = difference.unsteady;
-  return json;
-}
-
 Difference difference_between(const Versions& versions, Version& before, Version& after, const Grid& grid,
                               const std::function<void(const char* what)>& watch) {
   const check::Baseline& old = before.measurement->baseline;

@@ -19,10 +19,8 @@ struct Difference {
   [[nodiscard]] bool is_change() const { return !changes.empty(); }
 };
 
-Json to_json(const Difference& difference);
-
 /// Compares two measured versions. What differs is measured again, of the later version as check does, and then of the
-/// earlier one: what is not the same each time is no change. Throws Interrupted.
+/// earlier one: what is not the same each time is no change. Throws Stop.
 Difference difference_between(const Versions& versions, Version& before, Version& after, const Grid& grid,
                               const std::function<void(const char* what)>& watch);
 

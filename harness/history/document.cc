@@ -1,109 +1,148 @@
 #include "history/document.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "base/units.h"
 #include "check/document.h"
 #include "check/plan.h"
 #include "cli/subcommand.h"
-#include "os/environment.h"
-#include "thresholds/map.h"
+#include "history/verdict.h"
+#include "thresholds/document.h"
 
 namespace zerotax::history {
+
 namespace {
 
-std::string sentence_of_row(const Row& row) {
-  const Version& version = row.version;
-  if (!version.measurement) return why_not(version);
-  if (row.difference) return row.difference->sentence;
-  if (row.compared_with.empty()) return "the first that was measured";
-  return fmt::format("interrupted before it was compared with {}", row.compared_with);
+/// The keys that every document of this room begins with.
+Json document_head(const char* schema, bool complete, const Request& request) {
+  return {{"schema", schema},
+          {"zerotax_version", ZEROTAX_VERSION},
+          {"state", complete ? "complete" : "interrupted"},
+          {"started", request.started},
+          {"command", Subcommand::command_line},
+          {"environment", request.environment},
+          {"repository", request.repository},
+          {"allocator", request.recipe.name},
+          {"recipe", request.recipe}};
+}
+
+Json commit_json(const Commit& commit) {
+  return {{"commit", commit.id},
+          {"tag", commit.tag.empty() ? not_available("asked for by its commit") : Json(commit.tag)},
+          {"date", commit.date},
+          {"author", commit.author},
+          {"subject", commit.subject},
+          {"name", commit.name()}};
+}
+
+Json commit_json(const Commit& commit, const Answer& answer) {
+  Json json = commit_json(commit);
+  json["answer"] = word_of(answer.kind);
+  json["value"] = answer.value;
+  return json;
+}
+
+Json steps_json(const std::vector<BisectStep>& steps) {
+  Json json = Json::array();
+  for (const BisectStep& step : steps) json.push_back(commit_json(step.commit, step.answer));
+  return json;
+}
+
+Json difference_json(const Difference& difference) {
+  Json json{{"verdict", difference.verdict},
+            {"sentence", difference.sentence},
+            {"changes", Json::array()},
+            {"unsteady", difference.unsteady}};
+  for (const check::BaselineChange& change : difference.changes) json["changes"].push_back(change.line);
+  return json;
+}
+
+Json build_json(const Version& version) {
+  if (!version.build) return not_available(version.reason.empty() ? "not tried" : version.reason);
+  const Build& build = *version.build;
+  return {{"state", build.state}, {"seconds", build.seconds}, {"earlier", build.cached}, {"log", build.log}};
 }
 
 Json row_json(const Row& row) {
   const Version& version = row.version;
-  Json json = to_json(version.commit);
-  json["name"] = version.commit.name();
-  json["state"] = word_of(version.state);
+  Json json = commit_json(version.commit);
+  json["state"] = version.state;
   json["state_words"] = text_of(version.state);
   if (!version.reason.empty()) json["reason"] = version.reason;
-  if (version.build) {
-    json["build"] = {{"state", word_of(version.build->state)},
-                     {"seconds", version.build->seconds},
-                     {"earlier", version.build->cached},
-                     {"log", version.build->log}};
-  } else {
-    json["build"] = not_available(version.reason.empty() ? "not tried" : version.reason);
-  }
-  json["sentence"] = sentence_of_row(row);
-  json["changed"] = row.difference && row.difference->is_change();
+  json["build"] = build_json(version);
+  json["sentence"] = sentence_of(row);
+  json["changed"] = row.is_change();
   if (row.difference) {
     json["compared_with"] = row.compared_with;
-    json["difference"] = to_json(*row.difference);
+    json["difference"] = difference_json(*row.difference);
   }
   if (version.measurement) {
-    const Json measured = to_json(*version.measurement);
     json["measured_earlier"] = version.measured_earlier;
     if (!version.host.empty()) json["host"] = version.host;
-    json["pieces"] = measured.at("pieces");
-    json["baseline"] = measured.at("baseline");
+    json.update(Json(*version.measurement));
   }
   return json;
 }
 
-std::string title_of_history(const std::string& allocator, const std::vector<Row>& rows) {
-  const auto count = [&](const auto& is) {
-    return static_cast<std::uint64_t>(std::count_if(rows.begin(), rows.end(), is));
-  };
-  const std::uint64_t measured = count([](const Row& row) { return row.version.measurement.has_value(); });
-  const std::uint64_t changed = count([](const Row& row) { return row.difference && row.difference->is_change(); });
-  std::string title = fmt::format("{}: {} of {} changed what calloc and free do", allocator, changed,
-                                  format_counted(rows.size(), "version"));
-  if (measured < rows.size()) title += fmt::format("; {} could not be measured", rows.size() - measured);
-  return title;
-}
-
-/// What one has to know to read the table and the figure.
-Json notes_of_history(const HistoryRequest& request, const std::vector<Row>& rows) {
-  Json notes = Json::array();
-  notes.push_back("Each version is compared with the one measured before it; deterministic metrics alone, no times.");
-  if (!request.grid.thresholds) notes.push_back("Thresholds were not searched: only the measured sizes are shown.");
-  const bool gaps = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.version.measurement; });
-  if (gaps) notes.push_back("A version without a bar was not measured.");
-  return notes;
+Json outcome_json(const Bisection& found, const BisectOutcome& outcome) {
+  Json json = commit_json(*found.first, outcome.after_answer);
+  json["diffstat"] = outcome.diffstat;
+  json["before"] = commit_json(outcome.before, outcome.before_answer);
+  json["library"] = outcome.library.empty() ? not_available("it was not built") : Json(outcome.library);
+  json["version"] = outcome.version.empty() ? not_available("the library states none") : Json(outcome.version);
+  json["difference"] =
+      outcome.difference ? difference_json(*outcome.difference) : not_available("one of the two was not measured");
+  json["findings"] = Json::array();
+  for (const Finding& finding : outcome.findings) {
+    json["findings"].push_back({{"name", finding.name}, {"title", finding.title}, {"sentence", finding.sentence}});
+  }
+  return json;
 }
 
 }  // namespace
 
-Json document_head(const char* schema, bool complete, const std::string& started, const std::string& repository,
-                   const Recipe& recipe) {
-  return {{"schema", schema},
-          {"zerotax_version", ZEROTAX_VERSION},
-          {"state", complete ? "complete" : "interrupted"},
-          {"started", started},
-          {"command", Subcommand::command_line},
-          {"environment", describe_environment()},
-          {"repository", repository},
-          {"allocator", recipe.name},
-          {"recipe", recipe.json()}};
-}
-
 Json history_json(const HistoryRequest& request, const History& history) {
-  const check::BaselineRange range = check::baseline_range();
-  Json json = document_head("zerotax.history/1", history.complete, request.started, request.repository, request.recipe);
+  Json json = document_head("zerotax.history/1", history.complete, request);
   if (!history.environments.empty()) json["environments"] = history.environments;
   json["selection"] = request.selection;
-  json["grid"] = request.grid.json();
-  if (request.grid.thresholds) json["range"] = {{"from_bytes", range.from}, {"to_bytes", request.grid.last_bytes()}};
-  json["words"] = Json::object();
+  json["grid"] = request.grid;
+  if (request.grid.thresholds) {
+    json["range"] = {{"from_bytes", check::baseline_range().from}, {"to_bytes", request.grid.last_bytes()}};
+  }
   for (const auto& doing : thresholds::doings()) json["words"][doing.key] = doing.words;
-  json["title"] = title_of_history(request.recipe.name, history.rows);
-  json["sentence"] = json.at("title").get<std::string>() + ".";
-  json["notes"] = notes_of_history(request, history.rows);
+  const std::string title = title_of(request, history);
+  json["title"] = title;
+  json["sentence"] = title + ".";
+  json["notes"] = notes_of(request, history);
   json["versions"] = Json::array();
   for (const Row& row : history.rows) json["versions"].push_back(row_json(row));
+  return json;
+}
+
+Json bisect_json(const BisectRequest& request, const Bisection& found, const BisectOutcome* outcome) {
+  Json json = document_head("zerotax.bisect/1", found.complete, request);
+  const Question& question = request.question;
+  json["question"] = {{"text", text_of(question)}, {"timeout_s", question.grid.timeout_s}};
+  if (question.is_of_a_point()) json["question"]["place"] = question.place;
+  json["question"]["grid"] = question.grid;
+  json["good"] = commit_json(found.good, found.good_answer);
+  json["bad"] = commit_json(found.bad, found.bad_answer);
+  json["between"] = found.between;
+  json["steps"] = steps_json(found.steps);
+  json["sentence"] = sentence_of(found, outcome);
+  const Json first = outcome != nullptr ? outcome_json(found, *outcome) : not_available("it was not found");
+  json["first_bad"] = found.is_fix ? not_available("the good version is the newer one") : first;
+  json["first_good"] = found.is_fix ? first : not_available("the bad version is the newer one");
+  json["merges"] = Json::array();
+  for (const MergeFound& merge : found.merges) {
+    json["merges"].push_back(
+        {{"commit", merge.commit.id}, {"parents", steps_json(merge.parents)}, {"sentence", merge.sentence}});
+  }
+  json["origin"] = found.origin           ? commit_json(found.origin->commit, found.origin->answer)
+                   : found.merges.empty() ? not_available("no merge was found")
+                                          : not_available(found.merges.back().sentence);
+  json["candidates"] = Json::array();
+  for (const Commit& commit : found.candidates) {
+    const Answer* answer = found.answer_of(commit.id);
+    json["candidates"].push_back(commit_json(commit, answer != nullptr ? *answer : Answer{}));
+  }
   return json;
 }
 

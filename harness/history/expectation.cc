@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/size.h"
-#include "findings/rule.h"
+#include "judge/rule.h"
 
 namespace zerotax::history {
 namespace {
@@ -24,7 +24,7 @@ std::string without_blanks(const std::string& text) {
 
 std::vector<std::string> rule_names() {
   std::vector<std::string> names;
-  for (const findings::FindingRule* rule : findings::FindingRule::all()) names.emplace_back(rule->name());
+  for (const FindingRule* rule : FindingRule::all()) names.emplace_back(rule->name());
   return names;
 }
 
@@ -58,27 +58,28 @@ Metric metric_named(const std::string& key, std::string& call) {
 
 }  // namespace
 
+// Longer ones first: "<=" begins with "<".
+const Expectation::Operator Expectation::kOperators[] = {{"==", [](double one, double other) { return one == other; }},
+                                                         {"!=", [](double one, double other) { return one != other; }},
+                                                         {"<=", [](double one, double other) { return one <= other; }},
+                                                         {">=", [](double one, double other) { return one >= other; }},
+                                                         {"<", [](double one, double other) { return one < other; }},
+                                                         {">", [](double one, double other) { return one > other; }}};
+
 Expectation Expectation::parse(const std::string& text) {
-  struct Sign {
-    const char* text;
-    Operator meaning;
-  };
-  // Longer ones first: "<=" begins with "<".
-  constexpr Sign kSigns[] = {{"==", Operator::kEqual},   {"!=", Operator::kUnequal}, {"<=", Operator::kAtMost},
-                             {">=", Operator::kAtLeast}, {"<", Operator::kLess},     {">", Operator::kMore}};
   const std::size_t at = text.find_first_of("=!<>");
   if (at == std::string::npos) throw UsageError(fmt::format("invalid --expect '{}'", text), kExpectForm);
-  const Sign* sign = std::find_if(std::begin(kSigns), std::end(kSigns), [&](const Sign& each) {
-    return text.compare(at, std::string_view(each.text).size(), each.text) == 0;
-  });
-  if (sign == std::end(kSigns)) {
+  const std::string rest = text.substr(at);
+  const Operator* found = std::find_if(std::begin(kOperators), std::end(kOperators),
+                                       [&](const Operator& each) { return rest.starts_with(each.sign); });
+  if (found == std::end(kOperators)) {
     throw UsageError(fmt::format("invalid --expect '{}'", text), "choose one of == != < <= > >=");
   }
   Expectation expectation;
   expectation.text_ = text;
-  expectation.operator_ = sign->meaning;
+  expectation.operator_ = found;
   expectation.take_subject(without_blanks(text.substr(0, at)));
-  expectation.take_value(without_blanks(text.substr(at + std::string_view(sign->text).size())));
+  expectation.take_value(without_blanks(rest.substr(found->sign.size())));
   return expectation;
 }
 
@@ -114,7 +115,7 @@ void Expectation::take_value(const std::string& value) {
     if (std::find(words.begin(), words.end(), value) == words.end()) {
       refuse_word(fmt::format("--expect: {} is never '{}'", name_, value), value, words);
     }
-    if (operator_ != Operator::kEqual && operator_ != Operator::kUnequal) {
+    if (!is("==") && !is("!=")) {
       throw UsageError(fmt::format("--expect: {} is a word, which is neither more nor less than another", name_),
                        "choose == or !=");
     }
@@ -133,24 +134,6 @@ void Expectation::take_value(const std::string& value) {
     throw UsageError(fmt::format("--expect: '{}' is no number", value), kExpectForm);
   }
   number_ = static_cast<double>(parse_size(value));
-}
-
-bool Expectation::compare(double number) const {
-  switch (operator_) {
-    case Operator::kEqual:
-      return number == number_;
-    case Operator::kUnequal:
-      return number != number_;
-    case Operator::kLess:
-      return number < number_;
-    case Operator::kAtMost:
-      return number <= number_;
-    case Operator::kMore:
-      return number > number_;
-    case Operator::kAtLeast:
-      return number >= number_;
-  }
-  return false;
 }
 
 }  // namespace zerotax::history

@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
-#include "core/allocators.h"
-#include "core/metrics.h"
+#include "point/allocator.h"
+#include "point/metrics.h"
 
 namespace zerotax::history {
 
@@ -28,7 +29,7 @@ struct Observed {
 
 /// A sentence that is true or false of a version: "zeroed_bytes == 0".
 ///
-///   METRIC          a deterministic metric of the point (core/metrics.inc); "first.METRIC" of the first call alone
+///   METRIC          a deterministic metric of the point (point/metrics.inc); "first.METRIC" of the first call alone
 ///   METRIC.CALL     how often a system call is made: "free_syscalls.munmap"
 ///   thresholds      how many sizes there are at which behaviour changes, in the range of a baseline
 ///   threshold       one of those sizes: with !=, none of them; with any other operator, at least one
@@ -48,16 +49,21 @@ class Expectation {
   /// What it is about, for titles: "zeroed_bytes".
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// Measures it. Throws Interrupted.
+  /// Measures it. Throws Stop.
   [[nodiscard]] Observed observe(const Allocator& allocator, const Place& place) const;
 
  private:
   enum class Subject : std::uint8_t { kMetric, kThresholds, kThreshold, kFinding };
-  enum class Operator : std::uint8_t { kEqual, kUnequal, kLess, kAtMost, kMore, kAtLeast };
+  struct Operator {
+    std::string_view sign;
+    bool (*holds)(double one, double other);
+  };
+  static const Operator kOperators[];
 
   void take_subject(const std::string& name);
   void take_value(const std::string& value);
-  [[nodiscard]] bool compare(double number) const;
+  [[nodiscard]] bool is(std::string_view sign) const { return operator_->sign == sign; }
+  [[nodiscard]] bool compare(double number) const { return operator_->holds(number, number_); }
   [[nodiscard]] Observed observe_metric(const Allocator& allocator, const Place& place) const;
   [[nodiscard]] Observed observe_thresholds(const Allocator& allocator, const Place& place) const;
   [[nodiscard]] Observed observe_finding(const Allocator& allocator, const Place& place) const;
@@ -65,7 +71,7 @@ class Expectation {
   std::string text_;
   std::string name_;
   Subject subject_ = Subject::kMetric;
-  Operator operator_ = Operator::kEqual;
+  const Operator* operator_ = nullptr;
   Metric metric_ = Metric::kZeroedBytes;
   bool first_ = false;
   std::string call_;  ///< of system calls

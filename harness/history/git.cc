@@ -7,20 +7,14 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "core/interrupt.h"
-#include "core/metered_run.h"
+#include "run/interrupt.h"
+#include "run/metered_run.h"
 
 namespace zerotax::history {
 namespace {
 
 /// env(1) could not find the program.
 constexpr int kNotFound = 127;
-
-std::string text_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 }  // namespace
 
@@ -64,15 +58,12 @@ GitAnswer Git::run(const std::string& folder, const std::vector<std::string>& ar
   command.timeout = std::chrono::hours(24 * 30);
   std::error_code ignored;
   std::filesystem::remove(command.errors, ignored);
-  const MeteredRun run = run_metered(command, [&] {
-    if (watch) watch();
-    return stop_requested();
-  });
-  if (run.end == MeteredRun::End::kStopped) throw Interrupted{};
+  const MeteredRun run = run_metered(command, watch);
+  if (run.end == MeteredRun::End::kStopped) throw Stop{};
   if (run.end != MeteredRun::End::kEnded) {
     throw MachineError("git could not be run: " + run.why_not_started, "see whether `git --version` runs");
   }
-  GitAnswer answer{run.exited ? run.code : 128 + run.code, text_of(command.output), text_of(command.errors)};
+  GitAnswer answer{run.exited ? run.code : 128 + run.code, text_in(command.output), text_in(command.errors)};
   if (answer.status == kNotFound) throw MachineError("git is not installed", "apt-get install git");
   while (answer.output.ends_with('\n')) answer.output.pop_back();
   return answer;
@@ -89,10 +80,16 @@ std::string Git::output_of(const std::string& folder, const std::vector<std::str
                      "see whether the repository is whole, with `git fsck`");
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::string text_in(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines_of(const std::string& text, char between) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  for (std::string line; std::getline(stream, line, between);) lines.push_back(line);
   return lines;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/temporary_folder.h"
+#include "files/temporary_folder.h"
 
 namespace zerotax::history {
 
@@ -19,9 +19,6 @@ struct GitAnswer {
   [[nodiscard]] std::string complaint() const;
 };
 
-/// Thrown where a signal asked for an end while a program of ours ran.
-struct Interrupted {};
-
 /// The words before a program that keep variables of a git or make around us from reaching it: with GIT_DIR set, say,
 /// every command would be about another repository than the one it is given.
 std::vector<std::string> clean_words();
@@ -33,7 +30,7 @@ class Git {
   Git() : scratch_("git") {}
 
   /// Runs `git -C folder arguments…` to its end. `watch` is called while it runs. Throws MachineError if there is no
-  /// git, Interrupted if a signal asked for an end; then nothing that it started is left running. Not for several
+  /// git, Stop if a signal asked for an end; then nothing that it started is left running. Not for several
   /// threads.
   GitAnswer run(const std::string& folder, const std::vector<std::string>& arguments,
                 const std::function<void()>& watch = {}) const;
@@ -48,7 +45,10 @@ class Git {
   TemporaryFolder scratch_;
 };
 
-/// The lines of a text; none of an empty one.
-std::vector<std::string> lines_of(const std::string& text);
+/// The whole of a file, or "".
+std::string text_in(const std::string& path);
+
+/// The lines of a text, or its parts between other characters; none of an empty one.
+std::vector<std::string> lines_of(const std::string& text, char between = '\n');
 
 }  // namespace zerotax::history

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "check/baseline.h"
 #include "check/lasting_changes.h"
+#include "thresholds/map.h"
 
 namespace zerotax::history {
 
@@ -19,20 +19,8 @@ struct Grid {
   double timeout_s = 60;             ///< of one point
   std::size_t side_by_side = 0;      ///< processes at a time, at most; 0: as many as there are CPUs
 
-  /// What the measured values depend on.
-  [[nodiscard]] Json json() const;
   /// The largest size at which a threshold is looked for.
   [[nodiscard]] std::uint64_t last_bytes() const;
-};
-
-/// Of Grid::json. Throws a Json exception.
-Grid grid_from_json(const Json& json, double timeout_s);
-
-/// What calloc does from one size to another, both included: a word of thresholds::doings().
-struct Piece {
-  std::uint64_t from_bytes;
-  std::uint64_t to_bytes;
-  std::string word;
 };
 
 /// The deterministic metrics of one version.
@@ -40,29 +28,25 @@ struct Measurement {
   check::Baseline baseline;
   /// With nothing touched, on the main thread, in the steady state: every size of the range if thresholds were
   /// searched, else the measured sizes alone.
-  std::vector<Piece> pieces;
+  std::vector<thresholds::Piece> pieces;
 };
-
-Json to_json(const Measurement& measurement);
-/// Throws a Json exception or std::invalid_argument for what to_json has not made.
-Measurement measurement_from_json(const Json& json);
 
 /// Why a version cannot be measured at all: its first point has no result. Empty if it can.
 std::string why_unusable(const Allocator& allocator, const Grid& grid);
 
 /// Measures a grid, audits side by side, with the clock that the allocator sees stopped, as baselines are. `watch` is
-/// called from one thread at a time. Throws Interrupted.
+/// called from one thread at a time. Throws Stop.
 Measurement measure(const Allocator& allocator, const Grid& grid, const std::function<void()>& watch);
 
 /// Measures a part of a baseline again, as check does, on any grid.
 check::Baseline measure_part(const Allocator& allocator, double timeout_s, const check::BaselinePart& part,
                              const PointTime& time, const std::function<void()>& watch);
 
-/// One point with all that an audit sees. Throws Interrupted.
+/// One point with all that an audit sees. Throws Stop.
 Point audited(const Allocator& allocator, const PointSpec& spec, double timeout_s);
 /// The same with what the other passes count, too; they see the real clock.
 Point measured_in_all_passes(const Allocator& allocator, PointSpec spec, double timeout_s);
-/// Audits of what rules hold against each other: nothing and everything touched, on both threads. Throws Interrupted.
+/// Audits of what rules hold against each other: nothing and everything touched, on both threads. Throws Stop.
 std::vector<Point> audited_for_rules(const Allocator& allocator, const std::string& case_name, std::uint64_t size_bytes,
                                      double timeout_s);
 

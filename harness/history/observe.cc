@@ -6,9 +6,9 @@
 
 #include "base/units.h"
 #include "check/plan.h"
-#include "findings/document.h"
 #include "history/expectation.h"
 #include "history/measure.h"
+#include "judge/document.h"
 
 namespace zerotax::history {
 namespace {
@@ -48,7 +48,7 @@ Observed Expectation::observe_metric(const Allocator& allocator, const Place& pl
   }
   if (row.kind == MetricKind::kWord) {
     const std::string word = *values.word(metric_);
-    return {true, (word == word_) == (operator_ == Operator::kEqual), fmt::format("{} is {}", name_, word)};
+    return {true, (word == word_) == is("=="), fmt::format("{} is {}", name_, word)};
   }
   double number = 0;
   if (row.kind == MetricKind::kSystemCalls) {
@@ -69,14 +69,14 @@ Observed Expectation::observe_thresholds(const Allocator& allocator, const Place
   bool any = false;
   for (const check::BaselineThreshold& threshold : *measured.baseline.thresholds) {
     const auto at = static_cast<double>(threshold.at_bytes);
-    any = any || (operator_ == Operator::kUnequal ? at == number_ : compare(at));
+    any = any || (is("!=") ? at == number_ : compare(at));
     sizes.push_back(format_count(threshold.at_bytes));
   }
   const std::string list = sizes.empty() ? "none" : fmt::format("at {}", fmt::join(sizes, "; "));
   if (subject_ == Subject::kThresholds) {
     return {true, compare(static_cast<double>(sizes.size())), fmt::format("thresholds is {} ({})", sizes.size(), list)};
   }
-  return {true, operator_ == Operator::kUnequal ? !any : any, fmt::format("thresholds: {}", list)};
+  return {true, any != is("!="), fmt::format("thresholds: {}", list)};
 }
 
 Observed Expectation::observe_finding(const Allocator& allocator, const Place& place) const {
@@ -86,8 +86,8 @@ Observed Expectation::observe_finding(const Allocator& allocator, const Place& p
   }
   std::uint64_t count = 0;
   std::string titles;
-  for (const findings::AllocatorFindings& all : findings::find_findings(points, Json())) {
-    for (const findings::Finding& finding : all.findings) {
+  for (const AllocatorFindings& all : find_findings(points, Json())) {
+    for (const Finding& finding : all.findings) {
       if (finding.rule != name_) continue;
       ++count;
       titles += ": " + finding.title;

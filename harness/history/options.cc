@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "check/plan.h"
 #include "cli/common_options.h"
-#include "core/plan.h"
+#include "run/make_plan.h"
 
 namespace zerotax::history {
 namespace {

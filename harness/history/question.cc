@@ -22,10 +22,6 @@ const char* word_of(Answer::Kind kind) {
   return kind == Answer::Kind::kGood ? "good" : kind == Answer::Kind::kBad ? "bad" : "skipped";
 }
 
-Answer::Kind kind_of_word(const std::string& word) {
-  return word == "good" ? Answer::Kind::kGood : word == "bad" ? Answer::Kind::kBad : Answer::Kind::kUnknown;
-}
-
 std::string text_of(const Question& question) {
   return question.expect ? question.expect->text() : "as " + question.good.name();
 }
@@ -33,7 +29,8 @@ std::string text_of(const Question& question) {
 Answer ask(const Versions& versions, const Commit& commit, const Question& question,
            const std::function<void(const char* what)>& watch) {
   if (!question.expect) return compared_with_good(versions, commit, question, watch);
-  Version version{commit, Version::State::kNotMeasured, {}, {}, {}, false, {}};
+  Version version;
+  version.commit = commit;
   const auto allocator = versions.allocator_of(version, watch);
   if (!allocator) return {Answer::Kind::kUnknown, why_not(version)};
   watch("measuring");

@@ -14,6 +14,8 @@ struct Question {
   Place place;                        ///< where the expectation is measured
   Grid grid;                          ///< what is compared with the good version
   Commit good;
+
+  [[nodiscard]] bool is_of_a_point() const { return expect && expect->is_of_a_point(); }
 };
 
 /// What a version says to it.
@@ -23,14 +25,13 @@ struct Answer {
   std::string value;  ///< what was measured, or why nothing was
 };
 
-/// "good", "bad", "skipped", as in JSON, and back.
+/// "good", "bad", "skipped".
 const char* word_of(Answer::Kind kind);
-Answer::Kind kind_of_word(const std::string& word);
 
 /// "zeroed_bytes == 0", or "as good".
 std::string text_of(const Question& question);
 
-/// Builds a version and asks it. Throws Interrupted.
+/// Builds a version and asks it. Throws Stop.
 Answer ask(const Versions& versions, const Commit& commit, const Question& question,
            const std::function<void(const char* what)>& watch);
 

@@ -10,7 +10,8 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "core/document.h"
+#include "files/document.h"
+#include "history/document.h"
 
 namespace zerotax::history {
 namespace {
@@ -20,26 +21,6 @@ const std::map<std::string, std::string>& embedded_recipes() {
 #include "embedded_recipes.inc"
   };
   return all;
-}
-
-/// A command of a recipe is one for sh, or a list of words.
-std::string shell_command(const Json& command) {
-  if (command.is_string()) return command.get<std::string>();
-  std::string text;
-  for (const Json& word : command) {
-    // A placeholder is quoted when it is replaced, and words that need no quotes are easier to read in a log.
-    const auto plain = word.get<std::string>();
-    const bool as_is =
-        plain.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=./:+,{}") ==
-        std::string::npos;
-    text += (text.empty() ? "" : " ") + (as_is && !plain.empty() ? plain : quoted(plain));
-  }
-  return text;
-}
-
-std::vector<std::string> texts_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found == json.end() ? std::vector<std::string>() : found->get<std::vector<std::string>>();
 }
 
 bool is_on_path(const std::string& program) {
@@ -61,29 +42,6 @@ std::string replaced(std::string text, const std::string& name, const std::strin
 
 }  // namespace
 
-Json Recipe::json() const {
-  Json json;
-  json["allocator"] = name;
-  json["build"] = commands;
-  json["library"] = libraries;
-  json["beside"] = beside;
-  return json;
-}
-
-Recipe recipe_from_json(const Json& json) {
-  Recipe recipe;
-  recipe.name = json.at("allocator");
-  for (const Json& command : json.at("build")) recipe.commands.push_back(shell_command(command));
-  recipe.libraries = texts_of(json, "library");
-  recipe.beside = texts_of(json, "beside");
-  if (const auto found = json.find("tools"); found != json.end()) {
-    for (const Json& tool : *found) recipe.tools.push_back({tool.at("program"), tool.at("package")});
-  }
-  recipe.tags = text_field(json, "tags", "");
-  recipe.repository = text_field(json, "repository", "");
-  return recipe;
-}
-
 std::vector<std::string> recipe_names() {
   std::vector<std::string> names;
   for (const auto& [name, text] : embedded_recipes()) names.push_back(name);
@@ -92,7 +50,7 @@ std::vector<std::string> recipe_names() {
 
 Recipe recipe_of(const std::string& word) {
   if (word.find('/') != std::string::npos || word.ends_with(".json")) {
-    return recipe_from_json(read_document(word, "recipe", "see results/schema/recipe.schema.json"));
+    return read_document(word, "recipe", "see results/schema/recipe.schema.json").get<Recipe>();
   }
   const auto found = embedded_recipes().find(word);
   if (found == embedded_recipes().end()) {
@@ -100,7 +58,7 @@ Recipe recipe_of(const std::string& word) {
                      fmt::format("{}choose: {}; or give a file, or --build and --library",
                                  did_you_mean(word, recipe_names()), fmt::join(recipe_names(), ", ")));
   }
-  return recipe_from_json(Json::parse(found->second));
+  return Json::parse(found->second).get<Recipe>();
 }
 
 Recipe recipe_of_options(const std::string& name, const std::string& command, const std::string& library) {
@@ -117,6 +75,18 @@ void check_tools(const Recipe& recipe) {
     throw MachineError(fmt::format("the recipe of {} needs {}, which is not installed", recipe.name, tool.program),
                        "apt-get install " + tool.package);
   }
+}
+
+std::string command_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    // Words that need no quotes are easier to read in a log.
+    const bool as_is =
+        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=./:+,{}") ==
+        std::string::npos;
+    text += (text.empty() ? "" : " ") + (as_is && !word.empty() ? word : quoted(word));
+  }
+  return text;
 }
 
 std::string quoted(const std::string& word) { return "'" + replaced(word, "'", "'\\''") + "'"; }

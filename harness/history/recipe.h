@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-
 namespace zerotax::history {
 
 /// A program that a recipe runs, and the Debian package that has it.
@@ -24,9 +22,6 @@ struct Recipe {
   std::vector<RecipeTool> tools;
   std::string tags;        ///< pattern of the tags of releases; may be empty
   std::string repository;  ///< where the project's history is, for readers; may be empty
-
-  /// What distinguishes it from another recipe: all that a build depends on.
-  [[nodiscard]] Json json() const;
 };
 
 /// The names of the recipes that are built in.
@@ -36,8 +31,8 @@ std::vector<std::string> recipe_names();
 /// UsageError for an unknown name and for a file that is no recipe.
 Recipe recipe_of(const std::string& word);
 
-/// The recipe of an object as its schema has it, or as Recipe::json made it.
-Recipe recipe_from_json(const Json& json);
+/// The command of a list of words: those that need it are quoted. Placeholders are quoted when they are replaced.
+std::string command_of(const std::vector<std::string>& words);
 
 /// One of --build and --library, for an allocator of this name.
 Recipe recipe_of_options(const std::string& name, const std::string& command, const std::string& library);

@@ -17,29 +17,7 @@ constexpr const char* kGiveRepository = "give a folder that git knows, as in --r
 /// Between the parts of a line that git prints of a commit or tag.
 constexpr char kBetween = '\x1f';
 
-std::vector<std::string> parts_between(const std::string& line) {
-  std::vector<std::string> parts(1);
-  for (const char letter : line) {
-    if (letter == kBetween) {
-      parts.emplace_back();
-    } else {
-      parts.back() += letter;
-    }
-  }
-  return parts;
-}
-
 }  // namespace
-
-Json to_json(const Commit& commit) {
-  Json json;
-  json["commit"] = commit.id;
-  json["tag"] = commit.tag.empty() ? not_available("asked for by its commit") : Json(commit.tag);
-  json["date"] = commit.date;
-  json["author"] = commit.author;
-  json["subject"] = commit.subject;
-  return json;
-}
 
 Repository::Repository(const Git& git, const std::string& folder) : git_(git), folder_(folder) {
   std::error_code failure;
@@ -59,16 +37,11 @@ Repository::Repository(const Git& git, const std::string& folder) : git_(git), f
 }
 
 Commit Repository::described(const std::string& id) const {
-  const std::vector<std::string> parts = parts_between(git_.output_of(
-      folder_, {"show", "-s", "--no-show-signature", "--format=%H%x1f%aI%x1f%an <%ae>%x1f%s%x1f%P", id}));
+  const std::vector<std::string> parts = lines_of(
+      git_.output_of(folder_, {"show", "-s", "--no-show-signature", "--format=%P%x1f%s%x1f%H%x1f%aI%x1f%an <%ae>", id}),
+      kBetween);
   if (parts.size() != 5) throw MachineError("git says nothing of the commit " + id, "see whether `git show` does");
-  Commit commit{parts[0], "", parts[1], parts[2], parts[3], {}};
-  for (std::size_t begin = 0; begin < parts[4].size();) {
-    const std::size_t end = std::min(parts[4].find(' ', begin), parts[4].size());
-    commit.parents.push_back(parts[4].substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return commit;
+  return {parts[2], "", parts[3], parts[4], parts[1], lines_of(parts[0], ' ')};
 }
 
 Commit Repository::commit(const std::string& name, const std::string& option) const {
@@ -128,15 +101,23 @@ std::vector<Commit> Repository::range(const std::string& words, bool all) const 
   return found;
 }
 
-bool Repository::is_ancestor(const Commit& one, const Commit& other) const {
-  return git_.run(folder_, {"merge-base", "--is-ancestor", one.id, other.id}).succeeded();
+bool Repository::is_ancestor(const std::string& one, const std::string& other) const {
+  return git_.run(folder_, {"merge-base", "--is-ancestor", one, other}).succeeded();
 }
 
-std::size_t Repository::commits_between(const Commit& one, const Commit& other, bool first_parent) const {
-  std::vector<std::string> arguments{"rev-list", "--count"};
-  if (first_parent) arguments.emplace_back("--first-parent");
-  arguments.insert(arguments.end(), {other.id, "^" + one.id});
-  return std::stoul(git_.output_of(folder_, arguments));
+std::optional<Commit> Repository::merge_base(const Commit& one, const Commit& other) const {
+  const GitAnswer answer = git_.run(folder_, {"merge-base", one.id, other.id});
+  if (!answer.succeeded()) return std::nullopt;
+  return described(answer.output);
+}
+
+std::vector<std::string> Repository::line(const Commit& from, const Commit& to) const {
+  std::vector<std::string> ids =
+      lines_of(git_.output_of(folder_, {"rev-list", "--first-parent", to.id, "^" + from.id}));
+  // What comes before the merge of a line of its own has not seen it.
+  const auto has_it = [&](const std::string& id) { return is_ancestor(from.id, id); };
+  ids.erase(std::partition_point(ids.begin(), ids.end(), has_it), ids.end());
+  return ids;
 }
 
 std::string Repository::diffstat(const Commit& commit) const {

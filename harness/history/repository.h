@@ -1,9 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "history/git.h"
 
 namespace zerotax::history {
@@ -20,9 +20,6 @@ struct Commit {
   /// The tag, or the first ten digits of the commit.
   [[nodiscard]] std::string name() const { return tag.empty() ? id.substr(0, 10) : tag; }
 };
-
-/// {"commit", "tag", "date", "author", "subject"}.
-Json to_json(const Commit& commit);
 
 /// A user's repository, of which we only read: a work tree or a bare one, whole or shallow.
 class Repository {
@@ -45,9 +42,13 @@ class Repository {
   /// A, and the commits of A..B after it, oldest first: of the first parents, or all of them. Throws UsageError for
   /// what is no range, and for one that is empty.
   [[nodiscard]] std::vector<Commit> range(const std::string& words, bool all) const;
-  [[nodiscard]] bool is_ancestor(const Commit& one, const Commit& other) const;
-  /// How many commits one has that the other has not.
-  [[nodiscard]] std::size_t commits_between(const Commit& one, const Commit& other, bool first_parent) const;
+  /// Of commits, by their full names.
+  [[nodiscard]] bool is_ancestor(const std::string& one, const std::string& other) const;
+  /// The newest commit that both have; nothing if they have none.
+  [[nodiscard]] std::optional<Commit> merge_base(const Commit& one, const Commit& other) const;
+  /// The first parents of `to`, itself included, that have `from` as an ancestor: newest first. The last of them has
+  /// `from` as its first parent, or is the merge that brought it.
+  [[nodiscard]] std::vector<std::string> line(const Commit& from, const Commit& to) const;
   /// What a commit changed in which file, as `git show --stat` has it in 78 columns.
   [[nodiscard]] std::string diffstat(const Commit& commit) const;
 

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/interrupt.h"
-#include "core/progress.h"
+#include "run/experiment.h"
 
 namespace zerotax::history {
 namespace {
@@ -13,8 +12,8 @@ constexpr double kWork = 1;
 constexpr double kReading = 0.01;
 
 /// The row before this one that was measured, or nullptr.
-Row* measured_before(std::vector<Row>& rows) {
-  for (std::size_t i = rows.size() - 1; i-- > 0;) {
+Row* measured_before(std::vector<Row>& rows, std::size_t row) {
+  for (std::size_t i = row; i-- > 0;) {
     if (rows[i].version.measurement) return &rows[i];
   }
   return nullptr;
@@ -25,36 +24,34 @@ Row* measured_before(std::vector<Row>& rows) {
 History run_history(const Versions& versions, const std::vector<Commit>& commits, const Grid& grid,
                     const MeasuredVersions& measured) {
   const auto& known = measured.by_commit;
-  std::vector<double> weights;
-  double whole = 0;
-  for (const Commit& commit : commits) {
-    const bool is_known = known.contains(commit.id) || versions.is_known(commit, grid);
-    whole += weights.emplace_back(is_known ? kReading : kWork);
-  }
-  Progress progress("versions", commits.size(), whole);
   History history;
   history.environments = measured.environments;
+  std::vector<Item> items;
   for (const Commit& commit : commits) {
     Row& row = history.rows.emplace_back();
+    const auto found = known.find(commit.id);
+    const bool is_built = found != known.end();
+    if (is_built) row.version = found->second;
     row.version.commit = commit;
-    const auto watch = [&](const char* what) { progress.show(fmt::format("{} {}", what, commit.name())); };
-    try {
-      if (const auto found = known.find(commit.id); found != known.end()) {
-        row.version = found->second;
-      } else {
-        if (!history.complete || stop_requested()) throw Interrupted{};
-        row.version = versions.measured(commit, grid, watch);
-      }
-      if (Row* before = measured_before(history.rows); before != nullptr && row.version.measurement) {
-        row.compared_with = before->version.commit.name();
-        if (!history.complete || stop_requested()) throw Interrupted{};
-        row.difference = difference_between(versions, before->version, row.version, grid, watch);
-      }
-    } catch (const Interrupted&) {
-      history.complete = false;
-      if (row.version.state == Version::State::kNotMeasured) row.version.reason = "interrupted";
-    }
-    progress.advance(weights[history.rows.size() - 1]);
+    Item& item = items.emplace_back();
+    item.label = commit.name();
+    item.seconds = is_built || versions.is_known(commit, grid) ? kReading : kWork;
+    item.measure = [&, is_built, at = items.size() - 1](const Say& say) {
+      Row& current = history.rows[at];
+      const auto watch = [&](const char* what) { say(fmt::format("{} {}", what, commit.name())); };
+      if (!is_built) current.version = versions.measured(commit, grid, watch);
+      Row* before = measured_before(history.rows, at);
+      if (before == nullptr || !current.version.measurement) return;
+      current.compared_with = before->version.commit.name();
+      current.difference = difference_between(versions, before->version, current.version, grid, watch);
+    };
+  }
+  history.complete = Experiment("versions").run(items);
+  for (std::size_t i = 0; i < history.rows.size() && !history.complete; ++i) {
+    Row& row = history.rows[i];
+    if (row.version.state == Version::State::kNotMeasured) row.version.reason = "interrupted";
+    const Row* before = measured_before(history.rows, i);
+    if (before != nullptr && row.version.measurement) row.compared_with = before->version.commit.name();
   }
   return history;
 }

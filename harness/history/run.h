@@ -13,6 +13,8 @@ struct Row {
   Version version;
   std::string compared_with;             ///< name of that version; empty if there is none
   std::optional<Difference> difference;  ///< there if both were measured
+
+  [[nodiscard]] bool is_change() const { return difference && difference->is_change(); }
 };
 
 /// A history as far as it was measured.

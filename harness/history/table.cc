@@ -1,40 +1,71 @@
+#include "history/table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/one_line.h"
+#include "base/units.h"
 #include "base/wrap.h"
-#include "history/document.h"
+#include "history/verdict.h"
 
 namespace zerotax::history {
 namespace {
 
 constexpr std::size_t kMostName = 20;
 
-std::string build_words(const Json& version) {
-  const Json& build = version.at("build");
-  if (is_not_available(build)) return "";
-  if (version.at("build").at("state") != "built") return version.at("state") == "timeout" ? "timeout" : "fails";
-  if (build.at("earlier").get<bool>()) return "cached";
-  return fmt::format("{:.1f} s", build.at("seconds").get<double>());
+std::string build_words(const Version& version) {
+  if (!version.build) return "";
+  if (version.build->state != Build::State::kBuilt) {
+    return version.state == Version::State::kTimeout ? "timeout" : "fails";
+  }
+  return version.build->cached ? "cached" : fmt::format("{:.1f} s", version.build->seconds);
+}
+
+std::string answer_line(const Commit& commit, const Answer& answer) {
+  return wrap(one_line(answer.value), fmt::format("  {:<12}{:<9}", commit.name().substr(0, 11), word_of(answer.kind)),
+              std::string(23, ' '));
 }
 
 }  // namespace
 
-std::string history_text(const Json& history) {
-  const Json& versions = history.at("versions");
+std::string history_text(const HistoryRequest& request, const History& history) {
   std::size_t names = 7;
-  for (const Json& version : versions) names = std::max(names, version.at("name").get<std::string>().size());
+  for (const Row& row : history.rows) names = std::max(names, row.version.commit.name().size());
   names = std::min(names, kMostName);
   std::string text = fmt::format("{:<{}}  {:<10}  {:>7}  {}\n", "version", names, "date", "build", "what it changed");
   const std::string further(names + 23, ' ');
-  for (const Json& version : versions) {
-    const std::string name = first_characters(one_line(version.at("name").get<std::string>()), names);
-    const std::string head = fmt::format("{:<{}}  {:<10}  {:>7}  ", name, names,
-                                         version.at("date").get<std::string>().substr(0, 10), build_words(version));
-    text += wrap(one_line(version.at("sentence").get<std::string>()), head, further);
+  for (const Row& row : history.rows) {
+    const Commit& commit = row.version.commit;
+    const std::string head = fmt::format("{:<{}}  {:<10}  {:>7}  ", first_characters(one_line(commit.name()), names),
+                                         names, commit.date.substr(0, 10), build_words(row.version));
+    text += wrap(one_line(sentence_of(row)), head, further);
   }
-  return text + "\n" + wrap(history.at("sentence").get<std::string>(), "", "  ");
+  return text + "\n" + wrap(title_of(request, history) + ".", "", "  ");
+}
+
+std::string bisect_text(const BisectRequest& request, const Bisection& found, const BisectOutcome* outcome) {
+  std::string text = wrap(fmt::format("{} between {} and {}, by '{}'", format_counted(found.between, "commit"),
+                                      found.good.name(), found.bad.name(), text_of(request.question)),
+                          "", "  ");
+  text += answer_line(found.good, found.good_answer) + answer_line(found.bad, found.bad_answer);
+  for (const BisectStep& step : found.steps) text += answer_line(step.commit, step.answer);
+  text += "\n" + wrap(sentence_of(found, outcome), "", "  ");
+  for (const Commit& commit : found.candidates) {
+    text += fmt::format("  {}  {}\n", commit.id.substr(0, 10), first_characters(one_line(commit.subject), 66));
+  }
+  if (outcome == nullptr) return text;
+  const Commit& first = *found.first;
+  text += fmt::format("\ncommit {}\nauthor {}\ndate   {}\n\n    {}\n\n{}\n\n", first.id, one_line(first.author),
+                      first.date, one_line(first.subject), outcome->diffstat);
+  const auto add = [&](const char* label, const std::string& what) {
+    text += wrap(what, fmt::format("{:<8}", label), std::string(8, ' '));
+  };
+  add("before", one_line(outcome->before_answer.value));
+  add("after", one_line(outcome->after_answer.value));
+  if (outcome->difference) add("check", one_line(outcome->difference->sentence));
+  for (const Finding& finding : outcome->findings) add(found.is_fix ? "gone" : "finding", finding.title);
+  return text;
 }
 
 }  // namespace zerotax::history

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/fleet/fleet.h"
 #include "history/versions.h"
+#include "run/fleet/fleet.h"
 
 namespace zerotax::history {
 
@@ -23,18 +23,18 @@ struct VersionPlan {
   std::vector<Commit> commits;
 };
 
-/// The versions of a plan, each with what became of it (to_json of Version).
+/// The versions of a plan, each with what became of it (document.h).
 class VersionWork : public fleet::Work {
  public:
   explicit VersionWork(VersionPlan plan) : plan_(std::move(plan)) {}
 
-  [[nodiscard]] std::vector<fleet::WorkItem> items() const override;
+  [[nodiscard]] std::string title() const override { return "versions"; }
+  /// Throw UsageError if there is no repository, MachineError without git or a tool of the recipe.
+  [[nodiscard]] std::vector<Item> items() const override;
   /// Versions are compared by counts alone.
   [[nodiscard]] bool is_timed() const override { return false; }
   [[nodiscard]] std::uint64_t memory_bytes() const override;
   [[nodiscard]] unsigned cpus() const override { return plan_.jobs; }
-  /// Throws UsageError if there is no repository, MachineError without git or a tool of the recipe.
-  int run(const std::set<std::string>& keys, const fleet::WorkHooks& hooks) override;
 
  private:
   VersionPlan plan_;

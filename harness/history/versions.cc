@@ -2,23 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <stdexcept>
 
 #include "base/error.h"
-#include "core/allocators.h"
-#include "core/metered_run.h"
-#include "os/environment.h"
+#include "history/document.h"
+#include "run/allocators.h"
+#include "run/metered_run.h"
 
 namespace zerotax::history {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::initializer_list<Version::State> kVersionStates{
-    Version::State::kMeasured, Version::State::kNotBuilt, Version::State::kNoLibrary,
-    Version::State::kTimeout,  Version::State::kUnusable, Version::State::kNotMeasured};
 
 Version::State state_of(Build::State state) {
   switch (state) {
@@ -43,66 +37,10 @@ std::string preloadable(const Workspace& workspace, const Build& build) {
 
 }  // namespace
 
-const char* word_of(Version::State state) {
-  switch (state) {
-    case Version::State::kMeasured:
-      return "measured";
-    case Version::State::kNotBuilt:
-      return "not_built";
-    case Version::State::kNoLibrary:
-      return "no_library";
-    case Version::State::kTimeout:
-      return "timeout";
-    case Version::State::kUnusable:
-      return "unusable";
-    case Version::State::kNotMeasured:
-      return "not_measured";
-  }
-  return "";
-}
-
 const char* text_of(Version::State state) {
-  switch (state) {
-    case Version::State::kMeasured:
-      return "measured";
-    case Version::State::kNotBuilt:
-      return "does not build";
-    case Version::State::kNoLibrary:
-      return "builds no library";
-    case Version::State::kTimeout:
-      return "does not build in time";
-    case Version::State::kUnusable:
-      return "does not work";
-    case Version::State::kNotMeasured:
-      return "not measured";
-  }
-  return "";
-}
-
-Json to_json(const Version& version) {
-  Json json{{"state", word_of(version.state)}, {"reason", version.reason}, {"earlier", version.measured_earlier}};
-  if (version.build) {
-    json["build"] = to_json(*version.build);
-    json["build"]["folder"] = fs::path(version.build->log).parent_path().string();
-    json["build"]["earlier"] = version.build->cached;
-  }
-  if (version.measurement) json["measurement"] = to_json(*version.measurement);
-  return json;
-}
-
-Version version_from_json(const Json& json, const Commit& commit) {
-  Version version{commit, Version::State::kNotMeasured, json.at("reason"), {}, {}, json.at("earlier"), {}};
-  const auto state = std::find_if(std::begin(kVersionStates), std::end(kVersionStates),
-                                  [&](Version::State each) { return json.at("state") == word_of(each); });
-  if (state == std::end(kVersionStates)) throw std::invalid_argument("unknown state");
-  version.state = *state;
-  if (json.contains("build")) {
-    const Json& build = json.at("build");
-    version.build = build_from_json(build, build.at("folder"));
-    version.build->cached = build.at("earlier");
-  }
-  if (json.contains("measurement")) version.measurement = measurement_from_json(json.at("measurement"));
-  return version;
+  constexpr const char* kTexts[] = {"measured",      "does not build", "builds no library", "does not build in time",
+                                    "does not work", "not measured"};
+  return kTexts[static_cast<std::size_t>(state)];
 }
 
 std::string why_not(const Version& version) {
@@ -133,12 +71,8 @@ std::optional<Allocator> Versions::allocator_built(Version& version) const {
 }
 
 std::string Versions::document_name(const Commit& commit, const Grid& grid) const {
-  const Json environment = describe_environment();
-  // What else a deterministic metric may depend on.
-  const Json key{ZEROTAX_VERSION, hash_of_file(probe_folder() + "/bench-glibc"), grid.json(),
-                 environment.value("kernel", Json()), environment.value("thp", Json())};
   return fs::path(builder_.cache.build_folder(commit, builder_.recipe)).filename().string() + "/measured-" +
-         digits_of(key.dump()) + ".json";
+         digits_of(key_of(grid, hash_of_file(probe_folder() + "/bench-glibc"))) + ".json";
 }
 
 bool Versions::is_known(const Commit& commit, const Grid& grid) const {
@@ -149,13 +83,14 @@ bool Versions::is_known(const Commit& commit, const Grid& grid) const {
 
 Version Versions::measured(const Commit& commit, const Grid& grid,
                            const std::function<void(const char* what)>& watch) const {
-  Version version{commit, Version::State::kNotMeasured, {}, {}, {}, false, {}};
+  Version version;
+  version.commit = commit;
   const std::string name = document_name(commit, grid);
   const auto stored = builder_.again ? std::nullopt : builder_.cache.read(name);
   version.build = builder_.earlier(commit);
   if (stored && version.build && version.build->state == Build::State::kBuilt) {
     try {
-      version.measurement = measurement_from_json(*stored);
+      version.measurement = stored->get<Measurement>();
       version.state = Version::State::kMeasured;
       version.measured_earlier = true;
       return version;
@@ -173,7 +108,7 @@ Version Versions::measured(const Commit& commit, const Grid& grid,
   }
   version.measurement = measure(*allocator, grid, [&] { watch("measuring"); });
   version.state = Version::State::kMeasured;
-  builder_.cache.write(name, to_json(*version.measurement));
+  builder_.cache.write(name, *version.measurement);
   return version;
 }
 

@@ -28,13 +28,7 @@ struct Version {
   std::string host;                        ///< of a fleet, which measured it; else empty
 };
 
-/// What became of a version, without its commit, as tasks of a fleet hand it over; and back. version_from_json throws a
-/// Json exception or std::invalid_argument for what to_json has not made.
-Json to_json(const Version& version);
-Version version_from_json(const Json& json, const Commit& commit);
-
-/// "measured", "not_built", …, as in JSON; and for people.
-const char* word_of(Version::State state);
+/// For people: "does not build".
 const char* text_of(Version::State state);
 
 /// Why a version was not measured, for one line: "it does not build (exit status 2: …; log: …)".
@@ -45,11 +39,11 @@ class Versions {
  public:
   Versions(const Builder& builder, Workspace& workspace) : builder_(builder), workspace_(workspace) {}
 
-  /// Builds a version; the allocator to measure, or nothing, and why not in `version`. Throws Interrupted.
+  /// Builds a version; the allocator to measure, or nothing, and why not in `version`. Throws Stop.
   std::optional<Allocator> allocator_of(Version& version, const std::function<void(const char* what)>& watch) const;
   /// The same of a version that was built.
   std::optional<Allocator> allocator_built(Version& version) const;
-  /// Builds and measures one. Throws Interrupted.
+  /// Builds and measures one. Throws Stop.
   Version measured(const Commit& commit, const Grid& grid, const std::function<void(const char* what)>& watch) const;
   /// Whether an earlier run has built and measured it.
   [[nodiscard]] bool is_known(const Commit& commit, const Grid& grid) const;

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <utility>
 
 #include "base/error.h"
 
@@ -23,18 +22,17 @@ Workspace::Workspace(const Git& git, const Repository& repository)
   if (!repository.shallow_file().empty()) fs::copy_file(repository.shallow_file(), private_ + "/shallow");
 }
 
-Workspace::Workspace(const Git& git, std::string private_repository)
-    : git_(git), folder_("history"), private_(std::move(private_repository)) {}
-
 void Workspace::take(const Commit& commit) {
   drop();
   git_.must(private_, {"worktree", "add", "--quiet", "--detach", "--force", source(), commit.id});
   fs::create_directory(build());
+  fs::create_directory(temporary());
 }
 
 void Workspace::drop() {
   std::error_code ignored;
   fs::remove_all(build(), ignored);
+  fs::remove_all(temporary(), ignored);
   if (!fs::exists(source(), ignored)) return;
   fs::remove_all(source(), ignored);
   git_.must(private_, {"worktree", "prune"});

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/temporary_folder.h"
+#include "files/temporary_folder.h"
 #include "history/repository.h"
 
 namespace zerotax::history {
@@ -13,8 +13,6 @@ class Workspace {
  public:
   /// Throws MachineError if it cannot be made.
   Workspace(const Git& git, const Repository& repository);
-  /// The same in the repository that another workspace made.
-  Workspace(const Git& git, std::string private_repository);
 
   /// The private repository: bare, without references.
   [[nodiscard]] const std::string& repository() const { return private_; }
@@ -22,9 +20,11 @@ class Workspace {
   /// folder to build it in.
   [[nodiscard]] std::string source() const { return folder_.file("source"); }
   [[nodiscard]] std::string build() const { return folder_.file("build"); }
+  /// For TMPDIR: what a compiler that is killed leaves there is gone with the version.
+  [[nodiscard]] std::string temporary() const { return folder_.file("temporary"); }
   [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
 
-  /// Makes both folders for a version, in place of those of the one before. Throws MachineError if git cannot.
+  /// Makes these folders for a version, in place of those of the one before. Throws MachineError if git cannot.
   void take(const Commit& commit);
   /// Removes them.
   void drop();

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/metric_json.h"
 #include "os/environment.h"
+#include "point/metric_json.h"
 
 namespace zerotax::loop {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "core/plan.h"
 #include "loop/loops.h"
+#include "point/plan.h"
 
 namespace zerotax::loop {
 

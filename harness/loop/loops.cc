@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/units.h"
-#include "core/audit_point.h"
-#include "core/memory_guard.h"
-#include "core/probe_process.h"
-#include "core/progress.h"
 #include "os/page.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "run/memory_guard.h"
+#include "run/point_run.h"
 
 namespace zerotax::loop {
 namespace {
@@ -27,15 +26,12 @@ LoopCost cost_of(const Loop& found, double scale) {
   return cost;
 }
 
-MeasuredLoop measure(const Allocator& allocator, const PointSpec& point, double timeout_s,
-                     const std::function<bool()>& stop) {
+MeasuredLoop measure(const Allocator& allocator, const PointSpec& point, double timeout_s) {
   MeasuredLoop measured;
   measured.failure = why_too_large(memory_needed(point));
   if (!measured.failure.empty()) return measured;
-  PassLimits limits;
-  limits.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(timeout_s));
-  limits.resident_bytes = resident_limit(memory_needed(point));
-  const PassResult pass = run_pass(allocator, point, Pass::kLoop, limits, stop);
+  const PassResult pass = run_pass(allocator, point, Pass::kLoop, limits_of(point, timeout_s));
+  end_if_stopped();
   if (pass.status() != PassResult::Status::kOk || pass.ops() == 0) {
     measured.failure = pass.reason().empty() ? "no call was made" : pass.reason();
     return measured;
@@ -80,30 +76,31 @@ std::optional<double> LoopPair::redundant_share() const {
   return *zeroed == 0 ? 0 : static_cast<double>(*redundant) / static_cast<double>(*zeroed);
 }
 
-std::vector<LoopPair> run_loops(const Plan& plan, const LoopRequest& request, const std::function<bool()>& stop) {
+std::vector<LoopPair> run_loops(const Plan& plan, const LoopRequest& request) {
   std::vector<LoopPair> pairs;
-  const std::size_t count = request.sizes.size() * plan.allocators.size();
-  Progress progress("running loops", count, static_cast<double>(count));
   const Repeats repeats{request.calls, 1, 8, 8, static_cast<std::int64_t>(request.seconds * 1000)};
+  std::vector<Item> items;
   for (const std::uint64_t size : request.sizes) {
     for (std::size_t i = 0; i < plan.allocators.size(); ++i) {
-      const Allocator& allocator = plan.allocators[i];
-      progress.show(fmt::format("{} at {}", allocator.name, format_size(size)));
-      LoopPair pair;
-      pair.allocator = i;
-      pair.size_bytes = size;
-      PointSpec point{i, "malloc_loop", size, request.touch, "main", repeats};
-      pair.with_malloc = measure(allocator, point, plan.timeout_s, stop);
-      point.case_name = "calloc_loop";
-      pair.with_calloc = measure(allocator, point, plan.timeout_s, stop);
-      // The steady state of a few: no known allocator changes after its fifth call.
-      point.repeats = {8, 8, 8, 8, 0};
-      pair.audit = audit_point(plan, point, stop);
-      if (stop()) return pairs;
-      pairs.push_back(std::move(pair));
-      progress.advance(1);
+      Item& item = items.emplace_back();
+      item.label = fmt::format("{} at {}", plan.allocators[i].name, format_size(size));
+      item.memory_bytes = size;
+      item.measure = [&, size, i](const Say&) {
+        LoopPair pair;
+        pair.allocator = i;
+        pair.size_bytes = size;
+        PointSpec point{i, "malloc_loop", size, request.touch, "main", repeats};
+        pair.with_malloc = measure(plan.allocators[i], point, plan.timeout_s);
+        point.case_name = "calloc_loop";
+        pair.with_calloc = measure(plan.allocators[i], point, plan.timeout_s);
+        // The steady state of a few: no known allocator changes after its fifth call.
+        point.repeats = {8, 8, 8, 8, 0};
+        pair.audit = audit_point(plan, point);
+        pairs.push_back(std::move(pair));
+      };
     }
   }
+  static_cast<void>(Experiment("running loops", {0, true, {}}).run(items));
   return pairs;
 }
 

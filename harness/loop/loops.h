@@ -1,13 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/plan.h"
-#include "core/typed_point.h"
+#include "point/plan.h"
+#include "point/typed_point.h"
 
 namespace zerotax::loop {
 
@@ -56,7 +55,8 @@ struct LoopRequest {
   std::vector<std::uint64_t> sizes;
 };
 
-/// All pairs, sizes outermost. `plan` has the allocators and the timeout. What was finished if `stop` asks for an end.
-std::vector<LoopPair> run_loops(const Plan& plan, const LoopRequest& request, const std::function<bool()>& stop);
+/// All pairs, sizes outermost. `plan` has the allocators and the timeout. What was finished if a signal asks for an
+/// end.
+std::vector<LoopPair> run_loops(const Plan& plan, const LoopRequest& request);
 
 }  // namespace zerotax::loop

@@ -2,6 +2,7 @@
 
 #include <sys/time.h>
 
+#include <cstdlib>
 #include <ctime>
 
 #include "os/got_hook.h"
@@ -13,17 +14,22 @@ using ClockGettime = int (*)(clockid_t, timespec*);
 using Gettimeofday = int (*)(timeval*, void*);
 using Time = std::time_t (*)(std::time_t*);
 using TimespecGet = int (*)(timespec*, int);
+using Getloadavg = int (*)(double*, int);
 
 ClockGettime real_clock_gettime = nullptr;
 Gettimeofday real_gettimeofday = nullptr;
 Time real_time = nullptr;
 TimespecGet real_timespec_get = nullptr;
+Getloadavg real_getloadavg = nullptr;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 /// A stopped clock advances so little that nothing becomes due, yet a loop that waits for time to pass ends.
 constexpr std::int64_t kCreep = 1;
 /// A racing clock advances by more than any known allocator waits before it gives memory back (jemalloc: 10 s).
 constexpr std::int64_t kLeap = 60 * kSecond;
+
+/// Runnable processes: more than any machine has CPUs.
+constexpr double kCrowded = 100'000;
 
 std::int64_t advance = 0;  ///< nanoseconds from one reading to the next
 std::int64_t passed = 0;   ///< nanoseconds added since install(); written by the measured thread alone
@@ -73,16 +79,26 @@ int hook_timespec_get(timespec* time, int base) {
   return hook_clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
 }
 
+/// The load of the minutes before goes with the time: an idle machine where it is stopped, a crowded one where it
+/// races.
+int hook_getloadavg(double* loads, int count) {
+  if (!controlled || loads == nullptr || count < 0) return real_getloadavg(loads, count);
+  const int given = count < 3 ? count : 3;
+  for (int i = 0; i < given; ++i) loads[i] = advance == kLeap ? kCrowded : 0;
+  return given;
+}
+
 }  // namespace
 
 void AllocatorClock::install(ClockMode mode) {
   if (mode == ClockMode::kReal) return;
   advance = mode == ClockMode::kStopped ? kCreep : kLeap;
-  GotReplacements<4> replacements;
+  GotReplacements<5> replacements;
   replacements.add("clock_gettime", real_clock_gettime, &hook_clock_gettime);
   replacements.add("gettimeofday", real_gettimeofday, &hook_gettimeofday);
   replacements.add("time", real_time, &hook_time);
   replacements.add("timespec_get", real_timespec_get, &hook_timespec_get);
+  replacements.add("getloadavg", real_getloadavg, &hook_getloadavg);
   replacements.apply();
 }
 

@@ -1,15 +1,16 @@
 #include "meter/audit.h"
 
 #include <sys/prctl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "meter/contents.h"
 #include "meter/memory_call.h"
+#include "os/clock.h"
 #include "os/faults.h"
 #include "os/mappings.h"
 
@@ -17,6 +18,9 @@ extern "C" [[gnu::weak]] int malloc_watches_its_mappings();
 
 namespace zerotax {
 namespace {
+
+/// Page faults that a call takes by the way: a stack, a header, a page of code. As many as these are for something.
+constexpr std::int64_t kManyFaults = 16;
 
 /// Adds what was counted since the last begin().
 void tally(SyscallTally& tally) {
@@ -43,12 +47,6 @@ void tally(SyscallTally& tally) {
 /// (A weak reference, not dlsym: that allocates when it finds nothing, and so changes what is measured.)
 bool watches_its_mappings() { return malloc_watches_its_mappings != nullptr && malloc_watches_its_mappings() != 0; }
 
-/// Whether the process has other threads: /proc/self/task has a folder for each.
-bool has_other_threads() {
-  struct stat task {};
-  return ::stat("/proc/self/task", &task) != 0 || task.st_nlink > 3;
-}
-
 }  // namespace
 
 AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
@@ -67,7 +65,7 @@ AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
   } else if (!tracker_.available()) {
     say(samples.na_inline, tracker_.reason());
   } else if (pagemap_.method() != Pagemap::Method::kScan) {
-    say(samples.na_inline, "this kernel has no PAGEMAP_SCAN (Linux 6.7)");
+    say(samples.na_inline, pagemap_.no_scan_reason());
   }
   if (pagemap_.method() != Pagemap::Method::kNone && !pagemap_.knows_zero_page()) {
     say(samples.na_zero_page, "the shared zero page cannot be told from a page that was written to");
@@ -88,6 +86,7 @@ void AuditMeter::begin_operation(OpSample& op) {
   op_->redundant_zeroed_in_free_bytes = 0;
   unseen_ = false;
   unseen_in_free_ = false;
+  has_twin_ = another_process_has_this_memory();
   account_.begin_operation(op);
   // Whoever asks malloc for memory did not ask for zeros, and to look for stores of some costs a look at every page.
   if (mallocs() && inline_watched()) say(samples_.na_inline, "of a case that mallocs, only memsets are counted");
@@ -103,13 +102,21 @@ void AuditMeter::end_operation() {
 void AuditMeter::begin_call(bool in_free) {
   in_free_ = in_free;
   filled_ = FilledPages(block_);
-  new_pages_ = 0;
+  claims_ = memset_beside_ = 0;
+  memset_faults_ = 0;
   doubt_ = "";
-  beyond_following_ = false;
-  for (FewRanges* ranges : {&dropped_, &hidden_, &populated_, &moved_}) ranges->clear();
+  unfollowed_ = Unfollowed::kNothing;
+  for (FewRanges* ranges : {&dropped_, &hidden_, &populated_, &new_, &stored_, &unsure_, &lost_, &moved_}) {
+    ranges->clear();
+  }
+  zero_filled_ = {};
   opened_dirty_.clear();
   store_count_ = 0;
+  // Our own faults in between are none of another thread's.
   faults_ = thread_minor_faults();
+  all_faults_ = process_minor_faults();
+  others_ns_ = thread_cpu_ns();
+  others_ns_ = own_cpu_ns() - others_ns_;
   if (count_syscalls_) heap_end_ = program_break();
   ZeroingHook::listen(this);
   if (count_syscalls_) give_up_counting(SyscallCounter::begin(this));
@@ -120,11 +127,22 @@ void AuditMeter::end_call(SyscallTally& calls) {
   if (count_syscalls_) give_up_counting(SyscallCounter::end());
   ZeroingHook::listen(nullptr);
   if (count_syscalls_) tally(calls);
+  const std::int64_t all_ns = own_cpu_ns();
+  others_ns_ = all_ns - thread_cpu_ns() - others_ns_;
+  if (all_faults_ >= 0) all_faults_ = process_minor_faults() - all_faults_;
   if (faults_ >= 0) faults_ = thread_minor_faults() - faults_;
+  alone_ = memory_is_unshared();
   if (::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) != 1) huge_pages_ = true;
-  followed_ = count_syscalls_ && !SyscallCounter::incomplete() && !beyond_following_ && !dropped_.full() &&
-              !hidden_.full() && !populated_.full() && !moved_.full();
-  account_.end_step(followed_);
+  const FewRanges* const all[] = {&dropped_, &hidden_, &populated_, &new_, &stored_, &unsure_, &lost_, &moved_};
+  if (std::any_of(std::begin(all), std::end(all), [](const FewRanges* ranges) { return ranges->full(); })) {
+    unfollowed_ = Unfollowed::kTakesAway;
+  }
+  followed_ = count_syscalls_ && !SyscallCounter::incomplete() && unfollowed_ == Unfollowed::kNothing;
+  account_.end_step(followed_ && !has_twin_ && all_faults_ <= faults_);
+  // What another thread returned, and this one populated again, is there before and after.
+  const std::int64_t left_nothing =
+      faults_ - memset_faults_ - account_.new_bytes() / static_cast<std::int64_t>(kPageBytes);
+  if (!alone_ && others_ns_ > 0 && left_nothing >= kManyFaults) account_.forget_step();
 }
 
 void AuditMeter::give_up_counting(const char* why) {
@@ -132,25 +150,6 @@ void AuditMeter::give_up_counting(const char* why) {
   if (samples_.na_syscalls[0] == '\0') say(samples_.na_syscalls, why);
   account_.give_up(why);
   count_syscalls_ = false;
-}
-
-void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
-  // Our own system calls and faults, not the allocator's.
-  const SyscallCounter::Pause pause;
-  const auto begin = reinterpret_cast<std::uintptr_t>(target);
-  const AddressRange range{begin, begin + bytes};
-  tracker_.release(range.pages());
-  remember_store(range);
-
-  const Zeros zeros = this->zeros();
-  zeros.all += static_cast<std::int64_t>(bytes);
-  zeros.methods |= kByMemset;
-  scratch_.clear();
-  if (!pagemap_.populated(range.pages(), scratch_)) {
-    if (samples_.na_redundant[0] == '\0') say(samples_.na_redundant, "the kernel refused to scan the pagemap");
-    return;
-  }
-  zeros.redundant += static_cast<std::int64_t>(bytes - dirty_bytes(range, scratch_));
 }
 
 bool AuditMeter::look_at(AddressRange pages) {
@@ -177,68 +176,121 @@ void AuditMeter::count_zeros_of(AddressRange pages) {
     const AddressRange common = range.intersect(pages);
     for (std::uintptr_t page = common.begin; page < common.end; page += kPageBytes) {
       const AddressRange part = block_.intersect({page, page + kPageBytes});
-      if (touched_by_memset(part) || hidden_.contains(page)) continue;
+      const std::size_t covered = covered_by_memset(part);
+      if (covered == part.bytes() || (in_free_ && hidden_.contains(page))) continue;
+      const std::size_t rest = part.bytes() - covered;
       if (!readable_.contains(page)) {
         doubt_ = "pages of the block can no longer be read";
-        count(watched_.contains(page) && !written_.contains(page) ? Store::kNone : Store::kUnknown, part);
+        count(watched_.contains(page) && !written_.contains(page) ? Store::kNone : Store::kUnknown, part, rest);
       } else if (all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) {
-        count(store_to(page), part);
+        count(store_to(page, covered > 0), part, rest);
       }
     }
   }
 }
 
-AuditMeter::Store AuditMeter::store_to(std::uintptr_t page) {
-  // What the kernel put there in this call is new, and so is what is populated now and was not before.
-  const bool gone = dropped_.contains(page);
-  const bool fresh = gone || !populated_before_.contains(page);
-  const bool dirty = !fresh && (dirty_before_.contains(page) || opened_dirty_.contains(page));
-  if (moved_.contains(page)) {
-    doubt_ = "pages were moved into the block";
-    return Store::kUnknown;
-  }
+AuditMeter::Store AuditMeter::doubt(const char* why) {
+  doubt_ = why;
+  return Store::kUnknown;
+}
+
+AuditMeter::Store AuditMeter::store_to(std::uintptr_t page, bool by_memset) {
+  if (moved_.contains(page)) return doubt("pages were moved into the block");
   if (!anonymous_.contains(page)) {
-    doubt_ = "the block lies in a shared or file mapping, whose pages may be written to elsewhere";
-    return dirty ? Store::kZerosOverDirty : Store::kUnknown;
+    return doubt("the block lies in a shared or file mapping, whose pages may be written to elsewhere");
   }
-  if (!fresh || populated_.contains(page)) {
-    // What was not zero, and is, was written to, by whatever way.
-    if (dirty) return Store::kZerosOverDirty;
-    if (watched_.contains(page)) return written_.contains(page) ? Store::kZeros : Store::kNone;
-    doubt_ = inline_watched() ? "nothing tells who wrote to these pages" : &samples_.na_inline[0];
-    return Store::kUnknown;
+  const bool stored = stored_.contains(page);
+  const bool watched = watched_.contains(page);
+  if (watched && !written_.contains(page) && !stored) return Store::kNone;
+  if (by_memset && !inline_watched()) {
+    // That inline stores go unseen is said (na_inline). A block begins and ends within a page, but has no more such.
+    ++memset_beside_;
+    return memset_beside_ <= 2 ? Store::kNone : doubt("memset wrote parts of pages, and nothing tells about the rest");
   }
+  if (!followed_ || unfollowed_ != Unfollowed::kNothing) {
+    return doubt(!count_syscalls_               ? &samples_.na_syscalls[0]
+                 : SyscallCounter::incomplete() ? SyscallCounter::why_incomplete()
+                                                : "the call makes system calls that are not followed");
+  }
+  if (unsure_.contains(page)) return doubt("nothing tells who wrote to these pages");
+  if (!in_free_ && hidden_.contains(page))
+    return doubt("the kernel was allowed to take pages of the block (MADV_FREE)");
+  // What the kernel put there in this call is new, and so is what is populated now and was not before.
+  const bool fresh = dropped_.contains(page) || !populated_before_.contains(page);
+  return fresh && !populated_.contains(page) ? store_to_new(by_memset, stored || watched) : store_to_old(page, stored);
+}
+
+AuditMeter::Store AuditMeter::store_to_old(std::uintptr_t page, bool stored) {
+  const bool fresh = dropped_.contains(page) || !populated_before_.contains(page) || new_.contains(page);
+  const bool dirty = !fresh && (dirty_before_.contains(page) || opened_dirty_.contains(page));
+  if (!watched_.contains(page) && !stored) {
+    // What was not zero, and is, was written to, by whatever way, if nobody else can have taken it away.
+    if (dirty && alone_) return Store::kZerosOverDirty;
+    return doubt(inline_watched() ? "nothing tells who wrote to these pages" : &samples_.na_inline[0]);
+  }
+  ++claims_;
+  return dirty ? Store::kZerosOverDirty : Store::kZeros;
+}
+
+AuditMeter::Store AuditMeter::store_to_new(bool by_memset, bool stored) {
   // A page that is new and zero was written to, unless it may only have been read, or the kernel may have populated it.
-  if (!pagemap_.knows_zero_page()) {
-    doubt_ = "the shared zero page cannot be told from a page that was written to";
-    return Store::kUnknown;
-  }
-  if (huge_pages_) {
-    doubt_ = "the allocator allows huge pages, of which one store populates 512 pages";
-    return Store::kUnknown;
-  }
-  if (!followed_) {
-    doubt_ = !count_syscalls_               ? &samples_.na_syscalls[0]
-             : SyscallCounter::incomplete() ? "the call started a thread or process, and was not followed from then on"
-                                            : "the call populates memory by system calls that are not followed";
-    return Store::kUnknown;
-  }
-  ++new_pages_;
+  if (!pagemap_.knows_zero_page()) return doubt("the shared zero page cannot be told from a page that was written to");
+  if (huge_pages_) return doubt("the allocator allows huge pages, of which one store populates 512 pages");
+  if (by_memset && !stored) return doubt("memset wrote parts of pages, and nothing tells about the rest");
+  ++claims_;
   return Store::kZeros;
 }
 
-void AuditMeter::count(Store store, AddressRange part) {
+void AuditMeter::count(Store store, AddressRange part, std::size_t bytes) {
   switch (store) {
     case Store::kNone:
       break;
     case Store::kUnknown:
-      // Of a page that is shared, somebody else may have written the rest.
+      // Of a page that is shared, somebody else may have written the rest; but some blocks have no other.
       if (part.bytes() == kPageBytes) forget_zeroed_bytes(doubt_);
+      if (filled_.has_no_page()) forget_zeroed_bytes("the block has no page of its own");
       break;
     case Store::kZeros:
     case Store::kZerosOverDirty:
-      filled_.add(part, store == Store::kZerosOverDirty);
+      filled_.add(part, bytes, store == Store::kZerosOverDirty);
       break;
+  }
+}
+
+const char* AuditMeter::why_not_own_stores() const {
+  if (has_twin_ || (!alone_ && another_process_has_this_memory()))
+    return "another process has the same memory, and may have written to it";
+  // A page that this thread stored to first took it a fault. Another may have stored zeros, or had the kernel populate.
+  // The meter's own lists are among what is new, a few pages.
+  const std::int64_t page = kPageBytes;
+  const bool others_may = !alone_ && claims_ > 0;
+  if (faults_ >= 0 && (static_cast<std::int64_t>(claims_) > faults_ - memset_faults_ ||
+                       (others_may && account_.new_bytes() / page >= faults_ + kManyFaults))) {
+    return "another thread or process, or a huge page, populated pages of the block";
+  }
+  if (claims_ > 0 && !alone_ && all_faults_ > faults_) {
+    return "another thread took page faults during the call, and may have populated pages of the block";
+  }
+  return nullptr;
+}
+
+void AuditMeter::doubt_what_is_gone() {
+  if (covered_by_memset(block_) == block_.bytes()) return;
+  for (const AddressRange& pages : lost_) {
+    const AddressRange part = block_.intersect(pages);
+    if (part.bytes() > 0 && covered_by_memset(part) < part.bytes()) {
+      return forget_zeroed_bytes("pages of the block were zeroed or populated, and then given back to the kernel");
+    }
+  }
+  const bool seen = count_syscalls_ && !SyscallCounter::incomplete() && unfollowed_ != Unfollowed::kTakesAway;
+  if ((seen && alone_) || all_faults_ < 0) return;
+  // Zeros that were stored and taken away unseen cost a fault for each page, of which nothing is left.
+  const std::int64_t page = kPageBytes;
+  const std::int64_t pages = static_cast<std::int64_t>(block_.pages().bytes()) / page;
+  const std::int64_t faults =
+      all_faults_ - memset_faults_ - account_.new_bytes() / page - static_cast<std::int64_t>(claims_);
+  if (faults >= std::max(pages / 4, kManyFaults)) {
+    forget_zeroed_bytes("page faults of the call left nothing, and what took it away was not followed");
   }
 }
 
@@ -246,11 +298,7 @@ void AuditMeter::add_filled() {
   if (filled_.is_doubtful()) return forget_zeroed_bytes("the block has no page of its own");
   const FilledPages::Bytes bytes = filled_.total();
   if (bytes.all == 0) return;
-  // A page that this thread stored to first took it a fault. Another thread may have stored zeros, or had the kernel
-  // populate.
-  if (faults_ >= 0 && new_pages_ > static_cast<std::size_t>(faults_) && has_other_threads()) {
-    return forget_zeroed_bytes("another thread populated pages of the block");
-  }
+  if (const char* why = why_not_own_stores()) return forget_zeroed_bytes(why);
   const Zeros zeros = this->zeros();
   zeros.methods |= kByInline;
   zeros.all += static_cast<std::int64_t>(bytes.all);
@@ -267,26 +315,6 @@ void AuditMeter::forget_zeroed_bytes(const char* why) {
   char(&reason)[2 * kReasonBytes] = in_free_ ? samples_.na_unseen_in_free : samples_.na_unseen;
   if (reason[0] != '\0') return;
   std::snprintf(&reason[0], sizeof reason, "stores other than memset may have gone unseen: %s", why);
-}
-
-void AuditMeter::remember_store(AddressRange range) {
-  // Many small stores, one right after the other, are as one.
-  AddressRange* last = store_count_ > 0 ? &stores_[store_count_ - 1] : nullptr;
-  if (last != nullptr && range.begin >= last->begin && range.begin <= last->end) {
-    last->end = std::max(last->end, range.end);
-  } else if (store_count_ < kStores) {
-    stores_[store_count_++] = range;
-  }
-}
-
-bool AuditMeter::touched_by_memset(AddressRange part) const {
-  return std::any_of(&stores_[0], &stores_[store_count_],
-                     [&](const AddressRange& store) { return store.intersect(part).bytes() > 0; });
-}
-
-bool AuditMeter::covered_by_memset(AddressRange block) const {
-  return std::any_of(&stores_[0], &stores_[store_count_],
-                     [&](const AddressRange& store) { return store.intersect(block).bytes() == block.bytes(); });
 }
 
 }  // namespace zerotax

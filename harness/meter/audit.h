@@ -2,9 +2,11 @@
 
 #include "meter/few_ranges.h"
 #include "meter/filled_pages.h"
+#include "meter/memory_call.h"
 #include "meter/meter.h"
 #include "meter/page_account.h"
 #include "meter/zeroing_hook.h"
+#include "os/address_space.h"
 #include "os/pagemap.h"
 #include "os/range_list.h"
 #include "os/syscall_counter.h"
@@ -14,7 +16,7 @@ namespace zerotax {
 
 /// The audit pass: what calloc and free wrote zeros over, how much of it had been zero, which system calls they made,
 /// and whether the block is all zero. docs/method.md describes each metric. Slow, and no clock of it means anything.
-/// audit.cc has what both calls share, audit_calloc.cc, audit_free.cc and audit_kernel.cc the rest.
+/// audit.cc has what both calls share, audit_memset.cc, audit_calloc.cc, audit_free.cc and audit_kernel.cc the rest.
 class AuditMeter final : public Meter, private ZeroingHook::Listener, private SyscallCounter::Observer {
  public:
   explicit AuditMeter(SampleBlock& samples);
@@ -28,7 +30,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
 
  private:
   void before_zeroing(void* target, std::size_t bytes) override;
-  void after_zeroing(void* /*target*/, std::size_t /*bytes*/) override {}
+  void after_zeroing(void* target, std::size_t bytes) override;
   void before_call(const SystemCall& call) override;
   void after_call(const SystemCall& call, long result) override;
 
@@ -54,19 +56,38 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void look_after_free();
   void count_before_they_go(AddressRange pages);
   void count_zeros_of(AddressRange pages);
+
+  // memset (audit_memset.cc): what it writes is known. Of a page that it writes a part of, the rest is watched.
+  template <typename Visit>
+  static void for_each_partial_page(AddressRange range, Visit visit);
+  void note_stores_beside(std::uintptr_t page);
+  std::size_t dirty_bytes_of(AddressRange range);
+  [[nodiscard]] std::size_t covered_by_memset(AddressRange part) const;
+  void remember_store(AddressRange range);
   void look_for_late_zeros();
 
   // System calls that change pages.
   void look_before_populating(AddressRange target);
   void watch_what_was_populated(const SystemCall& call, long result);
   void watch_run(AddressRange run);
+  void note_zeros_that_go(AddressRange pages);
+  void note_unfollowed(const SystemCall& plain, const SystemCall& call, long result);
 
   /// What is known about a page of the block that is populated and reads zero.
   enum class Store { kNone, kZeros, kZerosOverDirty, kUnknown };
-  Store store_to(std::uintptr_t page);
-  void count(Store store, AddressRange part);
+  /// `by_memset`: a memset wrote a part of the page, and the question is about the rest.
+  Store store_to(std::uintptr_t page, bool by_memset);
+  Store store_to_old(std::uintptr_t page, bool stored);
+  Store store_to_new(bool by_memset, bool stored);
+  Store doubt(const char* why);
+  /// `bytes`: of the part, those that no memset wrote.
+  void count(Store store, AddressRange part, std::size_t bytes);
   /// Adds what was found page by page to the operation.
   void add_filled();
+  /// Why it need not be this thread that stored zeros to the pages found; nullptr if it was.
+  [[nodiscard]] const char* why_not_own_stores() const;
+  /// Whether pages may have been zeroed and taken away within the call, so that none is left to look at.
+  void doubt_what_is_gone();
   /// The operation's figures of the call that is going on.
   struct Zeros {
     std::int64_t& all;
@@ -80,9 +101,6 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
 
   /// What was zeroed cannot be known: some of it may have been zeroed unseen.
   void forget_zeroed_bytes(const char* why);
-  void remember_store(AddressRange range);
-  [[nodiscard]] bool touched_by_memset(AddressRange part) const;
-  [[nodiscard]] bool covered_by_memset(AddressRange block) const;
 
   SampleBlock& samples_;
   OpSample* op_ = nullptr;
@@ -97,16 +115,27 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   bool in_free_ = false;
   AddressRange block_;
   FilledPages filled_;
-  std::size_t new_pages_ = 0;  ///< of filled_, those that were not populated before
-  bool followed_ = false;      ///< whether all its system calls were seen
-  bool beyond_following_ = false;
-  bool huge_pages_ = false;  ///< the process may have had some since its first call
-  const char* doubt_ = "";   ///< why the store to a page is not known
-  std::int64_t faults_ = 0;  ///< of this thread: before the call, then in it
+  std::size_t claims_ = 0;         ///< pages whose first store took a fault, if this thread made it
+  std::size_t memset_beside_ = 0;  ///< pages that a memset wrote a part of, where nothing tells about the rest
+  bool followed_ = false;          ///< whether all its system calls were seen
+  Unfollowed unfollowed_ = Unfollowed::kNothing;
+  bool has_twin_ = false;           ///< another process had the memory when the operation began
+  bool huge_pages_ = false;         ///< the process may have had some since its first call
+  const char* doubt_ = "";          ///< why the store to a page is not known
+  std::int64_t faults_ = 0;         ///< of this thread: before the call, then in it
+  std::int64_t all_faults_ = 0;     ///< the same of all threads
+  std::int64_t memset_faults_ = 0;  ///< of this thread, those that memset took
+  std::int64_t memset_began_ = 0;   ///< its faults before the last memset
+  std::int64_t others_ns_ = 0;      ///< CPU time of the other threads
+  bool alone_ = false;              ///< no other thread or process had the memory when the call was over
   std::uintptr_t heap_end_ = 0;
   FewRanges dropped_;    ///< pages taken away
   FewRanges hidden_;     ///< pages looked at before they were closed or given to the kernel for later
   FewRanges populated_;  ///< by the kernel, because it was asked to
+  FewRanges new_;        ///< of them, those that were not populated just before
+  FewRanges stored_;     ///< pages that were stored to before a memset wrote a part of them
+  FewRanges unsure_;     ///< pages of which that cannot be told
+  FewRanges lost_;       ///< pages that were zeroed, and then taken away
   FewRanges moved_;      ///< by mremap
 
   RangeList populated_before_;
@@ -115,7 +144,8 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   RangeList written_;
   RangeList populated_after_;
   RangeList readable_;
-  RangeList anonymous_;  ///< of them, in private anonymous mappings
+  AddressRange zero_filled_;  ///< a mapping of private anonymous memory, found since the last system call
+  RangeList anonymous_;       ///< of them, in private anonymous mappings
   RangeList scratch_;
   RangeList opened_dirty_;  ///< pages that were not zero when the call opened them for writing
   // Before a system call that may populate, or open.

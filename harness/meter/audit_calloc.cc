@@ -99,7 +99,7 @@ void AuditMeter::look_before_calloc() {
   if (samples_.na_populated[0] == '\0') {
     const bool done = populated_pages(pagemap_, populated_before_);
     if (!done) {
-      say(samples_.na_populated, "too much is mapped to read the pagemap page by page (Linux 6.7 can scan it)");
+      say(samples_.na_populated, "too much is mapped to read the pagemap page by page (PAGEMAP_SCAN can list it)");
       if (inline_watched()) say(samples_.na_inline, samples_.na_populated);
     }
   }
@@ -127,7 +127,7 @@ void AuditMeter::look_after_calloc(AddressRange block) {
     return;
   }
   if (!known) {
-    if (!covered_by_memset(block)) {
+    if (covered_by_memset(block) < block.bytes()) {
       forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &samples_.na_inline[0]);
     }
     return;
@@ -137,6 +137,7 @@ void AuditMeter::look_after_calloc(AddressRange block) {
   if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
   count_zeros_of(block.pages());
   doubt_shared_pages(block);
+  doubt_what_is_gone();
   add_filled();
 }
 
@@ -164,15 +165,16 @@ void AuditMeter::doubt_shared_pages(AddressRange block) {
     for (std::size_t i = 0; i < pages; ++i, page += kPageBytes) {
       if (anonymous_.contains(page) || populated_after_.contains(page) || (told && (resident[i] & 1) == 0)) continue;
       const AddressRange part = block.intersect({page, page + kPageBytes});
-      if (touched_by_memset(part) || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) continue;
-      doubt_ = "the block lies in a shared or file mapping, whose pages may be written to elsewhere";
-      count(Store::kUnknown, part);
+      const std::size_t covered = covered_by_memset(part);
+      if (covered == part.bytes() || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) continue;
+      count(doubt("the block lies in a shared or file mapping, whose pages may be written to elsewhere"), part,
+            part.bytes() - covered);
     }
   }
 }
 
 void AuditMeter::remember_block(AddressRange block) {
-  if (block.bytes() < kPageBytes) return;
+  if (block.bytes() < kPageBytes) block = block.pages();
   // Overlapping blocks become one, so that no page is watched twice.
   for (std::size_t i = 0; i < block_count_;) {
     if (blocks_[i].intersect(block).bytes() == 0) {

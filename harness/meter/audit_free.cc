@@ -48,7 +48,7 @@ void AuditMeter::look_after_free() {
   tracker_.stop();
   if (block_.bytes() == 0) return forget_zeroed_bytes("the size of the block is not known");
   if (!known) {
-    if (covered_by_memset(block_)) return;
+    if (covered_by_memset(block_) == block_.bytes()) return;
     return forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &samples_.na_inline[0]);
   }
   if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
@@ -57,9 +57,9 @@ void AuditMeter::look_after_free() {
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
       if (populated_after_.contains(page) || dropped_.contains(page) || hidden_.contains(page)) continue;
       const AddressRange part = block_.intersect({page, page + kPageBytes});
-      if (touched_by_memset(part)) continue;
-      doubt_ = "pages of the block were returned to the kernel unseen";
-      count(Store::kUnknown, part);
+      const std::size_t covered = covered_by_memset(part);
+      if (covered == part.bytes()) continue;
+      count(doubt("pages of the block were returned to the kernel unseen"), part, part.bytes() - covered);
     }
   }
   add_filled();

@@ -1,6 +1,9 @@
 // System calls of calloc and free that change pages: what they take away is looked at before it goes, and what they
 // populate is watched before anybody can store to it. All of this runs in the handler of a signal.
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+
+#include <algorithm>
 
 #include "meter/audit.h"
 #include "meter/contents.h"
@@ -9,23 +12,31 @@
 
 namespace zerotax {
 
-void AuditMeter::before_call(const SystemCall& call) {
+void AuditMeter::before_call(const SystemCall& made) {
   ZeroingHook::listen(nullptr);
-  account_.before_call(call, dropped_by(call, heap_end_));
+  const SystemCall call = in_plain_words(made);
+  const AddressRange dropped = dropped_by(call, heap_end_);
+  account_.before_call(call, dropped);
   if (in_free_ && !mallocs()) {
-    count_before_they_go(dropped_by(call, heap_end_));
+    count_before_they_go(dropped);
     count_before_they_go(hidden_by(call));
     hidden_.add(hidden_by(call));
+  } else if (!mallocs()) {
+    note_zeros_that_go(dropped);
+    if (call.number == SYS_madvise) hidden_.add(hidden_by(call));
   }
   // What is watched is a mapping of its own, and mremap moves no more than one.
-  if (moved_by(call, 0).bytes() > 0) tracker_.release(dropped_by(call, heap_end_));
+  if (moved_by(call, 0).bytes() > 0) tracker_.release(dropped);
+  tracker_.release(registered_by(call));
   look_before_populating(target_of(call));
   ZeroingHook::listen(this);
 }
 
-void AuditMeter::after_call(const SystemCall& call, long result) {
+void AuditMeter::after_call(const SystemCall& made, long result) {
   ZeroingHook::listen(nullptr);
+  const SystemCall call = in_plain_words(made);
   const AddressRange dropped = dropped_by(call, heap_end_);
+  zero_filled_ = {};
   account_.after_call(is_error(result), moved_by(call, result));
   if (is_error(result)) {
     // It was looked at, and is still there.
@@ -41,11 +52,34 @@ void AuditMeter::after_call(const SystemCall& call, long result) {
       dropped_.add(dropped);
       moved_.add(moved);
     }
-    if (is_beyond_following(call)) beyond_following_ = true;
+    note_unfollowed(call, made, result);
     watch_what_was_populated(call, result);
     if (call.number == SYS_brk) heap_end_ = static_cast<std::uintptr_t>(result);
   }
   ZeroingHook::listen(this);
+}
+
+void AuditMeter::note_unfollowed(const SystemCall& plain, const SystemCall& made, long result) {
+  // process_madvise may carry out a part.
+  const bool whole = plain.number == made.number || result == plain.arguments[1];
+  unfollowed_ = std::max(unfollowed_, whole ? unfollowed_by(plain) : Unfollowed::kTakesAway);
+  // Huge pages that came meanwhile stay.
+  if (plain.number == SYS_prctl && plain.arguments[0] == PR_SET_THP_DISABLE) huge_pages_ = true;
+}
+
+void AuditMeter::note_zeros_that_go(AddressRange pages) {
+  // Which of them are the block's is not known yet.
+  if (pages.bytes() == 0 || !look_at(pages)) return;
+  for (const AddressRange& range : populated_after_) {
+    for (std::uintptr_t page = range.begin; page < range.end; page += kPageBytes) {
+      const bool fresh = dropped_.contains(page) || !populated_before_.contains(page);
+      const bool stored = watched_.contains(page)     ? written_.contains(page)
+                          : populated_.contains(page) ? !inline_watched()
+                                                      : fresh;
+      if (!stored || !readable_.contains(page)) continue;
+      if (all_zero(reinterpret_cast<const void*>(page), kPageBytes)) lost_.add({page, page + kPageBytes});
+    }
+  }
 }
 
 void AuditMeter::look_before_populating(AddressRange target) {
@@ -72,7 +106,9 @@ void AuditMeter::watch_what_was_populated(const SystemCall& call, long result) {
     // have stored to before it.
     AddressRange run;
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      if (populated_at_call_.contains(page)) {
+      if (!populated_at_call_.contains(page)) {
+        new_.add({page, page + kPageBytes});
+      } else {
         const bool guarded = watched_.contains(page) && !written_at_call_.contains(page);
         if (!guarded && !closed_at_call_.contains(page)) continue;
       }
@@ -97,7 +133,7 @@ void AuditMeter::watch_run(AddressRange run) {
     const AddressRange opened = closed.intersect(run);
     if (opened.bytes() == 0) continue;
     if (opened_dirty_.size() > 0 && (opened_dirty_.end() - 1)->end > opened.begin) {
-      beyond_following_ = true;
+      unfollowed_ = Unfollowed::kTakesAway;
       return;
     }
     RangeList& pages = readable_;

@@ -7,11 +7,11 @@ FilledPages::FilledPages(AddressRange block) {
   if (inner.begin < inner.end) whole_ = inner;
 }
 
-void FilledPages::add(AddressRange part, bool dirty) {
+void FilledPages::add(AddressRange part, std::size_t bytes, bool dirty) {
   const bool shared = part.bytes() < kPageBytes;
   Bytes& filled = !shared ? inside_ : part.begin < whole_.begin ? head_ : tail_;
-  filled.all += part.bytes();
-  if (dirty) filled.dirty += part.bytes();
+  filled.all += bytes;
+  if (dirty) filled.dirty += bytes;
   if (shared) return;
   first_filled_ = first_filled_ || part.begin == whole_.begin;
   last_filled_ = last_filled_ || part.end == whole_.end;
@@ -24,6 +24,6 @@ FilledPages::Bytes FilledPages::total() const {
   return sum;
 }
 
-bool FilledPages::is_doubtful() const { return whole_.bytes() == 0 && head_.all + tail_.all > 0; }
+bool FilledPages::is_doubtful() const { return has_no_page() && head_.all + tail_.all > 0; }
 
 }  // namespace zerotax

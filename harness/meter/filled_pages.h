@@ -11,8 +11,8 @@ class FilledPages {
  public:
   explicit FilledPages(AddressRange block = {});
 
-  /// The part of the block on one page was filled; `dirty`: over something else than zeros.
-  void add(AddressRange part, bool dirty);
+  /// Of the part of the block on one page, so many bytes were filled; `dirty`: over something else than zeros.
+  void add(AddressRange part, std::size_t bytes, bool dirty);
 
   struct Bytes {
     std::size_t all = 0;
@@ -23,6 +23,8 @@ class FilledPages {
   /// Whether only pages were filled that are none of the block's own, because it has none: the block itself may have
   /// been written, or its neighbours.
   [[nodiscard]] bool is_doubtful() const;
+  /// Whether the block has no page of its own.
+  [[nodiscard]] bool has_no_page() const { return whole_.bytes() == 0; }
 
  private:
   AddressRange whole_;  ///< the pages that are the block's own

@@ -1,7 +1,9 @@
 #include "meter/memory_call.h"
 
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 namespace zerotax {
 namespace {
@@ -11,16 +13,66 @@ constexpr long kMadvPopulateRead = 22;
 constexpr long kMadvPopulateWrite = 23;
 constexpr long kMadvDontneedLocked = 24;
 constexpr long kMadvCollapse = 25;
+constexpr long kMadvGuardInstall = 102;  // Linux 6.13
 
 AddressRange pages(long begin, long bytes) {
   const auto from = static_cast<std::uintptr_t>(begin);
   return AddressRange{from, from + static_cast<std::uintptr_t>(bytes)}.pages();
 }
 
-/// ioctls of userfaultfd: UFFDIO_COPY and UFFDIO_ZEROPAGE populate, UFFDIO_MOVE moves.
-bool is_userfaultfd_ioctl(long request) { return ((request >> 8) & 0xff) == 0xaa; }
+// ioctls of userfaultfd, all of type 0xAA, by number: include/uapi/linux/userfaultfd.h.
+constexpr long kUffdType = 0xaa;
+constexpr long kUffdRegister = 0x00;
+constexpr long kUffdUnregister = 0x01;
+constexpr long kUffdWake = 0x02;
+constexpr long kUffdCopy = 0x03;
+constexpr long kUffdMove = 0x05;
+constexpr long kUffdWriteProtect = 0x06;
+constexpr long kUffdApi = 0x3f;
+
+long uffd_number(const SystemCall& call) {
+  if (call.number != SYS_ioctl || ((call.arguments[1] >> 8) & 0xff) != kUffdType) return -1;
+  return call.arguments[1] & 0xff;
+}
+
+/// The highest number of a system call here: those of x32 programs begin far above.
+constexpr long kLastNumber = 511;
+
+bool drops(long advice) {
+  return advice == MADV_DONTNEED || advice == MADV_REMOVE || advice == kMadvDontneedLocked ||
+         advice == kMadvGuardInstall;
+}
 
 }  // namespace
+
+SystemCall in_plain_words(const SystemCall& call) {
+  if (call.number != SYS_process_madvise || call.arguments[2] != 1) return call;
+  // Of another process the kernel allows advice only that changes nothing here.
+  iovec range{};
+  if (!read_own_memory(call.arguments[1], &range, sizeof range)) return call;
+  return {SYS_madvise,
+          {reinterpret_cast<long>(range.iov_base), static_cast<long>(range.iov_len), call.arguments[3], 0, 0, 0}};
+}
+
+AddressRange registered_by(const SystemCall& call) {
+  switch (uffd_number(call)) {
+    case -1:
+    case kUffdApi:
+    case kUffdWake:
+      return {};
+    case kUffdCopy:
+    case kUffdMove: {
+      std::uint64_t to_from_bytes[3] = {};
+      if (!read_own_memory(call.arguments[2], &to_from_bytes, sizeof to_from_bytes)) return {};
+      return pages(static_cast<long>(to_from_bytes[0]), static_cast<long>(to_from_bytes[2]));
+    }
+    default: {
+      std::uint64_t begin_bytes[2] = {};
+      if (!read_own_memory(call.arguments[2], &begin_bytes, sizeof begin_bytes)) return {};
+      return pages(static_cast<long>(begin_bytes[0]), static_cast<long>(begin_bytes[1]));
+    }
+  }
+}
 
 std::uintptr_t program_break() { return static_cast<std::uintptr_t>(zerotax_syscall(SYS_brk, 0, 0, 0, 0, 0, 0)); }
 
@@ -33,8 +85,7 @@ AddressRange dropped_by(const SystemCall& call, std::uintptr_t heap_end) {
     case SYS_mmap:
       return (a[3] & MAP_FIXED) != 0 ? pages(a[0], a[1]) : AddressRange{};
     case SYS_madvise:
-      return a[2] == MADV_DONTNEED || a[2] == MADV_REMOVE || a[2] == kMadvDontneedLocked ? pages(a[0], a[1])
-                                                                                         : AddressRange{};
+      return drops(a[2]) ? pages(a[0], a[1]) : AddressRange{};
     case SYS_brk: {
       const AddressRange cut{page_ceiling(static_cast<std::uintptr_t>(a[0])), page_ceiling(heap_end)};
       return a[0] != 0 && cut.bytes() > 0 ? cut : AddressRange{};
@@ -82,18 +133,35 @@ AddressRange moved_by(const SystemCall& call, long result) {
   return call.number == SYS_mremap ? pages(result, call.arguments[2]) : AddressRange{};
 }
 
-bool is_beyond_following(const SystemCall& call) {
+Unfollowed unfollowed_by(const SystemCall& call) {
+  if (call.number < 0 || call.number > kLastNumber) return Unfollowed::kTakesAway;
   switch (call.number) {
     case SYS_mlockall:
-      return (call.arguments[0] & MCL_CURRENT) != 0;
+      return (call.arguments[0] & MCL_CURRENT) != 0 ? Unfollowed::kPopulates : Unfollowed::kNothing;
     case SYS_process_madvise:
+    case SYS_io_uring_setup:
     case SYS_io_uring_enter:
+    case SYS_io_uring_register:
     case SYS_remap_file_pages:
-      return true;
-    case SYS_ioctl:
-      return is_userfaultfd_ioctl(call.arguments[1]);
+    case SYS_shmdt:
+      return Unfollowed::kTakesAway;
+    case SYS_shmat:
+      return (call.arguments[2] & SHM_REMAP) != 0 ? Unfollowed::kTakesAway : Unfollowed::kNothing;
     default:
-      return false;
+      break;
+  }
+  switch (uffd_number(call)) {
+    case -1:
+    case kUffdApi:
+    case kUffdWake:
+    case kUffdRegister:
+    case kUffdUnregister:
+    case kUffdWriteProtect:
+      return Unfollowed::kNothing;
+    case kUffdMove:
+      return Unfollowed::kTakesAway;
+    default:
+      return Unfollowed::kPopulates;
   }
 }
 

@@ -10,6 +10,9 @@ namespace zerotax {
 /// Where the heap ends: brk(0), by a call that is not dispatched.
 std::uintptr_t program_break();
 
+/// A process_madvise of one range as the madvise that it is; any other call as it is. To be used in place of the call.
+SystemCall in_plain_words(const SystemCall& call);
+
 /// The pages that the call is about to take away, by unmapping, purging or moving them. `heap_end`: before the call.
 AddressRange dropped_by(const SystemCall& call, std::uintptr_t heap_end);
 
@@ -26,7 +29,15 @@ AddressRange target_of(const SystemCall& call);
 /// Where the call moved pages to, contents and all: mremap. Empty if it moved none.
 AddressRange moved_by(const SystemCall& call, long result);
 
-/// Whether the call may change pages in a way that the functions above do not report.
-bool is_beyond_following(const SystemCall& call);
+/// What the call may do to pages in a way that the functions above do not report.
+enum class Unfollowed {
+  kNothing,
+  kPopulates,  ///< pages may be there, and hold anything
+  kTakesAway,  ///< or be gone, whatever was stored to them
+};
+Unfollowed unfollowed_by(const SystemCall& call);
+
+/// The pages that an ioctl of userfaultfd is about. Whoever registers pages with it himself must find them free.
+AddressRange registered_by(const SystemCall& call);
 
 }  // namespace zerotax

@@ -14,17 +14,24 @@ namespace {
 /// Reading the pagemap entry by entry costs 8 bytes a page: beyond this much mapped memory the pass would take minutes.
 constexpr std::size_t kReadableBytes = std::size_t{8} << 30;
 
-/// For a kernel that must be asked page by page.
-bool read_whole_process(const Pagemap& pagemap, RangeList& populated) {
+/// What the lists' makers need of the stack is populated now, too: they run deeper in it later, within a call.
+[[gnu::noinline]] void populate_stack() {
+  volatile char deep[std::size_t{32} << 10];
+  for (std::size_t at = 0; at < sizeof deep; at += kPageBytes) deep[at] = 0;
+}
+
+/// For a kernel that must be asked page by page. `wanted`: of which mappings.
+template <typename Wanted>
+bool list_mappings(const Pagemap& pagemap, RangeList& populated, Wanted wanted) {
   std::size_t mapped = 0;
   bool done = true;
-  for_each_mapping([&](const Mapping& mapping) {
+  const bool read = for_each_mapping([&](const Mapping& mapping) {
     // [vsyscall] lies beyond user space, and has no pagemap entry to read.
-    if ((!mapping.readable && !mapping.writable) || mapping.range.begin >= kUserSpace.end) return;
-    mapped += mapping.range.bytes();
+    if ((!mapping.readable && !mapping.writable) || mapping.range.begin >= kUserSpace.end || !wanted(mapping)) return;
+    if (pagemap.method() != Pagemap::Method::kScan) mapped += mapping.range.bytes();
     done = done && mapped <= kReadableBytes && pagemap.populated(mapping.range, populated);
   });
-  return done;
+  return read && done;
 }
 
 std::int64_t OpSample::*mechanism_of(long number) {
@@ -50,8 +57,8 @@ constexpr std::int64_t OpSample::*kAccounts[]{&OpSample::kernel_zeroed_bytes,
 }  // namespace
 
 bool populated_pages(const Pagemap& pagemap, RangeList& populated) {
-  return pagemap.method() == Pagemap::Method::kScan ? pagemap.populated(kUserSpace, populated)
-                                                    : read_whole_process(pagemap, populated);
+  if (pagemap.method() == Pagemap::Method::kScan) return pagemap.populated(kUserSpace, populated);
+  return list_mappings(pagemap, populated, [](const Mapping& /*all*/) { return true; });
 }
 
 std::int64_t bytes_of(const RangeList& ranges) {
@@ -78,24 +85,43 @@ void PageAccount::give_up(const char* why) {
 
 bool PageAccount::list_populated() {
   now_->clear();
-  if (populated_pages(pagemap_, *now_)) return true;
-  give_up("too much is mapped to read the pagemap page by page (Linux 6.7 can scan it)");
+  shared_now_ = 0;
+  const bool done = list_mappings(pagemap_, *now_, [&](const Mapping& mapping) {
+    // A page of a file is not zeroed, nor is the copy of one; that of shared memory is, by whoever is first.
+    if (mapping.zeroed_elsewhere()) shared_now_ += populated_bytes(mapping.range);
+    return mapping.zero_filled();
+  });
+  if (done) return true;
+  give_up(pagemap_.method() == Pagemap::Method::kScan
+              ? "the populated pages of the process could not be listed: no memory or descriptor for it is left"
+              : "too much is mapped to read the pagemap page by page (PAGEMAP_SCAN of Linux 6.7 can list it)");
   return false;
+}
+
+std::int64_t PageAccount::populated_bytes(AddressRange range) const {
+  std::int64_t bytes = 0;
+  const auto add = [](void* sum, AddressRange pages) {
+    *static_cast<std::int64_t*>(sum) += static_cast<std::int64_t>(pages.bytes());
+  };
+  pagemap_.for_each_populated(range, add, &bytes);
+  return bytes;
 }
 
 void PageAccount::begin_operation(OpSample& op) {
   op_ = &op;
-  unseen_ = false;
+  unseen_ = shared_ = false;
   gone_.clear();
   if (!is_watched()) return;
   if (!listed_) {
     // The lists are memory of this process too: what they need is populated now.
     going_list_.add({0, kPageBytes});
+    populate_stack();
     if (!list_populated() || !list_populated()) return;
     std::swap(before_, now_);
     if (!list_populated()) return;
     std::swap(before_, now_);
     peak_ = bytes_of(*before_);
+    shared_before_ = shared_now_;
     listed_ = true;
   }
   for (std::int64_t OpSample::*account : kAccounts) op.*account = 0;
@@ -108,7 +134,15 @@ void PageAccount::before_call(const SystemCall& call, AddressRange going) {
   mechanism_ = mechanism_of(call.number);
   if (!is_watched() || going.bytes() == 0) return;
   going_list_.clear();
-  pagemap_.populated(going, going_list_);
+  for_each_mapping([&](const Mapping& mapping) {
+    const AddressRange common = mapping.range.intersect(going);
+    if (common.bytes() == 0) return;
+    if (mapping.zero_filled()) {
+      pagemap_.populated(common, going_list_);
+    } else if (mapping.zeroed_elsewhere() && populated_bytes(common) > 0) {
+      shared_gone_ = true;
+    }
+  });
   for (const AddressRange& pages : going_list_) {
     going_bytes_ += static_cast<std::int64_t>(pages.bytes());
     for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
@@ -118,6 +152,7 @@ void PageAccount::before_call(const SystemCall& call, AddressRange going) {
 }
 
 void PageAccount::after_call(bool failed, AddressRange moved) {
+  if (failed) shared_gone_ = false;
   if (!is_watched() || failed || going_.bytes() == 0) return;
   if (moved.bytes() > 0) {
     // What was populated in pages that moved is neither new nor returned, though the lists will look like it.
@@ -126,13 +161,19 @@ void PageAccount::after_call(bool failed, AddressRange moved) {
   }
   gone_.add(going_);
   op_->kernel_zeroed_bytes += going_new_;
+  gone_new_bytes_ += going_new_;
   op_->returned_bytes += going_new_;
   if (mechanism_ != nullptr) op_->*mechanism_ += going_bytes_;
 }
 
 void PageAccount::end_step(bool followed) {
+  new_bytes_ = 0;
+  const std::int64_t gone_new = std::exchange(gone_new_bytes_, 0);
   if (!is_watched() || !list_populated()) return;
   if (!followed || gone_.full()) unseen_ = true;
+  if (shared_now_ != shared_before_ || shared_gone_) shared_ = true;
+  shared_before_ = shared_now_;
+  shared_gone_ = false;
   std::int64_t again = 0;  // pages that went and came back within this step
   for (const AddressRange* pages = gone_.begin(); pages != gone_.end(); ++pages) {
     const auto counted = [&](std::uintptr_t page) {
@@ -146,7 +187,9 @@ void PageAccount::end_step(bool followed) {
       }
     }
   }
-  op_->kernel_zeroed_bytes += bytes_beyond(*now_, *before_) + again;
+  const std::int64_t new_bytes = bytes_beyond(*now_, *before_) + again;
+  op_->kernel_zeroed_bytes += new_bytes;
+  new_bytes_ = new_bytes + gone_new;
   op_->returned_bytes += bytes_beyond(*before_, *now_) + again;
   peak_ = std::max(peak_, bytes_of(*now_));
   std::swap(before_, now_);
@@ -159,10 +202,12 @@ void PageAccount::end_operation() {
     return;
   }
   op_->refilled_bytes = std::max<std::int64_t>(op_->kernel_zeroed_bytes - (peak_ - peak_before_), 0);
-  if (!unseen_) return;
+  if (!unseen_ && !shared_) return;
   for (std::int64_t OpSample::*account : kAccounts) op_->*account = kNotMeasured;
   if (samples_.na_unseen_pages[0] == '\0') {
-    say(samples_.na_unseen_pages, "a call moved pages, or made system calls that were not followed");
+    say(samples_.na_unseen_pages,
+        unseen_ ? "a call moved pages, or made system calls that were not followed"
+                : "pages of shared memory came or went: nothing tells whether the kernel zeroed them then");
   }
 }
 

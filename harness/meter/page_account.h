@@ -8,7 +8,8 @@
 
 namespace zerotax {
 
-/// What the kernel gave and took back, page by page, over the whole process (audit pass): kernel-zeroed, refilled and
+/// What the kernel gave and took back, page by page, in the private anonymous memory of the whole process (audit pass;
+/// pages of files are not zeroed, and those of shared memory make the figures n/a): kernel-zeroed, refilled and
 /// returned bytes of each operation, and the zero-page faults of its reads. The populated pages are listed after each
 /// step of an operation (an allocation, a touch, a free); what a step populates and returns within itself is seen at
 /// the system call that takes it away. docs/method.md, "Refilled and returned bytes".
@@ -24,6 +25,10 @@ class PageAccount {
   void after_call(bool failed, AddressRange moved);
   /// The step is over. `followed`: whether all of its system calls were seen.
   void end_step(bool followed);
+  /// Something of the step that is over cannot be known.
+  void forget_step() { unseen_ = true; }
+  /// Bytes that the last step populated, whether or not they are still there.
+  [[nodiscard]] std::int64_t new_bytes() const { return new_bytes_; }
   /// Refilled bytes, once all steps were made.
   void end_operation();
 
@@ -32,14 +37,21 @@ class PageAccount {
 
  private:
   bool list_populated();
+  [[nodiscard]] std::int64_t populated_bytes(AddressRange range) const;
   [[nodiscard]] bool is_watched() const { return samples_.na_pages[0] == '\0'; }
 
   const Pagemap& pagemap_;
   SampleBlock& samples_;
   OpSample* op_ = nullptr;
   bool listed_ = false;
-  bool unseen_ = false;  ///< some page of this operation may have come or gone unseen
-  RangeList lists_[2];   ///< populated pages: after the last step, and now
+  bool unseen_ = false;             ///< some page of this operation may have come or gone unseen
+  bool shared_ = false;             ///< pages of shared memory came or went in it
+  std::int64_t shared_before_ = 0;  ///< populated bytes of shared memory: after the last step
+  std::int64_t shared_now_ = 0;
+  bool shared_gone_ = false;  ///< some were about to go
+  std::int64_t new_bytes_ = 0;
+  std::int64_t gone_new_bytes_ = 0;  ///< of this step
+  RangeList lists_[2];               ///< populated pages: after the last step, and now
   RangeList* before_ = &lists_[0];
   RangeList* now_ = &lists_[1];
   FewRanges gone_;  ///< pages that system calls of this step took away

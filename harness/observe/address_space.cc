@@ -5,7 +5,8 @@
 
 namespace zerotax {
 
-bool Region::of_file() const { return shared || (!name.empty() && name[0] == '/'); }
+// A private mapping of /dev/zero is anonymous memory by an older name (zero(4)).
+bool Region::of_file() const { return shared || (!name.empty() && name[0] == '/' && name != "/dev/zero"); }
 
 bool Region::has_file_code() const { return !name.empty() && name[0] == '/' && !name.starts_with("/memfd:"); }
 

@@ -111,35 +111,35 @@ const char* fault_class_name(FaultClass kind) {
   return "other";
 }
 
-void ClassCounts::add(FaultClass kind) {
+void ClassCounts::add(FaultClass kind, std::uint64_t times) {
   switch (kind) {
     case FaultClass::kCopy:
-      ++copies;
+      copies += times;
       break;
     case FaultClass::kReuse:
-      ++reuses;
+      reuses += times;
       break;
     case FaultClass::kZeroFill:
-      ++zero_fills;
+      zero_fills += times;
       break;
     case FaultClass::kFile:
-      ++file_faults;
+      file_faults += times;
       break;
     case FaultClass::kOther:
-      ++other;
+      other += times;
       break;
   }
 }
 
-void FaultCounts::add(const Fault& fault, FaultClass kind, bool refill) {
-  ClassCounts::add(kind);
-  if (refill) ++refills;
-  if (fault.in_kernel()) ++kernel;
+void FaultCounts::add(const Fault& fault, FaultClass kind, bool refill, std::uint64_t times) {
+  ClassCounts::add(kind, times);
+  if (refill) refills += times;
+  if (fault.in_kernel()) kernel += times;
   if (kind == FaultClass::kCopy) {
-    copied_bytes += fault.copied_bytes();
-    copy_ns += fault.end_ns - fault.begin_ns;
+    copied_bytes += times * fault.copied_bytes();
+    copy_ns += times * (fault.end_ns - fault.begin_ns);
   }
-  if (kind == FaultClass::kZeroFill) zeroed_bytes += fault.bytes();
+  if (kind == FaultClass::kZeroFill) zeroed_bytes += times * fault.bytes();
 }
 
 void FaultCounts::add(const FaultCounts& more) {

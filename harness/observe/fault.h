@@ -67,7 +67,8 @@ struct ClassCounts {
   std::uint64_t file_faults = 0;
   std::uint64_t other = 0;
 
-  void add(FaultClass kind);
+  /// One that stands for so many.
+  void add(FaultClass kind, std::uint64_t times = 1);
   [[nodiscard]] std::uint64_t all() const { return copies + reuses + zero_fills + file_faults + other; }
 };
 
@@ -79,7 +80,7 @@ struct FaultCounts : ClassCounts {
   std::uint64_t zeroed_bytes = 0;
   std::uint64_t copy_ns = 0;  ///< from the beginning to the end of the copies
 
-  void add(const Fault& fault, FaultClass kind, bool refill = false);
+  void add(const Fault& fault, FaultClass kind, bool refill = false, std::uint64_t times = 1);
   void add(const FaultCounts& more);
 };
 

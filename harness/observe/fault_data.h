@@ -56,6 +56,7 @@ struct FaultInterval {
   double ended_at = 0;          ///< seconds since 1970, of to_s
   std::uint64_t began = 0;      ///< children, in the interval
   std::uint64_t ended = 0;      ///< children
+  bool sampled = false;         ///< not every fault has been recorded so far
   std::vector<Change> changes;  ///< the first kMostChanges of them, in the order of time
   std::map<pid_t, Process> processes;
 };
@@ -63,20 +64,43 @@ struct FaultInterval {
 /// Code that caused faults: a function, by the instruction that took them.
 struct CodeFaults {
   Frame frame;
+  std::string through;  ///< the C library's function that it called, and that took them; empty: itself
   FaultCounts counts;
+};
+
+/// How many faults were recorded one by one, where not all were. The others were counted, and are divided among
+/// classes, processes, mappings and functions as those of the next window are.
+struct FaultSampling {
+  std::uint64_t recorded = 0;
+  std::uint64_t windows = 0;  ///< of time
+  /// Of totals of each class, by the difference from each window to the next (Wolter, Introduction to Variance
+  /// Estimation, 2007, 8.2: systematic samples) and by the number of faults in it.
+  struct Variance {
+    double copies = 0;
+    double reuses = 0;
+    double zero_fills = 0;
+  } variance;
+
+  /// `gap`: faults that were not recorded; then came a window of `all` faults, with these counts.
+  void add_gap(std::uint64_t gap, std::uint64_t all, const ClassCounts& counts);
+
+ private:
+  std::optional<Variance> before_;  ///< shares of the classes in the last window
 };
 
 /// All that was traced.
 struct FaultData {
   std::vector<TracedProcess> processes;  ///< in the order of their beginning; an exec makes no new one
   std::vector<FaultInterval> intervals;
-  std::vector<CodeFaults> code;       ///< most copies first
-  std::uint64_t lost = 0;             ///< events
-  std::uint64_t buffer_bytes = 0;     ///< of the kernel, for each CPU
-  ScriptNames scripts;                ///< of the interpreters that ran
-  std::optional<FaultStacks> stacks;  ///< if they were taken
-  std::optional<FaultLogResult> log;  ///< if the faults were written one by one
-  bool every_fault = true;            ///< false: those in user mode, classified by their addresses (PageSharing)
+  std::vector<CodeFaults> code;           ///< most copies first
+  std::uint64_t lost = 0;                 ///< events
+  std::uint64_t handled = 0;              ///< faults of all processes that are watched, by a counter of the kernel's
+  std::optional<FaultSampling> sampling;  ///< if not every fault was recorded
+  std::uint64_t buffer_bytes = 0;         ///< of the kernel, for each CPU
+  ScriptNames scripts;                    ///< of the interpreters that ran
+  std::optional<FaultStacks> stacks;      ///< if they were taken
+  std::optional<FaultLogResult> log;      ///< if the faults were written one by one
+  bool every_fault = true;                ///< false: those in user mode, classified by their addresses (PageSharing)
 };
 
 }  // namespace zerotax

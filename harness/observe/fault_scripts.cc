@@ -1,7 +1,10 @@
 #include "observe/fault_scripts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "base/names.h"
 
 namespace zerotax {
 namespace {
@@ -10,6 +13,14 @@ namespace {
 /// in which the program's files are opened.
 constexpr int kShare = 4;
 constexpr std::int64_t kFreeNs = 3'000'000'000;
+constexpr const char* kCLibrary[] = {"libc.so", "libc-2", "libc.musl", "libpthread", "ld-linux", "ld-musl"};
+
+/// By the name of its file: glibc's, of which some was in files of their own, or musl's.
+bool is_c_library(const std::string& path) {
+  const std::string name = file_name(path);
+  return std::any_of(std::begin(kCLibrary), std::end(kCLibrary),
+                     [&](const char* begin) { return name.starts_with(begin); });
+}
 
 }  // namespace
 
@@ -18,7 +29,7 @@ Unwinder& FaultScripts::unwinder(pid_t pid, const AddressSpace& space) {
   if (!found) {
     found = std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid));
     for (const auto& [begin, region] : space.regions()) {
-      if (region.executable) found->map({region.begin, region.end, region.file_offset, region.name});
+      if (region.executable) found->map({region.begin, region.end, region.file_offset, region.name, region.inode});
     }
   }
   return *found;
@@ -46,7 +57,7 @@ void FaultScripts::apply(const FaultEvent& event, const AddressSpace& space) {
       if (found == unwinders_.end() || !event.executable) return;
       if (found->second.use_count() > 1)
         found->second = std::make_shared<Unwinder>(static_cast<std::uint32_t>(event.pid), *found->second);
-      found->second->map({event.begin, event.end, event.file_offset, event.name});
+      found->second->map({event.begin, event.end, event.file_offset, event.name, event.inode});
       return;
     }
     case FaultEvent::Kind::kExit:
@@ -66,17 +77,17 @@ void FaultScripts::note(pid_t pid, const AddressSpace& space) {
   if (interprets) unwinder(pid, space).note_scripts(names_);
 }
 
-std::optional<Frame> FaultScripts::of(const Fault& fault, const Region* code, const AddressSpace& space) {
+std::optional<FaultCaller> FaultScripts::of(const Fault& fault, const Region* code, const AddressSpace& space) {
   if (fault.in_kernel()) return std::nullopt;
   if (code == nullptr || !code->has_file_code()) {
     const PerfMapNames::Entry* entry = unwinder(fault.pid, space).scripts()->find(fault.instruction);
-    if (entry != nullptr) return script_frame(entry->function);
+    if (entry != nullptr) return FaultCaller{script_frame(entry->function), ""};
   }
   if (!stacks_) return std::nullopt;
-  return in_stack(fault, unwinder(fault.pid, space));
+  return in_stack(fault, code != nullptr && is_c_library(code->name), unwinder(fault.pid, space));
 }
 
-std::optional<Frame> FaultScripts::in_stack(const Fault& fault, Unwinder& unwinder) {
+std::optional<FaultCaller> FaultScripts::in_stack(const Fault& fault, bool in_c_library, Unwinder& unwinder) {
   const auto found = taken_.find(fault.tid);
   if (found == taken_.end() || found->second.address != fault.address) {
     ++counts_.lost;
@@ -87,7 +98,7 @@ std::optional<Frame> FaultScripts::in_stack(const Fault& fault, Unwinder& unwind
   ++counts_.taken;
   PerfMap& scripts = *unwinder.scripts();
   scripts.find(0);  // reads it on
-  if (scripts.empty()) return std::nullopt;
+  if (scripts.empty() && !in_c_library) return std::nullopt;
   if (spent_ns_ > kFreeNs + (monotonic_ns() - begin_ns_) / kShare) {
     ++counts_.skipped;
     return std::nullopt;
@@ -103,7 +114,12 @@ std::optional<Frame> FaultScripts::in_stack(const Fault& fault, Unwinder& unwind
   spent_ns_ += thread_cpu_ns() - begin;
   const auto script = std::find_if(stack.rbegin(), stack.rend(),
                                    [](const Frame& frame) { return frame.script != Frame::Script::kNone; });
-  return script != stack.rend() ? std::optional(*script) : std::nullopt;
+  if (script != stack.rend()) return FaultCaller{*script, ""};
+  const auto caller = std::find_if(stack.rbegin(), stack.rend(), [](const Frame& frame) {
+    return !frame.module.empty() && !is_c_library(frame.module);
+  });
+  if (!in_c_library || caller == stack.rend()) return std::nullopt;
+  return FaultCaller{*caller, stack.back().function};
 }
 
 }  // namespace zerotax

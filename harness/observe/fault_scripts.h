@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "observe/address_space.h"
 #include "observe/fault.h"
@@ -16,6 +17,13 @@
 
 namespace zerotax {
 
+/// The function that a fault is put down to.
+struct FaultCaller {
+  Frame frame;
+  std::string through;  ///< the C library's function that it called, which took the fault; empty: itself
+  auto operator<=>(const FaultCaller&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
 /// How many of the faults in user mode their stacks are known of.
 struct FaultStacks {
   std::uint64_t taken = 0;
@@ -25,6 +33,7 @@ struct FaultStacks {
 
 /// Finds which function of a script took a fault: by the instruction, where an interpreter compiled it to memory; or,
 /// of stacks that were taken, the innermost function that is a script's, whichever of the interpreter's took the fault.
+/// Where a function of the C library took it, such as memset, by its stack which other function called that.
 class FaultScripts {
  public:
   explicit FaultScripts(bool stacks) : stacks_(stacks) {}
@@ -33,7 +42,7 @@ class FaultScripts {
   /// fork.
   void apply(const FaultEvent& event, const AddressSpace& space);
   /// `code`: where the instruction lies, or null.
-  std::optional<Frame> of(const Fault& fault, const Region* code, const AddressSpace& space);
+  std::optional<FaultCaller> of(const Fault& fault, const Region* code, const AddressSpace& space);
   /// A process ends, or will be watched no longer: what is known of its interpreter is kept.
   void note(pid_t pid, const AddressSpace& space);
 
@@ -47,7 +56,7 @@ class FaultScripts {
   };
 
   Unwinder& unwinder(pid_t pid, const AddressSpace& space);
-  std::optional<Frame> in_stack(const Fault& fault, Unwinder& unwinder);
+  std::optional<FaultCaller> in_stack(const Fault& fault, bool in_c_library, Unwinder& unwinder);
 
   bool stacks_;
   std::map<pid_t, std::shared_ptr<Unwinder>> unwinders_;  ///< shared with children of fork until they map code

@@ -9,6 +9,7 @@
 #include "observe/address_space.h"
 #include "observe/fault.h"
 #include "observe/fault_data.h"
+#include "observe/fault_scripts.h"
 #include "observe/unwinder.h"
 
 namespace zerotax {
@@ -16,10 +17,10 @@ namespace zerotax {
 /// Faults by the instruction that took them, whichever process ran it.
 class FaultSites {
  public:
-  /// `code`: where the instruction lies; null if that is not known, or the kernel took the fault. `script`: the
-  /// function of a script that took it; then that is its place.
+  /// `code`: where the instruction lies; null if that is not known, or the kernel took the fault. `caller`: the
+  /// function that it is put down to; then that is its place.
   void add(const Fault& fault, FaultClass kind, bool refill, const Region* code,
-           const std::optional<Frame>& script = std::nullopt);
+           const std::optional<FaultCaller>& caller = std::nullopt, std::uint64_t times = 1);
 
   /// By function, most copies first; names by the files as `pid` had them.
   [[nodiscard]] std::vector<CodeFaults> by_function(std::uint32_t pid) const;
@@ -29,12 +30,13 @@ class FaultSites {
     std::string file;
     std::uint64_t
         offset;  ///< in the file, for each process has it elsewhere; of the kernel and of no file: the address
+    std::uint64_t inode = 0;                        ///< another file may have had the name
     auto operator<=>(const Site&) const = default;  // NOLINT(modernize-use-nullptr)
   };
 
   std::map<Site, FaultCounts> sites_;
-  std::map<Frame, FaultCounts> scripts_;
-  std::map<std::string, Unwinder::Mapping> files_;  ///< one executable mapping of each
+  std::map<FaultCaller, FaultCounts> callers_;
+  std::map<std::pair<std::uint64_t, std::string>, Unwinder::Mapping> files_;  ///< one executable mapping of each
 };
 
 }  // namespace zerotax

@@ -38,13 +38,17 @@ FaultTracer::FaultTracer(FaultTracerOptions options)
     : options_(std::move(options)),
       interval_ns_(nanoseconds(options_.interval_s)),
       events_(std::make_unique<FaultEvents>(options_.buffer_bytes, stacks_of(options_))),
+      budget_(now_ns(), FaultBudget::chosen()),
       scripts_(options_.stacks) {
   begin_log();
   thread_ = std::thread([this] { work(); });
 }
 
 FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
-    : options_(std::move(options)), interval_ns_(nanoseconds(options_.interval_s)), scripts_(options_.stacks) {
+    : options_(std::move(options)),
+      interval_ns_(nanoseconds(options_.interval_s)),
+      budget_(now_ns(), FaultBudget::chosen()),
+      scripts_(options_.stacks) {
   const std::vector<pid_t> pids = process_tree(pid);
   std::vector<pid_t> threads;
   for (const pid_t each : pids) {
@@ -56,8 +60,9 @@ FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
   for (const pid_t each : pids) {
     Process& process = start(each, each == pid ? 0 : pid);
     process.told.name = process_name(each);
-    read_space(process);
-    if (events_->method() == FaultEvents::Method::kSoftware) look(each, true);
+    process.shares = true;
+    read_space(process, false);
+    if (events_->method() == FaultEvents::Method::kSoftware) look(each, Look::kJoined);
   }
   begin_log();
   thread_ = std::thread([this] { work(); });
@@ -78,22 +83,28 @@ void FaultTracer::work() {
   std::uint64_t drawn = 0;
   while (!done_) {
     const std::uint64_t now = now_ns();
+    const std::size_t known = pending_.size();
     events_->read(pending_);
-    process(before);
-    close_intervals(before);
+    if (options_.sample) spend(known);
+    if (!waits_for_more()) {
+      process_slice(before);
+      close_intervals(before);
+    }
     if (options_.while_running && options_.tell && root_ != 0 && now - drawn >= kRedrawNs) {
       drawn = now;
       options_.tell(current(before), false);
     }
     before = now;
-    const auto next = std::chrono::steady_clock::now() + options_.pause;
+    const auto next = std::chrono::steady_clock::now() + pause();
     if (log_) log_->flush(next);
     std::this_thread::sleep_until(next);
   }
+  if (options_.sample) events_->record(false);
   const std::uint64_t end = now_ns();
   events_->read(pending_);
-  process(UINT64_MAX);
+  process_slice(UINT64_MAX);
   if (root_ == 0) return;
+  settle();
   close_intervals(end);
   interval_ = current(end);
   intervals_.push_back(interval_);
@@ -123,6 +134,7 @@ void FaultTracer::close_intervals(std::uint64_t now) {
     measure_memory(interval_);
     intervals_.push_back(std::move(interval_));
     interval_ = {};
+    interval_.sampled = sampling_.has_value();
     if (options_.tell) options_.tell(intervals_.back(), true);
   }
 }
@@ -132,7 +144,7 @@ void FaultTracer::measure_memory(FaultInterval& interval) {
   const bool pss = begin >= memory_due_ns_;
   for (auto& [pid, process] : processes_) {
     if (!process.alive) continue;
-    if (pss && events_->method() == FaultEvents::Method::kSoftware) look(pid, false);
+    if (pss && recording_ && events_->method() == FaultEvents::Method::kSoftware) look(pid, Look::kKnown);
     if (!shown(process)) continue;
     const ProcessMemory memory = process_memory(pid, pss);
     if (!memory.rss) continue;
@@ -184,11 +196,14 @@ FaultTracer::Process& FaultTracer::start(pid_t pid, pid_t parent) {
   return process;
 }
 
-void FaultTracer::read_space(Process& process) {
+/// `again`: what its events did not report moved there.
+void FaultTracer::read_space(Process& process, bool again) {
   process.space_read_ns = now_ns();
   for (ProcessMapping& mapping : process_mappings(process.told.pid)) {
+    const Region* known = process.space.find(mapping.begin);
+    const bool unreported = known != nullptr ? known->unreported : again && mapping.name.empty();
     process.space.map({mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, std::move(mapping.name),
-                       mapping.writable, mapping.executable});
+                       mapping.writable, mapping.executable, mapping.inode, unreported});
   }
 }
 
@@ -196,7 +211,7 @@ const Region* FaultTracer::find(Process& process, std::uint64_t address) {
   const Region* region = process.space.find(address);
   // The kernel does not report every change (mremap), nor what was there before us.
   if (region == nullptr && process.alive && now_ns() - process.space_read_ns > kSpaceAgeNs) {
-    read_space(process);
+    read_space(process, true);
     region = process.space.find(address);
   }
   return region;
@@ -238,6 +253,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       process.told.name = event.name;
       process.space = {};
       process.filled.clear();
+      process.shares = false;
       sharing_.end(event.pid);
       pagemaps_.forget(event.pid);
       looked_for_huge_.erase(event.pid);
@@ -253,8 +269,11 @@ void FaultTracer::apply(const FaultEvent& event) {
       process.told.name = std::move(name);
       process.space = std::move(space);
       note_change(process, event.time_ns, true);
+      process.forked = parent->second.forked = true;
+      process.shares = parent->second.shares = true;
       if (events_->method() == FaultEvents::Method::kSoftware) {
-        look(event.parent, false);
+        // What is not recorded is looked at when recording begins anew.
+        if (recording_) look(event.parent, Look::kKnown);
         sharing_.fork(event.parent, event.pid);
       }
       return;
@@ -275,24 +294,41 @@ void FaultTracer::apply(const FaultEvent& event) {
   }
   if (event.kind == FaultEvent::Kind::kMap) {
     known->second.space.map({event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name,
-                             event.writable, event.executable});
+                             event.writable, event.executable, event.inode});
   }
 }
 
 void FaultTracer::count(const Fault& fault) {
+  const std::uint64_t times = fault.end_ns != 0 ? shares_.next() : 1;
+  ++recorded_;
   const auto known = processes_.find(fault.pid);
   if (known == processes_.end()) return;
+  if (fault.end_ns != 0) accounted_ += times;
   Process& process = known->second;
   const Region* region = find(process, fault.address);
   const FaultClass kind =
       events_->method() == FaultEvents::Method::kTracepoints ? classify(fault, region) : guess(fault, region);
   if (!counted(process)) return;
   if (options_.each) options_.each(fault, kind);
+  const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
+  Counted one{fault, kind, scripts_.of(fault, code, process.space)};
+  tally(one, times);
+  slice_counts_.add(kind);
+  if (options_.sample) slice_.push_back(std::move(one));
+}
+
+/// `times`: how many faults it stands for.
+void FaultTracer::tally(const Counted& one, std::uint64_t times) {
+  const auto& [fault, kind, caller] = one;
+  const auto known = processes_.find(fault.pid);
+  if (known == processes_.end()) return;
+  Process& process = known->second;
+  const Region* region = find(process, fault.address);
   const bool refill = kind == FaultClass::kZeroFill && process.filled.add(fault.address, fault.bytes());
   if (kind == FaultClass::kCopy) process.filled.add(fault.address, fault.copied_bytes());
-  process.told.counts.add(fault, kind, refill);
+  process.told.counts.add(fault, kind, refill, times);
   FaultInterval::Process& in_interval = interval_.processes[fault.pid];
-  in_interval.counts.add(fault, kind, refill);
+  in_interval.counts.add(fault, kind, refill, times);
   in_interval.child = process.told.parent != 0;
   in_interval.name = process.told.name;
   const Region where = region != nullptr ? *region : Region{0, 0, 0, false, false, "not known"};
@@ -300,9 +336,9 @@ void FaultTracer::count(const Fault& fault) {
   mapping.begin = where.begin;
   mapping.end = std::max(mapping.end, where.end);
   mapping.name = where.name;
-  mapping.counts.add(fault, kind, refill);
+  mapping.counts.add(fault, kind, refill, times);
   const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
-  sites_.add(fault, kind, refill, code, scripts_.of(fault, code, process.space));
+  sites_.add(fault, kind, refill, code, caller, times);
   if (log_) log_->add(fault, kind, start_ns_, where.end != 0 ? &where : nullptr, code);
 }
 
@@ -324,6 +360,8 @@ FaultData FaultTracer::finish() {
   if (!options_.stacks) data.scripts.without_stacks("give --stacks");
   if (options_.stacks) data.stacks = scripts_.stacks();
   data.lost = events_->lost();
+  data.handled = handled_;
+  data.sampling = sampling_;
   data.buffer_bytes = events_->buffer_bytes();
   if (log_) data.log = log_->finish();
   data.every_fault = events_->method() == FaultEvents::Method::kTracepoints;

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "observe/fault_budget.h"
 #include "observe/fault_data.h"
 #include "observe/fault_log.h"
 #include "observe/fault_scripts.h"
@@ -34,6 +35,7 @@ struct FaultTracerOptions {
   std::string faults_file;       ///< each fault is written there (FaultLog); empty: nowhere
   bool stacks = false;           ///< takes the stack with each fault in user mode, for the functions of scripts in it
   std::size_t buffer_bytes = 0;  ///< of the kernel, for each CPU; 0: FaultEvents' own choice
+  bool sample = false;           ///< beyond a rate (FaultBudget) some faults are recorded, and all counted
   std::chrono::milliseconds pause{10};  ///< between two readings of the buffers
   /// Called in the tracer's thread for each fault that is counted.
   std::function<void(const Fault&, FaultClass)> each;
@@ -62,7 +64,17 @@ class FaultTracer {
     std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< by name and begin
     FilledPages filled;
     bool alive = true;
+    bool forked = false;  ///< since it was looked at anew
+    bool shares = false;  ///< it may share pages with a process that it forked, or that forked it
     std::uint64_t space_read_ns = 0;
+    std::uint64_t cpu_ns = 0;  ///< that it had used when that was asked last
+  };
+
+  /// A fault that was counted.
+  struct Counted {
+    Fault fault;
+    FaultClass kind;
+    std::optional<FaultCaller> caller;
   };
 
   void begin_log();
@@ -71,15 +83,31 @@ class FaultTracer {
   void note_scripts(const FaultEvent& event);
   void apply(const FaultEvent& event);
   void count(const Fault& fault);
+  void tally(const Counted& counted, std::uint64_t times);
+  // fault_tracer_sampling.cc
+  void spend(std::size_t known);
+  [[nodiscard]] bool waits_for_more() const;
+  [[nodiscard]] std::chrono::milliseconds pause() const;
+  [[nodiscard]] std::uint64_t ended_before(std::uint64_t before_ns);
+  void process_slice(std::uint64_t before_ns);
+  void stand_for(const std::vector<Counted>& slice, std::uint64_t faults);
+  void open_window();
+  void close_window();
+  void settle();
+  void look_anew();
+  FaultBudget::Now used();
   FaultClass guess(const Fault& fault, const Region* region);
-  void look(pid_t pid, bool joined);
+  /// At a process that is watched all along; that has just been joined; after some time in which faults were not
+  /// recorded, with or without a fork.
+  enum class Look { kKnown, kJoined, kAnew, kAnewAfterFork };
+  void look(pid_t pid, Look how);
   void look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region);
   void close_intervals(std::uint64_t now_ns);
   void measure_memory(FaultInterval& interval);
   void note_change(const Process& process, std::uint64_t time_ns, bool began);
   const Region* find(Process& process, std::uint64_t address);
   Process& start(pid_t pid, pid_t parent);
-  void read_space(Process& process);
+  void read_space(Process& process, bool again);
   [[nodiscard]] bool counted(const Process& process) const;
   [[nodiscard]] bool shown(const Process& process) const;
   [[nodiscard]] double since_start(std::uint64_t time_ns) const;
@@ -95,6 +123,18 @@ class FaultTracer {
     const auto entry = pagemaps_.entry(pid, page);
     return !entry || entry->populated();  // if the process is gone, its end will be reported at the right time
   }};
+  bool recording_ = true;  ///< faults, one by one
+  FaultBudget budget_;
+  std::uint64_t opened_ns_ = 0;  ///< since then
+  std::uint64_t gap_ = 0;        ///< faults before that which the next ones stand for, too
+  std::uint64_t used_ns_ = 0;    ///< of CPU time, by the processes
+  std::uint64_t accounted_ = 0;  ///< handled faults that have been counted, and those that they stand for
+  Shares shares_;                ///< what each of the next ones stands for
+  std::vector<Counted> slice_;   ///< counted last, together
+  ClassCounts slice_counts_;
+  std::optional<FaultSampling> sampling_;
+  std::uint64_t recorded_ = 0;
+  std::uint64_t handled_ = 0;                                           ///< when tracing ended
   std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;  ///< first pages of such, since the last look
   std::map<pid_t, Process> processes_;
   std::vector<pid_t> order_;

@@ -21,6 +21,9 @@ FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
   const std::uint64_t page = fault.address / kPageBytes;
   if (!region->of_file()) {
+    // A page that came here with its mapping may be a shared one.
+    const bool moved = region->unreported && processes_.at(fault.pid).shares;
+    if (moved && sharing_.found(fault.pid, page, fault.begin_ns, false, 0)) return FaultClass::kOther;
     const FaultClass kind = sharing_.anonymous_fault(fault.pid, page, fault.begin_ns);
     if (kind == FaultClass::kZeroFill) look_for_huge_page(fault.pid, page, fault.begin_ns, *region);
     return kind;
@@ -50,7 +53,7 @@ void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_
 
 /// Finds the private pages that a process has though no fault reported them, and those that it gave back. Of a
 /// process that has just been `joined` the kernel says which are shared: with its parent, or one that is not watched.
-void FaultTracer::look(pid_t pid, bool joined) {
+void FaultTracer::look(pid_t pid, Look how) {
   const auto now = static_cast<std::uint64_t>(monotonic_ns());
   // Those whose fault is reported, but not yet counted, are added by that.
   std::unordered_set<std::uint64_t> to_come;
@@ -71,13 +74,20 @@ void FaultTracer::look(pid_t pid, bool joined) {
     complete = pagemaps_.for_each(pid, {region.begin, region.end}, [&](std::uint64_t page, PagemapEntry entry) {
       if (entry.of_file()) return;
       populated.insert(page);
-      if (!to_come.contains(page)) pages.emplace_back(page, joined && !entry.exclusive());
+      if (!to_come.contains(page)) pages.emplace_back(page, how != Look::kKnown && !entry.exclusive());
     }) && complete;
   }
   if (complete) sharing_.keep_only(pid, populated);
   looked_for_huge_.erase(pid);
   const pid_t parent = processes_.at(pid).told.parent;
-  for (const auto& [page, shared] : pages) sharing_.found(pid, page, now, shared, parent);
+  const bool anew = how == Look::kAnew || how == Look::kAnewAfterFork;
+  for (const auto& [page, shared] : pages) {
+    if (anew) {
+      sharing_.found_anew(pid, page, now, shared, parent, how == Look::kAnewAfterFork);
+    } else {
+      sharing_.found(pid, page, now, shared, parent);
+    }
+  }
 }
 
 }  // namespace zerotax

@@ -87,7 +87,7 @@ class Drawing {
         "<text x=\"{2}\" y=\"26\" font-size=\"17\">{3}</text>\n<text x=\"{2}\" y=\"46\" fill=\"#555555\">{4}</text>\n",
         kWidth, height, kMargin, escaped(words_.title), escaped(words_.subtitle));
     draw("all", root_, kMargin, kWidth - 2 * kMargin, 0);
-    return text + boxes_ + "</svg>\n";
+    return text + boxes_ + "</svg>\n<!-- zerotax -->\n";
   }
 
  private:

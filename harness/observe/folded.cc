@@ -34,7 +34,8 @@ std::uint64_t weight_of(const Json& site, StackWeight weight) {
     case StackWeight::kZeroed:
       return site.at("zeroed_bytes").get<std::uint64_t>() + sampled.at("zeroed_bytes").get<std::uint64_t>();
     case StackWeight::kKernel:
-      return site.at("kernel_zeroed_bytes").get<std::uint64_t>();
+      return site.at("kernel_zeroed_bytes").get<std::uint64_t>() +
+             sampled.value("kernel_zeroed_bytes", std::uint64_t{0});
     case StackWeight::kRefilled:
       return site.at("refilled_bytes").get<std::uint64_t>();
     case StackWeight::kReturned:
@@ -86,7 +87,7 @@ FoldedStacks fold_sites(const Json& sites, StackWeight weight) {
     for (const Json& frame : site.at("frames")) names.push_back(clean(frame_label(frame, true)));
     std::reverse(names.begin(), names.end());
     const std::string kind = site.at("kind");
-    names.push_back(kind == "by_hand" ? "memset" : kind);
+    names.push_back(kind == "by_hand" || kind == "by_program" ? "memset" : kind);
     stacks[names] += value;
   }
   return stacks;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/fields.h"
 #include "base/names.h"
 #include "base/wrap.h"
 
@@ -77,31 +78,30 @@ void ScriptNames::merge(const std::string& name, const Found& more) {
   if (found.problem.empty()) found.problem = more.problem;
 }
 
-Json ScriptNames::json() const {
-  Json json = Json::array();
+std::vector<InterpreterNames> ScriptNames::list() const {
+  std::vector<InterpreterNames> list;
   for (const auto& [name, found] : by_name_) {
     const bool unseen = found.by_stacks && !without_stacks_.empty();
     const std::string why = unseen ? fmt::format("no stacks were taken: {}, and {}", without_stacks_, found.remedy)
                                    : "it wrote no perf map: " + found.remedy;
-    const bool named = found.named && !unseen;
-    json.push_back(
-        {{"interpreter", name}, {"names", named ? Json("perf map") : not_available(why)}, {"problem", found.problem}});
+    InterpreterNames one{name, NotAvailable{why}, found.problem};
+    if (found.named && !unseen) one.names = std::string("perf map");
+    list.push_back(std::move(one));
   }
-  return json;
+  return list;
 }
 
-std::string script_names_lines(const Json& document) {
+ZEROTAX_FIELDS(InterpreterNames, interpreter, names, problem)
+
+std::string script_names_lines(const std::vector<InterpreterNames>& interpreters) {
   std::string text;
-  if (!document.contains("script_names")) return text;
-  for (const Json& each : document.at("script_names")) {
-    const auto name = each.at("interpreter").get<std::string>();
-    const auto problem = each.at("problem").get<std::string>();
-    if (!problem.empty()) {
-      text += wrap(fmt::format("! names of {}'s functions are missing or wrong: {}", name, problem), "", "  ");
-    } else if (is_not_available(each.at("names"))) {
-      text += wrap(
-          fmt::format("no names of script functions: of {}, {}", name, each.at("names").at("na").get<std::string>()),
-          "", "  ");
+  for (const InterpreterNames& each : interpreters) {
+    if (!each.problem.empty()) {
+      text += wrap(fmt::format("! names of {}'s functions are missing or wrong: {}", each.interpreter, each.problem),
+                   "", "  ");
+    } else if (!each.names) {
+      text +=
+          wrap(fmt::format("no names of script functions: of {}, {}", each.interpreter, each.names.why()), "", "  ");
     }
   }
   return text;

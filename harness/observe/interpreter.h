@@ -2,8 +2,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
+#include "base/measured.h"
 
 namespace zerotax {
 
@@ -17,6 +19,15 @@ struct Interpreter {
 /// By the path of a program or library: python3.11, libpython3.12.so.1.0, node, ruby3.1, libruby-3.1.so.3.1.
 Interpreter interpreter_of(const std::string& path);
 
+/// One entry of "script_names" (results/schema).
+struct InterpreterNames {
+  std::string interpreter;      ///< "CPython 3.11"
+  Measured<std::string> names;  ///< where they came from: "perf map"; or the reason and the remedy
+  std::string problem;          ///< of that map; empty: none
+};
+void to_json(Json& json, const InterpreterNames& names);
+void from_json(const Json& json, InterpreterNames& names);
+
 /// Of each interpreter that ran: where the names of its scripts' functions came from, or why there are none. Computed
 /// here for all that show functions (profile, record, cow).
 class ScriptNames {
@@ -27,8 +38,7 @@ class ScriptNames {
   /// No stacks were taken, in which alone CPython's functions are found; those of compilers are found without.
   void without_stacks(const std::string& remedy) { without_stacks_ = remedy; }
 
-  /// The array "script_names": interpreter, names ("perf map", or n/a with the reason and the remedy), problem.
-  [[nodiscard]] Json json() const;
+  [[nodiscard]] std::vector<InterpreterNames> list() const;
 
  private:
   struct Found {
@@ -43,8 +53,7 @@ class ScriptNames {
   std::string without_stacks_;
 };
 
-/// A line for the terminal for each that has no names, or a damaged map; empty if all is well. `document`: an object
-/// with that array, or without it (of an earlier version).
-std::string script_names_lines(const Json& document);
+/// A line for the terminal for each that has no names, or a damaged map; empty if all is well.
+std::string script_names_lines(const std::vector<InterpreterNames>& interpreters);
 
 }  // namespace zerotax

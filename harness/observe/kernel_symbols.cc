@@ -26,7 +26,7 @@ KernelSymbols::KernelSymbols(const std::string& path) {
 
 std::string KernelSymbols::name(std::uint64_t address) const {
   const auto above = by_address_.upper_bound(address);
-  return above == by_address_.begin() ? "kernel function" : std::prev(above)->second;
+  return above == by_address_.begin() ? kUnknown : std::prev(above)->second;
 }
 
 Frame KernelSymbols::frame(std::uint64_t address) const {

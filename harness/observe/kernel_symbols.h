@@ -9,9 +9,11 @@
 namespace zerotax {
 
 /// Names of the kernel's functions, from /proc/kallsyms. Where the kernel hides its addresses (kptr_restrict), each is
-/// "kernel function".
+/// kUnknown.
 class KernelSymbols {
  public:
+  static constexpr const char* kUnknown = "kernel function";
+
   explicit KernelSymbols(const std::string& path = "/proc/kallsyms");
 
   /// Whether there are names.

@@ -76,6 +76,24 @@ bool PageSharing::found(pid_t pid, std::uint64_t number, std::uint64_t time_ns, 
   return true;
 }
 
+void PageSharing::found_anew(pid_t pid, std::uint64_t number, std::uint64_t time_ns, bool shared, pid_t with,
+                             bool forked) {
+  if (found(pid, number, time_ns, shared, with)) {
+    // Only a fork protects a page: one that its process alone has may be filled anew, but is not reused.
+    processes_[pid][number].write_protected = shared || forked;
+    return;
+  }
+  Page& page = processes_[pid][number];
+  const bool alone = frames_[page.frame].owners.size() <= 1;
+  if (!shared && !alone) {  // it was copied, by its process or by all others
+    release(page.frame, pid);
+    page.frame = new_frame(pid);
+  } else if (shared && alone) {
+    add_owner(page.frame, 0);
+    page.write_protected = true;
+  }
+}
+
 void PageSharing::found_huge(pid_t pid, std::uint64_t first, std::uint64_t pages, std::uint64_t time_ns) {
   const auto huge = static_cast<std::uint32_t>(huge_.size());
   huge_.emplace_back();

@@ -29,6 +29,9 @@ class PageSharing {
   /// The process has a page at some time, though no fault reported it: it was there before us, or populated by the
   /// kernel. `shared`: with another one, which may be `with` (0: one that is not watched). False if it was known.
   bool found(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool shared, pid_t with);
+  /// The same after a time in which faults were not reported: what is known of the page may be out of date. `forked`:
+  /// there was a fork in it, which may have write-protected the page.
+  void found_anew(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool shared, pid_t with, bool forked);
   /// A fault at that time brought this page and all others of a huge page, `pages` of them from `first`, of which none
   /// was known.
   void found_huge(pid_t pid, std::uint64_t first, std::uint64_t pages, std::uint64_t time_ns);

@@ -13,14 +13,17 @@ bool ByPlace::operator()(const Stack& one, const Stack& other) const {
                                       });
 }
 
+void SampleKinds::add(const SampleKinds& other, std::uint64_t times) {
+  zeros += other.zeros * times;
+  other_bytes += other.other_bytes * times;
+  waiting += other.waiting * times;
+  in_call += other.in_call * times;
+}
+
 void ProfileData::add(const ProfileData& other) {
   for (const auto& [stack, count] : other.stacks) stacks[stack] += count;
-  for (const auto& [stack, count] : other.kinds) {
-    SampleKinds& sum = kinds[stack];
-    sum.zeros += count.zeros;
-    sum.other_bytes += count.other_bytes;
-    sum.waiting += count.waiting;
-  }
+  for (const auto& [stack, count] : other.kinds) kinds[stack].add(count);
+  for (const auto& [stack, count] : other.faults) faults[stack] += count;
   for (const auto& [thread, profile] : other.threads) {
     ThreadProfile& sum = threads[thread];
     sum.name = profile.name;
@@ -28,6 +31,10 @@ void ProfileData::add(const ProfileData& other) {
     for (const auto& [stack, count] : profile.stacks) sum.stacks[stack] += count;
   }
   samples += other.samples;
+  accounted += other.accounted;
+  fault_samples += other.fault_samples;
+  sees_faults = other.sees_faults;
+  denied = other.denied;
   lost += other.lost;
   looks += other.looks;
   by_thread = other.by_thread;

@@ -15,7 +15,15 @@ struct SampleKinds {
   std::uint64_t zeros = 0;        ///< its innermost function in user mode was filling memory with zeros
   std::uint64_t other_bytes = 0;  ///< with another byte
   std::uint64_t waiting = 0;      ///< the thread was blocked
+  std::uint64_t in_call = 0;      ///< the kernel was in a system call, by the registers of user mode
+
+  void add(const SampleKinds& other, std::uint64_t times = 1);
 };
+
+/// What stands in a stack for time of a thread that no sample shows, but the kernel's own account does (ThreadClock).
+inline constexpr const char* kKernelNotSampled = "(kernel, not sampled)";
+inline constexpr const char* kUserNotSampled = "(user mode, not sampled)";
+inline constexpr const char* kNeverSampled = "(running, never sampled)";
 
 /// Orders stacks by the places in their functions, too.
 struct ByPlace {
@@ -35,6 +43,11 @@ struct ProfileData {
   std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadProfile> threads;  ///< by process and thread, if asked for
   bool by_thread = false;                                                    ///< they were
   std::uint64_t samples = 0;
+  std::uint64_t accounted = 0;            ///< of them those that stand for time by the kernel's account alone
+  std::map<Stack, std::uint64_t> faults;  ///< page faults in user mode, by where they were taken
+  std::uint64_t fault_samples = 0;        ///< that they were counted by
+  bool sees_faults = false;               ///< they were sampled
+  std::string denied;                     ///< why nothing could be sampled; empty: it could
   std::uint64_t lost = 0;
   std::uint64_t looks = 0;  ///< rounds of looking at all threads, by the clock on the wall
   bool sees_kernel = false;

@@ -1,12 +1,15 @@
 #include "observe/profile_recorder.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 
+#include "base/error.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
+#include "os/elf_file.h"
 #include "os/process_info.h"
 
 namespace zerotax {
@@ -19,6 +22,9 @@ constexpr std::chrono::milliseconds kPause{10};
 constexpr int kLookingShare = 5;
 /// Not counting the first looks, for which the files of the program are opened.
 constexpr std::chrono::milliseconds kFirstLooks{500};
+/// Between two readings of the threads' clocks; they take one part in so many of the time, at most.
+constexpr std::chrono::steady_clock::duration kClockPause = std::chrono::milliseconds(40);
+constexpr int kClockShare = 20;
 /// That wait to be unwound: some 260 MB. What is more is lost.
 constexpr std::size_t kMostEvents = 16'000;
 /// Its exit need not be waited for: nothing is known of which of its threads were counted.
@@ -29,9 +35,35 @@ const KernelSymbols& kernel_symbols() {
   return symbols;
 }
 
-PerfSampler sampler_of(const ProfileOptions& options) {
-  if (options.processes.empty()) return {options.hz, kStackBytes};
-  return {options.hz, kStackBytes, options.processes};
+/// Of the program whose code was mapped; 0 if its file does not say.
+std::uint64_t load_address(const PerfEvent& code) {
+  const ElfFile program(code.path);
+  const auto bias = program.load_bias(code.begin, code.file_offset);
+  return bias ? program.first_address(*bias).value_or(0) : 0;
+}
+
+/// The processor's instruction for a system call leaves the address behind it in rcx; an exception or interrupt leaves
+/// there what the program had.
+bool is_in_call(const PerfEvent& sample) {
+  constexpr std::size_t kRcx = 2;
+  constexpr std::size_t kRip = 16;
+  return !sample.kernel.empty() && sample.has_user && sample.registers[kRcx] == sample.registers[kRip];
+}
+
+/// `denied`: becomes the reason why processes that run cannot be sampled.
+PerfSampler sampler_of(const ProfileOptions& options, UserFaults faults, std::string& denied) {
+  if (options.processes.empty()) return {options.hz, kStackBytes, faults};
+  try {
+    return {options.hz, kStackBytes, faults, options.processes};
+  } catch (const MachineError& refusal) {
+    denied = fmt::format("{}; {}", refusal.what(), refusal.remedy());
+    return {};
+  }
+}
+
+/// Without names a sample of the kernel does not tell whether it handles a page fault.
+UserFaults fault_sampling(bool kernel_names) {
+  return kernel_names ? UserFaults::kWhereKernelIsHidden : UserFaults::kAlways;
 }
 
 }  // namespace
@@ -39,7 +71,7 @@ PerfSampler sampler_of(const ProfileOptions& options) {
 ProfileRecorder::ProfileRecorder(ProfileOptions options, Each each)
     : options_(std::move(options)),
       kernel_(kernel_symbols()),
-      sampler_(sampler_of(options_)),
+      sampler_(sampler_of(options_, each ? UserFaults::kNone : fault_sampling(kernel_.known()), data_.denied)),
       wall_(kStackBytes),
       each_(std::move(each)),
       reader_([this] { read_events(); }) {
@@ -59,6 +91,7 @@ ProfileRecorder::~ProfileRecorder() {
 }
 
 ProfileData ProfileRecorder::finish() {
+  faults_counted_ = sampler_.fault_count();
   done_ = true;
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
@@ -67,6 +100,7 @@ ProfileData ProfileRecorder::finish() {
   }
   data_.lost = sampler_.lost() + dropped_;
   data_.sees_kernel = sampler_.sees_kernel();
+  data_.sees_faults = sampler_.sees_faults();
   data_.samples_cpus = sampler_.samples_cpus();
   data_.knows_kernel_names = kernel_.known();
   data_.refused = wall_.refused();
@@ -84,7 +118,7 @@ void ProfileRecorder::read_events() {
       complete_ns_ = newest_ns_;
       for (auto event = incoming_.begin() + before; event != incoming_.end(); ++event) {
         newest_ns_ = std::max(newest_ns_, event->time_ns);
-        find_map(*event);
+        find_files(*event);
       }
       if (incoming_.size() > kMostEvents) {
         const auto is_sample = [](const PerfEvent& event) { return event.kind == PerfEvent::Kind::kSample; };
@@ -97,7 +131,11 @@ void ProfileRecorder::read_events() {
   }
 }
 
-void ProfileRecorder::find_map(const PerfEvent& event) {
+/// What can be found only while the process lives.
+void ProfileRecorder::find_files(PerfEvent& event) {
+  if (event.kind == PerfEvent::Kind::kMap && event.name.starts_with('/')) {
+    event.path = files_.find(static_cast<pid_t>(event.pid), event.begin, event.end, event.name, event.inode);
+  }
   if (event.kind != PerfEvent::Kind::kExec) return;
   maps_[{event.pid, event.time_ns}] = std::make_shared<PerfMap>(static_cast<pid_t>(event.pid));
 }
@@ -138,6 +176,7 @@ void ProfileRecorder::attach() {
                kManyThreads, true};
     process.unwinder->scripts();
     map_process(pid, *process.unwinder);
+    clock_.begin(pid);
     if (data_.load_address != 0) continue;
     const std::string program = process_program(pid);
     for (const ProcessMapping& mapping : process_mappings(pid)) {
@@ -149,12 +188,15 @@ void ProfileRecorder::attach() {
     const auto nothing = [](auto&&...) {};
     if (options_.wall) wall_.look(pid, *process.unwinder, {nothing, nothing});
   }
-  if (!options_.processes.empty()) ready_ns_ = static_cast<std::uint64_t>(monotonic_ns());
+  if (options_.processes.empty()) return;
+  ready_ns_ = static_cast<std::uint64_t>(monotonic_ns());
+  faults_before_ = sampler_.fault_count();
 }
 
 void ProfileRecorder::take_samples() {
   auto next_read = Clock::now();
   auto next_look = next_read;
+  auto next_clocks = next_read;
   const auto begin = next_read;
   const auto period = std::chrono::nanoseconds(1'000'000'000 / options_.hz);
   Clock::duration looking{0};
@@ -165,6 +207,11 @@ void ProfileRecorder::take_samples() {
       next_read = now + kPause;
     }
     now = Clock::now();
+    if (!sampler_.sees_kernel() && now >= next_clocks) {
+      read_clocks();
+      next_clocks = now + std::max(kClockPause, kClockShare * (Clock::now() - now));
+    }
+    now = Clock::now();
     if (options_.wall && now >= next_look) {
       look_around();
       looking += Clock::now() - now;
@@ -172,10 +219,16 @@ void ProfileRecorder::take_samples() {
     }
     std::this_thread::sleep_until(options_.wall ? std::min(next_read, next_look) : next_read);
   }
+  if (!sampler_.sees_kernel()) read_clocks();
   reader_.join();
   take_events();
   process(UINT64_MAX);
-  count_running();
+  scale_faults();
+  if (sampler_.sees_kernel()) {
+    count_running();
+  } else {
+    account();
+  }
 }
 
 void ProfileRecorder::process(std::uint64_t before_ns) {
@@ -240,13 +293,16 @@ void ProfileRecorder::apply(PerfEvent& event) {
         process->unwinder = std::make_shared<Unwinder>(event.pid, *process->unwinder);
       }
       // Of a program, its own file is mapped first.
-      if (data_.load_address == 0 && !process->mapped) data_.load_address = event.begin - event.file_offset;
+      if (data_.load_address == 0 && !process->mapped) data_.load_address = load_address(event);
       process->mapped = true;
-      process->unwinder->map({event.begin, event.end, event.file_offset, event.name});
+      process->unwinder->map({event.begin, event.end, event.file_offset, event.name, event.inode, event.path});
       return;
     }
     case PerfEvent::Kind::kSample:
       if (process->started && event.time_ns >= ready_ns_) apply_sample(event);
+      return;
+    case PerfEvent::Kind::kFault:
+      if (process->started && event.time_ns >= ready_ns_) apply_fault(event);
       return;
     case PerfEvent::Kind::kFork:
       return;
@@ -266,9 +322,22 @@ void ProfileRecorder::apply_sample(const PerfEvent& event) {
   const Fill fill = process.unwinder->fill(event);
   kinds.zeros = fill == Fill::kZeros ? 1 : 0;
   kinds.other_bytes = fill == Fill::kOther ? 1 : 0;
+  kinds.in_call = is_in_call(event) ? 1 : 0;
   if (!options_.wall) return count(thread, stack, kinds, 1);
+  if (!sampler_.sees_kernel()) {
+    ++running->second.sampled[fill][stack];
+    return;
+  }
   count(thread, stack, kinds, running->second.looks);
-  running->second = {0, std::move(stack), process.name, kinds};
+  running->second = {0, std::move(stack), process.name, kinds, {}};
+}
+
+void ProfileRecorder::apply_fault(const PerfEvent& event) {
+  const Process& process = processes_.at(event.pid);
+  Stack stack{{process.name, ""}};
+  for (Frame& frame : process.unwinder->frames(event)) stack.push_back(std::move(frame));
+  data_.faults[stack] += event.count;
+  ++data_.fault_samples;
 }
 
 void ProfileRecorder::count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds,
@@ -276,12 +345,7 @@ void ProfileRecorder::count(const ThreadId& thread, const Stack& stack, const Sa
   if (samples == 0) return;
   data_.stacks[stack] += samples;
   data_.samples += samples;
-  if (kinds.zeros + kinds.other_bytes + kinds.waiting > 0) {
-    SampleKinds& sum = data_.kinds[stack];
-    sum.zeros += kinds.zeros * samples;
-    sum.other_bytes += kinds.other_bytes * samples;
-    sum.waiting += kinds.waiting * samples;
-  }
+  if (kinds.zeros + kinds.other_bytes + kinds.waiting + kinds.in_call > 0) data_.kinds[stack].add(kinds, samples);
   if (!options_.by_thread) return;
   ThreadProfile& profile = data_.threads[thread];
   if (profile.name.empty()) profile.name = thread_name(thread);
@@ -328,7 +392,7 @@ void ProfileRecorder::count_running() {
       count(thread, running.stack, running.kinds, running.looks);
       continue;
     }
-    count(thread, {{running.program, ""}, {"(running, never sampled)", ""}}, {}, running.looks);
+    count(thread, {{running.program, ""}, {kNeverSampled, ""}}, {}, running.looks);
   }
 }
 

@@ -16,9 +16,11 @@
 
 #include "observe/kernel_symbols.h"
 #include "observe/profile_data.h"
+#include "observe/thread_clock.h"
 #include "observe/unwinder.h"
 #include "observe/wall_sampler.h"
 #include "os/perf_sampler.h"
+#include "os/process_file.h"
 
 namespace zerotax {
 
@@ -34,13 +36,15 @@ struct ProfileOptions {
 /// Takes and unwinds samples, in a thread of its own, of the program that the calling thread starts between
 /// construction and finish(): one, and what that starts. (Of a second one the kernel may take none: between two threads
 /// that share inherited events it exchanges them, and "enabled by exec" is true of an event once.) Or of processes that
-/// run.
+/// run. Where the kernel's time may not be sampled, the threads' own clocks say how much it was (ThreadClock), and page
+/// faults are sampled where they are taken. Of processes that run, that account remains where nothing may be sampled.
 class ProfileRecorder {
  public:
   /// Called in the recorder's thread for each sample, with its stack.
   using Each = std::function<void(const PerfEvent&, const Stack&)>;
 
-  /// Throws MachineError if nothing can be sampled, UsageError if the processes have ended.
+  /// Throws MachineError if nothing can be sampled of a program that is yet to be started, UsageError if the processes
+  /// have ended.
   explicit ProfileRecorder(ProfileOptions options, Each each = {});
   explicit ProfileRecorder(unsigned hz, Each each = {}) : ProfileRecorder(ProfileOptions{hz}, std::move(each)) {}
   ~ProfileRecorder();
@@ -66,14 +70,17 @@ class ProfileRecorder {
     bool mapped = true;   ///< something of it
   };
   struct Running {
-    std::uint64_t looks = 0;  ///< that found it running, since it was last sampled
+    std::uint64_t looks = 0;  ///< that found it running, since it was last sampled; or all, if the kernel is hidden
     Stack stack;              ///< where it was last sampled
     std::string program;
     SampleKinds kinds;  ///< of one sample
+    /// Where it was sampled in user mode, if the kernel is hidden: which of the looks these stand for is known at the
+    /// end.
+    std::map<Fill, std::map<Stack, std::uint64_t, ByPlace>> sampled;
   };
 
   void read_events();
-  void find_map(const PerfEvent& event);
+  void find_files(PerfEvent& event);
   void work();
   void take_samples();
   void take_events();
@@ -81,19 +88,30 @@ class ProfileRecorder {
   void apply(PerfEvent& event);
   void apply_fork(const PerfEvent& event);
   void apply_sample(const PerfEvent& event);
+  void apply_fault(const PerfEvent& event);
   void attach();
   void look_around();
   void count_running();
+  // Where the kernel's time may not be sampled (profile_recorder_account.cc):
+  void read_clocks();
+  void account();
+  void scale_faults();
+  void divide_looks(const ThreadId& thread, const Running& running);
+  void add_accounted(const ThreadId& thread, const std::string& program, Frame where, std::uint64_t samples);
   void count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds, std::uint64_t samples);
   Process* known(std::uint32_t pid);
   std::string thread_name(const ThreadId& thread);
 
   ProfileOptions options_;
   const KernelSymbols& kernel_;  ///< read before anything is sampled
+  ProfileData data_;
   PerfSampler sampler_;
   WallSampler wall_;
   Each each_;
-  ProfileData data_;
+  ThreadClock clock_;
+  std::uint64_t faults_before_ = 0;               ///< counted before ready_ns_
+  std::uint64_t faults_counted_ = 0;              ///< when finish() was called
+  std::map<std::uint32_t, std::string> clocked_;  ///< the programs whose threads are watched, by process
   std::vector<PerfEvent> pending_;
   std::map<std::uint32_t, Process> processes_;
   std::map<ThreadId, std::string> thread_names_;
@@ -111,6 +129,7 @@ class ProfileRecorder {
   std::uint64_t dropped_ = 0;
   /// Of each program that was started: found while it runs, for unwinding may be far behind.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<PerfMap>> maps_;
+  ProcessFiles files_;
   std::thread reader_;
   std::thread thread_;
 };

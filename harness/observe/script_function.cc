@@ -35,13 +35,15 @@ ScriptFunction of_cpython(std::string_view name) {
   return found;
 }
 
-/// The tier, the function's name if it has one, and "FILE:LINE:COLUMN": V8's src/logging/log.cc, CodeCreateEvent.
+/// The tier, the function's name if it has one, and "FILE:LINE:COLUMN": V8's src/logging/log.cc, CodeCreateEvent. V8 10
+/// (Node.js 18) has no column.
 ScriptFunction of_v8(std::string_view name) {
   ScriptFunction found;
   if (!name.empty() && std::string_view("~^+*'").find(name[0]) != std::string_view::npos) name = name.substr(1);
   std::string_view place = name;
-  const int column = take_number(place);
-  const int line = column != 0 ? take_number(place) : 0;
+  const int last = take_number(place);
+  const int before = last != 0 ? take_number(place) : 0;
+  const int line = before != 0 ? before : last;
   if (line == 0) {
     found.function = one_line(name);
     return found;

@@ -1,6 +1,5 @@
 #include "observe/unwinder.h"
 
-#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -14,7 +13,11 @@
 #include <optional>
 
 #include "base/names.h"
+#include "observe/call_instruction.h"
+#include "observe/frame_information.h"
 #include "observe/libc_functions.h"
+#include "os/elf_file.h"
+#include "os/process_file.h"
 
 namespace zerotax {
 namespace {
@@ -24,94 +27,8 @@ constexpr std::size_t kMostFrames = 192;
 constexpr std::size_t kMostCandidates = 32;
 constexpr int kBase = 3;
 constexpr int kSourceIndex = 4;
-constexpr int kFramePointer = 6;
-constexpr int kStackPointer = 7;
-constexpr int kProgramCounter = 16;
 
 char* debug_path = nullptr;  // elfutils' own: beside the file, in .debug, under /usr/lib/debug
-
-struct CodeStart {
-  std::uint64_t in_file = 0;  ///< in the file's own numbering
-  std::uint64_t in_memory = 0;
-};
-
-/// Where the code that an address lies in begins: the start of its row of call frame information, which for a function
-/// that keeps nothing on the stack is its own. 0 if there is none.
-CodeStart code_start(Dwfl_Module* module, std::uint64_t address) {
-  Dwarf_Addr bias = 0;
-  Dwarf_CFI* information = ::dwfl_module_eh_cfi(module, &bias);
-  Dwarf_Frame* frame = nullptr;
-  if (information == nullptr || ::dwarf_cfi_addrframe(information, address - bias, &frame) != 0) return {};
-  Dwarf_Addr start = 0;
-  Dwarf_Addr end = 0;
-  const int known = ::dwarf_frame_info(frame, &start, &end, nullptr);
-  std::free(frame);
-  if (known < 0) return {};
-  return {start, start + bias};
-}
-
-/// How the frame at an address is found, by its call frame information.
-struct FrameRule {
-  bool by_frame_pointer = false;
-  bool outermost = false;  ///< there is no address that it returns to
-};
-
-FrameRule frame_rule(Dwfl_Module* module, std::uint64_t address) {
-  FrameRule rule;
-  Dwarf_Addr bias = 0;
-  Dwarf_CFI* information = module != nullptr ? ::dwfl_module_eh_cfi(module, &bias) : nullptr;
-  Dwarf_Frame* frame = nullptr;
-  if (information == nullptr || ::dwarf_cfi_addrframe(information, address - bias, &frame) != 0) return rule;
-  Dwarf_Op* operations = nullptr;
-  std::size_t count = 0;
-  if (::dwarf_frame_cfa(frame, &operations, &count) == 0 && count > 0) {
-    rule.by_frame_pointer = operations[0].atom == DW_OP_breg0 + kFramePointer ||
-                            (operations[0].atom == DW_OP_bregx && operations[0].number == kFramePointer);
-  }
-  Dwarf_Op buffer[3];
-  rule.outermost = ::dwarf_frame_register(frame, kProgramCounter, &buffer[0], &operations, &count) == 0 && count == 0 &&
-                   operations != nullptr;
-  std::free(frame);
-  return rule;
-}
-
-/// The instruction before an address that a function may return to.
-enum class Call { kNone, kOfFunction, kByRegister };
-
-/// `function`: where it begins.
-Call call_before(std::uint64_t address, std::uint64_t function, const Unwinder::ReadMemory& read) {
-  unsigned char code[7];
-  if (address < sizeof code || !read(address - sizeof code, &code[0], sizeof code)) return Call::kNone;
-  const auto displaced = [](std::uint64_t from, const unsigned char* by) {
-    std::int32_t distance = 0;
-    std::memcpy(&distance, by, sizeof distance);
-    return from + static_cast<std::uint64_t>(std::int64_t{distance});
-  };
-  const auto leads_there = [&](std::uint64_t slot) {
-    std::uint64_t target = 0;
-    return function != 0 && read(slot, &target, sizeof target) && target == function;
-  };
-  if (code[2] == 0xe8) {  // call near, relative
-    const std::uint64_t target = displaced(address, &code[3]);
-    if (target == function && function != 0) return Call::kOfFunction;
-    // A stub of the procedure linkage table: endbr64, then jmp *slot(%rip).
-    unsigned char stub[11];
-    if (!read(target, &stub[0], sizeof stub)) return Call::kNone;
-    static constexpr unsigned char kEndbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    std::size_t i = std::memcmp(&stub[0], &kEndbr[0], sizeof kEndbr) == 0 ? sizeof kEndbr : 0;
-    if (stub[i] == 0xf2) ++i;  // bnd
-    if (i + 6 > sizeof stub || stub[i] != 0xff || stub[i + 1] != 0x25) return Call::kNone;
-    return leads_there(displaced(target + i + 6, &stub[i + 2])) ? Call::kOfFunction : Call::kNone;
-  }
-  if (code[1] == 0xff && code[2] == 0x15) {  // call *slot(%rip)
-    return leads_there(displaced(address, &code[3])) ? Call::kOfFunction : Call::kNone;
-  }
-  // call *register, or *(register): FF /2, with or without a displacement of a byte.
-  const auto is_call = [](unsigned char opcode, unsigned char operand) {
-    return opcode == 0xff && (operand & 0x38) == 0x10;
-  };
-  return is_call(code[5], code[6]) || is_call(code[4], code[5]) ? Call::kByRegister : Call::kNone;
-}
 
 int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; }
 
@@ -268,15 +185,27 @@ Unwinder::Session& Unwinder::session() {
   if (!new_files_.empty()) {
     ::dwfl_report_begin_add(session_->dwfl);
     for (const Mapping& file : new_files_) {
+      // Another file of the same name would give its names to this one's functions.
+      const std::string path =
+          !file.path.empty() ? file.path
+                             : process_file(static_cast<pid_t>(pid_), file.begin, file.end, file.name, file.inode);
+      const std::optional<std::uint64_t> bias =
+          path.empty() ? std::nullopt : ElfFile(path).load_bias(file.begin, file.file_offset);
+      if (!bias) continue;
       // What is reported again is taken for another file at the same place, and both are dropped.
-      if (!reported_.emplace(file.name, file.begin - file.file_offset).second) continue;
-      ::dwfl_report_elf(session_->dwfl, file_name(file.name).c_str(), file.name.c_str(), -1,
-                        file.begin - file.file_offset, false);
+      if (!reported_.emplace(fmt::format("{} {}", file.inode, file.name), *bias).second) continue;
+      paths_[{file.inode, file.name}] = path;
+      ::dwfl_report_elf(session_->dwfl, file_name(file.name).c_str(), path.c_str(), -1, *bias, true);
     }
     ::dwfl_report_end(session_->dwfl, nullptr, nullptr);
     new_files_.clear();
   }
   return *session_;
+}
+
+const std::string& Unwinder::path_of(const Mapping& mapping) const {
+  const auto found = paths_.find({mapping.inode, mapping.name});
+  return found != paths_.end() ? found->second : mapping.name;
 }
 
 const Unwinder::Mapping* Unwinder::mapping_of(std::uint64_t address) const {
@@ -320,17 +249,21 @@ const Frame& Unwinder::name(std::uint64_t address) {
     frame.function = fmt::format("{:#x}", address - mapping->begin + mapping->file_offset);
   }
   Dwfl_Module* module = ::dwfl_addrmodule(session().dwfl, address);
+  GElf_Addr bias = 0;
+  if (module != nullptr && mapping != nullptr && ::dwfl_module_getelf(module, &bias) != nullptr) {
+    frame.function = fmt::format("{:#x}", address - bias);  // as addr2line(1) and objdump(1) number it
+  }
   GElf_Off offset = 0;
   GElf_Sym symbol_entry{};
   const char* symbol = module != nullptr
                            ? ::dwfl_module_addrinfo(module, address, &offset, &symbol_entry, nullptr, nullptr, nullptr)
                            : nullptr;
-  if (symbol != nullptr) {
+  if (symbol != nullptr && !is_of_another(module, address, offset, symbol_entry)) {
     frame.function = demangled(symbol);
     frame.offset = offset;
   } else if (module != nullptr && mapping != nullptr) {
     const CodeStart start = code_start(module, address);
-    const std::string own = libc_function(mapping->name, start.in_file);
+    const std::string own = libc_function(path_of(*mapping), start.in_file);
     if (!own.empty()) {
       frame.function = own;
       frame.offset = address - start.in_memory;
@@ -421,12 +354,12 @@ void Unwinder::find_frame_pointer(Session& session, const ReadMemory& read) {
     std::memcpy(&back, stack.data() + at + 8, sizeof back);
     if (mapping_of(back) == nullptr) continue;
     switch (call_before(back, start, read)) {
-      case Call::kNone:
+      case CallKind::kNone:
         break;
-      case Call::kByRegister:
+      case CallKind::kByRegister:
         if (by_register.size() < kMostCandidates) by_register.push_back(stack_pointer + at);
         break;
-      case Call::kOfFunction:
+      case CallKind::kOfFunction:
         unwind(session, stack_pointer + at);
         if (session.addresses.size() > addresses.size()) return;
         break;
@@ -449,7 +382,7 @@ Fill Unwinder::fill(const PerfEvent& sample) {
   const Mapping* mapping = mapping_of(address);
   Dwfl_Module* module = ::dwfl_addrmodule(session().dwfl, address);
   if (mapping == nullptr || module == nullptr) return Fill::kUnknown;
-  const bool ours = !libc_function(mapping->name, code_start(module, address).in_file).empty();
+  const bool ours = !libc_function(path_of(*mapping), code_start(module, address).in_file).empty();
   return ours && memset_keeps_its_value() ? fill_of_register(sample.registers[kSourceIndex]) : Fill::kUnknown;
 }
 

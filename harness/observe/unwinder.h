@@ -38,6 +38,8 @@ class Unwinder {
     std::uint64_t end;
     std::uint64_t file_offset;
     std::string name;
+    std::uint64_t inode = 0;  ///< of the file; 0: not known
+    std::string path{};       ///< by which it can be read; empty: to be found when it is needed
   };
 
   void map(const Mapping& mapping);
@@ -74,6 +76,8 @@ class Unwinder {
   [[nodiscard]] std::uint64_t function_start(std::uint64_t address);
   void unwind(Session& session, std::uint64_t frame_pointer);
   void find_frame_pointer(Session& session, const ReadMemory& read);
+  /// The file can be read by it.
+  [[nodiscard]] const std::string& path_of(const Mapping& mapping) const;
   /// The function of a script at an address that is in no file, or nullptr.
   const PerfMapNames::Entry* script(std::uint64_t address);
 
@@ -81,8 +85,9 @@ class Unwinder {
   std::shared_ptr<PerfMap> scripts_;
   std::vector<Mapping> mappings_;
   std::vector<Mapping> new_files_;
-  std::set<std::pair<std::string, std::uint64_t>> reported_;  ///< to the session: path and load address
-  std::vector<std::uint64_t> files_;                          ///< an address in each mapping
+  std::set<std::pair<std::string, std::uint64_t>> reported_;            ///< to the session: file and load bias
+  std::map<std::pair<std::uint64_t, std::string>, std::string> paths_;  ///< by which the files are read
+  std::vector<std::uint64_t> files_;                                    ///< an address in each mapping
   std::uint64_t changes_ = 0;
   std::unique_ptr<Session> session_;
   std::unordered_map<std::uint64_t, Frame> names_;

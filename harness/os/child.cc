@@ -104,6 +104,14 @@ std::string signal_name(int signal) {
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
 }
 
+bool can_fix_layout() {
+  constexpr unsigned long kAsk = 0xffffffff;
+  const int before = ::personality(kAsk);
+  if (before < 0 || ::personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) < 0) return false;
+  ::personality(static_cast<unsigned long>(before));
+  return true;
+}
+
 ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Prepared prepared = prepare(command);

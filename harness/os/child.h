@@ -37,6 +37,9 @@ struct ChildResult {
 /// "SIGABRT"; "signal 35" of one that has no name.
 std::string signal_name(int signal);
 
+/// Whether ChildCommand::fixed_layout is permitted here.
+bool can_fix_layout();
+
 /// Runs a command to its end. The child gets a process group of its own and is first in line for the kernel's
 /// out-of-memory killer. It is killed, with its group, at the timeout, when its resident set passes the limit (looked
 /// at every 20 ms), when `stop` answers true, and when it has stopped itself by a signal (kSuspended). The timeout is

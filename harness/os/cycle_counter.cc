@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "os/perf_refusal.h"
+
 namespace zerotax {
 
 CycleCounter::CycleCounter() {
@@ -16,9 +18,10 @@ CycleCounter::CycleCounter() {
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   fd_ = UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
   if (fd_) return;
-  reason_ = errno == EACCES || errno == EPERM
-                ? "counting cycles of the kernel is not permitted (kernel.perf_event_paranoid must be 1 or less)"
-                : "this machine has no hardware counter of cycles (a virtual machine without a PMU has none)";
+  const bool denied = errno == EACCES || errno == EPERM;
+  reason_ = perf_denial() != 0 ? "a seccomp filter or sandbox, as containers have, denies perf_event_open"
+            : denied ? "counting cycles of the kernel is not permitted (kernel.perf_event_paranoid must be 1 or less)"
+                     : "this machine has no hardware counter of cycles (a virtual machine without a PMU has none)";
 }
 
 std::optional<std::int64_t> CycleCounter::read() const {

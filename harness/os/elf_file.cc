@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "os/page.h"
+
 namespace zerotax {
 namespace {
 
@@ -65,6 +67,28 @@ std::vector<std::string> ElfFile::needed() const {
     if (at < names.size()) libraries.emplace_back(&names[at]);
   }
   return libraries;
+}
+
+std::optional<std::uint64_t> ElfFile::load_bias(std::uint64_t begin, std::uint64_t file_offset) const {
+  if (!segments_) return std::nullopt;
+  // Two segments may share a page of the file, which is then mapped twice: the one that is executed is meant.
+  for (const bool executable : {true, false}) {
+    for (const GElf_Phdr& segment : *segments_) {
+      const std::uint64_t first = page_floor(segment.p_offset);
+      if (segment.p_type != PT_LOAD || (executable && (segment.p_flags & PF_X) == 0)) continue;
+      if (file_offset < first || file_offset >= segment.p_offset + segment.p_filesz) continue;
+      return begin - (segment.p_vaddr - segment.p_offset + file_offset);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> ElfFile::first_address(std::uint64_t bias) const {
+  if (!segments_) return std::nullopt;
+  for (const GElf_Phdr& segment : *segments_) {
+    if (segment.p_type == PT_LOAD) return bias + page_floor(segment.p_vaddr);
+  }
+  return std::nullopt;
 }
 
 std::string ElfFile::build_id() const {

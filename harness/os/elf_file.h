@@ -28,6 +28,12 @@ class ElfFile {
   [[nodiscard]] std::optional<std::string> bytes(std::uint64_t offset, std::uint64_t count) const;
   /// The libraries that the program asks the loader for (DT_NEEDED), as far as the file names them.
   [[nodiscard]] std::vector<std::string> needed() const;
+  /// What the loader added to the file's own addresses, from where it mapped the part at `file_offset` (a multiple of
+  /// the page size) to be executed. A linker is free to give a segment another address than its place in the file: lld
+  /// does. Nothing if no segment is mapped from there.
+  [[nodiscard]] std::optional<std::uint64_t> load_bias(std::uint64_t begin, std::uint64_t file_offset) const;
+  /// The first address in memory, where the loader added that; nothing if there is no segment.
+  [[nodiscard]] std::optional<std::uint64_t> first_address(std::uint64_t bias) const;
   /// In hexadecimal; empty if there is none.
   [[nodiscard]] std::string build_id() const;
 

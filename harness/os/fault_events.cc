@@ -1,19 +1,19 @@
 #include "os/fault_events.h"
 
-#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 
 #include "base/error.h"
 #include "os/page_allocations.h"
+#include "os/perf_refusal.h"
 
 namespace zerotax {
 namespace {
@@ -76,7 +76,8 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
   bool any = false;
   for (int cpu = 0; cpu < cpus; ++cpu) {
     try {
-      // The first one also reports mappings; the ends come before the beginnings, so that no fault is left without.
+      for (const Source source : {Source::kMinorCount, Source::kMajorCount}) open(thread, at_exec, cpu, source);
+      // The ends come before the beginnings, so that no fault is left without.
       for (const Source source :
            {Source::kMinor, Source::kMajor, Source::kAllocation, Source::kUser, Source::kKernel}) {
         const bool software = source == Source::kMinor || source == Source::kMajor;
@@ -84,13 +85,11 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
       }
       if (stack_streams_) open(thread, at_exec, cpu, Source::kStack);
       any = true;
-    } catch (const int error) {
+    } catch (const std::system_error& refusal) {
+      const int error = refusal.code().value();
       if (error == ENODEV) continue;  // an offline CPU
       if (error == ESRCH) return false;
-      throw MachineError(fmt::format("the kernel does not permit watching page faults ({})", std::strerror(error)),
-                         error == EMFILE ? "raise the limit of open files (ulimit -n)"
-                                         : "watch a program of your own, with kernel.perf_event_paranoid up to 2, or "
-                                           "run it as root");
+      throw perf_refusal("the kernel does not permit watching page faults", error, 2);
     }
   }
   return any;
@@ -100,9 +99,14 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
   perf_event_attr attributes{};
   switch (source) {
     case Source::kMinor:
-    case Source::kMajor:
+    case Source::kMinorCount:
       attributes.type = PERF_TYPE_SOFTWARE;
-      attributes.config = source == Source::kMinor ? PERF_COUNT_SW_PAGE_FAULTS_MIN : PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+      attributes.config = PERF_COUNT_SW_PAGE_FAULTS_MIN;
+      break;
+    case Source::kMajor:
+    case Source::kMajorCount:
+      attributes.type = PERF_TYPE_SOFTWARE;
+      attributes.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
       break;
     case Source::kStack:
       attributes.type = PERF_TYPE_SOFTWARE;
@@ -115,7 +119,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
       attributes.config = (source == Source::kUser ? user_ : source == Source::kKernel ? kernel_ : allocation_).id;
       break;
   }
-  attributes.sample_period = 1;
+  attributes.sample_period = counts(source) ? 0 : 1;
   attributes.sample_type =
       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
   const bool stacks = source == Source::kStack;
@@ -128,7 +132,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
   }
   attributes.exclude_kernel = method_ == Method::kTracepoints && !stacks ? 0 : 1;
   attributes.inherit = 1;
-  if (source == Source::kMinor) {
+  if (source == Source::kMinorCount) {
     attributes.mmap = 1;
     attributes.mmap_data = 1;
     attributes.mmap2 = 1;
@@ -137,6 +141,19 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
     attributes.task = 1;
   }
   (stacks ? stack_streams_ : streams_)->open(attributes, thread, at_exec, cpu, static_cast<unsigned>(source));
+}
+
+void FaultEvents::record(bool on) {
+  // What begins a fault is recorded last, and first no more: each beginning is to have its end.
+  std::array sources{Source::kUser, Source::kKernel, Source::kAllocation, Source::kMinor, Source::kMajor};
+  if (on) std::reverse(sources.begin(), sources.end());
+  for (const Source source : sources) streams_->enable(static_cast<unsigned>(source), on);
+  if (stack_streams_) stack_streams_->enable(static_cast<unsigned>(Source::kStack), on);
+}
+
+std::uint64_t FaultEvents::handled() const {
+  return streams_->count(static_cast<unsigned>(Source::kMinorCount)) +
+         streams_->count(static_cast<unsigned>(Source::kMajorCount));
 }
 
 void FaultEvents::read(std::vector<FaultEvent>& events) {
@@ -162,6 +179,8 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
   const auto source = static_cast<Source>(*opened);
   switch (source) {
     case Source::kStack:
+    case Source::kMinorCount:
+    case Source::kMajorCount:
       return;
     case Source::kMinor:
     case Source::kMajor:
@@ -221,7 +240,9 @@ void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader
       event.begin = reader.take<std::uint64_t>();
       event.end = event.begin + reader.take<std::uint64_t>();
       event.file_offset = reader.take<std::uint64_t>();
-      reader.skip(24);  // device, inode, generation
+      reader.skip(8);  // device
+      event.inode = reader.take<std::uint64_t>();
+      reader.skip(8);  // generation
       const auto protection = reader.take<std::uint32_t>();
       event.writable = (protection & PROT_WRITE) != 0;
       event.executable = (protection & PROT_EXEC) != 0;

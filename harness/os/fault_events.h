@@ -45,6 +45,7 @@ struct FaultEvent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
+  std::uint64_t inode = 0;  ///< of the file; 0: of none
   bool writable = false;
   bool shared = false;
   bool hugetlb = false;
@@ -54,7 +55,8 @@ struct FaultEvent {
 
 /// Page faults of some threads and of all that they start, by perf events (perf_event_open(2)). With CAP_SYS_ADMIN,
 /// every one: three tracepoints (exceptions:page_fault_user, page_fault_kernel; kmem:mm_page_alloc) and two software
-/// events (minor, major faults). Without, those in user mode: the two software events, with the address.
+/// events (minor, major faults). Without, those in user mode: the two software events, with the address. Recording them
+/// can be suspended: what it costs, a program that faults much would pay twice over. They are counted all the same.
 class FaultEvents {
  public:
   enum class Method { kTracepoints, kSoftware };
@@ -72,6 +74,10 @@ class FaultEvents {
 
   /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
   void read(std::vector<FaultEvent>& events);
+  /// Suspends the recording of faults, or resumes it. Forks, execs, mappings and ends are recorded always.
+  void record(bool on);
+  /// Faults that were handled since the beginning, recorded or not: exact.
+  [[nodiscard]] std::uint64_t handled() const;
   [[nodiscard]] Method method() const { return method_; }
   /// Events that were lost because nobody read them in time.
   [[nodiscard]] std::uint64_t lost() const { return streams_->lost(); }
@@ -79,8 +85,10 @@ class FaultEvents {
   [[nodiscard]] std::size_t buffer_bytes() const { return streams_->buffer_bytes(); }
 
  private:
-  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor, kStack };
+  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor, kStack, kMinorCount, kMajorCount };
 
+  /// Whether it is a counter alone; that of the minor faults also reports mappings.
+  static bool counts(Source source) { return source == Source::kMinorCount || source == Source::kMajorCount; }
   void prepare(std::size_t buffer_bytes, Stacks stacks);
   bool open_thread(pid_t thread, bool at_exec);
   void open(pid_t thread, bool at_exec, int cpu, Source source);

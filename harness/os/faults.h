@@ -8,4 +8,7 @@ namespace zerotax {
 /// Negative if the kernel does not say.
 std::int64_t thread_minor_faults();
 
+/// The same of all threads of the process together, those that have ended included.
+std::int64_t process_minor_faults();
+
 }  // namespace zerotax

@@ -11,6 +11,7 @@
 
 #include "os/clock.h"
 #include "os/pipe.h"
+#include "os/process_info.h"
 
 namespace zerotax {
 namespace {
@@ -26,12 +27,27 @@ void pass_on(int number) {
   errno = saved;
 }
 
+/// The terminal sends it to the program as well, another process to us alone, or also to the whole group, and some
+/// (timeout(1)) twice: it is passed on once a second at most, for a second one makes many a server give up its work.
+void pass_on_unless_from_terminal(int number, siginfo_t* info, void* /*context*/) {
+  constexpr std::int64_t kOnceIn = 1'000'000'000;
+  static volatile std::int64_t last = -kOnceIn;
+  const std::int64_t now = monotonic_ns();
+  if (info->si_code > 0 || now - last < kOnceIn) return;
+  last = now;
+  pass_on(number);
+}
+
 /// Keeps the dispositions of the signals that we treat otherwise while the program runs.
 class Dispositions {
  public:
   Dispositions() {
-    for (const int number : kPassedOn) change(number, pass_on);
-    for (const int number : kFromTerminal) change(number, SIG_IGN);
+    struct sigaction action {};
+    action.sa_handler = pass_on;
+    for (const int number : kPassedOn) change(number, action);
+    action.sa_sigaction = pass_on_unless_from_terminal;
+    action.sa_flags = SA_SIGINFO;
+    for (const int number : kFromTerminal) change(number, action);
   }
   ~Dispositions() { restore(); }
   Dispositions(const Dispositions&) = delete;
@@ -42,10 +58,8 @@ class Dispositions {
   }
 
  private:
-  void change(int number, void (*handler)(int)) {
-    struct sigaction action {};
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
+  void change(int number, struct sigaction action) {
+    action.sa_flags |= SA_RESTART;
     numbers_[used_] = number;
     ::sigaction(number, &action, &before_[used_++]);
   }
@@ -113,6 +127,11 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   // Returns at the exec, which closes the other end.
   while (::read(pipe.read_end.get(), &result.not_started, sizeof result.not_started) < 0 && errno == EINTR) {
   }
+  // It has ended, and is still there to be asked: what wait4 says is of its descendants too.
+  siginfo_t end{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  result.minor_faults = process_minor_faults(pid);
   int status = 0;
   rusage usage{};
   while (::wait4(pid, &status, 0, &usage) < 0 && errno == EINTR) {

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,11 @@ struct ForegroundResult {
   std::int64_t wall_ns = 0;
   std::int64_t user_ns = 0;  ///< of it and of those of its descendants that were waited for
   std::int64_t system_ns = 0;
+  std::optional<std::uint64_t> minor_faults;  ///< of it alone, until its end, those before its exec included
 };
 
 /// Runs it to its end. What the terminal sends (SIGINT, SIGQUIT) reaches it by itself; SIGTERM, SIGHUP, SIGUSR1 and
-/// SIGUSR2 sent to us are passed on. Neither ends us.
+/// SIGUSR2 sent to us are passed on, SIGINT and SIGQUIT too if a process sent them. Nothing of this ends us.
 ForegroundResult run_foreground(const ForegroundCommand& command);
 
 }  // namespace zerotax

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
-#include "base/error.h"
+#include "os/perf_refusal.h"
 
 namespace zerotax {
 namespace {
@@ -69,12 +69,11 @@ void KernelEvents::open(std::size_t kind, pid_t thread, int cpu) {
   attributes.inherit = thread == 0 ? 1 : 0;
   try {
     streams_.open(attributes, thread, thread == 0, cpu, static_cast<unsigned>(kind));
-  } catch (const int error) {
+  } catch (const std::system_error& refusal) {
+    const int error = refusal.code().value();
     if (error == ENODEV) return;  // an offline CPU
-    throw MachineError(fmt::format("the kernel does not permit watching {} ({})", opened.name, std::strerror(error)),
-                       error == EMFILE     ? "raise the limit of open files (ulimit -n), or name fewer events"
-                       : opened.tracepoint ? "run it as root: tracepoints are root's"
-                                           : "set kernel.perf_event_paranoid to 2 or less, or run it as root");
+    throw perf_refusal(fmt::format("the kernel does not permit watching {}", opened.name), error,
+                       opened.tracepoint ? -1 : 2);
   }
 }
 

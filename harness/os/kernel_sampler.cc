@@ -1,6 +1,5 @@
 #include "os/kernel_sampler.h"
 
-#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -8,17 +7,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "base/error.h"
+#include "os/perf_refusal.h"
 
 namespace zerotax {
 namespace {
 
-[[noreturn]] void refuse(int error) {
-  throw MachineError(fmt::format("kernel time cannot be sampled ({})", std::strerror(error)),
-                     "run it as root, or have root run: sysctl kernel.perf_event_paranoid=1");
-}
+[[noreturn]] void refuse(int error) { throw perf_refusal("kernel time cannot be sampled", error, 1); }
 
 /// The only CPU that a thread may run on.
 int only_cpu(pid_t tid) {
@@ -51,8 +47,8 @@ KernelSampler::KernelSampler(pid_t tid, std::uint64_t period_ns) : tid_(tid) {
   if (!fd_) refuse(errno);
   try {
     buffer_.emplace_back(fd_.get(), kUserPerfBufferBytes);
-  } catch (const int error) {
-    refuse(error);
+  } catch (const std::system_error& refusal) {
+    refuse(refusal.code().value());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -40,25 +41,39 @@ Mapping parse_line(const char* text, const char* end) {
   if (end - text < 4) return mapping;
   mapping.readable = text[0] == 'r';
   mapping.writable = text[1] == 'w';
+  const bool executable = text[2] == 'x';
   mapping.shared = text[3] == 's';
   skip(text, end, 3);
   mapping.inode = parse_number(text, end, 10);
-  constexpr std::string_view kHeap = "[heap]";
-  mapping.heap = std::string_view(text, static_cast<std::size_t>(end - text)).ends_with(kHeap);
+  while (text < end && *text == ' ') ++text;
+  const std::string_view name(text, static_cast<std::size_t>(end - text));
+  const bool zeros = name == "/dev/zero" && !mapping.shared;
+  if (zeros) mapping.inode = 0;
+  mapping.heap = name == "[heap]";
+  for (const std::string_view file : {"/memfd:", "/dev/zero", "/SYSV", "/dev/shm/", "/anon_hugepage"}) {
+    mapping.memory_file = mapping.memory_file || (name.starts_with(file) && !zeros);
+  }
+  mapping.made_code = executable && (name.empty() || name.starts_with("[anon") || name.starts_with("/memfd:"));
   return mapping;
 }
 
 }  // namespace
 
 bool for_each_mapping(void (*visit)(void* context, const Mapping& mapping), void* context) {
-  const UniqueFd maps(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
-  if (!maps) return false;
+  // Of the calling thread: the first one may have ended.
+  const UniqueFd maps(::open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC));
+  return maps && for_each_mapping(maps.get(), visit, context);
+}
+
+bool for_each_mapping(int maps, void (*visit)(void* context, const Mapping& mapping), void* context) {
+  off_t read = 0;
   char buffer[8192];
   std::size_t held = 0;
   for (;;) {
-    const ssize_t got = ::read(maps.get(), &buffer[held], sizeof buffer - held);
+    const ssize_t got = ::pread(maps, &buffer[held], sizeof buffer - held, read);
     if (got < 0) return false;
     if (got == 0) return true;
+    read += got;
     held += static_cast<std::size_t>(got);
     const char* line = &buffer[0];
     const char* const end = &buffer[held];

@@ -13,16 +13,22 @@ struct Mapping {
   bool readable;
   bool writable;
   bool shared;
-  std::uint64_t inode;  ///< 0: anonymous
+  std::uint64_t inode;  ///< 0: anonymous; so is a private mapping of /dev/zero
   bool heap;            ///< grown by brk(2)
+  bool memory_file;     ///< of a file in memory alone: memfd, shared anonymous memory, System V shared memory, /dev/shm
+  bool made_code;       ///< executable, and of no file: anonymous, or of a memfd
 
   /// Private anonymous memory: a page that is not populated reads as zero, by the kernel's word.
   [[nodiscard]] bool zero_filled() const { return inode == 0 && !shared; }
+  /// Memory whose pages the kernel zeroes, but not when this mapping is given them.
+  [[nodiscard]] bool zeroed_elsewhere() const { return shared || memory_file; }
 };
 
 /// Calls `visit(context, mapping)` for every mapping of this process, in ascending order; allocates nothing.
 /// Returns false if /proc/self/maps cannot be read.
 bool for_each_mapping(void (*visit)(void* context, const Mapping& mapping), void* context);
+/// The same of a descriptor of that file.
+bool for_each_mapping(int maps, void (*visit)(void* context, const Mapping& mapping), void* context);
 
 /// The same for any callable.
 template <typename Visit>

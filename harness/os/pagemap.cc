@@ -10,6 +10,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "os/kernel_version.h"
+
 namespace zerotax {
 namespace {
 
@@ -40,6 +42,7 @@ constexpr std::uint64_t kPresent = 1 << 3;
 constexpr std::uint64_t kSwapped = 1 << 4;
 constexpr std::uint64_t kZeroFrame = 1 << 5;
 constexpr std::uint64_t kHuge = 1 << 6;
+constexpr std::uint64_t kGuard = 1 << 8;  // Linux 6.15
 
 constexpr std::size_t kRegions = 256;
 
@@ -89,16 +92,36 @@ Pagemap::Pagemap(Sharing sharing) {
   fd_ = UniqueFd(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (!fd_) {
     // The kernel gives the /proc files of a process to root if its user may not read its executable.
-    reason_ = errno == EACCES ? "/proc/self/pagemap is not permitted (is the measured program readable by its user?)"
-                              : "/proc/self/pagemap cannot be opened (is /proc mounted?)";
+    reason_ = errno == EACCES   ? "/proc/self/pagemap is not permitted (is the measured program readable by its user?)"
+              : errno == EMFILE ? "/proc/self/pagemap cannot be opened: no descriptor is left (RLIMIT_NOFILE)"
+                                : "/proc/self/pagemap cannot be opened (is /proc mounted?)";
     return;
   }
   method_ = Method::kRead;
   learn_zero_page(sharing);
-  if (wanted != nullptr && std::strcmp(wanted, "read") == 0) return;
+  switched_off_ = wanted != nullptr && std::strcmp(wanted, "read") == 0;
+  if (switched_off_) return;
   ScanArguments nothing{};
   nothing.size = sizeof nothing;
-  if (::ioctl(fd_.get(), kPagemapScan, &nothing) == 0) method_ = Method::kScan;
+  if (::ioctl(fd_.get(), kPagemapScan, &nothing) != 0) return;
+  method_ = Method::kScan;
+  learn_guards();
+}
+
+void Pagemap::learn_guards() {
+  // An unknown category is refused.
+  ScanArguments guards{};
+  guards.size = sizeof guards;
+  guards.category_inverted = guards.category_mask = kGuard;
+  if (::ioctl(fd_.get(), kPagemapScan, &guards) == 0) guard_ = kGuard;
+}
+
+const char* Pagemap::no_scan_reason() const {
+  if (method_ == Method::kScan) return "";
+  if (method_ == Method::kNone) return reason_;
+  if (switched_off_) return "PAGEMAP_SCAN is switched off by ZEROTAX_PAGEMAP=read";
+  return why_refused(6, 7, "this kernel has no PAGEMAP_SCAN (Linux 6.7)",
+                     "PAGEMAP_SCAN is denied in this process (by a seccomp filter?)");
 }
 
 Pagemap::Pagemap(Method known) : method_(known) {
@@ -110,7 +133,7 @@ Pagemap::Pagemap(Method known) : method_(known) {
 }
 
 bool Pagemap::populated(AddressRange range, RangeList& populated) const {
-  return for_each_populated(range, add_to_list, &populated);
+  return for_each_populated(range, add_to_list, &populated) && populated.complete();
 }
 
 bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context) const {
@@ -118,7 +141,7 @@ bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context)
     case Method::kScan:
       // "May be non-zero" is (PRESENT and not the zero page) or SWAPPED. One mask cannot say that, but a zero page is
       // never swapped: not the zero page, and any of present and swapped.
-      return scan(range, kZeroFrame, kZeroFrame, kPresent | kSwapped, visit, context);
+      return scan(range, kZeroFrame | guard_, kZeroFrame | guard_, kPresent | kSwapped, visit, context);
     case Method::kRead:
       return read(range, Kind::kAny, visit, context);
     case Method::kNone:
@@ -127,9 +150,13 @@ bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context)
   return false;
 }
 
-bool Pagemap::written(AddressRange range, RangeList& written) const {
+bool Pagemap::for_each_written(AddressRange range, Visit visit, void* context) const {
   return method_ == Method::kScan &&
-         scan(range, kZeroFrame, kWritten | kZeroFrame, kPresent | kSwapped, add_to_list, &written);
+         scan(range, kZeroFrame | guard_, kWritten | kZeroFrame | guard_, kPresent | kSwapped, visit, context);
+}
+
+bool Pagemap::written(AddressRange range, RangeList& written) const {
+  return for_each_written(range, add_to_list, &written) && written.complete();
 }
 
 bool Pagemap::zero_pages(AddressRange range, RangeList& zero_pages) const {
@@ -147,7 +174,7 @@ bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all
 std::optional<Pagemap::Anonymous> Pagemap::anonymous(AddressRange range) const {
   Anonymous found;
   if (method_ == Method::kScan) {
-    const std::uint64_t neither = kZeroFrame | kOfFile;
+    const std::uint64_t neither = kZeroFrame | kOfFile | guard_;
     const bool scanned = for_each_region(fd_.get(), range, {neither, neither, kPresent | kSwapped, kHuge},
                                          [&](const PageRegion& region) {
                                            const std::uint64_t bytes = region.end - region.start;
@@ -196,12 +223,16 @@ void Pagemap::learn_zero_page(Sharing sharing) {
   void* page = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
   const auto look = [&] { return entry(reinterpret_cast<std::uintptr_t>(page)).value_or(PagemapEntry(0)); };
-  // A read of untouched anonymous memory maps the shared zero page.
+  // A read of untouched anonymous memory maps the shared zero page: but on kernels that have none for programs, such as
+  // guests of PVM (pvm_no_zero_page=1), a page of its own, whose frame is another's soon.
   [[maybe_unused]] const char byte = *static_cast<volatile const char*>(page);
   const PagemapEntry zero = look();
-  zero_frame_ = zero.frame();
-  *static_cast<volatile char*>(page) = 1;
-  exclusive_tells_ = sharing == Sharing::kNever && zero.present() && !zero.exclusive() && look().exclusive();
+  no_zero_page_ = zero.present() && zero.exclusive();
+  if (!no_zero_page_) {
+    zero_frame_ = zero.frame();
+    *static_cast<volatile char*>(page) = 1;
+    exclusive_tells_ = sharing == Sharing::kNever && zero.present() && look().exclusive();
+  }
   ::munmap(page, kPageBytes);
 }
 

@@ -29,16 +29,19 @@ class Pagemap {
   /// as populated with kRead. kNone where /proc is out of reach by now.
   explicit Pagemap(Method known);
 
-  /// Of a descriptor of /proc/self/pagemap, which it takes over, and kScan. `release` gives it back.
-  explicit Pagemap(UniqueFd fd) : fd_(std::move(fd)), method_(Method::kScan) {}
+  /// Of a descriptor of /proc/self/pagemap, which it takes over, and such a method. `release` gives it back.
+  Pagemap(UniqueFd fd, Method known) : fd_(std::move(fd)), method_(known) {}
   [[nodiscard]] int release() { return fd_.release(); }
 
   [[nodiscard]] Method method() const { return method_; }
   /// Why the method is kNone; empty otherwise.
   [[nodiscard]] const char* reason() const { return reason_; }
+  /// Why it is not kScan; empty if it is.
+  [[nodiscard]] const char* no_scan_reason() const;
 
   /// Adds to `populated` the pages of `range` (page aligned) that have a physical page behind them, swapped pages
-  /// included and the shared zero page excluded. kRead knows the zero page by its frame number as root; the number is
+  /// included, the shared zero page and guard pages (MADV_GUARD_INSTALL, whose entries look like a swapped page's)
+  /// excluded. kRead knows the zero page by its frame number as root; the number is
   /// hidden from others, but where nothing is shared by fork, the zero page is the only anonymous page that is not
   /// exclusively mapped (bit 56). If neither says, it counts as populated. Source:
   /// Documentation/admin-guide/mm/pagemap.rst.
@@ -54,7 +57,7 @@ class Pagemap {
 
   /// Whether the shared zero page, which reading maps, can be told from a page that was written.
   [[nodiscard]] bool knows_zero_page() const {
-    return method_ == Method::kScan || zero_frame_ != 0 || exclusive_tells_;
+    return method_ == Method::kScan || no_zero_page_ || zero_frame_ != 0 || exclusive_tells_;
   }
 
   /// Populated bytes of private anonymous memory in a range of whole pages: pages of files and of shared memory are
@@ -69,6 +72,8 @@ class Pagemap {
   /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker, or
   /// populated since it began to watch them (kScan only). The shared zero page was read, not written.
   bool written(AddressRange range, RangeList& written) const;
+  /// The same, passed range by range.
+  bool for_each_written(AddressRange range, Visit visit, void* context) const;
 
   /// What the kernel says of the page of an address; nothing if it refused.
   [[nodiscard]] std::optional<PagemapEntry> entry(std::uintptr_t address) const;
@@ -80,12 +85,16 @@ class Pagemap {
   /// `kind`: what is populated, of it what is anonymous, or instead of it the shared zero page.
   bool read(AddressRange range, Kind kind, Visit visit, void* context) const;
   void learn_zero_page(Sharing sharing);
+  void learn_guards();
   [[nodiscard]] bool is_zero_page(PagemapEntry entry) const;
 
   UniqueFd fd_;
   Method method_ = Method::kNone;
   const char* reason_ = "";
   std::uint64_t zero_frame_ = 0;  ///< 0: not known
+  std::uint64_t guard_ = 0;       ///< the category of guard pages; 0: this kernel has none (Linux 6.15)
+  bool switched_off_ = false;     ///< the scan, by ZEROTAX_PAGEMAP=read
+  bool no_zero_page_ = false;     ///< reading maps pages of their own: no page is the zero page
   bool exclusive_tells_ = false;  ///< whether an anonymous page that is not exclusively mapped is the zero page
 };
 

@@ -11,8 +11,10 @@ class PagemapEntry {
   explicit PagemapEntry(std::uint64_t bits) : bits_(bits) {}
   [[nodiscard]] bool present() const { return bit(63); }
   [[nodiscard]] bool swapped() const { return bit(62); }
+  /// A guard page (MADV_GUARD_INSTALL): its entry looks like a swapped page's. Told since Linux 6.15.
+  [[nodiscard]] bool guard() const { return bit(58); }
   /// In memory or swapped.
-  [[nodiscard]] bool populated() const { return present() || swapped(); }
+  [[nodiscard]] bool populated() const { return (present() || swapped()) && !guard(); }
   /// A file's page, or one of shared memory.
   [[nodiscard]] bool of_file() const { return bit(61); }
   /// Mapped by this process alone.

@@ -11,7 +11,7 @@ namespace zerotax {
 
 PerfBuffer::PerfBuffer(int fd, std::size_t bytes) : bytes_(bytes) {
   void* memory = ::mmap(nullptr, kPageBytes + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (memory == MAP_FAILED) throw errno;
+  if (memory == MAP_FAILED) throw refused();
   page_ = static_cast<perf_event_mmap_page*>(memory);
 }
 

@@ -2,14 +2,19 @@
 
 #include <linux/perf_event.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace zerotax {
+
+/// That the kernel refused the last system call, by errno.
+inline std::system_error refused() { return {errno, std::generic_category()}; }
 
 /// What an ordinary user may lock for perf is 516 KiB a CPU (perf_event_mlock_kb).
 inline constexpr std::size_t kUserPerfBufferBytes = std::size_t{512} << 10;
@@ -58,7 +63,7 @@ class PerfRecordReader {
 /// The ring buffer of a perf event, mapped here. Source: perf_event_open(2), "MMAP layout".
 class PerfBuffer {
  public:
-  /// `bytes`: a power of two of pages. Throws errno (an int) if it is unavailable.
+  /// `bytes`: a power of two of pages. Throws std::system_error if it is unavailable.
   PerfBuffer(int fd, std::size_t bytes);
   ~PerfBuffer();
   PerfBuffer(PerfBuffer&& other) noexcept

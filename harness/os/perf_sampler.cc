@@ -1,6 +1,5 @@
 #include "os/perf_sampler.h"
 
-#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -9,11 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <ctime>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
+#include "os/perf_refusal.h"
 #include "os/process_info.h"
 #include "os/user_stack.h"
 
@@ -23,6 +23,12 @@ namespace {
 /// Of each CPU, as root: one that is always busy fills 16 MB/s at 997 Hz.
 constexpr std::size_t kLargeBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kAllBuffersBytes = std::size_t{128} << 20;
+constexpr int kParanoidOfUserMode = 2;
+/// A prime, so that no loop of the program faults at the same place each time. It costs 0.6 µs, of some 100 µs that so
+/// many faults take.
+constexpr std::uint64_t kFaultsPerSample = 199;
+/// Who calls memset is near the top.
+constexpr std::uint32_t kFaultStackBytes = 8 << 10;
 
 std::size_t large_buffer_bytes() {
   std::size_t bytes = kLargeBufferBytes;
@@ -38,11 +44,13 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/// Whose sample it is, which stands first, has been taken.
 void parse_sample(PerfRecordReader reader, PerfEvent& event) {
   reader.take<std::uint64_t>();  // the address: the first of a chain, too
   event.pid = reader.take<std::uint32_t>();
   event.tid = reader.take<std::uint32_t>();
   event.time_ns = reader.take<std::uint64_t>();
+  if (event.kind == PerfEvent::Kind::kFault) event.count = kFaultsPerSample;
   event.kernel = reader.take_chain();
   UserStack user;
   if (!take_user_stack(reader, user)) return;
@@ -52,27 +60,21 @@ void parse_sample(PerfRecordReader reader, PerfEvent& event) {
 }
 
 [[noreturn]] void refuse_sampling(int error) {
-  if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
-    throw MachineError("this kernel has no perf events", "use one built with CONFIG_PERF_EVENTS");
-  }
-  if (error == EMFILE || error == ENFILE) {
-    throw MachineError("there are more threads than files that may be open", "raise the limit (ulimit -n)");
-  }
-  throw MachineError(fmt::format("the kernel does not permit sampling ({})", std::strerror(error)),
-                     "have root run: sysctl kernel.perf_event_paranoid=2 (1 also shows kernel time)");
+  throw perf_refusal("the kernel does not permit sampling", error, kParanoidOfUserMode);
 }
 
 }  // namespace
 
-PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes) : hz_(hz), stack_bytes_(stack_bytes) {
+PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults)
+    : hz_(hz), stack_bytes_(stack_bytes), wanted_(faults) {
   int error = 0;
   samples_cpus_ = open(Scope::kCpus, -1, true, error);
   sees_kernel_ = samples_cpus_ || open(Scope::kStarted, 0, true, error);
   if (!sees_kernel_ && !open(Scope::kStarted, 0, false, error)) refuse_sampling(error);
 }
 
-PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, const std::vector<pid_t>& processes)
-    : hz_(hz), stack_bytes_(stack_bytes) {
+PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const std::vector<pid_t>& processes)
+    : hz_(hz), stack_bytes_(stack_bytes), wanted_(faults) {
   int error = 0;
   samples_cpus_ = open(Scope::kCpus, -1, true, error);
   sees_kernel_ = samples_cpus_ || open_threads(processes, true, error);
@@ -86,6 +88,9 @@ PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, const std::vect
 void PerfSampler::clear() {
   buffers_.clear();
   fds_.clear();
+  faults_.clear();
+  fault_fds_.clear();
+  faults_refused_ = false;
 }
 
 /// Threads that are started meanwhile by one that is not sampled yet are found by looking again.
@@ -122,8 +127,8 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.freq = 1;
   attributes.sample_freq = hz_;
-  attributes.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN |
-                           PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                           PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attributes.sample_regs_user = user_register_mask();
   attributes.sample_stack_user = stack_bytes_;
   attributes.sample_id_all = 1;
@@ -148,10 +153,36 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   }
   // A buffer that is inherited must belong to one CPU.
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
+  const bool faults = wanted_ == UserFaults::kAlways || (wanted_ == UserFaults::kWhereKernelIsHidden && !kernel);
   for (long cpu = 0; cpu < cpus; ++cpu) {
+    const std::size_t before = fds_.size();
     if (!open_cpu(attributes, thread, static_cast<int>(cpu), error)) return false;
+    if (!faults || faults_refused_ || fds_.size() == before) continue;
+    faults_refused_ = !open_faults(attributes, thread, static_cast<int>(cpu));
   }
   return !buffers_.empty();
+}
+
+/// Beside the clock of that thread and CPU, whose buffer its samples go to.
+bool PerfSampler::open_faults(const perf_event_attr& clock, pid_t thread, int cpu) {
+  perf_event_attr attributes = clock;
+  attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
+  attributes.freq = 0;  // (with PERF_SAMPLE_PERIOD the kernel would deliver each of them: perf_swevent_event())
+  attributes.sample_period = kFaultsPerSample;
+  attributes.sample_stack_user = std::min(stack_bytes_, kFaultStackBytes);
+  attributes.exclude_kernel = 1;
+  attributes.mmap = attributes.mmap2 = attributes.comm = attributes.comm_exec = attributes.task = 0;
+  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!fd) return errno == ESRCH;  // it has ended since
+  const auto buffer = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
+  std::uint64_t id = 0;
+  if (buffer == buffers_.end() || ::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, buffer->fd) != 0 ||
+      ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0)
+    return false;
+  faults_.insert(id);
+  fault_fds_.push_back(fd.get());
+  fds_.push_back(std::move(fd));
+  return true;
 }
 
 bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error) {
@@ -176,11 +207,20 @@ bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, i
       buffers_.push_back({cpu, fd.get(), std::move(events)});
       fds_.push_back(std::move(fd));
       return true;
-    } catch (const int refusal) {
-      error = refusal;
+    } catch (const std::system_error& refusal) {
+      error = refusal.code().value();
       if (bytes == kUserPerfBufferBytes) return false;
     }
   }
+}
+
+std::uint64_t PerfSampler::fault_count() const {
+  std::uint64_t sum = 0;
+  for (const int fd : fault_fds_) {
+    std::uint64_t count = 0;  // with those of the threads that inherited the event
+    if (::read(fd, &count, sizeof count) == sizeof count) sum += count;
+  }
+  return sum;
 }
 
 void PerfSampler::read(std::vector<PerfEvent>& events) {
@@ -191,15 +231,16 @@ void PerfSampler::read(std::vector<PerfEvent>& events) {
 }
 
 void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events) {
-  if (reader.left() < 16) return;
+  if (reader.left() < 24) return;
   PerfEvent event;
-  // What every record but a sample ends with: pid, tid, time.
+  // What every record but a sample ends with: pid, tid, time, and whose it is.
   PerfRecordReader last = reader;
-  last.skip(reader.left() - 16);
+  last.skip(reader.left() - 24);
   last.take<std::uint64_t>();
   event.time_ns = last.take<std::uint64_t>();
   switch (header.type) {
     case PERF_RECORD_SAMPLE:
+      if (faults_.contains(reader.take<std::uint64_t>())) event.kind = PerfEvent::Kind::kFault;
       parse_sample(reader, event);
       break;
     case PERF_RECORD_MMAP2:
@@ -209,8 +250,10 @@ void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader
       event.begin = reader.take<std::uint64_t>();
       event.end = event.begin + reader.take<std::uint64_t>();
       event.file_offset = reader.take<std::uint64_t>();
-      reader.skip(24);  // device, inode, generation
-      reader.skip(8);   // protection, flags
+      reader.skip(8);  // device
+      event.inode = reader.take<std::uint64_t>();
+      reader.skip(8);  // generation
+      reader.skip(8);  // protection, flags
       event.name = reader.text();
       break;
     case PERF_RECORD_FORK:

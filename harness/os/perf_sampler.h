@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace zerotax {
 struct PerfEvent {
   enum class Kind {
     kSample,  ///< a look at a running thread
+    kFault,   ///< page faults in user mode, where the last of `count` was taken
     kMap,     ///< executable memory was mapped
     kFork,    ///< `pid` was forked from `parent`
     kThread,  ///< `pid` started the thread `tid`
@@ -31,7 +33,8 @@ struct PerfEvent {
   std::uint32_t tid = 0;
   std::uint32_t parent = 0;  ///< kFork
 
-  // kSample
+  // kSample, kFault
+  std::uint64_t count = 1;            ///< kFault: that it stands for, itself among them
   std::vector<std::uint64_t> kernel;  ///< kernel addresses, innermost first; empty in user mode, or if not permitted
   std::array<std::uint64_t, 17> registers{};  ///< of user mode, in DWARF's order for x86-64: rax, rdx, …, rip
   std::vector<unsigned char> stack;           ///< of user mode, from rsp upwards
@@ -42,7 +45,16 @@ struct PerfEvent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
-  std::string name;  ///< path of the file, or what the kernel calls it; kExec, kName: the short name
+  std::uint64_t inode = 0;  ///< of the file; 0: of none
+  std::string name;         ///< path of the file, or what the kernel calls it; kExec, kName: the short name
+  std::string path;         ///< by which the file can be read, once somebody has looked for it
+};
+
+/// Whether page faults in user mode are sampled besides the clock.
+enum class UserFaults {
+  kNone,
+  kWhereKernelIsHidden,  ///< if the kernel's own time may not be sampled
+  kAlways,
 };
 
 /// Samples by the software event cpu-clock, `hz` times a second of CPU time. perf_event_open(2).
@@ -51,20 +63,30 @@ struct PerfEvent {
 /// on it: a process that lives for less than a sampling period gets its share of the samples, and the events of all
 /// processes are delivered. Otherwise the threads are: each has a clock of its own, inherited by what it starts, so
 /// that a thread that ends before its clock first expires is never seen. This needs no privilege for user mode
-/// (perf_event_paranoid up to 2), and sees the kernel where it may.
+/// (perf_event_paranoid up to 2), and sees the kernel where it may. The clock's samples in the kernel are dropped where
+/// it may not, so that those in user mode stand for the time in user mode, and no more.
+///
+/// Page faults are sampled by the software event page-faults with exclude_kernel, which needs no privilege either: it
+/// counts those taken in user mode, all of them, and samples one in 199.
 class PerfSampler {
  public:
   /// Samples every program that the calling thread starts from now on, and all that those start. `stack_bytes`: copied
   /// of the user's stack with each sample; a multiple of 8, below 64 KiB. Throws MachineError if the kernel offers or
   /// permits no sampling.
-  PerfSampler(unsigned hz, std::uint32_t stack_bytes);
+  PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults);
   /// Samples the processes that run, and all that those start. Throws MachineError; UsageError if all have ended.
-  PerfSampler(unsigned hz, std::uint32_t stack_bytes, const std::vector<pid_t>& processes);
+  PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const std::vector<pid_t>& processes);
+  /// Samples nothing.
+  PerfSampler() = default;
   PerfSampler(const PerfSampler&) = delete;
   PerfSampler& operator=(const PerfSampler&) = delete;
 
   /// Whether samples in kernel mode are taken; if not, kernel time is missing.
   [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
+  /// Whether page faults are sampled.
+  [[nodiscard]] bool sees_faults() const { return !faults_.empty() && !faults_refused_; }
+  /// Page faults in user mode so far: all, exactly. Of sampled CPUs, those of every process.
+  [[nodiscard]] std::uint64_t fault_count() const;
   /// Whether CPUs are sampled: then events of processes that have nothing to do with the program are among the others.
   [[nodiscard]] bool samples_cpus() const { return samples_cpus_; }
   /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
@@ -82,12 +104,17 @@ class PerfSampler {
 
   bool open(Scope scope, pid_t thread, bool kernel, int& error);
   bool open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error);
+  bool open_faults(const perf_event_attr& clock, pid_t thread, int cpu);
   bool open_threads(const std::vector<pid_t>& processes, bool kernel, int& error);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events);
   void clear();
 
-  unsigned hz_;
-  std::uint32_t stack_bytes_;
+  unsigned hz_ = 0;
+  std::uint32_t stack_bytes_ = 0;
+  UserFaults wanted_ = UserFaults::kNone;
+  std::set<std::uint64_t> faults_;  ///< identifiers of those events
+  std::vector<int> fault_fds_;
+  bool faults_refused_ = false;  ///< of some thread: the others' would be taken for all
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;
   bool sees_kernel_ = false;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 
 #include "base/error.h"
@@ -27,13 +26,13 @@ PerfBuffer PerfStreams::buffer(int fd) {
   for (;;) {
     try {
       return {fd, buffer_bytes_};
-    } catch (const int error) {
+    } catch (const std::system_error& refusal) {
       if (!exact_ && buffer_bytes_ > kLeastBufferBytes) {
         buffer_bytes_ /= 2;
         continue;
       }
       throw MachineError(fmt::format("the kernel refuses a buffer of {} KiB per CPU for events ({})",
-                                     buffer_bytes_ >> 10, std::strerror(error)),
+                                     buffer_bytes_ >> 10, refusal.what()),
                          exact_ ? "ask for less with --buffer, or watch as root"
                                 : "end your other tracing, or raise kernel.perf_event_mlock_kb or ulimit -l");
     }
@@ -57,15 +56,15 @@ void PerfStreams::open(perf_event_attr attributes, pid_t thread, bool at_exec, i
     attributes.read_format = 0;
     fd = opened();
   }
-  if (!fd) throw errno;
+  if (!fd) throw refused();
   const auto known = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
   if (known != buffers_.end()) {
-    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, known->fd) != 0) throw errno;
+    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, known->fd) != 0) throw refused();
   } else {
     buffers_.push_back({cpu, fd.get(), buffer(fd.get())});
   }
   std::uint64_t id = 0;
-  if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw errno;
+  if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw refused();
   opened_.push_back({id, source});
   fds_.push_back(std::move(fd));
 }
@@ -73,6 +72,22 @@ void PerfStreams::open(perf_event_attr attributes, pid_t thread, bool at_exec, i
 std::optional<unsigned> PerfStreams::source_of(std::uint64_t id) const {
   const auto found = std::find_if(opened_.begin(), opened_.end(), [&](const Opened& each) { return each.id == id; });
   return found == opened_.end() ? std::nullopt : std::optional(found->source);
+}
+
+void PerfStreams::enable(unsigned source, bool on) {
+  for (std::size_t i = 0; i < fds_.size(); ++i) {
+    if (opened_[i].source == source) ::ioctl(fds_[i].get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+  }
+}
+
+std::uint64_t PerfStreams::count(unsigned source) const {
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < fds_.size(); ++i) {
+    if (opened_[i].source != source) continue;
+    std::uint64_t values[2]{};
+    if (::read(fds_[i].get(), &values[0], sizeof values) > 0) all += values[0];
+  }
+  return all;
 }
 
 std::uint64_t PerfStreams::lost() const {

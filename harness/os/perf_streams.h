@@ -22,7 +22,8 @@ class PerfStreams {
   /// One event of one thread (0: the calling one) on one CPU (-1: on any, for an event that is not inherited). The
   /// caller has set the type of event, whether children inherit it, and what a sample holds, which begins with
   /// PERF_SAMPLE_IDENTIFIER; clock and the rest are set here. `at_exec`: from the thread's next exec on. `source`: what
-  /// source_of() says of its records. Throws errno (an int) if the kernel refuses, MachineError if it grants no buffer.
+  /// source_of() says of its records. Throws std::system_error if the kernel refuses, MachineError if it grants no
+  /// buffer.
   void open(perf_event_attr attributes, pid_t thread, bool at_exec, int cpu, unsigned source);
 
   /// Calls visit(header, body of the record as a PerfRecordReader) for each record since the last call, CPU by CPU.
@@ -39,6 +40,10 @@ class PerfStreams {
       });
     }
   }
+  /// Ends the records of a source's events, or lets them go on.
+  void enable(unsigned source, bool on);
+  /// How often a source's events have happened so far, in all threads; recorded or not.
+  [[nodiscard]] std::uint64_t count(unsigned source) const;
   /// Whose record it is, by its identifier; nothing for a stranger's.
   [[nodiscard]] std::optional<unsigned> source_of(std::uint64_t id) const;
   /// Records that were lost because nobody read them in time.

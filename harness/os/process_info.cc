@@ -19,6 +19,27 @@ namespace {
 
 std::string path_of(pid_t pid, const char* file) { return fmt::format("/proc/{}/{}", pid, file); }
 
+long long tick_ns() { return 1'000'000'000 / ::sysconf(_SC_CLK_TCK); }
+
+/// A line of /proc/PID/stat, from its third field on; proc(5) numbers them from 1.
+struct Stat {
+  std::vector<std::string> fields;
+  [[nodiscard]] long long number(std::size_t field) const {
+    return std::strtoll(fields[field - 3].c_str(), nullptr, 10);
+  }
+};
+
+std::optional<Stat> read_stat(const std::string& path) {
+  std::string line;
+  std::ifstream file(path);
+  if (!std::getline(file, line)) return std::nullopt;
+  // The name, in parentheses, may have any character in it.
+  std::istringstream words(line.substr(line.rfind(')') + 1));
+  Stat stat;
+  for (std::string word; words >> word;) stat.fields.push_back(word);
+  return stat.fields.size() < 20 ? std::nullopt : std::optional(std::move(stat));
+}
+
 }  // namespace
 
 ProcessMemory process_memory(pid_t pid, bool pss) {
@@ -52,12 +73,14 @@ std::vector<ProcessMapping> process_mappings(pid_t pid) {
     unsigned long long begin = 0;
     unsigned long long end = 0;
     unsigned long long offset = 0;
+    unsigned long long inode = 0;
     char flags[5]{};
     int name = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx %4s %llx %*s %*s %n", &begin, &end, &flags[0], &offset, &name) != 4)
+    if (std::sscanf(line.c_str(), "%llx-%llx %4s %llx %*s %llu %n", &begin, &end, &flags[0], &offset, &inode, &name) !=
+        5)
       continue;
     mappings.push_back({begin, end, offset, flags[1] == 'w', flags[3] == 's',
-                        line.substr(static_cast<std::size_t>(name)), flags[2] == 'x'});
+                        line.substr(static_cast<std::size_t>(name)), flags[2] == 'x', inode});
   }
   return mappings;
 }
@@ -109,26 +132,29 @@ std::string process_program(pid_t pid) {
   return failure ? "" : path.string();
 }
 
+std::optional<ThreadTimes> thread_times(pid_t pid, pid_t tid) {
+  const auto stat = read_stat(fmt::format("/proc/{}/task/{}/stat", pid, tid));
+  if (!stat) return std::nullopt;
+  return ThreadTimes{stat->number(14) * tick_ns(), stat->number(15) * tick_ns(),
+                     static_cast<std::uint64_t>(stat->number(10) + stat->number(12))};
+}
+
 std::optional<ProcessFacts> process_facts(pid_t pid) {
-  std::string line;
-  std::ifstream file(path_of(pid, "stat"));
-  if (!std::getline(file, line)) return std::nullopt;
-  // The name, in parentheses, may have any character in it.
-  std::istringstream words(line.substr(line.rfind(')') + 1));
-  std::vector<std::string> fields;
-  for (std::string word; words >> word;) fields.push_back(word);
-  if (fields.size() < 20) return std::nullopt;
-  const auto number = [&](std::size_t field) { return std::strtoll(fields[field - 3].c_str(), nullptr, 10); };
+  const auto stat = read_stat(path_of(pid, "stat"));
+  if (!stat) return std::nullopt;
+  const auto number = [&](std::size_t field) { return stat->number(field); };
   constexpr long long kKernelThread = 0x00200000;  // PF_KTHREAD
-  const long long tick_ns = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  const long long tick_ns = zerotax::tick_ns();
   ProcessFacts facts;
-  facts.state = fields[0][0];
+  facts.state = stat->fields[0][0];
   facts.parent = static_cast<pid_t>(number(4));
   facts.kernel_thread = (number(9) & kKernelThread) != 0;
   facts.user_ns = number(14) * tick_ns;
   facts.system_ns = number(15) * tick_ns;
   facts.children_user_ns = number(16) * tick_ns;
   facts.children_system_ns = number(17) * tick_ns;
+  facts.faults = static_cast<std::uint64_t>(number(10) + number(12));
+  facts.children_faults = static_cast<std::uint64_t>(number(11) + number(13));
   timespec boot{};
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &boot);
@@ -147,6 +173,17 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
 bool is_running(pid_t pid) {
   const auto facts = process_facts(pid);
   return facts && facts->state != 'Z' && facts->state != 'X';
+}
+
+std::optional<std::uint64_t> process_minor_faults(pid_t pid) {
+  std::string line;
+  std::ifstream file(path_of(pid, "stat"));
+  if (!std::getline(file, line)) return std::nullopt;
+  std::istringstream words(line.substr(line.rfind(')') + 1));
+  std::string before;
+  for (int field = 3; field < 10; ++field) words >> before;
+  std::uint64_t faults = 0;
+  return words >> faults ? std::optional(faults) : std::nullopt;
 }
 
 std::optional<std::int64_t> process_cpu_ns(pid_t pid) {

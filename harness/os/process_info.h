@@ -33,6 +33,7 @@ struct ProcessMapping {
   bool shared;
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
   bool executable = false;
+  std::uint64_t inode = 0;  ///< of the file; 0: of none
 };
 
 /// Empty if the process is gone, or may not be looked at.
@@ -62,13 +63,26 @@ struct ProcessFacts {
   std::int64_t system_ns = 0;
   std::int64_t children_user_ns = 0;  ///< of its children that were waited for
   std::int64_t children_system_ns = 0;
-  std::int64_t started_s = 0;     ///< seconds since 1970
+  std::uint64_t faults = 0;           ///< minor and major
+  std::uint64_t children_faults = 0;  ///< as the time of those
+  std::int64_t started_s = 0;         ///< seconds since 1970
   std::uint64_t start_ticks = 0;  ///< the same since boot, as the kernel counts it: with the PID, it names one process
 };
 /// Nothing if there is no such process.
 std::optional<ProcessFacts> process_facts(pid_t pid);
+/// CPU time by ticks, and page faults, of one thread since its start: /proc/PID/task/TID/stat.
+struct ThreadTimes {
+  std::int64_t user_ns = 0;
+  std::int64_t system_ns = 0;
+  std::uint64_t faults = 0;  ///< minor and major
+};
+/// Nothing if there is no such thread.
+std::optional<ThreadTimes> thread_times(pid_t pid, pid_t tid);
 /// Whether a process exists and has not ended (a zombie has).
 bool is_running(pid_t pid);
+/// Its minor faults, those of its children left out; of a process that has ended too, until it is waited for. Nothing
+/// if there is no such process.
+std::optional<std::uint64_t> process_minor_faults(pid_t pid);
 /// The CPU time of all its threads, those that have ended too, in nanoseconds; without its children. Nothing if it has
 /// ended. clock_getcpuclockid(3).
 std::optional<std::int64_t> process_cpu_ns(pid_t pid);

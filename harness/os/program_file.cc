@@ -62,7 +62,10 @@ std::string why_not_elf(const std::string& path) {
     const std::optional<std::string> named = program.bytes(segment.p_offset, segment.p_filesz);
     if (!named) return "is a broken program file";
     const std::string loader = named->substr(0, named->find('\0'));
-    if (loader.find("/ld-linux") == std::string::npos && loader.find("/ld-musl") == std::string::npos) {
+    if (loader.find("/ld-musl") != std::string::npos) {
+      return "is built for musl, another C library than glibc, so that nothing can be preloaded into it";
+    }
+    if (loader.find("/ld-linux") == std::string::npos) {
       return "is for an unknown C library (its loader is " + loader + ")";
     }
     const std::string sanitizer = needed_sanitizer(program);

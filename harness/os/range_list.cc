@@ -1,9 +1,9 @@
 #include "os/range_list.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace zerotax {
 namespace {
@@ -13,30 +13,57 @@ namespace {
 constexpr std::size_t kCapacity = std::size_t{8} << 20;
 constexpr std::size_t kFirst = 4096;
 
+// For a process that may not have that much address space, or none at all: enough for what is not too much in pieces.
+constexpr std::size_t kSpares = 20;
+constexpr std::size_t kSpareCapacity = 1024;
+AddressRange spares[kSpares][kSpareCapacity];
+bool spare_taken[kSpares];
+
+AddressRange* take_spare() {
+  for (std::size_t i = 0; i < kSpares; ++i) {
+    if (!__atomic_exchange_n(&spare_taken[i], true, __ATOMIC_ACQ_REL)) return &spares[i][0];
+  }
+  return nullptr;
+}
+
+bool is_limited() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 }  // namespace
 
 RangeList::RangeList() {
   // Closed at first: a process that has its memory locked, now or later, would have all of it populated.
-  for (capacity_ = kCapacity; capacity_ >= kFirst; capacity_ /= 2) {
+  for (capacity_ = is_limited() ? 0 : kCapacity; capacity_ >= kFirst; capacity_ /= 2) {
     void* memory = ::mmap(nullptr, capacity_ * sizeof(AddressRange), PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) continue;
     ::munlock(memory, capacity_ * sizeof(AddressRange));
     ranges_ = static_cast<AddressRange*>(memory);
-    open(kFirst);
-    return;
+    if (open(kFirst)) return;
+    ::munmap(memory, capacity_ * sizeof(AddressRange));
+    break;
   }
-  // Without these few pages nothing can be measured, and no caller could handle an error.
-  std::abort();
+  ranges_ = take_spare();
+  capacity_ = opened_ = ranges_ != nullptr ? kSpareCapacity : 0;
 }
 
-RangeList::~RangeList() { ::munmap(ranges_, capacity_ * sizeof(AddressRange)); }
+RangeList::~RangeList() {
+  for (std::size_t i = 0; i < kSpares; ++i) {
+    if (ranges_ != &spares[i][0]) continue;
+    __atomic_store_n(&spare_taken[i], false, __ATOMIC_RELEASE);
+    return;
+  }
+  if (ranges_ != nullptr) ::munmap(ranges_, capacity_ * sizeof(AddressRange));
+}
 
-void RangeList::open(std::size_t ranges) {
+bool RangeList::open(std::size_t ranges) {
   if (ranges > capacity_ || ::mprotect(ranges_, ranges * sizeof(AddressRange), PROT_READ | PROT_WRITE) != 0) {
-    std::abort();
+    return false;
   }
   opened_ = ranges;
+  return true;
 }
 
 void RangeList::add(AddressRange range) {
@@ -45,7 +72,10 @@ void RangeList::add(AddressRange range) {
     ranges_[size_ - 1].end = range.end;
     return;
   }
-  if (size_ == opened_) open(2 * opened_);
+  if (size_ == opened_ && (opened_ == 0 || !open(2 * opened_))) {
+    complete_ = false;
+    return;
+  }
   ranges_[size_++] = range;
 }
 

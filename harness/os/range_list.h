@@ -15,8 +15,14 @@ class RangeList {
   RangeList(const RangeList&) = delete;
   RangeList& operator=(const RangeList&) = delete;
 
-  void clear() { size_ = 0; }
+  void clear() {
+    size_ = 0;
+    complete_ = true;
+  }
+  /// A range for which there is no memory, or none that the process may have (RLIMIT_AS, RLIMIT_DATA), is lost.
   void add(AddressRange range);
+  /// Whether none was lost since the last clear().
+  [[nodiscard]] bool complete() const { return complete_; }
 
   /// Whether an address lies in one of the ranges: O(log n).
   [[nodiscard]] bool contains(std::uintptr_t address) const;
@@ -26,12 +32,13 @@ class RangeList {
   [[nodiscard]] const AddressRange* end() const { return ranges_ + size_; }
 
  private:
-  void open(std::size_t ranges);
+  bool open(std::size_t ranges);
 
   AddressRange* ranges_ = nullptr;
   std::size_t capacity_ = 0;
   std::size_t opened_ = 0;  ///< ranges that there is memory for
   std::size_t size_ = 0;
+  bool complete_ = true;
 };
 
 }  // namespace zerotax

@@ -1,7 +1,6 @@
 #include "os/signal_view.h"
 
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include <csignal>
 #include <cstring>
@@ -15,16 +14,6 @@ constexpr std::uint64_t bit_of(int signal) { return std::uint64_t{1} << (signal 
 constexpr std::uint64_t kSigsys = bit_of(SIGSYS);
 
 long address_of(const void* object) { return reinterpret_cast<long>(object); }
-
-/// Reads memory of this process by an address that the allocator gave the kernel: a wrong one is the kernel's to
-/// refuse.
-bool copy_from(long address, void* to, std::size_t bytes) {
-  const iovec local{to, bytes};
-  const iovec remote{reinterpret_cast<void*>(address), bytes};
-  const long self = zerotax_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-  return zerotax_syscall(SYS_process_vm_readv, self, address_of(&local), 1, address_of(&remote), 1, 0) ==
-         static_cast<long>(bytes);
-}
 
 long pass_on(const SystemCall& call) {
   const auto& a = call.arguments;
@@ -125,7 +114,8 @@ long SignalView::set_action(const SystemCall& call) {
   const auto signal = static_cast<int>(call.arguments[0]);
   Action wanted;
   const bool sets = call.arguments[1] != 0 && signal >= 1 && signal <= kSignals &&
-                    call.arguments[3] == sizeof wanted.mask && copy_from(call.arguments[1], &wanted, sizeof wanted);
+                    call.arguments[3] == sizeof wanted.mask &&
+                    read_own_memory(call.arguments[1], &wanted, sizeof wanted);
   if (signal == SIGSYS) {
     if (sets && reinterpret_cast<std::uintptr_t>(wanted.handler) > 1) {
       const long result = pass_on(call);

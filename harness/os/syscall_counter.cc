@@ -1,5 +1,6 @@
 #include "os/syscall_counter.h"
 
+#include <linux/audit.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "os/kernel_version.h"
 #include "os/signal_view.h"
 
 // The handler's own system calls, and its return, come from here: the one range of code that is never dispatched.
@@ -58,6 +60,7 @@ constexpr const char* kTaken = "the allocator handles SIGSYS itself";
 volatile char selector = kAllow;
 std::uint32_t counts[SyscallCounter::kNumbers];
 bool stopped_early = false;
+bool foreign = false;  ///< stopped by a system call of another architecture
 SyscallCounter::Observer* observer = nullptr;
 SignalView signals;
 
@@ -68,7 +71,7 @@ bool must_be_made_in_place(long number) {
          number == SYS_pkey_alloc;
 }
 
-void on_syscall(int /*signal*/, siginfo_t* /*info*/, void* interrupted) {
+void on_syscall(int /*signal*/, siginfo_t* info, void* interrupted) {
   auto& context = *static_cast<ucontext_t*>(interrupted);
   greg_t* registers = context.uc_mcontext.gregs;
   const SystemCall call{registers[REG_RAX],
@@ -77,13 +80,16 @@ void on_syscall(int /*signal*/, siginfo_t* /*info*/, void* interrupted) {
   // The return from another signal's handler is the kernel's doing.
   const bool counts_it = call.number >= 0 && call.number != SYS_rt_sigreturn &&
                          static_cast<std::size_t>(call.number) < SyscallCounter::kNumbers;
-  if (counts_it) ++counts[call.number];
+  const bool native = info->si_arch == AUDIT_ARCH_X86_64;
+  if (counts_it && native) ++counts[call.number];
 
-  if (must_be_made_in_place(call.number)) {
+  // A call of an i386 program (int 0x80) has numbers and registers of its own.
+  if (!native || must_be_made_in_place(call.number)) {
     // Let the thread issue it again, undisturbed.
     stopped_early = true;
+    foreign = foreign || !native;
     selector = kAllow;
-    registers[REG_RIP] -= 2;  // the length of the syscall instruction
+    registers[REG_RIP] -= 2;  // the length of the instruction, syscall or int 0x80
     return;
   }
   long result = 0;
@@ -118,7 +124,9 @@ const char* SyscallCounter::install() {
   if (const char* refusal = signals.install(on_syscall, zerotax_sigreturn)) return refusal;
   if (::prctl(kSetDispatch, kDispatchOn, &zerotax_syscall_begin[0], zerotax_syscall_end - zerotax_syscall_begin,
               &selector) != 0) {
-    return errno == EINVAL ? "this kernel has no syscall user dispatch (Linux 5.11)"
+    return errno == EINVAL ? why_refused(5, 11, "this kernel has no syscall user dispatch (Linux 5.11)",
+                                         "prctl(PR_SET_SYSCALL_USER_DISPATCH) is denied in this process, or was left "
+                                         "out of this kernel")
                            : "prctl(PR_SET_SYSCALL_USER_DISPATCH) is not permitted here";
   }
   return nullptr;
@@ -126,7 +134,7 @@ const char* SyscallCounter::install() {
 
 const char* SyscallCounter::begin(Observer* told) {
   std::memset(&counts[0], 0, sizeof counts);
-  stopped_early = false;
+  stopped_early = foreign = false;
   if (!signals.begin()) return kTaken;
   observer = told;
   selector = kBlock;
@@ -144,6 +152,11 @@ const char* SyscallCounter::end() {
 std::uint32_t SyscallCounter::calls(std::size_t number) { return number < kNumbers ? counts[number] : 0; }
 
 bool SyscallCounter::incomplete() { return stopped_early; }
+
+const char* SyscallCounter::why_incomplete() {
+  return foreign ? "the call made a system call of i386 programs (int 0x80), and was not followed from then on"
+                 : "the call started a thread or process, and was not followed from then on";
+}
 
 SyscallCounter::Pause::Pause() : saved_(selector) { selector = kAllow; }
 SyscallCounter::Pause::~Pause() { selector = stopped_early || signals.taken() ? kAllow : saved_; }

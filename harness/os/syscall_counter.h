@@ -36,8 +36,10 @@ class SyscallCounter {
 
   /// Calls of one system call since begin().
   static std::uint32_t calls(std::size_t number);
-  /// Whether a thread or process was started since begin(): nothing was counted from then on.
+  /// Whether a thread or process was started since begin(), or a system call of another architecture made: nothing was
+  /// counted from then on.
   static bool incomplete();
+  static const char* why_incomplete();
 
   /// While one lives, system calls of this thread are neither counted nor delayed: for the meter's own.
   class Pause {

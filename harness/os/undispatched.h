@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 /// System calls from the one range of code that syscall user dispatch passes over (os/syscall_counter.cc).
@@ -17,5 +18,9 @@ struct SystemCall {
 
 /// The kernel reports an error as a number from -4095 on.
 inline bool is_error(long result) { return static_cast<unsigned long>(result) > -4096UL; }
+
+/// Copies memory of this process from an address that another code gave the kernel. False if it is a wrong one, which
+/// is the kernel's to refuse.
+bool read_own_memory(long address, void* to, std::size_t bytes);
 
 }  // namespace zerotax

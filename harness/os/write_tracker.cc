@@ -5,6 +5,9 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
+
+#include "os/kernel_version.h"
 #include "os/mappings.h"
 
 namespace zerotax {
@@ -20,14 +23,17 @@ constexpr std::uint64_t kFeatureWpAsync = 1 << 15;
 WriteTracker::WriteTracker() {
   fd_ = UniqueFd(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | kUserModeOnly)));
   if (!fd_) {
-    reason_ = "userfaultfd is not permitted or not in this kernel";
+    reason_ = errno == EMFILE ? "no descriptor is left for userfaultfd (RLIMIT_NOFILE)"
+                              : "userfaultfd is not permitted or not in this kernel";
     return;
   }
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = kFeatureWpAsync | kFeatureWpUnpopulated;
   if (::ioctl(fd_.get(), UFFDIO_API, &api) != 0) {
-    reason_ = "this kernel has no asynchronous write protection (Linux 6.7)";
+    reason_ = why_refused(6, 7, "this kernel has no asynchronous write protection (Linux 6.7)",
+                          "userfaultfd's asynchronous write protection is denied in this process (by a seccomp "
+                          "filter?), or was left out of this kernel");
     fd_.reset();
   }
 }
@@ -46,7 +52,6 @@ void WriteTracker::watch(AddressRange range, const Pagemap& pagemap) {
 }
 
 void WriteTracker::watch_mapped(AddressRange range, const Pagemap& pagemap) {
-  if (count_ == kPieces) return;
   uffdio_register registration{};
   registration.range = {range.begin, range.bytes()};
   registration.mode = UFFDIO_REGISTER_MODE_WP;
@@ -63,7 +68,37 @@ void WriteTracker::watch_mapped(AddressRange range, const Pagemap& pagemap) {
     unregister(range);
     return;
   }
+  for (std::size_t i = 0; i < count_; ++i) {
+    // Pages that are watched one after the other are one piece.
+    if (pieces_[i].bytes() == 0 || (pieces_[i].end != range.begin && pieces_[i].begin != range.end)) continue;
+    pieces_[i] = {pieces_[i].begin < range.begin ? pieces_[i].begin : range.begin,
+                  pieces_[i].end > range.end ? pieces_[i].end : range.end};
+    return;
+  }
+  if (count_ == kPieces) return unregister(range);
   pieces_[count_++] = range;
+}
+
+void WriteTracker::watch_again(AddressRange range, const Pagemap& pagemap) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (pieces_[i].intersect(range).bytes() != range.bytes()) continue;
+    if (!protect(range)) release(range);
+    return;
+  }
+  watch(range, pagemap);
+}
+
+bool WriteTracker::is_written(const Pagemap& pagemap, AddressRange range) {
+  bool found = false;
+  const auto note = [](void* written, AddressRange /*pages*/) { *static_cast<bool*>(written) = true; };
+  return pagemap.for_each_written(range, note, &found) && found;
+}
+
+bool WriteTracker::is_watched(AddressRange range) const {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (pieces_[i].intersect(range).bytes() == range.bytes()) return true;
+  }
+  return false;
 }
 
 bool WriteTracker::protect(AddressRange range) const {
@@ -90,7 +125,8 @@ void WriteTracker::release(AddressRange range) {
   }
 }
 
-void WriteTracker::watched(AddressRange range, RangeList& watched) const {
+template <typename Visit>
+void WriteTracker::for_each_watched(AddressRange range, Visit visit) const {
   // Pieces are few but not in order, and a RangeList wants order.
   for (std::uintptr_t from = range.begin; from < range.end;) {
     AddressRange next{range.end, range.end};
@@ -99,15 +135,17 @@ void WriteTracker::watched(AddressRange range, RangeList& watched) const {
       if (common.bytes() > 0 && common.begin < next.begin) next = common;
     }
     if (next.bytes() == 0) return;
-    watched.add(next);
+    visit(next);
     from = next.end;
   }
 }
 
+void WriteTracker::watched(AddressRange range, RangeList& watched) const {
+  for_each_watched(range, [&](AddressRange piece) { watched.add(piece); });
+}
+
 void WriteTracker::written(const Pagemap& pagemap, AddressRange range, RangeList& written) const {
-  RangeList pieces;
-  watched(range, pieces);
-  for (const AddressRange& piece : pieces) pagemap.written(piece, written);
+  for_each_watched(range, [&](AddressRange piece) { pagemap.written(piece, written); });
 }
 
 void WriteTracker::stop() {

@@ -26,6 +26,13 @@ class WriteTracker {
   /// May be called for several ranges, which must not overlap. Beyond 64 pieces further ones are not watched.
   void watch(AddressRange range, const Pagemap& pagemap);
 
+  /// Forgets what was written to these pages until now, and watches them, whether or not it did before.
+  void watch_again(AddressRange range, const Pagemap& pagemap);
+
+  /// Whether all of these pages are being watched, and whether any of such pages was written.
+  [[nodiscard]] bool is_watched(AddressRange range) const;
+  static bool is_written(const Pagemap& pagemap, AddressRange range);
+
   /// Stops watching the pages of `range`: their writes from now on are of no interest.
   void release(AddressRange range);
 
@@ -42,6 +49,8 @@ class WriteTracker {
   void watch_mapped(AddressRange range, const Pagemap& pagemap);
   [[nodiscard]] bool protect(AddressRange range) const;
   void unregister(AddressRange range) const;
+  template <typename Visit>
+  void for_each_watched(AddressRange range, Visit visit) const;
 
   static constexpr std::size_t kPieces = 64;
   UniqueFd fd_;

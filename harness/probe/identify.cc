@@ -62,7 +62,8 @@ int identify(int fd) {
   answer.add("version=%s\nknown_as=%s\nlayout=%#" PRIx64 "\n", &version[0], known_as != nullptr ? known_as : "",
              kSampleBlockMagic);
   for_each_case([](const Case& known) {
-    answer.add("case.%s=%s\nmemory.%s=%g\n", known.name, known.summary, known.name, known.memory);
+    answer.add("case.%s=%s\nmemory.%s=%g\nforks.%s=%d\n", known.name, known.summary, known.name, known.memory,
+               known.name, known.forks ? 1 : 0);
   });
   answer.add("end=%d\n", 1);
   const int to = fd == STDOUT_FILENO ? fd : inherited_file(fd, 0);

@@ -16,6 +16,7 @@
 #include "meter/faults_meter.h"
 #include "meter/meter.h"
 #include "meter/probe_exit.h"
+#include "meter/real_functions.h"
 #include "meter/zeroing.h"
 #include "os/clock.h"
 #include "os/faults.h"
@@ -211,6 +212,7 @@ void run_bare(Run& run, Meter& meter) {
 
 void* run(void* context) {
   auto& run = *static_cast<Run*>(context);
+  use_real_functions();
   // The first reading of each clock and counter may fault: not inside a measured window.
   monotonic_ns();
   thread_minor_faults();
@@ -243,6 +245,18 @@ void* run(void* context) {
   return nullptr;
 }
 
+/// A stack as large as usual, or a small one in a process that may have no more (RLIMIT_AS). Returns pthread_create's.
+int start_worker(pthread_t& worker, Run& context) {
+  const int error = ::pthread_create(&worker, nullptr, run, &context);
+  if (error == 0) return 0;
+  constexpr std::size_t kSmallStack = std::size_t{512} << 10;
+  pthread_attr_t small;
+  if (::pthread_attr_init(&small) != 0 || ::pthread_attr_setstacksize(&small, kSmallStack) != 0) return error;
+  const int again = ::pthread_create(&worker, &small, run, &context);
+  ::pthread_attr_destroy(&small);
+  return again;
+}
+
 }  // namespace
 
 int run_point(int fd) {
@@ -273,7 +287,7 @@ int run_point(int fd) {
   const pid_t self = ::getpid();
   if (samples.request.thread == Thread::kWorker) {
     pthread_t worker{};
-    if (const int error = ::pthread_create(&worker, nullptr, run, &context); error != 0) {
+    if (const int error = start_worker(worker, context); error != 0) {
       probe_say("cannot start a thread", error);
       return kNoMachine;
     }

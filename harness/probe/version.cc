@@ -81,14 +81,16 @@ VersionReader::VersionReader(const char* allocator, Read read)
 }
 
 const char* read_version(const RunningMalloc& running, char* version, std::size_t bytes) {
-  for (const VersionReader* reader = first_reader; reader != nullptr; reader = reader->next_) {
+  const char* known_as = nullptr;
+  for (const VersionReader* reader = first_reader; reader != nullptr && known_as == nullptr; reader = reader->next_) {
     version[0] = '\0';
-    if (reader->read_(running, version, bytes)) return reader->allocator_;
+    if (reader->read_(running, version, bytes)) known_as = reader->allocator_;
   }
+  if (known_as != nullptr && version[0] != '\0') return known_as;
   version[0] = '\0';
   BuildIdSearch search{running.base, version, bytes};
   ::dl_iterate_phdr(search_build_id, &search);
-  return nullptr;
+  return known_as;
 }
 
 void* find_in_running(const RunningMalloc& running, const char* symbol) {

@@ -14,8 +14,9 @@ struct RunningMalloc {
 /// allocators/<name>/version.cc.
 class VersionReader {
  public:
-  /// `read` writes the version (with a terminating zero) and returns true, or returns false if the running allocator is
-  /// not its own. It must find symbols by dlsym, not by linking: the plain probe carries every reader.
+  /// `read` writes the version (with a terminating zero; "" if it does not find it) and returns true, or returns false
+  /// if the running allocator is not its own. It must find symbols by dlsym, not by linking: the plain probe carries
+  /// every reader.
   using Read = bool (*)(const RunningMalloc& running, char* version, std::size_t bytes);
   VersionReader(const char* allocator, Read read);
 
@@ -26,8 +27,8 @@ class VersionReader {
   const VersionReader* next_;
 };
 
-/// Asks every reader. Returns the name of the allocator that was recognised, or nullptr with `version` set to the
-/// running library's build-id, or to "" if it has none.
+/// Asks every reader. Returns the name of the allocator that was recognised, or nullptr. Where no reader knows the
+/// version, it is the running library's build-id, or "" if it has none.
 const char* read_version(const RunningMalloc& running, char* version, std::size_t bytes);
 
 /// A function that the running allocator itself exports (not some other object of the same symbol), or nullptr.

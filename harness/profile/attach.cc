@@ -10,13 +10,14 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "core/interrupt.h"
-#include "core/progress.h"
-#include "core/results.h"
 #include "os/clock.h"
 #include "os/elf_file.h"
 #include "os/process_info.h"
+#include "os/utc.h"
+#include "profile/account.h"
 #include "profile/tree_clock.h"
+#include "run/interrupt.h"
+#include "run/progress.h"
 
 namespace zerotax::profile {
 namespace {
@@ -102,6 +103,8 @@ ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
   run.data = recorder.finish();
   run.user_s = clock.user_s();
   run.system_s = clock.system_s();
+  run.faults = clock.faults();
+  if (!options.wall) account_rest(run.data, run.system_s, options.hz);
   run.process->load_address = run.data.load_address;
   return run;
 }

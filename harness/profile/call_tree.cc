@@ -49,8 +49,8 @@ Node tree_of(const Stacks& stacks, bool by_place) {
   return root;
 }
 
-/// "offset" and "address" of a call: of several innermost places, those of the one that was sampled most.
-void add_place(Json& json, const Place& place, const Node& node) {
+/// Where a call is: of several innermost places, the one that was sampled most.
+void add_place(Call& call, const Place& place, const Node& node) {
   std::uint64_t address = place.address;
   std::uint64_t offset = place.frame.offset;
   if (!node.innermost.empty() && address == 0) {
@@ -60,50 +60,47 @@ void add_place(Json& json, const Place& place, const Node& node) {
     address = most->first;
     offset = most->second.second;
   }
-  json["offset"] = offset != 0 ? Json(offset) : not_available("no symbol there");
-  json["address"] = address != 0 ? Json(fmt::format("{:#x}", address)) : not_available("not known");
-  json["places"] = std::max<std::size_t>(node.innermost.size(), 1);
+  call.offset = NotAvailable{"no symbol there"};
+  if (offset != 0) call.offset = offset;
+  call.address = NotAvailable{"not known"};
+  if (address != 0) call.address = fmt::format("{:#x}", address);
+  call.places = std::max<std::size_t>(node.innermost.size(), 1);
 }
 
-Json children_json(const Node& node, bool by_place) {
-  std::vector<std::pair<Place, const Node*>> children;
-  for (const auto& [place, child] : node.children) children.emplace_back(place, &child);
-  std::stable_sort(children.begin(), children.end(),
-                   [](const auto& one, const auto& other) { return one.second->samples > other.second->samples; });
-  Json json = Json::array();
-  for (const auto& [place, child] : children) {
-    json.push_back({{"function", place.frame.function},
-                    {"module", place.frame.module},
-                    {"samples", child->samples},
-                    {"children", children_json(*child, by_place)}});
-    if (by_place) add_place(json.back(), place, *child);
+template <typename T>
+void most_samples_first(std::vector<T>& list) {
+  std::stable_sort(list.begin(), list.end(), [](const T& one, const T& other) { return one.samples > other.samples; });
+}
+
+std::vector<Call> children_of(const Node& node, bool by_place) {
+  std::vector<Call> calls;
+  for (const auto& [place, child] : node.children) {
+    calls.push_back(
+        {{place.frame.function, place.frame.module, child.samples}, children_of(child, by_place), {}, {}, {}});
+    if (by_place) add_place(calls.back(), place, child);
   }
-  return json;
-}
-
-std::string in_module(const Json& frame) {
-  const auto module = frame.at("module").get<std::string>();
-  return module.empty() ? "" : fmt::format(" (in {})", module);
+  most_samples_first(calls);
+  return calls;
 }
 
 /// " + 61 [0x10a279f5d]"; a comma where there are other places.
-std::string place_of(const Json& frame) {
-  if (!frame.contains("address")) return "";
+std::string place_of(const Call& call) {
+  if (!call.places) return "";
   std::string text;
-  const char* more = frame.at("places").get<std::size_t>() > 1 ? ",..." : "";
-  if (frame.at("offset").is_number()) text += fmt::format(" + {}{}", frame.at("offset").get<std::uint64_t>(), more);
-  if (frame.at("address").is_string()) text += fmt::format(" [{}{}]", frame.at("address").get<std::string>(), more);
+  const char* more = *call.places > 1 ? ",..." : "";
+  if (call.offset && *call.offset) text += fmt::format(" + {}{}", **call.offset, more);
+  if (call.address && *call.address) text += fmt::format(" [{}{}]", **call.address, more);
   return text;
 }
 
 /// What is too wide is cut at its end; but a place is kept, then the name is cut, and the module left out first.
-std::string call_line(const std::string& before, const Json& frame, std::size_t columns) {
-  const std::string function = frame.at("function").get<std::string>();
-  const std::string place = place_of(frame);
-  std::string line = before + function + in_module(frame);
+std::string call_line(const std::string& before, const Function& function, const std::string& place,
+                      std::size_t columns) {
+  std::string line = before + function.function;
+  if (!function.module.empty()) line += fmt::format(" (in {})", function.module);
   if (line.size() + place.size() > columns) {
     const std::size_t room = columns - std::min(columns, place.size());
-    if (!place.empty()) line = before + function;
+    if (!place.empty()) line = before + function.function;
     if (line.size() > room && room > 3) line = line.substr(0, room - 3) + "...";
   }
   return line + place + "\n";
@@ -114,17 +111,16 @@ struct TreeWriter {
   std::size_t columns;
   std::size_t hidden = 0;
 
-  void write(const Json& children, std::size_t depth, std::string& text) {
-    for (const Json& child : children) {
-      const auto samples = child.at("samples").get<std::uint64_t>();
-      if (static_cast<double>(samples) < fewest) {
-        hidden += samples;
+  void write(const std::vector<Call>& calls, std::size_t depth, std::string& text) {
+    for (const Call& call : calls) {
+      if (static_cast<double>(call.samples) < fewest) {
+        hidden += call.samples;
         continue;
       }
       // A chain of single calls is deep: indent two columns per level, and never beyond the middle of the line.
       const std::string indent(std::min(2 * depth, columns / 2), ' ');
-      text += call_line(fmt::format("{:>7} {}", samples, indent), child, columns);
-      write(child.at("children"), depth + 1, text);
+      text += call_line(fmt::format("{:>7} {}", call.samples, indent), call, place_of(call), columns);
+      write(call.children, depth + 1, text);
     }
   }
 
@@ -135,70 +131,60 @@ struct TreeWriter {
 
 }  // namespace
 
-Json tree_json(const ProfileData& data) { return children_json(tree_of(data.stacks, false), false); }
-
-Json threads_json(const ProfileData& data) {
-  Json json = Json::array();
-  for (const auto& [thread, profile] : data.threads) {
-    json.push_back({{"pid", thread.first},
-                    {"tid", thread.second},
-                    {"name", profile.name},
-                    {"samples", profile.samples},
-                    {"tree", children_json(tree_of(profile.stacks, true), true)}});
-  }
-  std::stable_sort(json.begin(), json.end(), [](const Json& one, const Json& other) {
-    return one.at("samples").get<std::uint64_t>() > other.at("samples").get<std::uint64_t>();
-  });
-  return json;
+std::vector<Call> call_tree(const std::map<Stack, std::uint64_t>& stacks) {
+  return children_of(tree_of(stacks, false), false);
 }
 
-Json top_json(const ProfileData& data) {
+std::vector<Thread> thread_trees(const ProfileData& data) {
+  std::vector<Thread> threads;
+  for (const auto& [thread, profile] : data.threads) {
+    threads.push_back(
+        {thread.first, thread.second, profile.name, profile.samples, children_of(tree_of(profile.stacks, true), true)});
+  }
+  most_samples_first(threads);
+  return threads;
+}
+
+std::vector<Function> top_of_stack(const ProfileData& data) {
   std::map<Frame, std::uint64_t> counts;
   for (const auto& [stack, count] : data.stacks) counts[stack.back()] += count;
-  std::vector<std::pair<Frame, std::uint64_t>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& one, const auto& other) { return one.second > other.second; });
-  Json json = Json::array();
-  for (const auto& [frame, count] : sorted) {
-    json.push_back({{"function", frame.function}, {"module", frame.module}, {"samples", count}});
-  }
-  return json;
+  std::vector<Function> functions;
+  functions.reserve(counts.size());
+  for (const auto& [frame, count] : counts) functions.push_back({frame.function, frame.module, count});
+  most_samples_first(functions);
+  return functions;
 }
 
-std::string tree_lines(const Json& profile, std::size_t columns, double least) {
-  TreeWriter writer{least * profile.at("samples").get<double>(), columns};
+std::string tree_lines(const std::vector<Call>& tree, std::uint64_t samples, std::size_t columns, double least) {
+  TreeWriter writer{least * static_cast<double>(samples), columns};
   std::string text;
-  writer.write(profile.at("tree"), 0, text);
+  writer.write(tree, 0, text);
   return text + writer.rest(least);
 }
 
-std::string thread_lines(const Json& profile, std::size_t columns, double least) {
-  TreeWriter writer{least * profile.at("samples").get<double>(), columns};
-  std::set<std::int64_t> processes;
-  for (const Json& thread : profile.at("threads")) processes.insert(thread.at("pid").get<std::int64_t>());
+std::string thread_lines(const Profile& profile, std::size_t columns, double least) {
+  TreeWriter writer{least * static_cast<double>(profile.samples), columns};
+  std::set<std::uint32_t> processes;
+  for (const Thread& thread : *profile.threads) processes.insert(thread.pid);
   std::string text;
-  for (const Json& thread : profile.at("threads")) {
-    const auto samples = thread.at("samples").get<std::uint64_t>();
-    if (static_cast<double>(samples) < writer.fewest) {
-      writer.hidden += samples;
+  for (const Thread& thread : *profile.threads) {
+    if (static_cast<double>(thread.samples) < writer.fewest) {
+      writer.hidden += thread.samples;
       continue;
     }
-    const std::string of = processes.size() > 1 ? fmt::format(" of process {}", thread.at("pid").get<int>()) : "";
-    text += fmt::format("{:>7} Thread {}{}: {}\n", samples, thread.at("tid").get<int>(), of,
-                        thread.at("name").get<std::string>());
-    writer.write(thread.at("tree"), 1, text);
+    const std::string of = processes.size() > 1 ? fmt::format(" of process {}", thread.pid) : "";
+    text += fmt::format("{:>7} Thread {}{}: {}\n", thread.samples, thread.tid, of, thread.name);
+    writer.write(thread.tree, 1, text);
   }
   return text + writer.rest(least);
 }
 
-std::string top_lines(const Json& profile, std::size_t columns) {
+std::string top_lines(const Profile& profile, std::size_t columns) {
   std::string text;
-  std::size_t rows = 0;
-  for (const Json& entry : profile.at("top_of_stack")) {
-    if (rows++ == kTopFunctions) break;
-    text += call_line(fmt::format("{:>7} {:>8}  ", entry.at("samples").get<std::uint64_t>(),
-                                  share_text(entry.at("samples"), profile.at("samples"))),
-                      entry, columns);
+  for (std::size_t i = 0; i < std::min(profile.top_of_stack.size(), kTopFunctions); ++i) {
+    const Function& top = profile.top_of_stack[i];
+    text += call_line(fmt::format("{:>7} {:>8}  ", top.samples, share_text(top.samples, profile.samples)), top, "",
+                      columns);
   }
   return text;
 }

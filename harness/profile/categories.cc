@@ -6,7 +6,9 @@
 #include <map>
 #include <set>
 
+#include "base/table.h"
 #include "base/units.h"
+#include "observe/kernel_symbols.h"
 #include "profile/share.h"
 
 namespace zerotax::profile {
@@ -14,6 +16,12 @@ namespace {
 
 constexpr const char* kKernelModule = "kernel";
 constexpr const char* kKernelCategories[] = {"page faults", "mapping calls", "other kernel"};
+constexpr const char* kUserCategories[] = {"zeroing", "filling",   "memset (value unknown)",
+                                           "copying", "allocator", "program"};
+/// Where the cause is not known. The kernel's may be any of its categories.
+constexpr const char* kUnknownKernel = "kernel (cause unknown)";
+constexpr const char* kWaiting = "waiting";
+constexpr const char* kUnknownRunning = "running (not sampled)";
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
@@ -49,6 +57,8 @@ bool is_allocator_entry(const Frame& frame) {
 /// What the kernel was doing, by its frames; nothing if the stack ends in user mode.
 std::string kernel_category(const Stack& stack) {
   if (stack.empty() || stack.back().module != kKernelModule) return "";
+  if (stack.back().function == kKernelNotSampled || stack.back().function == KernelSymbols::kUnknown)
+    return kUnknownKernel;
   static constexpr const char* kMapping[] = {"sys_mmap",   "sys_munmap",   "sys_madvise",    "sys_brk",
                                              "sys_mremap", "sys_mprotect", "ksys_mmap_pgoff"};
   for (std::size_t i = stack.size(); i-- > 0 && stack[i].module == kKernelModule;) {
@@ -74,13 +84,14 @@ struct CategorySamples {
   std::uint64_t zeros = 0;
   std::uint64_t other_bytes = 0;
   std::uint64_t unknown = 0;
+  std::uint64_t in_call = 0;
 };
 
 using Categories = std::map<std::string, CategorySamples>;
 
 void add_stack(Categories& categories, const Stack& stack, std::uint64_t count, SampleKinds kinds) {
   kinds.waiting = std::min(kinds.waiting, count);
-  if (kinds.waiting > 0) categories["waiting"].samples += kinds.waiting;
+  if (kinds.waiting > 0) categories[kWaiting].samples += kinds.waiting;
   count -= kinds.waiting;
   if (count == 0) return;
   kinds.zeros = std::min(kinds.zeros, count);
@@ -89,6 +100,7 @@ void add_stack(Categories& categories, const Stack& stack, std::uint64_t count, 
   const auto add = [&](Fill fill, std::uint64_t samples) {
     if (samples > 0) categories[category_of(stack, fill)].samples += samples;
   };
+  if (kinds.in_call > 0) categories[category_of(stack)].in_call += std::min(kinds.in_call, count);
   const Frame* user = innermost_user_frame(stack);
   if (user == nullptr || !is_fill(*user)) return add(Fill::kNone, count);
   add(Fill::kZeros, kinds.zeros);
@@ -100,15 +112,39 @@ void add_stack(Categories& categories, const Stack& stack, std::uint64_t count, 
   taken.unknown += unknown;
 }
 
-bool is_of_kernel(const std::string& category) {
-  return std::any_of(std::begin(kKernelCategories), std::end(kKernelCategories),
-                     [&](const char* each) { return category == each; });
+template <typename Names>
+bool is_one_of(const std::string& category, const Names& names) {
+  return std::any_of(std::begin(names), std::end(names), [&](const char* each) { return category == each; });
 }
 
-std::string taken_by(const Json& entry, const char* key, const char* words) {
-  const auto found = entry.find(key);
-  if (found == entry.end() || !found->is_number() || found->get<std::uint64_t>() == 0) return "";
-  return fmt::format("{} {}", share_text(*found, entry.at("samples")), words);
+/// Why it is not known how many samples a category has; empty if it is.
+std::string why_unknown(const std::string& category, const Categories& found, const ProfileData& data) {
+  if (is_one_of(category, kUserCategories)) return data.denied.empty() ? "" : "nothing could be sampled";
+  if (!is_one_of(category, kKernelCategories)) return "";
+  if (!data.denied.empty()) return "nothing could be sampled";
+  if (!data.sees_kernel) return "sampling the kernel is not permitted (perf_event_paranoid above 1)";
+  const auto unknown = found.find(kUnknownKernel);
+  if (unknown == found.end() || unknown->second.samples == 0) return "";
+  return "the kernel hides the names of its functions (kernel.kptr_restrict)";
+}
+
+/// Of a category of the kernel, what its samples and those of unknown cause may be at most: a page fault is taken
+/// outside of system calls, a mapping call is one.
+std::uint64_t at_most(const std::string& category, const Categories& found, bool sampled) {
+  const auto of = [&](const std::string& name) {
+    const auto entry = found.find(name);
+    return entry == found.end() ? CategorySamples{} : entry->second;
+  };
+  const CategorySamples unknown = of(kUnknownKernel);
+  std::uint64_t most = unknown.samples;
+  if (sampled && category == "page faults") most -= unknown.in_call;
+  if (sampled && category == "mapping calls") most = unknown.in_call;
+  return of(category).samples + most;
+}
+
+std::string taken_by(const Category& category, const std::optional<Measured<std::uint64_t>>& part, const char* words) {
+  if (!part || part->value_or(0) == 0 || !category.samples) return "";
+  return fmt::format("{} {}", share_text(*part, *category.samples), words);
 }
 
 }  // namespace
@@ -116,6 +152,7 @@ std::string taken_by(const Json& entry, const char* key, const char* words) {
 std::string category_of(const Stack& stack, Fill fill) {
   if (std::string kernel = kernel_category(stack); !kernel.empty()) return kernel;
   if (stack.empty()) return "program";
+  if (stack.back().function == kUserNotSampled || stack.back().function == kNeverSampled) return kUnknownRunning;
   if (is_fill(stack.back())) {
     return fill == Fill::kZeros ? "zeroing" : fill == Fill::kOther ? "filling" : "memset (value unknown)";
   }
@@ -123,53 +160,56 @@ std::string category_of(const Stack& stack, Fill fill) {
   return std::any_of(stack.begin(), stack.end(), is_allocator_entry) ? "allocator" : "program";
 }
 
-Json categories_json(const ProfileData& data, bool wall) {
+std::vector<Category> categories_of(const ProfileData& data, bool wall) {
   Categories categories;
   for (const char* each : {"zeroing", "filling", "memset (value unknown)", "page faults", "mapping calls",
                            "other kernel", "copying", "allocator", "program"}) {
     categories[each] = {};
   }
-  if (wall) categories["waiting"] = {};
+  if (wall) categories[kWaiting] = {};
   for (const auto& [stack, count] : data.stacks) {
     const auto kinds = data.kinds.find(stack);
     add_stack(categories, stack, count, kinds != data.kinds.end() ? kinds->second : SampleKinds{});
   }
-  Json json = Json::array();
+  std::vector<Category> list;
   for (const auto& [name, found] : categories) {
-    const Json hidden = not_available("sampling the kernel is not permitted (perf_event_paranoid above 1)");
-    const bool unseen = !data.sees_kernel && is_of_kernel(name);
-    const auto number = [&](std::uint64_t value) { return unseen ? hidden : Json(value); };
-    json.push_back({{"category", name}, {"samples", number(found.samples)}});
-    if (name != "page faults") continue;
-    json.back()["while_zeroing"] = number(found.zeros);
-    json.back()["while_filling"] = number(found.other_bytes);
-    json.back()["while_in_memset_of_unknown_value"] = number(found.unknown);
+    const std::string why = why_unknown(name, categories, data);
+    const auto number = [&](std::uint64_t value) { return known_if(why.empty(), value, why); };
+    Category category{name, number(found.samples), {}, {}, {}, {}};
+    if (!why.empty() && is_one_of(name, kKernelCategories)) {
+      category.at_most = at_most(name, categories, data.sees_kernel);
+    }
+    if (name == "page faults") {
+      category.while_zeroing = number(found.zeros);
+      category.while_filling = number(found.other_bytes);
+      category.while_in_memset_of_unknown_value = number(found.unknown);
+    }
+    list.push_back(std::move(category));
   }
-  std::stable_sort(json.begin(), json.end(), [](const Json& one, const Json& other) {
-    const auto count = [](const Json& entry) {
-      return entry.at("samples").is_number() ? entry.at("samples").get<std::int64_t>() : -1;
-    };
-    return count(one) > count(other);
+  std::stable_sort(list.begin(), list.end(), [](const Category& one, const Category& other) {
+    return other.samples ? one.samples && *one.samples > *other.samples : bool{one.samples};
   });
-  return json;
+  return list;
 }
 
-std::string category_lines(const Json& profile) {
-  std::string text;
-  for (const Json& entry : profile.at("categories")) {
-    const Json& samples = entry.at("samples");
-    if (samples.is_number() && samples.get<std::uint64_t>() == 0) continue;
-    text += fmt::format("{:>7} {:>8}  {}", samples.is_number() ? samples.dump() : "n/a",
-                        share_text(samples, profile.at("samples")), entry.at("category").get<std::string>());
+std::string category_lines(const Profile& profile) {
+  Table table(
+      {{"", Unit::kNumber, 7}, {"", Unit::kText, 8, "", {}, 1, Column::Side::kRight}, {"", Unit::kText, 0, "", {}, 2}});
+  for (const Category& category : profile.categories) {
+    if (category.samples && *category.samples == 0) continue;
     std::string of_them;
-    for (const std::string& part : {taken_by(entry, "while_zeroing", "of them taken by zeroing"),
-                                    taken_by(entry, "while_filling", "by filling with other bytes"),
-                                    taken_by(entry, "while_in_memset_of_unknown_value", "by memset (value unknown)")}) {
+    for (const std::string& part :
+         {taken_by(category, category.while_zeroing, "of them taken by zeroing"),
+          taken_by(category, category.while_filling, "by filling with other bytes"),
+          taken_by(category, category.while_in_memset_of_unknown_value, "by memset (value unknown)")}) {
       if (!part.empty()) of_them += (of_them.empty() ? "" : ", ") + part;
     }
-    text += of_them.empty() ? "\n" : fmt::format(" ({})\n", of_them);
+    if (category.at_most) of_them = "at most " + share_text(*category.at_most, profile.samples);
+    table.add({category.samples ? fmt::format("{}", *category.samples) : "n/a",
+               share_text(category.samples, profile.samples),
+               category.category + (of_them.empty() ? "" : fmt::format(" ({})", of_them))});
   }
-  return text;
+  return table.text(false);
 }
 
 }  // namespace zerotax::profile

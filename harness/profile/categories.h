@@ -1,10 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "base/json.h"
 #include "observe/fill.h"
 #include "observe/profile_data.h"
+#include "profile/result.h"
 
 namespace zerotax::profile {
 
@@ -13,10 +14,10 @@ namespace zerotax::profile {
 /// page fault. `fill`: what a memset was writing.
 std::string category_of(const Stack& stack, Fill fill = Fill::kUnknown);
 
-/// The array "categories" of results/schema/profile.schema.json.
-Json categories_json(const ProfileData& data, bool wall);
+/// Those with the most samples first. `wall`: threads that wait have one, too.
+std::vector<Category> categories_of(const ProfileData& data, bool wall);
 
-/// It for the terminal.
-std::string category_lines(const Json& profile);
+/// They for the terminal.
+std::string category_lines(const Profile& profile);
 
 }  // namespace zerotax::profile

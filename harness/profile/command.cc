@@ -7,16 +7,19 @@
 #include "base/units.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/program_launch.h"
-#include "core/results.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "observe/flame_graph.h"
 #include "os/environment.h"
+#include "os/utc.h"
 #include "profile/attach.h"
 #include "profile/document.h"
 #include "profile/run.h"
 #include "profile/seen.h"
+#include "profile/table.h"
+#include "run/allocators.h"
+#include "run/make_plan.h"
+#include "run/program_launch.h"
 
 namespace zerotax::profile {
 namespace {
@@ -141,14 +144,15 @@ ExitStatus profile(const Options& options) {
   subject.wall_s = run.wall_s;
   subject.user_s = run.user_s;
   subject.system_s = run.system_s;
+  subject.faults = run.faults;
   subject.exit_status = run.exit_status;
-  const Json json = profile_json(subject, run.data, describe_environment());
-  if (!options.json.empty()) write_file(options.json, json_text(json));
+  const Profile found = profile_result(subject, run.data, describe_environment());
+  if (!options.json.empty()) write_file(options.json, json_text(profile_json(found)));
   // A picture of the smaller part would mislead as a tree of it does.
-  const bool misleads = is_mostly_unseen(json);
+  const bool misleads = is_mostly_unseen(found);
   if (!options.folded.empty() && !misleads) write_file(options.folded, folded_text(folded_stacks(run.data)));
   if (!options.svg.empty() && !misleads) write_file(options.svg, flame_graph(subject, run.data));
-  const std::string text = profile_text(json, 80, options.least / 100);
+  const std::string text = profile_text(found, 80, options.least / 100);
   if (!options.text.empty()) {
     write_file(options.text, text);
   } else if (words.empty()) {
@@ -203,8 +207,9 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
 }
 
 const Subcommand command(
-    "profile", "sample a case, a program (profile -- COMMAND ...) or a process (--pid) to see where its time goes",
-    kExamples, configure);
+    "profile", Question::kProgram,
+    "sample a case, a program (profile -- COMMAND ...) or a process (--pid) to see where its time goes", kExamples,
+    configure);
 
 }  // namespace
 }  // namespace zerotax::profile

@@ -8,15 +8,17 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "core/interrupt.h"
-#include "core/memory_guard.h"
-#include "core/probe_process.h"
-#include "core/program_launch.h"
-#include "core/progress.h"
-#include "core/results.h"
 #include "os/clock.h"
 #include "os/program_file.h"
+#include "os/utc.h"
+#include "profile/account.h"
 #include "profile/attach.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "run/memory_guard.h"
+#include "run/probe_process.h"
+#include "run/program_launch.h"
+#include "run/progress.h"
 
 namespace zerotax::profile {
 namespace {
@@ -25,6 +27,12 @@ constexpr double kNs = 1e9;
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+std::uint64_t faults_of_children() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  return static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt);
 }
 
 /// Throws an Error with the status of a finding if the allocator does not finish within a minute and ten times the
@@ -36,7 +44,7 @@ PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std:
   limits.timeout = std::chrono::milliseconds(std::chrono::minutes(1)) +
                    std::chrono::milliseconds(static_cast<std::int64_t>(10'000 * expected_seconds));
   limits.resident_bytes = resident_limit(point.size_bytes);
-  PassResult result = run_pass(allocator, point, pass, limits, stop_requested);
+  PassResult result = run_pass(allocator, point, pass, limits);
   const bool ended = result.status() == PassResult::Status::kOk || result.status() == PassResult::Status::kStopped;
   if (!ended) {
     throw Error(ExitStatus::kFinding,
@@ -61,10 +69,12 @@ ProfiledRun profile_command(const std::vector<std::string>& words, const std::op
   const ForegroundCommand command = foreground_command(program, words, "", allocator);
   const std::string launched = utc_now();
   ProfileRecorder recorder(options);
+  const std::uint64_t faults = faults_of_children();
   const ForegroundResult result = run_program(command, "profile");
   const auto in_s = [](std::int64_t ns) { return static_cast<double>(ns) / kNs; };
-  ProfiledRun run{recorder.finish(), in_s(result.wall_ns), in_s(result.user_ns), in_s(result.system_ns),
-                  result.exit_status};
+  ProfiledRun run{recorder.finish(),      in_s(result.wall_ns),          in_s(result.user_ns),
+                  in_s(result.system_ns), faults_of_children() - faults, result.exit_status};
+  if (!options.wall) account_rest(run.data, run.system_s, options.hz);
   run.process = describe_program(result.pid, program, launched);
   run.process->load_address = run.data.load_address;
   return run;
@@ -104,6 +114,8 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
   ::getrusage(RUSAGE_CHILDREN, &after);
   run.user_s = seconds(after.ru_utime) - seconds(before.ru_utime);
   run.system_s = seconds(after.ru_stime) - seconds(before.ru_stime);
+  run.faults = static_cast<std::uint64_t>(after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
+  if (!options.wall) account_rest(run.data, run.system_s, options.hz);
   return run;
 }
 

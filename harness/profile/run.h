@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.h"
 #include "observe/profile_recorder.h"
+#include "point/plan.h"
 #include "profile/subject.h"
 
 namespace zerotax::profile {
@@ -16,7 +16,8 @@ struct ProfiledRun {
   double wall_s = 0;
   double user_s = 0;
   double system_s = 0;
-  int exit_status = 0;  ///< as a shell reports it
+  std::uint64_t faults = 0;  ///< page faults, minor and major
+  int exit_status = 0;       ///< as a shell reports it
   std::optional<SampledProcess> process = {};
 };
 

@@ -12,12 +12,19 @@ namespace {
 
 /// Fewer samples than these are expected by chance alone to be half as many.
 constexpr double kLeastExpected = 30;
+/// Of the time in user mode: the kernel's account of it is in steps of 10 ms.
+constexpr double kLeastOfUserMode = 100;
 constexpr double kWorthSaying = 0.1;
 constexpr double kMost = 0.5;
+/// More than the account and this much more is sampled only of processes that are not in it.
+constexpr double kMostOfAccount = 1.2;
+constexpr double kSlackS = 0.1;
+constexpr const char* kShort = "the kernel's account lacks processes that nobody waited for (daemons)";
 
 std::string why_unseen(const ProfileSubject& subject, const ProfileData& data) {
   std::string why;
   const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
+  if (!data.denied.empty()) return data.denied;
   if (!data.sees_kernel) add(fmt::format("its {:.3g} s in the kernel may not be sampled", subject.system_s));
   if (!data.samples_cpus) {
     add(fmt::format("a process or thread that uses less than {} of CPU time may get no sample",
@@ -30,50 +37,72 @@ std::string why_unseen(const ProfileSubject& subject, const ProfileData& data) {
 }
 
 std::string remedy_of(const ProfileData& data) {
+  if (!data.denied.empty()) return "do what this says";
   if (!data.samples_cpus) return "run it as root, which samples each CPU, whatever runs there";
   return data.lost > 0 ? "use a lower --hz" : "repeat it on an idle machine, or one that is not virtual";
 }
 
+/// Where the kernel may not be sampled, all that is seen is in user mode.
+Measured<double> user_share(const ProfileSubject& subject, const ProfileData& data, double seen_s) {
+  if (data.sees_kernel) return NotAvailable{"the kernel was sampled, too"};
+  if (!data.denied.empty()) return NotAvailable{"nothing could be sampled"};
+  if (subject.user_s * subject.hz < kLeastOfUserMode) return NotAvailable{"too little CPU time in user mode to tell"};
+  return std::clamp(1 - seen_s / subject.user_s, 0.0, 1.0);
+}
+
+/// What went unseen of the time that may be sampled; n/a if that is too little to tell.
+Measured<double> missing_share(const Profile& profile) {
+  if (!profile.unseen) return NotAvailable{profile.unseen.why()};
+  return profile.method.kernel || is_denied(profile) ? Measured<double>(profile.unseen->share)
+                                                     : profile.unseen->user_share;
+}
+
 }  // namespace
 
-Json unseen_json(const ProfileSubject& subject, const ProfileData& data) {
-  if (subject.wall) return not_available("each thread was looked at, whether it used CPU time or not");
+bool is_denied(const Profile& profile) { return !profile.method.samples_of; }
+
+Measured<Unseen> unseen_of(const ProfileSubject& subject, const ProfileData& data) {
+  if (subject.wall) return NotAvailable{"each thread was looked at, whether it used CPU time or not"};
   const double cpu_s = subject.user_s + subject.system_s;
-  if (cpu_s * subject.hz < kLeastExpected) return not_available("too little CPU time was used to tell");
-  const double seen_s = static_cast<double>(data.samples) / subject.hz;
+  const double seen_s = static_cast<double>(data.samples - data.accounted) / subject.hz;
+  if (seen_s > kMostOfAccount * cpu_s + kSlackS) return NotAvailable{kShort};
+  if (cpu_s * subject.hz < kLeastExpected) return NotAvailable{"too little CPU time was used to tell"};
   const double share = std::clamp(1 - seen_s / cpu_s, 0.0, 1.0);
-  return {{"share", share},
-          {"cpu_s", cpu_s},
-          {"seen_s", seen_s},
-          {"why", share > kWorthSaying ? Json(why_unseen(subject, data)) : not_available("nearly all of it was seen")},
-          {"remedy", share > kWorthSaying ? Json(remedy_of(data)) : not_available("nearly all of it was seen")}};
+  const NotAvailable nearly_all{"nearly all of it was seen"};
+  Unseen unseen{share, cpu_s, seen_s, user_share(subject, data, seen_s), nearly_all, nearly_all};
+  if (share > kWorthSaying) {
+    unseen.why = why_unseen(subject, data);
+    unseen.remedy = remedy_of(data);
+  }
+  return unseen;
 }
+
+bool is_account_short(const Profile& profile) { return profile.unseen.why() == kShort; }
 
 double lost_share(const ProfileData& data) {
   const auto all = static_cast<double>(data.lost + data.samples);
   return all > 0 ? static_cast<double>(data.lost) / all : 0;
 }
 
-bool is_mostly_unseen(const Json& profile) {
-  const Json& unseen = profile.at("unseen");
-  return !is_not_available(unseen) && unseen.at("share").get<double>() > kMost;
-}
+bool is_mostly_unseen(const Profile& profile) { return missing_share(profile).value_or(0) > kMost; }
 
-std::string unseen_lines(const Json& profile) {
+std::string unseen_lines(const Profile& profile) {
   std::string text;
-  const Json& unseen = profile.at("unseen");
-  if (!is_not_available(unseen) && unseen.at("share").get<double>() > kWorthSaying) {
-    text += wrap(fmt::format("not seen: {} of its CPU time ({:.3g} of {:.3g} s seen): {}. To see it, {}.",
-                             format_percent(unseen.at("share").get<double>()), unseen.at("seen_s").get<double>(),
-                             unseen.at("cpu_s").get<double>(), unseen.at("why").get<std::string>(),
-                             unseen.at("remedy").get<std::string>()),
+  const double share = missing_share(profile).value_or(0);
+  // Of what is denied, the lines about the method say it all.
+  if (share > kWorthSaying && !is_denied(profile)) {
+    const Unseen& unseen = *profile.unseen;
+    const bool all = share == unseen.share;
+    text += wrap(fmt::format("not seen: {} of its {} ({:.3g} of {:.3g} s seen): {}. To see it, {}.",
+                             format_percent(share), all ? "CPU time" : "time in user mode", unseen.seen_s,
+                             all ? unseen.cpu_s : profile.user_s, unseen.why.value_or(""), unseen.remedy.value_or("")),
                  "", "  ");
   }
-  const auto lost = profile.at("lost").get<std::uint64_t>();
-  if (lost > 0) {
+  if (is_account_short(profile)) text += wrap(std::string(kShort) + ": its times are at least so much.", "", "  ");
+  if (profile.lost > 0) {
     text += wrap(fmt::format("lost: {}, up to {} of all, because they were not read in time: what ran then is missing "
                              "below. Use a lower --hz, or leave a CPU free.",
-                             format_counted(lost, "event"), format_percent(profile.at("lost_share").get<double>())),
+                             format_counted(profile.lost, "event"), format_percent(profile.lost_share)),
                  "", "  ");
   }
   return text;

@@ -1,23 +1,27 @@
 #pragma once
 
-#include "base/json.h"
 #include "observe/profile_data.h"
-#include "profile/subject.h"
+#include "profile/result.h"
 
 namespace zerotax::profile {
 
-/// How much of the CPU time that the kernel accounts for the samples stand for: the object "unseen" of
-/// results/schema/profile.schema.json, or why that cannot be said.
-Json unseen_json(const ProfileSubject& subject, const ProfileData& data);
+/// How much of the CPU time that the kernel accounts for the samples stand for, or why that cannot be said.
+Measured<Unseen> unseen_of(const ProfileSubject& subject, const ProfileData& data);
 
 /// The same of events that were lost: a share of all, at most.
 double lost_share(const ProfileData& data);
 
-/// Whether so much went unseen that a call tree would mislead: `profile` is an object of "zerotax.profile/1".
-bool is_mostly_unseen(const Json& profile);
+/// Whether nothing could be sampled: what is known is by the kernel's account.
+bool is_denied(const Profile& profile);
+
+/// Whether more was sampled than the kernel's account has: processes that nobody waited for are missing in it.
+bool is_account_short(const Profile& profile);
+
+/// Whether so much went unseen that a call tree would mislead.
+bool is_mostly_unseen(const Profile& profile);
 
 /// Lines for the head of the summary: what was lost or not seen, what follows from it, and what to do. Empty if all is
 /// well.
-std::string unseen_lines(const Json& profile);
+std::string unseen_lines(const Profile& profile);
 
 }  // namespace zerotax::profile

@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <string>
 
-#include "base/json.h"
+#include "base/measured.h"
 #include "base/units.h"
 
 namespace zerotax::profile {
 
-/// "12.5 %" of samples, both numbers of a profile's object; "n/a" of what was not sampled.
-inline std::string share_text(const Json& samples, const Json& of) {
-  if (!samples.is_number()) return "n/a";
-  return format_percent(samples.get<double>() / std::max(of.get<double>(), 1.0));
+/// "12.5 %" of so many samples; "n/a" of what was not sampled.
+inline std::string share_text(const Measured<std::uint64_t>& samples, std::uint64_t of) {
+  if (!samples) return "n/a";
+  return format_percent(static_cast<double>(*samples) / static_cast<double>(std::max<std::uint64_t>(of, 1)));
 }
 
 }  // namespace zerotax::profile

@@ -30,6 +30,7 @@ struct ProfileSubject {
   double wall_s = 0;
   double user_s = 0;  ///< by the kernel's own account (rusage), a second method
   double system_s = 0;
+  std::uint64_t faults = 0;  ///< page faults, by the same account
   int exit_status = 0;
   std::string started;
   std::optional<SampledProcess> process = {};

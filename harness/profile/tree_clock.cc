@@ -10,7 +10,8 @@ bool TreeClock::read(pid_t pid, Times& times) {
   const auto cpu_ns = process_cpu_ns(pid);
   const auto facts = process_facts(pid);
   if (!cpu_ns || !facts) return false;
-  times = {*cpu_ns, facts->user_ns, facts->system_ns, facts->children_user_ns, facts->children_system_ns};
+  times = {*cpu_ns,       facts->user_ns,        facts->system_ns, facts->children_user_ns, facts->children_system_ns,
+           facts->faults, facts->children_faults};
   return true;
 }
 
@@ -45,6 +46,15 @@ double TreeClock::sum_s(bool user) const {
       sum -= user ? last.user_ns + last.children_user_ns : last.system_ns + last.children_system_ns;
   }
   return static_cast<double>(std::max<std::int64_t>(sum, 0)) / 1e9;
+}
+
+std::uint64_t TreeClock::faults() const {
+  std::int64_t sum = 0;
+  for (const auto& [pid, first, last, ended] : processes_) {
+    sum += static_cast<std::int64_t>(last.faults + last.children_faults - first.faults - first.children_faults);
+    if (ended && pid != processes_.front().pid) sum -= static_cast<std::int64_t>(last.faults + last.children_faults);
+  }
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(sum, 0));
 }
 
 double TreeClock::user_s() const { return sum_s(true); }

@@ -16,6 +16,8 @@ class TreeClock {
 
   [[nodiscard]] double user_s() const;
   [[nodiscard]] double system_s() const;
+  /// Minor and major page faults.
+  [[nodiscard]] std::uint64_t faults() const;
 
  private:
   struct Times {
@@ -24,6 +26,8 @@ class TreeClock {
     std::int64_t system_ns = 0;
     std::int64_t children_user_ns = 0;
     std::int64_t children_system_ns = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t children_faults = 0;
   };
   struct Watched {
     pid_t pid;

@@ -11,11 +11,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
+#include "os/folder_lock.h"
 #include "os/pagemap.h"
 
 namespace zerotax::record {
@@ -23,6 +23,9 @@ namespace {
 
 // A process takes 50 to 500 KiB of it: room for hundreds.
 constexpr std::uint64_t kFreeBytes = 256 * kMiB;
+/// Of a slot, before its first table.
+constexpr std::size_t kHeadBytes = 4096;
+static_assert(sizeof(Holdings) + 3 * kPathBytes + 256 <= kHeadBytes);
 
 bool has_room(const std::string& folder) {
   struct statvfs status {};
@@ -45,34 +48,37 @@ std::string choose_folder() {
                      "point TMPDIR at a folder that you may write to; check ulimit -f and -v");
 }
 
+constexpr const char* kPrefix = "zerotax-record-";
+
 }  // namespace
 
 RecordArena::RecordArena() {
   const bool root = ::geteuid() == 0;
-  folder_ = choose_folder() + "/zerotax-record-XXXXXX";
+  const std::string parent = choose_folder();
+  remove_dead_folders(parent, [](const std::string& name, mode_t) { return name.starts_with(kPrefix); });
+  folder_ = parent + "/" + kPrefix + "XXXXXX";
   if (::mkdtemp(folder_.data()) == nullptr) cannot(folder_);
+  lock_ = lock_folder(folder_);
   path_ = folder_ + "/arena";
   fd_ = UniqueFd(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd_ || (root && (::chmod(folder_.c_str(), 0711) != 0 || ::fchmod(fd_.get(), 0666) != 0)) ||
-      ::ftruncate(fd_.get(), static_cast<off_t>(record::kArenaBytes)) != 0) {
+      ::ftruncate(fd_.get(), static_cast<off_t>(kArenaBytes)) != 0) {
     const int reason = errno;
-    ::unlink(path_.c_str());
-    ::rmdir(folder_.c_str());
+    remove_locked_folder(folder_);
     errno = reason;
     cannot(path_);
   }
-  void* memory = ::mmap(nullptr, record::kSlotsOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+  void* memory = ::mmap(nullptr, kSlotsOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
   if (memory == MAP_FAILED) cannot("a mapping of " + path_);
-  arena_ = static_cast<record::Arena*>(memory);
+  arena_ = static_cast<Arena*>(memory);
   arena_->pagemap_method = static_cast<std::uint32_t>(Pagemap().method());
-  arena_->magic = record::kArenaMagic;
+  arena_->magic = kArenaMagic;
 }
 
 RecordArena::~RecordArena() {
-  for (record::ProcessSlot* slot : slots_) ::munmap(slot, record::kSlotBytes);
-  if (arena_ != nullptr) ::munmap(arena_, record::kSlotsOffset);
-  ::unlink(path_.c_str());
-  ::rmdir(folder_.c_str());
+  for (ProcessSlot* slot : slots_) ::munmap(slot, kSlotBytes);
+  if (arena_ != nullptr) ::munmap(arena_, kSlotsOffset);
+  remove_locked_folder(folder_);
 }
 
 void* RecordArena::copy(std::size_t offset, std::size_t bytes) const {
@@ -94,22 +100,30 @@ void* RecordArena::copy(std::size_t offset, std::size_t bytes) const {
   return memory;
 }
 
-std::vector<const record::ProcessSlot*> RecordArena::processes() {
-  const std::size_t used = std::min<std::size_t>(arena_->slots_used, record::kProcesses);
-  while (slots_.size() < used) {
-    slots_.push_back(static_cast<record::ProcessSlot*>(
-        copy(record::kSlotsOffset + slots_.size() * record::kSlotBytes, record::kSlotBytes)));
+std::size_t RecordArena::slots_used() const { return std::min<std::size_t>(arena_->slots_used, kProcesses); }
+
+const ProcessSlot* RecordArena::watch_slot(std::size_t index) const {
+  const auto offset = static_cast<off_t>(kSlotsOffset + index * kSlotBytes);
+  void* const memory = ::mmap(nullptr, kHeadBytes, PROT_READ, MAP_SHARED, fd_.get(), offset);
+  return memory == MAP_FAILED ? nullptr : static_cast<const ProcessSlot*>(memory);
+}
+
+void RecordArena::unwatch(const ProcessSlot* head) { ::munmap(const_cast<ProcessSlot*>(head), kHeadBytes); }
+
+std::vector<const ProcessSlot*> RecordArena::processes() {
+  while (slots_.size() < slots_used()) {
+    slots_.push_back(static_cast<ProcessSlot*>(copy(kSlotsOffset + slots_.size() * kSlotBytes, kSlotBytes)));
   }
-  std::vector<const record::ProcessSlot*> found;
-  for (const record::ProcessSlot* slot : slots_) {
+  std::vector<const ProcessSlot*> found;
+  for (const ProcessSlot* slot : slots_) {
     if (slot->ready != 0) found.push_back(slot);
   }
   return found;
 }
 
-std::vector<const record::ExecEntry*> RecordArena::execs() const {
-  std::vector<const record::ExecEntry*> found;
-  const std::size_t used = std::min<std::size_t>(arena_->execs_used, record::kExecs);
+std::vector<const ExecEntry*> RecordArena::execs() const {
+  std::vector<const ExecEntry*> found;
+  const std::size_t used = std::min<std::size_t>(arena_->execs_used, kExecs);
   for (std::size_t i = 0; i < used; ++i) {
     if (arena_->execs[i].ready != 0) found.push_back(&arena_->execs[i]);
   }
@@ -124,7 +138,7 @@ std::uint64_t RecordArena::used_bytes() const {
 
 std::size_t RecordArena::lost_processes() const {
   const std::size_t used = arena_->slots_used;
-  return used > record::kProcesses ? used - record::kProcesses : 0;
+  return used > kProcesses ? used - kProcesses : 0;
 }
 
 }  // namespace zerotax::record

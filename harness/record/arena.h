@@ -10,8 +10,8 @@
 namespace zerotax::record {
 
 /// The file that recorded programs write into: sparse, in a private folder of /dev/shm or the temporary folder, removed
-/// at the end of this object. Root's is writable by anybody who knows its name, so that a program which drops
-/// its privileges can still be followed.
+/// at the end of this object, or by the next one if the command is killed. Root's is writable by anybody who knows its
+/// name, so that a program which drops its privileges can still be followed.
 class RecordArena {
  public:
   /// Throws MachineError if no such file can be made.
@@ -24,8 +24,13 @@ class RecordArena {
 
   /// Copies of the current state; running processes keep writing to the file. Each call copies what is new
   /// since the last.
-  [[nodiscard]] std::vector<const record::ProcessSlot*> processes();
-  [[nodiscard]] std::vector<const record::ExecEntry*> execs() const;
+  [[nodiscard]] std::vector<const ProcessSlot*> processes();
+  [[nodiscard]] std::vector<const ExecEntry*> execs() const;
+  /// Slots that processes have claimed.
+  [[nodiscard]] std::size_t slots_used() const;
+  /// The beginning of a slot, up to its tables, as it is from now on: to be given back. nullptr if it cannot be mapped.
+  [[nodiscard]] const ProcessSlot* watch_slot(std::size_t index) const;
+  static void unwatch(const ProcessSlot* head);
   /// Bytes of memory or disk that the file takes up now: what recording costs beside the processes.
   [[nodiscard]] std::uint64_t used_bytes() const;
   /// Processes that found no slot.
@@ -37,9 +42,10 @@ class RecordArena {
 
   std::string folder_;
   std::string path_;
+  UniqueFd lock_;  ///< of the folder: the next recording removes what has none
   UniqueFd fd_;
-  record::Arena* arena_ = nullptr;
-  std::vector<record::ProcessSlot*> slots_;
+  Arena* arena_ = nullptr;
+  std::vector<ProcessSlot*> slots_;
 };
 
 }  // namespace zerotax::record

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <memory>
@@ -6,14 +7,14 @@
 #include "cli/common_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/program_launch.h"
-#include "core/results.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "observe/flame_graph.h"
 #include "observe/folded.h"
+#include "os/utc.h"
 #include "record/document.h"
-#include "record/launch.h"
+#include "record/run.h"
+#include "run/program_launch.h"
 
 namespace zerotax::record {
 namespace {
@@ -43,9 +44,8 @@ std::vector<std::string> command_words() {
   return words;
 }
 
-FlameGraphWords graph_words(const Json& record, StackWeight weight) {
-  std::string command;
-  for (const Json& word : record.at("command")) command += (command.empty() ? "" : " ") + word.get<std::string>();
+FlameGraphWords graph_words(const Record& record, StackWeight weight) {
+  std::string command = fmt::format("{}", fmt::join(record.command, " "));
   constexpr std::size_t kLongest = 150;
   if (command.size() > kLongest) command = command.substr(0, kLongest) + " ...";
   return {stack_weight_title(weight), command, weight == StackWeight::kTime};
@@ -63,10 +63,12 @@ ExitStatus run(const RecordOptions& options) {
   const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
   RecordArena arena;
   const std::string started = utc_now();
+  RunWatch watch(arena);
   const ForegroundResult result = run_recorded(target, arena);
-  const Json record = record_json(target, result, arena, started);
-  if (!options.json.empty()) write_file(options.json, json_text(record));
-  const FoldedStacks stacks = fold_sites(record.at("sites"), weight);
+  watch.stop();
+  const Record record = record_result(target, result, arena, started, &watch);
+  if (!options.json.empty()) write_file(options.json, json_text(record_json(record)));
+  const FoldedStacks stacks = fold_sites(sites_json(record), weight);
   if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
   if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
   if (options.text.empty()) {
@@ -79,8 +81,8 @@ ExitStatus run(const RecordOptions& options) {
 }
 
 const Subcommand command(
-    "record", "run a program (record [OPTIONS] -- COMMAND ...) and measure what zeroing costs it", kExamples,
-    [](Arguments& arguments) -> std::function<ExitStatus()> {
+    "record", Question::kProgram, "run a program (record [OPTIONS] -- COMMAND ...) and measure what zeroing costs it",
+    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<RecordOptions>();
       arguments.keep_leftover();
       add_allocator(arguments, options->allocator, "the program's own");

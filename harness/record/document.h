@@ -3,19 +3,28 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "record/launch.h"
+#include "record/result.h"
 
 namespace zerotax::record {
 
-/// Everything about one recorded run: the object "zerotax.record/1" (results/schema/record.schema.json).
-Json record_json(const RecordTarget& target, const ForegroundResult& run, RecordArena& arena,
-                 const std::string& started);
+NLOHMANN_JSON_SERIALIZE_ENUM(SiteKind, {{SiteKind::kOther, "malloc"},
+                                        {SiteKind::kCalloc, "calloc"},
+                                        {SiteKind::kRealloc, "realloc"},
+                                        {SiteKind::kByHand, "by_hand"},
+                                        {SiteKind::kFree, "free"},
+                                        {SiteKind::kPurge, "purge"},
+                                        {SiteKind::kProgram, "program"},
+                                        {SiteKind::kCleared, "by_program"}})
 
-/// The summary for the terminal, from that object: 80 columns.
-std::string record_text(const Json& record);
+/// The object "zerotax.record/1" (results/schema/record.schema.json).
+Json record_json(const Record& record);
+Record read_record(const Json& json);
+/// `sites` of it.
+Json sites_json(const Record& record);
 
-/// What to do next, as a command to paste: remedies for the program, if its zeroing costs enough. Else empty.
-std::string next_step(const Json& record);
+Json frame_json(const RecordedFrame& frame);
+void from_json(const Json& json, RecordedFrame& frame);
+void to_json(Json& json, Cause cause);
+void from_json(const Json& json, Cause& cause);
 
 }  // namespace zerotax::record

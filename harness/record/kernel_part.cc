@@ -4,14 +4,20 @@
 
 #include "os/fault_cost.h"
 #include "os/page.h"
+#include "record/metrics.h"
 
 namespace zerotax::record {
 namespace {
 
-using namespace record;
-
-constexpr std::uint64_t kSampleBytes = std::uint64_t{4} << 20;
-constexpr int kSamples = 5;
+/// How much is populated, and how often, after one time that is not counted, as it finds other memory.
+struct Sampling {
+  std::uint64_t bytes;
+  int times;
+};
+constexpr Sampling kBaseSampling{std::uint64_t{4} << 20, 5};
+/// Huge pages more than a cache holds; those in a cache are cleared in half the time.
+constexpr Sampling kHugeSampling{std::uint64_t{64} << 20, 2};
+constexpr std::uint64_t kKnownPart = 50;
 
 /// A fault that populated more than this on average was of a huge page.
 bool is_huge(const FaultSample& sample) { return sample.bytes / sample.faults > kHugePageBytes / 2; }
@@ -27,21 +33,22 @@ struct Sum {
   [[nodiscard]] std::optional<double> rate() const { return bytes > 0 ? std::optional(ns / bytes) : std::nullopt; }
 };
 
-/// The first is not counted: it finds other memory than those that follow.
-std::optional<double> measure_here() {
+/// Nothing where there are no pages of the kind.
+std::optional<double> measure_here(PageKind pages) {
+  const Sampling& sampling = pages == PageKind::kHuge ? kHugeSampling : kBaseSampling;
   Sum sum;
-  for (int i = 0; i <= kSamples; ++i) {
-    const FaultSample sample = measure_fault_cost(kSampleBytes, PageKind::kBase);
-    if (i > 0 && sample.faults != 0) sum.add(sample);
+  for (int i = 0; i <= sampling.times; ++i) {
+    const FaultSample sample = measure_fault_cost(sampling.bytes, pages);
+    if (i > 0 && sample.faults != 0 && is_huge(sample) == (pages == PageKind::kHuge)) sum.add(sample);
   }
   return sum.rate();
 }
 
-Json estimate(double value) { return static_cast<std::uint64_t>(std::max(value, 0.0)); }
+std::uint64_t estimate(double value) { return static_cast<std::uint64_t>(std::max(value, 0.0)); }
 
 }  // namespace
 
-FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes) {
+FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes, bool huge_pages) {
   Sum base;
   Sum huge;
   FaultCost cost;
@@ -55,12 +62,13 @@ FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes) {
       ++cost.samples;
     }
   }
-  cost.base_ns = base.rate();
-  cost.huge_ns = huge.rate();
-  if (!cost.base_ns) {
-    cost.base_ns = measure_here();
-    cost.measured_here = true;
-  }
+  // A huge page at the price of 512 small ones would take several times what it takes.
+  const bool base_here = !base.rate();
+  const bool huge_here = huge_pages && !huge.rate();
+  const std::string none = "no such page was populated to measure it";
+  cost.base_ns_per_byte = {base_here ? measure_here(PageKind::kBase) : base.rate(), none};
+  cost.huge_ns_per_byte = {huge_here ? measure_here(PageKind::kHuge) : huge.rate(), none};
+  cost.measured_in = base_here || huge_here ? "zerotax, after the run" : "the recorded processes";
   return cost;
 }
 
@@ -69,37 +77,45 @@ void KernelPart::add(const KernelPart& more) {
   huge += more.huge;
   refilled += more.refilled;
   returned += more.returned;
+  small_returns.add(more.small_returns);
   peak += more.peak;
   faults += more.faults;
   minor_faults += more.minor_faults;
+  unseen += more.unseen;
+  unlimited = unlimited || more.unlimited;
+  faults_known = faults_known && more.faults_known;
+  if (!more.why_not.empty()) why_not = more.why_not;
 }
+
+bool KernelPart::known() const { return !unlimited && unseen <= (zeroed + unseen) / kKnownPart; }
 
 double KernelPart::fault_ns(const FaultCost& cost) const {
-  const double base_rate = cost.base_ns.value_or(0);
-  return static_cast<double>(zeroed - huge) * base_rate + static_cast<double>(huge) * cost.huge_ns.value_or(base_rate);
+  const double base_rate = cost.base_ns_per_byte.value_or(0);
+  return static_cast<double>(zeroed - huge) * base_rate +
+         static_cast<double>(huge) * cost.huge_ns_per_byte.value_or(base_rate);
 }
 
-Json KernelPart::json(const FaultCost& cost) const {
-  if (!why_not.empty()) {
-    Json json;
-    for (const char* key : {"zeroed_bytes", "huge_bytes", "fresh_bytes", "refilled_bytes", "returned_bytes",
-                            "peak_bytes", "zero_fill_faults", "minor_faults", "fault_cpu_ns"}) {
-      json[key] = not_available(why_not);
-    }
-    return json;
-  }
-  Json json;
-  json["zeroed_bytes"] = zeroed;
-  json["huge_bytes"] = huge;
-  json["fresh_bytes"] = zeroed - refilled;
-  json["refilled_bytes"] = refilled;
-  json["returned_bytes"] = returned;
-  json["peak_bytes"] = peak;
-  json["zero_fill_faults"] = faults;
-  json["minor_faults"] = minor_faults;
-  json["fault_cpu_ns"] =
-      cost.base_ns ? estimate(fault_ns(cost)) : not_available("no memory could be populated to measure it");
-  return json;
+KernelMetrics KernelPart::metrics(const FaultCost& cost) const {
+  const auto value = [&](std::uint64_t number) { return known_if(known(), number, why_not); };
+  // Where it hardly matters, the middle.
+  const std::uint64_t all = zeroed + unseen / 2;
+  KernelMetrics metrics;
+  metrics.zeroed_bytes = value(all);
+  metrics.huge_bytes = known_if(why_not.empty(), huge, why_not);
+  metrics.fresh_bytes = value(all - refilled);
+  metrics.refilled_bytes = value(refilled);
+  metrics.returned_bytes = value(returned);
+  metrics.peak_bytes = value(peak);
+  metrics.zero_fill_faults = value(faults);
+  metrics.minor_faults = known_if(faults_known, minor_faults, why_not);
+  metrics.minor_faults_at_least = minor_faults;
+  const Interval interval = returned_interval(small_returns);
+  if (known() && interval.below + interval.above != 0) metrics.zeroed_interval_bytes = interval.around(all);
+  metrics.fault_cpu_ns = cost.base_ns_per_byte ? value(estimate(fault_ns(cost)))
+                                               : NotAvailable{"no memory could be populated to measure it"};
+  metrics.zeroed_at_least_bytes = zeroed;
+  metrics.zeroed_at_most_bytes = known_if(!unlimited, zeroed + unseen, why_not);
+  return metrics;
 }
 
 KernelPart kernel_part(const ProcessSlot& slot) {
@@ -109,19 +125,29 @@ KernelPart kernel_part(const ProcessSlot& slot) {
     part.why_not = "the C library's munmap, madvise and brk could not be watched";
   } else if ((slot.gaps & kNoPagemap) != 0) {
     part.why_not = "pages could not be looked at";
+  } else if ((slot.gaps & kNoHoldings) != 0) {
+    part.why_not = "/proc could not be read: what a process held is unknown";
   } else if (holdings.closed == 0) {
-    part.why_not = "it was killed, or still runs: what it held in the end is unknown";
+    part.why_not =
+        "the end of a process was not seen (it was killed, ended by a system call of its own, or still runs)";
   }
-  if (!part.why_not.empty()) return part;
+  if (!part.why_not.empty()) {
+    part.unlimited = true;
+    part.faults_known = holdings.closed != 0;
+    part.minor_faults = less(holdings.minor_faults, holdings.own_faults);
+    return part;
+  }
   part.returned = holdings.returned_bytes;
+  for (const ThreadBlock& block : slot.threads) {
+    if (block.state != BlockState::kFree) part.small_returns.add(block.small_returns);
+  }
   const std::uint64_t held = holdings.at_end_bytes + holdings.swapped_bytes;
   part.peak = std::max<std::uint64_t>(holdings.peak_bytes, held);
   const std::uint64_t not_zeroed = holdings.at_start_bytes + holdings.copied_bytes;
-  part.zeroed = held + part.returned > not_zeroed ? held + part.returned - not_zeroed : 0;
-  part.refilled = std::min(part.zeroed, held + part.returned - std::min(part.peak, held + part.returned));
+  part.zeroed = less(held + part.returned, not_zeroed);
+  part.refilled = std::min(part.zeroed, less(held + part.returned, part.peak));
   part.huge = std::min<std::uint64_t>(part.zeroed, holdings.huge_bytes + holdings.returned_huge_bytes);
-  const std::uint64_t own = std::min(holdings.own_faults, holdings.minor_faults);
-  part.minor_faults = holdings.minor_faults - own;
+  part.minor_faults = less(holdings.minor_faults, holdings.own_faults);
   part.faults = std::min((part.zeroed - part.huge) / kPageBytes + part.huge / kHugePageBytes, part.minor_faults);
   return part;
 }

@@ -1,25 +1,20 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "record/preload/arena.h"
+#include "record/result.h"
 
 namespace zerotax::record {
 
-/// What it cost on this machine, in this run, to populate memory: CPU nanoseconds per byte, base pages and huge pages.
-struct FaultCost {
-  std::optional<double> base_ns;
-  std::optional<double> huge_ns;
-  std::size_t samples = 0;     ///< in the recorded processes
-  bool measured_here = false;  ///< by us, after the run: no process had occasion to
-};
+/// The rest of a value; 0 where the part is more.
+inline std::uint64_t less(std::uint64_t value, std::uint64_t part) { return value > part ? value - part : 0; }
+inline double as_double(std::uint64_t value) { return static_cast<double>(value); }
 
 /// From the samples of the processes, all bytes together; where there are none, from memory that is populated here.
-FaultCost fault_cost(const std::vector<const record::ProcessSlot*>& processes);
+/// `huge_pages`: whether they had any.
+FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes, bool huge_pages);
 
 /// Anonymous memory of one process, or of several together, in bytes, by conservation: what it held in the end and had
 /// returned before, the kernel zeroed; but not what it took over at a fork, nor its copies of pages of files.
@@ -28,21 +23,27 @@ struct KernelPart {
   std::uint64_t huge = 0;      ///< of zeroed: in huge pages
   std::uint64_t refilled = 0;  ///< of zeroed: beyond the most that the process ever held
   std::uint64_t returned = 0;
+  SmallReturns small_returns{};    ///< of which not all were looked at
   std::uint64_t peak = 0;          ///< of several: their sum
   std::uint64_t faults = 0;        ///< one a page, or huge page
   std::uint64_t minor_faults = 0;  ///< of every kind, by the kernel's count
-  std::string why_not;             ///< nothing of it is known, and why
+  std::string why_not;             ///< why not all of it was seen: then `zeroed` is the least that it may be
+  std::uint64_t unseen = 0;        ///< so much more it may be at most
+  bool unlimited = false;          ///< or more, and nobody knows how much
+  bool faults_known = true;        ///< else there were more than `minor_faults`
 
   void add(const KernelPart& more);
-  /// CPU nanoseconds to populate it: an estimate.
+  /// Whether `unseen` is too little to matter: a fiftieth of all.
+  [[nodiscard]] bool known() const;
+  /// CPU nanoseconds to populate it, `unseen` left out: an estimate.
   [[nodiscard]] double fault_ns(const FaultCost& cost) const;
-  /// The object `kernel` of results/schema/record.schema.json.
-  [[nodiscard]] Json json(const FaultCost& cost) const;
+  [[nodiscard]] KernelMetrics metrics(const FaultCost& cost) const;
 };
 
-KernelPart kernel_part(const record::ProcessSlot& slot);
+/// From what the process itself saw; `why_not` if it did not see its end, or not all that went back to the kernel.
+KernelPart kernel_part(const ProcessSlot& slot);
 
 /// CPU time of a process, as far as it was looked at, but at least what was measured in it; in nanoseconds.
-std::uint64_t process_cpu_ns(const record::ProcessSlot& slot, const record::Tally& sum);
+std::uint64_t process_cpu_ns(const ProcessSlot& slot, const Tally& sum);
 
 }  // namespace zerotax::record

@@ -1,6 +1,6 @@
 #include "record/launch.h"
 
-#include "core/program_launch.h"
+#include "run/program_launch.h"
 
 namespace zerotax::record {
 
@@ -17,12 +17,24 @@ RecordTarget resolve_record_target(const std::vector<std::string>& words, const 
 
 ForegroundCommand recorded_command(const RecordTarget& target, const RecordArena& arena) {
   ForegroundCommand command = foreground_command(target.program, target.words, target.library, target.allocator);
-  command.environment.emplace_back(record::kArenaVariable, arena.path());
+  command.environment.emplace_back(kArenaVariable, arena.path());
   return command;
 }
 
 ForegroundResult run_recorded(const RecordTarget& target, const RecordArena& arena) {
   return run_program(recorded_command(target, arena), "record");
+}
+
+ForegroundResult foreground_result(const MeteredRun& run) {
+  ForegroundResult result;
+  result.exit_status = run.exited ? run.code : 128 + run.code;
+  result.signal = run.exited ? 0 : run.code;
+  result.pid = run.pid;
+  result.started_ns = run.started_ns;
+  result.wall_ns = run.wall_ns;
+  result.user_ns = run.user_ns;
+  result.system_ns = run.system_ns;
+  return result;
 }
 
 }  // namespace zerotax::record

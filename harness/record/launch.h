@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "core/allocators.h"
 #include "os/foreground.h"
+#include "point/allocator.h"
 #include "record/arena.h"
+#include "run/metered_run.h"
 
 namespace zerotax::record {
 
@@ -28,5 +29,8 @@ ForegroundCommand recorded_command(const RecordTarget& target, const RecordArena
 
 /// Runs the program, recorded, to its end. Throws UsageError if it could not be started.
 ForegroundResult run_recorded(const RecordTarget& target, const RecordArena& arena);
+
+/// What run_recorded would say of a program that was run out of sight.
+ForegroundResult foreground_result(const MeteredRun& run);
 
 }  // namespace zerotax::record

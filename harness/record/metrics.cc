@@ -1,66 +1,48 @@
 #include "record/metrics.h"
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
+
+#include "os/page.h"
 
 namespace zerotax::record {
 namespace {
 
-using namespace record;
-
 constexpr const char* kOnlySmall = "only stores of 64 KiB and more are timed and examined, and there were none";
 constexpr const char* kNoPages = "the pages could not be examined: no /proc/self/pagemap";
 
-template <typename Row>
-Row sum(const Row (&rows)[kClasses]) {
-  Row all{};
-  for (const Row& row : rows) all.add(row);
-  return all;
+/// Whether there is nothing to examine, or it was examined.
+Count redundant(const ZeroRow& row, const char* why) {
+  return known_if(row.bytes == 0 || row.examined_bytes != 0, row.redundant_bytes, why);
 }
 
-Json redundant(const ZeroRow& row, const ZeroCost& large) {
-  if (row.bytes == 0 || row.examined_bytes != 0) return row.redundant_bytes;
-  return not_available(large.bytes == 0 ? kOnlySmall : kNoPages);
+Zeroing zeroing_of(const ZeroRow& row, const ZeroCost& cost) {
+  const bool timed = row.bytes == 0 || cost.bytes != 0;
+  return {row.stores,
+          row.bytes,
+          redundant(row, cost.bytes == 0 ? kOnlySmall : kNoPages),
+          row.examined_bytes,
+          known_if(timed, cost.ns, kOnlySmall),
+          known_if(timed, cost.cpu_ns, kOnlySmall),
+          known_if(timed, cost.faults, kOnlySmall),
+          cost.bytes};
 }
 
-Json timed(const ZeroRow& row, const ZeroCost& large, std::uint64_t figure) {
-  if (row.bytes != 0 && large.bytes == 0) return not_available(kOnlySmall);
-  return figure;
-}
-
-void put_zeroed(Json& json, const ZeroRow& row, const ZeroCost& cost) {
-  json["zeroing_stores"] = row.stores;
-  json["zeroed_bytes"] = row.bytes;
-  json["redundant_zeroed_bytes"] = redundant(row, cost);
-  json["examined_zeroed_bytes"] = row.examined_bytes;
-  json["zero_ns"] = timed(row, cost, cost.ns);
-  json["zero_cpu_ns"] = timed(row, cost, cost.cpu_ns);
-  json["zero_faults"] = timed(row, cost, cost.faults);
-  json["timed_zeroed_bytes"] = cost.bytes;
-}
-
-constexpr const char* kReturnedBy[] = {"free", "realloc", "allocation", "purge", "program"};
-static_assert(std::size(kReturnedBy) == kReturnCauses);
-
-Json returned_json(const Tally& tally) {
-  ReturnRow all{};
-  Json rows = Json::array();
+Returned returned_of(const Tally& tally) {
+  Returned returned{};
   for (std::size_t cause = 0; cause < kReturnCauses; ++cause) {
     for (std::size_t i = 0; i < kMechanisms; ++i) {
       const ReturnRow& row = tally.returned[cause][i];
       if (row.calls == 0) continue;
-      all.add(row);
-      rows.push_back({{"by", kReturnedBy[cause]},
-                      {"mechanism", mechanism_name(i)},
-                      {"calls", row.calls},
-                      {"bytes", row.bytes},
-                      {"cpu_ns", row.cpu_ns}});
+      returned.add(row);
+      returned.rows.push_back({row, static_cast<ReturnCause>(cause), static_cast<Mechanism>(i)});
     }
   }
-  return {{"calls", all.calls},
-          {"bytes", all.bytes},
-          {"cpu_ns", all.cpu_ns},
-          {"sampled_calls", tally.sampled_returns},
-          {"rows", rows}};
+  returned.sampled_calls = tally.sampled_returns;
+  if (tally.sampled_returns == 0) return returned;
+  returned.interval_bytes = returned_interval(tally.small_returns).around(returned.bytes);
+  return returned;
 }
 
 /// For class k = kClasses: more than any size.
@@ -77,88 +59,92 @@ const char* mechanism_name(std::size_t mechanism) {
   return kNames[mechanism];
 }
 
-ZeroRow RecordFigures::zeroed(ZeroKind kind) const { return sum(sum_.zeroed[kind]); }
-
-CallRow RecordFigures::called(CallKind kind) const { return sum(sum_.calls[kind]); }
-
-std::uint64_t RecordFigures::zero_ns() const {
-  return sum_.cost[kInCalloc].ns + sum_.cost[kInOther].ns + sum_.cost[kByHand].ns;
+Interval returned_interval(const SmallReturns& small) {
+  const std::uint64_t estimated = small.bytes * kSmallGroup;
+  // One of each group is looked at: of each two groups in turn the difference tells how much they vary (Cochran,
+  // Sampling Techniques, 5A.12: collapsed strata). What is so rare that no look met it is at most 3 in as many calls as
+  // there were looks (the rule of three), and returned its whole range, or nothing of it.
+  const double spread = 1.96 * kSmallGroup * kPageBytes * std::sqrt(static_cast<double>(small.square_pages));
+  const auto half = static_cast<std::uint64_t>(spread) + std::uint64_t{3} * kSmallGroup * small.widest_bytes;
+  const std::uint64_t most = std::max(small.bytes + small.unlooked_bytes, estimated);
+  return {std::min(half, estimated - small.bytes), std::min(half, most - estimated)};
 }
 
-std::uint64_t RecordFigures::zero_cpu_ns() const {
-  return sum_.cost[kInCalloc].cpu_ns + sum_.cost[kInOther].cpu_ns + sum_.cost[kByHand].cpu_ns;
+IntervalBytes Interval::around(std::uint64_t bytes) const {
+  return std::array{bytes - std::min(bytes, below), bytes + above};
 }
 
-std::uint64_t RecordFigures::zeroed_bytes() const {
-  return zeroed(kInCalloc).bytes + zeroed(kInOther).bytes + zeroed(kByHand).bytes;
+ZeroCost zeroing_cost(const Tally& tally) {
+  ZeroCost all{};
+  for (const ZeroKind kind : {kInCalloc, kInOther, kByHand, kCleared}) all.add(tally.cost[kind]);
+  return all;
 }
 
-std::uint64_t RecordFigures::calls() const {
-  return called(kCalloc).calls + called(kMalloc).calls + called(kRealloc).calls;
+std::uint64_t zeroed_bytes(const Tally& tally) {
+  ZeroRow all{};
+  for (const ZeroKind kind : {kInCalloc, kInOther, kByHand, kCleared}) all.add(sum_of(tally.zeroed[kind]));
+  return all.bytes;
 }
 
-Json RecordFigures::json() const {
-  Json json;
-  const CallRow callocs = called(kCalloc);
-  json["calloc_calls"] = callocs.calls;
-  json["requested_bytes"] = callocs.bytes;
-  ZeroRow row = zeroed(kInCalloc);
-  ZeroCost cost = sum_.cost[kInCalloc];
-  row.add(zeroed(kInOther));
-  cost.add(sum_.cost[kInOther]);
-  put_zeroed(json, row, cost);
-  json["malloc_calls"] = called(kMalloc).calls;
-  json["malloc_bytes"] = called(kMalloc).bytes;
-  json["realloc_calls"] = called(kRealloc).calls;
-  json["realloc_bytes"] = called(kRealloc).bytes;
-  put_zeroed(json["by_hand"], zeroed(kByHand), sum_.cost[kByHand]);
-  json["small_samples"] = {{"stores", sum_.sampled_stores},
-                           {"bytes", sum_.sampled_bytes},
-                           {"redundant_bytes", sum_.sampled_redundant_bytes}};
-  json["unseen"] = {{"calls", sum_.unseen_calls}, {"populated_bytes", sum_.unseen_bytes}};
-  put_zeroed(json["in_free"], zeroed(kInFree), sum_.cost[kInFree]);
-  json["free_calls"] = sum_.free_calls;
-  json["returned"] = returned_json(sum_);
-  json["offered_bytes"] = sum_.offered_bytes;
-  json["huge_blocks"] = {{"freed", sum_.huge_blocks},
-                         {"examined_bytes", sum_.huge_examined_bytes},
-                         {"written_bytes", sum_.huge_written_bytes}};
-  json["own_ns"] = sum_.own_ns;
-  json["own_cpu_ns"] = sum_.own_cpu_ns;
-  return json;
+Metrics metrics_of(const Tally& tally) {
+  Metrics metrics;
+  const auto zeroing = [&](ZeroKind kind) { return zeroing_of(sum_of(tally.zeroed[kind]), tally.cost[kind]); };
+  const CallRow callocs = sum_of(tally.calls[kCalloc]);
+  const CallRow mallocs = sum_of(tally.calls[kMalloc]);
+  const CallRow reallocs = sum_of(tally.calls[kRealloc]);
+  ZeroRow row = sum_of(tally.zeroed[kInCalloc]);
+  ZeroCost cost = tally.cost[kInCalloc];
+  row.add(sum_of(tally.zeroed[kInOther]));
+  cost.add(tally.cost[kInOther]);
+  static_cast<Zeroing&>(metrics) = zeroing_of(row, cost);
+  metrics.calloc_calls = callocs.calls;
+  metrics.requested_bytes = callocs.bytes;
+  metrics.malloc_calls = mallocs.calls;
+  metrics.malloc_bytes = mallocs.bytes;
+  metrics.realloc_calls = reallocs.calls;
+  metrics.realloc_bytes = reallocs.bytes;
+  metrics.by_hand = zeroing(kByHand);
+  metrics.by_program = zeroing(kCleared);
+  metrics.small_samples = {tally.sampled_stores, tally.sampled_bytes, tally.sampled_redundant_bytes};
+  metrics.unseen = {tally.unseen_calls, tally.unseen_bytes};
+  metrics.in_free = zeroing(kInFree);
+  metrics.free_calls = tally.free_calls;
+  metrics.returned = returned_of(tally);
+  metrics.offered_bytes = tally.offered_bytes;
+  metrics.huge_blocks = {tally.huge_blocks, tally.huge_examined_bytes, tally.huge_written_bytes};
+  metrics.own_ns = tally.own_ns;
+  metrics.own_cpu_ns = tally.own_cpu_ns;
+  return metrics;
 }
 
-Json RecordFigures::histogram() const {
-  Json rows = Json::array();
+std::vector<SizeRow> histogram_of(const Tally& tally) {
+  constexpr const char* kNotExamined = "not examined";
+  std::vector<SizeRow> rows;
   for (std::size_t i = 0; i < kClasses; ++i) {
-    ZeroRow row = sum_.zeroed[kInCalloc][i];
-    row.add(sum_.zeroed[kInOther][i]);
-    const ZeroRow& by_hand = sum_.zeroed[kByHand][i];
-    const std::uint64_t calls =
-        sum_.calls[kCalloc][i].calls + sum_.calls[kMalloc][i].calls + sum_.calls[kRealloc][i].calls;
-    const FilledRow& filled = sum_.filled[i];
-    if (calls == 0 && row.stores == 0 && by_hand.stores == 0 && filled.blocks == 0) continue;
-    Json json;
-    json["from_bytes"] = smallest_of(i);
-    json["below_bytes"] = smallest_of(i + 1);
-    json["calloc_calls"] = sum_.calls[kCalloc][i].calls;
-    json["requested_bytes"] = sum_.calls[kCalloc][i].bytes;
-    json["malloc_calls"] = sum_.calls[kMalloc][i].calls;
-    json["realloc_calls"] = sum_.calls[kRealloc][i].calls;
-    json["zeroed_bytes"] = row.bytes;
-    json["redundant_zeroed_bytes"] =
-        row.bytes == 0 || row.examined_bytes != 0 ? Json(row.redundant_bytes) : not_available("not examined");
-    json["by_hand_zeroed_bytes"] = by_hand.bytes;
-    json["by_hand_redundant_zeroed_bytes"] = by_hand.bytes == 0 || by_hand.examined_bytes != 0
-                                                 ? Json(by_hand.redundant_bytes)
-                                                 : not_available("not examined");
-    if (smallest_of(i) >= kLargeBytes) {
-      json["unpopulated_blocks"] = filled.blocks;
-      json["kernel_zeroed_bytes"] = filled.kernel_zeroed_bytes;
-      json["refilled_bytes"] = filled.refilled_bytes;
-      json["returned_bytes"] = filled.returned_bytes;
-    }
-    rows.push_back(json);
+    ZeroRow zeroed = tally.zeroed[kInCalloc][i];
+    zeroed.add(tally.zeroed[kInOther][i]);
+    const ZeroRow& by_hand = tally.zeroed[kByHand][i];
+    const CallRow& callocs = tally.calls[kCalloc][i];
+    const std::uint64_t mallocs = tally.calls[kMalloc][i].calls;
+    const std::uint64_t reallocs = tally.calls[kRealloc][i].calls;
+    const FilledRow& filled = tally.filled[i];
+    if (callocs.calls + mallocs + reallocs + zeroed.stores + by_hand.stores + filled.blocks == 0) continue;
+    SizeRow& row = rows.emplace_back();
+    row.from_bytes = smallest_of(i);
+    row.below_bytes = smallest_of(i + 1);
+    row.calloc_calls = callocs.calls;
+    row.requested_bytes = callocs.bytes;
+    row.malloc_calls = mallocs;
+    row.realloc_calls = reallocs;
+    row.zeroed_bytes = zeroed.bytes;
+    row.redundant_zeroed_bytes = redundant(zeroed, kNotExamined);
+    row.by_hand_zeroed_bytes = by_hand.bytes;
+    row.by_hand_redundant_zeroed_bytes = redundant(by_hand, kNotExamined);
+    if (row.from_bytes < kLargeBytes) continue;
+    row.unpopulated_blocks = filled.blocks;
+    row.kernel_zeroed_bytes = filled.kernel_zeroed_bytes;
+    row.refilled_bytes = filled.refilled_bytes;
+    row.returned_bytes = filled.returned_bytes;
   }
   return rows;
 }

@@ -1,39 +1,39 @@
 #pragma once
 
-#include "base/json.h"
-#include "record/preload/arena.h"
+#include "record/result.h"
 
 namespace zerotax::record {
 
-/// munmap, madvise, brk, mremap or mmap.
-const char* mechanism_name(std::size_t mechanism);
+/// Over the sizes.
+template <typename Row>
+Row sum_of(const Row (&rows)[kClasses]) {
+  Row all{};
+  for (const Row& row : rows) all.add(row);
+  return all;
+}
 
-/// Sums of what threads did.
-class RecordFigures {
- public:
-  void add(const record::Tally& tally) { sum_.add(tally); }
-  void add(const RecordFigures& other) { sum_.add(other.sum_); }
+/// By how much an estimate may be too high and too low: 95 % confidence, in bytes.
+struct Interval {
+  std::uint64_t below = 0;
+  std::uint64_t above = 0;
 
-  /// The object `figures` of results/schema/record.schema.json. Small stores are neither timed nor examined: where
-  /// there were no others, time and redundancy are n/a.
-  [[nodiscard]] Json json() const;
-  /// The histogram: a row for each power of two that was called for.
-  [[nodiscard]] Json histogram() const;
-
-  [[nodiscard]] const record::Tally& tally() const { return sum_; }
-  /// CPU nanoseconds of the large stores of zeros, the program's own included, by the clocks of their threads.
-  [[nodiscard]] std::uint64_t zero_cpu_ns() const;
-  /// Nanoseconds of the large stores of zeros, the program's own included.
-  [[nodiscard]] std::uint64_t zero_ns() const;
-  /// Bytes zeroed, to sort by importance.
-  [[nodiscard]] std::uint64_t zeroed_bytes() const;
-  [[nodiscard]] std::uint64_t calls() const;
-
- private:
-  [[nodiscard]] record::ZeroRow zeroed(record::ZeroKind kind) const;
-  [[nodiscard]] record::CallRow called(record::CallKind kind) const;
-
-  record::Tally sum_{};
+  /// What it makes of an estimate.
+  [[nodiscard]] IntervalBytes around(std::uint64_t bytes) const;
 };
+
+/// Of the bytes that were returned to the kernel in small parts: 0 and 0 if all of them were looked at.
+Interval returned_interval(const SmallReturns& small);
+
+/// Small stores are neither timed nor examined: where there were no others, time and redundancy are n/a.
+Metrics metrics_of(const Tally& tally);
+
+/// A row for each power of two that was called for.
+std::vector<SizeRow> histogram_of(const Tally& tally);
+
+/// Of the large stores of zeros, the program's own included.
+ZeroCost zeroing_cost(const Tally& tally);
+
+/// Bytes zeroed, by the program itself, too.
+std::uint64_t zeroed_bytes(const Tally& tally);
 
 }  // namespace zerotax::record

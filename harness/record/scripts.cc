@@ -9,8 +9,6 @@
 namespace zerotax::record {
 namespace {
 
-using namespace record;
-
 /// Seconds since 1970 of a time of the monotonic clock.
 std::int64_t clock_time_s(std::int64_t monotonic) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -16,18 +16,18 @@ namespace zerotax::record {
 /// of its parent, too.
 class RecordedScripts {
  public:
-  explicit RecordedScripts(const std::vector<const record::ProcessSlot*>& processes) : processes_(processes) {}
+  explicit RecordedScripts(const std::vector<const ProcessSlot*>& processes) : processes_(processes) {}
 
   /// What lies at an address that is in no file. Nothing if that is not known.
-  std::optional<ScriptFunction> function(const record::ProcessSlot& process, std::uint64_t address);
+  std::optional<ScriptFunction> function(const ProcessSlot& process, std::uint64_t address);
   /// Of all processes: the interpreters among their programs and libraries.
   ScriptNames names();
 
  private:
-  const std::shared_ptr<PerfMap>& map_of(const record::ProcessSlot& process);
+  const std::shared_ptr<PerfMap>& map_of(const ProcessSlot& process);
 
-  const std::vector<const record::ProcessSlot*>& processes_;
-  std::map<const record::ProcessSlot*, std::shared_ptr<PerfMap>> maps_;
+  const std::vector<const ProcessSlot*>& processes_;
+  std::map<const ProcessSlot*, std::shared_ptr<PerfMap>> maps_;
 };
 
 }  // namespace zerotax::record

@@ -5,12 +5,11 @@
 #include <string>
 
 #include "observe/symbols.h"
-#include "record/metrics.h"
+#include "record/document.h"
+#include "record/kernel_part.h"
 
 namespace zerotax::record {
 namespace {
-
-using namespace record;
 
 struct Place {
   std::string module;
@@ -31,20 +30,6 @@ struct StackKey {
   auto operator<=>(const StackKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-struct Sums {
-  std::uint64_t calls = 0;
-  std::uint64_t requested = 0;
-  std::uint64_t zeroed = 0;
-  std::uint64_t redundant = 0;
-  std::uint64_t ns = 0;
-  std::uint64_t faults = 0;
-  std::uint64_t sampled_zeroed = 0;
-  std::uint64_t sampled_redundant = 0;
-  std::uint64_t kernel_zeroed = 0;
-  std::uint64_t refilled = 0;
-  std::uint64_t returned[kMechanisms] = {};
-};
-
 Place place_of(const ProcessSlot& process, std::uint64_t frame, RecordedScripts& scripts) {
   const std::uint64_t index = frame >> kFrameModuleShift;
   if (index == 0 || index >= kModules) {
@@ -57,94 +42,88 @@ Place place_of(const ProcessSlot& process, std::uint64_t frame, RecordedScripts&
   return {&module.path[0], {&module.build_id[0], &module.build_id[0] + length}, frame & kFrameAddressMask};
 }
 
-const char* kind_name(SiteKind kind) {
-  switch (kind) {
-    case SiteKind::kCalloc:
-      return "calloc";
-    case SiteKind::kRealloc:
-      return "realloc";
-    case SiteKind::kByHand:
-      return "by_hand";
-    case SiteKind::kFree:
-      return "free";
-    case SiteKind::kPurge:
-      return "purge";
-    case SiteKind::kProgram:
-      return "program";
-    case SiteKind::kOther:
-      break;
-  }
-  return "malloc";
+RecordedFrame frame_of(const Place& place, Symbols& symbols) {
+  const Json frame = place.function.empty() ? symbols.frame(place.module, place.build_id, place.address)
+                                            : script_frame_json({place.function, place.file, place.line});
+  return frame.get<RecordedFrame>();
 }
 
-Json site_json(const StackKey& key, const Sums& sums, Symbols& symbols) {
-  Json json;
-  json["kind"] = kind_name(key.kind);
-  json["calls"] = sums.calls;
-  json["requested_bytes"] = sums.requested;
-  json["zeroed_bytes"] = sums.zeroed;
-  json["redundant_zeroed_bytes"] = sums.redundant;
-  json["zero_ns"] = sums.ns;
-  json["zero_faults"] = sums.faults;
-  json["sampled"] = {{"zeroed_bytes", sums.sampled_zeroed}, {"redundant_zeroed_bytes", sums.sampled_redundant}};
-  json["kernel_zeroed_bytes"] = sums.kernel_zeroed;
-  json["refilled_bytes"] = sums.refilled;
-  std::uint64_t returned = 0;
-  json["returned_by"] = Json::object();
-  for (std::size_t i = 0; i < kMechanisms; ++i) {
-    returned += sums.returned[i];
-    if (sums.returned[i] != 0) json["returned_by"][mechanism_name(i)] = sums.returned[i];
+std::uint64_t scaled(std::uint64_t bytes, double scale) {
+  return static_cast<std::uint64_t>(static_cast<double>(bytes) * scale);
+}
+
+/// The one from more events; nullptr if neither has enough of them to accuse anybody.
+Estimate Site::*better_estimate(const ProcessSlot& process) {
+  constexpr std::uint64_t kFewest = 8;
+  std::uint64_t looks = 0;
+  std::uint64_t growths = 0;
+  for (const Site& site : process.sites) {
+    if (site.ready == 0) continue;
+    looks += site.first_pages.events;
+    growths += site.growth.events;
   }
-  json["returned_bytes"] = returned;
-  json["frames"] = Json::array();
-  for (const Place& place : key.frames) {
-    json["frames"].push_back(place.function.empty() ? symbols.frame(place.module, place.build_id, place.address)
-                                                    : script_frame_json({place.function, place.file, place.line}));
+  if (std::max(looks, growths) < kFewest) return nullptr;
+  return looks >= growths ? &Site::first_pages : &Site::growth;
+}
+
+/// By what the estimates of a process are to be multiplied: with what is known of its large blocks, they are at most
+/// what the kernel zeroed for it. What is less than that is nobody's.
+double share_out(const SeenRun& seen, const ProcessSlot& process, Estimate Site::*estimate, RecordedSites& sites) {
+  const KernelPart& kernel = seen.kernel(process);
+  if (!kernel.known()) return 1;
+  std::uint64_t known = 0;
+  std::uint64_t estimated = 0;
+  for (const Site& site : process.sites) {
+    if (site.ready == 0) continue;
+    known += site.kernel_zeroed_bytes;
+    if (estimate != nullptr) estimated += (site.*estimate).bytes;
   }
-  return json;
+  const std::uint64_t left = less(kernel.zeroed, known);
+  sites.elsewhere_bytes = sites.elsewhere_bytes.value_or(0) + less(left, estimated);
+  return estimated <= left ? 1 : static_cast<double>(left) / static_cast<double>(estimated);
 }
 
 }  // namespace
 
-std::uint64_t site_zeroed_bytes(const Json& site) {
-  return site.at("zeroed_bytes").get<std::uint64_t>() + site.at("sampled").at("zeroed_bytes").get<std::uint64_t>();
-}
-
-std::uint64_t site_weight(const Json& site) {
-  return site_zeroed_bytes(site) + site.at("kernel_zeroed_bytes").get<std::uint64_t>() +
-         site.at("returned_bytes").get<std::uint64_t>();
-}
-
-Json record_sites(const std::vector<const ProcessSlot*>& processes, RecordedScripts& scripts) {
-  std::map<StackKey, Sums> stacks;
-  for (const ProcessSlot* process : processes) {
+RecordedSites record_sites(const SeenRun& seen, RecordedScripts& scripts) {
+  std::map<StackKey, RecordedSite> stacks;
+  RecordedSites sites;
+  for (const ProcessSlot* process : seen.processes()) {
+    const auto estimate = better_estimate(*process);
+    const double scale = share_out(seen, *process, estimate, sites);
     for (const Site& site : process->sites) {
       if (site.ready == 0) continue;
       StackKey key{site.kind, {}};
       for (std::uint32_t i = 0; i < std::min<std::uint32_t>(site.depth, kFrames); ++i) {
         key.frames.push_back(place_of(*process, site.frames[i], scripts));
       }
-      Sums& sums = stacks[key];
-      sums.calls += site.calls;
-      sums.requested += site.requested_bytes;
-      sums.zeroed += site.zeroed_bytes;
-      sums.redundant += site.redundant_bytes;
-      sums.ns += site.zero_ns;
-      sums.faults += site.zero_faults;
-      sums.sampled_zeroed += site.sampled_zeroed_bytes;
-      sums.sampled_redundant += site.sampled_redundant_bytes;
-      sums.kernel_zeroed += site.kernel_zeroed_bytes;
-      sums.refilled += site.refilled_bytes;
-      for (std::size_t i = 0; i < kMechanisms; ++i) sums.returned[i] += site.returned[i];
+      RecordedSite& sum = stacks[key];
+      sum.kind = site.kind;
+      sum.calls += site.calls;
+      sum.requested_bytes += site.requested_bytes;
+      sum.zeroed_bytes += site.zeroed_bytes;
+      sum.redundant_zeroed_bytes += site.redundant_bytes;
+      sum.zero_ns += site.zero_ns;
+      sum.zero_faults += site.zero_faults;
+      sum.sampled.zeroed_bytes += site.sampled_zeroed_bytes;
+      sum.sampled.redundant_zeroed_bytes += site.sampled_redundant_bytes;
+      sum.kernel_zeroed_bytes += site.kernel_zeroed_bytes;
+      if (estimate != nullptr) sum.sampled.kernel_zeroed_bytes += scaled((site.*estimate).bytes, scale);
+      sum.refilled_bytes += site.refilled_bytes;
+      for (std::size_t i = 0; i < kMechanisms; ++i) {
+        sum.returned_by.by[i] += site.returned[i];
+        sum.returned_bytes += site.returned[i];
+      }
     }
   }
   Symbols symbols;
-  std::vector<Json> rows;
-  rows.reserve(stacks.size());
-  for (const auto& [key, sums] : stacks) rows.push_back(site_json(key, sums, symbols));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Json& a, const Json& b) { return site_weight(a) > site_weight(b); });
-  return rows;
+  for (auto& [key, site] : stacks) {
+    for (const Place& place : key.frames) site.frames.push_back(frame_of(place, symbols));
+    sites.rows.push_back(std::move(site));
+  }
+  std::stable_sort(sites.rows.begin(), sites.rows.end(),
+                   [](const RecordedSite& a, const RecordedSite& b) { return a.weight() > b.weight(); });
+  return sites;
 }
 
 }  // namespace zerotax::record

@@ -1,18 +1,18 @@
+#include "base/table.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/names.h"
 #include "base/shell.h"
-#include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "observe/interpreter.h"
 #include "observe/symbols.h"
 #include "record/document.h"
-#include "record/figure_text.h"
-#include "record/sites.h"
+#include "record/tax.h"
 #include "record/tax_table.h"
 
 namespace zerotax::record {
@@ -23,241 +23,248 @@ constexpr std::size_t kTopProcesses = 10;
 constexpr std::size_t kTopThreads = 5;
 constexpr std::size_t kCallers = 2;  // shown below a site
 
-std::string zero_words(const Json& figures) {
-  return fmt::format("{:>12} {:>12} {:>12} {:>12}", about_text(figures.at("zeroed_bytes")),
-                     about_text(figures.at("redundant_zeroed_bytes")), ns_text(figures.at("zero_ns")),
-                     count_text(figures.at("zero_faults")));
+std::string totals(const Totals& sum) {
+  Table called({{"called", Unit::kText, 14}, {"calls", Unit::kCount, 12}, {"requested", Unit::kBytes, 12}});
+  called.add({"calloc", sum.calloc_calls, sum.requested_bytes});
+  called.add({"malloc", sum.malloc_calls, sum.malloc_bytes});
+  called.add({"realloc", sum.realloc_calls, sum.realloc_bytes});
+  called.add({"free", sum.free_calls});
+  Table zeroed({{"zeroed by", Unit::kText, 14},
+                {"stores", Unit::kCount, 10},
+                {"bytes", Unit::kBytes, 12},
+                {"redundant", Unit::kBytes, 12},
+                {"time", Unit::kNs, 12},
+                {"faults", Unit::kCount, 12}});
+  const auto add = [&](const char* by, const Zeroing& zeroing) {
+    zeroed.add({by, zeroing.zeroing_stores, zeroing.zeroed_bytes, zeroing.redundant_zeroed_bytes, zeroing.zero_ns,
+                zeroing.zero_faults});
+  };
+  add("the allocator", sum);
+  add("malloc+memset", sum.by_hand);
+  add("other memset", sum.by_program);
+  return "\n" + called.text() + "\n" + zeroed.text();
 }
 
-std::string totals(const Json& record) {
-  const Json& sum = record.at("totals");
-  const Json& by_hand = sum.at("by_hand");
-  std::string text = fmt::format("\n{:<14} {:>12} {:>12}\n", "called", "calls", "requested");
-  text += fmt::format("{:<14} {:>12} {:>12}\n", "calloc", count_text(sum.at("calloc_calls")),
-                      about_text(sum.at("requested_bytes")));
-  text += fmt::format("{:<14} {:>12} {:>12}\n", "malloc", count_text(sum.at("malloc_calls")),
-                      about_text(sum.at("malloc_bytes")));
-  text += fmt::format("{:<14} {:>12} {:>12}\n", "realloc", count_text(sum.at("realloc_calls")),
-                      about_text(sum.at("realloc_bytes")));
-  text += fmt::format("{:<14} {:>12}\n", "free", count_text(sum.at("free_calls")));
-  text += fmt::format("\n{:<14} {:>10} {:>12} {:>12} {:>12} {:>12}\n", "zeroed by", "stores", "bytes", "redundant",
-                      "time", "faults");
-  text += fmt::format("{:<14} {:>10} {}\n", "the allocator", count_text(sum.at("zeroing_stores")), zero_words(sum));
-  text +=
-      fmt::format("{:<14} {:>10} {}\n", "malloc+memset", count_text(by_hand.at("zeroing_stores")), zero_words(by_hand));
-  return text;
-}
-
-std::string remarks(const Json& record) {
-  const Json& sum = record.at("totals");
+std::string remarks(const Record& record) {
+  const Totals& sum = record.totals;
   std::string text = "\n";
-  const std::string large = format_size(record.at("rule").at("large_bytes"));
-  if (sum.at("share_of_wall").is_number() && sum.at("share_of_cpu").is_number()) {
-    text +=
-        wrap(fmt::format("Stores of zeros of {} and more took {} of the program's CPU time, faults in them included, "
-                         "and up to {} of the run's wall time on one thread. Smaller ones are counted, but not "
-                         "timed.",
-                         large, percent_text(sum.at("share_of_cpu")), percent_text(sum.at("share_of_wall"))),
-             "", "");
+  if (sum.share_of_wall && sum.share_of_cpu) {
+    text += wrap(fmt::format(
+        "Stores of zeros of {} and more took {} of the program's CPU time, faults in them included, and "
+        "up to {} of the run's wall time on one thread. Smaller ones are counted, but not timed.",
+        format_size(record.rule.large_bytes), format_percent(*sum.share_of_cpu), format_percent(*sum.share_of_wall)));
   } else {
-    const Json& why = sum.at(sum.at("share_of_wall").is_number() ? "share_of_cpu" : "share_of_wall");
-    text += wrap(fmt::format("The share of stores of zeros is unknown: {}.", why.at("na").get<std::string>()), "", "");
+    text += wrap(fmt::format("The share of stores of zeros is unknown: {}.",
+                             sum.share_of_wall ? sum.share_of_cpu.why() : sum.share_of_wall.why()));
   }
-  const Json& samples = sum.at("small_samples");
-  const auto sampled = samples.at("bytes").get<double>();
-  if (sampled > 0) {
-    text += wrap(
-        fmt::format("{} {} examined: {:.0f} % of the bytes were redundant.",
-                    format_counted(samples.at("stores"), "smaller store"), samples.at("stores") == 1 ? "was" : "were",
-                    100 * samples.at("redundant_bytes").get<double>() / sampled),
-        "", "");
+  const SmallSamples& samples = sum.small_samples;
+  if (samples.bytes > 0) {
+    text += wrap(fmt::format("{} {} examined: {:.0f} % of the bytes were redundant.",
+                             format_counted(samples.stores, "smaller store"), samples.stores == 1 ? "was" : "were",
+                             100 * static_cast<double>(samples.redundant_bytes) / static_cast<double>(samples.bytes)));
   }
-  const Json& huge = sum.at("huge_blocks");
-  if (huge.at("examined_bytes") != 0) {
-    text += wrap(fmt::format("Huge pages are zeroed whole: of {} examined in blocks with huge pages, the program had "
-                             "written to {}.",
-                             about_text(huge.at("examined_bytes")), about_text(huge.at("written_bytes"))),
-                 "", "");
+  const HugeBlocks& huge = sum.huge_blocks;
+  if (huge.examined_bytes != 0) {
+    text +=
+        wrap(fmt::format("Huge pages are zeroed whole: of {} examined in blocks with huge pages, the program had "
+                         "written to {}.",
+                         format_size(huge.examined_bytes), format_size(huge.written_bytes)));
   }
-  const Json& unseen = sum.at("unseen");
-  if (unseen.at("calls").get<std::uint64_t>() > 0) {
+  if (sum.unseen.calls > 0) {
     text +=
         wrap(fmt::format("{} returned populated blocks ({}) without a visible memset: the allocator zeroed them with "
                          "inline stores, or knew that they were zero.",
-                         format_counted(unseen.at("calls"), "large calloc"), bytes_text(unseen.at("populated_bytes"))),
-             "", "");
+                         format_counted(sum.unseen.calls, "large calloc"), format_size(sum.unseen.populated_bytes)));
   }
-  text +=
-      wrap(fmt::format("Examining pages, contents and stacks took {} of the run.", ns_text(sum.at("own_ns"))), "", "");
-  return text;
+  text += wrap(
+      "Zeros are counted where memset or a sibling of it is called. Those that are stored inline, by rep stos or "
+      "by code made at run time are not seen: zerotax profile finds their time.");
+  return text + wrap(fmt::format("Examining pages, contents and stacks took {} of the run.",
+                                 format_ns(static_cast<double>(sum.own_ns))));
 }
 
-std::string blank_if_none(const Json& figure) { return figure == 0 ? "" : about_text(figure); }
+Column bytes_or_blank(const char* name, std::size_t width) { return {name, Unit::kBytes, width, "n/a", ""}; }
 
-std::string without_trailing_blanks(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
+/// Text of numbers; blank where they are 0.
+Column words(const char* name, std::size_t width) {
+  return {name, Unit::kText, width, "n/a", {}, 1, Column::Side::kRight};
 }
 
 /// The innermost function of a script on a stack: what the interpreter did was for it. Their number if there is none.
-std::size_t script_frame(const Json& frames) {
-  const auto found = std::find_if(frames.begin(), frames.end(), [](const Json& frame) {
-    return is_not_available(frame.at("module")) && frame.at("function").is_string();
-  });
+std::size_t script_frame(const std::vector<RecordedFrame>& frames) {
+  const auto found =
+      std::find_if(frames.begin(), frames.end(), [](const RecordedFrame& frame) { return frame.is_script(); });
   return static_cast<std::size_t>(found - frames.begin());
 }
 
-std::string sites(const Json& record) {
-  const Json& all = record.at("sites");
-  std::string text;
+const char* kind_text(SiteKind kind) {
+  constexpr const char* kWords[] = {"calloc", "realloc", "by hand", "malloc", "free", "purge", "program", "memset"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+/// The site and its callers.
+void add_site(Table& table, const RecordedSite& site) {
+  const auto size = [](bool sampled, std::uint64_t bytes) {
+    return bytes == 0 ? "" : (sampled ? "~" : "") + format_size(bytes);
+  };
+  const SampledSite& sampled = site.sampled;
+  const bool stores = sampled.zeroed_bytes > 0;
+  table.add({kind_text(site.kind), site.calls, size(stores, site.all_zeroed_bytes()),
+             size(stores, site.redundant_zeroed_bytes + sampled.redundant_zeroed_bytes),
+             size(sampled.kernel_zeroed_bytes != 0, site.all_kernel_bytes()), site.returned_bytes,
+             site.frames.empty() ? "(unknown)" : ""});
+  const std::size_t script = script_frame(site.frames);
+  for (std::size_t i = 0; i < site.frames.size(); ++i) {
+    if (i > kCallers && i != script) continue;
+    table.note(wrap(frame_label(frame_json(site.frames[i]), false), "    ", "      "));
+  }
+}
+
+/// With what the sites after the first ones sum up to, and what is no site's: the columns add up to the whole.
+std::string sites(const Record& record) {
+  Table table({{"in", Unit::kText, 8},
+               {"calls", Unit::kCount, 10},
+               words("stored", 11),
+               words("redundant", 11),
+               words("by kernel", 11),
+               bytes_or_blank("returned", 11),
+               {"at", Unit::kText, 0, "", {}, 2}});
+  RecordedSite others;
   std::size_t shown = 0;
-  for (const Json& site : all) {
-    if (shown == kTopSites || site_weight(site) == 0) break;
-    if (shown++ == 0) {
-      text += fmt::format("\n{:<8} {:>10} {:>11} {:>11} {:>11} {:>11}  {}\n", "in", "calls", "stored", "redundant",
-                          "by kernel", "returned", "at");
+  for (const RecordedSite& site : record.sites) {
+    if (shown < kTopSites && site.weight() != 0) {
+      ++shown;
+      add_site(table, site);
+    } else {
+      others.zeroed_bytes += site.all_zeroed_bytes();
+      others.kernel_zeroed_bytes += site.all_kernel_bytes();
+      others.returned_bytes += site.returned_bytes;
     }
-    const Json& sampled = site.at("sampled");
-    const std::uint64_t redundant = site.at("redundant_zeroed_bytes").get<std::uint64_t>() +
-                                    sampled.at("redundant_zeroed_bytes").get<std::uint64_t>();
-    const std::string mark = sampled.at("zeroed_bytes").get<std::uint64_t>() > 0 ? "~" : "";
-    const auto marked = [&](std::uint64_t value) { return value == 0 ? "" : mark + about_text(value); };
-    text += without_trailing_blanks(fmt::format(
-        "{:<8} {:>10} {:>11} {:>11} {:>11} {:>11}", site.at("kind") == "by_hand" ? "by hand" : site.at("kind"),
-        count_text(site.at("calls")), marked(site_zeroed_bytes(site)), marked(redundant),
-        blank_if_none(site.at("kernel_zeroed_bytes")), blank_if_none(site.at("returned_bytes"))));
-    const Json& frames = site.at("frames");
-    if (frames.empty()) text += "  (unknown)\n";
-    for (std::size_t i = 0; i < frames.size() && i <= kCallers; ++i) {
-      text += (i == 0 ? "\n" : "") + wrap(frame_label(frames[i], false), "    ", "      ");
-    }
-    const std::size_t script = script_frame(frames);
-    if (script > kCallers && script < frames.size()) text += wrap(frame_label(frames[script], false), "    ", "      ");
   }
-  return text;
-}
-
-std::string histogram(const Json& record) {
-  std::string text = fmt::format("\n{:<8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "size", "callocs", "mallocs",
-                                 "zeroed", "redundant", "by hand", "by kernel", "returned");
-  for (const Json& row : record.at("histogram")) {
-    const bool filled = row.contains("unpopulated_blocks") && row.at("unpopulated_blocks") != 0;
-    const bool zeroed = row.at("zeroed_bytes") != 0 || row.at("by_hand_zeroed_bytes") != 0;
-    if (row.at("calloc_calls") == 0 && !zeroed && !filled) continue;
-    const auto kernel = [&](const char* key) { return row.contains(key) ? blank_if_none(row.at(key)) : "n/a"; };
-    text += fmt::format("{:<8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", bytes_text(row.at("from_bytes")),
-                        count_text(row.at("calloc_calls")), count_text(row.at("malloc_calls")),
-                        blank_if_none(row.at("zeroed_bytes")), blank_if_none(row.at("redundant_zeroed_bytes")),
-                        blank_if_none(row.at("by_hand_zeroed_bytes")), kernel("kernel_zeroed_bytes"),
-                        kernel("returned_bytes"));
+  if (table.empty()) return "";
+  const auto size = [](std::uint64_t bytes) { return bytes == 0 ? "" : format_size(bytes); };
+  Table rest({{"", Unit::kText, 19}, words("", 11), words("", 11), words("", 11), bytes_or_blank("", 11)});
+  if (others.weight() != 0) {
+    rest.add({"other sites", size(others.zeroed_bytes), {}, size(others.kernel_zeroed_bytes), others.returned_bytes});
   }
-  return text;
+  const Count& elsewhere = record.kernel_zeroed_elsewhere_bytes;
+  if (elsewhere != std::uint64_t{0}) rest.add({"not attributed", {}, {}, elsewhere ? size(*elsewhere) : "n/a"});
+  return "\n" + table.text() + rest.text(false);
 }
 
-std::uint64_t weight(const Json& entry) {
-  const Json& figures = entry.at("figures");
-  const Json& zeroed = figures.at("zeroed_bytes");
-  return (zeroed.is_number() ? zeroed.get<std::uint64_t>() : 0) +
-         figures.at("by_hand").at("zeroed_bytes").get<std::uint64_t>();
+std::string histogram(const std::vector<SizeRow>& rows) {
+  Table table({{"size", Unit::kBytes, 8, "", "0", 1, Column::Side::kLeft},
+               {"callocs", Unit::kCount, 9},
+               {"mallocs", Unit::kCount, 9},
+               bytes_or_blank("zeroed", 9),
+               bytes_or_blank("redundant", 9),
+               bytes_or_blank("by hand", 9),
+               bytes_or_blank("by kernel", 9),
+               bytes_or_blank("returned", 9)});
+  for (const SizeRow& row : rows) {
+    const bool zeroed = row.zeroed_bytes != 0 || row.by_hand_zeroed_bytes != 0;
+    if (row.calloc_calls == 0 && !zeroed && row.unpopulated_blocks.value_or(0) == 0) continue;
+    const std::string small = "small blocks";
+    table.add({row.from_bytes, row.calloc_calls, row.malloc_calls, row.zeroed_bytes, row.redundant_zeroed_bytes,
+               row.by_hand_zeroed_bytes, Count(row.kernel_zeroed_bytes, small), Count(row.returned_bytes, small)});
+  }
+  return "\n" + table.text();
 }
 
-std::vector<const Json*> heaviest(const Json& entries, std::size_t most) {
-  std::vector<const Json*> order;
-  for (const Json& entry : entries) order.push_back(&entry);
-  std::stable_sort(order.begin(), order.end(), [](const Json* a, const Json* b) { return weight(*a) > weight(*b); });
+/// By the allocator and by hand; what is not known of one of them is left out.
+Count both(const Metrics& metrics, Count Zeroing::*field) {
+  const Count& one = metrics.*field;
+  const Count& other = metrics.by_hand.*field;
+  if (one) return *one + other.value_or(0);
+  return other.value_or(0) != 0 ? other : one;
+}
+
+template <typename Entry>
+std::vector<const Entry*> heaviest(const std::vector<Entry>& entries, std::size_t most) {
+  std::vector<const Entry*> order;
+  order.reserve(entries.size());
+  for (const Entry& entry : entries) order.push_back(&entry);
+  const auto weight = [](const Entry* entry) { return both(entry->figures, &Zeroing::zeroed_bytes).value_or(0); };
+  std::stable_sort(order.begin(), order.end(), [&](auto* a, auto* b) { return weight(a) > weight(b); });
   if (order.size() > most) order.resize(most);
   return order;
 }
 
-std::string row(const std::string& label, const std::string& name, const Json& figures) {
-  const auto both = [&](const char* key) {
-    const Json& one = figures.at(key);
-    const Json& other = figures.at("by_hand").at(key);
-    if (!one.is_number()) return other.is_number() && other != 0 ? other : one;
-    return Json(one.get<std::uint64_t>() + (other.is_number() ? other.get<std::uint64_t>() : 0));
+std::string processes(const std::vector<RecordedProcess>& all) {
+  constexpr std::size_t kName = 24;
+  Table table({{"pid", Unit::kText, 9},
+               {"command", Unit::kText, kName},
+               {"callocs", Unit::kCount, 10},
+               {"zeroed", Unit::kBytes, 10},
+               {"redundant", Unit::kBytes, 11},
+               {"time", Unit::kNs, 10}});
+  const auto add = [&](const std::string& pid, const std::string& name, const Metrics& figures) {
+    table.add({pid, name.substr(0, kName), figures.calloc_calls, both(figures, &Zeroing::zeroed_bytes),
+               both(figures, &Zeroing::redundant_zeroed_bytes), both(figures, &Zeroing::zero_ns)});
   };
-  return fmt::format("{:<9} {:<24} {:>10} {:>10} {:>11} {:>10}\n", label, name.substr(0, 24),
-                     count_text(figures.at("calloc_calls")), about_text(both("zeroed_bytes")),
-                     about_text(both("redundant_zeroed_bytes")), ns_text(both("zero_ns")));
-}
-
-std::string processes(const Json& record) {
-  const Json& all = record.at("processes");
-  std::string text = fmt::format("\n{:<9} {:<24} {:>10} {:>10} {:>11} {:>10}\n", "pid", "command", "callocs", "zeroed",
-                                 "redundant", "time");
-  for (const Json* process : heaviest(all, kTopProcesses)) {
-    const std::string command = process->at("command");
-    std::string name = file_name(command.empty() ? process->at("executable").get<std::string>()
-                                                 : command.substr(0, command.find(' ')));
-    if (process->at("began") == "fork") name += " (fork)";
-    text += row(std::to_string(process->at("pid").get<int>()), name, process->at("figures"));
-    const Json& threads = process->at("threads");
-    if (threads.size() < 2) continue;
-    for (const Json* thread : heaviest(threads, kTopThreads)) {
-      const auto merged = thread->at("threads").get<std::uint64_t>();
-      const std::string label = merged > 1 ? fmt::format("{} threads", merged) : thread->at("name").get<std::string>();
-      text += row("", "  thread " + label, thread->at("figures"));
+  for (const RecordedProcess* process : heaviest(all, kTopProcesses)) {
+    const std::string& command = process->command;
+    std::string name = file_name(command.empty() ? process->executable : command.substr(0, command.find(' ')));
+    if (process->began == Began::kFork) name += " (fork)";
+    add(std::to_string(process->pid), name, process->figures);
+    if (process->threads.size() < 2) continue;
+    for (const RecordedThread* thread : heaviest(process->threads, kTopThreads)) {
+      add("", "  thread " + (thread->threads > 1 ? fmt::format("{} threads", thread->threads) : thread->name),
+          thread->figures);
     }
-    if (threads.size() > kTopThreads)
-      text += fmt::format("{:<9}   and {}\n", "", format_counted(threads.size() - kTopThreads, "more thread"));
+    if (process->threads.size() <= kTopThreads) continue;
+    table.note(fmt::format("{:<9}   and {}", "", format_counted(process->threads.size() - kTopThreads, "more thread")));
   }
-  if (all.size() > kTopProcesses)
-    text += fmt::format("and {}\n", format_counted(all.size() - kTopProcesses, "more process", "more processes"));
-  return text;
+  if (all.size() > kTopProcesses) {
+    table.note(fmt::format("and {}", format_counted(all.size() - kTopProcesses, "more process", "more processes")));
+  }
+  return "\n" + table.text();
 }
 
-std::string warnings(const Json& record) {
-  std::vector<std::string> lines;
+std::string warnings(const Record& record) {
+  std::vector<std::string> all;
   const auto add = [&](const std::string& line) {
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    if (std::find(all.begin(), all.end(), line) == all.end()) all.push_back(line);
   };
-  for (const Json& process : record.at("processes")) {
-    const std::string executable = process.at("executable");
-    for (const Json& gap : process.at("gaps")) {
-      add(fmt::format("{}: {}.", file_name(executable), gap.get<std::string>()));
-    }
-    if (process.at("ended") == "running") {
-      add(fmt::format("process {} is still running: its counts are as of now.", process.at("pid").get<int>()));
-    }
+  for (const RecordedProcess& process : record.processes) {
+    for (const std::string& gap : process.gaps) add(fmt::format("{}: {}.", file_name(process.executable), gap));
+    if (process.ended == kRunning)
+      add(fmt::format("process {} is still running: its counts are as of now.", process.pid));
   }
-  for (const Json& missed : record.at("not_followed")) {
-    add(fmt::format("not followed: {} ({}).", missed.at("program").get<std::string>(),
-                    missed.at("reason").get<std::string>()));
+  for (const NotFollowed& missed : record.not_followed) {
+    add(fmt::format("not followed: {}{} ({}), {}.", missed.program,
+                    missed.processes > 1 ? fmt::format(", {} times", format_count(missed.processes)) : "",
+                    missed.reason, used_text(missed.minor_faults, missed.cpu_ns)));
   }
-  if (record.at("lost_processes") != 0)
-    add("there were more processes than there is room for: some were not recorded.");
-  std::string text = lines.empty() ? "" : "\n";
-  for (const std::string& line : lines) text += wrap(line, "! ", "  ");
+  if (record.lost_processes != 0) add("there were more processes than there is room for: some were not recorded.");
+  std::string text = all.empty() ? "" : "\n";
+  for (const std::string& line : all) text += wrap(line, "! ", "  ");
   return text;
 }
 
 }  // namespace
 
-std::string record_text(const Json& record) {
-  const Json& run = record.at("run");
-  const std::string end = run.at("signal").is_string()
-                              ? "was killed by " + run.at("signal").get<std::string>()
-                              : fmt::format("exited with {}", run.at("exit_status").get<int>());
-  std::string text = recorder_cost_text(record.at("tax"));
-  text += wrap(fmt::format("zerotax record: {} {} after {}, {} of CPU time, {} {}.",
-                           file_name(record.at("command").at(0)), end, ns_text(run.at("wall_ns")),
-                           ns_text(run.at("user_ns").get<double>() + run.at("system_ns").get<double>()),
-                           record.at("processes").size(), record.at("processes").size() == 1 ? "process" : "processes"),
-               "", "");
-  if (record.at("processes").empty()) {
-    return text + wrap("Nothing was recorded: the program did not load the recorder, or ended too early.", "", "") +
+std::string record_text(const Record& record) {
+  const RunResult& run = record.run;
+  const std::string end = run.signal ? "was killed by " + *run.signal : fmt::format("exited with {}", run.exit_status);
+  std::string text = recorder_cost_text(record.tax);
+  text += wrap(fmt::format("zerotax record: {} {} after {}, {} of CPU time, {}.", file_name(record.command.front()),
+                           end, format_ns(static_cast<double>(run.wall_ns)),
+                           format_ns(static_cast<double>(run.user_ns + run.system_ns)),
+                           format_counted(record.processes.size(), "process", "processes")));
+  if (record.processes.empty()) {
+    return text + wrap("Nothing was recorded: the program did not load the recorder, or ended too early.") +
            warnings(record);
   }
-  return text + tax_text(record.at("tax")) + returned_text(record.at("totals").at("returned")) + sites(record) +
-         script_names_lines(record) + advice_text(record.at("tax")) + totals(record) + remarks(record) +
-         histogram(record) + processes(record) + warnings(record) + pointer_text(record.at("tax"));
+  text += tax_text(record.tax) + returned_text(record.totals.returned) + sites(record) +
+          script_names_lines(record.script_names) + "\n" + wrap(record.tax.advice) + totals(record.totals) +
+          remarks(record) + histogram(record.histogram) + processes(record.processes) + warnings(record);
+  if (!is_worth_advice(record.tax)) return text;
+  return text + "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n";
 }
 
-std::string next_step(const Json& record) {
-  if (!is_worth_advice(record.at("tax"))) return "";
-  std::vector<std::string> words{"zerotax", "advise", "--"};
-  for (const Json& word : record.at("command")) words.push_back(word.get<std::string>());
-  return shell_text(words);
+std::string next_step(const Record& record) {
+  return is_worth_advice(record.tax) ? "zerotax advise -- " + shell_text(record.command) : "";
 }
 
 }  // namespace zerotax::record

@@ -7,192 +7,319 @@
 
 #include "base/units.h"
 #include "os/page.h"
+#include "record/metrics.h"
+#include "record/remedies.h"
 
 namespace zerotax::record {
 namespace {
-
-using namespace record;
-
-double as_double(std::uint64_t value) { return static_cast<double>(value); }
 
 std::uint64_t part_of(std::uint64_t whole, std::uint64_t part, std::uint64_t of) {
   return of == 0 ? 0 : static_cast<std::uint64_t>(as_double(whole) * std::min(1.0, as_double(part) / as_double(of)));
 }
 
-struct Stores {
-  std::uint64_t bytes = 0;
-  std::uint64_t redundant = 0;
-  std::uint64_t examined = 0;
+struct Stores : ZeroRow {
   std::uint64_t user_ns = 0;  ///< of the large ones, without their faults
+  std::uint64_t untimed = 0;  ///< bytes of the small ones
 };
 
+// A core that writes less than 4 GB/s to memory that no cache holds is older than what runs here; and a call.
+constexpr double kMostNsPerByte = 0.25;
+constexpr std::uint64_t kMostNsPerStore = 10;
+constexpr const char* kNoCpuTime = "the kernel counted no CPU time for the run";
+constexpr const char* kUntimed = "stores under 64 KiB are counted, but not timed";
+
 Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
-  Stores stores;
-  for (const ZeroRow& row : sum.zeroed[kind]) {
-    stores.bytes += row.bytes;
-    stores.redundant += row.redundant_bytes;
-    stores.examined += row.examined_bytes;
-  }
+  Stores stores{sum_of(sum.zeroed[kind])};
   const ZeroCost& cost = sum.cost[kind];
+  stores.untimed = less(stores.bytes, cost.bytes);
+  // Of stores that took faults, what faults cost elsewhere is left out; where a fault takes 10 µs, as in some virtual
+  // machines, that estimate can exceed all that they took. What the other stores took is measured.
+  const std::uint64_t with_faults_ns = less(cost.cpu_ns, cost.faultless_cpu_ns);
   const double in_faults = as_double(std::min(cost.faults * kPageBytes, cost.bytes)) * ns_per_byte;
-  stores.user_ns = cost.cpu_ns - std::min(cost.cpu_ns, static_cast<std::uint64_t>(in_faults));
+  stores.user_ns = cost.cpu_ns - std::min(with_faults_ns, static_cast<std::uint64_t>(in_faults));
   return stores;
 }
 
-TaxRow store_row(Cause cause, std::uint64_t bytes, std::uint64_t ns) {
-  return {cause, bytes, std::nullopt, ns, false, ""};
+// While the rows are made, at_least_cpu_ns is what a row took, and cpu_ns n/a with the reason where that is not all.
+
+TaxRow known_row(Cause cause, std::uint64_t bytes, std::uint64_t ns) {
+  TaxRow row;
+  row.cause = cause;
+  row.bytes = bytes;
+  row.cpu_ns = row.at_least_cpu_ns = ns;
+  return row;
 }
 
-void add_store_rows(Tax& tax, const Tally& sum, double ns_per_byte) {
-  Stores inside = stores_of(sum, kInCalloc, ns_per_byte);
-  const Stores other = stores_of(sum, kInOther, ns_per_byte);
-  inside.bytes += other.bytes;
-  inside.redundant += other.redundant;
-  inside.examined += other.examined;
+void set_unknown(TaxRow& row, const std::string& why, std::optional<std::uint64_t> most_ns) {
+  row.cpu_ns = NotAvailable{why};
+  row.at_most_cpu_ns = Count(most_ns, why);
+}
+
+/// Of stores of which the small ones were not timed: they took `ns` at least.
+TaxRow untimed_row(Cause cause, std::uint64_t bytes, std::uint64_t ns, const Stores& stores) {
+  TaxRow row = known_row(cause, bytes, ns);
+  const auto untimed_ns = static_cast<std::uint64_t>(as_double(stores.untimed) * kMostNsPerByte);
+  if (stores.untimed != 0) set_unknown(row, kUntimed, ns + untimed_ns + stores.stores * kMostNsPerStore);
+  return row;
+}
+
+void add_store_rows(Tax& tax, const TaxInput& input, double ns_per_byte) {
+  Stores inside = stores_of(input.sum, kInCalloc, ns_per_byte);
+  const Stores other = stores_of(input.sum, kInOther, ns_per_byte);
+  inside.add(other);
   inside.user_ns += other.user_ns;
-  const std::uint64_t redundant_ns = part_of(inside.user_ns, inside.redundant, inside.examined);
-  tax.rows.push_back(store_row(Cause::kRedundant, inside.redundant, redundant_ns));
-  tax.rows.push_back(store_row(Cause::kNeeded, inside.examined - inside.redundant, inside.user_ns - redundant_ns));
-  if (inside.bytes > inside.examined) {
-    TaxRow row = store_row(Cause::kUnexamined, inside.bytes - inside.examined, 0);
-    row.why_not = "stores under 64 KiB are counted, but not timed";
-    tax.rows.push_back(row);
+  inside.untimed += other.untimed;
+  const std::uint64_t redundant_ns = part_of(inside.user_ns, inside.redundant_bytes, inside.examined_bytes);
+  tax.rows.push_back(known_row(Cause::kRedundant, inside.redundant_bytes, redundant_ns));
+  tax.rows.push_back(
+      known_row(Cause::kNeeded, inside.examined_bytes - inside.redundant_bytes, inside.user_ns - redundant_ns));
+  if (!input.stores_unseen.empty()) {
+    for (auto row = tax.rows.end() - 2; row != tax.rows.end(); ++row) {
+      set_unknown(*row, input.stores_unseen, std::nullopt);
+      if (*row->bytes == 0) row->bytes = NotAvailable{input.stores_unseen};
+    }
   }
-  const Stores in_free = stores_of(sum, kInFree, ns_per_byte);
-  if (in_free.bytes != 0) tax.rows.push_back(store_row(Cause::kInFree, in_free.bytes, in_free.user_ns));
-  const Stores by_hand = stores_of(sum, kByHand, ns_per_byte);
-  tax.rows.push_back(store_row(Cause::kByHand, by_hand.bytes, by_hand.user_ns));
+  if (const std::uint64_t unexamined = less(inside.bytes, inside.examined_bytes); unexamined != 0) {
+    tax.rows.push_back(untimed_row(Cause::kUnexamined, unexamined, 0, inside));
+  }
+  constexpr std::pair<Cause, ZeroKind> kOthers[] = {
+      {Cause::kInFree, kInFree}, {Cause::kByHand, kByHand}, {Cause::kByProgram, kCleared}};
+  for (const auto& [cause, kind] : kOthers) {
+    const Stores stores = stores_of(input.sum, kind, ns_per_byte);
+    if (cause != Cause::kInFree || stores.bytes != 0) {
+      tax.rows.push_back(untimed_row(cause, stores.bytes, stores.user_ns, stores));
+    }
+  }
 }
 
 /// Cuts the estimates to the time that is left of the program's.
 void cap(Tax& tax) {
   std::uint64_t estimated = 0;
   std::uint64_t measured = 0;
-  for (const TaxRow& row : tax.rows) (row.estimated ? estimated : measured) += row.cpu_ns;
-  const std::uint64_t left = tax.cpu_ns > measured ? tax.cpu_ns - measured : 0;
+  for (const TaxRow& row : tax.rows) (row.estimated ? estimated : measured) += row.at_least_cpu_ns;
+  const std::uint64_t left = less(tax.cpu_ns, measured);
   if (estimated <= left) return;
   tax.capped = true;
   for (TaxRow& row : tax.rows) {
-    if (row.estimated) row.cpu_ns = part_of(left, row.cpu_ns, estimated);
+    if (row.estimated) row.cpu_ns = row.at_least_cpu_ns = part_of(left, row.at_least_cpu_ns, estimated);
   }
 }
 
-}  // namespace
-
-const char* cause_name(Cause cause) {
-  constexpr const char* kNames[] = {"fresh",  "refilled",   "returning", "redundant",
-                                    "needed", "unexamined", "in_free",   "by_hand"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Cause::kByHand) + 1);
-  return kNames[static_cast<std::size_t>(cause)];
-}
-
-std::uint64_t Tax::zeroing_ns() const {
-  std::uint64_t ns = 0;
-  for (const TaxRow& row : rows) ns += row.cpu_ns;
-  return ns;
-}
-
-std::uint64_t Tax::kernel_ns() const {
-  std::uint64_t ns = 0;
-  for (const TaxRow& row : rows) {
-    if (row.cause <= Cause::kReturning) ns += row.cpu_ns;
-  }
-  return ns;
-}
-
-double Tax::share(std::uint64_t ns) const { return cpu_ns == 0 ? 0 : std::min(1.0, as_double(ns) / as_double(cpu_ns)); }
-
-const TaxRow* Tax::worst() const {
-  const auto found =
-      std::max_element(rows.begin(), rows.end(), [](const TaxRow& a, const TaxRow& b) { return a.cpu_ns < b.cpu_ns; });
-  return found == rows.end() || found->cpu_ns == 0 ? nullptr : &*found;
-}
-
-Json Tax::json() const {
-  const auto share_json = [&](std::uint64_t ns) {
-    return cpu_ns == 0 ? not_available("the kernel counted no CPU time for the run") : Json(share(ns));
-  };
-  Json json;
-  json["cpu_ns"] = cpu_ns;
-  json["recorder_cpu_ns"] = own_cpu_ns;
-  json["zeroing_cpu_ns"] = zeroing_ns();
-  json["kernel_cpu_ns"] = kernel_ns();
-  json["share_of_cpu"] = share_json(zeroing_ns());
-  json["capped"] = capped;
-  json["rows"] = Json::array();
-  for (const TaxRow& row : rows) {
-    const auto known = [&](const Json& value) { return row.why_not.empty() ? value : not_available(row.why_not); };
-    Json one;
-    one["cause"] = cause_name(row.cause);
-    one["bytes"] = row.bytes ? Json(*row.bytes) : known(nullptr);
-    one["faults"] = row.faults ? Json(*row.faults) : Json(nullptr);
-    one["cpu_ns"] = known(row.cpu_ns);
-    one["share_of_cpu"] = row.why_not.empty() ? share_json(row.cpu_ns) : not_available(row.why_not);
-    one["estimated"] = row.estimated;
-    json["rows"].push_back(one);
-  }
-  return json;
-}
-
-Tax make_tax(const Tally& sum, const KernelPart& kernel, const FaultCost& cost, std::uint64_t cpu_ns) {
-  Tax tax;
-  tax.own_cpu_ns = std::min(sum.own_cpu_ns, cpu_ns);
-  tax.cpu_ns = cpu_ns - tax.own_cpu_ns;
+/// The kernel's part: what was seen of it, and what may have come in addition.
+void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
+  const KernelPart& kernel = input.kernel;
   const auto fault_ns = static_cast<std::uint64_t>(kernel.fault_ns(cost));
   const std::uint64_t refilled_ns = part_of(fault_ns, kernel.refilled, kernel.zeroed);
   const std::uint64_t refill_faults = part_of(kernel.faults, kernel.refilled, kernel.zeroed);
-  tax.rows.push_back({Cause::kFresh, kernel.zeroed - kernel.refilled, kernel.faults - refill_faults,
-                      fault_ns - refilled_ns, true, ""});
-  tax.rows.push_back({Cause::kRefilled, kernel.refilled, refill_faults, refilled_ns, true, ""});
-  std::uint64_t returned = 0;
-  std::uint64_t returned_ns = 0;
-  for (const auto& causes : sum.returned) {
+  const auto add = [&](Cause cause, std::uint64_t bytes, std::uint64_t faults, std::uint64_t ns) {
+    TaxRow& row = tax.rows.emplace_back(known_row(cause, bytes, ns));
+    row.faults = faults;
+    row.estimated = true;
+  };
+  add(Cause::kFresh, kernel.zeroed - kernel.refilled, kernel.faults - refill_faults, fault_ns - refilled_ns);
+  add(Cause::kRefilled, kernel.refilled, refill_faults, refilled_ns);
+  TaxRow returning = known_row(Cause::kReturning, 0, 0);
+  for (const auto& causes : input.sum.returned) {
     for (const ReturnRow& row : causes) {
-      returned += row.bytes;
-      returned_ns += row.cpu_ns;
+      *returning.bytes += row.bytes;
+      returning.at_least_cpu_ns += row.cpu_ns;
     }
   }
-  tax.rows.push_back({Cause::kReturning, returned, std::nullopt, returned_ns, false, ""});
-  if (!kernel.why_not.empty()) {
-    for (TaxRow& row : tax.rows) row = {row.cause, std::nullopt, std::nullopt, 0, row.estimated, kernel.why_not};
-  }
-  add_store_rows(tax, sum, cost.base_ns.value_or(0));
-  cap(tax);
-  return tax;
+  returning.cpu_ns = returning.at_least_cpu_ns;
+  tax.rows.push_back(returning);
+  if (!kernel.unlimited && kernel.unseen == 0) return;
+  TaxRow unseen = known_row(Cause::kUnseen, 0, 0);
+  const bool is_priced = !kernel.unlimited && cost.base_ns_per_byte;
+  const auto most_ns = static_cast<std::uint64_t>(as_double(kernel.unseen) * cost.base_ns_per_byte.value_or(0));
+  set_unknown(unseen, kernel.why_not, is_priced ? std::optional(most_ns) : std::nullopt);
+  unseen.bytes = NotAvailable{kernel.why_not};
+  unseen.at_most_bytes = known_if(!kernel.unlimited, kernel.unseen, kernel.why_not);
+  tax.rows.push_back(unseen);
 }
 
-std::string tax_advice(const Tax& tax, const Tally& sum, const std::string& allocator) {
-  const TaxRow* worst = tax.worst();
-  if (worst == nullptr || tax.share(worst->cpu_ns) < kNoticed) {
-    return "Nothing to gain here: no cause of zeroing takes 1 % of the CPU time.";
+/// From a least to a most; no most if nobody knows.
+struct Bounds {
+  std::uint64_t least = 0;
+  std::optional<std::uint64_t> most = 0;
+};
+
+std::optional<std::uint64_t> most_of(const TaxRow& row) {
+  if (row.cpu_ns) return row.at_least_cpu_ns;
+  return *row.at_most_cpu_ns ? std::optional(**row.at_most_cpu_ns) : std::nullopt;
+}
+
+Bounds bounds_of(const std::vector<TaxRow>& rows, Cause last) {
+  Bounds bounds;
+  for (const TaxRow& row : rows) {
+    if (row.cause > last) continue;
+    const auto most = most_of(row);
+    bounds.least += row.at_least_cpu_ns;
+    bounds.most = bounds.most && most ? std::optional(*bounds.most + *most) : std::nullopt;
   }
+  return bounds;
+}
+
+/// Within a fiftieth.
+bool is_narrow(const Bounds& bounds) { return bounds.most && (*bounds.most - bounds.least) * 50 <= *bounds.most; }
+
+/// What may have come in addition cannot have taken more than the time that is left.
+void cap_bounds(Tax& tax) {
+  const std::uint64_t least = bounds_of(tax.rows, Cause::kByProgram).least;
+  const std::uint64_t left = less(tax.cpu_ns, least);
+  for (TaxRow& row : tax.rows) {
+    if (row.at_most_cpu_ns && *row.at_most_cpu_ns) {
+      row.at_most_cpu_ns = std::min(**row.at_most_cpu_ns, row.at_least_cpu_ns + left);
+    }
+  }
+}
+
+/// Of the row that leaves most open: why not all is known. Empty if all is.
+std::string why_not(const std::vector<TaxRow>& rows) {
+  const TaxRow* worst = nullptr;
+  const auto gap = [](const TaxRow& row) {
+    const auto most = most_of(row);
+    return most ? *most - row.at_least_cpu_ns : ~std::uint64_t{0};
+  };
+  for (const TaxRow& row : rows) {
+    if (!row.cpu_ns && (worst == nullptr || gap(row) > gap(*worst))) worst = &row;
+  }
+  return worst == nullptr ? "" : worst->cpu_ns.why();
+}
+
+void put_sums(Tax& tax) {
+  Bounds zeroing = bounds_of(tax.rows, Cause::kByProgram);
+  if (zeroing.most && tax.cpu_ns != 0) zeroing.most = std::max(zeroing.least, std::min(*zeroing.most, tax.cpu_ns));
+  const std::string why = why_not(tax.rows);
+  const auto value = [&](const Bounds& bounds) {
+    const bool near = bounds.most && share_of_cpu(tax, *bounds.most - bounds.least) < kNoticed;
+    return known_if(near || is_narrow(bounds), bounds.least, why);
+  };
+  tax.zeroing_cpu_ns = value(zeroing);
+  tax.kernel_cpu_ns = value(bounds_of(tax.rows, Cause::kUnseen));
+  tax.share_of_cpu = tax.cpu_ns == 0 ? NotAvailable{kNoCpuTime}
+                                     : known_if(bool{tax.zeroing_cpu_ns}, share_of_cpu(tax, zeroing.least), why);
+  tax.zeroing_at_least_cpu_ns = zeroing.least;
+  tax.zeroing_at_most_cpu_ns = {zeroing.most, why};
+}
+
+/// Where the bounds are narrow, they are one figure; but no estimate of what was not seen is one of nothing.
+void settle(TaxRow& row, const Tax& tax) {
+  const auto share = known_if(tax.cpu_ns != 0, share_of_cpu(tax, row.at_least_cpu_ns), kNoCpuTime);
+  if (row.cause != Cause::kUnseen && is_narrow({row.at_least_cpu_ns, most_of(row)})) {
+    row.cpu_ns = row.at_least_cpu_ns;
+    row.share_of_cpu = share;
+    row.at_most_cpu_ns = row.at_most_bytes = std::nullopt;
+    return;
+  }
+  row.share_of_cpu = NotAvailable{row.cpu_ns.why()};
+  if (!row.at_most_bytes) row.at_most_bytes = row.bytes;
+}
+
+/// Whether programs that recorded nothing took 1 % of the run's CPU time, or nobody knows how much.
+bool misses_programs(const Tax& tax) {
+  const Count& missed = tax.not_recorded.cpu_ns;
+  if (tax.not_recorded.processes == 0) return false;
+  return !missed || as_double(*missed) >= kNoticed * as_double(*missed + tax.cpu_ns + tax.recorder_cpu_ns);
+}
+
+/// The most that a row may have cost.
+std::uint64_t cost_of(const TaxRow& row) { return std::max(row.at_least_cpu_ns, most_of(row).value_or(0)); }
+
+/// A setting of the allocator that has it keep what is freed, for any program; otherwise others.
+std::string keeping_advice(Cause cause, const std::string& library) {
+  const std::string allocator = allocator_name(library);
+  for (const KnownRemedy& remedy : known_remedies(allocator)) {
+    if (remedy.always || remedy.threads || remedy.huge_pages || remedy.since) continue;
+    if (std::find(remedy.causes.begin(), remedy.causes.end(), cause) == remedy.causes.end()) continue;
+    std::string settings;
+    for (const auto& [key, value] : remedy.env) settings += fmt::format("{}={} ", key, value);
+    return fmt::format(
+        "Try next: {}in the environment, which has {} keep freed memory, or another allocator (--allocator {}).",
+        settings, allocator, allocator == "mimalloc" ? "NAME" : "mimalloc");
+  }
+  return "Try next: a longer decay, or another allocator (--allocator NAME), so that freed memory is kept.";
+}
+
+/// What to try next, in one sentence: about the row that cost most, or may have.
+std::string advice_of(const Tax& tax, const TaxInput& input) {
+  const auto worst = std::max_element(tax.rows.begin(), tax.rows.end(),
+                                      [](const TaxRow& a, const TaxRow& b) { return cost_of(a) < cost_of(b); });
+  const bool noticed = cost_of(*worst) != 0 && share_of_cpu(tax, cost_of(*worst)) >= kNoticed;
+  const bool unknown =
+      noticed ? worst->cause == Cause::kUnseen : !tax.zeroing_at_most_cpu_ns || tax.not_recorded.noticed;
+  if (unknown) {
+    return "What zeroing costs here is not known exactly. Try next: zerotax profile -- COMMAND, which samples every "
+           "process from outside, its page faults and its memset.";
+  }
+  if (!noticed && tax.other_faults.noticed) {
+    return fmt::format(
+        "No cause of zeroing that was seen takes 1 % of the CPU time, but {} page faults are of other kinds: files, "
+        "copies after a fork, shared memory, memory returned by a way that was not seen. They may take {}. Try next: "
+        "zerotax cow -- COMMAND, which tells them apart.",
+        format_count(tax.other_faults.faults), format_percent(share_of_cpu(tax, tax.other_faults.estimated_cpu_ns)));
+  }
+  if (!noticed) return "Nothing to gain here: no cause of zeroing takes 1 % of the CPU time.";
   const Cause cause = worst->cause;
   if (cause == Cause::kFresh) {
     return "Try next: reuse buffers, or allocate less: most of what is zeroed is memory that the program never had "
            "before.";
   }
+  if (cause == Cause::kByProgram) {
+    return "Try next: clear less often what the program itself clears by memset; the sites say where.";
+  }
   if (cause == Cause::kByHand)
     return "Try next: replace malloc and memset by calloc, which need not write fresh memory.";
-  if (cause == Cause::kRedundant || cause == Cause::kNeeded || cause == Cause::kInFree) {
+  if (cause >= Cause::kRedundant) {
     return "Try next: another allocator (zerotax record --allocator mimalloc -- COMMAND), or malloc in place of calloc "
            "where the program overwrites the block.";
   }
-  std::uint64_t by_program = 0;
   std::uint64_t all = 0;
+  std::uint64_t by_program = 0;
   for (std::size_t i = 0; i < kReturnCauses; ++i) {
-    for (const ReturnRow& row : sum.returned[i]) {
-      all += row.bytes;
-      if (i == kByProgram) by_program += row.bytes;
-    }
+    for (const ReturnRow& row : input.sum.returned[i]) (i == kByProgram ? by_program : all) += row.bytes;
   }
-  if (by_program * 2 > all) {
-    return "Try next: keep the memory that the program itself unmaps, and use it again.";
-  }
-  if (allocator.find("libc.so") != std::string::npos || allocator.find("libc-") != std::string::npos) {
-    return "Try next: MALLOC_TRIM_THRESHOLD_=1073741824 MALLOC_MMAP_THRESHOLD_=1073741824 in the environment, which "
-           "has glibc keep freed memory, or another allocator (--allocator mimalloc).";
-  }
-  return "Try next: a longer decay, or another allocator (--allocator NAME), so that freed memory is kept.";
+  if (by_program > all) return "Try next: keep the memory that the program itself unmaps, and use it again.";
+  return keeping_advice(cause, input.allocator);
+}
+
+}  // namespace
+
+const char* cause_name(Cause cause) {
+  constexpr const char* kNames[] = {"fresh",  "refilled",   "returning", "unseen",  "redundant",
+                                    "needed", "unexamined", "in_free",   "by_hand", "by_program"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Cause::kByProgram) + 1);
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+double share_of_cpu(const Tax& tax, std::uint64_t ns) {
+  return tax.cpu_ns == 0 ? 0 : std::min(1.0, as_double(ns) / as_double(tax.cpu_ns));
+}
+
+bool is_worth_advice(const Tax& tax) {
+  return std::any_of(tax.rows.begin(), tax.rows.end(),
+                     [](const TaxRow& row) { return row.share_of_cpu && *row.share_of_cpu >= kNoticed; });
+}
+
+Tax make_tax(const TaxInput& input, const FaultCost& cost) {
+  Tax tax;
+  tax.fault_cost = cost;
+  tax.not_recorded = input.not_recorded;
+  const std::uint64_t recorded = less(input.cpu_ns, input.not_recorded.cpu_ns.value_or(0));
+  tax.recorder_cpu_ns = std::min(input.sum.own_cpu_ns, recorded);
+  tax.cpu_ns = recorded - tax.recorder_cpu_ns;
+  add_kernel_rows(tax, input, cost);
+  const double ns_per_byte = cost.base_ns_per_byte.value_or(0);
+  const std::uint64_t others = less(input.kernel.minor_faults, input.kernel.faults);
+  tax.other_faults = {others, static_cast<std::uint64_t>(as_double(others * kPageBytes) * ns_per_byte)};
+  tax.other_faults.noticed = share_of_cpu(tax, tax.other_faults.estimated_cpu_ns) >= kNoticed;
+  tax.not_recorded.noticed = misses_programs(tax);
+  add_store_rows(tax, input, ns_per_byte);
+  cap(tax);
+  cap_bounds(tax);
+  put_sums(tax);
+  tax.advice = advice_of(tax, input);
+  for (TaxRow& row : tax.rows) settle(row, tax);
+  return tax;
 }
 
 }  // namespace zerotax::record

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "record/figure_text.h"
-#include "record/tax.h"
+#include "record/kernel_part.h"
 
 namespace zerotax::record {
 namespace {
@@ -17,136 +17,147 @@ namespace {
 constexpr double kDearRecorder = 0.1;
 constexpr std::size_t kMostReturns = 6;
 
-struct CauseWords {
-  const char* cause;
-  const char* words;
-};
-constexpr CauseWords kCauseWords[] = {
-    {"fresh", "kernel: fresh memory"},     {"refilled", "kernel: refilled memory"},
-    {"returning", "kernel: returning it"}, {"redundant", "allocator: redundant"},
-    {"needed", "allocator: needed"},       {"unexamined", "allocator: not examined"},
-    {"in_free", "allocator: inside free"}, {"by_hand", "program: malloc+memset"},
-};
+std::string text_of(const Count& count, Unit unit) { return Cell(count).text(unit, "n/a"); }
 
-std::string words_of(const std::string& cause) {
-  for (const CauseWords& known : kCauseWords) {
-    if (cause == known.cause) return known.words;
+const char* words_of(Cause cause) {
+  constexpr const char* kWords[] = {"kernel: fresh memory",    "kernel: refilled memory", "kernel: returning it",
+                                    "kernel: not seen",        "allocator: redundant",    "allocator: needed",
+                                    "allocator: not examined", "allocator: inside free",  "program: malloc+memset",
+                                    "program: other memset"};
+  return kWords[static_cast<std::size_t>(cause)];
+}
+
+/// Where it is only known to be no more than something, that.
+std::string bounded(const Count& count, const std::optional<Count>& most, Unit unit) {
+  if (count == std::uint64_t{0}) return "0";
+  return !count && most && *most ? "< " + text_of(*most, unit) : text_of(count, unit);
+}
+
+bool is_estimated(const TaxRow& row) { return row.estimated && row.cpu_ns.value_or(0) != 0; }
+
+std::string rows_text(const Tax& tax) {
+  Table table({{"zeroed by", Unit::kText, 26},
+               {"bytes", Unit::kText, 12, "", {}, 1, Column::Side::kRight},
+               {"faults", Unit::kCount, 12},
+               {"CPU time", Unit::kText, 12, "", {}, 1, Column::Side::kRight},
+               {"share", Unit::kPercent, 10}});
+  for (const TaxRow& row : tax.rows) {
+    table.add({words_of(row.cause), bounded(row.bytes, row.at_most_bytes, Unit::kBytes), row.faults,
+               (is_estimated(row) ? "~" : "") + bounded(row.cpu_ns, row.at_most_cpu_ns, Unit::kNs), row.share_of_cpu});
   }
-  return cause;
+  return "\n" + table.text();
 }
 
-/// What is none of the row's stays blank.
-std::string or_blank(const Json& figure, std::string (*text)(const Json&)) {
-  return figure.is_null() ? "" : text(figure);
-}
-
-std::string row_text(const Json& row) {
-  const Json& ns = row.at("cpu_ns");
-  std::string time = "n/a";
-  if (ns.is_number()) {
-    const bool marked = row.at("estimated").get<bool>() && ns != 0;
-    time = ns == 0 ? "0" : (marked ? "~" : "") + format_ns(ns.get<double>());
-  }
-  return fmt::format("{:<26} {:>12} {:>12} {:>12} {:>10}\n", words_of(row.at("cause")),
-                     or_blank(row.at("bytes"), bytes_text), or_blank(row.at("faults"), count_text), time,
-                     percent_text(row.at("share_of_cpu")));
-}
-
-bool anything_estimated(const Json& tax) {
-  const Json& rows = tax.at("rows");
-  return std::any_of(rows.begin(), rows.end(), [](const Json& row) {
-    return row.at("estimated").get<bool>() && row.at("cpu_ns").is_number() && row.at("cpu_ns") != 0;
-  });
-}
-
-std::string notes(const Json& tax) {
+std::string notes(const Tax& tax) {
   std::string text;
-  const Json& cost = tax.at("fault_cost");
-  if (anything_estimated(tax) && cost.at("base_ns_per_byte").is_number()) {
+  const FaultCost& cost = tax.fault_cost;
+  if (std::any_of(tax.rows.begin(), tax.rows.end(), is_estimated) && cost.base_ns_per_byte) {
     text += wrap(fmt::format("~: bytes times {} a page, what populating memory took in {}{}.",
-                             format_ns(cost.at("base_ns_per_byte").get<double>() * 4096),
-                             cost.at("measured_in").get<std::string>(),
-                             tax.at("capped").get<bool>() ? "; cut to the CPU time that was left" : ""),
-                 "", "");
+                             format_ns(*cost.base_ns_per_byte * 4096), cost.measured_in,
+                             tax.capped ? "; cut to the CPU time that was left" : ""));
   }
-  const auto unknown = tax.at("kernel_unknown_processes").get<std::uint64_t>();
-  if (unknown != 0) {
-    text += wrap(fmt::format("Without the kernel's part of {}, whose end was not seen.",
-                             format_counted(unknown, "process", "processes")),
-                 "", "");
+  if (tax.timing_changed) {
+    text += wrap(
+        "Several threads: how many heaps an allocator makes, and what it trims, depends on their timing, which "
+        "the recorder changes. Alone the program may fault less often, or more: perf stat -e minor-faults "
+        "counts that.");
+  }
+  if (tax.kernel_unknown_processes == 0 && tax.other_faults.noticed) {
+    text += wrap(
+        fmt::format("{} more page faults zeroed nothing that was seen: files, copies after a fork, shared "
+                    "memory, reads of memory that nobody wrote (zerotax cow -- COMMAND tells them apart). If each "
+                    "costs what one that zeroes does, they took {} of CPU time.",
+                    format_count(tax.other_faults.faults), format_ns(as_double(tax.other_faults.estimated_cpu_ns))));
+  }
+  const auto row =
+      std::find_if(tax.rows.begin(), tax.rows.end(), [](const TaxRow& each) { return each.cause == Cause::kUnseen; });
+  if (tax.kernel_unknown_processes != 0 && row != tax.rows.end()) {
+    text += wrap(fmt::format("Not seen: what the kernel zeroed for {}, beyond what was seen of it{}: {}.",
+                             format_counted(tax.kernel_unknown_processes, "process", "processes"),
+                             row->at_most_bytes && *row->at_most_bytes ? ", a page for each fault at most" : "",
+                             row->bytes.why()));
   }
   return text;
+}
+
+/// The cost in one sentence. What is known within bounds is said so.
+std::string headline(const Tax& tax) {
+  const double cpu = as_double(tax.cpu_ns);
+  const std::string of =
+      fmt::format("the {}{}", tax.not_recorded.noticed ? "recorded processes' " : "program's ", format_ns(cpu));
+  if (tax.share_of_cpu) {
+    const double all = as_double(*tax.zeroing_cpu_ns);
+    std::string text =
+        fmt::format("Zeroing took {} of CPU time, {} of {}", format_ns(all), format_percent(*tax.share_of_cpu), of);
+    if (!tax.kernel_cpu_ns) return text + ".";
+    const double kernel = as_double(*tax.kernel_cpu_ns);
+    return text + fmt::format(": {} in the kernel, {} in stores of zeros.", format_ns(kernel),
+                              format_ns(std::max(0.0, all - kernel)));
+  }
+  const std::string why = tax.share_of_cpu.why();
+  if (cpu == 0) return fmt::format("The share of zeroing is unknown: {}.", why);
+  const double least = as_double(tax.zeroing_at_least_cpu_ns);
+  if (!tax.zeroing_at_most_cpu_ns) {
+    return fmt::format("Zeroing took at least {} of CPU time, {} of {}. How much more is unknown: {}.",
+                       format_ns(least), format_percent(least / cpu), of, why);
+  }
+  const double most = as_double(*tax.zeroing_at_most_cpu_ns);
+  return fmt::format("Zeroing took between {} and {} of CPU time, {} to {} of {}: {}.", format_ns(least),
+                     format_ns(most), format_percent(least / cpu), format_percent(most / cpu), of, why);
+}
+
+/// What no figure contains.
+std::string missed_text(const NotRecorded& missed) {
+  if (!missed.noticed) return "";
+  return wrap(fmt::format("Not included: {} that recorded nothing, {} (see below).",
+                          format_counted(missed.processes, "process", "processes"),
+                          used_text(missed.minor_faults, missed.cpu_ns)));
 }
 
 }  // namespace
 
-std::string recorder_cost_text(const Json& tax) {
-  const auto own = tax.at("recorder_cpu_ns").get<double>();
-  const double all = own + tax.at("cpu_ns").get<double>();
+std::string recorder_cost_text(const Tax& tax) {
+  const double own = as_double(tax.recorder_cpu_ns);
+  const double all = own + as_double(tax.cpu_ns);
   if (all == 0 || own <= kDearRecorder * all) return "";
   return wrap(
       fmt::format("zerotax record: the recorder itself took {} of the run's CPU time. Every share below leaves it out.",
-                  format_percent(own / all)),
-      "", "");
+                  format_percent(own / all)));
 }
 
-std::string tax_text(const Json& tax) {
-  std::string text = "\n";
-  const Json& share = tax.at("share_of_cpu");
-  if (share.is_number()) {
-    const auto all = tax.at("zeroing_cpu_ns").get<double>();
-    const auto kernel = tax.at("kernel_cpu_ns").get<double>();
-    text += wrap(
-        fmt::format("Zeroing took {} of CPU time, {} of the program's {}: {} in the kernel, {} in stores of zeros.",
-                    format_ns(all), format_percent(share.get<double>()), format_ns(tax.at("cpu_ns").get<double>()),
-                    format_ns(kernel), format_ns(all - kernel)),
-        "", "");
-  } else {
-    text += wrap(fmt::format("The share of zeroing is unknown: {}.", share.at("na").get<std::string>()), "", "");
-  }
-  text += fmt::format("\n{:<26} {:>12} {:>12} {:>12} {:>10}\n", "zeroed by", "bytes", "faults", "CPU time", "share");
-  for (const Json& row : tax.at("rows")) text += row_text(row);
-  return text + notes(tax);
+std::string tax_text(const Tax& tax) {
+  return "\n" + wrap(headline(tax)) + missed_text(tax.not_recorded) + rows_text(tax) + notes(tax);
 }
 
-std::string advice_text(const Json& tax) { return "\n" + wrap(tax.at("advice").get<std::string>(), "", ""); }
-
-bool is_worth_advice(const Json& tax) {
-  const Json& rows = tax.at("rows");
-  return std::any_of(rows.begin(), rows.end(), [](const Json& row) {
-    const Json& share = row.at("share_of_cpu");
-    return share.is_number() && share.get<double>() >= kNoticed;
-  });
+std::string used_text(const Count& minor_faults, const Count& cpu_ns) {
+  if (!minor_faults && !cpu_ns) return "and what it used was not counted";
+  return fmt::format("with {} minor faults and {} of CPU time", text_of(minor_faults, Unit::kCount),
+                     text_of(cpu_ns, Unit::kNs));
 }
 
-std::string pointer_text(const Json& tax) {
-  return is_worth_advice(tax) ? "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n" : "";
-}
-
-std::string returned_text(const Json& returned) {
-  std::vector<Json> rows(returned.at("rows").begin(), returned.at("rows").end());
-  if (rows.empty()) return "";
+std::string returned_text(const Returned& returned) {
+  if (returned.rows.empty()) return "";
+  constexpr const char* kWhere[] = {"free", "realloc", "malloc or calloc", "the allocator, on its own", "the program"};
+  std::vector<ReturnedBy> rows = returned.rows;
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const Json& a, const Json& b) { return a.at("bytes") > b.at("bytes"); });
-  std::string text = fmt::format("\n{:<26} {:>12} {:>12} {:>12} {:>10}\n", "returned to the kernel in", "bytes",
-                                 "calls", "CPU time", "by");
+                   [](const ReturnedBy& a, const ReturnedBy& b) { return a.bytes > b.bytes; });
   if (rows.size() > kMostReturns) rows.resize(kMostReturns);
-  for (const Json& row : rows) {
-    const std::string by = row.at("by");
-    const std::string where = by == "allocation" ? "malloc or calloc"
-                              : by == "purge"    ? "the allocator, on its own"
-                              : by == "program"  ? "the program"
-                                                 : by;
-    text += fmt::format("{:<26} {:>12} {:>12} {:>12} {:>10}\n", where, bytes_text(row.at("bytes")),
-                        count_text(row.at("calls")), ns_text(row.at("cpu_ns")), row.at("mechanism").get<std::string>());
+  Table table({{"returned to the kernel in", Unit::kText, 26},
+               {"bytes", Unit::kBytes, 12, "n/a", "0"},
+               {"calls", Unit::kCount, 12},
+               {"CPU time", Unit::kNs, 12},
+               {"by", Unit::kText, 10, "", {}, 1, Column::Side::kRight}});
+  for (const ReturnedBy& row : rows) {
+    table.add({kWhere[row.by], row.bytes, row.calls, row.cpu_ns, mechanism_name(row.mechanism)});
   }
-  const auto sampled = returned.at("sampled_calls").get<std::uint64_t>();
-  if (sampled != 0) {
-    text += wrap(fmt::format("{} of these calls returned less than 64 KiB each; one in 32 of them was examined.",
-                             format_count(sampled)),
-                 "", "");
-  }
-  return text;
+  std::string text = "\n" + table.text();
+  if (returned.sampled_calls == 0 || !returned.interval_bytes) return text;
+  const auto [least, most] = *returned.interval_bytes;
+  return text +
+         wrap(fmt::format("About {} of these calls returned less than 64 KiB each; one in 32 of them, chosen at "
+                          "random, was examined. All together: {} to {} (95 % confidence), and so much less or more "
+                          "was refilled.",
+                          format_count(returned.sampled_calls), format_size(least), format_size(most)));
 }
 
 }  // namespace zerotax::record

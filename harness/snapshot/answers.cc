@@ -1,164 +1,231 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "base/units.h"
 #include "base/wrap.h"
-#include "snapshot/avoiding.h"
-#include "snapshot/document.h"
+#include "os/page.h"
 #include "snapshot/kernel_sections.h"
+#include "snapshot/result.h"
 
 namespace zerotax::snapshot {
 namespace {
 
-std::uint64_t number(const Json& counts, const char* key) { return counts.at(key).get<std::uint64_t>(); }
+// Sentences on a result, one after the other. One with an empty {slot} is left out.
 
-std::uint64_t all(const Json& counts) {
-  std::uint64_t sum = 0;
-  for (const auto& [key, value] : counts.items()) sum += value.get<std::uint64_t>();
-  return sum;
+/// Of one alternative with a child: what the parent's faults were while it lived, and after.
+constexpr const char* kWhileItLived[] = {
+    "{name}: until the child ended, the parent took {faults_before} on the array; afterwards, {faults_after}. ",
+    "Until then it spent {kernel_before}. "};
+/// The same with writers that resume only after the child has ended: the clean answer.
+constexpr const char* kHeld[] = {
+    "{name}, with the writers held until the child has ended: {held_faults}: {held_verdict}. ",
+    "By the pagemap, {held_exclusive} of the array's {held_pages} pages then belonged to the parent alone. ",
+    "That costs {held_kernel}."};
+/// Of an alternative that is not the first with a child: the counts alone.
+constexpr const char* kInBrief[] = {"{name}: {counts_before} until the child ended, {counts_after} afterwards",
+                                    "; {held_counts} with the writers held until then", "{full_stop}"};
+/// Whether the child's unmapping worked.
+constexpr const char* kUnmapping[] = {
+    "{name}: the child's munmap failed ({unmap_error}); it unmapped {unmapped} of {batches}, and had the rest to its "
+    "end."};
+/// What the private memory that the snapshot is copied to costs, and whom.
+constexpr const char* kDestination[] = {
+    "{name}: the {destination_pages} pages of the snapshot's destination are private memory: {filled} in the parent, "
+    "{copied_to} in the child. The child's CPU time is {child_user} in user mode and {child_kernel} in the kernel."};
+
+using Slots = std::map<std::string, std::string>;
+
+std::string bullet(const std::string& text) { return text.empty() ? "" : wrap("- " + text, "", "  "); }
+
+/// A sentence with its slots filled; empty if one of them is.
+std::string filled(std::string sentence, const Slots& slots) {
+  for (std::size_t open = 0; (open = sentence.find('{', open)) != std::string::npos;) {
+    const std::size_t close = sentence.find('}', open);
+    const auto found = slots.find(sentence.substr(open + 1, close - open - 1));
+    if (found == slots.end() || found->second.empty()) return "";
+    sentence.replace(open, close + 1 - open, found->second);
+    open += found->second.size();
+  }
+  return sentence;
 }
 
-std::string faults_of(const Json& counts) {
-  return fmt::format("{} ({}, {}, {} other)", format_counted(all(counts), "fault"),
-                     format_counted(number(counts, "copies"), "copy", "copies"),
-                     format_counted(number(counts, "reuses"), "reuse"),
-                     format_count(all(counts) - number(counts, "copies") - number(counts, "reuses")));
+template <std::size_t count>
+std::string said(const char* const (&sentences)[count], const Slots& slots) {
+  std::string text;
+  for (const char* sentence : sentences) text += filled(sentence, slots);
+  return bullet(text);
+}
+
+std::string faults_words(const Counts& counts) {
+  return fmt::format("{} ({}, {}, {} other)", format_counted(counts.all(), "fault"),
+                     format_counted(counts.copies, "copy", "copies"), format_counted(counts.reuses, "reuse"),
+                     format_count(counts.all() - counts.copies - counts.reuses));
+}
+
+std::string counts_words(const Counts& counts) {
+  return fmt::format("{} and {}", format_counted(counts.copies, "copy", "copies"),
+                     format_counted(counts.reuses, "reuse"));
+}
+
+std::string private_words(const Counts& counts) {
+  return fmt::format("{} and {}", format_counted(counts.zero_fills, "zero-fill fault"),
+                     format_counted(counts.copies, "copy fault"));
 }
 
 /// The kernel time of a part, and what it was spent on; empty if it was not sampled.
-std::string kernel_time(const Json& part) {
-  if (is_not_available(part.at("kernel_ns"))) return "";
-  const std::uint64_t kernel = number(part, "kernel_ns");
-  std::vector<std::pair<std::uint64_t, const char*>> sections;
-  for (const KernelSection& section : kernel_sections()) {
-    sections.emplace_back(number(part.at("sections_ns"), section.name), section.summary);
-  }
+std::string kernel_time(const CpuPart& part) {
+  if (!part.kernel_ns) return "";
+  const auto kernel = static_cast<double>(*part.kernel_ns);
+  const auto time = [&](const KernelSection& section) { return (*part.sections_ns).*section.section; };
+  std::vector<KernelSection> sections = kernel_sections();
   std::stable_sort(sections.begin(), sections.end(),
-                   [](const auto& one, const auto& other) { return one.first > other.first; });
-  std::string text = fmt::format("{} in the kernel, {} of it copying pages", format_ns(static_cast<double>(kernel)),
-                                 format_ns(static_cast<double>(number(part.at("sections_ns"), "copy"))));
+                   [&](const KernelSection& one, const KernelSection& other) { return time(one) > time(other); });
+  std::string text = fmt::format("{} in the kernel, {} of it copying pages", format_ns(kernel),
+                                 format_ns(static_cast<double>(part.sections_ns->copy)));
   for (std::size_t i = 0, told = 0; i < sections.size() && told < 3 && kernel > 0; ++i) {
-    if (std::string_view(sections[i].second) == "copying pages" || 200 * sections[i].first < kernel) continue;
-    text += fmt::format(", {} {}",
-                        format_whole_percent(static_cast<double>(sections[i].first) / static_cast<double>(kernel)),
-                        sections[i].second);
+    if (sections[i].section == &Sections::copy || 200 * time(sections[i]) < *part.kernel_ns) continue;
+    text += fmt::format(", {} {}", format_whole_percent(static_cast<double>(time(sections[i])) / kernel),
+                        sections[i].summary);
     ++told;
   }
   return text;
 }
 
-std::string sentence(const std::string& text) { return wrap("- " + text, "", "  "); }
+/// What the sentences say of a result.
+Slots slots_of(const Result& result) {
+  Slots slots{{"name", result.alternative}};
+  if (const auto& faults = result.faults) {
+    slots.insert({{"faults_before", faults_words(faults->before_end)},
+                  {"faults_after", faults_words(faults->after_end)},
+                  {"counts_before", counts_words(faults->before_end)},
+                  {"counts_after", counts_words(faults->after_end)},
+                  {"full_stop", "."}});
+    if (result.faults_held) slots.emplace("held_counts", counts_words(result.faults_held->after_end));
+    if (const auto& destination = faults->destination; destination && result.child) {
+      slots.insert({{"destination_pages", format_count(destination->pages)},
+                    {"filled", private_words(destination->parent)},
+                    {"copied_to", private_words(destination->child)},
+                    {"child_user", format_ns(result.child->user_ns.median)},
+                    {"child_kernel", format_ns(result.child->system_ns.median)}});
+    }
+  }
+  if (result.cpu) slots.emplace("kernel_before", kernel_time(result.cpu->before_end));
+  if (const auto& held = result.faults_held) {
+    const Counts& after = held->after_end;
+    slots.insert({{"held_faults", faults_words(after)},
+                  {"held_verdict", after.copies == 0 ? "it is not copying: each fault only makes a page writable again"
+                                                     : "the copies are of pages that something else still held"},
+                  {"held_pages", format_count(held->pages)}});
+    if (held->exclusive_pages) {
+      slots.emplace("held_exclusive", format_count(static_cast<std::uint64_t>(*held->exclusive_pages)));
+    }
+    if (result.cpu_held) slots.emplace("held_kernel", kernel_time(result.cpu_held->after_end));
+  }
+  if (result.child && result.child->unmap_error) {
+    slots.insert({{"unmap_error", *result.child->unmap_error},
+                  {"unmapped", format_count(result.child->unmapped_batches.value_or(0))},
+                  {"batches", format_counted(result.child->batches, "batch", "batches")}});
+  }
+  return slots;
+}
 
-/// Of one alternative with a child: what the parent's faults were while it lived, and after.
-std::string is_it_copying(const Json& result) {
-  const auto name = result.at("alternative").get<std::string>();
+std::string described(const Result& result) {
+  std::string text = result.alternative + " (";
+  if (result.slowdown) text += fmt::format("{:.2f} times the time without, ", *result.slowdown);
+  text += fmt::format("stopped for {}", format_ns(result.stopped_ns->median));
+  if (result.memory) text += ", +" + format_size(result.memory->added_bytes());
+  return text + ")";
+}
+
+struct Way {
+  Measured<std::string> Advice::*best;
+  const char* praise;
+};
+constexpr Way kWays[] = {{&Advice::least_time, "least time for the writers"},
+                         {&Advice::shortest_stop, "shortest stop"},
+                         {&Advice::least_memory, "least memory"},
+                         {&Advice::least_time_with_child, "least time for the writers with a forked child"},
+                         {&Advice::no_faults_after_end, "no faults after the child's end"}};
+
+/// An alternative that is best in several ways is listed once.
+std::string recommended(const Snapshot& snapshot, const Advice& advice) {
+  std::vector<std::pair<std::string, std::string>> praised;  // an alternative, and for what
+  for (const Way& way : kWays) {
+    const Measured<std::string>& best = advice.*way.best;
+    if (!best) continue;
+    const auto found =
+        std::find_if(praised.begin(), praised.end(), [&](const auto& each) { return each.first == *best; });
+    if (found == praised.end()) {
+      praised.emplace_back(*best, way.praise);
+    } else {
+      found->second += fmt::format(", {}", way.praise);
+    }
+  }
   std::string text;
-  const Json& faults = result.at("faults");
-  if (!is_not_available(faults)) {
-    text += fmt::format("{}: until the child ended, the parent took {} on the array; afterwards, {}. ", name,
-                        faults_of(faults.at("before_end")), faults_of(faults.at("after_end")));
+  for (const auto& [name, praises] : praised) {
+    text += bullet(fmt::format("{}: {}", praises, described(*snapshot.find(advice.allocator, name))));
   }
-  const Json& cpu = result.at("cpu");
-  if (!is_not_available(cpu)) {
-    const std::string time = kernel_time(cpu.at("before_end"));
-    if (!time.empty()) text += fmt::format("Until then it spent {}. ", time);
+  return text;
+}
+
+std::string copied_pages(const Snapshot& snapshot, const std::string& allocator) {
+  std::vector<std::string> copies;
+  for (const Result& result : snapshot.results) {
+    if (result.allocator != allocator || !result.took_snapshot() || !result.faults) continue;
+    const std::uint64_t count = result.faults->before_end.copies + result.faults->after_end.copies;
+    copies.push_back(
+        fmt::format("{} {} ({})", result.alternative, format_count(count), format_size(count * kPageBytes)));
   }
-  return text.empty() ? "" : sentence(text);
+  if (copies.empty()) return "";
+  return bullet(fmt::format("Pages that the kernel copied for the parent: {}.", fmt::join(copies, ", ")));
 }
 
-/// The same with writers that resume only after the child has ended: the clean answer.
-std::string is_it_copying_held(const Json& result) {
-  const Json& held = result.at("faults_held");
-  if (is_not_available(held)) return "";
-  const auto name = result.at("alternative").get<std::string>();
-  const Json& after = held.at("after_end");
-  std::string text =
-      fmt::format("{}, with the writers held until the child has ended: {}: {}. ", name, faults_of(after),
-                  number(after, "copies") == 0 ? "it is not copying: each fault only makes a page writable again"
-                                               : "the copies are of pages that something else still held");
-  if (!is_not_available(held.at("exclusive_pages"))) {
-    text += fmt::format("By the pagemap, {} of the array's {} pages then belonged to the parent alone. ",
-                        format_count(number(held, "exclusive_pages")), format_count(number(held, "pages")));
+/// What the advice recommends under an allocator; empty if there is none.
+std::string how_to_avoid(const Snapshot& snapshot, const std::string& allocator) {
+  for (const Advice& advice : snapshot.advice) {
+    if (advice.allocator != allocator) continue;
+    std::string text = recommended(snapshot, advice);
+    if (text.empty()) {
+      text = bullet(advice.instead_of
+                        ? fmt::format("Nothing that was measured is clearly better than {}.", *advice.instead_of)
+                        : "Nothing was measured that it could be compared with.");
+    }
+    for (const NextCommand& next : advice.next) {
+      text += bullet(fmt::format("To measure {}:", next.measures)) + fmt::format("      {}\n", next.command);
+    }
+    return text + copied_pages(snapshot, allocator);
   }
-  const Json& cpu = result.at("cpu_held");
-  const std::string time = is_not_available(cpu) ? "" : kernel_time(cpu.at("after_end"));
-  if (!time.empty()) text += fmt::format("That costs {}.", time);
-  return sentence(text);
-}
-
-/// Of an alternative that is not the first with a child: the counts alone.
-std::string in_brief(const Json& result) {
-  const Json& faults = result.at("faults");
-  if (is_not_available(faults)) return "";
-  const auto counts = [](const Json& part) {
-    return fmt::format("{} and {}", format_counted(number(part, "copies"), "copy", "copies"),
-                       format_counted(number(part, "reuses"), "reuse"));
-  };
-  std::string text =
-      fmt::format("{}: {} until the child ended, {} afterwards", result.at("alternative").get<std::string>(),
-                  counts(faults.at("before_end")), counts(faults.at("after_end")));
-  const Json& held = result.at("faults_held");
-  if (!is_not_available(held))
-    text += fmt::format("; {} with the writers held until then", counts(held.at("after_end")));
-  return sentence(text + ".");
-}
-
-/// Whether the child's unmapping worked; empty where it did, or where there is none.
-std::string unmapping(const Json& result) {
-  const Json child = result.value("child", not_available("an earlier version"));
-  if (is_not_available(child) || !child.at("unmap_error").is_string()) return "";
-  return sentence(fmt::format("{}: the child's munmap failed ({}); it unmapped {} of {}, and had the rest to its end.",
-                              result.at("alternative").get<std::string>(), child.at("unmap_error").get<std::string>(),
-                              format_count(number(child, "unmapped_batches")),
-                              format_counted(number(child, "batches"), "batch", "batches")));
-}
-
-/// What the private memory that the snapshot is copied to costs, and whom; empty where it is shared.
-std::string destination(const Json& result) {
-  const Json& faults = result.at("faults");
-  if (is_not_available(faults) || !faults.contains("destination")) return "";
-  const Json& found = faults.at("destination");
-  if (is_not_available(found)) return "";
-  const auto counts = [](const Json& part) {
-    return fmt::format("{} and {}", format_counted(number(part, "zero_fills"), "zero-fill fault"),
-                       format_counted(number(part, "copies"), "copy fault"));
-  };
-  const Json& child = result.at("child");
-  return sentence(fmt::format(
-      "{}: the {} pages of the snapshot's destination are private memory: {} in the parent, {} in the child. The "
-      "child's CPU time is {} in user mode and {} in the kernel.",
-      result.at("alternative").get<std::string>(), format_count(number(found, "pages")), counts(found.at("parent")),
-      counts(found.at("child")), format_ns(child.at("user_ns").at("median")),
-      format_ns(child.at("system_ns").at("median"))));
+  return "";
 }
 
 }  // namespace
 
-std::string snapshot_answers(const Json& snapshot) {
-  std::vector<std::string> allocators;
-  for (const Json& result : snapshot.at("results")) {
-    const auto name = result.at("allocator").get<std::string>();
-    if (std::find(allocators.begin(), allocators.end(), name) == allocators.end()) allocators.push_back(name);
-  }
+std::string snapshot_answers(const Snapshot& snapshot) {
+  const std::vector<std::string> allocators = snapshot.allocators();
   std::string text;
   for (const std::string& allocator : allocators) {
     std::string copying;
     std::string remedies;
-    for (const Json& result : snapshot.at("results")) {
-      if (result.at("allocator") != allocator || result.at("status") != "ok") continue;
-      if (result.at("has_child").get<bool>()) {
-        const bool published = text_field(result, "baseline", "none") != "none";
-        copying += copying.empty() || published ? is_it_copying_held(result) + is_it_copying(result) : in_brief(result);
-        copying += unmapping(result) + destination(result);
+    for (const Result& result : snapshot.results) {
+      if (result.allocator != allocator || !result.ok()) continue;
+      if (result.has_child.value_or(false)) {
+        const Slots slots = slots_of(result);
+        copying += copying.empty() || result.published() ? said(kHeld, slots) + said(kWhileItLived, slots)
+                                                         : said(kInBrief, slots);
+        copying += said(kUnmapping, slots) + said(kDestination, slots);
       }
-      if (!is_not_available(result.at("remedy"))) remedies += sentence(result.at("remedy").at("sentence"));
+      if (result.remedy) remedies += bullet(result.remedy->sentence);
     }
     const std::string under = allocators.size() > 1 ? fmt::format(" ({})", allocator) : "";
-    if (!copying.empty()) text += fmt::format("\nIs it copying?{}\n{}", under, copying);
-    if (!remedies.empty()) text += fmt::format("\nWhat helps after the child's end?{}\n{}", under, remedies);
-    const std::string avoiding = how_to_avoid(snapshot, allocator);
-    if (!avoiding.empty()) text += fmt::format("\nHow to avoid it?{}\n{}", under, avoiding);
+    for (const auto& [question, answer] :
+         {std::pair("Is it copying?", copying), std::pair("What helps after the child's end?", remedies),
+          std::pair("How to avoid it?", how_to_avoid(snapshot, allocator))}) {
+      if (!answer.empty()) text += fmt::format("\n{}{}\n{}", question, under, answer);
+    }
   }
   return text;
 }

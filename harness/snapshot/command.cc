@@ -11,13 +11,14 @@
 #include "cli/measure_options.h"
 #include "cli/plot_option.h"
 #include "cli/subcommand.h"
-#include "core/document.h"
-#include "core/figures.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/results.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "os/environment.h"
+#include "os/utc.h"
+#include "run/allocators.h"
+#include "run/figures.h"
+#include "run/interrupt.h"
 #include "snapshot/cpu_time.h"
 #include "snapshot/document.h"
 #include "snapshot/options.h"
@@ -36,14 +37,8 @@ constexpr const char* kExamples =
     "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
 
 SnapshotPlan plan_of(const Options& options) {
-  SnapshotPlan plan = options.plan;
-  plan.parameters.array_bytes = parse_size(options.size);
-  plan.parameters.batch_bytes = parse_size(options.batch);
-  plan.timeout_s = options.measure.timeout_s;
+  SnapshotPlan plan = sized_plan(options);
   check_snapshot(plan.parameters);
-  plan.published.array_bytes = plan.parameters.array_bytes;
-  plan.published.batch_bytes = plan.parameters.batch_bytes;
-  plan.published.hold = plan.parameters.hold;
   std::vector<std::string> names = options.alternatives;
   if (options.remedies) {
     const std::vector<std::string> more = remedy_names();
@@ -55,54 +50,60 @@ SnapshotPlan plan_of(const Options& options) {
   }
   plan.alternatives = chosen_alternatives(names);
   for (const SnapshotAlternative& each : plan.alternatives) check_snapshot(plan.parameters_of(each));
-  const auto& words = options.measure.allocators;
-  plan.allocators = resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
+  plan.allocators = allocators_of(options);
   return plan;
 }
 
 /// Tables, and the figure where it was asked for. Whether anything failed is the exit status.
-ExitStatus show(const Json& json, const Options& options) {
+ExitStatus show(const Snapshot& snapshot, const Options& options) {
+  const std::string document = json_text(snapshot_json(snapshot));
   const std::string& file = options.measure.json;
-  if (!file.empty()) write_file(file, json_text(json));
-  if (file != "-") fmt::print("{}{}", snapshot_table(json), snapshot_answers(json));
-  for (const char* warning : {"contradiction", "loss"}) {
-    const std::string text = text_field(json, warning, "");
-    if (!text.empty()) fmt::print(stderr, "{}", wrap(text, "! ", "  "));
+  if (!file.empty()) write_file(file, document);
+  if (file != "-") fmt::print("{}{}", snapshot_table(snapshot), snapshot_answers(snapshot));
+  for (const OrNull<std::string>& warning : {snapshot.contradiction, snapshot.loss}) {
+    if (warning) fmt::print(stderr, "{}", wrap(*warning, "! ", "  "));
   }
-  if (options.plot && file != "-") fmt::print("{}", cpu_time_plots(json, plot_style()));
+  if (options.plot && file != "-") fmt::print("{}", cpu_time_plots(snapshot, plot_style()));
   if (!options.svg.empty()) {
     try {
-      write_file(options.svg, draw_svg("fork_snapshot", json_text(json)));
+      write_file(options.svg, draw_svg("fork_snapshot", document));
     } catch (const MachineError& failure) {
       fmt::print(stderr, "zerotax: no figure: {}: {}\n", failure.what(), failure.remedy());
     }
   }
-  return status_of(json.at("results"));
+  return exit_status_of(snapshot.results);
 }
 
 /// What an earlier version wrote, with what this one says of it.
 ExitStatus judge_again(const Options& options) {
   check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, {{"--read", options.read}});
-  Json document = read_document(options.read, "snapshot", "give a file of zerotax snapshot --json");
-  add_verdict(document);
-  return show(document, options);
+  Snapshot snapshot = read_snapshot(read_document(options.read, "snapshot", "give a file of zerotax snapshot --json"));
+  add_verdict(snapshot);
+  return show(snapshot, options);
 }
 
 ExitStatus run(const Options& options) {
   if (!options.sweep.empty()) return run_sweep_command(options);
   if (!options.read.empty()) return judge_again(options);
+  if (options.remedies && options.published) {
+    throw UsageError("--remedies and --published start their writers at different times",
+                     "measure one after the other");
+  }
   options.measure.check();
   check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, library_inputs(options.measure.allocators));
   const SnapshotPlan plan = plan_of(options);
   const std::string started = utc_now();
   const Json environment = describe_environment();
-  SnapshotReport report(plan);
-  const bool complete = run_snapshots(
-      plan, [&](const SnapshotStep& step, const SnapshotRun& taken) { return report.take(step, taken); },
-      stop_requested);
-  const Json json = report.json(complete, started, Subcommand::command_line, environment);
-  if (!complete) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
-  return show(json, options);
+  SnapshotRuns runs(plan);
+  const bool complete =
+      run_snapshots(plan, [&](const SnapshotStep& step, const SnapshotRun& taken) { return runs.take(step, taken); });
+  Snapshot snapshot = runs.result(complete);
+  snapshot.started = started;
+  snapshot.command = Subcommand::command_line;
+  snapshot.environment = environment;
+  add_verdict(snapshot);
+  if (!complete) say_interrupted();
+  return show(snapshot, options);
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
@@ -122,12 +123,13 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const Argument passes = arguments.option("--passes", parameters.passes, "number of times the writers write the array")
                               .shown_as("N")
                               .with_default();
-  arguments
-      .option("--hold", parameters.hold,
-              "hold the writers until this share of the array is copied, and copy the rest after they end "
-              "(1: until the child ends); makes counts exact and times meaningless")
-      .shown_as("SHARE")
-      .in_range(0.0, 1.0);
+  const Argument hold =
+      arguments
+          .option("--hold", options->hold,
+                  "hold the writers until this share of the array is copied, and copy the rest after they end "
+                  "(1: until the child ends); makes counts exact and times meaningless")
+          .shown_as("SHARE")
+          .in_range(0.0, 1.0);
   arguments
       .option("--alternative", options->alternatives,
               "way to take the snapshot (repeatable; default: all but those on request; an unknown name lists them)")
@@ -159,7 +161,9 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   add_plot_option(arguments, options->plot, "CPU time over time, in user mode and in the kernel,");
   arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
   return [=] {
-    const SnapshotParameters& given = options->plan.parameters;
+    if (options->sweep.empty()) arguments.refuse_measuring();
+    SnapshotParameters& given = options->plan.parameters;
+    if (hold.given()) given.hold = options->hold;
     SnapshotParameters& published = options->plan.published;
     published.writers = writers.given() ? given.writers : kPublishedWriters;
     published.checkpointers = checkpointers.given() ? given.checkpointers : kPublishedCheckpointers;
@@ -169,8 +173,24 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   };
 }
 
-const Subcommand command("snapshot", "take a snapshot of memory while threads write to it, by fork and by alternatives",
-                         kExamples, configure);
+const Subcommand command("snapshot", Question::kFork,
+                         "take a snapshot of memory while threads write to it, by fork and by alternatives", kExamples,
+                         configure);
 
 }  // namespace
+
+SnapshotPlan sized_plan(const Options& options) {
+  SnapshotPlan plan = options.plan;
+  plan.timeout_s = options.measure.timeout_s;
+  plan.parameters.array_bytes = plan.published.array_bytes = parse_size(options.size);
+  plan.parameters.batch_bytes = plan.published.batch_bytes = parse_size(options.batch);
+  plan.published.hold = plan.parameters.hold;
+  return plan;
+}
+
+std::vector<Allocator> allocators_of(const Options& options) {
+  const auto& words = options.measure.allocators;
+  return resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
+}
+
 }  // namespace zerotax::snapshot

@@ -15,25 +15,28 @@ namespace {
 constexpr std::size_t kRows = 8;
 constexpr std::size_t kLeft = 8;  // columns of the axis and its numbers
 
+/// What an interval used.
+using Used = std::int64_t CpuInterval::*;
+
 struct Busy {
   double user = 0;  ///< in CPUs
   double system = 0;
 };
 
 /// Of each of so many equal parts of the time. An interval counts for each part by its share of it.
-std::vector<Busy> parts_of(const Json& intervals, double length_ns, std::size_t parts, const char* user,
-                           const char* system) {
+std::vector<Busy> busy_parts(const std::vector<CpuInterval>& intervals, double length_ns, std::size_t parts, Used user,
+                             Used system) {
   std::vector<Busy> busy(parts);
   const double width = length_ns / static_cast<double>(parts);
   double begin = 0;
-  for (const Json& interval : intervals) {
-    const double end = interval.at("end_ns");
+  for (const CpuInterval& interval : intervals) {
+    const auto end = static_cast<double>(interval.end_ns);
     for (std::size_t i = 0; i < parts && end > begin; ++i) {
       const double low = width * static_cast<double>(i);
       const double shared = std::min(end, low + width) - std::max(begin, low);
       if (shared <= 0) continue;
-      busy[i].user += interval.at(user).get<double>() * shared / (end - begin) / width;
-      busy[i].system += interval.at(system).get<double>() * shared / (end - begin) / width;
+      busy[i].user += static_cast<double>(interval.*user) * shared / (end - begin) / width;
+      busy[i].system += static_cast<double>(interval.*system) * shared / (end - begin) / width;
     }
     begin = end;
   }
@@ -56,18 +59,18 @@ void draw(PlotCanvas& canvas, const std::vector<Busy>& busy, double step) {
 }
 
 /// A letter below the axis where something happened.
-void mark(PlotCanvas& canvas, const Json& at_ns, double length_ns, std::size_t parts, const char* letter) {
-  if (is_not_available(at_ns)) return;
-  const double place = at_ns.get<double>() / length_ns * static_cast<double>(parts);
+void mark(PlotCanvas& canvas, const Measured<std::int64_t>& at_ns, double length_ns, std::size_t parts,
+          const char* letter) {
+  if (!at_ns) return;
+  const double place = static_cast<double>(*at_ns) / length_ns * static_cast<double>(parts);
   const auto column = std::min<std::ptrdiff_t>(std::lround(std::floor(place)), static_cast<std::ptrdiff_t>(parts) - 1);
   canvas.put(static_cast<std::ptrdiff_t>(kLeft) + column, kRows, letter);
 }
 
-std::string area(const Json& cpu_time, const char* user, const char* system, const PlotStyle& style) {
-  const Json& intervals = cpu_time.at("intervals");
-  const double length = intervals.back().at("end_ns");
+std::string area(const CpuTime& cpu_time, Used user, Used system, const PlotStyle& style) {
+  const auto length = static_cast<double>(cpu_time.intervals.back().end_ns);
   const std::size_t parts = std::clamp<std::size_t>(style.columns - kLeft - 1, 10, 72);
-  const std::vector<Busy> busy = parts_of(intervals, length, parts, user, system);
+  const std::vector<Busy> busy = busy_parts(cpu_time.intervals, length, parts, user, system);
   double most = 0;
   for (const Busy& part : busy) most = std::max(most, part.user + part.system);
   const double top = std::max(1.0, std::ceil(most - 0.05));
@@ -78,34 +81,32 @@ std::string area(const Json& cpu_time, const char* user, const char* system, con
   canvas.write(0, 0, fmt::format("{:.0f} %", 100 * top));
   canvas.write(0, kRows - 1, "0 %");
   draw(canvas, busy, top / static_cast<double>(kRows));
-  mark(canvas, cpu_time.at("snapshot_ns"), length, parts, "S");
-  mark(canvas, cpu_time.at("child_end_ns"), length, parts, "E");
-  mark(canvas, cpu_time.at("writers_end_ns"), length, parts, "W");
+  mark(canvas, cpu_time.snapshot_ns, length, parts, "S");
+  mark(canvas, cpu_time.child_end_ns, length, parts, "E");
+  mark(canvas, cpu_time.writers_end_ns, length, parts, "W");
   return canvas.text();
 }
 
 }  // namespace
 
-std::string cpu_time_plot(const std::string& title, const Json& cpu_time, const PlotStyle& style) {
-  if (is_not_available(cpu_time) || cpu_time.at("intervals").empty()) return "";
-  const Json& intervals = cpu_time.at("intervals");
-  std::string text =
-      wrap(fmt::format("{}: CPU time in {}", title, format_ns(intervals.back().at("end_ns").get<double>())), "", "") +
-      area(cpu_time, "user_ns", "system_ns", style);
-  if (!is_not_available(cpu_time.at("child_end_ns"))) {
-    text += "its child\n" + area(cpu_time, "child_user_ns", "child_system_ns", style);
+std::string cpu_time_plot(const std::string& title, const Measured<CpuTime>& cpu_time, const PlotStyle& style) {
+  if (!cpu_time || cpu_time->intervals.empty()) return "";
+  const auto length = static_cast<double>(cpu_time->intervals.back().end_ns);
+  std::string text = wrap(fmt::format("{}: CPU time in {}", title, format_ns(length)), "", "") +
+                     area(*cpu_time, &CpuInterval::user_ns, &CpuInterval::system_ns, style);
+  if (cpu_time->child_end_ns) {
+    text += "its child\n" + area(*cpu_time, &CpuInterval::child_user_ns, &CpuInterval::child_system_ns, style);
   }
   return text + fmt::format("{} kernel, {} user mode; S snapshot, E the child's end, W the writers' end\n",
                             style.unicode ? "█" : "#", style.unicode ? "░" : ".");
 }
 
-std::string cpu_time_plots(const Json& snapshot, const PlotStyle& style) {
+std::string cpu_time_plots(const Snapshot& snapshot, const PlotStyle& style) {
   std::string text;
-  for (const Json& result : snapshot.at("results")) {
-    if (result.at("status") != "ok" || !result.contains("cpu_time")) continue;
-    const std::string plot = cpu_time_plot(fmt::format("{} under {}", result.at("alternative").get<std::string>(),
-                                                       result.at("allocator").get<std::string>()),
-                                           result.at("cpu_time"), style);
+  for (const Result& result : snapshot.results) {
+    if (!result.ok()) continue;
+    const std::string plot =
+        cpu_time_plot(fmt::format("{} under {}", result.alternative, result.allocator), result.cpu_time, style);
     if (!plot.empty()) text += "\n" + plot;
   }
   return text;

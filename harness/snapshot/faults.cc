@@ -1,8 +1,7 @@
-#include "snapshot/faults.h"
-
 #include <algorithm>
 
 #include "os/page.h"
+#include "snapshot/result.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -10,86 +9,70 @@ namespace {
 constexpr std::uint64_t kBinNs = 10'000'000;
 constexpr std::uint64_t kMostBins = 50;
 
-Json counts_json(const ClassCounts& counts) {
-  return {{"copies", counts.copies},
-          {"reuses", counts.reuses},
-          {"zero_fills", counts.zero_fills},
-          {"file_faults", counts.file_faults},
-          {"other", counts.other}};
+/// Times since the snapshot in equal parts, few enough to be drawn.
+Timeline empty_timeline(std::uint64_t length_ns) {
+  const std::uint64_t bin_ns =
+      kBinNs * std::max<std::uint64_t>(1, (length_ns + kBinNs * kMostBins - 1) / (kBinNs * kMostBins));
+  return {bin_ns, std::vector<Counts>(length_ns / bin_ns + 1)};
 }
 
-/// Times since the snapshot in equal parts, few enough to be drawn.
-class Timeline {
- public:
-  explicit Timeline(std::uint64_t length_ns)
-      : bin_ns_(kBinNs * std::max<std::uint64_t>(1, (length_ns + kBinNs * kMostBins - 1) / (kBinNs * kMostBins))),
-        bins_(length_ns / bin_ns_ + 1) {}
-  void add(std::uint64_t at_ns, FaultClass kind) { bins_[std::min(at_ns / bin_ns_, bins_.size() - 1)].add(kind); }
-  [[nodiscard]] Json json() const {
-    Json json = {{"bin_ns", bin_ns_}, {"bins", Json::array()}};
-    for (const ClassCounts& counts : bins_) json["bins"].push_back(counts_json(counts));
-    return json;
-  }
+void add(Timeline& timeline, std::uint64_t at_ns, FaultClass kind) {
+  timeline.bins[std::min(at_ns / timeline.bin_ns, timeline.bins.size() - 1)].add(kind);
+}
 
- private:
-  std::uint64_t bin_ns_;
-  std::vector<ClassCounts> bins_;
-};
+/// Faults on the destination, of the parent and of the child, at any time.
+Measured<Destination> destination_of(const SnapshotRun& run) {
+  const auto at = [&](const char* name) { return static_cast<std::uint64_t>(run.figure(name)); };
+  // By whole pages: the allocator's own write before the block may be the first on a page of it.
+  const AddressRange range = AddressRange{at("destination_begin"), at("destination_end")}.pages();
+  if (range.bytes() == 0) return NotAvailable{"it is shared memory that is populated beforehand"};
+  Destination destination{range.bytes() / kPageBytes, {}, {}};
+  for (const SnapshotFault& fault : run.faults) {
+    if (fault.address < range.begin || fault.address >= range.end) continue;
+    (fault.pid == run.figure("pid") ? destination.parent : destination.child).add(fault.kind);
+  }
+  return destination;
+}
 
 }  // namespace
 
-Json snapshot_faults_json(const SnapshotRun& run) {
+Measured<Faults> faults_of(const SnapshotRun& run) {
+  if (!run.every_fault && run.figure("told_by_sharing") == 0) {
+    return NotAvailable{"an ordinary user cannot see enough of this alternative's faults: run as root"};
+  }
   const auto at = [&](const char* name) { return static_cast<std::uint64_t>(run.figure(name)); };
   const AddressRange array{at("array_begin"), at("array_end")};
   const std::uint64_t begin = at("window_begin_ns");
   const std::uint64_t end = at("window_end_ns");
-  ClassCounts before;
-  ClassCounts after;
-  ClassCounts elsewhere;
-  ClassCounts child;
-  ClassCounts helper;
-  // By whole pages: the allocator's own write before the block may be the first on a page of it.
-  const AddressRange destination = AddressRange{at("destination_begin"), at("destination_end")}.pages();
-  ClassCounts filled;  // faults on the destination, of the parent and of the child, at any time
-  ClassCounts copied_to;
-  Timeline timeline(end - begin);
+  const bool has_helper = run.has("helper_tid");
+  Faults faults;
+  Counts helper;
+  faults.timeline = empty_timeline(end - begin);
   for (const SnapshotFault& fault : run.faults) {
-    if (fault.address >= destination.begin && fault.address < destination.end) {
-      (fault.pid == run.figure("pid") ? filled : copied_to).add(fault.kind);
-    }
     if (fault.time_ns < begin || fault.time_ns > end) continue;
     if (fault.pid != run.figure("pid")) {
-      child.add(fault.kind);
+      faults.child.add(fault.kind);
     } else if (fault.address < array.begin || fault.address >= array.end) {
-      elsewhere.add(fault.kind);
-    } else if (run.has("helper_tid") && fault.tid == run.figure("helper_tid")) {
+      faults.elsewhere.add(fault.kind);
+    } else if (has_helper && fault.tid == run.figure("helper_tid")) {
       helper.add(fault.kind);
     } else {
-      (fault.time_ns < at("gone_ns") ? before : after).add(fault.kind);
-      timeline.add(fault.time_ns - begin, fault.kind);
+      (fault.time_ns < at("gone_ns") ? faults.before_end : faults.after_end).add(fault.kind);
+      add(faults.timeline, fault.time_ns - begin, fault.kind);
     }
   }
-  Json json;
-  json["method"] = run.every_fault ? "tracepoints" : "software";
-  json["lost"] = run.lost;
-  json["before_end"] = counts_json(before);
-  json["after_end"] = counts_json(after);
-  json["elsewhere"] = counts_json(elsewhere);
-  json["child"] = counts_json(child);
-  json["helper"] = run.has("helper_tid") ? counts_json(helper) : not_available("it has no helper thread");
-  json["destination"] = destination.bytes() > 0 ? Json{{"pages", destination.bytes() / kPageBytes},
-                                                       {"parent", counts_json(filled)},
-                                                       {"child", counts_json(copied_to)}}
-                                                : not_available("it is shared memory that is populated beforehand");
-  json["traced"] = before.all() + after.all() + elsewhere.all() + helper.all();
+  faults.method = run.every_fault ? FaultMethod::kTracepoints : FaultMethod::kSoftware;
+  faults.lost = run.lost;
+  faults.helper = has_helper ? Measured<Counts>(helper) : NotAvailable{"it has no helper thread"};
+  faults.destination = destination_of(run);
+  faults.traced = faults.before_end.all() + faults.after_end.all() + faults.elsewhere.all() + helper.all();
   // What a system call of the helper populates is counted as faults, though no exception was taken.
-  json["counted"] = run.figure("window_faults") - run.figure("helper_bulk_faults");
-  json["pages"] = array.pages().bytes() / kPageBytes;
-  json["exclusive_pages"] = run.has("exclusive_pages") ? Json(run.figure("exclusive_pages"))
-                                                       : not_available("there was no child to wait for");
-  json["end_s"] = static_cast<double>(std::max(at("gone_ns"), begin) - begin) / 1e9;
-  json["timeline"] = timeline.json();
-  return json;
+  faults.counted = run.figure("window_faults") - run.figure("helper_bulk_faults");
+  faults.pages = array.pages().bytes() / kPageBytes;
+  faults.exclusive_pages = run.has("exclusive_pages") ? Measured<std::int64_t>(run.figure("exclusive_pages"))
+                                                      : NotAvailable{"there was no child to wait for"};
+  faults.end_s = static_cast<double>(std::max(at("gone_ns"), begin) - begin) / 1e9;
+  return faults;
 }
 
 }  // namespace zerotax::snapshot

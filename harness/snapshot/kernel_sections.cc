@@ -1,167 +1,107 @@
 #include "snapshot/kernel_sections.h"
 
 #include <algorithm>
-#include <array>
+#include <string_view>
 
 namespace zerotax::snapshot {
 namespace {
 
-struct Rule {
-  const char* section;
-  const char* prefix;  ///< of the kernel function's name
-};
-
-// Names of Linux 5.10 to 6.18 (mm/memory.c, mm/huge_memory.c, mm/userfaultfd.c, fs/userfaultfd.c, kernel/fork.c,
-// arch/x86/lib and mm). A function that is inlined is seen as the one around it.
-constexpr std::array kRules = {
-    Rule{"copy", "copy_mc"},
-    Rule{"copy", "copy_user_highpage"},
-    Rule{"copy", "__wp_page_copy_user"},
-    Rule{"copy", "copy_subpage"},
-    Rule{"zero", "clear_page"},
-    Rule{"zero", "clear_huge_page"},
-    Rule{"zero", "clear_subpage"},
-    Rule{"zero", "folio_zero_user"},
-    Rule{"allocate", "alloc_pages"},
-    Rule{"allocate", "__alloc_pages"},
-    Rule{"allocate", "__alloc_frozen_pages"},
-    Rule{"allocate", "alloc_frozen_pages"},
-    Rule{"allocate", "vma_alloc_folio"},
-    Rule{"allocate", "folio_alloc"},
-    Rule{"allocate", "folio_prealloc"},
-    Rule{"allocate", "get_page_from_freelist"},
-    Rule{"allocate", "__mem_cgroup_charge"},
-    Rule{"allocate", "shmem_get_folio"},
-    Rule{"allocate", "shmem_alloc"},
-    Rule{"free", "free_unref"},
-    Rule{"free", "__folio_put"},
-    Rule{"free", "folios_put"},
-    Rule{"free", "release_pages"},
-    Rule{"tlb", "flush_tlb"},
-    Rule{"tlb", "ptep_clear_flush"},
-    Rule{"tlb", "native_flush_tlb"},
-    Rule{"tlb", "smp_call_function"},
-    Rule{"tlb", "on_each_cpu"},
-    Rule{"split", "__split_huge_pmd"},
-    Rule{"split", "split_huge_p"},
-    Rule{"userfaultfd", "handle_userfault"},
-    Rule{"userfaultfd", "userfaultfd_"},
-    Rule{"userfaultfd", "mwriteprotect_range"},
-    Rule{"fork", "copy_process"},
-    Rule{"fork", "kernel_clone"},
-    Rule{"fork", "dup_mm"},
-    Rule{"unmap", "unmap_"},
-    Rule{"unmap", "zap_"},
-    Rule{"unmap", "exit_mm"},
-    Rule{"lock", "rwsem_"},
-    Rule{"lock", "down_read"},
-    Rule{"lock", "down_write"},
-    Rule{"lock", "native_queued_spin_lock"},
-    Rule{"lock", "queued_spin_lock"},
-    Rule{"wait", "futex"},
-    Rule{"wait", "__x64_sys_futex"},
-    Rule{"wait", "schedule"},
-    Rule{"wait", "clock_nanosleep"},
-    Rule{"fault", "wp_"},
-    Rule{"fault", "do_wp_page"},
-    Rule{"fault", "handle_mm_fault"},
-    Rule{"fault", "__handle_mm_fault"},
-    Rule{"fault", "exc_page_fault"},
-    Rule{"fault", "asm_exc_page_fault"},
-    Rule{"fault", "do_user_addr_fault"},
-};
-
 /// copy_page_range is part of fork and copies no page; functions of similar names copy for system calls.
 constexpr std::string_view kForkCopies[] = {"copy_page_range", "copy_pte_range", "copy_p4d_range"};
 
-std::string_view section_of(std::string_view function) {
+/// Null if it belongs to none.
+Section section_of(std::string_view function) {
   for (const std::string_view name : kForkCopies) {
-    if (function.starts_with(name)) return "fork";
+    if (function.starts_with(name)) return &Sections::fork;
   }
-  if (function == "copy_page" || function == "copy_page_regs") return "copy";
-  for (const Rule& rule : kRules) {
-    if (function.starts_with(rule.prefix)) return rule.section;
+  if (function == "copy_page" || function == "copy_page_regs") return &Sections::copy;
+  for (const KernelSection& section : kernel_sections()) {
+    const auto& prefixes = section.prefixes;
+    if (std::any_of(prefixes.begin(), prefixes.end(), [&](const char* each) { return function.starts_with(each); })) {
+      return section.section;
+    }
   }
-  return "";
+  return nullptr;
 }
 
 /// Samples of one part of the time.
-class Part {
- public:
-  void add(const Stack& stack) {
-    ++samples_;
-    const std::string_view section = snapshot::section_of(stack);
-    if (section.empty()) {
-      ++user_;
-      return;
-    }
-    for (std::size_t i = 0; i < kernel_sections().size(); ++i) {
-      if (section == kernel_sections()[i].name) ++sections_[i];
-    }
+CpuPart part_of(const std::vector<const Stack*>& stacks, const SnapshotRun& run) {
+  const auto ns = [&](std::uint64_t samples) { return samples * 1'000'000'000 / run.hz; };
+  Sections sections;
+  std::uint64_t user = 0;
+  for (const Stack* stack : stacks) {
+    const Section section = snapshot::section_of(*stack);
+    ++(section == nullptr ? user : sections.*section);
   }
-  [[nodiscard]] Json json(const SnapshotRun& run) const {
-    const auto ns = [&](std::uint64_t samples) { return samples * 1'000'000'000 / run.hz; };
-    Json json = {{"samples", samples_}, {"user_ns", ns(user_)}};
-    if (!run.sees_kernel) {
-      json["kernel_ns"] = not_available("only root sees the kernel's functions");
-      json["sections_ns"] = json["kernel_ns"];
-      return json;
-    }
-    json["kernel_ns"] = ns(samples_ - user_);
-    for (std::size_t i = 0; i < sections_.size(); ++i)
-      json["sections_ns"][kernel_sections()[i].name] = ns(sections_[i]);
-    return json;
+  CpuPart part{stacks.size(), ns(user), {}, {}};
+  if (!run.sees_kernel) {
+    const NotAvailable hidden{"only root sees the kernel's functions"};
+    part.kernel_ns = hidden;
+    part.sections_ns = hidden;
+    return part;
   }
-
- private:
-  std::uint64_t samples_ = 0;
-  std::uint64_t user_ = 0;
-  std::vector<std::uint64_t> sections_ = std::vector<std::uint64_t>(kernel_sections().size());
-};
+  part.kernel_ns = ns(stacks.size() - user);
+  for (const KernelSection& each : kernel_sections()) sections.*each.section = ns(sections.*each.section);
+  part.sections_ns = sections;
+  return part;
+}
 
 }  // namespace
 
+// Names of Linux 5.10 to 6.18 (mm/memory.c, mm/huge_memory.c, mm/userfaultfd.c, fs/userfaultfd.c, kernel/fork.c,
+// arch/x86/lib and mm). A function that is inlined is seen as the one around it.
 const std::vector<KernelSection>& kernel_sections() {
   static const std::vector<KernelSection> all{
-      {"copy", "copying pages"},
-      {"zero", "filling pages with zeros"},
-      {"allocate", "finding pages"},
-      {"free", "giving pages back"},
-      {"tlb", "invalidating TLBs"},
-      {"split", "splitting huge pages"},
-      {"fault", "the rest of page faults"},
-      {"fork", "fork"},
-      {"unmap", "unmapping"},
-      {"userfaultfd", "userfaultfd"},
-      {"lock", "waiting for locks"},
-      {"wait", "waiting for threads"},
-      {"other", "anything else"},
-  };
+      {&Sections::copy, "copying pages", {"copy_mc", "copy_user_highpage", "__wp_page_copy_user", "copy_subpage"}},
+      {&Sections::zero,
+       "filling pages with zeros",
+       {"clear_page", "clear_huge_page", "clear_subpage", "folio_zero_user"}},
+      {&Sections::allocate,
+       "finding pages",
+       {"alloc_pages", "__alloc_pages", "__alloc_frozen_pages", "alloc_frozen_pages", "vma_alloc_folio", "folio_alloc",
+        "folio_prealloc", "get_page_from_freelist", "__mem_cgroup_charge", "shmem_get_folio", "shmem_alloc"}},
+      {&Sections::free, "giving pages back", {"free_unref", "__folio_put", "folios_put", "release_pages"}},
+      {&Sections::tlb,
+       "invalidating TLBs",
+       {"flush_tlb", "ptep_clear_flush", "native_flush_tlb", "smp_call_function", "on_each_cpu"}},
+      {&Sections::split, "splitting huge pages", {"__split_huge_pmd", "split_huge_p"}},
+      {&Sections::fault,
+       "the rest of page faults",
+       {"wp_", "do_wp_page", "handle_mm_fault", "__handle_mm_fault", "exc_page_fault", "asm_exc_page_fault",
+        "do_user_addr_fault"}},
+      {&Sections::fork, "fork", {"copy_process", "kernel_clone", "dup_mm"}},
+      {&Sections::unmap, "unmapping", {"unmap_", "zap_", "exit_mm"}},
+      {&Sections::userfaultfd, "userfaultfd", {"handle_userfault", "userfaultfd_", "mwriteprotect_range"}},
+      {&Sections::lock,
+       "waiting for locks",
+       {"rwsem_", "down_read", "down_write", "native_queued_spin_lock", "queued_spin_lock"}},
+      {&Sections::wait, "waiting for threads", {"futex", "__x64_sys_futex", "schedule", "clock_nanosleep"}},
+      {&Sections::other, "anything else", {}}};
   return all;
 }
 
-std::string_view section_of(const Stack& stack) {
-  if (stack.empty() || stack.back().module != "kernel") return "";
+Section section_of(const Stack& stack) {
+  if (stack.empty() || stack.back().module != "kernel") return nullptr;
   for (std::size_t i = stack.size(); i-- > 0 && stack[i].module == "kernel";) {
-    const std::string_view section = section_of(std::string_view(stack[i].function));
-    if (!section.empty()) return section;
+    const Section section = section_of(std::string_view(stack[i].function));
+    if (section != nullptr) return section;
   }
-  return "other";
+  return &Sections::other;
 }
 
-Json cpu_json(const SnapshotRun& run) {
+Measured<Cpu> cpu_of(const SnapshotRun& run) {
   const auto at = [&](const char* name) { return static_cast<std::uint64_t>(run.figure(name)); };
-  Part before;
-  Part after;
-  Part child;
+  std::vector<const Stack*> before;
+  std::vector<const Stack*> after;
+  std::vector<const Stack*> child;
   for (const SnapshotSample& sample : run.samples) {
     if (sample.time_ns < at("window_begin_ns") || sample.time_ns > at("window_end_ns")) continue;
     const bool of_parent = sample.pid == run.figure("pid");
-    (!of_parent ? child : sample.time_ns < at("gone_ns") ? before : after).add(sample.stack);
+    (!of_parent ? child : sample.time_ns < at("gone_ns") ? before : after).push_back(&sample.stack);
   }
-  Json json{{"hz", run.hz}, {"lost", run.lost}, {"before_end", before.json(run)}, {"after_end", after.json(run)}};
-  json["child"] = run.figure("child") != 0 ? child.json(run) : not_available("it has no child");
-  return json;
+  Cpu cpu{run.hz, run.lost, part_of(before, run), part_of(after, run), NotAvailable{"it has no child"}};
+  if (run.figure("child") != 0) cpu.child = part_of(child, run);
+  return cpu;
 }
 
 }  // namespace zerotax::snapshot

@@ -1,29 +1,25 @@
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "snapshot/run.h"
+#include "snapshot/result.h"
 
 namespace zerotax::snapshot {
 
 /// What the kernel does for a program whose pages are shared by fork, by the function that names it.
+using Section = std::uint64_t Sections::*;
+
 struct KernelSection {
-  const char* name;
+  Section section;
   const char* summary;
+  std::vector<const char*> prefixes;  ///< of the names of its functions
 };
 
 /// In the order in which they are listed.
 const std::vector<KernelSection>& kernel_sections();
 
-/// The section of a stack: that of its innermost kernel function which belongs to one; "other" if none does, empty if
+/// The section of a stack: that of its innermost kernel function which belongs to one; `other` if none does, null if
 /// the sample was taken in user mode.
-std::string_view section_of(const Stack& stack);
-
-/// The parent's time from the instant of the snapshot to the writers' end, before and after the child's end: user mode,
-/// and the kernel by sections; and the child's in that time. An object of "cpu" in results/schema/snapshot.schema.json.
-Json cpu_json(const SnapshotRun& run);
+Section section_of(const Stack& stack);
 
 }  // namespace zerotax::snapshot

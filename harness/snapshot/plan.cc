@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "core/machine_trouble.h"
-#include "core/memory_guard.h"
 #include "os/child.h"
+#include "os/machine_trouble.h"
 #include "os/page.h"
+#include "run/allocators.h"
+#include "run/memory_guard.h"
 #include "snapshot/run.h"
 
 namespace zerotax::snapshot {
@@ -68,7 +70,7 @@ void check_snapshot(const SnapshotParameters& parameters) {
                      "give a smaller --batch, or a larger --size");
   }
   // NaN passes every range check.
-  if (std::isnan(parameters.hold)) {
+  if (parameters.hold && std::isnan(*parameters.hold)) {
     throw UsageError("invalid --hold nan", "give a number from 0 to 1");
   }
   check_number("--writers", parameters.writers, kMostThreads);
@@ -102,15 +104,14 @@ std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::stri
 }
 
 std::vector<std::string> remedy_names() {
-  const std::vector<SnapshotAlternative> all = all_alternatives();
+  std::map<std::string, std::vector<std::string>> remedies;  // by what they are remedies of
+  for (const SnapshotAlternative& each : all_alternatives()) {
+    if (!each.remedy_of.empty()) remedies[each.remedy_of].push_back(each.name);
+  }
   std::vector<std::string> names{"none"};
-  for (const SnapshotAlternative& ill : all) {
-    const auto is_remedy = [&](const SnapshotAlternative& each) { return each.remedy_of == ill.name; };
-    if (std::none_of(all.begin(), all.end(), is_remedy)) continue;
-    names.push_back(ill.name);
-    for (const SnapshotAlternative& each : all) {
-      if (is_remedy(each)) names.push_back(each.name);
-    }
+  for (const auto& [ill, those] : remedies) {
+    names.push_back(ill);
+    names.insert(names.end(), those.begin(), those.end());
   }
   return names;
 }

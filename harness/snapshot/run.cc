@@ -5,14 +5,16 @@
 
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include "base/error.h"
-#include "core/child_verdict.h"
-#include "core/memory_guard.h"
 #include "observe/fault_tracer.h"
 #include "observe/profile_recorder.h"
 #include "os/child.h"
 #include "os/memory.h"
+#include "run/allocators.h"
+#include "run/child_verdict.h"
+#include "run/memory_guard.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -20,7 +22,9 @@ namespace {
 constexpr std::size_t kLargeBuffer = std::size_t{64} << 20;  ///< for each CPU
 constexpr unsigned kHz = 1999;                               // does not divide the timer's rate
 
-void add_lines(const std::string& output, SnapshotRun& run) {
+/// Returns whether the program said how it ended.
+bool add_lines(const std::string& output, SnapshotRun& run) {
+  bool has_status = false;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     const auto equals = line.find('=');
@@ -28,23 +32,25 @@ void add_lines(const std::string& output, SnapshotRun& run) {
     const std::string key = line.substr(0, equals);
     const std::string value = line.substr(equals + 1);
     if (key == "status") {
-      run.status = value;
+      run.status = status_of(value);
+      has_status = true;
     } else if (key == "reason") {
       run.reason = value;
     } else if (key == "cpu") {
-      SnapshotCpuTime now;
-      std::istringstream(value) >> now.at_ns >> now.user_ns >> now.system_ns >> now.child_user_ns >>
+      CpuInterval now;
+      std::istringstream(value) >> now.end_ns >> now.user_ns >> now.system_ns >> now.child_user_ns >>
           now.child_system_ns;
       run.cpu_time.push_back(now);
     } else {
       run.figures[key] = std::strtoll(value.c_str(), nullptr, 10);
     }
   }
+  return has_status;
 }
 
 void check_contents(SnapshotRun& run) {
   if (!run.has("wrong_elements") || run.figure("wrong_elements") == 0) return;
-  run.status = "wrong";
+  run.status = Status::kWrong;
   run.reason = fmt::format("{} of {} elements differ from the instant of the snapshot, the first is {}",
                            run.figure("wrong_elements"), run.figure("checked_elements"), run.figure("first_wrong"));
 }
@@ -59,7 +65,7 @@ ChildCommand command_of(const std::string& alternative, const SnapshotParameters
                        fmt::format("checkpointers={}", parameters.checkpointers),
                        fmt::format("passes={}", parameters.passes)};
   if (parameters.placement != "default") command.arguments.push_back("placement=" + parameters.placement);
-  if (parameters.hold >= 0) command.arguments.push_back(fmt::format("hold={}", parameters.hold));
+  if (parameters.hold) command.arguments.push_back(fmt::format("hold={}", *parameters.hold));
   if (pass == SnapshotPass::kMemory) command.arguments.emplace_back("memory=1");
   if (pass == SnapshotPass::kCpuTime) command.arguments.emplace_back("cpu=1");
   if (pass == SnapshotPass::kFaults) command.arguments.emplace_back("pagemap=1");
@@ -118,7 +124,29 @@ ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const st
   return run_child(command, stop);
 }
 
+struct StatusName {
+  Status status;
+  const char* name;
+};
+constexpr StatusName kStatusNames[] = {{Status::kOk, "ok"},           {Status::kWrong, "wrong"},
+                                       {Status::kFailed, "failed"},   {Status::kCrashed, "crashed"},
+                                       {Status::kTimeout, "timeout"}, {Status::kSkipped, "skipped"}};
+
 }  // namespace
+
+const char* status_name(Status status) {
+  for (const StatusName& each : kStatusNames) {
+    if (each.status == status) return each.name;
+  }
+  return "not watched";
+}
+
+Status status_of(const std::string& word) {
+  for (const StatusName& each : kStatusNames) {
+    if (word == each.name) return each.status;
+  }
+  throw std::invalid_argument("unknown status " + word);
+}
 
 std::int64_t SnapshotRun::figure(const std::string& name) const {
   const auto found = figures.find(name);
@@ -135,12 +163,13 @@ SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library,
   SnapshotRun run;
   const ChildResult child = run_watched(command, pass, stop, run);
   const ChildVerdict verdict = judge(child, timeout);
-  add_lines(child.output, run);
-  if (verdict.status != "ok") {
-    run.status = verdict.status;
+  const bool has_status = add_lines(child.output, run);
+  const Status status = status_of(verdict.status);
+  if (status != Status::kOk) {
+    run.status = status;
     run.reason = verdict.reason;
-  } else if (run.status.empty()) {
-    run.status = "failed";
+  } else if (!has_status) {
+    run.status = Status::kFailed;
     run.reason = "it printed no results: " + last_line(child.errors);
   }
   if (run.ok()) check_contents(run);

@@ -7,20 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "core/allocators.h"
+#include "base/fields.h"
 #include "observe/fault.h"
 #include "observe/frame.h"
+#include "point/allocator.h"
 
 namespace zerotax::snapshot {
 
-/// What the program of the case fork_snapshot does in every run.
-struct SnapshotParameters {
-  std::uint64_t array_bytes = 0;
-  std::uint64_t batch_bytes = 0;
+struct Threads {
   unsigned writers = 1;
   unsigned checkpointers = 1;
-  unsigned passes = 2;
-  double hold = -1;                   ///< 0 to 1; negative: none (cases/fork_snapshot/README.md)
+  unsigned passes = 2;  ///< of the writers
+};
+
+/// What the program of the case fork_snapshot does in every run.
+struct SnapshotParameters : Threads {
+  std::uint64_t array_bytes = 0;
+  std::uint64_t batch_bytes = 0;
+  OrNull<double> hold;                ///< 0 to 1 (cases/fork_snapshot/README.md)
   std::string placement = "default";  ///< on NUMA nodes (cases/fork_snapshot/README.md)
   unsigned sizes = 3;  ///< of memory, in sizes of the array: it, the copies of its pages, and the snapshot
 };
@@ -87,29 +91,44 @@ struct SnapshotSample {
   Stack stack;
 };
 
-/// CPU time that the program has used so far, in nanoseconds.
-struct SnapshotCpuTime {
-  std::int64_t at_ns = 0;  ///< CLOCK_MONOTONIC
+/// CPU time of the program and of its child: so far, or in an interval that ended then.
+struct CpuInterval {
+  std::int64_t end_ns = 0;  ///< CLOCK_MONOTONIC, or since the first sample
   std::int64_t user_ns = 0;
   std::int64_t system_ns = 0;
   std::int64_t child_user_ns = 0;
   std::int64_t child_system_ns = 0;
 };
 
-/// The result of one run. With a status other than "ok" the rest is empty.
+/// How a run ended. The last one is in no document.
+enum class Status {
+  kOk,
+  kWrong,  ///< an element of the snapshot did not have its value at that instant
+  kFailed,
+  kCrashed,
+  kTimeout,
+  kSkipped,     ///< it cannot be done here, or was not run
+  kNotWatched,  ///< this machine does not permit the pass
+};
+
+/// "ok", "wrong", ... in documents and tables, and the other way round. Throws std::invalid_argument for another word.
+const char* status_name(Status status);
+Status status_of(const std::string& word);
+
+/// The result of one run. With a status other than kOk the rest is empty.
 struct SnapshotRun {
-  std::string status;  ///< "ok", "wrong", "failed", "crashed", "timeout", "skipped"
+  Status status = Status::kSkipped;
   std::string reason;
   std::map<std::string, std::int64_t> figures;  ///< as the program names them
   std::vector<SnapshotFault> faults;            ///< kFaults
   bool every_fault = false;                     ///< as FaultData
   std::uint64_t lost = 0;                       ///< events, or samples
   std::vector<SnapshotSample> samples;          ///< kProfile
-  std::vector<SnapshotCpuTime> cpu_time;        ///< kCpuTime
+  std::vector<CpuInterval> cpu_time;            ///< kCpuTime: so far
   unsigned hz = 0;
   bool sees_kernel = false;
 
-  [[nodiscard]] bool ok() const { return status == "ok"; }
+  [[nodiscard]] bool ok() const { return status == Status::kOk; }
   [[nodiscard]] std::int64_t figure(const std::string& name) const;
   [[nodiscard]] bool has(const std::string& name) const { return figures.contains(name); }
 };

@@ -6,10 +6,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "core/interrupt.h"
-#include "core/probe_identity.h"
-#include "core/progress.h"
-#include "os/memory.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
+#include "run/probe_identity.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -63,9 +62,7 @@ unsigned SnapshotPlan::sizes() const {
   return most;
 }
 
-bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std::function<bool()>& stop) {
-  // The host of a virtual machine backs memory at its first touch, which is slow.
-  if (!warm_up_memory(plan.sizes() * plan.parameters.array_bytes, stop_requested)) return false;
+bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take) {
   std::vector<std::string> libraries;
   for (const Allocator& allocator : plan.allocators) libraries.push_back(library_to_preload(allocator).value_or(""));
   const std::size_t columns = plan.alternatives.size();
@@ -73,33 +70,37 @@ bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std
   const std::vector<Round> all = rounds(plan.repeat);
   const auto timeout =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan.timeout_s));
-  Progress progress("measuring snapshots", all.size() * pairs.size(), static_cast<double>(all.size() * pairs.size()));
-  for (const Round& round : all) {
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const SnapshotStep step{i / columns, i % columns, round.pass, round.held};
-      Pair& pair = pairs[i];
-      if (pair.wanted && (!round.held || pair.has_child)) {
-        const Allocator& allocator = plan.allocators[step.allocator];
-        const SnapshotAlternative& alternative = plan.alternatives[step.alternative];
-        const std::string& name = alternative.name;
-        progress.show(fmt::format("{} of {} under {}", name_of(round), name, allocator.name));
-        SnapshotParameters parameters = plan.parameters_of(alternative);
-        if (round.held) parameters.hold = 1;
-        SnapshotRun run;
-        try {
-          run = run_snapshot(allocator, libraries[step.allocator], name, parameters, round.pass, timeout, stop);
-        } catch (const MachineError& failure) {
-          run.status = "not_watched";
-          run.reason = failure.what();
-        }
-        if (stop && stop()) return false;
-        pair.has_child = pair.has_child || run.figure("child") != 0;
-        pair.wanted = take(step, run);
-      }
-      progress.advance(1);
+  const auto measure = [&](const SnapshotStep& step) {
+    SnapshotParameters parameters = plan.parameters_of(plan.alternatives[step.alternative]);
+    if (step.held) parameters.hold = 1;
+    try {
+      return run_snapshot(plan.allocators[step.allocator], libraries[step.allocator],
+                          plan.alternatives[step.alternative].name, parameters, step.pass, timeout, stop_requested);
+    } catch (const MachineError& failure) {
+      SnapshotRun run;
+      run.status = Status::kNotWatched;
+      run.reason = failure.what();
+      return run;
     }
-  }
-  return true;
+  };
+  Experiment experiment("measuring snapshots", {0, true, {}});
+  const auto turns = static_cast<unsigned>(all.size());
+  return experiment.run(in_rounds(turns, pairs.size(), Rounds::kForward, [&](unsigned turn, std::size_t i) {
+    const SnapshotStep step{i / columns, i % columns, all[turn].pass, all[turn].held};
+    Item item;
+    item.label = fmt::format("{} of {} under {}", name_of(all[turn]), plan.alternatives[step.alternative].name,
+                             plan.allocators[step.allocator].name);
+    item.memory_bytes = plan.sizes() * plan.parameters.array_bytes;
+    item.measure = [&, step, i](const Say&) {
+      Pair& pair = pairs[i];
+      if (!pair.wanted || (step.held && !pair.has_child)) return;
+      const SnapshotRun run = measure(step);
+      end_if_stopped();
+      pair.has_child = pair.has_child || run.figure("child") != 0;
+      pair.wanted = take(step, run);
+    };
+    return item;
+  }));
 }
 
 }  // namespace zerotax::snapshot

@@ -37,8 +37,8 @@ using TakeSnapshot = std::function<bool(const SnapshotStep&, const SnapshotRun&)
 
 /// Carries it out, alternatives interleaved, nothing beside them: the timing runs first, then one of each other pass.
 /// Those with a child have some timing runs held, too, and are run twice by faults and by samples, the second time
-/// held. A pass that this machine does not permit has the status "not_watched". Returns false if `stop` asked for an
+/// held. A pass that this machine does not permit has the status kNotWatched. Returns false if a signal asked for an
 /// end.
-bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take, const std::function<bool()>& stop);
+bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take);
 
 }  // namespace zerotax::snapshot

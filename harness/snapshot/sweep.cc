@@ -6,109 +6,133 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "core/interrupt.h"
-#include "core/probe_identity.h"
-#include "core/progress.h"
 #include "os/memory.h"
-#include "snapshot/cpu_time.h"
-#include "snapshot/faults.h"
-#include "snapshot/run_figures.h"
+#include "os/numa_nodes.h"
+#include "run/interrupt.h"
+#include "run/probe_identity.h"
+#include "run/progress.h"
 
 namespace zerotax::snapshot {
 namespace {
 
-double sweep_weight(const SweepRow& row) {
-  return static_cast<double>(row.parameters.array_bytes) * (1.0 + row.parameters.passes);
+double sweep_weight(const SweptRow& row) { return static_cast<double>(row.array_bytes) * (1.0 + row.passes); }
+
+Measured<SweptFaults> swept_faults(const SnapshotRun& run) {
+  if (!run.ok()) return NotAvailable{run.reason};
+  const Measured<Faults> all = faults_of(run);
+  if (!all) return NotAvailable{all.why()};
+  return SweptFaults{all->method, all->lost, all->before_end, all->after_end, all->pages};
 }
 
-Json swept_faults(const SnapshotRun& run) {
-  if (!run.ok()) return not_available(run.reason);
-  if (!run.every_fault && run.figure("told_by_sharing") == 0) {
-    return not_available("an ordinary user cannot see enough of this alternative's faults: run as root");
-  }
-  const Json all = snapshot_faults_json(run);
-  Json faults;
-  for (const char* key : {"method", "lost", "before_end", "after_end", "pages"}) faults[key] = all.at(key);
-  return faults;
+/// Shares of the pages that lie on the first and on the second node, where a placement was asked for.
+Measured<Placed> placed_of(const SnapshotRun& run) {
+  if (!run.has("array_pages_seen")) return NotAvailable{"no placement was asked for"};
+  const auto shares = [&](const std::string& what) -> Measured<NodeShares> {
+    const auto seen = static_cast<double>(run.figure(what + "_pages_seen"));
+    if (seen == 0) return NotAvailable{"the parent has none of its pages"};
+    return NodeShares{static_cast<double>(run.figure(what + "_on_first")) / seen,
+                      static_cast<double>(run.figure(what + "_on_second")) / seen};
+  };
+  return Placed{shares("array"), shares("destination")};
 }
 
-/// One row of a sweep in the making.
-class SweepRowRuns {
- public:
-  SweepRowRuns(const SweepPlan& plan, const SweepRow& row, const std::string& library,
-               const std::function<bool()>& stop)
-      : plan_(plan), row_(row), library_(library), stop_(stop) {}
+/// What the timing runs say.
+SweptFigures figures_of(const std::vector<SnapshotRun>& timing) {
+  SweptFigures figures = no_figures("it takes no snapshot");
+  figures.writers_wall_ns = of_time(timing, "begin_ns", "end_ns");
+  figures.child_end_ns = NotAvailable{"it has no child"};
+  figures.writers_user_ns = of_figure(timing, "writers_user_ns");
+  figures.writers_system_ns = of_figure(timing, "writers_system_ns");
+  figures.placed = placed_of(timing.back());
+  if (timing.front().figure("child") != 0) figures.child_end_ns = of_time(timing, "stopped_ns", "gone_ns");
+  if (timing.front().figure("takes_snapshot") == 0) return figures;
+  figures.copy_ns = of_time(timing, "stopped_ns", "complete_ns");
+  figures.copy_done_first_runs =
+      static_cast<std::uint64_t>(std::count_if(timing.begin(), timing.end(), [](const SnapshotRun& run) {
+        return run.figure("complete_ns") < run.figure("end_ns");
+      }));
+  return figures;
+}
 
-  SweepRuns take() {
-    SweepRuns runs;
-    runs.faults = runs.cpu_time = not_available(kNotRun);
-    for (unsigned i = 0; i < plan_.repeat; ++i) {
-      const SnapshotRun run = once(SnapshotPass::kTiming);
-      runs.status = run.status;
-      runs.reason = run.reason;
-      if (!run.ok()) return runs;
-      runs.timing.push_back(run);
-    }
-    const SnapshotRun& last = runs.timing.back();
-    if (last.figure("takes_snapshot") != 0 && last.figure("checked_elements") == 0) {
-      // Only its child sees the snapshot, and compares it where no time is measured.
-      const SnapshotRun compared = once(SnapshotPass::kMemory);
-      runs.status = compared.status;
-      runs.reason = compared.reason;
-      if (!compared.ok()) return runs;
-    }
-    const SnapshotRun cpu = once(SnapshotPass::kCpuTime);
-    runs.cpu_time = cpu.ok() ? cpu_time_json(cpu) : not_available(cpu.reason);
-    runs.faults = swept_faults(once(SnapshotPass::kFaults));
-    return runs;
-  }
-
- private:
-  [[nodiscard]] SnapshotRun once(SnapshotPass pass) const {
-    if (stop_()) return {};
+/// All runs of a row.
+SweptRow measured_row(const SweepPlan& plan, SweptRow row, const std::string& library,
+                      const std::function<bool()>& stop) {
+  const auto once = [&](SnapshotPass pass) {
+    SnapshotRun run;
+    run.reason = kNotRun;
+    if (stop()) return run;
     const auto timeout =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan_.timeout_s));
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan.timeout_s));
     try {
-      return run_snapshot(plan_.allocator, library_, row_.alternative.name, row_.parameters, pass, timeout, stop_);
+      return run_snapshot(plan.allocator, library, row.alternative, row, pass, timeout, stop);
     } catch (const MachineError& failure) {
-      SnapshotRun run;
-      run.status = "failed";
+      run.status = Status::kFailed;
       run.reason = failure.what();
       return run;
     }
+  };
+  const auto fails = [&](const SnapshotRun& run) {
+    row.status = run.status;
+    row.reason = run.reason.empty() ? OrNull<std::string>() : run.reason;
+    static_cast<SweptFigures&>(row) = no_figures(row.reason.value_or("it failed"));
+    return !run.ok();
+  };
+  std::vector<SnapshotRun> timing;
+  for (unsigned i = 0; i < plan.repeat; ++i) {
+    const SnapshotRun run = once(SnapshotPass::kTiming);
+    if (fails(run)) return row;
+    timing.push_back(run);
+    row.runs = timing.size();
   }
-
-  const SweepPlan& plan_;
-  const SweepRow& row_;
-  const std::string& library_;
-  const std::function<bool()>& stop_;
-};
+  // Where only its child sees the snapshot, it compares it where no time is measured.
+  const bool unchecked = timing.back().figure("takes_snapshot") != 0 && timing.back().figure("checked_elements") == 0;
+  if (unchecked && fails(once(SnapshotPass::kMemory))) return row;
+  static_cast<SweptFigures&>(row) = figures_of(timing);
+  const SnapshotRun cpu = once(SnapshotPass::kCpuTime);
+  row.cpu_time = cpu.ok() ? cpu_time_of(cpu) : NotAvailable{cpu.reason};
+  row.faults = swept_faults(once(SnapshotPass::kFaults));
+  return row;
+}
 
 }  // namespace
 
-std::vector<SweepRuns> run_sweep(const SweepPlan& plan, const std::function<bool()>& stop) {
-  std::vector<SweepRuns> all(plan.rows.size());
+SweptFigures no_figures(const std::string& why) {
+  const NotAvailable na{why};
+  return {na, na, na, na, na, na, na, na, na};
+}
+
+Sweep run_sweep(const SweepPlan& plan, const std::function<bool()>& stop) {
+  Sweep sweep;
+  sweep.schema = "zerotax.snapshot_sweep/1";
+  sweep.zerotax_version = ZEROTAX_VERSION;
+  sweep.state = "interrupted";
+  sweep.allocator = allocator_json(plan.allocator);
+  sweep.repeat = plan.repeat;
+  static_cast<SweepAxes&>(sweep.axes) = plan.axes;
+  sweep.axes.placement = NotAvailable{"this machine has one NUMA node"};
+  if (numa_nodes().size() > 1) sweep.axes.placement = plan.axes.placement;
+  sweep.rows = plan.rows;
   std::uint64_t most = 0;
   double weight = 0;
-  for (const SweepRow& row : plan.rows) {
-    most = std::max(most, row.parameters.sizes * row.parameters.array_bytes);
+  for (const SweptRow& row : plan.rows) {
+    most = std::max(most, row.sizes * row.array_bytes);
     weight += sweep_weight(row);
   }
   // The host of a virtual machine backs memory at its first touch, which is slow.
-  if (!warm_up_memory(most, stop_requested)) return all;
+  if (!warm_up_memory(most, stop_requested)) return sweep;
   const std::string library = library_to_preload(plan.allocator).value_or("");
   Progress progress("sweeping", plan.rows.size(), weight);
-  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
-    const SweepRow& row = plan.rows[i];
-    progress.show(fmt::format("{}, {} of {}, {} and {}", row.alternative.name, format_size(row.parameters.batch_bytes),
-                              format_size(row.parameters.array_bytes), format_counted(row.parameters.writers, "writer"),
-                              format_counted(row.parameters.checkpointers, "checkpointer")));
-    SweepRuns runs = SweepRowRuns(plan, row, library, stop).take();
-    if (stop()) return all;
-    all[i] = std::move(runs);
+  for (SweptRow& row : sweep.rows) {
+    progress.show(fmt::format("{}, {} of {}, {} and {}", row.alternative, format_size(row.batch_bytes),
+                              format_size(row.array_bytes), format_counted(row.writers, "writer"),
+                              format_counted(row.checkpointers, "checkpointer")));
+    const SweptRow measured = measured_row(plan, row, library, stop);
+    if (stop()) return sweep;
+    row = measured;
     progress.advance(sweep_weight(row));
   }
-  return all;
+  sweep.state = "complete";
+  return sweep;
 }
 
 }  // namespace zerotax::snapshot

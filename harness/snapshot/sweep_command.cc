@@ -6,14 +6,15 @@
 #include "base/wrap.h"
 #include "cli/plot_option.h"
 #include "cli/subcommand.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/results.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/numa_nodes.h"
+#include "os/utc.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+#include "snapshot/document.h"
 #include "snapshot/options.h"
-#include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -37,49 +38,34 @@ void check_sweep_options(const Options& options) {
 
 }  // namespace
 
-ExitStatus status_of(const Json& results) {
-  const bool found = std::any_of(results.begin(), results.end(), [](const Json& result) {
-    return result.at("status") != "ok" && result.at("status") != "skipped";
-  });
-  return found ? ExitStatus::kFinding : ExitStatus::kDone;
-}
-
 ExitStatus run_sweep_command(const Options& options) {
   check_sweep_options(options);
   options.measure.check();
   check_outputs({{"--json", options.measure.json}}, library_inputs(options.measure.allocators));
-  SweepPlan plan;
-  plan.repeat = options.plan.repeat;
-  plan.timeout_s = options.measure.timeout_s;
-  SnapshotParameters given = options.plan.parameters;
-  given.array_bytes = parse_size(options.size);
-  given.batch_bytes = parse_size(options.batch);
-  SnapshotParameters published = options.plan.published;
-  published.array_bytes = given.array_bytes;
-  published.batch_bytes = given.batch_bytes;
-  published.hold = given.hold;
+  const SnapshotPlan sized = sized_plan(options);
   const std::vector<SnapshotAlternative> alternatives = swept_alternatives(options);
   const bool all_published = std::all_of(alternatives.begin(), alternatives.end(),
                                          [](const SnapshotAlternative& each) { return each.published; });
-  plan.axes = parse_sweep(options.sweep, all_published ? published : given, numa_nodes().size());
-  plan.rows = sweep_rows(plan.axes, alternatives, given, published);
-  const auto& words = options.measure.allocators;
-  plan.allocator =
-      resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env).front();
+  const SweepAxes axes =
+      parse_sweep(options.sweep, all_published ? sized.published : sized.parameters, numa_nodes().size());
+  const std::vector<SweptRow> rows = sweep_rows(axes, alternatives, sized.parameters, sized.published);
+  const SweepPlan plan{allocators_of(options).front(), axes, rows, sized.repeat, sized.timeout_s};
   const std::string started = utc_now();
   const Json environment = describe_environment();
-  const Json json = sweep_json(plan, run_sweep(plan, stop_requested), started, Subcommand::command_line, environment);
-  if (stop_requested()) fmt::print(stderr, "zerotax: interrupted: showing only what was finished\n");
+  Sweep sweep = run_sweep(plan, stop_requested);
+  sweep.started = started;
+  sweep.command = Subcommand::command_line;
+  sweep.environment = environment;
+  add_sweep_verdict(sweep);
+  if (stop_requested()) say_interrupted();
   const std::string& file = options.measure.json;
-  if (!file.empty()) write_file(file, json_text(json));
+  if (!file.empty()) write_file(file, json_text(sweep_json(sweep)));
   if (file != "-") {
-    fmt::print("{}", sweep_table(json));
-    if (options.plot) fmt::print("{}", sweep_plots(json, plot_style()));
+    fmt::print("{}", sweep_table(sweep));
+    if (options.plot) fmt::print("{}", sweep_plots(sweep, plot_style()));
   }
-  if (const std::string loss = text_field(json, "loss", ""); !loss.empty()) {
-    fmt::print(stderr, "{}", wrap(loss, "! ", "  "));
-  }
-  return status_of(json.at("rows"));
+  if (sweep.loss) fmt::print(stderr, "{}", wrap(*sweep.loss, "! ", "  "));
+  return exit_status_of(sweep.rows);
 }
 
 }  // namespace zerotax::snapshot

@@ -91,20 +91,20 @@ SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParam
     if (word == "usual") throw UsageError("--sweep usual stands alone", "leave out the other --sweep");
     take_word(axes, named, word);
   }
-  if (!named.contains("writers")) axes.writers = {given.writers};
-  if (!named.contains("checkpointers")) axes.checkpointers = {given.checkpointers};
-  if (!named.contains("size")) axes.array_bytes = {given.array_bytes};
-  if (!named.contains("batch")) axes.batch_bytes = {given.batch_bytes};
-  if (!named.contains("placement")) axes.placement = {given.placement};
+  if (axes.writers.empty()) axes.writers = {given.writers};
+  if (axes.checkpointers.empty()) axes.checkpointers = {given.checkpointers};
+  if (axes.array_bytes.empty()) axes.array_bytes = {given.array_bytes};
+  if (axes.batch_bytes.empty()) axes.batch_bytes = {given.batch_bytes};
+  if (axes.placement.empty()) axes.placement = {given.placement};
   if (nodes < 2 && axes.placement != std::vector<std::string>{"default"}) {
     throw MachineError("this machine has one NUMA node", "leave out placement of --sweep");
   }
   return axes;
 }
 
-std::vector<SweepRow> sweep_rows(const SweepAxes& axes, const std::vector<SnapshotAlternative>& alternatives,
+std::vector<SweptRow> sweep_rows(const SweepAxes& axes, const std::vector<SnapshotAlternative>& alternatives,
                                  const SnapshotParameters& given, const SnapshotParameters& published) {
-  std::vector<SweepRow> rows;
+  std::vector<SweptRow> rows;
   for (const std::uint64_t array : axes.array_bytes) {
     for (const std::uint64_t batch : axes.batch_bytes) {
       const std::uint64_t least = *std::min_element(axes.batch_bytes.begin(), axes.batch_bytes.end());
@@ -120,7 +120,7 @@ std::vector<SweepRow> sweep_rows(const SweepAxes& axes, const std::vector<Snapsh
               parameters.checkpointers = checkpointers;
               parameters.placement = placement;
               check_snapshot(parameters);
-              rows.push_back({alternative, parameters});
+              rows.push_back({parameters, no_figures(kNotFinished), alternative.name, Status::kSkipped, kNotFinished});
             }
           }
         }

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "base/units.h"
+#include "base/table.h"
 #include "base/wrap.h"
 #include "snapshot/cpu_time.h"
 #include "snapshot/sweep.h"
@@ -8,58 +8,66 @@
 namespace zerotax::snapshot {
 namespace {
 
-constexpr const char* kSweepRow = "{:<16}{:>9}{:>8}{:>5}{:>4}{:>9}{:>9}{:>8}{:>12}\n";
+constexpr auto kRightSide = Column::Side::kRight;
 
-std::string sweep_time(const Json& figure) { return is_not_available(figure) ? "-" : format_ns(figure.at("median")); }
-
-std::string copying_word(const Json& verdict) {
-  const Json& copying = verdict.at("is_it_copying");
-  if (is_not_available(copying)) return "n/a";
-  return copying == "no" ? "no" : copying == "until_end" ? "till end" : "after it";
+/// With a second line of headings.
+Table rows_table() {
+  Table table({{"", Unit::kText, 16},
+               {"", Unit::kBytes, 8},
+               {"", Unit::kBytes, 7},
+               {"wri-", Unit::kText, 4, "n/a", {}, 1, kRightSide},
+               {"co-", Unit::kText, 3, "n/a", {}, 1, kRightSide},
+               {"writers", Unit::kNs, 8, "-"},
+               {"copied", Unit::kNs, 8, "-"},
+               {"copied", Unit::kText, 7, "-", {}, 1, kRightSide},
+               {"is it", Unit::kText, 11, "n/a", {}, 1, kRightSide}});
+  table.add({"alternative", "array", "batch", "ters", "py", "need", "after", "first", "copying?"});
+  return table;
 }
 
-std::string row_text(const Json& row) {
-  const bool ok = row.at("status") == "ok";
-  const Json& runs = row.at("copy_done_first_runs");
-  return fmt::format(
-      kSweepRow, row.at("alternative").get<std::string>(), format_size(row.at("array_bytes")),
-      format_size(row.at("batch_bytes")), row.at("writers").get<unsigned>(), row.at("checkpointers").get<unsigned>(),
-      sweep_time(row.at("writers_wall_ns")), sweep_time(row.at("copy_ns")),
-      is_not_available(runs) ? "-" : fmt::format("{}/{}", runs.get<std::size_t>(), row.at("runs").get<std::size_t>()),
-      ok ? copying_word(row.at("verdict")) : row.at("status").get<std::string>());
+Cell swept_time(const Measured<Quantiles>& measured) {
+  return measured ? Cell(measured->median) : Cell::not_available();
+}
+
+Cell copying_cell(const SweptRow& row) {
+  if (!row.ok()) return status_name(row.status);
+  const Measured<IsItCopying>& copying = row.verdict->is_it_copying;
+  if (!copying) return Cell::not_available();
+  return *copying == IsItCopying::kNo ? "no" : *copying == IsItCopying::kUntilEnd ? "till end" : "after it";
+}
+
+void add_swept_row(Table& table, const SweptRow& row) {
+  const Measured<std::uint64_t>& first = row.copy_done_first_runs;
+  table.add({row.alternative, row.array_bytes, row.batch_bytes, std::to_string(row.writers),
+             std::to_string(row.checkpointers), swept_time(row.writers_wall_ns), swept_time(row.copy_ns),
+             first ? Cell(fmt::format("{}/{}", *first, row.runs)) : Cell::not_available(), copying_cell(row)});
 }
 
 }  // namespace
 
-std::string sweep_table(const Json& sweep) {
-  std::string text = fmt::format(kSweepRow, "", "", "", "wri-", "co-", "writers", "copied", "copied", "is it");
-  text += fmt::format(kSweepRow, "alternative", "array", "batch", "ters", "py", "need", "after", "first", "copying?");
+std::string sweep_table(const Sweep& sweep) {
+  Table table = rows_table();
   std::string reasons;
   std::string placement = "default";
-  for (const Json& row : sweep.at("rows")) {
+  for (const SweptRow& row : sweep.rows) {
     // Too seldom to have a column.
-    if (row.at("placement") != placement) {
-      placement = row.at("placement");
-      text += fmt::format("array and copy on NUMA nodes: {}\n", placement);
+    if (row.placement != placement) {
+      placement = row.placement;
+      table.note(fmt::format("array and copy on NUMA nodes: {}", placement));
     }
-    text += row_text(row);
-    if (row.at("reason").is_string()) {
-      reasons += wrap(fmt::format("{}: {}: {}", sweep_title(row), row.at("status").get<std::string>(),
-                                  row.at("reason").get<std::string>()),
-                      "", "  ");
-    }
+    add_swept_row(table, row);
+    if (!row.reason) continue;
+    reasons += wrap(fmt::format("{}: {}: {}", sweep_title(row), status_name(row.status), *row.reason), "", "  ");
   }
-  if (!reasons.empty()) text += "\n" + reasons;
-  const Json& sentence = sweep.at("sentence");
-  text += "\n" +
-          wrap(is_not_available(sentence) ? sentence.at("na").get<std::string>() : sentence.get<std::string>(), "", "");
-  return text + wrap("copied first: runs in which the copy was done before the writers were, of all.", "", "");
+  return table.text() + (reasons.empty() ? "" : "\n" + reasons) + "\n" +
+         wrap(sweep.sentence ? *sweep.sentence : sweep.sentence.why(), "", "") +
+         wrap("copied first: runs in which the copy was done before the writers were, of all.", "", "");
 }
 
-std::string sweep_plots(const Json& sweep, const PlotStyle& style) {
+std::string sweep_plots(const Sweep& sweep, const PlotStyle& style) {
   std::string text;
-  for (const Json& row : sweep.at("rows")) {
-    const std::string plot = cpu_time_plot(sweep_title(row), row.at("cpu_time"), style);
+  for (const SweptRow& row : sweep.rows) {
+    const std::string plot = cpu_time_plot(sweep_title(row), row.cpu_time, style);
     if (!plot.empty()) text += "\n" + plot;
   }
   return text;

@@ -1,3 +1,5 @@
+#include "base/table.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -5,133 +7,129 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "snapshot/document.h"
+#include "snapshot/result.h"
 
 namespace zerotax::snapshot {
 namespace {
 
-constexpr const char* kRow = "{:<16}{:>8}{:>6}{:>8}{:>8}{:>9}{:>10}{:>7}{:>7}\n";
-constexpr const char* kAfterRow = "{:<16}{:>9}{:>9}{:>13}{:>13}{:>11}\n";
+constexpr auto kRight = Column::Side::kRight;
 
-std::string time(const Json& figure) { return is_not_available(figure) ? "n/a" : format_ns(figure.at("median")); }
+/// With a second line of headings.
+Table results_table() {
+  Table table({{"", Unit::kText, 16},
+               {"writers", Unit::kNs, 7},
+               {"", Unit::kText, 5, "n/a", {}, 1, kRight},
+               {"kernel", Unit::kNs, 7},
+               {"stopped", Unit::kNs, 7},
+               {"complete", Unit::kNs, 8, "-"},
+               {"memory", Unit::kText, 9, "n/a", {}, 1, kRight},
+               {"pages", Unit::kText, 6, "n/a", {}, 1, kRight},
+               {"pages", Unit::kText, 6, "n/a", {}, 1, kRight}});
+  table.add({"alternative", "need", "times", "CPU", "for", "after", "at most", "copied", "reused"});
+  return table;
+}
+
+Cell median(const Measured<Quantiles>& measured) { return measured ? Cell(measured->median) : Cell::not_available(); }
+
+Cell faults(const Measured<Faults>& found, std::uint64_t Counts::*kind) {
+  if (!found) return Cell::not_available();
+  return std::to_string(found->before_end.*kind + found->after_end.*kind);
+}
+
+void add_row(Table& table, const Result& result) {
+  table.add({result.alternative, median(result.writers_wall_ns),
+             result.slowdown ? Cell(fmt::format("{:.2f}", *result.slowdown)) : Cell::not_available(),
+             median(result.writers_system_ns), median(result.stopped_ns), median(result.snapshot_ns),
+             result.memory ? Cell("+" + format_size(result.memory->added_bytes())) : Cell::not_available(),
+             faults(result.faults, &Counts::copies), faults(result.faults, &Counts::reuses)});
+}
 
 std::string signed_time(double ns) { return (ns < 0 ? "-" : "") + format_ns(std::abs(ns)); }
 
-std::string faults(const Json& result, const char* kind) {
-  const Json& found = result.at("faults");
-  if (is_not_available(found)) return "n/a";
-  return std::to_string(found.at("before_end").at(kind).get<std::uint64_t>() +
-                        found.at("after_end").at(kind).get<std::uint64_t>());
-}
-
-std::string row(const Json& result) {
-  const Json& memory = result.at("memory");
-  const Json& slowdown = result.at("slowdown");
-  return fmt::format(kRow, result.at("alternative").get<std::string>(), time(result.at("writers_wall_ns")),
-                     is_not_available(slowdown) ? "n/a" : fmt::format("{:.2f}", slowdown.get<double>()),
-                     time(result.at("writers_system_ns")), time(result.at("stopped_ns")),
-                     is_not_available(result.at("snapshot_ns")) ? "-" : time(result.at("snapshot_ns")),
-                     is_not_available(memory) ? "n/a" : "+" + format_size(added_bytes(result)),
-                     faults(result, "copies"), faults(result, "reuses"));
-}
-
-std::string after_row(const Json& result) {
-  const Json& after = result.at("after_end");
-  const Json& held = result.at("faults_held");
-  const Json& helper = after.at("helper");
-  const Json& remedy = result.at("remedy");
-  return fmt::format(kAfterRow, result.at("alternative").get<std::string>(),
-                     is_not_available(held) ? "n/a" : held.at("after_end").at("reuses").dump(),
-                     fmt::format("{:.0f}", after.at("writers_faults").at("median").get<double>()),
-                     time(after.at("writers_system_ns")),
-                     is_not_available(helper) ? "-"
-                                              : format_ns(helper.at("user_ns").at("median").get<double>() +
-                                                          helper.at("system_ns").at("median").get<double>()),
-                     is_not_available(remedy) ? "-" : signed_time(remedy.at("saved_ns")));
-}
-
 /// What the writers and the helper do once the child has ended: of those with a child, if there is a remedy among them.
-std::string after_table(const Json& snapshot) {
-  std::string rows;
+std::string after_table(const Snapshot& snapshot) {
+  Table table({{"", Unit::kText, 16},
+               {"reuse", Unit::kText, 8, "n/a", {}, 1, kRight},
+               {"faults", Unit::kText, 8, "n/a", {}, 1, kRight},
+               {"kernel CPU", Unit::kNs, 12},
+               {"CPU time", Unit::kNs, 12, "-"},
+               {"saved by", Unit::kText, 10, "-", {}, 1, kRight}});
+  table.add({"alternative", "faults", "counted", "of writers", "of helper", "the remedy"});
   bool remedy = false;
-  const Json& results = snapshot.at("results");
-  for (const Json& result : results) {
-    if (result.at("allocator") != results.front().at("allocator") || result.at("status") != "ok") continue;
-    if (!result.contains("after_end") || is_not_available(result.at("after_end"))) continue;
-    remedy = remedy || !is_not_available(result.at("remedy"));
-    rows += after_row(result);
+  for (const Result& result : snapshot.results) {
+    if (result.allocator != snapshot.results.front().allocator || !result.ok() || !result.after_end) continue;
+    const AfterEnd& after = *result.after_end;
+    remedy = remedy || result.remedy;
+    table.add(
+        {result.alternative,
+         result.faults_held ? Cell(std::to_string(result.faults_held->after_end.reuses)) : Cell::not_available(),
+         fmt::format("{:.0f}", after.writers_faults.median), after.writers_system_ns.median,
+         after.helper ? Cell(after.helper->user_ns.median + after.helper->system_ns.median) : Cell::not_available(),
+         result.remedy ? Cell(signed_time(result.remedy->saved_ns)) : Cell::not_available()});
   }
   if (!remedy) return "";
   return fmt::format("\nAll writes after the child's end{}:\n",
-                     snapshot.at("advice").size() > 1
-                         ? fmt::format(" ({})", results.front().at("allocator").get<std::string>())
-                         : "") +
-         fmt::format(kAfterRow, "", "reuse", "faults", "kernel CPU", "CPU time", "saved by") +
-         fmt::format(kAfterRow, "alternative", "faults", "counted", "of writers", "of helper", "the remedy") + rows;
+                     snapshot.advice.size() > 1 ? fmt::format(" ({})", snapshot.allocators().front()) : "") +
+         table.text();
 }
 
-std::string allocator_of(const Json& result) {
-  std::string text = result.at("allocator");
-  if (result.at("version").is_string()) text += " " + result.at("version").get<std::string>();
-  for (const auto& [key, value] : result.at("env").items())
-    text += fmt::format(" {}={}", key, value.get<std::string>());
+std::string allocator_of(const Result& result) {
+  std::string text = result.allocator;
+  if (result.version) text += " " + *result.version;
+  for (const auto& [key, value] : result.env) text += fmt::format(" {}={}", key, value);
   return text;
 }
 
-std::string usual_words(const Json& of) {
-  return fmt::format(
-      "is written {} by {}; halfway through the first time a snapshot is taken, and copied by {} in batches of {}.",
-      format_counted(of.at("passes"), "time"), format_counted(of.at("writers"), "thread"),
-      format_counted(of.at("checkpointers"), "thread"), format_size(of.at("batch_bytes")));
-}
+/// Slots: times written, writers, checkpointers, batch.
+constexpr const char* kUsual =
+    "is written {} by {}; halfway through the first time a snapshot is taken, and copied by {} in batches of {}.";
+constexpr const char* kPublished =
+    "is written {} by {}, started after the fork; the child copies it by {} in batches of {}.";
 
-std::string published_words(const Json& of, const Json& batch_bytes) {
-  return fmt::format("is written {} by {}, started after the fork; the child copies it by {} in batches of {}.",
-                     format_counted(of.at("passes"), "time"), format_counted(of.at("writers"), "thread"),
-                     format_counted(of.at("checkpointers"), "thread"), format_size(batch_bytes));
+std::string work_words(const char* words, const Threads& of, std::uint64_t batch_bytes) {
+  return fmt::format(fmt::runtime(words), format_counted(of.passes, "time"), format_counted(of.writers, "thread"),
+                     format_counted(of.checkpointers, "thread"), format_size(batch_bytes));
 }
 
 /// What is run: of the usual alternatives, of the published ones, or of both.
-std::string head(const Json& snapshot) {
-  const Json& parameters = snapshot.at("parameters");
-  const Json* usual = nullptr;
-  const Json* published = nullptr;
-  for (const Json& result : snapshot.at("results")) {
-    (text_field(result, "baseline", "none") == "none" ? usual : published) = &result;
+std::string head(const Snapshot& snapshot) {
+  const Parameters& parameters = snapshot.parameters;
+  bool usual = false;
+  const Result* published = nullptr;
+  for (const Result& result : snapshot.results) {
+    usual = usual || !result.published();
+    if (result.published()) published = &result;
   }
-  std::string text = fmt::format("An array of {} ", format_size(parameters.at("array_bytes")));
-  if (usual != nullptr || published == nullptr) text += usual_words(parameters);
+  std::string text = fmt::format("An array of {} ", format_size(parameters.array_bytes));
+  if (usual || published == nullptr) {
+    text += work_words(kUsual, parameters, parameters.batch_bytes);
+  }
   if (published != nullptr) {
-    if (usual != nullptr) text += " In the published program, it ";
-    text += published_words(published->at("parameters"), parameters.at("batch_bytes"));
+    if (usual) text += " In the published program, it ";
+    text += work_words(kPublished, published->parameters.value_or(parameters), parameters.batch_bytes);
   }
-  return wrap(fmt::format("{} Medians of {}.", text, format_counted(parameters.at("repeat"), "run")), "", "");
+  return wrap(fmt::format("{} Medians of {}.", text, format_counted(parameters.repeat, "run")), "", "");
 }
 
 }  // namespace
 
-std::string snapshot_table(const Json& snapshot) {
+std::string snapshot_table(const Snapshot& snapshot) {
   std::string text = head(snapshot);
-  std::string allocator;
-  for (const Json& result : snapshot.at("results")) {
-    if (allocator != allocator_of(result)) {
-      allocator = allocator_of(result);
-      text += fmt::format("\n{}\n", allocator);
-      text += fmt::format(kRow, "", "writers", "", "kernel", "stopped", "complete", "memory", "pages", "pages");
-      text += fmt::format(kRow, "alternative", "need", "times", "CPU", "for", "after", "at most", "copied", "reused");
-    }
-    text += row(result);
-  }
-  text += after_table(snapshot);
   std::string reasons;
-  for (const Json& result : snapshot.at("results")) {
-    if (result.at("status") == "ok") continue;
-    reasons += wrap(fmt::format("{} under {}: {}: {}", result.at("alternative").get<std::string>(),
-                                result.at("allocator").get<std::string>(), result.at("status").get<std::string>(),
-                                result.at("reason").get<std::string>()),
-                    "", "  ");
+  for (std::size_t i = 0; i < snapshot.results.size();) {
+    const std::string allocator = allocator_of(snapshot.results[i]);
+    Table table = results_table();
+    for (; i < snapshot.results.size() && allocator_of(snapshot.results[i]) == allocator; ++i) {
+      const Result& result = snapshot.results[i];
+      add_row(table, result);
+      if (result.ok()) continue;
+      reasons += wrap(fmt::format("{} under {}: {}: {}", result.alternative, result.allocator,
+                                  status_name(result.status), result.reason.value_or("")),
+                      "", "  ");
+    }
+    text += fmt::format("\n{}\n{}", allocator, table.text());
   }
-  return text + (reasons.empty() ? "" : "\n" + reasons);
+  return text + after_table(snapshot) + (reasons.empty() ? "" : "\n" + reasons);
 }
 
 }  // namespace zerotax::snapshot

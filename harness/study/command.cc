@@ -1,40 +1,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "base/size.h"
+#include "cli/colour.h"
 #include "cli/measure_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
-#include "core/document.h"
-#include "core/figures.h"
-#include "core/fleet/hosts.h"
-#include "core/output_file.h"
-#include "core/point_json.h"
-#include "core/receive_points.h"
-#include "core/session.h"
-#include "core/stored_run.h"
-#include "findings/cliff_edges.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/results.h"
+#include "files/stored_run.h"
 #include "findings/document.h"
 #include "findings/next_step.h"
+#include "findings/summary.h"
+#include "findings/table.h"
+#include "judge/cliff_edges.h"
 #include "os/input_file.h"
+#include "point/point_json.h"
+#include "run/allocators.h"
+#include "run/figures.h"
+#include "run/fleet/hosts.h"
+#include "run/interrupt.h"
+#include "run/receive_points.h"
+#include "run/session.h"
 #include "study/plan.h"
-#include "study/summary.h"
+#include "study/points_table.h"
 #include "thresholds/session.h"
 
 namespace zerotax::study {
 
-using findings::AllocatorFindings;
-using findings::find_findings;
 using findings::findings_count;
-using findings::findings_json;
 using findings::next_step;
+using findings::summary_text;
+using findings::write_summary;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;
-using thresholds::kRefillCase;
 using thresholds::kRefillFrom;
 using thresholds::kRefillPerOctave;
 using thresholds::kRefillTo;
@@ -109,12 +114,38 @@ int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::st
 int measure_edges(const Plan& plan, const std::vector<Point>& points, const std::string& folder) {
   const std::string file = folder + "/" + kEdgesFile;
   if (is_there(file)) return 0;
-  Session session(findings::edges_plan(plan, points, read_json_file(folder + kThresholds + kJson)), std::nullopt,
+  Session session(edges_plan(plan, points, read_json_file(folder + kThresholds + kJson)), std::nullopt,
                   Subcommand::command_line);
   const int signal = session.run();
   if (signal == 0) write_file(file, json_text(session.json()));
   return signal;
 }
+
+/// Prints the headline's points as soon as the last of them is there, if one is missing yet.
+class Headline {
+ public:
+  explicit Headline(const Session& session) {
+    for (const PointSpec& point : session.plan().points) missing_ += is_headline(point) ? 1 : 0;
+    for (const Json& point : session.points()) add(point);
+  }
+
+  /// Returns whether that was the last one.
+  bool add(const Json& json) {
+    Point point = point_from_json(json);
+    if (!is_headline(point)) return false;
+    points_.push_back(std::move(point));
+    return --missing_ == 0;
+  }
+
+  void show() const {
+    fmt::print("{}\n", points_table(points_, palette_for(stdout)));
+    std::fflush(stdout);
+  }
+
+ private:
+  std::vector<Point> points_;
+  std::size_t missing_ = 0;
+};
 
 /// Only a study can be resumed as one: a run of chosen points has no thresholds and no summary.
 void check_study(const Plan& plan, const std::string& folder) {
@@ -129,7 +160,10 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   Session session = make_session(options, full, place.slurm);
   const std::string folder = session.folder()->path();
   check_study(session.plan(), folder);
-  int signal = session.run(place);
+  Headline headline(session);
+  int signal = session.run(place, [&](const Json& point) {
+    if (headline.add(point)) headline.show();
+  });
   std::vector<Point> points = typed_points(session.points());
   const std::string summary = summary_text(write_summary(*session.folder(), points));
   session.folder()->write("summary.md", summary);
@@ -140,18 +174,19 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   search(refill_axes(session.plan()), kRefillThresholds);
   if (signal == 0) signal = measure_edges(session.plan(), points, folder);
   if (signal != 0) {
-    fmt::print(stderr, "zerotax: interrupted after {} of {} points; resume with: zerotax study --resume {}{}\n",
-               session.points().size(), session.plan().points.size(), folder, place.slurm ? " --on slurm" : "");
+    say_interrupted(fmt::format("{} of {} points were measured; resume with: zerotax study --resume {}{}",
+                                session.points().size(), session.plan().points.size(), folder,
+                                place.slurm ? " --on slurm" : ""));
     return ExitStatus::kDone;
   }
   const StoredRun stored = read_all_but_points(folder);
   fleet::leave_out_times(stored.comparable_times, points);
   const std::vector<AllocatorFindings> found =
       find_findings(points, stored.thresholds, {stored.edges, stored.controls});
-  const Json findings = findings_json(found, folder);
+  const Json findings = findings::findings_json(found, folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
-  fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(findings), folder);
+  fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(found), folder);
   fmt::print(
       "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, edges.json, "
       "findings.json, summary.json, summary.md{})\n",
@@ -165,7 +200,8 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand command("study", "measure every allocator over all sizes, and report redundant zeroing", kExamples,
+const Subcommand command("study", Question::kAllocator,
+                         "measure every allocator over all sizes, and report redundant zeroing", kExamples,
                          [](Arguments& arguments) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<MeasureOptions>();
                            const auto full = std::make_shared<bool>(false);

@@ -1,10 +1,16 @@
 #include "study/plan.h"
 
+#include <iterator>
 #include <vector>
 
 #include "base/size.h"
+#include "findings/summary.h"
+#include "run/make_plan.h"
 
 namespace zerotax::study {
+
+using findings::kHeadlineSizes;
+
 namespace {
 
 /// Sizes from 64 KiB to `last`, `steps` per octave at equal distances (64, 80, 96, 112, 128 KiB, …).
@@ -15,9 +21,6 @@ std::vector<std::uint64_t> grid(std::uint64_t first, std::uint64_t last, std::ui
   }
   return sizes;
 }
-
-/// The sizes of the report of 2016.
-const std::vector<std::uint64_t> kHeadline{100 * kMiB, 1000 * kMiB};
 
 constexpr std::uint64_t kMostTouched = 128 * kMiB;
 
@@ -33,9 +36,11 @@ void add_refill_points(Plan& plan, const std::vector<std::uint64_t>& sizes, cons
 
 void add_quick_study(Plan& plan) {
   plan.study = "quick";
-  std::vector<std::uint64_t> sizes = grid(64 * kKiB, 64 * kMiB, 4);
-  const auto big = grid(64 * kMiB, 128 * kMiB, 2);
-  sizes.insert(sizes.end(), big.begin(), big.end());
+  // Few repeats of the large one: the answer is to be there in seconds.
+  add_points(plan, {{"calloc_loop"}, {kHeadlineSizes[0]}, {0.0}, {"main"}}, {10, 6, 6, 6, 300});
+  add_points(plan, {{"calloc_loop"}, {kHeadlineSizes[1]}, {0.0}, {"main"}}, {5, 3, 3, 3, 300});
+  // Where an allocator changes between two sizes, the search for thresholds finds it to the byte.
+  std::vector<std::uint64_t> sizes = grid(64 * kKiB, 128 * kMiB, 2);
   const auto biggest = grid(128 * kMiB, kGiB, 1);
   sizes.insert(sizes.end(), biggest.begin(), biggest.end());
   sizes.push_back(kGiB);
@@ -52,14 +57,13 @@ void add_quick_study(Plan& plan) {
     const std::vector<double> touches = size <= kMostTouched ? std::vector{0.0, 1.0} : std::vector{0.0};
     add_points(plan, {{"calloc_loop"}, {size}, touches, {"main"}}, repeats);
   }
-  add_points(plan, {{"calloc_loop"}, kHeadline, {0.0}, {"main"}}, {10, 8, 8, 8, 500});
   add_refill_points(plan, {64 * kKiB, 256 * kKiB, kMiB, 4 * kMiB}, {"main"});
 }
 
 void add_full_study(Plan& plan) {
   plan.study = "full";
   std::vector<std::uint64_t> sizes = grid(64 * kKiB, 2 * kGiB, 4);
-  sizes.insert(sizes.end(), kHeadline.begin(), kHeadline.end());
+  sizes.insert(sizes.begin(), std::begin(kHeadlineSizes), std::end(kHeadlineSizes));
   sizes.push_back(2 * kGiB);
   for (const std::uint64_t size : sizes) {
     const Repeats repeats = size <= 64 * kMiB ? Repeats{50, 10, 8, 8, 1000} : Repeats{20, 8, 8, 8, 2000};

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/line_plot.h"
-#include "thresholds/signature.h"
+#include "judge/signature.h"
 
 namespace zerotax::study {
 namespace {
@@ -34,14 +34,14 @@ std::string title_of_group(const PlotGroup& group) {
 /// The line of one allocator: `points` by size. A point without a time ends a piece.
 PlotLine line_of(const std::string& label, const std::map<std::uint64_t, const Point*>& points) {
   PlotLine line{label, {}};
-  std::optional<thresholds::Signature> before;
+  std::optional<Signature> before;
   for (const auto& [size, point] : points) {
     const auto ns = point->number(Metric::kCallocNs);
     if (!point->is_ok() || !ns) {
       before.reset();
       continue;
     }
-    const thresholds::Signature now = thresholds::signature_of(*point);
+    const Signature now = signature_of(*point);
     // What the first call of a process does alone is not in the times.
     const bool joined = before && before->reuse == now.reuse && before->refilling == now.refilling;
     if (!joined) line.pieces.emplace_back();

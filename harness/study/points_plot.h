@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/plot_canvas.h"
-#include "core/typed_point.h"
+#include "point/typed_point.h"
 
 namespace zerotax::study {
 

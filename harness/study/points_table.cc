@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/size.h"
+#include "base/table.h"
 #include "base/units.h"
-#include "core/value_words.h"
-#include "findings/points.h"
+#include "judge/points.h"
+#include "point/value_words.h"
 
 namespace zerotax::study {
 
-using findings::bound_words;
 namespace {
 
 /// The allocator and, if it is a worker, the thread, in 22 places.
@@ -17,27 +17,24 @@ std::string row_label(const Point& point) {
   return (allocator_label(point).substr(0, 22) + (point.thread == "worker" ? " (worker)" : "")).substr(0, 22);
 }
 
-/// A rate or ratio to three digits, in six places.
-std::string three_digits(const Point& point, Metric metric) {
-  const auto number = point.number(metric);
-  return number ? format_number(*number) : "n/a";
-}
-
 /// What was received, for the points of cases that receive; empty if there is none.
 std::string transfers_table(const std::vector<Point>& points) {
-  std::string text;
+  Table table({{"allocator", Unit::kText, 22},
+               {"receiving by", Unit::kText, 15},
+               {"size", Unit::kBytes, 9},
+               {"MB/s", Unit::kNumber, 6},
+               {"CPU s/GB", Unit::kNumber, 8},
+               {"zeroed/B", Unit::kNumber, 8},
+               {"flt/MB", Unit::kNumber, 6}});
   for (const Point& point : points) {
     if (!point.has(MetricGroup::kTransfer)) continue;
-    if (text.empty()) {
-      text = fmt::format("\n{:<22} {:<15} {:>9} {:>6} {:>8} {:>8} {:>6}\n", "allocator", "receiving by", "size", "MB/s",
-                         "CPU s/GB", "zeroed/B", "flt/MB");
-    }
-    text += fmt::format("{:<22} {:<15} {:>9} {:>6} {:>8} {:>8} {:>6}\n", row_label(point), point.case_name,
-                        format_size(point.size_bytes), three_digits(point, Metric::kMbPerS),
-                        three_digits(point, Metric::kCpuSPerGb), three_digits(point, Metric::kZeroedPerReceivedByte),
-                        three_digits(point, Metric::kFaultsPerMb));
+    const auto cell = [&](Metric metric) {
+      return point.is_measured(metric) ? Cell(*point.number(metric)) : Cell::not_available();
+    };
+    table.add({row_label(point), point.case_name, point.size_bytes, cell(Metric::kMbPerS), cell(Metric::kCpuSPerGb),
+               cell(Metric::kZeroedPerReceivedByte), cell(Metric::kFaultsPerMb)});
   }
-  return text;
+  return table.empty() ? "" : "\n" + table.text();
 }
 
 /// For points of cases that fork: what the fork cost and what the writes after it did, two lines each; else empty.

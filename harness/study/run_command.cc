@@ -10,17 +10,22 @@
 #include "cli/next_step.h"
 #include "cli/plot_option.h"
 #include "cli/subcommand.h"
-#include "core/audited_operations.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/point_json.h"
-#include "core/session.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "files/results.h"
 #include "findings/document.h"
 #include "findings/next_step.h"
+#include "findings/summary.h"
+#include "loop/loop_run.h"
+#include "point/audited_operations.h"
+#include "point/point_json.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "run/probe_identity.h"
+#include "run/session.h"
 #include "study/points_plot.h"
 #include "study/points_table.h"
-#include "study/summary.h"
 
 namespace zerotax::study {
 
@@ -32,7 +37,10 @@ constexpr const char* kRunExamples =
     "  zerotax run --allocator jemalloc --allocator mimalloc --size 1MiB --touch 0 --touch 1\n"
     "  zerotax run --allocator mine=./libmine.so --size 20MiB --thread worker --json mine.json\n"
     "  zerotax run --size 1MiB --size 64MiB --audit-only --on slurm --out /shared/run\n"
-    "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n";
+    "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n"
+    "  zerotax run --loop                            the loop of 2016: 10,000 callocs of 100 MiB, of 1000 MiB\n"
+    "  zerotax run --loop --allocator largecache --seconds 600     to its end, not estimated\n"
+    "  zerotax run --loop --size 64KiB --size 1GiB --touch 1 --json loop.json\n";
 
 /// Slow operations are repeated less, unless the user says how often: for two seconds, and at least eight times.
 Repeats repeats_for(std::optional<std::int64_t> given) {
@@ -41,7 +49,16 @@ Repeats repeats_for(std::optional<std::int64_t> given) {
   return {ops, ops, ops, ops, 0};
 }
 
-Session make_run_session(const MeasureOptions& options, bool slurm) {
+/// A fork of a large process takes long: eight show what it costs, and who copies which page. No known allocator
+/// changes behaviour after its fifth call.
+void shorten_forks(Plan& plan) {
+  constexpr std::uint32_t kForks = 8;
+  for (PointSpec& point : plan.points) {
+    if (known_cases().at(point.case_name).forks) point.repeats = {kForks, kForks, kForks, kForks, 0};
+  }
+}
+
+Session make_run_session(const MeasureOptions& options, bool slurm, bool full) {
   if (!options.resume.empty()) return Session::resume(options.resume, Subcommand::command_line);
   Plan plan;
   plan.timeout_s = options.timeout_s;
@@ -49,6 +66,7 @@ Session make_run_session(const MeasureOptions& options, bool slurm) {
   const PlanAxes axes = options.axes();
   plan.allocators = resolve_allocators(options.allocators, options.env);
   add_points(plan, axes, repeats_for(options.ops));
+  if (!full && !options.ops) shorten_forks(plan);
   if (options.ops) {
     for (PointSpec& point : plan.points) {
       point.repeats.audit_ops = audited_operations(point.repeats.ops, point.size_bytes);
@@ -64,7 +82,7 @@ Session make_run_session(const MeasureOptions& options, bool slurm) {
 
 /// What goes on from the points: what is wrong with them, or the report of that where they are not stored.
 std::string next_after(const Session& session, const std::string& file, const std::vector<Point>& points) {
-  const std::vector<findings::AllocatorFindings> found = findings::find_findings(points, nullptr);
+  const std::vector<AllocatorFindings> found = find_findings(points);
   const std::string report = findings::next_step(found, points);
   const std::string stored = session.folder() != nullptr ? session.folder()->path() : file == "-" ? "" : file;
   return report.empty() || stored.empty() ? report : shell_text({"zerotax", "findings", stored});
@@ -73,11 +91,47 @@ std::string next_after(const Session& session, const std::string& file, const st
 struct RunOptions {
   MeasureOptions measure;
   bool plot = false;
+  bool full = false;  ///< of a case that forks, as many operations as of others
+  bool loop = false;
+  double loop_seconds = 1;
+  std::vector<Argument> of_loop;    ///< that need --loop
+  std::vector<Argument> of_points;  ///< that --loop refuses
 };
 
+void add_loop(Arguments& arguments, RunOptions& options) {
+  arguments.flag("--loop", options.loop,
+                 "instead of points, run a loop of calloc beside one of malloc: total time, CPU seconds, context "
+                 "switches (10000 calls of 100MiB and 1000MiB where --ops and --size are not given)");
+  options.of_loop = {
+      arguments
+          .option(
+              "--seconds", options.loop_seconds,
+              "with --loop: how long a loop may take; the total of a longer one is estimated from the calls it made")
+          .shown_as("SECONDS")
+          .with_default()};
+  for (const char* name : {"--case", "--thread", "--full", "--out", "--resume", "--audit-only", "--on", "--shards",
+                           "--sbatch", "--plot"}) {
+    options.of_points.push_back(arguments.find(name));
+  }
+}
+
+/// Throws UsageError for an option of what is not run.
+void check_loop(const RunOptions& options) {
+  for (const Argument& option : options.loop ? options.of_points : options.of_loop) {
+    if (!option.given()) continue;
+    throw UsageError(fmt::format("{} has no effect {} --loop", option.name(), options.loop ? "with" : "without"),
+                     options.loop ? "leave out one of them" : "add it, or leave out " + option.name());
+  }
+}
+
 ExitStatus run(const RunOptions& all) {
+  check_loop(all);
   const MeasureOptions& options = all.measure;
+  if (all.loop) return loop::run(options, all.loop_seconds);
   options.check();
+  if (all.full && !options.resume.empty()) {
+    throw UsageError("--resume continues the run as it was planned, so --full cannot be given", "leave out --full");
+  }
   if (all.plot && options.resume.empty() && options.sizes.size() == 1) {
     throw UsageError("--plot draws time against size, but one size is given",
                      "add another --size, or leave out --plot");
@@ -86,38 +140,45 @@ ExitStatus run(const RunOptions& all) {
   check_outside({{"--json", options.json}}, {"--resume", options.resume});
   check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
   const fleet::Place place = options.fleet.place();
-  Session session = make_run_session(options, place.slurm);
+  Session session = make_run_session(options, place.slurm, all.full);
   const int signal = session.run(place);
   const std::vector<Point> points = typed_points(session.points());
-  if (session.folder() != nullptr) write_summary(*session.folder(), points);
+  if (session.folder() != nullptr) findings::write_summary(*session.folder(), points);
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
   if (options.json != "-") {
-    fmt::print("{}{}", points_table(points, palette_for(stdout)), load_text(session.load()));
+    fmt::print("{}{}", points_table(points, palette_for(stdout)), findings::load_text(session.load()));
     if (all.plot) fmt::print("{}", points_plot(points, plot_style()));
   }
   if (signal != 0) {
-    fmt::print(stderr, "zerotax: interrupted after {} of {} points{}\n", session.points().size(),
-               session.plan().points.size(),
-               session.folder() != nullptr ? fmt::format("; resume with: zerotax run --resume {}{}",
-                                                         session.folder()->path(), place.slurm ? " --on slurm" : "")
-                                           : "");
+    const std::string resume = session.folder() == nullptr
+                                   ? ""
+                                   : fmt::format("; resume with: zerotax run --resume {}{}", session.folder()->path(),
+                                                 place.slurm ? " --on slurm" : "");
+    say_interrupted(
+        fmt::format("{} of {} points were measured{}", session.points().size(), session.plan().points.size(), resume));
   }
   if (signal == 0) say_next(next_after(session, options.json, points));
   const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand run_subcommand("run", "measure chosen points: allocators x sizes x touched fractions", kRunExamples,
-                                [](Arguments& arguments) -> std::function<ExitStatus()> {
-                                  const auto options = std::make_shared<RunOptions>();
-                                  options->measure.add_allocators(arguments);
-                                  options->measure.add_folder(arguments);
-                                  options->measure.add_axes(arguments);
-                                  options->measure.add_audit_only(arguments);
-                                  options->measure.add_fleet(arguments);
-                                  add_plot_option(arguments, options->plot, "time against size");
-                                  return [options] { return run(*options); };
-                                });
+const Subcommand run_subcommand(
+    "run", Question::kAllocator,
+    "measure chosen points, allocators x sizes x touched fractions; or a loop of calloc beside malloc", kRunExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<RunOptions>();
+      options->measure.add_allocators(arguments);
+      options->measure.add_folder(arguments);
+      options->measure.add_axes(arguments);
+      options->measure.add_audit_only(arguments);
+      options->measure.add_fleet(arguments);
+      add_plot_option(arguments, options->plot, "time against size");
+      arguments.flag(
+          "--full", options->full,
+          "of a case that forks, time as many operations as of others: minutes; 8 without it, and rougher medians");
+      add_loop(arguments, *options);
+      return [options] { return run(*options); };
+    });
 
 }  // namespace
 }  // namespace zerotax::study

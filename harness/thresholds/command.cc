@@ -13,14 +13,15 @@
 #include "cli/next_step.h"
 #include "cli/plot_option.h"
 #include "cli/subcommand.h"
-#include "core/document.h"
-#include "core/fleet/job_folder.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/results.h"
-#include "thresholds/map.h"
-#include "thresholds/plot.h"
-#include "thresholds/session.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "files/results.h"
+#include "run/allocators.h"
+#include "run/fleet/job_folder.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "thresholds/document.h"
 #include "thresholds/table.h"
 
 namespace zerotax::thresholds {
@@ -43,18 +44,15 @@ struct Options {
   std::string read;
   std::string json;
   bool plot = false;
-  bool has_from = false;  ///< --from was given, and so on
-  bool has_to = false;
-  bool has_grid = false;
-  bool has_case = false;
+  std::vector<Argument> range;  ///< --from, --to and --grid
 
   /// What is not given depends on the case. Throws UsageError for a case whose thresholds cannot be searched.
   void take_defaults() {
     if (case_name == kPlainCase) return;
     check_word("--case", case_name, {kPlainCase, kRefillCase});
-    if (!has_from) from = fmt::format("{}KiB", kRefillFrom / kKiB);
-    if (!has_to) to = fmt::format("{}MiB", kRefillTo / kMiB);
-    if (!has_grid) grid = kRefillPerOctave;
+    if (!range[0].given()) from = fmt::format("{}KiB", kRefillFrom / kKiB);
+    if (!range[1].given()) to = fmt::format("{}MiB", kRefillTo / kMiB);
+    if (!range[2].given()) grid = kRefillPerOctave;
     if (measure.touches.empty()) measure.touches = {1};
     if (measure.threads.empty()) measure.threads = {kUsualThread};
   }
@@ -62,23 +60,17 @@ struct Options {
 
 /// What an earlier version wrote, with what this one says of it.
 ExitStatus judge_again(const Options& options) {
-  const MeasureOptions& measure = options.measure;
-  if (options.has_from || options.has_to || options.has_grid || options.has_case || !measure.allocators.empty() ||
-      !measure.env.empty() || !measure.touches.empty() || !measure.threads.empty() || measure.fleet.given() ||
-      !measure.out.empty()) {
-    throw UsageError("--read measures nothing", "leave out the options that say what to search");
-  }
   check_outputs({{"--json", options.json}}, {{"--read", options.read}});
-  Json document = read_document(options.read, "thresholds", "give a file of zerotax thresholds --json");
-  if (text_field(document, "case", kPlainCase) != kPlainCase) {
+  const Thresholds read =
+      read_thresholds(read_document(options.read, "thresholds", "give a file of zerotax thresholds --json"));
+  if (!read.is_plain()) {
     throw UsageError(fmt::format("{} holds another case: a map is drawn of {} only", options.read, kPlainCase),
                      fmt::format("give a file of {}", kPlainCase));
   }
-  add_map(document);
-  if (!options.json.empty()) write_file(options.json, json_text(document));
+  if (!options.json.empty()) write_file(options.json, json_text(thresholds_json(read)));
   if (options.json != "-") {
-    fmt::print("{}\n", document["sentence"].get<std::string>());
-    if (options.plot) fmt::print("\n{}", thresholds_plot(document, plot_style()));
+    fmt::print("{}\n", map_of(read).sentence);
+    if (options.plot) fmt::print("\n{}", thresholds_plot(read, plot_style()));
   }
   return ExitStatus::kDone;
 }
@@ -92,18 +84,6 @@ int search_on_slurm(ThresholdSession& session, const fleet::Place& place, const 
     throw UsageError(fmt::format("the folder {} is not empty", folder), "give --out a new folder");
   }
   return session.run({}, place, {folder, kName});
-}
-
-/// Of an allocator that is no built-in one, the words that name it.
-std::string next_after(const Json& json, const std::vector<std::string>& words) {
-  Json named = json;
-  for (Json& threshold : named["thresholds"]) {
-    for (const std::string& word : words) {
-      const std::string name = word.substr(0, word.find('='));
-      if (threshold["allocator"] == name) threshold["allocator"] = word;
-    }
-  }
-  return next_step(named);
 }
 
 ExitStatus thresholds(Options options) {
@@ -133,49 +113,45 @@ ExitStatus thresholds(Options options) {
   ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads, options.case_name});
   const int signal = place.slurm ? search_on_slurm(session, place, folder) : session.run();
   if (signal != 0) {
-    fmt::print(stderr, "zerotax: interrupted: showing only finished searches{}\n",
-               place.slurm ? fmt::format("; resume with the same command and --out {}", folder) : "");
+    say_interrupted("showing only finished searches" +
+                    (place.slurm ? fmt::format("; resume with the same command and --out {}", folder) : ""));
   }
-  const Json json = session.json();
-  if (place.slurm) write_file(folder + "/thresholds.json", json_text(json));
-  if (!options.json.empty()) write_file(options.json, json_text(json));
+  const Thresholds found = session.result();
+  const std::string json = json_text(thresholds_json(found));
+  if (place.slurm) write_file(folder + "/thresholds.json", json);
+  if (!options.json.empty()) write_file(options.json, json);
   if (options.json != "-") {
-    fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(session.lanes()),
-               json["probes"].get<std::size_t>());
-    if (options.plot) fmt::print("\n{}", thresholds_plot(json, plot_style()));
+    std::size_t probes = 0;
+    for (const ThresholdLane& lane : found.lanes) probes += lane.searched ? lane.found.probes : 0;
+    fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(found.lanes), probes);
+    if (options.plot) fmt::print("\n{}", thresholds_plot(found, plot_style()));
   }
-  say_next(next_after(json, options.measure.allocators));
-  const auto& lanes = session.lanes();
-  const bool failed =
-      std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return !failure_of(lane).empty(); });
+  say_next(next_step(found, options.measure.allocators));
+  const bool failed = std::any_of(found.lanes.begin(), found.lanes.end(),
+                                  [](const ThresholdLane& lane) { return !failure_of(lane).empty(); });
   return failed ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
 const Subcommand command(
-    "thresholds", "find every size at which an allocator changes behaviour, to the byte", kExamples,
-    [](Arguments& arguments) -> std::function<ExitStatus()> {
+    "thresholds", Question::kAllocator, "find every size at which an allocator changes behaviour, to the byte",
+    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);
       options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1");
-      const Argument of_case =
-          add_case(arguments, options->case_name,
-                   "calloc_loop, or refill_loop: where an allocator begins or ends to return memory that is freed "
-                   "together, 8KiB to 4MiB, 1 size per octave, all touched");
-      const Argument from = add_from(arguments, options->from);
-      const Argument to = add_to(arguments, options->to);
-      const Argument grid =
-          add_grid(arguments, options->grid, "a change that is undone before the next of these sizes is missed");
+      add_case(arguments, options->case_name,
+               "calloc_loop, or refill_loop: where an allocator starts or stops returning memory that was freed "
+               "together, 8KiB to 4MiB, 1 size per octave, all touched");
+      options->range = {
+          add_from(arguments, options->from), add_to(arguments, options->to),
+          add_grid(arguments, options->grid, "a change that is undone before the next of these sizes is missed")};
       add_read(arguments, options->read);
       arguments.option("--out", options->measure.out, "with --on slurm: folder of the job, which every node must see")
           .path();
       options->measure.add_fleet(arguments);
       add_plot_option(arguments, options->plot, "a map of what calloc does at each size");
       add_json(arguments, options->json);
-      return [options, of_case, from, to, grid] {
-        options->has_case = of_case.given();
-        options->has_from = from.given();
-        options->has_to = to.given();
-        options->has_grid = grid.given();
+      return [options, arguments] {
+        arguments.refuse_measuring();
         return thresholds(*options);
       };
     });

@@ -1,123 +1,100 @@
 #include "thresholds/map.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
-#include <vector>
 
 #include "base/units.h"
-#include "core/typed_point.h"
+#include "point/typed_point.h"
 
 namespace zerotax::thresholds {
 namespace {
 
-using LaneKey = std::tuple<std::string, double, std::string>;  ///< allocator, touch, thread
-
-LaneKey key_of(const Json& entry) { return {entry.at("allocator"), entry.at("touch"), entry.at("thread")}; }
-
-/// A change of the first calloc of a process alone is none of the steady state.
-bool is_steady(const Json& threshold) {
-  const Signature below = signature_from_json(threshold.at("below"));
-  const Signature above = signature_from_json(threshold.at("above"));
-  return !(below.reuse == above.reuse);
+bool is_like(const MapLane& worker, const MapLane& main) {
+  const ThresholdLane& one = *worker.lane;
+  const ThresholdLane& other = *main.lane;
+  return one.thread != "main" && other.thread == "main" && one.allocator.name == other.allocator.name &&
+         one.touch == other.touch && worker.pieces == main.pieces &&
+         std::equal(one.found.thresholds.begin(), one.found.thresholds.end(), other.found.thresholds.begin(),
+                    other.found.thresholds.end(), [&](const Threshold& mine, const Threshold& its) {
+                      return mine.at_bytes == its.at_bytes && mine.is_steady() == its.is_steady() &&
+                             one.found.is_doubtful(mine) == other.found.is_doubtful(its);
+                    });
 }
 
-/// Not to be relied on: another look saw another behaviour, or it changes to and fro.
-bool is_doubtful(const Json& threshold) {
-  return threshold.at("noisy").get<bool>() || !threshold.at("exact").get<bool>();
-}
+/// What the words about a map count.
+struct Counts {
+  std::set<std::string> allocators;                       ///< by name, with settings
+  std::set<std::pair<std::string, std::uint64_t>> sizes;  ///< at which an allocator changes
+  std::set<std::string> endings;                          ///< of points that have no behaviour, in words
+  std::size_t thresholds = 0;
+  std::size_t exact = 0;
+  std::uint64_t doubtful = 0;  ///< that are drawn
+  bool has_worker = false;     ///< one is drawn
+};
 
-/// Neighbours that do the same are one piece.
-Json pieces_of(const Json& lane, const std::vector<const Json*>& thresholds) {
-  Json pieces = Json::array();
-  const auto add = [&](std::uint64_t from, const Json& signature) {
-    const char* word = doings()[static_cast<std::size_t>(doing_of(signature_from_json(signature)))].key;
-    if (!pieces.empty() && pieces.back().at("word") == word) return;
-    if (!pieces.empty()) pieces.back()["to_bytes"] = from - 1;
-    pieces.push_back(Json{{"from_bytes", from}, {"to_bytes", lane.at("to_bytes")}, {"word", word}});
+Counts counts_of(const std::vector<MapLane>& lanes) {
+  Counts counts;
+  const auto count_ending = [&](const std::string& status) {
+    if (status == "ok") return;
+    counts.endings.insert(status == "not_zero" ? "not zero" : status == "timeout" ? "timed out" : status);
   };
-  add(lane.at("from_bytes"), lane.at("at_from"));
-  for (const Json* threshold : thresholds) add(threshold->at("at_bytes"), threshold->at("above"));
-  return pieces;
-}
-
-/// What can be seen of a lane: its pieces, and its marks.
-Json sight_of(const Json& lane, const std::vector<const Json*>& thresholds) {
-  Json sight = Json::array({lane.at("pieces")});
-  for (const Json* threshold : thresholds) {
-    sight.push_back({threshold->at("at_bytes"), threshold->at("steady"), threshold->at("doubtful")});
+  for (const MapLane& each : lanes) {
+    const ThresholdSearch& found = each.lane->found;
+    counts.allocators.insert(each.name);
+    count_ending(found.at_from.status);
+    for (const Threshold& threshold : found.thresholds) {
+      counts.sizes.emplace(each.lane->allocator.name, threshold.at_bytes);
+      count_ending(threshold.above.status);
+      counts.exact += threshold.exact() ? 1 : 0;
+      counts.doubtful += found.is_doubtful(threshold) && !each.like_main ? 1 : 0;
+    }
+    counts.thresholds += found.thresholds.size();
+    counts.has_worker |= each.lane->thread == "worker" && !each.like_main;
   }
-  return sight;
+  return counts;
 }
 
-std::string found_words(const Json& thresholds) {
-  const auto exact = std::count_if(thresholds.begin(), thresholds.end(),
-                                   [](const Json& threshold) { return threshold.at("exact").get<bool>(); });
-  const auto all = static_cast<std::ptrdiff_t>(thresholds.size());
-  return exact == all ? ", each found to the byte" : fmt::format(", {} of {} found to the byte", exact, all);
+std::string found_words(const Counts& counts) {
+  return counts.exact == counts.thresholds
+             ? ", each found to the byte"
+             : fmt::format(", {} of {} found to the byte", counts.exact, counts.thresholds);
 }
 
 /// "What calloc does, by size: 7 allocators change at 19 sizes, each found to the byte".
-std::string title_of(const Json& document) {
-  std::set<std::string> allocators;
-  for (const Json& lane : document.at("lanes")) allocators.insert(lane.at("name"));
-  std::set<std::pair<std::string, std::uint64_t>> sizes;
-  for (const Json& threshold : document.at("thresholds"))
-    sizes.emplace(threshold.at("allocator"), threshold.at("at_bytes"));
-  const bool one = allocators.size() == 1;
-  const std::string who = one ? *allocators.begin() : format_counted(allocators.size(), "allocator");
-  const std::string what = "What calloc does, by size: " + who;
-  if (sizes.empty()) return fmt::format("{} never change{}", what, one ? "s" : "");
-  return fmt::format("{} change{} at {}{}", what, one ? "s" : "", format_counted(sizes.size(), "size"),
-                     found_words(document.at("thresholds")));
+std::string title_of(const Counts& counts) {
+  const bool one = counts.allocators.size() == 1;
+  const std::string who = one ? *counts.allocators.begin() : format_counted(counts.allocators.size(), "allocator");
+  const std::string what = "What calloc does, by size: ";
+  if (counts.sizes.empty()) return fmt::format("{}no change found in {}", what, who);
+  return fmt::format("{}{} change{} at {}{}", what, who, one ? "s" : "", format_counted(counts.sizes.size(), "size"),
+                     found_words(counts));
 }
 
 /// "38 thresholds in 14 searches, each found to the byte."
-std::string sentence_of(const Json& document) {
-  const std::size_t found = document.at("thresholds").size();
-  return fmt::format("{} in {}{}.", found == 0 ? "No thresholds" : format_counted(found, "threshold"),
-                     format_counted(document.at("lanes").size(), "search", "searches"),
-                     found == 0 ? "" : found_words(document.at("thresholds")));
-}
-
-/// How points ended that have no behaviour, in words.
-std::set<std::string> endings_of(const Json& document) {
-  std::set<std::string> endings;
-  const auto add = [&](const Json& signature) {
-    const std::string status = signature.at("status");
-    if (status != "ok") endings.insert(status == "not_zero" ? "not zero" : status == "timeout" ? "timed out" : status);
-  };
-  for (const Json& lane : document.at("lanes")) add(lane.at("at_from"));
-  for (const Json& threshold : document.at("thresholds")) add(threshold.at("above"));
-  return endings;
+std::string sentence_of(const Counts& counts, std::size_t searches) {
+  const bool none = counts.thresholds == 0;
+  return fmt::format("{} in {}{}.", none ? "No thresholds found" : format_counted(counts.thresholds, "threshold"),
+                     format_counted(searches, "search", "searches"), none ? "" : found_words(counts));
 }
 
 /// What is not to be relied on, and what the map lacks.
-Json notes_of(const Json& document) {
-  std::set<LaneKey> drawn;
-  for (const Json& lane : document.at("lanes")) {
-    if (!lane.at("like_main").get<bool>()) drawn.insert(key_of(lane));
+std::vector<std::string> notes_of(const Counts& counts) {
+  std::vector<std::string> notes;
+  if (counts.has_worker) {
+    notes.emplace_back("A worker thread has a bar of its own only where it differs from the main thread.");
   }
-  const bool worker =
-      std::any_of(drawn.begin(), drawn.end(), [](const LaneKey& key) { return std::get<2>(key) == "worker"; });
-  const Json& thresholds = document.at("thresholds");
-  const auto doubtful =
-      static_cast<std::uint64_t>(std::count_if(thresholds.begin(), thresholds.end(), [&](const Json& threshold) {
-        return threshold.at("doubtful").get<bool>() && drawn.contains(key_of(threshold));
-      }));
-  Json notes = Json::array();
-  if (worker) notes.push_back("A worker thread has a bar of its own only where it differs from the main thread.");
-  if (doubtful > 0) {
+  if (counts.doubtful > 0) {
     notes.push_back(
         fmt::format("Dashed: {}: probed again, the size behaved differently, or behaviour changes back and "
                     "forth.",
-                    format_counted(doubtful, "unreliable mark")));
+                    format_counted(counts.doubtful, "unreliable mark")));
   }
-  if (const auto endings = endings_of(document); !endings.empty())
-    notes.push_back(fmt::format("Not known where a point ended as: {}.", fmt::join(endings, ", ")));
+  if (!counts.endings.empty()) {
+    notes.push_back(fmt::format("Not known where a point ended as: {}.", fmt::join(counts.endings, ", ")));
+  }
   return notes;
 }
 
@@ -132,6 +109,8 @@ const std::array<DoingWords, 5>& doings() {
   return kAll;
 }
 
+const DoingWords& words_of(Doing doing) { return doings()[static_cast<std::size_t>(doing)]; }
+
 Doing doing_of(const Signature& signature) {
   const Behaviour& later = signature.reuse;
   if (signature.status != "ok" || is_unknown(later.zeroed)) return Doing::kUnknown;
@@ -143,35 +122,33 @@ Doing doing_of(const Signature& signature) {
   return later.redundant == "none" ? Doing::kDirty : Doing::kNeedless;
 }
 
-void add_map(Json& document) {
-  std::map<LaneKey, std::vector<const Json*>> of_lane;
-  for (Json& threshold : document.at("thresholds")) {
-    threshold["steady"] = is_steady(threshold);
-    threshold["doubtful"] = is_doubtful(threshold);
-    of_lane[key_of(threshold)].push_back(&threshold);
+std::vector<Piece> pieces_of(const ThresholdSearch& found, std::uint64_t from_bytes, std::uint64_t to_bytes) {
+  std::vector<Piece> pieces{{from_bytes, to_bytes, doing_of(found.at_from)}};
+  for (const Threshold& threshold : found.thresholds) {
+    const Doing doing = doing_of(threshold.above);
+    if (pieces.back().word == doing) continue;
+    pieces.back().to_bytes = threshold.at_bytes - 1;
+    pieces.push_back({threshold.at_bytes, to_bytes, doing});
   }
-  for (auto& [key, thresholds] : of_lane) {
-    std::sort(thresholds.begin(), thresholds.end(),
-              [](const Json* one, const Json* other) { return one->at("at_bytes") < other->at("at_bytes"); });
+  return pieces;
+}
+
+Map map_of(const Thresholds& thresholds) {
+  Map map;
+  for (const ThresholdLane& lane : thresholds.lanes) {
+    if (!lane.searched) continue;
+    map.lanes.push_back({&lane, lane.allocator.name + settings_words(lane.allocator.env),
+                         pieces_of(lane.found, lane.from_bytes, lane.to_bytes)});
   }
-  std::map<LaneKey, Json> main;
-  for (Json& lane : document.at("lanes")) {
-    const LaneKey key = key_of(lane);
-    lane["name"] = lane.at("allocator").get<std::string>() +
-                   settings_words(lane.at("env").get<std::map<std::string, std::string>>());
-    lane["pieces"] = pieces_of(lane, of_lane[key]);
-    if (lane.at("thread") == "main") main[key] = sight_of(lane, of_lane[key]);
+  for (MapLane& each : map.lanes) {
+    each.like_main =
+        std::any_of(map.lanes.begin(), map.lanes.end(), [&](const MapLane& other) { return is_like(each, other); });
   }
-  for (Json& lane : document.at("lanes")) {
-    const auto found = main.find({lane.at("allocator"), lane.at("touch"), "main"});
-    lane["like_main"] =
-        lane.at("thread") != "main" && found != main.end() && found->second == sight_of(lane, of_lane[key_of(lane)]);
-  }
-  document["words"] = Json::object();
-  for (const DoingWords& doing : doings()) document["words"][doing.key] = doing.words;
-  document["title"] = title_of(document);
-  document["sentence"] = sentence_of(document);
-  document["notes"] = notes_of(document);
+  const Counts counts = counts_of(map.lanes);
+  map.title = title_of(counts);
+  map.sentence = sentence_of(counts, map.lanes.size());
+  map.notes = notes_of(counts);
+  return map;
 }
 
 }  // namespace zerotax::thresholds

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "base/json.h"
-#include "thresholds/signature.h"
+#include "thresholds/result.h"
 
 namespace zerotax::thresholds {
 
@@ -18,12 +18,36 @@ struct DoingWords {
 };
 /// By Doing.
 const std::array<DoingWords, 5>& doings();
+const DoingWords& words_of(Doing doing);
 
 Doing doing_of(const Signature& signature);
 
-/// Adds to an object of "zerotax.thresholds/1" what the map and the page say of it, or replaces that: `title`,
-/// `sentence`, `notes`, `words`; of each lane `name`, `pieces`, `like_main`; of each threshold `steady`, `doubtful`.
-/// Needs nothing but what every version has written. Throws a Json exception if it is no such object.
-void add_map(Json& document);
+/// What calloc does from one size to another, both included.
+struct Piece {
+  std::uint64_t from_bytes = 0;
+  std::uint64_t to_bytes = 0;
+  Doing word = Doing::kUnknown;
+  bool operator==(const Piece&) const = default;
+};
+
+/// Of a search up to a size. Neighbours that do the same are one piece.
+std::vector<Piece> pieces_of(const ThresholdSearch& found, std::uint64_t from_bytes, std::uint64_t to_bytes);
+
+struct MapLane {
+  const ThresholdLane* lane;
+  std::string name;  ///< of the allocator, with its settings
+  std::vector<Piece> pieces;
+  bool like_main = false;  ///< of a worker thread: all of it is as on the main thread
+};
+
+/// What can be seen of a search of kPlainCase: the lanes that were searched, and what is said of them.
+struct Map {
+  std::string title;
+  std::string sentence;
+  std::vector<std::string> notes;
+  std::vector<MapLane> lanes;
+};
+/// It lives no longer than the search.
+Map map_of(const Thresholds& thresholds);
 
 }  // namespace zerotax::thresholds

@@ -1,5 +1,3 @@
-#include "thresholds/plot.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +5,7 @@
 #include "base/shell.h"
 #include "base/strip_plot.h"
 #include "thresholds/map.h"
-#include "thresholds/signature.h"
+#include "thresholds/table.h"
 
 namespace zerotax::thresholds {
 namespace {
@@ -16,7 +14,7 @@ constexpr const char* kRefillShares[] = {"none", "part", "all", "n/a"};
 
 /// By Doing: dense where zeros are written for nothing.
 std::vector<PlotKind> kinds_of_callocs() {
-  const auto words = [](Doing doing) { return doings()[static_cast<std::size_t>(doing)].words; };
+  const auto words = [](Doing doing) { return words_of(doing).words; };
   return {{"░", ".", words(Doing::kNoZerosBack)},
           {"▒", "-", words(Doing::kNoZerosKept)},
           {"▓", "=", words(Doing::kDirty)},
@@ -32,73 +30,63 @@ std::vector<PlotKind> kinds_of_rounds() {
           {"?", "?", "not known"}};
 }
 
-bool of_lane(const Json& threshold, const Json& lane) {
-  return threshold.at("allocator") == lane.at("allocator") && threshold.at("touch") == lane.at("touch") &&
-         threshold.at("thread") == lane.at("thread");
-}
-
-std::size_t kind_of_callocs(const std::string& word) {
-  const auto found =
-      std::find_if(doings().begin(), doings().end(), [&](const DoingWords& doing) { return word == doing.key; });
-  return found == doings().end() ? static_cast<std::size_t>(Doing::kUnknown)
-                                 : static_cast<std::size_t>(found - doings().begin());
-}
-
-std::size_t kind_of_rounds(const Json& signature) {
-  const std::string share = signature_from_json(signature).refilling.refilled;
-  const auto* found = std::find(std::begin(kRefillShares), std::end(kRefillShares), share);
+std::size_t kind_of_rounds(const Signature& signature) {
+  const auto* found = std::find(std::begin(kRefillShares), std::end(kRefillShares), signature.refilling.refilled);
   return std::min(static_cast<std::size_t>(found - std::begin(kRefillShares)), std::size(kRefillShares) - 1);
 }
 
-PlotStrip strip_of(const Json& document, const Json& lane) {
-  const bool rounds = text_field(document, "case", kPlainCase) != kPlainCase;
+PlotStrip strip_of(const MapLane& each, bool rounds) {
+  const ThresholdLane& lane = *each.lane;
   PlotStrip strip;
-  strip.label = fmt::format("{} touch {:g}{}", lane.value("name", lane.at("allocator").get<std::string>()),
-                            lane.at("touch").get<double>(), lane.at("thread") == "worker" ? " worker" : "");
-  const auto last = lane.at("to_bytes").get<std::uint64_t>();
-  if (rounds) strip.pieces.push_back({lane.at("from_bytes"), last, kind_of_rounds(lane.at("at_from"))});
-  for (const Json& threshold : document.at("thresholds")) {
-    if (!of_lane(threshold, lane)) continue;
-    const auto at = threshold.at("at_bytes").get<std::uint64_t>();
-    strip.marks.push_back(at);
-    if (!rounds) continue;
-    strip.pieces.back().to_bytes = at - 1;
-    strip.pieces.push_back({at, last, kind_of_rounds(threshold.at("above"))});
+  strip.label = fmt::format("{} touch {:g}{}", rounds ? lane.allocator.name : each.name, lane.touch,
+                            lane.thread == "worker" ? " worker" : "");
+  for (const Threshold& threshold : lane.found.thresholds) strip.marks.push_back(threshold.at_bytes);
+  if (!rounds) {
+    for (const auto& [from, to, word] : each.pieces) strip.pieces.push_back({from, to, static_cast<std::size_t>(word)});
+    return strip;
   }
-  if (rounds) return strip;
-  for (const Json& piece : lane.at("pieces")) {
-    strip.pieces.push_back({piece.at("from_bytes"), piece.at("to_bytes"), kind_of_callocs(piece.at("word"))});
+  strip.pieces.push_back({lane.from_bytes, lane.to_bytes, kind_of_rounds(lane.found.at_from)});
+  for (const Threshold& threshold : lane.found.thresholds) {
+    strip.pieces.back().to_bytes = threshold.at_bytes - 1;
+    strip.pieces.push_back({threshold.at_bytes, lane.to_bytes, kind_of_rounds(threshold.above)});
   }
   return strip;
 }
 
+/// The word of --allocator for one of this name: of a library, with its path.
+std::string word_for(const std::string& allocator, const std::vector<std::string>& words) {
+  const auto found = std::find_if(words.begin(), words.end(),
+                                  [&](const std::string& word) { return word.substr(0, word.find('=')) == allocator; });
+  return found == words.end() ? allocator : *found;
+}
+
 }  // namespace
 
-std::string thresholds_plot(const Json& document, const PlotStyle& style) {
+std::string thresholds_plot(const Thresholds& thresholds, const PlotStyle& style) {
+  const bool rounds = !thresholds.is_plain();
+  const Map map = map_of(thresholds);
   std::vector<PlotStrip> strips;
-  for (const Json& lane : document.at("lanes")) {
-    if (!lane.value("like_main", false)) strips.push_back(strip_of(document, lane));
+  for (const MapLane& lane : map.lanes) {
+    if (rounds || !lane.like_main) strips.push_back(strip_of(lane, rounds));
   }
-  const bool rounds = text_field(document, "case", kPlainCase) != kPlainCase;
   return strip_plot(rounds ? "What becomes of memory that is freed together, by size" : "What calloc does, by size",
                     rounds ? "size of each block" : "size asked of calloc", strips,
                     rounds ? kinds_of_rounds() : kinds_of_callocs(), style);
 }
 
-std::string next_step(const Json& document) {
-  for (const Json& threshold : document.at("thresholds")) {
-    const auto changes = threshold.at("changes").get<std::vector<std::string>>();
-    if (!threshold.at("exact").get<bool>() || cost_direction_of(changes) <= 0) continue;
-    const auto at = threshold.at("at_bytes").get<std::uint64_t>();
-    std::vector<std::string> words{"zerotax",     "run",
-                                   "--allocator", threshold.at("allocator"),
-                                   "--size",      fmt::format("{}", at - 1),
-                                   "--size",      fmt::format("{}", at),
-                                   "--touch",     fmt::format("{:g}", threshold.at("touch").get<double>())};
-    if (threshold.at("thread") == "worker") words.insert(words.end(), {"--thread", "worker"});
-    const std::string case_name = text_field(document, "case", kPlainCase);
-    if (case_name != kPlainCase) words.insert(words.end(), {"--case", case_name});
-    return shell_text(words);
+std::string next_step(const Thresholds& thresholds, const std::vector<std::string>& words) {
+  for (const ThresholdLane& lane : thresholds.lanes) {
+    for (const Threshold& threshold : lane.found.thresholds) {
+      if (!threshold.exact() || cost_direction_of(describe_change(threshold.below, threshold.above)) <= 0) continue;
+      std::vector<std::string> command{"zerotax", "run", "--allocator", word_for(lane.allocator.name, words)};
+      for (const std::uint64_t size : {threshold.after_bytes, threshold.at_bytes}) {
+        command.insert(command.end(), {"--size", fmt::format("{}", size)});
+      }
+      command.insert(command.end(), {"--touch", fmt::format("{:g}", lane.touch)});
+      if (lane.thread == "worker") command.insert(command.end(), {"--thread", "worker"});
+      if (!thresholds.is_plain()) command.insert(command.end(), {"--case", thresholds.case_name});
+      return shell_text(command);
+    }
   }
   return "";
 }

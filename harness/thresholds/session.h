@@ -7,9 +7,9 @@
 
 #include "base/json.h"
 #include "base/size.h"
-#include "core/fleet/fleet.h"
-#include "core/plan.h"
-#include "thresholds/table.h"
+#include "point/plan.h"
+#include "run/fleet/fleet.h"
+#include "thresholds/result.h"
 
 namespace zerotax::thresholds {
 
@@ -54,14 +54,15 @@ class ThresholdSession {
   int run(const std::function<void()>& on_lane = {}, const fleet::Place& place = {}, const SearchFolder& folder = {});
 
   [[nodiscard]] const std::vector<ThresholdLane>& lanes() const { return lanes_; }
+  [[nodiscard]] Thresholds result() const;
   /// "zerotax.thresholds/1" of the lanes that are finished.
   [[nodiscard]] Json json() const;
 
  private:
   friend class LaneWork;
   void add_hosts(const SearchFolder& folder);
-  void search_lanes(const std::set<std::string>& keys, const fleet::WorkHooks& hooks);
-  void search(ThresholdLane& lane, const std::function<void(std::uint64_t size)>& on_probe);
+  void search(ThresholdLane& lane, const Say& say);
+  [[nodiscard]] Json json_of(const ThresholdLane& lane) const;
 
   Plan plan_;
   ThresholdAxes axes_;

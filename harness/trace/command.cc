@@ -9,10 +9,10 @@
 #include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
-#include "core/figures.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/program_launch.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "run/figures.h"
+#include "run/program_launch.h"
 #include "trace/ctf_repair.h"
 #include "trace/document.h"
 #include "trace/fields.h"
@@ -150,7 +150,16 @@ ExitStatus repair(const TraceOptions& options) {
   return ExitStatus::kDone;
 }
 
+/// The parser takes --kernel= for --kernel: with an unset variable behind it, something else was meant.
+void check_kernel_given() {
+  const auto& words = Subcommand::command_line;
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (std::find(words.begin(), end, "--kernel=") == end) return;
+  throw UsageError("--kernel= names no event", "give --kernel alone, or events (zerotax trace events lists them)");
+}
+
 ExitStatus run(const TraceOptions& options) {
+  check_kernel_given();
   TraceLaunch launch{Subcommand::program_words(), options.out, options.functions, {}};
   if (!options.kernel.empty()) launch.kernel = kernel_event_names(options.kernel);
   if (launch.words.empty()) {
@@ -283,7 +292,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   };
 }
 
-const Subcommand command("trace", "record a program's events and function calls, and read them", kExamples, configure);
+const Subcommand command("trace", Question::kProgram, "record a program's events and function calls, and read them",
+                         kExamples, configure);
 
 }  // namespace
 }  // namespace zerotax::trace

@@ -9,7 +9,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "cli/common_options.h"
-#include "core/output_file.h"
+#include "files/output_file.h"
 #include "trace/control_client.h"
 #include "trace/control_document.h"
 #include "trace/event_names.h"

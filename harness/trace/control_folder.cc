@@ -1,6 +1,7 @@
 #include "trace/control_folder.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -24,8 +25,13 @@ std::optional<std::string> variable_of(pid_t pid) {
   const int failure = file ? 0 : errno;
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (failure == EACCES || failure == EPERM || file.bad()) {
-    throw MachineError(fmt::format("process {} belongs to another user", pid),
-                       "run zerotax as that user or as root, or name its control folder with --control");
+    const auto facts = process_facts(pid);
+    const bool others = ::geteuid() != 0 && facts && facts->user != ::geteuid();
+    const char* why = std::strerror(failure != 0 ? failure : EACCES);
+    throw MachineError(others ? fmt::format("process {} belongs to another user", pid)
+                              : fmt::format("the environment of process {} may not be read: {}", pid, why),
+                       others ? "run zerotax as that user or as root, or name its control folder with --control"
+                              : "name its control folder with --control");
   }
   const std::string wanted = std::string(recorder::kControlVariable) + "=";
   for (std::size_t at = 0; at < text.size(); at = text.find('\0', at) + 1) {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "cli/common_options.h"
-#include "core/output_file.h"
+#include "files/output_file.h"
 #include "trace/document.h"
 #include "trace/function_diff.h"
 #include "trace/function_document.h"

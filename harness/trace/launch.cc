@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "base/error.h"
-#include "core/program_launch.h"
 #include "observe/fault_tracer.h"
 #include "observe/kernel_event_log.h"
 #include "observe/kernel_log.h"
+#include "run/program_launch.h"
 #include "trace/kernel_events.h"
 
 namespace zerotax::trace {

@@ -1,11 +1,13 @@
 #include "trace/verbs.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
 
 #include "cli/subcommand.h"
+#include "files/output_file.h"
 #include "trace/perfetto.h"
 
 namespace zerotax::trace {
@@ -43,8 +45,11 @@ std::vector<NamedPath> trace_files(const std::string& folder) {
 
 void write_perfetto_file(const std::string& path, CtfTrace& trace) {
   if (path.empty()) return;
+  const std::optional<int> descriptor = own_descriptor(path);
   const bool standard = path == "-";
-  std::FILE* file = standard ? stdout : std::fopen(path.c_str(), "w");
+  std::FILE* file = standard     ? stdout
+                    : descriptor ? ::fdopen(::fcntl(*descriptor, F_DUPFD_CLOEXEC, 3), "w")
+                                 : std::fopen(path.c_str(), "w");
   if (file == nullptr) throw UsageError(fmt::format("'{}' cannot be written", path), "name another file");
   write_perfetto(trace, file);
   const bool failed = std::ferror(file) != 0;

@@ -12,24 +12,20 @@
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/output_paths.h"
-#include "core/point_json.h"
-#include "core/results.h"
-#include "findings/projects.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "files/results.h"
+#include "judge/projects.h"
+#include "point/point_json.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "upstream/report.h"
 #include "upstream/reproducer.h"
 #include "upstream/session.h"
-#include "upstream/text.h"
 
 namespace zerotax::upstream {
 
-using findings::AllocatorFindings;
-using findings::Finding;
-using findings::finding_id;
-using findings::parse_severity;
-using findings::severity_word;
-using findings::upstream_of;
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,8 +50,8 @@ struct Options {
 std::vector<Allocator> controls_for(const Allocator& subject) {
   std::vector<std::string> words;
   for (const BuiltinAllocator& builtin : builtin_allocators()) {
-    const Json* upstream = upstream_of(builtin.name);
-    const bool deliberate = upstream != nullptr && upstream->contains("deliberate");
+    const Project* project = project_of(builtin.name);
+    const bool deliberate = project != nullptr && project->deliberate;
     if (builtin.missing.empty() && builtin.name != subject.name && !deliberate) words.push_back(builtin.name);
   }
   return words.empty() ? std::vector<Allocator>{} : resolve_allocators(words, {});
@@ -79,13 +75,11 @@ std::vector<Finding> chosen(const AllocatorFindings& found, const Options& optio
 }
 
 void say_nothing_to_report(const AllocatorFindings& found, const Options& options) {
-  std::string label = found.allocator;
-  if (found.version.is_string()) label += " " + found.version.get<std::string>();
   if (!options.finding.empty()) {
-    fmt::print("nothing to report: {} does not show {}\n", label, options.finding);
+    fmt::print("nothing to report: {} does not show {}\n", found.name(), options.finding);
     return;
   }
-  fmt::print("nothing to report: {} has no finding of severity {} or higher\n", label, options.severity);
+  fmt::print("nothing to report: {} has no finding of severity {} or higher\n", found.name(), options.severity);
   for (const Finding& finding : found.findings) {
     fmt::print("  {} (severity {}; report it with --finding)\n", finding_id(found.allocator, finding),
                severity_word(finding.severity));
@@ -106,7 +100,7 @@ void write_folder(const ReportData& data, const std::string& folder) {
   write_file(folder + "/" + report.file_name, report.text);
   fmt::print("{}/{}\n  {}\n", folder, report.file_name, report_title(data));
   if (const auto fix = known_fix(data)) {
-    fmt::print("  fixed in {}: upgrade ({})\n", fix->version, fix->duplicate.at("url").get<std::string>());
+    fmt::print("  fixed in {}: upgrade ({})\n", fix->version, fix->issue.url);
   }
 }
 
@@ -156,8 +150,8 @@ ExitStatus report(const Options& options) {
   check_new_folder({"--out", out});
   request.subject = resolve_allocators({options.allocator}, options.env).front();
   const std::string name = request.subject.name;
-  if (const Json* upstream = upstream_of(name); upstream != nullptr && upstream->contains("deliberate")) {
-    fmt::print("nothing to report: {}\n", upstream->at("deliberate").get<std::string>());
+  if (const Project* project = project_of(name); project != nullptr && project->deliberate) {
+    fmt::print("nothing to report: {}\n", *project->deliberate);
     return ExitStatus::kDone;
   }
   if (!options.finding.empty() && !is_possible_id(options.finding, name)) {
@@ -181,13 +175,13 @@ ExitStatus report(const Options& options) {
     }
     return report_all(session, findings, name, options.allocator, out);
   } catch (const ReportInterrupted&) {
-    fmt::print(stderr, "zerotax: interrupted: only finished reports were written\n");
+    say_interrupted("only finished reports were written");
     return ExitStatus::kDone;
   }
 }
 
 const Subcommand command(
-    "report", "write a bug report that reproduces, ready for the allocator's project", kExamples,
+    "report", Question::kReport, "write a bug report that reproduces, ready for the allocator's project", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       add_allocator(arguments, options->allocator).required();

@@ -1,52 +1,96 @@
-#include "findings/projects.h"
+#include "judge/document.h"
+
+#include <fmt/format.h>
+
+#include "base/fields.h"
+#include "base/units.h"
+#include "profile/document.h"
 #include "upstream/report.h"
 #include "upstream/reproducer.h"
 
 namespace zerotax::upstream {
 
-using findings::finding_json;
-using findings::fixed_later;
-using findings::knob_json;
-using findings::upstream_entries;
-using findings::upstream_of;
+ZEROTAX_FIELDS_READ(ReportThreshold, after_bytes, at_bytes, exact, noisy, changes)
+ZEROTAX_FIELDS_WRITTEN(ReproducerRun, allocator, version, preload, env, exit_status, output)
 namespace {
+
+template <typename T>
+NamedMetric named(const char* name, const Measured<T>& value) {
+  if (!value) return {name, NotAvailable{value.why()}};
+  return {name, {*value}};
+}
+
+NamedMetrics metrics_of(const KnobEffect& effect) {
+  NamedMetrics metrics{named("redundant_zeroed_bytes", effect.redundant_zeroed_bytes),
+                       named("calloc_faults", effect.calloc_faults), named("operation_faults", effect.operation_faults),
+                       named("operation_ns", effect.operation_ns)};
+  if (effect.avoids) metrics.push_back({"avoids", {*effect.avoids}});
+  return metrics;
+}
+
+Measured<NamedMetrics> metrics_of(const Measured<KnobEffect>& effect) {
+  if (!effect) return NotAvailable{effect.why()};
+  return metrics_of(*effect);
+}
 
 Json finding_with_effects(const ReportData& data) {
   Json json = finding_json(data.subject, data.finding);
   json["knobs"] = Json::array();
-  for (const KnobTrial& trial : data.knobs) json["knobs"].push_back(knob_json(trial.env, trial.effect));
+  for (const KnobTrial& trial : data.knobs) {
+    json["knobs"].push_back(knob_json(trial.knob.env, metrics_of(trial.effect)));
+  }
   return json;
 }
 
 Json causes_json(const ReportData& data) {
   Json causes = Json::array();
-  for (const Json& cause : upstream_entries(data.subject.allocator, "causes", data.finding)) {
-    causes.push_back({{"words", cause.at("words")}, {"mark", cause.at("mark")}});
-  }
-  if (causes.empty()) causes.push_back({{"words", hypothesis(data.finding)}, {"mark", "unconfirmed"}});
+  for (const auto& cause : causes_of(data)) causes.push_back({{"words", cause.words}, {"mark", cause.mark}});
   return causes;
 }
 
 Json duplicates_json(const ReportData& data) {
   Json duplicates = Json::array();
-  for (const Json& each : upstream_entries(data.subject.allocator, "duplicates", data.finding)) {
-    duplicates.push_back({{"id", each.at("id")}, {"url", each.at("url")}, {"state", each.at("state")}});
+  for (const auto& each : entries_about(data.subject.allocator, &Project::duplicates, data.finding)) {
+    duplicates.push_back({{"id", each.id}, {"url", each.url}, {"state", each.state}});
   }
   return duplicates;
 }
 
+Json profile_json(const Measured<ReportProfile>& found) {
+  if (!found) return not_available(found.why());
+  return {{"samples", found->samples}, {"categories", profile::categories_json(found->categories)}};
+}
+
+std::string field(const Json& object, const char* key) {
+  const Json& value = object.at(key);
+  if (value.is_string()) return value.get<std::string>();
+  return is_not_available(value) ? "n/a: " + text_field(value, "na", "") : value.dump();
+}
+
 }  // namespace
 
-std::optional<KnownFix> known_fix(const ReportData& data) {
-  if (!data.subject.version.is_string()) return std::nullopt;
-  for (const Json& duplicate : upstream_entries(data.subject.allocator, "duplicates", data.finding)) {
-    if (const auto version = fixed_later(duplicate, data.subject.version)) return KnownFix{duplicate, *version};
+std::vector<ReportThreshold> read_thresholds(const Json& document) {
+  std::vector<ReportThreshold> thresholds;
+  for (const Json& each : document.at("thresholds")) {
+    thresholds.push_back(each.get<ReportThreshold>());
+    thresholds.back().whole = each;
   }
-  return std::nullopt;
+  return thresholds;
+}
+
+std::vector<std::string> machine_lines(const ReportData& data) {
+  const Json& environment = data.environment;
+  const auto word = [&](const char* key) { return field(environment, key); };
+  const auto size = [&](const char* key) { return format_size(environment.at(key).get<std::uint64_t>()); };
+  return {fmt::format("kernel: Linux {} ({})", word("kernel"), word("machine")),
+          fmt::format("CPU: {}, {} of them; memory {}, swap {}", word("cpu"), word("cpus"), size("memory_bytes"),
+                      size("swap_bytes")),
+          fmt::format("transparent huge pages: {} (the reproducer switches them off for itself)", word("thp")),
+          fmt::format("C library: {}; compiler: {}", word("libc"), data.compiler)};
 }
 
 Json report_json(const ReportData& data) {
-  const Json* upstream = upstream_of(data.subject.allocator);
+  const Project* project = project_of(data.subject.allocator);
   const auto fix = known_fix(data);
   Json json;
   json["schema"] = "zerotax.report/1";
@@ -56,17 +100,15 @@ Json report_json(const ReportData& data) {
   json["compiler"] = data.compiler;
   json["finding"] = finding_with_effects(data);
   json["size_bytes"] = data.size_bytes;
-  json["without_knobs"] = data.without;
-  json["project"] = upstream == nullptr ? not_available("nothing is known of its project") : upstream->at("project");
+  json["without_knobs"] = data.without ? metrics_json(metrics_of(*data.without)) : not_available(data.without.why());
+  json["project"] = project == nullptr ? not_available("nothing is known of its project") : Json(project->project);
   json["fixed_in"] = fix ? Json(fix->version) : Json(nullptr);
   json["causes"] = causes_json(data);
   json["duplicates"] = duplicates_json(data);
-  json["thresholds"] = data.thresholds;
-  json["reproducer"] = {{"file", "reproducer.c"},
-                        {"how", data.how},
-                        {"shown", reproducer_run_json(data.shown)},
-                        {"control", reproducer_run_json(data.control)}};
-  json["profile"] = data.profile;
+  json["thresholds"] = Json::array();
+  for (const ReportThreshold& each : data.thresholds) json["thresholds"].push_back(each.whole);
+  json["reproducer"] = {{"file", "reproducer.c"}, {"how", data.how}, {"shown", data.shown}, {"control", data.control}};
+  json["profile"] = profile_json(data.profile);
   json["points_file"] = "points.jsonl";
   return json;
 }

@@ -1,15 +1,27 @@
-#include "upstream/parts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "upstream/report.h"
+#include "upstream/reproducer.h"
 
 namespace zerotax::upstream {
 
 void say_step(const std::string& what) { fmt::print(stderr, "report: {}\n", what); }
 
-std::string case_of(const findings::Finding& finding) {
-  return finding.rule == "refill-storm" ? "refill_loop" : "calloc_loop";
+std::string case_of(const Finding& finding) { return finding.rule == "refill-storm" ? "refill_loop" : "calloc_loop"; }
+
+std::optional<KnownFix> known_fix(const ReportData& data) {
+  for (const auto& issue : entries_about(data.subject.allocator, &Project::duplicates, data.finding)) {
+    if (const auto version = fixed_later(issue, data.subject.version.value_or(""))) return KnownFix{issue, *version};
+  }
+  return std::nullopt;
+}
+
+std::vector<ProjectEntry> causes_of(const ReportData& data) {
+  auto causes = entries_about(data.subject.allocator, &Project::causes, data.finding);
+  if (causes.empty()) causes.push_back({{}, {}, {}, hypothesis(data.finding), "unconfirmed"});
+  return causes;
 }
 
 const Point* point_at(const std::vector<Point>& points, const std::string& allocator, const std::string& case_name,

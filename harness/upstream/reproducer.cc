@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <stdexcept>
 
-#include "upstream/embedded.h"
+#include "exchange/forms.h"
 
 namespace zerotax::upstream {
 
-using findings::Finding;
 namespace {
 
 /// How a finding is reproduced, and what it hints at.
@@ -105,23 +103,6 @@ std::string reproducer_source(const Finding& finding, const ReproducerWords& wor
 std::string hypothesis(const Finding& finding) {
   const Way* way = way_of(finding.name);
   return way == nullptr ? "None." : way->hypothesis;
-}
-
-std::string fill_in(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values) {
-  // One pass, so that what is filled in is not looked at again.
-  static const std::regex token("@([A-Z_]+)@");
-  std::string filled;
-  auto rest = text.cbegin();
-  for (std::sregex_iterator found(text.cbegin(), text.cend(), token), end; found != end; ++found) {
-    const auto value =
-        std::find_if(values.begin(), values.end(), [&](const auto& entry) { return entry.first == (*found)[1]; });
-    if (value == values.end()) throw std::logic_error("nothing to fill in for " + found->str());
-    filled.append(rest, (*found)[0].first);
-    filled += value->second;
-    rest = (*found)[0].second;
-  }
-  filled.append(rest, text.cend());
-  return filled;
 }
 
 }  // namespace zerotax::upstream

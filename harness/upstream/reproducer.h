@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/finding.h"
+#include "judge/finding.h"
 
 namespace zerotax::upstream {
 
@@ -24,12 +24,9 @@ bool is_possible_id(const std::string& id, const std::string& allocator);
 
 /// The C program of at most 40 lines that exits with 1 if the finding shows and with 0 if not, from
 /// reports/reproducers. It needs a C compiler and the C library. Throws std::logic_error for a finding that has none.
-std::string reproducer_source(const findings::Finding& finding, const ReproducerWords& words);
+std::string reproducer_source(const Finding& finding, const ReproducerWords& words);
 
 /// The likely cause, judging by the finding alone: for allocators whose source was not read.
-std::string hypothesis(const findings::Finding& finding);
-
-/// Replaces each @NAME@ of `text`. Throws std::logic_error if one is left.
-std::string fill_in(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values);
+std::string hypothesis(const Finding& finding);
 
 }  // namespace zerotax::upstream

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "core/interrupt.h"
-#include "core/output_file.h"
-#include "core/probe_identity.h"
+#include "files/output_file.h"
 #include "os/child.h"
+#include "run/interrupt.h"
+#include "run/probe_identity.h"
 
 namespace zerotax::upstream {
 
@@ -49,39 +49,30 @@ ReproducerRun ReproducerProgram::run(const Allocator& allocator) const {
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
   const ChildResult result = run_child(command, stop_requested);
-  ReproducerRun run{allocator.name, allocator.version, allocator.preload, allocator.env, {},
-                    ending(result), result.output,     result.errors};
-  if (result.end == ChildResult::End::kExited) run.exit_status = result.code;
+  const bool exited = result.end == ChildResult::End::kExited;
+  const std::string ended = ending(result);
+  ReproducerRun run{allocator.name, allocator.version, {},           allocator.env, result.code,
+                    ended,          result.output,     result.errors};
+  if (allocator.version.empty()) run.version = NotAvailable{"the library states no version and has no build-id"};
+  if (allocator.preload) run.preload = *allocator.preload;
+  if (!exited) run.exit_status = NotAvailable{ended};
   return run;
 }
 
 Allocator resolve_reproducer_allocator(const Allocator& allocator) {
   Allocator resolved = allocator;
   if (resolved.preload) return resolved;
-  const auto answer = ask_probe(allocator);
+  // Whose calloc it is.
+  const std::string its = ask_probe(allocator).find("calloc")->second;
   std::error_code failure;
-  const fs::path library = fs::canonical(answer.at("calloc"), failure);
+  const fs::path library = fs::canonical(its, failure);
   if (failure) {
-    throw MachineError(
-        fmt::format("the library of {} is not where its probe says ({})", allocator.name, answer.at("calloc")),
-        fmt::format("give its path, as in --allocator {}=PATH", allocator.name));
+    throw MachineError(fmt::format("the library of {} is not where its probe says ({})", allocator.name, its),
+                       fmt::format("give its path, as in --allocator {}=PATH", allocator.name));
   }
   const std::string name = file_name(library.string());
   if (!name.starts_with("libc.so") && !name.starts_with("libc-")) resolved.preload = library.string();
   return resolved;
-}
-
-Json reproducer_run_json(const ReproducerRun& run) {
-  Json json;
-  json["allocator"] = run.allocator;
-  json["version"] =
-      run.version.empty() ? not_available("the library states no version and has no build-id") : Json(run.version);
-  json["preload"] = run.preload ? Json(*run.preload) : Json(nullptr);
-  json["env"] = Json::object();
-  for (const auto& [key, value] : run.env) json["env"][key] = value;
-  json["exit_status"] = run.exit_status ? Json(*run.exit_status) : not_available(run.ended);
-  json["output"] = run.output;
-  return json;
 }
 
 }  // namespace zerotax::upstream

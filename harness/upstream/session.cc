@@ -8,26 +8,22 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "core/interrupt.h"
-#include "core/point_json.h"
-#include "core/session.h"
-#include "findings/points.h"
+#include "judge/find.h"
 #include "os/environment.h"
+#include "os/utc.h"
+#include "point/point_json.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "run/session.h"
 #include "thresholds/session.h"
-#include "upstream/parts.h"
+#include "upstream/report.h"
 #include "upstream/reproducer.h"
-#include "upstream/tables.h"
 
 namespace zerotax::upstream {
 
-using findings::AllocatorFindings;
-using findings::find_findings;
-using findings::Finding;
-using findings::finding_id;
 using thresholds::kQuickFrom;
 using thresholds::kQuickPerOctave;
 using thresholds::kQuickTo;
-using thresholds::kRefillCase;
 using thresholds::kRefillFrom;
 using thresholds::kRefillPerOctave;
 using thresholds::kRefillTo;
@@ -73,7 +69,8 @@ std::vector<Point> ReportSession::run(Plan plan) const {
   return typed_points(session.points());
 }
 
-std::vector<Json> ReportSession::thresholds_of(const std::string& case_name, double touch, const std::string& thread) {
+std::vector<ReportThreshold> ReportSession::thresholds_of(const std::string& case_name, double touch,
+                                                          const std::string& thread) {
   const std::tuple key{case_name, touch, thread};
   for (const auto& [searched, thresholds] : lanes_) {
     if (searched == key) return thresholds;
@@ -87,18 +84,15 @@ std::vector<Json> ReportSession::thresholds_of(const std::string& case_name, dou
   }
   ThresholdSession session(plan_of({request_.subject}), axes);
   if (session.run() != 0) throw ReportInterrupted{};
-  const Json json = session.json();
-  lanes_.emplace_back(key, json.at("thresholds").get<std::vector<Json>>());
+  lanes_.emplace_back(key, read_thresholds(session.json()));
   return lanes_.back().second;
 }
 
 void ReportSession::add_cliff_points() {
   std::set<std::uint64_t> sizes;
   for (const double touch : {0.0, 1.0}) {
-    for (const Json& threshold : thresholds_of("calloc_loop", touch, "main")) {
-      if (!threshold.at("exact").get<bool>() || threshold.at("noisy").get<bool>()) continue;
-      const auto at = threshold.at("at_bytes").get<std::uint64_t>();
-      sizes.insert({at - 1, at});
+    for (const ReportThreshold& threshold : thresholds_of("calloc_loop", touch, "main")) {
+      if (threshold.exact && !threshold.noisy) sizes.insert({threshold.at_bytes - 1, threshold.at_bytes});
     }
   }
   if (sizes.empty()) return;
@@ -142,7 +136,7 @@ const AllocatorFindings& ReportSession::survey() {
   points_ = run(std::move(plan));
   const auto is_measured = [](const Point& point) { return point.is_ok(); };
   if (request_.finding.empty() && std::any_of(points_.begin(), points_.end(), is_measured)) add_cliff_points();
-  found_ = find_findings(points_, nullptr).front();
+  found_ = find_findings(points_).front();
   check_measured();
   return found_;
 }
@@ -160,13 +154,13 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   std::vector<std::uint64_t> sizes =
       case_of(finding) == kRefillCase ? std::vector{256 * kKiB, kMiB, 4 * kMiB} : kTableSizes;
   sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
-  const auto distance = [&](const Json& entry) {
-    return std::abs(static_cast<std::int64_t>(entry.at("size_bytes").get<std::uint64_t>()) -
-                    static_cast<std::int64_t>(finding.named_bytes));
+  const auto distance = [&](const EvidencePoint& point) {
+    return std::abs(static_cast<std::int64_t>(point.size_bytes) - static_cast<std::int64_t>(finding.named_bytes));
   };
-  const Json& nearest = *std::min_element(finding.evidence.begin(), finding.evidence.end(),
-                                          [&](const Json& a, const Json& b) { return distance(a) < distance(b); });
-  data.size_bytes = finding.exact ? finding.named_bytes : nearest.at("size_bytes").get<std::uint64_t>();
+  const auto nearest =
+      std::min_element(finding.evidence.begin(), finding.evidence.end(),
+                       [&](const auto& one, const auto& other) { return distance(one) < distance(other); });
+  data.size_bytes = finding.exact ? finding.named_bytes : nearest->size_bytes;
   sizes.push_back(data.size_bytes);
   if (finding.rule == "cliff") sizes.push_back(data.size_bytes - 1);
 
@@ -182,7 +176,7 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
       all.push_back(point);
   }
   const auto again = [&](const std::vector<Point>& points) {
-    data.subject = find_findings(points, nullptr).front();
+    data.subject = find_findings(points).front();
     const auto found =
         std::find_if(data.subject.findings.begin(), data.subject.findings.end(), [&](const Finding& each) {
           return each.name == finding.name && each.from_bytes <= data.size_bytes && data.size_bytes <= each.to_bytes;

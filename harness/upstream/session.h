@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "core/allocators.h"
-#include "core/plan.h"
-#include "upstream/c_compiler.h"
+#include "point/allocator.h"
+#include "point/plan.h"
+#include "run/c_compiler.h"
 #include "upstream/report.h"
 
 namespace zerotax::upstream {
@@ -32,11 +32,11 @@ class ReportSession {
   ReportSession(ReportRequest request, CCompiler compiler);
 
   /// Measures points and thresholds, and finds what is wrong with the allocator.
-  const findings::AllocatorFindings& survey();
+  const AllocatorFindings& survey();
 
   /// Everything that a report on one of them contains, except for the reproducer. Throws MachineError if a point fails
   /// for lack of memory or the like. Nothing if the finding does not show a second time.
-  std::optional<ReportData> measure(const findings::Finding& finding);
+  std::optional<ReportData> measure(const Finding& finding);
 
   /// Compiles the reproducer and runs it under the allocator and, until one passes, the others. Returns "" and fills in
   /// `data`, or what was seen instead.
@@ -45,7 +45,7 @@ class ReportSession {
  private:
   [[nodiscard]] std::vector<Point> run(Plan plan) const;
   [[nodiscard]] Plan plan_of(const std::vector<Allocator>& allocators) const;
-  std::vector<Json> thresholds_of(const std::string& case_name, double touch, const std::string& thread);
+  std::vector<ReportThreshold> thresholds_of(const std::string& case_name, double touch, const std::string& thread);
   /// Prints which points of the survey have no result. Throws UsageError if none has one.
   void check_measured() const;
   void add_cliff_points();
@@ -57,8 +57,8 @@ class ReportSession {
   std::string started_;
   Json environment_;
   std::vector<Point> points_;  ///< of the survey
-  findings::AllocatorFindings found_;
-  std::vector<std::pair<std::tuple<std::string, double, std::string>, std::vector<Json>>> lanes_;
+  AllocatorFindings found_;
+  std::vector<std::pair<std::tuple<std::string, double, std::string>, std::vector<ReportThreshold>>> lanes_;
 };
 
 }  // namespace zerotax::upstream

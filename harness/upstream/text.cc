@@ -1,24 +1,17 @@
-#include "upstream/text.h"
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "findings/points.h"
-#include "findings/projects.h"
-#include "upstream/embedded.h"
-#include "upstream/parts.h"
+#include "exchange/forms.h"
+#include "judge/projects.h"
+#include "upstream/report.h"
 #include "upstream/reproducer.h"
-#include "upstream/tables.h"
 
 namespace zerotax::upstream {
 
-using findings::finding_id;
-using findings::upstream_entries;
-using findings::upstream_of;
 namespace {
 
 /// How a form formats tables and code.
@@ -42,10 +35,6 @@ struct Markup {
   }
 };
 
-std::string label_of(const std::string& allocator, const Json& version) {
-  return version.is_string() ? allocator + " " + version.get<std::string>() : allocator;
-}
-
 std::string mark_words(const std::string& mark) {
   if (mark == "S") return "Read in the source";
   if (mark == "M") return "Measured";
@@ -54,26 +43,18 @@ std::string mark_words(const std::string& mark) {
 
 std::string causes(const ReportData& data, const Markup& markup) {
   std::string text;
-  for (const Json& cause : upstream_entries(data.subject.allocator, "causes", data.finding)) {
-    text += markup.item(fmt::format("{}: {}", mark_words(cause.at("mark")), cause.at("words").get<std::string>()));
+  for (const ProjectEntry& cause : causes_of(data)) {
+    text += markup.item(fmt::format("{}: {}", mark_words(cause.mark), cause.words));
   }
-  if (text.empty()) text = markup.item(fmt::format("{}: {}", mark_words("unconfirmed"), hypothesis(data.finding)));
   return text;
 }
 
 std::string duplicates(const ReportData& data, const Markup& markup) {
   std::string text;
-  for (const Json& each : upstream_entries(data.subject.allocator, "duplicates", data.finding)) {
-    std::string state = each.at("state").get<std::string>();
-    if (each.contains("fixed_in")) {
-      std::string versions;
-      for (const Json& version : each.at("fixed_in"))
-        versions += (versions.empty() ? "" : ", ") + version.get<std::string>();
-      state += " in " + versions;
-    }
-    text += markup.item(fmt::format("{} ({}; {}): {}{}", each.at("id").get<std::string>(), state,
-                                    each.at("url").get<std::string>(), each.at("words").get<std::string>(),
-                                    state == "open" ? " This belongs there rather than into a new report." : ""));
+  for (const ProjectIssue& each : entries_about(data.subject.allocator, &Project::duplicates, data.finding)) {
+    const std::string fixed = each.fixed_in ? fmt::format(" in {}", fmt::join(*each.fixed_in, ", ")) : "";
+    text += markup.item(fmt::format("{} ({}{}; {}): {}{}", each.id, each.state, fixed, each.url, each.words,
+                                    each.state == "open" ? " This belongs there rather than into a new report." : ""));
   }
   return text.empty() ? markup.prose("None that we know of.") : text;
 }
@@ -82,7 +63,7 @@ std::string workaround(const ReportData& data, const Markup& markup) {
   const std::string table = knob_table(data);
   if (table.empty()) return markup.prose("We know of no setting that would avoid it.");
   const bool avoided = std::any_of(data.knobs.begin(), data.knobs.end(), [](const KnobTrial& trial) {
-    return trial.effect.contains("avoids") && trial.effect.at("avoids").get<bool>();
+    return trial.effect && trial.effect->avoids.value_or(false);
   });
   std::string text =
       markup.prose(fmt::format("{} Each was tried, one operation of {} bytes, touch {:g}, {} thread:",
@@ -91,33 +72,16 @@ std::string workaround(const ReportData& data, const Markup& markup) {
   return text + "\n" + table;
 }
 
-std::string field(const Json& object, const char* key) {
-  const Json& value = object.at(key);
-  if (value.is_string()) return value.get<std::string>();
-  return is_not_available(value) ? "n/a: " + text_field(value, "na", "") : value.dump();
-}
-
 std::string environment(const ReportData& data, const Markup& markup) {
-  const Json& machine = data.environment;
-  const auto size_words = [](const Json& bytes) { return format_size(bytes.get<std::uint64_t>()); };
-  std::string env;
-  for (const auto& [key, value] : data.subject.env.items()) env += fmt::format(" {}={}", key, value.get<std::string>());
   std::string text =
-      markup.item(fmt::format("allocator: {}, {}{}", label_of(data.subject.allocator, data.subject.version),
-                              data.shown.preload ? *data.shown.preload : "the C library's own", env));
-  text += markup.item(fmt::format("kernel: Linux {} ({})", field(machine, "kernel"), field(machine, "machine")));
-  text +=
-      markup.item(fmt::format("CPU: {}, {} of them; memory {}, swap {}", field(machine, "cpu"), field(machine, "cpus"),
-                              size_words(machine.at("memory_bytes")), size_words(machine.at("swap_bytes"))));
-  text += markup.item(
-      fmt::format("transparent huge pages: {} (the reproducer switches them off for itself)", field(machine, "thp")));
-  text += markup.item(fmt::format("C library: {}; compiler: {}", field(machine, "libc"), data.compiler));
+      markup.item(fmt::format("allocator: {}, {}{}", data.subject.name(),
+                              data.shown.preload.value_or("the C library's own"), data.subject.settings()));
+  for (const std::string& line : machine_lines(data)) text += markup.item(line);
   return text + markup.item(fmt::format("measured {} by zerotax {}", data.started, ZEROTAX_VERSION));
 }
 
 std::string run_text(const ReproducerRun& run) {
-  return fmt::format("{}: {}\n{}", label_of(run.allocator, run.version.empty() ? Json() : Json(run.version)), run.ended,
-                     run.output);
+  return fmt::format("{}{}: {}\n{}", run.allocator, run.version ? " " + *run.version : "", run.ended, run.output);
 }
 
 std::string diagnostics(const ReportData& data, const Markup& markup) {
@@ -127,21 +91,19 @@ std::string diagnostics(const ReportData& data, const Markup& markup) {
 
 std::string re_check(const ReportData& data) {
   return fmt::format("Measured with {}, as installed here. Not checked again on the current master branch.",
-                     label_of(data.subject.allocator, data.subject.version));
+                     data.subject.name());
 }
 
 }  // namespace
 
 std::string report_title(const ReportData& data) {
-  return fmt::format("{}: {}", label_of(data.subject.allocator, data.subject.version), data.finding.title);
+  return fmt::format("{}: {}", data.subject.name(), data.finding.title);
 }
 
 ReportText write_report(const ReportData& data) {
-  const Json* upstream = upstream_of(data.subject.allocator);
+  const Project* project = project_of(data.subject.allocator);
   const auto fix = known_fix(data);
-  const std::string form = fix                   ? "distribution"
-                           : upstream == nullptr ? "github"
-                                                 : upstream->at("form").get<std::string>();
+  const std::string form = fix ? "distribution" : project == nullptr ? "github" : project->form;
   const Markup markup{form == "github" || form == "onetbb"};
   const std::string table_words = fmt::format(
       "A whole operation: {}, {}free; {} thread. fresh: the process's first; reused: later ones (median). "
@@ -153,10 +115,10 @@ ReportText write_report(const ReportData& data) {
       {"SENTENCE", markup.prose(data.finding.sentence)},
       {"ID", finding_id(data.subject.allocator, data.finding)},
       {"ALLOCATOR", data.subject.allocator},
-      {"PROJECT", upstream == nullptr ? data.subject.allocator : upstream->at("project").get<std::string>()},
-      {"TRACKER", upstream == nullptr ? "its tracker" : upstream->at("tracker").get<std::string>()},
-      {"VERSION", data.subject.version.is_string() ? data.subject.version.get<std::string>() : "unknown"},
-      {"COMPONENT", upstream == nullptr ? "" : upstream->value("component", "")},
+      {"PROJECT", project == nullptr ? data.subject.allocator : project->project},
+      {"TRACKER", project == nullptr ? "its tracker" : project->tracker},
+      {"VERSION", data.subject.version.value_or("unknown")},
+      {"COMPONENT", project == nullptr ? "" : project->component.value_or("")},
       {"HOW", data.how},
       {"REPRODUCER", markup.code(data.source, "c")},
       {"SHOWN", markup.code(run_text(data.shown))},
@@ -172,7 +134,7 @@ ReportText write_report(const ReportData& data) {
       {"DIAGNOSTICS", diagnostics(data, markup)},
       {"RE_CHECK", markup.prose(re_check(data))},
       {"FIXED_IN", fix ? fix->version : ""},
-      {"FIXED_BY", fix ? fix->duplicate.at("url").get<std::string>() : ""},
+      {"FIXED_BY", fix ? fix->issue.url : ""},
   };
   return {markup.markdown ? "report.md" : "report.txt", fill_in(embedded_forms().at(form), values)};
 }

@@ -5,26 +5,21 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "core/interrupt.h"
-#include "core/operation_cost.h"
-#include "findings/projects.h"
-#include "findings/tax.h"
-#include "profile/document.h"
+#include "judge/find.h"
+#include "judge/projects.h"
+#include "point/operation_cost.h"
 #include "profile/run.h"
-#include "upstream/parts.h"
+#include "profile/table.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "upstream/report.h"
 #include "upstream/reproducer.h"
 #include "upstream/session.h"
-#include "upstream/tables.h"
 
 namespace zerotax::upstream {
 
-using findings::AllocatorFindings;
-using findings::find_findings;
-using findings::Finding;
-using findings::upstream_entries;
-using findings::upstream_of;
-using profile::profile_json;
 using profile::profile_point;
+using profile::profile_result;
 using profile::profile_text;
 using profile::ProfiledRun;
 using profile::ProfileSubject;
@@ -40,19 +35,13 @@ std::string first_lines(const std::string& text, std::size_t lines) {
   return end == std::string::npos ? text : text.substr(0, end + 1) + "(cut)\n";
 }
 
-/// The figures by which settings are compared.
-Json figures_of(const Point& point) {
-  const auto figure = [](auto value) { return value ? Json(*value) : not_available("not measured"); };
-  return {{"redundant_zeroed_bytes", figure(point.evident_count(Metric::kRedundantZeroedBytes))},
-          {"calloc_faults", figure(point.evident_count(Metric::kCallocFaults))},
-          {"operation_faults", figure(operation_faults(point))},
-          {"operation_ns", figure(operation_ns(point))}};
-}
-
-Allocator with_knob(Allocator allocator, const Json& env, std::size_t number) {
-  for (const auto& [key, value] : env.items()) allocator.env[key] = value.get<std::string>();
-  allocator.name += fmt::format("#{}", number);
-  return allocator;
+KnobEffect effect_of(const Point& point) {
+  constexpr const char* kWhy = "not measured";
+  return {{point.evident_count(Metric::kRedundantZeroedBytes), kWhy},
+          {point.evident_count(Metric::kCallocFaults), kWhy},
+          {operation_faults(point), kWhy},
+          {operation_ns(point), kWhy},
+          {}};
 }
 
 /// Where a finding is tried: its size (both sides of a cliff), its touch, its threads.
@@ -83,29 +72,32 @@ void ReportSession::try_knobs(ReportData& data) const {
   const std::string& name = request_.subject.name;
   const Point* own =
       point_at(data.points, name, case_of(data.finding), data.size_bytes, table_touch(data), table_thread(data));
-  data.without = own == nullptr ? not_available("not measured") : figures_of(*own);
-  const std::vector<Json> knobs = upstream_entries(name, "knobs", data.finding);
+  data.without = NotAvailable{"not measured"};
+  if (own != nullptr) data.without = effect_of(*own);
+  const auto knobs = entries_about(name, &Project::knobs, data.finding);
   if (knobs.empty()) return;
   say_step("trying " + format_counted(knobs.size(), "setting"));
-  std::vector<Allocator> variants;
-  variants.reserve(knobs.size());
-  for (const Json& knob : knobs) variants.push_back(with_knob(request_.subject, knob.at("env"), variants.size() + 1));
+  std::vector<Allocator> variants(knobs.size(), request_.subject);
+  for (std::size_t i = 0; i < knobs.size(); ++i) {
+    for (const auto& [key, value] : knobs[i].env) variants[i].env[key] = value;
+    variants[i].name += fmt::format("#{}", i + 1);
+  }
   Plan plan = plan_of(variants);
   add_points(plan, axes_of(data), kReportRepeats);
   const std::vector<Point> points = run(std::move(plan));
-  const std::vector<AllocatorFindings> found = find_findings(points, nullptr);
+  const std::vector<AllocatorFindings> found = find_findings(points);
   for (std::size_t i = 0; i < knobs.size(); ++i) {
-    KnobTrial trial{knobs[i].at("env"), knobs[i].at("words"), knobs[i].at("mark"), {}};
+    KnobTrial trial{knobs[i], NotAvailable{"not measured"}};
     const Point* point = point_at(points, variants[i].name, case_of(data.finding), data.size_bytes, table_touch(data),
                                   table_thread(data));
-    if (point == nullptr || !point->is_ok()) {
-      trial.effect = not_available(point == nullptr ? "not measured" : point->reason.value_or("failed"));
-    } else {
-      trial.effect = figures_of(*point);
+    if (point != nullptr && point->is_ok()) {
+      trial.effect = effect_of(*point);
       const auto& with =
           *std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.allocator == variants[i].name; });
-      trial.effect["avoids"] = std::none_of(with.findings.begin(), with.findings.end(),
+      (*trial.effect).avoids = std::none_of(with.findings.begin(), with.findings.end(),
                                             [&](const Finding& each) { return each.name == data.finding.name; });
+    } else if (point != nullptr) {
+      trial.effect = NotAvailable{point->reason.value_or("failed")};
     }
     data.knobs.push_back(std::move(trial));
   }
@@ -125,12 +117,13 @@ void ReportSession::profile(ReportData& data) const {
     subject.wall_s = profiled.wall_s;
     subject.user_s = profiled.user_s;
     subject.system_s = profiled.system_s;
+    subject.faults = profiled.faults;
     subject.exit_status = profiled.exit_status;
-    const Json json = profile_json(subject, profiled.data, environment_);
-    data.profile = {{"samples", json.at("samples")}, {"categories", json.at("categories")}};
-    data.profile_text = first_lines(profile_text(json, 80, 0.03), kExcerptLines);
+    const profile::Profile found = profile_result(subject, profiled.data, environment_);
+    data.profile = ReportProfile{found.samples, found.categories};
+    data.profile_text = first_lines(profile_text(found, 80, 0.03), kExcerptLines);
   } catch (const Error& failure) {
-    data.profile = not_available(failure.what());
+    data.profile = NotAvailable{failure.what()};
     data.profile_text = fmt::format("n/a: {}\n", failure.what());
   }
 }
@@ -164,12 +157,12 @@ std::string ReportSession::reproduce(ReportData& data) const {
                           : fmt::format("it also shows under every control ({}), so it proves nothing about {}", others,
                                         subject.name);
   }
-  const Json* upstream = upstream_of(request_.subject.name);
-  if (upstream != nullptr && upstream->contains("diagnostics")) {
+  const Project* project = project_of(request_.subject.name);
+  if (project != nullptr && project->diagnostics) {
     Allocator talking = subject;
-    for (const auto& [key, value] : upstream->at("diagnostics").at("env").items()) talking.env[key] = value;
-    data.diagnostics = fmt::format("{}\n{}", upstream->at("diagnostics").at("words").get<std::string>(),
-                                   first_lines(program.run(talking).errors, kExcerptLines));
+    for (const auto& [key, value] : project->diagnostics->env) talking.env[key] = value;
+    data.diagnostics =
+        fmt::format("{}\n{}", project->diagnostics->words, first_lines(program.run(talking).errors, kExcerptLines));
   }
   return "";
 }

@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from zerotax_documents import read_document
-from zerotax_files import ResultsError
-from zerotax_units import number_text
+from zerotax_plots.documents import read_document
+from zerotax_plots.files import ResultsError
+from zerotax_plots.units import number_text
 
 Part = dict[str, Any]
 SCHEMA = "zerotax.advise/1"

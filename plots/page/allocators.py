@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from page.facts import link
-from zerotax_units import count_text, ratio_text, size_text, time_text
+from zerotax_plots.units import count_text, ratio_text, size_text, time_text
 
 Row = dict[str, Any]
 LOOKS = {"never": "good", "unknown": "faint"}

@@ -8,9 +8,9 @@ from typing import Any, Callable, Iterable
 from urllib.parse import urlencode
 
 from page.documents import line
-from zerotax_documents import told
-from zerotax_looks import OTHERS, Style
-from zerotax_units import count_text, exact_size_text, size_text, time_text
+from zerotax_plots.documents import told
+from zerotax_plots.looks import OTHERS, Style
+from zerotax_plots.units import count_text, exact_size_text, size_text, time_text
 
 Part = dict[str, Any]
 # What benchmarks call the verdicts of the commands, the gravest first; the class of the style sheet is the first word.

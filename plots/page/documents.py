@@ -6,17 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Callable
 
-import zerotax_cow as cow
-import zerotax_fork as fork
-import zerotax_snapshot as snapshot
+from zerotax_plots import cow, fork, snapshot
 from page.findings import findings_part
 from page.points import contrasting
 from page.summary import Sentence
-from zerotax_documents import notes_of, read_document, told
-from zerotax_files import ResultsError
-from zerotax_lanes import UNKNOWN, Lane, lanes_of, words_of
-from zerotax_looks import Style, darker
-from zerotax_units import number_text, plain_text, size_text, time_text, whole_percent_text
+from zerotax_plots.documents import notes_of, read_document, told
+from zerotax_plots.files import ResultsError
+from zerotax_plots.lanes import UNKNOWN, Lane, lanes_of, words_of
+from zerotax_plots.looks import Style, darker
+from zerotax_plots.units import number_text, plain_text, size_text, time_text, whole_percent_text
 
 Part = dict[str, Any]
 Makes = Callable[[dict[str, Any]], Part]

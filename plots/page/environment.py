@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerotax_units import number_text, size_text
+from zerotax_plots.units import number_text, size_text
 
 
 def environment(run: dict[str, Any]) -> list[tuple[str, str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Callable
 from urllib.parse import urlencode
 
-from zerotax_looks import labels
-from zerotax_results import Key, Na, Point, Results
+from zerotax_plots.looks import labels
+from zerotax_plots.results import Key, Na, Point, Results
 
 Value = Callable[[Point], "float | Na"]
 

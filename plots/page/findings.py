@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from page.facts import link
-from zerotax_documents import told
-from zerotax_units import size_text
+from zerotax_plots.documents import told
+from zerotax_plots.units import size_text
 
 Part = dict[str, Any]
 GRADES = ("high", "medium", "low")

@@ -1,5 +1,5 @@
 "use strict";
-// The markers of matplotlib that plots/zerotax_looks.py names, as paths around 0,0.
+// The markers of matplotlib that plots/zerotax_plots/looks.py names, as paths around 0,0.
 function polygon(corners, radius, turn, inner) {
   let path = "";
   const steps = inner ? 2 * corners : corners;

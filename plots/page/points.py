@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Callable, NamedTuple
 
 from page.facts import Value, first_call
-from zerotax_looks import FILLS, darker, labels, order, styles
-from zerotax_results import Key, Na, Point, Results
-from zerotax_summary import Rows, said_of
+from zerotax_plots.looks import FILLS, darker, labels, order, styles
+from zerotax_plots.results import Key, Na, Point, Results
+from zerotax_plots.summary import Rows, said_of
 
 
 class Figure(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from page.comparison import Charts, counted, gravest_first, outcome, place_link, view_of
-from zerotax_units import count_text, exact_size_text, size_text
+from zerotax_plots.units import count_text, exact_size_text, size_text
 
 Part = dict[str, Any]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from page.facts import link
-from zerotax_files import ResultsError
-from zerotax_summary import given_as, summary_of
+from zerotax_plots.files import ResultsError
+from zerotax_plots.summary import given_as, summary_of
 
 PARTS = ("warning", "broken", "lead", "for_whom", "each")
 
@@ -47,7 +47,7 @@ def summary(source: Path, zerotax: Path | None = None) -> dict[str, Any]:
     except ResultsError as error:
         return {**told, "missing": f"No summary: {error}"}
     if document is None:
-        return {**told, "missing": f"No summary: run `zerotax summary {given_as(source)}`."}
+        return {**told, "missing": f"No summary: run `zerotax findings {given_as(source)} --summary`."}
     headline = None
     for each in document["sentences"]:
         if each["part"] in ("coverage", "headline"):

@@ -1,6 +1,6 @@
 "use strict";
 // Figures as text: the only formatter of times, bytes, counts, ratios and percentages of the page. The rules are those of
-// the C++ side, and of plots/zerotax_units.py; tests/units_cases.json holds all three to them.
+// the C++ side, and of plots/zerotax_plots/units.py; tests/units_cases.json holds all three to them.
 const UNITS = [
   [2 ** 30, "GiB"],
   [2 ** 20, "MiB"],

@@ -6,8 +6,8 @@ from typing import Any
 
 from page.comparison import counted, number, outcome
 from page.documents import PIECES, line
-from zerotax_looks import Style
-from zerotax_units import size_text
+from zerotax_plots.looks import Style
+from zerotax_plots.units import size_text
 
 Part = dict[str, Any]
 # Sizes are ordered, and so are their colours: from light to dark, each with a marker of its own.

@@ -20,7 +20,7 @@ from page.comparison import compare_parts  # noqa: E402
 from page.review import check_parts  # noqa: E402
 from page.versions import history_parts  # noqa: E402
 from page.write_page import PARTS, library, rendered, write  # noqa: E402
-from zerotax_files import ResultsError, parse_json, read_text  # noqa: E402
+from zerotax_plots.files import ResultsError, parse_json, read_text  # noqa: E402
 
 MAKES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "zerotax.compare/1": compare_parts,
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ResultsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         print(f"error: {given.document}: not as its schema says ({type(error).__name__}: {error})", file=sys.stderr)
         return 2
     return 0

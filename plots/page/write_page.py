@@ -4,7 +4,7 @@
 Usage: write_page.py RESULTS [--out FILE], where RESULTS is a results folder (what `zerotax study` or
 `zerotax run --out DIR` wrote) or the file of `zerotax run --json FILE`. The page is
 RESULTS/report.html, or report.html beside the file. Its summary is summary.json of the folder; without that file,
-`zerotax summary` makes it.
+`zerotax findings --summary` makes it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from page.facts import full_names, link  # noqa: E402
 from page.method import METHOD  # noqa: E402
 from page.points import columns, failures, slim  # noqa: E402
 from page.summary import summary  # noqa: E402
-from zerotax_files import ResultsError  # noqa: E402
-from zerotax_results import Results, read_run  # noqa: E402
-from zerotax_summary import rows_of, summary_of  # noqa: E402
-from zerotax_units import counted_text, size_text, whole_percent_text  # noqa: E402
-from zerotax_words import subtitle, unfinished  # noqa: E402
+from zerotax_plots.files import ResultsError  # noqa: E402
+from zerotax_plots.results import Results, read_run  # noqa: E402
+from zerotax_plots.summary import rows_of, summary_of  # noqa: E402
+from zerotax_plots.units import counted_text, size_text, whole_percent_text  # noqa: E402
+from zerotax_plots.words import subtitle, unfinished  # noqa: E402
 
 LIBRARY = Path("/usr/share/nodejs")  # where Debian's node-d3-scale and node-d3-zoom, and what they need, put theirs
 MODULES = [
@@ -284,7 +284,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ResultsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         what = f"a file in it does not match its schema ({type(error).__name__}: {error})"
         print(f"error: {given.results}: {what}; measure again, or delete what another program wrote", file=sys.stderr)
         return 2

@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -154,8 +157,10 @@ int make_control_file(const char* folder) {
   control->bytes = sizeof(ControlFile);
   control->started = read_start_time();
   // Last: a client looks for it first.
-  std::atomic_thread_fence(std::memory_order_release);
-  std::memcpy(control->magic, kControlMagic, sizeof control->magic);
+  std::uint64_t magic = 0;
+  static_assert(sizeof magic == sizeof control->magic && offsetof(ControlFile, magic) == 0, "one aligned word");
+  std::memcpy(&magic, kControlMagic, sizeof magic);
+  std::atomic_ref<std::uint64_t>(*static_cast<std::uint64_t*>(memory)).store(magic, std::memory_order_release);
   return 0;
 }
 

@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 
+import pytest
 from advising import PROGRAMS, advise
 from conftest import SOURCE, ZEROTAX
 
@@ -19,6 +20,7 @@ def section(folder, begin='<section id="advise"', end="</section>"):
     return html.unescape(page.read_text().split(begin, 1)[1].split(end, 1)[0])
 
 
+@pytest.mark.long("a study and a search")
 def test_the_page_of_a_run_shows_the_advice_beside_it(tmp_path):
     for name in ("run.json", "points.jsonl"):
         shutil.copy(SOURCE / "results/reference" / name, tmp_path)

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "core/allocators.h"
+#include "run/allocators.h"
 
 namespace zerotax::advise {
 namespace {

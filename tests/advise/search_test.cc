@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "simulated_program.h"
 
@@ -143,8 +144,63 @@ TEST(Search, LosersDropOutEarly) {
   SimulatedProgram program(effects, 0.01, 1);
   search_remedies(std::vector<Candidate>(12, kSetting), {}, std::ref(program));
   for (std::size_t i = 0; i < 12; ++i) {
-    EXPECT_EQ(program.runs(i) == 1, i != 3) << i;
+    EXPECT_EQ(program.runs(i) == 2, i != 3) << i;
   }
+}
+
+TEST(Search, WhatIsSlowInItsFirstRunAloneIsFound) {
+  const std::vector<Candidate> candidates(12, kSetting);
+  std::vector<Effect> effects(12);
+  effects[7] = {0.8, 1, Trial::End::kOk, 3.4};
+  for (const bool brief : {false, true}) {
+    for (const double noise : {0.005, 0.02}) {
+      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        SimulatedProgram program(effects, noise, seed);
+        SearchMethod method = seeded(seed);
+        method.brief = brief;
+        const SearchResult result = search_remedies(candidates, method, std::ref(program));
+        EXPECT_EQ(result.winner, 7U) << noise << " " << seed;
+        EXPECT_NEAR(result.standings[7].score, std::log(0.8), 5 * noise) << "the slow run counts nowhere";
+      }
+    }
+  }
+}
+
+TEST(Search, WhatIsFarBehindTheBestInItsFirstRunAloneIsFound) {
+  std::vector<Effect> effects(6);
+  effects[1].cpu = 0.7;
+  effects[4] = {0.25, 1, Trial::End::kOk, 1};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SimulatedProgram program(effects, 0.01, seed);
+    EXPECT_EQ(search_remedies(std::vector<Candidate>(6, kSetting), seeded(seed), std::ref(program)).winner, 4U) << seed;
+  }
+}
+
+TEST(Search, ASettingIsTriedWithALibraryThatWasSlowInItsFirstRunAlone) {
+  SimulatedProgram program({{0.9, 1, Trial::End::kOk, 3.4}, {0.4}}, 0.01, 1);
+  EXPECT_EQ(search_remedies({kLibrary, {2, true, {0}, false}}, {}, std::ref(program)).winner, 1U);
+}
+
+TEST(Search, WhatIsSlowerInBothRunsIsJudgedByBoth) {
+  SimulatedProgram program({{1.5}, {0.5}, {1}}, 0.01, 1);
+  const SearchResult result = search_remedies(std::vector<Candidate>(3, kSetting), {}, std::ref(program));
+  EXPECT_EQ(program.runs(0), 2U);
+  EXPECT_EQ(result.standings[0].log_ratios.size(), 2U);
+  EXPECT_EQ(result.standings[0].kind, TimeVerdict::Kind::kSlower);
+}
+
+TEST(Search, WhatWasStoppedBeforeItsSecondRunKeepsItsFirst) {
+  SimulatedProgram program({{2}, {0.5}, {1}}, 0.01, 1);
+  unsigned left = 8;  // the program as it is, round 1 and its references
+  const auto run = [&](std::size_t candidate) {
+    Trial trial = program(candidate);
+    if (left-- == 0) trial.end = Trial::End::kStopped;
+    return trial;
+  };
+  const SearchResult result = search_remedies(std::vector<Candidate>(3, kSetting), {}, run);
+  EXPECT_FALSE(result.complete);
+  EXPECT_EQ(result.standings[0].log_ratios.size(), 1U);
+  EXPECT_EQ(result.standings[0].kind, TimeVerdict::Kind::kSlower);
 }
 
 TEST(Search, WhereItIsStoppedWhatIsKnownIsThere) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "advise/search.h"
@@ -15,6 +16,7 @@ struct Effect {
   double cpu = 1;  ///< times the present state's
   double memory = 1;
   Trial::End end = Trial::End::kOk;
+  std::optional<double> first_cpu = std::nullopt;  ///< of its first run, if that is another
 };
 
 /// A program that never runs: its figures are of chance, with noise as a busy machine has it, in drifts and outliers.
@@ -24,8 +26,9 @@ class SimulatedProgram {
       : effects_(std::move(effects)), noise_(noise), random_(seed) {}
 
   Trial operator()(std::size_t candidate) {
-    ++runs_[candidate];
-    const Effect effect = candidate == kPresent ? Effect{} : effects_[candidate];
+    const bool is_first = ++runs_[candidate] == 1;
+    Effect effect = candidate == kPresent ? Effect{} : effects_[candidate];
+    if (is_first && effect.first_cpu) effect.cpu = *effect.first_cpu;
     // The machine gets slower and faster over many runs.
     drift_ = 0.9 * drift_ + noise_ * normal();
     const double disturbed = random_.below(20) == 0 ? 5 * noise_ * uniform() : 0;

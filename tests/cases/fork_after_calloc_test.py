@@ -36,6 +36,15 @@ def check_classes_add_up(point):
         assert sum(classes(point["fork"][process])) == point["fork"][process]["faults"], (point, process)
 
 
+def test_without_full_a_point_is_eight_forks_and_counts_the_same():
+    case = ["--case", "fork_after_calloc", "--size", SIZE]
+    [[short], [full]] = [measure(*planted("planted_memset"), *case, *more)["points"] for more in ([], ["--full"])]
+    assert short["ops"] == 8 <= full["ops"]
+    for key in ("zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes"):
+        assert short[key] == full[key]
+    assert classes(short["fork"]["child"]) == classes(full["fork"]["child"])
+
+
 def test_a_block_that_is_zeroed_redundantly_is_copied_though_nobody_wrote_it():
     point = forked("planted_memset", "--size", SIZE)
     fork = point["fork"]

@@ -128,15 +128,6 @@ def test_the_size_from_which_glibc_returns_what_is_freed_is_found_to_the_byte(tm
     assert all(each["exact"] and not each["noisy"] for each in document["thresholds"])
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["thresholds", "--case", "recv_buffer"], "invalid --case 'recv_buffer'"),
-    (["thresholds", "--case", ""], "--case"),
-])
-def test_bad_words_are_refused_in_one_line(arguments, said):
-    done = zerotax(*arguments)
-    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
-
-
 def test_a_whole_program_counts_as_the_case_does(tmp_path):
     """The same rounds in C, and the kernel's own count of them."""
     source = pathlib.Path(tmp_path / "rounds.c")

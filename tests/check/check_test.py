@@ -69,7 +69,9 @@ def test_what_goes_by_a_clock_that_cannot_be_stopped_is_not_compared(tmp_path):
     file = tmp_path / "mine.json"
     bless("planted_by_counter", file, "--size", "1MiB")
     points = json.loads(file.read_text())["points"]
-    assert any(point["zeroed_bytes"] == {"na": "depends on a clock that cannot be stopped"} for point in points)
+    # Beside busy threads it may be late in one run and not in another: then there is a range.
+    assert any(point["zeroed_bytes"] in ({"na": "depends on a clock that cannot be stopped"},
+                                         {"na": "not the same each time it was measured"}) for point in points)
     with busy_neighbours(4):
         check("planted_by_counter", file, status=0)
 
@@ -86,9 +88,11 @@ def test_a_baseline_of_the_real_clock_is_still_held_against(by_clock, tmp_path):
     file.write_text(json.dumps(old))
     said = check("planted_by_clock", file, "--explain", status=1)
     # On a slow machine, the allocator purged in one of the measurements with the real clock too.
+    # On a slower one still, it purged in all, and there is nothing to keep out.
     kept_out = [line for line in said.splitlines() if line.endswith(": calloc_loop 1 MiB touch 0 main, calloc_syscalls")]
-    assert kept_out in ([f"  not compared, {why}: calloc_loop 1 MiB touch 0 main, calloc_syscalls"]
-                        for why in ("depends on the clock", "not the same each time")), said
+    known = [f"  not compared, {why}: calloc_loop 1 MiB touch 0 main, calloc_syscalls"
+             for why in ("depends on the clock", "not the same each time")]
+    assert not kept_out or (len(kept_out) == 1 and kept_out[0] in known), said
     assert said.startswith("changed: "), "what no clock explains is still a change"
 
 

@@ -1,4 +1,4 @@
-#include "core/point_health.h"
+#include "point/point_health.h"
 
 #include <gtest/gtest.h>
 

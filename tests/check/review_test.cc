@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/size.h"
-#include "check/check_document.h"
+#include "check/document.h"
 
 namespace zerotax::check {
 namespace {
@@ -64,6 +64,13 @@ Baseline measured(const std::vector<std::uint64_t>& zeroed,
 }
 
 const std::vector<std::string> kBegins{"later callocs zero the whole block, needlessly (before: write no zeros)"};
+
+/// Of every difference between two measurements.
+Review review_baselines(const Baseline& before, const Baseline& after) {
+  std::vector<BaselineChange> changes = compare_baselines(before, after);
+  for (BaselineChange& missing : points_not_measured(before, after)) changes.push_back(std::move(missing));
+  return review_changes(before, after, std::move(changes));
+}
 
 void expect_each_change_in_one_group(const Review& review) {
   std::vector<int> groups(review.changes.size());
@@ -153,6 +160,19 @@ TEST(Review, OfAThresholdThatMovedWhereNothingIsMeasuredSaysWhichWay) {
   expect_each_change_in_one_group(review);
 }
 
+TEST(Review, OfAFailureThatBeginsAndEndsBetweenTwoMeasuredSizesHasItsRange) {
+  Baseline after = measured({});
+  after.thresholds = {
+      {{2 * kMiB, {"the point is crashed (before: ok)"}}, {3 * kMiB, {"the point is ok (before: crashed)"}}}};
+  const Review review = review_baselines(measured({}), after);
+  EXPECT_EQ(review.verdict, ReviewVerdict::kFailed);
+  EXPECT_EQ(
+      review.sentence,
+      "failed: there is a new threshold at 2 MiB: the point is crashed (before: ok); 1 other changed up to 3 MiB");
+  ASSERT_EQ(review.groups.size(), 1U);
+  EXPECT_EQ(review.groups[0].ranges, (std::vector<ReviewRange>{{2 * kMiB, 3 * kMiB - 1, true, true}}));
+}
+
 TEST(Review, OfABrokenPromiseIsFailedWhateverElseImproved) {
   Baseline after = measured({});
   after.points[2].status = PointStatus::kNotZero;
@@ -234,26 +254,26 @@ CheckResult result_of(Review review) {
   CheckResult result;
   result.allocator = {"mine", "/p", {}, {}, "1"};
   result.baseline.allocator = "mine";
-  result.baseline.version = "1";
-  result.baseline.env = Json::object();
+  result.baseline.version = std::string("1");
   result.review = std::move(review);
   return result;
 }
 
 TEST(CheckDocument, PassesWithImprovementsUnlessItIsStrict) {
   const Review better = review_baselines(measured({kMiB}), measured({}));
-  EXPECT_EQ(status_of(check_json({result_of(better)}, false)), ExitStatus::kDone);
-  EXPECT_EQ(status_of(check_json({result_of(better)}, true)), ExitStatus::kFinding);
+  EXPECT_TRUE(check_of({result_of(better)}, false).passed);
+  EXPECT_FALSE(check_of({result_of(better)}, true).passed);
   const Review worse = review_baselines(measured({}), measured({kMiB}));
-  EXPECT_EQ(status_of(check_json({result_of(worse)}, false)), ExitStatus::kFinding);
+  EXPECT_FALSE(check_of({result_of(worse)}, false).passed);
 }
 
 TEST(CheckDocument, OfSeveralAllocatorsSaysWhichDiffer) {
-  const Json document = check_json({result_of(review_baselines(measured({}), measured({}))),
-                                    result_of(review_baselines(measured({}), measured({kMiB})))},
-                                   false);
-  EXPECT_EQ(document["verdict"], "worse");
-  EXPECT_EQ(document["sentence"], "worse: 1 of 2 allocators differs from their baselines: mine");
+  const Check check = check_of({result_of(review_baselines(measured({}), measured({}))),
+                                result_of(review_baselines(measured({}), measured({kMiB})))},
+                               false);
+  EXPECT_EQ(check.verdict, ReviewVerdict::kWorse);
+  EXPECT_EQ(check.sentence, "worse: 1 of 2 allocators differs from their baselines: mine");
+  EXPECT_EQ(check_json(check)["verdict"], "worse");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ def test_a_library_may_have_another_name_and_is_accepted_under_that_of_the_basel
     word = f"new={library('planted_zeroes_fresh')}"
     done = zerotax("check", "--allocator", word, "--baseline", mine, "--only", "zeroed_bytes")
     assert done.returncode == 1
-    assert "The baseline is of mine; new is held against it." in done.stdout
+    assert "The baseline is of mine; new is compared with it." in done.stdout
     assert f"zerotax bless --allocator mine={library('planted_zeroes_fresh')} --baseline {mine}" in done.stdout
 
 

@@ -17,7 +17,7 @@ MANUAL = BUILD / "share" / "man" / "man1" / "zerotax.1"
 
 def commands():
     told = zerotax("--help").stdout
-    return re.findall(r"^  ([a-z]+) ", told[told.index("Subcommands:"):], re.M)
+    return re.findall(r"^  ([a-z]+) ", told[told.index("What an allocator zeroes"):], re.M)
 
 
 def options_of(command):
@@ -61,7 +61,7 @@ def bash(*words):
 
 def test_every_command_is_completed():
     assert asked("") == sorted(commands()) and len(commands()) > 15
-    assert asked("cross") == ["crossover"]
+    assert asked("compa") == ["compare"]
     assert asked("hel") == ["help"] and asked("bisect-") == [], "what is hidden is not offered"
 
 
@@ -82,7 +82,8 @@ def test_every_option_is_completed(command):
     (("clients", "--client", "requests_"), {"requests_2016"}),
     (("trace", "pr"), {"print"}), (("trace", "run", "--k"), {"--kernel"}), (("trace", "print", "t", "--pe"), {"--perfetto"}),
     (("run", "--env", "jem"), {"jemalloc:"}),
-    (("crossover", "a", "b", "--thread", "w"), {"worker"}),
+    (("compare", "a", "b", "--thread", "w"), {"worker"}),
+    (("compare", "a", "b", "--along", "t"), {"touch"}),
     (("cow", "--fi"), {"--first-child"}),
     (("report", "--severity", ""), {"low", "medium", "high"}), (("run", "--color", ""), {"auto", "always", "never"}),
     (("help", "si"), {"sizes"}), (("help", "comp"), {"compare"}),

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -20,6 +21,62 @@ def tree(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     (folder / "first").rename(folder / "moved")
     return folder / "moved"
+
+
+def test_all_that_is_installed_is_built_by_run_build():
+    """./run build builds the target product: what is installed beyond it would stop cmake --install and cpack."""
+    ninja = ["ninja", "-C", BUILD, "-t"]
+    if not (BUILD / "build.ninja").exists():
+        pytest.skip("not built by ninja")
+    made = subprocess.run([*ninja, "targets", "all"], capture_output=True, text=True, check=True).stdout
+    commands = subprocess.run([*ninja, "commands", "product"], capture_output=True, text=True, check=True).stdout
+    product = {word.removeprefix(f"{BUILD}/") for word in commands.split()}
+    targets = {line.rsplit(":", 1)[0] for line in made.splitlines()}
+    wanted = set()
+    for script in BUILD.rglob("cmake_install.cmake"):
+        wanted |= {pathlib.Path(name) for name in re.findall(f'"({re.escape(str(BUILD))}/[^"$:]+)"', script.read_text())}
+    files = {str(path.relative_to(BUILD)) for path in wanted if not path.name.startswith("cmake_install")}
+    built = {file for file in files if file in targets}
+    assert {"bin/zerotax", "bin/bench-glibc", "lib/libzerotax-record.so", "share/man/man1/zerotax.1"} <= built
+    assert built <= product, sorted(built - product)
+    assert not [file for file in files - built if not (BUILD / file).exists()], "made neither by CMake nor by ninja"
+
+
+def test_an_install_below_another_root_works(tmp_path):
+    done = subprocess.run(["cmake", "--install", BUILD, "--prefix", "/usr"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "DESTDIR": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"usr"}
+    works(tmp_path / "usr")
+
+
+def works(tree):
+    done = installed(tree, "run", "--allocator", "largecache", "--size", "64KiB", "--ops", 2, "--json", "-")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["points"][0]["status"] == "ok"
+
+
+# One generator in a test: ctest stops a file after a while.
+@pytest.mark.parametrize(("generator", "unpack", "tools"), [
+    ("TGZ", ["tar", "--strip-components=1", "-xzf"], ["cpack", "tar"]),
+    pytest.param("DEB", ["dpkg-deb", "-x"], ["cpack", "dpkg-deb", "dpkg-shlibdeps", "file"],
+                 marks=pytest.mark.long("another generator of the same tree"))])
+def test_a_package_holds_a_tree_that_works(tmp_path, generator, unpack, tools):
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"install {', '.join(missing)}")
+    made = subprocess.run(["cpack", "-G", generator, "-B", tmp_path / "made"], cwd=BUILD, capture_output=True, text=True,
+                          check=False)
+    assert made.returncode == 0, made.stdout + made.stderr
+    package, = (path for path in (tmp_path / "made").iterdir() if path.is_file())
+    root = tmp_path / "root"
+    root.mkdir()
+    subprocess.run([*unpack, package, *([root] if generator == "DEB" else ["-C", root])], check=True)
+    tree = root / "usr" if (root / "usr").exists() else root
+    works(tree)
+    if generator == "DEB":
+        told = subprocess.run(["dpkg-deb", "-f", package, "Depends"], capture_output=True, text=True, check=True).stdout
+        assert "libc6 " in told and "libmimalloc" in told, told
 
 
 def installed(tree, *arguments, cwd="/", prefix=(), **changes):

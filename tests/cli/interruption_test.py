@@ -9,11 +9,11 @@ import time
 
 import pytest
 from conftest import (
-    INTERRUPTED_BY_SIGINT, INTERRUPTED_BY_SIGTERM, KIB, ZEROTAX, check_schema, clean_environment, csv_rows, options,
-    planted, read_folder, without_progress, zerotax)
+    INTERRUPTED_BY_SIGINT, INTERRUPTED_BY_SIGTERM, KIB, ZEROTAX, check_schema, clean_environment, csv_rows,
+    mostly_long, options, planted, read_folder, without_progress, zerotax)
 
 # Quick points, but so many that no run ends before it is interrupted.
-POINTS = 120
+POINTS = 50
 SIZES = [256 * KIB + KIB * i for i in range(POINTS)]
 PLAN = ["--allocator", "glibc", "--ops", "8", *options("size", SIZES)]
 
@@ -151,7 +151,7 @@ def test_a_probe_that_hangs_does_not_outlive_a_killed_driver(tmp_path):
     assert probes and not any(map(is_alive, probes))
 
 
-@pytest.mark.parametrize("cut", [1, 100, 3000])
+@pytest.mark.parametrize("cut", mostly_long([1, 100, 3000], [1, 3000], "between these"))
 def test_a_line_that_was_cut_is_measured_again(tmp_path, cut):
     folder = tmp_path / "out"
     run = start(*PLAN, "--out", folder)

@@ -9,13 +9,13 @@ from conftest import BUILD, KIB, SOURCE, ZEROTAX, clean_environment, planted, sk
 
 GLIBC = ["--allocator", "glibc"]
 COMMANDS = {
-    "run": ["run", *GLIBC, "--size", 256 * KIB, "--ops", 8],
+    "run": ["run", *GLIBC, "--size", "64MiB", "--ops", 8],
     "study": ["study", *GLIBC, "--out", "out"],
-    "thresholds": ["thresholds", *GLIBC, "--from", "64KiB", "--to", "128KiB"],
+    "thresholds": ["thresholds", *GLIBC, "--from", "64MiB", "--to", "128MiB"],
     "bless": ["bless", *GLIBC, "--baseline", "b.json"],
     "check": ["check", *GLIBC, "--baseline", SOURCE / "tests" / "regression" / "baselines"],
-    "compare": ["compare", "glibc", "glibc", "--size", "64KiB", "--touch", 0],
-    "crossover": ["crossover", "glibc", "largecache", "--from", "32MiB", "--to", "64MiB"],
+    "compare": ["compare", "glibc", "glibc", "--size", "64MiB", "--touch", 0],
+    "compare along": ["compare", "glibc", "largecache", "--along", "size", "--from", "32MiB", "--to", "64MiB"],
     "report": ["report", *GLIBC, "--out", "out"],
     "profile": ["profile", *GLIBC, "--size", "64KiB", "--seconds", "0.1"],
 }

@@ -68,6 +68,7 @@ def test_cffi_1_9_clears_the_whole_buffer_for_each_record_whatever_calloc_would_
     assert new["max_resident_bytes"] < SMALL and new["faults_per_mb"] < PAGES_PER_MB / 100
 
 
+@pytest.mark.long("a whole download")
 def test_the_download_of_2016_clears_as_much_as_was_asked_for():
     """More than the 256 MiB that a urllib3 of today asks for at a time."""
     size = 300 << 20
@@ -91,6 +92,7 @@ def test_the_case_stands_beside_them_and_shows_the_same(receiving):
     assert zeroed["glibc"] == 0 and zeroed["largecache"] > 6000 and zeroed["mimalloc"] > 6000
 
 
+@pytest.mark.long("a whole download")
 def test_requests_receives_whole_chunks_with_each_tls():
     document = run_clients("--allocator", "glibc", *options("client", CLIENTS[3:]), "--size", "1MiB")
     for client in CLIENTS[3:5]:
@@ -191,14 +193,3 @@ def test_when_interrupted_it_writes_what_was_finished_and_leaves_nothing_running
 def test_nothing_is_written_beside_the_scripts(receiving):
     scripts = pathlib.Path(__file__).parents[2] / "cases" / "recv_buffer" / "clients"
     assert sorted(path.suffix for path in scripts.iterdir()) == [".py"] * len(list(scripts.glob("*.py")))
-
-
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["--client", "curl"], "unknown client 'curl'"),
-    (["--size", "0"], "is zero"),
-    (["--allocator", "nobody"], "unknown allocator 'nobody'"),
-])
-def test_bad_words_are_refused_in_one_line(arguments, said):
-    done = zerotax("clients", *arguments)
-    assert done.returncode == 2 and said in done.stderr
-    assert len(done.stderr.splitlines()) == 1

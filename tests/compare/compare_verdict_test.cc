@@ -5,13 +5,11 @@
 namespace zerotax::compare {
 namespace {
 
-using Values = std::vector<Json>;
-
 /// A point of 1 MiB whose exact figures are zero, and whose pairs all have this ratio; a ratio of 0: no pairs.
 ComparedPoint point(double ratio) {
   ComparedPoint made{"calloc_loop", 1 << 20, 0, "main", {"old", "", {}, {}}, {"new", "", {}, {}}, {}, ""};
   for (ComparedSide* side : {&made.before, &made.after}) {
-    for (const char* figure : kWorkFigures) side->work[figure] = Values{0, 0};
+    for (const WorkFigure& figure : kWorkFigures) side->work.*figure.of = Figures{0, 0};
   }
   for (int i = 0; i < 16 && ratio > 0; ++i) made.pairs.push_back({1e6, 1e6 * ratio * (1 + 0.001 * i), i % 2 == 0});
   return made;
@@ -27,7 +25,7 @@ TEST(CompareVerdict, TimeDecidesWhereTheWorkIsTheSame) {
 
 TEST(CompareVerdict, MoreWorkIsSlowerAndIsNamed) {
   ComparedPoint more = point(1);
-  more.after.work["zeroed_bytes"] = Values{1 << 20, 1 << 20};
+  more.after.work.zeroed_bytes = Figures{1 << 20, 1 << 20};
   const CompareVerdict verdict = judged(more);
   EXPECT_EQ(verdict.kind, CompareKind::kSlower);
   EXPECT_EQ(verdict.reason, "zeroed bytes 0 -> 1,048,576; time is the same");
@@ -37,14 +35,14 @@ TEST(CompareVerdict, MoreWorkIsSlowerAndIsNamed) {
 
 TEST(CompareVerdict, MoreWorkInLessTimeIsAmbiguous) {
   ComparedPoint more = point(0.5);
-  more.after.work["syscalls"] = Values{2, 2};
+  more.after.work.syscalls = Figures{2, 2};
   EXPECT_EQ(judged(more).kind, CompareKind::kAmbiguous);
 }
 
 TEST(CompareVerdict, MoreOfOneAndLessOfAnotherIsDecidedByTime) {
   ComparedPoint mixed = point(1.5);
-  mixed.after.work["syscalls"] = Values{2, 2};
-  mixed.before.work["zeroed_bytes"] = Values{1 << 20, 1 << 20};
+  mixed.after.work.syscalls = Figures{2, 2};
+  mixed.before.work.zeroed_bytes = Figures{1 << 20, 1 << 20};
   EXPECT_EQ(judged(mixed).kind, CompareKind::kSlower);
   mixed.pairs = point(1).pairs;
   EXPECT_EQ(judged(mixed).kind, CompareKind::kSame);
@@ -52,7 +50,7 @@ TEST(CompareVerdict, MoreOfOneAndLessOfAnotherIsDecidedByTime) {
 
 TEST(CompareVerdict, AHeaderThatIsZeroedDecidesNothing) {
   ComparedPoint header = point(1);
-  header.after.work["zeroed_bytes"] = Values{8, 8};
+  header.after.work.zeroed_bytes = Figures{8, 8};
   const CompareVerdict verdict = judged(header);
   EXPECT_EQ(verdict.kind, CompareKind::kSame);
   EXPECT_EQ(verdict.reason, "zeroed bytes 0 -> 8 (decides nothing); time is the same");
@@ -60,20 +58,20 @@ TEST(CompareVerdict, AHeaderThatIsZeroedDecidesNothing) {
 
 TEST(CompareVerdict, AFigureThatVariesIsNoDifference) {
   ComparedPoint varies = point(1);
-  varies.after.work["zeroed_bytes"] = Values{1 << 20, 0};
+  varies.after.work.zeroed_bytes = Figures{1 << 20, 0};
   const CompareVerdict verdict = judged(varies);
   EXPECT_EQ(verdict.kind, CompareKind::kSame);
-  EXPECT_EQ(verdict.work[0].after, not_available("0 to 1048576 in 2 processes"));
-  varies.after.work["zeroed_bytes"] = Values{not_available("no pagemap")};
+  EXPECT_EQ(verdict.work[0].after.why(), "0 to 1048576 in 2 processes");
+  varies.after.work.zeroed_bytes = Figures{NotAvailable{"no pagemap"}};
   EXPECT_EQ(judged(varies).kind, CompareKind::kSame);
 }
 
 TEST(CompareVerdict, FaultsAreHeldApartByTheirRanges) {
   ComparedPoint faults = point(1);
-  faults.before.work["faults"] = Values{100, 103};
-  faults.after.work["faults"] = Values{110, 104};
+  faults.before.work.faults = Figures{100, 103};
+  faults.after.work.faults = Figures{110, 104};
   EXPECT_EQ(judged(faults).kind, CompareKind::kSame) << "eight more may be the kernel's own";
-  faults.after.work["faults"] = Values{112, 120};
+  faults.after.work.faults = Figures{112, 120};
   EXPECT_EQ(judged(faults).kind, CompareKind::kSlower);
 }
 
@@ -93,7 +91,7 @@ TEST(CompareVerdict, OneProcessEachProvesNothingUnlessItIsTheSame) {
   EXPECT_EQ(judged(files).kind, CompareKind::kSame);
   files.after.ns = 5000;
   EXPECT_EQ(judged(files).kind, CompareKind::kAmbiguous);
-  files.after.work["faults"] = Values{256};
+  files.after.work.faults = Figures{256};
   EXPECT_EQ(judged(files).kind, CompareKind::kSlower) << "what is counted is exact";
 }
 

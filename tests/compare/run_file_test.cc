@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "core/point_json.h"
+#include "point/point_json.h"
 
 namespace zerotax::compare {
 namespace {
@@ -47,31 +47,39 @@ Json environment() {
           {"libc", "glibc 2.36"}};
 }
 
+RunFile run_of(const char* path, const Json& environment, const std::vector<Point>& points) {
+  RunFile run;
+  run.path = path;
+  run.environment = environment;
+  run.points = points;
+  return run;
+}
+
 TEST(RunFile, PointsOfTheSameNameArePaired) {
-  const RunFile before{"a", environment(), {point("x", 1 << 20), point("y", 1 << 20)}};
+  const RunFile before = run_of("a", environment(), {point("x", 1 << 20), point("y", 1 << 20)});
   RunFile after = before;
   after.points[1][Metric::kZeroedBytes] = MetricValue::whole(1 << 20);
   const auto points = compare_run_files(before, after, Cost::kTotal);
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[1].before.allocator, "y");
-  EXPECT_EQ(points[1].before.work.at("zeroed_bytes"), std::vector<Json>{8});
-  EXPECT_EQ(points[1].after.work.at("zeroed_bytes"), std::vector<Json>{1 << 20});
-  EXPECT_EQ(points[0].before.work.at("faults"), std::vector<Json>{3});
-  EXPECT_EQ(points[0].before.work.at("syscalls"), std::vector<Json>{2});
+  EXPECT_EQ(points[1].before.work.zeroed_bytes, Figures{8});
+  EXPECT_EQ(points[1].after.work.zeroed_bytes, Figures{1 << 20});
+  EXPECT_EQ(points[0].before.work.faults, Figures{3});
+  EXPECT_EQ(points[0].before.work.syscalls, Figures{2});
   EXPECT_EQ(points[0].before.ns, 120);
   EXPECT_EQ(compare_run_files(before, after, Cost::kCalloc)[0].before.ns, 100);
 }
 
 TEST(RunFile, TwoRunsOfOneAllocatorEachAreComparedWhateverItsName) {
-  const RunFile before{"a", environment(), {point("mine-1", 1 << 20)}};
-  const RunFile after{"b", environment(), {point("mine-2", 1 << 20)}};
+  const RunFile before = run_of("a", environment(), {point("mine-1", 1 << 20)});
+  const RunFile after = run_of("b", environment(), {point("mine-2", 1 << 20)});
   const auto points = compare_run_files(before, after, Cost::kTotal);
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].after.invalid, "");
 }
 
 TEST(RunFile, APointOfAFleetIsComparedUnderTheConditionsOfItsHost) {
-  RunFile before{"a", environment(), {point("x", 1), point("x", 2)}};
+  RunFile before = run_of("a", environment(), {point("x", 1), point("x", 2)});
   before.environments = {{"n1", environment()}, {"n2", environment()}};
   before.environments["n2"]["cpu"] = "y";
   before.points[0].host = "n1";
@@ -85,8 +93,8 @@ TEST(RunFile, APointOfAFleetIsComparedUnderTheConditionsOfItsHost) {
 }
 
 TEST(RunFile, APointThatOnlyOneHasCannotBeCompared) {
-  const RunFile before{"a", environment(), {point("x", 1), point("x", 2)}};
-  const RunFile after{"b", environment(), {point("x", 2), point("x", 3)}};
+  const RunFile before = run_of("a", environment(), {point("x", 1), point("x", 2)});
+  const RunFile after = run_of("b", environment(), {point("x", 2), point("x", 3)});
   const auto points = compare_run_files(before, after, Cost::kTotal);
   ASSERT_EQ(points.size(), 3U);
   EXPECT_EQ(points[0].after.invalid, "not in NEW");
@@ -96,20 +104,22 @@ TEST(RunFile, APointThatOnlyOneHasCannotBeCompared) {
 
 TEST(RunFile, ConditionsThatDifferAreNamed) {
   const Json one = environment();
-  EXPECT_EQ(differing_conditions(one, one), "");
+  EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(one)), "");
   Json other = environment();
   other["kernel"] = "6.1";
   other["thp"] = "always";
-  EXPECT_EQ(differing_conditions(one, other), "kernel: 6.18 and 6.1; thp: madvise and always");
+  EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(other)),
+            "kernel: 6.18 and 6.1; thp: madvise and always");
   other = environment();
   other["load_average"] = {1.5, 1, 1};
-  EXPECT_EQ(differing_conditions(one, other), "load: 0.1 and 1.5");
-  const auto points = compare_run_files({"a", one, {point("x", 1)}}, {"b", other, {point("x", 1)}}, Cost::kTotal);
+  EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(other)), "load: 0.1 and 1.5");
+  const auto points =
+      compare_run_files(run_of("a", one, {point("x", 1)}), run_of("b", other, {point("x", 1)}), Cost::kTotal);
   EXPECT_EQ(points[0].invalid, "load: 0.1 and 1.5");
 }
 
 TEST(RunFile, AStatusThatIsNotOkIsTakenOver) {
-  const RunFile before{"a", environment(), {point("x", 1)}};
+  const RunFile before = run_of("a", environment(), {point("x", 1)});
   RunFile after = before;
   after.points[0].status = PointStatus::kTimeout;
   after.points[0].reason = "not done after 1 s";
@@ -117,7 +127,7 @@ TEST(RunFile, AStatusThatIsNotOkIsTakenOver) {
 }
 
 TEST(RunFile, WhatIsDamagedIsRefused) {
-  const RunFile good{"a", environment(), {point("x", 1)}};
+  const RunFile good = run_of("a", environment(), {point("x", 1)});
   RunFile bad = good;
   bad.points[0][Metric::kSyscalls] = {};
   EXPECT_THROW(compare_run_files(good, bad, Cost::kTotal), UsageError);

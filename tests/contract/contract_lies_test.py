@@ -50,6 +50,6 @@ def test_without_a_lie_the_same_build_accuses_nobody():
 
 
 def test_the_page_has_every_lie():
-    page = (SOURCE / "docs" / "contract.md").read_text()
+    page = (SOURCE / "harness/contract/PROMISES.md").read_text()
     for _, breaks, what in (line.split("\t") for line in lines("--lies")):
         assert f"| {what} | {', '.join(f'`{name}`' for name in breaks.split())} |" in page

@@ -9,8 +9,6 @@ import subprocess
 import tempfile
 import time
 
-import pytest
-
 from conftest import NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable
 from watching import CLASSES, FORKS, RANGE_BEGIN, as_root, run, watch
 
@@ -171,16 +169,6 @@ def test_a_reader_that_sleeps_holds_up_neither_the_program_nor_the_watching():
     _, done, report = through_a_pipe(lambda watcher: time.sleep(4))
     log = not_written(done, report)
     assert "too slow" in log["problem"] and report["totals"]["lost"] == 0 and report["wall_s"] < 3
-
-
-@pytest.mark.parametrize("arguments, words", [
-    (["--faults", "/nonexistent/x", "--", "true"], "/nonexistent"),
-    (["--faults", "-", "--json", "-", "--", "true"], "both write"),
-])
-def test_unusable_files_give_one_line_and_status_2(arguments, words):
-    done = run(*arguments)
-    assert done.returncode == 2 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1 and words in done.stderr
 
 
 def test_a_program_that_is_not_there_leaves_an_old_file_alone(tmp_path):

@@ -13,7 +13,9 @@ def at_random(size, seed, give_back, method):
     """Of a program that knows what each of its faults did: that, what was reported, and how many faults were taken again,
     for each process."""
     pages, rounds, huge = size
-    report, done = watch(RECORDED / "forks_at_random", pages, rounds, seed, give_back, huge, ZEROTAX_FAULTS=method)
+    report, done = watch(RECORDED / "forks_at_random", pages, rounds, seed, give_back, huge, options=["--buffer", "64MiB"],
+                         ZEROTAX_FAULTS=method)
+    assert report["totals"]["lost"] == 0
     truth, again = truth_of(done.stdout)
     told = {p["pid"]: known(p) for p in report["processes"]}
     assert told.keys() == truth.keys() and len(truth) == 2 * int(rounds) + 1

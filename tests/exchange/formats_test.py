@@ -39,7 +39,8 @@ def formats(tmp_path, *arguments, html=False, status=None, errors="strict"):
     done = subprocess.run([ZEROTAX, *map(str, arguments), "--github", *words], env=clean_environment(), capture_output=True,
                           text=True, errors=errors, check=False, timeout=300)
     assert status is None or done.returncode == status, done.stderr
-    assert not done.stderr, done.stderr
+    # A slow machine sees progress.
+    assert all(", now " in line for line in done.stderr.splitlines()), done.stderr
     return {name: file.read_bytes() for name, file in files.items()}, done
 
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <pugixml.hpp>
 
-#include "exchange/bmf.h"
+#include "exchange/bmf_document.h"
 #include "exchange/github.h"
 #include "exchange/junit.h"
 #include "exchange/markdown.h"

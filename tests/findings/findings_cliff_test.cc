@@ -1,8 +1,8 @@
-#include "core/plan.h"
-#include "core/point_json.h"
-#include "findings/cliff_edges.h"
-#include "findings/document.h"
 #include "findings_testing.h"
+#include "judge/cliff_edges.h"
+#include "judge/document.h"
+#include "point/plan.h"
+#include "point/point_json.h"
 
 namespace zerotax::findings {
 namespace {

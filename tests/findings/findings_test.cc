@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <set>
 
-#include "findings/rule.h"
+#include "findings/table.h"
 #include "findings_testing.h"
+#include "judge/rule.h"
 
 namespace zerotax::findings {
 namespace {
@@ -189,7 +190,7 @@ TEST(Findings, ZerosWrittenByFreeAreAFindingRedundantOrNot) {
 }
 
 TEST(Findings, AnUpperBoundOfOnePageIsNoEvidence) {
-  Json point = point_of({.size = 8192, .redundant = 4096, .populated = 8192});
+  Json point = point_of({.size = 8192, .redundant = 4096, .populated = 8192, .calloc_faults = 2});
   EXPECT_FALSE(ids_of(point).empty()) << "exact";
   point["zeroed_bound"] = "at most";
   EXPECT_EQ(ids_of(point), Ids{});
@@ -199,6 +200,36 @@ TEST(Findings, AnUpperBoundOfOnePageIsNoEvidence) {
   EXPECT_FALSE(ids_of(first).empty()) << "exact";
   first["first_ops"][0]["zeroed_bound"] = "at most";
   EXPECT_EQ(ids_of(first), Ids{});
+}
+
+TEST(Findings, AnUpperBoundIsNoFindingByItself) {
+  const auto bound = [](Json point) {
+    point["zeroed_bound"] = point["first_ops"][0]["zeroed_bound"] = point["zeroed_in_free_bound"] = "at most";
+    return point;
+  };
+  Json reused = bound(point_of({.zeroed = kMiB, .redundant = kMiB, .first_redundant = kMiB}));
+  EXPECT_EQ(ids_of(reused), Ids{});
+  reused["zero_ns"] = not_available("calloc takes no longer than malloc");
+  EXPECT_EQ(ids_of(reused), Ids{});
+  reused["zero_ns"] = 500;
+  EXPECT_EQ(ids_of(reused), Ids{"a-redundant-reuse-1MiB medium"}) << "it takes the time of storing them";
+
+  Made made{.zeroed = kMiB, .redundant = kMiB, .populated = kMiB, .first_redundant = kMiB};
+  EXPECT_EQ(ids_of(bound(point_of(made))), Ids{});
+  made.calloc_faults = 256;
+  EXPECT_EQ(ids_of(bound(point_of(made))), Ids{"a-redundant-fresh-1MiB high"}) << "it takes the faults";
+
+  Json first = bound(point_of({.first_zeroed = kMiB, .first_redundant = kMiB, .first_populated = kMiB}));
+  EXPECT_EQ(ids_of(first), Ids{});
+  first["first_ops"][0]["calloc_faults"] = 256;
+  EXPECT_FALSE(ids_of(first).empty());
+
+  Json in_free = point_of({.touch = 1});
+  in_free["zeroed_in_free_bytes"] = in_free["redundant_zeroed_in_free_bytes"] = kMiB;
+  EXPECT_EQ(ids_of(in_free).size(), 1U);
+  EXPECT_EQ(ids_of(bound(in_free)), Ids{});
+  in_free["redundant_zeroed_in_free_bytes"] = 0;
+  EXPECT_EQ(ids_of(bound(in_free)), Ids{"a-zeroing-in-free-1MiB low"}) << "what the program wrote is gone";
 }
 
 TEST(Findings, FaultsThatCopyAreNoPurgeStorm) {
@@ -271,16 +302,17 @@ TEST(Findings, TheRatioIsToTheFastestOtherAtTheSamePoint) {
 
 TEST(Findings, TheTextFitsATerminalOf80Columns) {
   std::vector<Json> points;
+  const auto text_of = [](const std::vector<Json>& all) { return findings_text(find_findings(typed_points(all))); };
   for (const char* name : {"glibc", "jemalloc"}) {
     for (const std::uint64_t size : {1, 20, 100}) {
       points.push_back(point_of({.allocator = name, .size = size * kMiB, .touch = 1, .touch_faults = size * 256}));
       points.push_back(point_of({.allocator = name, .size = size * kMiB, .redundant = size * kMiB}));
     }
   }
-  const std::string text = findings_text(found_json(points));
+  const std::string text = text_of(points);
   EXPECT_NE(text.find("glibc-redundant-reuse-100MiB"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\nTo try settings on a program of your own: zerotax advise -- COMMAND\n")) << text;
-  EXPECT_EQ(findings_text(found_json({})).find("zerotax advise"), std::string::npos) << "nothing was found";
+  EXPECT_EQ(text_of({}).find("zerotax advise"), std::string::npos) << "nothing was found";
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     const std::string line = text.substr(begin, end - begin);
@@ -292,14 +324,21 @@ TEST(Findings, TheTextFitsATerminalOf80Columns) {
 }
 
 TEST(FindingsSentence, CountsEachSeverityAndNamesTheFirstOfTheMostSevere) {
-  const auto finding = [](const char* allocator, const char* severity, const char* title) {
-    return Json{{"allocator", allocator}, {"severity", severity}, {"title", title}};
+  const auto finding = [](Severity severity, const char* title) {
+    Finding made;
+    made.severity = severity;
+    made.title = title;
+    return made;
   };
-  EXPECT_EQ(findings_sentence(Json::array()), "No rule found anything to report.");
-  EXPECT_EQ(findings_sentence(Json::array({finding("a", "low", "one")})), "1 of low severity. It is: a: one.");
-  EXPECT_EQ(findings_sentence({finding("a", "medium", "one"), finding("a", "low", "two"), finding("b", "high", "three"),
-                               finding("c", "high", "four")}),
-            "2 of high severity, 1 of medium severity and 1 of low severity. The first: b: three.");
+  const auto of = [](const char* allocator, const std::vector<Finding>& findings) {
+    return AllocatorFindings{allocator, {}, {}, findings};
+  };
+  EXPECT_EQ(findings_sentence({}), "No rule found anything to report.");
+  EXPECT_EQ(findings_sentence({of("a", {finding(Severity::kLow, "one")})}), "1 of low severity. It is: a: one.");
+  EXPECT_EQ(
+      findings_sentence({of("a", {finding(Severity::kMedium, "one"), finding(Severity::kLow, "two")}),
+                         of("b", {finding(Severity::kHigh, "three")}), of("c", {finding(Severity::kHigh, "four")})}),
+      "2 of high severity, 1 of medium severity and 1 of low severity. The first: b: three.");
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ REAL = {
 }
 
 
+@pytest.mark.long("seven allocators at three sizes")
 def test_the_real_ones_are_found_to_do_what_they_are_known_to_do(tmp_path):
     run = measure(*[word for name, _ in REAL for word in ("--allocator", name) if (BUILD / "bin" / f"bench-{name}").exists()],
                   "--env", f"mimalloc:{UNHURRIED_MIMALLOC}", *options("size", [MIB, 20 * MIB, 100 * MIB]),

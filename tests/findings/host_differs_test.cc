@@ -21,7 +21,8 @@ Json control(const std::string& host, std::uint64_t zeroed, std::uint64_t size =
 Json found_of(const std::vector<Json>& controls) {
   const std::vector<Json> points{control("n1", 0)};
   const Json all =
-      findings_json(find_findings(typed_points(points), nullptr, {{}, typed_points(controls)}), "made").at("findings");
+      findings::findings_json(find_findings(typed_points(points), {}, {{}, typed_points(controls)}), "made")
+          .at("findings");
   Json found = Json::array();
   for (const Json& finding : all) {
     if (finding.at("rule") == "host-differs") found.push_back(finding);

@@ -174,7 +174,7 @@ def test_where_times_are_taken_each_task_has_a_node_and_each_host_says_its_load(
     count = f"{len(hosts)} host{'s' if len(hosts) > 1 else ''}"
     assert count in head["load"]["sentence"] and any(host in head["load"]["sentence"] for host in hosts)
     # The table and the summary say so.
-    for text in (done.stdout, zerotax("summary", tmp_path / "run").stdout):
+    for text in (done.stdout, zerotax("findings", tmp_path / "run", "--summary").stdout):
         assert ("Measured under load on" in " ".join(text.split())) == head["load"]["busy"]
 
 

@@ -2,99 +2,111 @@
 
 #include "fork/agreement.h"
 #include "fork/document.h"
+#include "round_trips.h"
 
 namespace zerotax::fork {
 namespace {
 
-Json place(const char* sweep, std::uint64_t mappings, std::uint64_t descriptors = 4, std::uint64_t threads = 1) {
-  return {{"sweep", sweep},
-          {"predicted_ns", 25'000.0},
-          {"facts", {{"mappings", mappings}, {"descriptors", descriptors}, {"threads", threads}}}};
+Prediction place(const char* sweep, std::uint64_t mappings, std::uint64_t descriptors = 4, std::uint64_t threads = 1) {
+  Prediction made;
+  made.sweep = sweep;
+  made.predicted_ns = 25'000;
+  made.facts = {0, 0, mappings, descriptors, threads};
+  return made;
 }
 
-Json fork_of(const Json& page_ns) {
-  return {{"processes", {{{"samples", not_available("no permission")}}, {{"samples", Json::array()}}}},
-          {"model",
-           {{"terms", {{{"key", "fixed"}, {"ns", 20'000}}, {{"key", "page"}, {"ns", page_ns}}}},
-            {"fit", {place("base", 13), place("pages", 16), place("mappings", 17), place("descriptors", 13, 5)}},
-            {"held_back", {place("held back", 14), place("held back", 13, 4, 2)}}}}};
+Model model_of(Measured<double> page_ns) {
+  Model model;
+  model.terms = {{"fixed", "", 20'000.0, {}, {}}, {"page", "", std::move(page_ns), {}, {}}};
+  model.fit = {place("base", 13), place("pages", 16), place("mappings", 17), place("descriptors", 13, 5)};
+  model.held_back = {place("held back", 14), place("held back", 13, 4, 2)};
+  return model;
+}
+
+Fork judged(Fork fork) {
+  add_verdict(fork);
+  return fork;
+}
+
+/// One process that was not sampled, and one that was.
+Fork fork_of(Model model) {
+  Fork fork;
+  fork.processes.resize(2);
+  fork.processes[0].samples = NotAvailable{"no permission"};
+  fork.processes[1].samples = std::vector<Samples>();
+  fork.model = std::move(model);
+  return fork;
 }
 
 TEST(ForkVerdict, SaysWhatAForkCostsByTheModel) {
-  Json fork = fork_of(70);
-  add_verdict(fork);
   // 25 µs and 262,144 pages of 70 ns.
-  EXPECT_EQ(fork["sentence"], "fork takes 25.0 µs, and 70 ns for each populated page: 18.4 ms with 1 GiB.");
+  EXPECT_EQ(*judged(fork_of(model_of(70.0))).sentence,
+            "fork takes 25.0 µs, and 70 ns for each populated page: 18.4 ms with 1 GiB.");
 }
 
 TEST(ForkVerdict, AProcessIsPlainThatHasLittleButItsPages) {
-  Json fork = fork_of(70);
-  add_verdict(fork);
+  const Fork fork = judged(fork_of(model_of(70.0)));
   std::vector<bool> plain;
-  for (const char* places : {"fit", "held_back"}) {
-    for (const Json& each : fork["model"][places]) plain.push_back(each.at("plain"));
+  for (const auto* places : {&fork.model->fit, &fork.model->held_back}) {
+    for (const Prediction& each : *places) plain.push_back(*each.plain);
   }
   EXPECT_EQ(plain, (std::vector<bool>{true, true, false, false, true, false}));
 }
 
 TEST(ForkVerdict, TheModelIsALineForEachKindOfPagesWhoseCostIsKnown) {
-  Json fork = fork_of(64);
-  add_verdict(fork);
-  const Json page{{"kind", "private"}, {"empty_ns", 25'000.0}, {"ns_per_byte", 64.0 / 4096}};
-  EXPECT_EQ(fork["model"]["lines"], Json::array({page}));
-  fork["model"]["terms"].push_back({{"key", "huge_page"}, {"ns", 2'097'152}});
-  add_verdict(fork);
-  const Json huge{{"kind", "huge"}, {"empty_ns", 25'000.0}, {"ns_per_byte", 1.0}};
-  EXPECT_EQ(fork["model"]["lines"], Json::array({page, huge}));
-  fork["model"]["terms"][1]["ns"] = not_available("no process had any");
-  add_verdict(fork);
-  EXPECT_EQ(fork["model"]["lines"], Json::array({huge}));
+  const Line page{"private", 25'000.0, 64.0 / 4096};
+  const Line huge{"huge", 25'000.0, 1.0};
+  Model model = model_of(64.0);
+  EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{page}));
+  model.terms.push_back({"huge_page", "", 2'097'152.0, {}, {}});
+  EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{page, huge}));
+  model.terms[1].ns = NotAvailable{"no process had any"};
+  EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{huge}));
 }
 
 TEST(ForkVerdict, WithoutAnySamplesItIsNotedThatThereAreNoSections) {
-  Json fork = fork_of(70);
-  add_verdict(fork);
-  EXPECT_EQ(fork["notes"], Json::array());
-  fork["processes"].erase(1);
-  add_verdict(fork);
-  EXPECT_EQ(fork["notes"], Json::array({"No sections: the kernel was not sampled."}));
+  Fork fork = fork_of(model_of(70.0));
+  EXPECT_EQ(*judged(fork).notes, std::vector<std::string>());
+  fork.processes.pop_back();
+  EXPECT_EQ(*judged(fork).notes, std::vector<std::string>{"No sections: the kernel was not sampled."});
 }
 
-Json estimated(double one_ns, double other_ns) {
-  Json fork = fork_of(70);
-  fork["processes"][0].update(
-      {{"name", "1 GiB"},
-       {"visits", 3},
-       {"estimates", {{{"part", "clone flags"}, {"ns", one_ns}}, {{"part", "sweep"}, {"ns", other_ns}}}}});
-  add_verdict(fork);
-  return fork;
+Fork estimated(double one_ns, double other_ns) {
+  Fork fork = fork_of(model_of(70.0));
+  fork.processes[0].name = "1 GiB";
+  fork.processes[0].visits = 3;
+  fork.processes[0].estimates = {{"clone flags", one_ns}, {"sweep", other_ns}};
+  return judged(fork);
 }
 
 TEST(ForkVerdict, FiguresThatContradictEachOtherAreNamedWithWhereTheyCameFrom) {
-  EXPECT_EQ(estimated(20e6, 24e6)["notes"], Json::array());
-  EXPECT_TRUE(estimated(20e6, 24e6)["processes"][0]["contradiction"].is_null());
-  const Json fork = estimated(63.8e6, 29.3e6);
-  ASSERT_EQ(fork["notes"].size(), 1);
-  const std::string note = fork["notes"][0];
+  EXPECT_TRUE(estimated(20e6, 24e6).notes->empty());
+  EXPECT_FALSE(estimated(20e6, 24e6).processes[0].contradiction);
+  const Fork fork = estimated(63.8e6, 29.3e6);
+  ASSERT_EQ(fork.notes->size(), 1U);
+  const std::string note = fork.notes->front();
   EXPECT_NE(note.find("1 GiB: the median fork took 29.3 ms (sweep) to 63.8 ms (clone flags)"), std::string::npos)
       << note;
   EXPECT_NE(note.find("3 visits"), std::string::npos) << note;
-  EXPECT_EQ(fork["processes"][0]["contradiction"], note);
+  EXPECT_EQ(*fork.processes[0].contradiction, note);
 }
 
 TEST(ForkVerdict, SamplesThatMissMuchOfTheTimeAreNotPassedOverInSilence) {
-  Json fork = fork_of(70);
-  const auto with = [&](double sum_over_mean) {
-    fork["processes"][0] = {
-        {"name", "1 GiB"},
-        {"samples", {{{"sum_over_mean", sum_over_mean}, {"samples", 0}, {"sections", Json::array()}}}}};
-    add_verdict(fork);
-    return fork["notes"];
+  const auto notes_with = [&](double sum_over_mean) {
+    Fork fork = fork_of(model_of(70.0));
+    Samples samples;
+    samples.sum_over_mean = sum_over_mean;
+    fork.processes[0].samples = std::vector<Samples>{samples};
+    return *judged(fork).notes;
   };
-  EXPECT_EQ(with(0.95), Json::array());
-  ASSERT_EQ(with(0.48).size(), 1);
-  EXPECT_NE(with(0.48)[0].get<std::string>().find("48.0 %"), std::string::npos);
-  ASSERT_EQ(with(1.2).size(), 1);
+  EXPECT_TRUE(notes_with(0.95).empty());
+  ASSERT_EQ(notes_with(0.48).size(), 1U);
+  EXPECT_NE(notes_with(0.48)[0].find("48.0 %"), std::string::npos);
+  ASSERT_EQ(notes_with(1.2).size(), 1U);
+}
+
+TEST(ForkDocument, CommittedFilesComeBackByteForByte) {
+  expect_round_trips("zerotax.fork/1", [](const Json& json) { return fork_json(read_fork(json)); });
 }
 
 TEST(ForkAgreement, IsOfEveryPartThatMeasuredThisSize) {
@@ -119,12 +131,10 @@ TEST(ForkAgreement, IsOfEveryPartThatMeasuredThisSize) {
 }
 
 TEST(ForkVerdict, WithoutAModelOrAPagesCostThereIsNoSentence) {
-  Json fork = fork_of(not_available("no process had any"));
-  add_verdict(fork);
-  EXPECT_TRUE(is_not_available(fork["sentence"]));
-  fork["model"] = not_available("interrupted");
-  add_verdict(fork);
-  EXPECT_EQ(fork["sentence"], not_available("interrupted"));
+  Fork fork = fork_of(model_of(NotAvailable{"no process had any"}));
+  EXPECT_FALSE(judged(fork).sentence);
+  fork.model = NotAvailable{"interrupted"};
+  EXPECT_EQ(judged(fork).sentence.why(), "interrupted");
 }
 
 }  // namespace

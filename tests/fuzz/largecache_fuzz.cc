@@ -6,7 +6,7 @@
 
 namespace {
 
-void Tell() {
+void tell() {
   const auto& played = zerotax::largecache::played;
   std::fprintf(stderr,
                "largecache: %lu sequences, %lu operations, %lu children; %lu bytes of %lu callocs read: all zero\n",
@@ -15,9 +15,9 @@ void Tell() {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) { return std::atexit(&Tell); }
+extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) { return std::atexit(&tell); }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  zerotax::largecache::Player::Play(data, size);
+  zerotax::largecache::Player::play(data, size);
   return 0;
 }

@@ -26,8 +26,8 @@ class Choices {
  public:
   Choices(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  std::size_t Byte() { return size_ == 0 ? 0 : (--size_, *data_++); }
-  std::size_t Below(std::size_t bound) { return (Byte() << 8 | Byte()) % bound; }
+  std::size_t byte() { return size_ == 0 ? 0 : (--size_, *data_++); }
+  std::size_t below(std::size_t bound) { return (byte() << 8 | byte()) % bound; }
 
  private:
   const std::uint8_t* data_;
@@ -37,7 +37,7 @@ class Choices {
 class Player {
  public:
   /// Plays all of it; says what went wrong and aborts.
-  static void Play(const std::uint8_t* data, std::size_t size);
+  static void play(const std::uint8_t* data, std::size_t size);
 
  private:
   static constexpr int kUnknown = -1;  // any bytes
@@ -50,23 +50,23 @@ class Player {
   };
 
   Player(const Settings& settings, Choices& choices) : heap_(settings), choices_(choices) {}
-  void Step();
-  void Finish();
-  void Allocate();
-  void AllocateZero();
-  void AllocateAligned();
-  void AllocateTooMuch();
-  void Reallocate();
-  void FreeOne();
-  void Touch();
-  void Advise();
-  void Alter();
-  void HaveChild();
-  void Hold(char* start, std::size_t size, int contents);
-  void Check(const Held& held) const;
-  [[nodiscard]] bool ChildIsWell();
-  std::size_t Size();
-  Held* Any();
+  void step();
+  void finish();
+  void allocate();
+  void allocate_zero();
+  void allocate_aligned();
+  void allocate_too_much();
+  void reallocate();
+  void free_one();
+  void touch();
+  void advise();
+  void alter();
+  void have_child();
+  void hold(char* start, std::size_t size, int contents);
+  void check(const Held& held) const;
+  [[nodiscard]] bool child_is_well();
+  std::size_t some_size();
+  Held* any();
 
   LargeHeap heap_;
   Choices& choices_;

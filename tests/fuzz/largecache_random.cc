@@ -37,7 +37,7 @@ int main(int count, char** arguments) {
     std::mt19937_64 random(seed++);
     std::vector<std::uint8_t> bytes(50 + random() % 1500);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
-    zerotax::largecache::Player::Play(bytes.data(), bytes.size());
+    zerotax::largecache::Player::play(bytes.data(), bytes.size());
   } while (std::chrono::steady_clock::now() < end);
   const auto& played = zerotax::largecache::played;
   std::printf("%lu sequences, %lu operations, %lu children; %lu bytes of %lu callocs read: all zero\n",

@@ -51,7 +51,8 @@ HISTORY = [
 BISECT = [
     ("--good v1 --bad nothing --expect 'zeroed_bytes == 0' --size 64KiB", "--bad 'nothing'"),
     ("--good '' --bad v2 --expect 'zeroed_bytes == 0' --size 64KiB", "--good"),
-    ("--good v2 --bad v1 --expect 'zeroed_bytes == 0' --size 64KiB", "ancestor"),
+    ("--good v2 --bad v1 --expect 'zeroed_bytes == 0' --size 64KiB", "--bad v1 is as expected"),
+    ("--good v1 --bad v1 --expect 'zeroed_bytes == 0' --size 64KiB", "--good v1 and --bad v1 are the same commit"),
     ("--good v1 --bad v2 --expect 'zeroed_bites == 0' --size 64KiB", "did you mean zeroed_bytes?"),
     ("--good v1 --bad v2 --expect 'zeroed_bytes' --size 64KiB", "zeroed_bytes == 0"),
     ("--good v1 --bad v2 --expect 'zeroed_bytes = 0' --size 64KiB", "=="),

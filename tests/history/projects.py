@@ -35,31 +35,43 @@ def policy(version):
             + ("this does not compile;\n" if version == BROKEN else ""))
 
 
-def make_project(folder, versions, tags=()):
-    """A repository of these versions, oldest first, with main checked out: the commits. tags: (name, which version)."""
+def make_graph(folder, commits, branch="main", tags=()):
+    """A repository of these commits, with `branch`, the last one, checked out: full names by name. Each commit is (name,
+    version, names of its parents)."""
     folder.mkdir(parents=True)
-    git(folder, "init", "--quiet", "--initial-branch=main", ".")
+    git(folder, "init", "--quiet", f"--initial-branch={branch}", ".")
     stream = []
 
     def data(text):
         stream.append(f"data {len(text.encode())}\n{text}\n")
 
-    for number, version in enumerate(versions, 1):
+    marks = {name: number for number, (name, _, _) in enumerate(commits, 1)}
+    for name, version, parents in commits:
+        number = marks[name]
         when = f"{1_700_000_000 + 3600 * number} +0100"
-        stream.append(f"commit refs/heads/main\nmark :{number}\nauthor Ada <ada@example.org> {when}\n"
+        stream.append(f"reset refs/heads/{branch}\n" if not parents else "")
+        stream.append(f"commit refs/heads/{branch}\nmark :{number}\nauthor Ada <ada@example.org> {when}\n"
                       f"committer Ada <ada@example.org> {when}\n")
-        data(f"Step {number}: {hashlib.sha256(str(number).encode()).hexdigest()[:8]}")
-        if number > 1:
-            stream.append(f"from :{number - 1}\n")
-        for name, text in (("policy.h", policy(version)), ("notes", f"{number}\n"), ("allocator.c", ALLOCATOR)):
-            stream.append(f"M 100644 inline {name}\n")
+        data(f"Step {name}: {hashlib.sha256(str(name).encode()).hexdigest()[:8]}")
+        for word, parent in zip(["from"] + ["merge"] * len(parents), parents):
+            stream.append(f"{word} :{marks[parent]}\n")
+        for file, text in (("policy.h", policy(version)), ("notes", f"{name}\n"), ("allocator.c", ALLOCATOR)):
+            stream.append(f"M 100644 inline {file}\n")
             data(text)
     for name, which in tags:
-        stream.append(f"reset refs/tags/{name}\nfrom :{which}\n\n")
-    subprocess.run(["git", "-C", str(folder), "fast-import", "--quiet"], input="".join(stream), text=True, check=True,
-                   env=clean_environment())
-    git(folder, "reset", "--quiet", "--hard", "main")
-    return git(folder, "rev-list", "--reverse", "main").split()
+        stream.append(f"reset refs/tags/{name}\nfrom :{marks[which]}\n\n")
+    for name, number in marks.items():
+        stream.append(f"reset refs/named/{name}\nfrom :{number}\n\n")
+    subprocess.run(["git", "-C", str(folder), "fast-import", "--quiet", "--force"], input="".join(stream), text=True,
+                   check=True, env=clean_environment())
+    git(folder, "reset", "--quiet", "--hard", branch)
+    return {name: git(folder, "rev-parse", f"refs/named/{name}") for name in marks}
+
+
+def make_project(folder, versions, tags=()):
+    """A repository of one line of these versions, oldest first: the commits. tags: (name, which version)."""
+    line = [(number, version, [number - 1] if number > 1 else []) for number, version in enumerate(versions, 1)]
+    return list(make_graph(folder, line, tags=tags).values())
 
 
 def state_of(folder):

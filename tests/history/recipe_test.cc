@@ -1,8 +1,7 @@
-#include "history/recipe.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "history/document.h"
 
 namespace zerotax::history {
 namespace {
@@ -15,8 +14,10 @@ TEST(RecipeTest, FoldersAreQuotedInCommandsAndNotInPaths) {
 }
 
 TEST(RecipeTest, AListOfWordsIsACommandWhoseWordsStayWords) {
-  const Recipe recipe = recipe_from_json(Json::parse(
-      R"({"allocator": "x", "build": [["echo", "a b", "$HOME", "-DX={build}", ""], "echo $HOME"], "library": ["x.so"]})"));
+  const auto recipe =
+      Json::parse(
+          R"({"allocator": "x", "build": [["echo", "a b", "$HOME", "-DX={build}", ""], "echo $HOME"], "library": ["x.so"]})")
+          .get<Recipe>();
   ASSERT_EQ(recipe.commands.size(), 2U);
   EXPECT_EQ(recipe.commands[0], "echo 'a b' '$HOME' -DX={build} ''");
   EXPECT_EQ(recipe.commands[1], "echo $HOME");
@@ -36,7 +37,7 @@ TEST(RecipeTest, WhatIsBuiltInIsWholeAndIsCalledByItsFolder) {
 
 TEST(RecipeTest, AJobReadsItBackAsItWas) {
   const Recipe recipe = recipe_of_options("mine", "make 'a b' {jobs}", "{build}/x.so");
-  EXPECT_EQ(recipe_from_json(recipe.json()).json(), recipe.json());
+  EXPECT_EQ(Json(Json(recipe).get<Recipe>()), Json(recipe));
 }
 
 TEST(RecipeTest, AMissingToolIsNamedWithItsPackage) {

@@ -23,12 +23,12 @@ class Pages {
   // One more at either end, never populated, so that each page has two neighbours.
   explicit Pages(std::uint32_t pages) : populated_(pages + std::size_t{2}, 0) {}
 
-  [[nodiscard]] bool Has(std::uint32_t page) const { return populated_[page + 1] != 0; }
-  [[nodiscard]] std::uint32_t Count() const { return count_; }
-  [[nodiscard]] std::uint32_t Runs() const { return runs_; }
+  [[nodiscard]] bool has(std::uint32_t page) const { return populated_[page + 1] != 0; }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  [[nodiscard]] std::uint32_t runs() const { return runs_; }
 
   // Whether the page is populated only now.
-  bool Add(std::uint32_t page) {
+  bool add(std::uint32_t page) {
     unsigned char* at = populated_.data() + page;
     if (at[1] != 0) return false;
     at[1] = 1;
@@ -37,7 +37,7 @@ class Pages {
     return true;
   }
 
-  void Remove(std::uint32_t page) {
+  void remove(std::uint32_t page) {
     unsigned char* at = populated_.data() + page;
     if (at[1] == 0) return;
     at[1] = 0;
@@ -45,7 +45,7 @@ class Pages {
     runs_ -= 1U - at[0] - at[2];
   }
 
-  void Clear() {
+  void clear() {
     populated_.assign(populated_.size(), 0);
     count_ = 0;
     runs_ = 0;
@@ -58,8 +58,8 @@ class Pages {
 };
 
 // What follows a look of this outcome.
-Next LookFound(History& history, std::uint32_t populated) {
-  return LookDone(history, kCosts, {populated, 1, 0, populated * kCosts.zero_page});
+Next look_found(History& history, std::uint32_t populated) {
+  return look_done(history, kCosts, {populated, 1, 0, populated * kCosts.zero_page});
 }
 
 // A block of so many pages, the program that touches it, and a clock that adds up what everything would take. That may
@@ -70,70 +70,70 @@ class Simulated {
     history_.purged = true;
   }
 
-  void Touch(std::uint32_t page) {
-    if (populated_.Add(page)) ns_ += real_.fault;
+  void touch(std::uint32_t page) {
+    if (populated_.add(page)) ns_ += real_.fault;
   }
 
-  void Calloc() {
-    switch (Choose(history_, pages_, 1)) {
+  void calloc() {
+    switch (choose(history_, pages_, 1)) {
       case Action::kLook:
-        LookAt();
+        look_at();
         break;
       case Action::kWhole:
-        for (std::uint32_t page = 0; page < pages_ && populated_.Count() < pages_; ++page) Touch(page);
+        for (std::uint32_t page = 0; page < pages_ && populated_.count() < pages_; ++page) touch(page);
         ns_ += pages_ * real_.zero_page;
         break;
       case Action::kPurge: {
-        const double ticks = PurgeAll();
-        PurgeDone(history_, kCosts, WantsTime(history_) ? ticks : 0);
+        const double ticks = purge_all();
+        purge_done(history_, kCosts, wants_time(history_) ? ticks : 0);
       }
     }
   }
 
-  double TakeTime() { return std::exchange(ns_, 0); }
+  double take_time() { return std::exchange(ns_, 0); }
 
   [[nodiscard]] int looks() const { return looks_; }
 
  private:
-  double PurgeAll() {
-    const double ticks = real_.purge + populated_.Count() * real_.purge_page;
-    populated_.Clear();
+  double purge_all() {
+    const double ticks = real_.purge + populated_.count() * real_.purge_page;
+    populated_.clear();
     ns_ += ticks;
     return ticks;
   }
 
-  void LookAt() {
-    largecache::Look look{populated_.Count(), populated_.Runs(), 0};
-    for (std::uint32_t i = 0; i < history_.sample_count; ++i) look.samples_found += populated_.Has(history_.samples[i]);
+  void look_at() {
+    largecache::Look look{populated_.count(), populated_.runs(), 0};
+    for (std::uint32_t i = 0; i < history_.sample_count; ++i) look.samples_found += populated_.has(history_.samples[i]);
     look.zero_ticks = look.populated * real_.zero_page;
     ns_ += look.zero_ticks + real_.scan + look.populated * real_.scan_page;
     ns_ += (std::max(1U, look.runs) - 1) * real_.scan_run;
     ++looks_;
-    switch (LookDone(history_, kCosts, look)) {
+    switch (look_done(history_, kCosts, look)) {
       case Next::kNothing:
         break;
       case Next::kPurge:
-        PurgeAll();
+        purge_all();
         break;
       case Next::kSample:
-        TakeSample();
+        take_sample();
     }
   }
 
-  void TakeSample() {
+  void take_sample() {
     std::vector<std::uint32_t> there;
     for (std::uint32_t page = 0; page < pages_; ++page) {
-      if (populated_.Has(page)) there.push_back(page);
+      if (populated_.has(page)) there.push_back(page);
     }
     std::vector<std::uint32_t> chosen;
-    std::ranges::sample(there, std::back_inserter(chosen), SampleSize(history_), random_);
+    std::ranges::sample(there, std::back_inserter(chosen), sample_size(history_), random_);
     history_.sample_count = static_cast<std::uint8_t>(chosen.size());
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       history_.samples[i] = chosen[i];
-      populated_.Remove(chosen[i]);
+      populated_.remove(chosen[i]);
       ns_ += real_.purge + real_.purge_page;
     }
-    SampleTaken(history_);
+    sample_taken(history_);
   }
 
   std::uint32_t pages_;
@@ -147,27 +147,28 @@ class Simulated {
 
 enum class Pattern { kFirst, kSpread, kRandom };
 
-void TouchSome(Simulated& block, std::uint32_t pages, std::uint32_t touched, Pattern pattern, std::mt19937& random) {
+void touch_some(Simulated& block, std::uint32_t pages, std::uint32_t touched, Pattern pattern, std::mt19937& random) {
   for (std::uint32_t i = 0; i < touched; ++i) {
-    block.Touch(pattern == Pattern::kFirst    ? i
+    block.touch(pattern == Pattern::kFirst    ? i
                 : pattern == Pattern::kSpread ? static_cast<std::uint32_t>(std::uint64_t{i} * pages / touched)
                                               : static_cast<std::uint32_t>(random() % pages));
   }
 }
 
 // Mean time of an operation after a warm-up.
-double Mean(Simulated& block, std::uint32_t pages, std::uint32_t touched, Pattern pattern, int warm, int measured) {
+double mean_time(Simulated& block, std::uint32_t pages, std::uint32_t touched, Pattern pattern, int warm,
+                 int measured) {
   std::mt19937 random(3);
   for (int i = 0; i < warm + measured; ++i) {
-    block.Calloc();
-    TouchSome(block, pages, touched, pattern, random);
-    if (i + 1 == warm) block.TakeTime();
+    block.calloc();
+    touch_some(block, pages, touched, pattern, random);
+    if (i + 1 == warm) block.take_time();
   }
-  return block.TakeTime() / measured;
+  return block.take_time() / measured;
 }
 
 // The cheapest of the fixed ways in their steady state.
-double Cheapest(std::uint32_t pages, std::uint32_t touched, Pattern pattern, const Costs& costs = kCosts) {
+double cheapest(std::uint32_t pages, std::uint32_t touched, Pattern pattern, const Costs& costs = kCosts) {
   const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
   const double whole = pages * costs.zero_page;
   // A program that always touches other pages has populated all of them in the end.
@@ -185,8 +186,8 @@ TEST(Adaptive, ComesWithinAFewPercentOfTheCheapestWay) {
       for (const Pattern pattern : {Pattern::kFirst, Pattern::kSpread, Pattern::kRandom}) {
         const auto touched = static_cast<std::uint32_t>(std::ceil(share * pages));
         Simulated block(pages);
-        const double mean = Mean(block, pages, touched, pattern, 600, 2000);
-        EXPECT_LE(mean, 1.05 * Cheapest(pages, touched, pattern))
+        const double mean = mean_time(block, pages, touched, pattern, 600, 2000);
+        EXPECT_LE(mean, 1.05 * cheapest(pages, touched, pattern))
             << pages << " pages, " << share << " touched, pattern " << static_cast<int>(pattern);
       }
     }
@@ -203,8 +204,8 @@ TEST(Adaptive, GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured) {
   for (const Costs& real : {slow_zeros, slow_purges}) {
     for (const std::uint32_t touched : {26U, 256U, 2560U}) {
       Simulated block(kPages, real);
-      EXPECT_LE(Mean(block, kPages, touched, Pattern::kRandom, 100, 500),
-                1.05 * Cheapest(kPages, touched, Pattern::kRandom, real))
+      EXPECT_LE(mean_time(block, kPages, touched, Pattern::kRandom, 100, 500),
+                1.05 * cheapest(kPages, touched, Pattern::kRandom, real))
           << touched << " touched, " << real.zero_page << " ns to zero a page";
       EXPECT_LT(block.looks(), 40) << touched << " touched";
     }
@@ -215,16 +216,16 @@ TEST(Adaptive, IsNotMisledByOneLookThatWasInterrupted) {
   History history;
   history.purged = true;
   for (int i = 0; i < 10; ++i) {
-    ASSERT_EQ(Choose(history, 1000, 1), Action::kLook) << i;
-    LookDone(history, kCosts, {100, 1, 0, 100 * kCosts.zero_page + (i == 5 ? 1e7 : 0)});
+    ASSERT_EQ(choose(history, 1000, 1), Action::kLook) << i;
+    look_done(history, kCosts, {100, 1, 0, 100 * kCosts.zero_page + (i == 5 ? 1e7 : 0)});
   }
 }
 
 TEST(Adaptive, ForgetsWhatAPurgeTookOfFewerPages) {
   constexpr std::uint32_t kPages = 25600;
   Simulated block(kPages);
-  Mean(block, kPages, 26, Pattern::kRandom, 0, 300);
-  EXPECT_LE(Mean(block, kPages, 256, Pattern::kRandom, 300, 500), 1.02 * Cheapest(kPages, 256, Pattern::kRandom));
+  mean_time(block, kPages, 26, Pattern::kRandom, 0, 300);
+  EXPECT_LE(mean_time(block, kPages, 256, Pattern::kRandom, 300, 500), 1.02 * cheapest(kPages, 256, Pattern::kRandom));
 }
 
 // 40 pages each time, always others, in a block that is purged from the third call on.
@@ -233,23 +234,23 @@ TEST(Adaptive, TakesTwoUnusualPurgesInARowForAChangeAndOneForAnInterruption) {
     History history;
     history.purged = true;
     for (const std::uint32_t populated : {40U, 80U}) {
-      ASSERT_EQ(Choose(history, 1000, 1), Action::kLook);
-      LookDone(history, kCosts, {populated, populated, 0, 100 * populated * kCosts.zero_page});
+      ASSERT_EQ(choose(history, 1000, 1), Action::kLook);
+      look_done(history, kCosts, {populated, populated, 0, 100 * populated * kCosts.zero_page});
     }
     for (int i = 0; i < 4; ++i) {
-      ASSERT_EQ(Choose(history, 1000, 1), Action::kPurge) << i;
-      PurgeDone(history, kCosts, i == 2 || i == 1 + unusual ? 1e7 : kCosts.purge + 40 * kCosts.purge_page);
+      ASSERT_EQ(choose(history, 1000, 1), Action::kPurge) << i;
+      purge_done(history, kCosts, i == 2 || i == 1 + unusual ? 1e7 : kCosts.purge + 40 * kCosts.purge_page);
     }
-    EXPECT_EQ(Choose(history, 1000, 1), unusual == 1 ? Action::kPurge : Action::kLook);
+    EXPECT_EQ(choose(history, 1000, 1), unusual == 1 ? Action::kPurge : Action::kLook);
   }
 }
 
 TEST(Adaptive, ForgetsABlockThatWasTouchedWholeOnce) {
   constexpr std::uint32_t kPages = 25600;
   Simulated block(kPages);
-  Mean(block, kPages, kPages, Pattern::kFirst, 0, 300);
-  const double untouched = Mean(block, kPages, 26, Pattern::kFirst, 3000, 1000);
-  EXPECT_LE(untouched, 1.05 * Cheapest(kPages, 26, Pattern::kFirst));
+  mean_time(block, kPages, kPages, Pattern::kFirst, 0, 300);
+  const double untouched = mean_time(block, kPages, 26, Pattern::kFirst, 3000, 1000);
+  EXPECT_LE(untouched, 1.05 * cheapest(kPages, 26, Pattern::kFirst));
 }
 
 // Another 150 pages each time, until there are none left: to populate a page is paid once.
@@ -257,37 +258,37 @@ TEST(Adaptive, KeepsABlockThatIsSoonPopulatedWhole) {
   History history;
   history.purged = true;
   for (std::uint32_t populated = 150; populated <= 1024; populated += 150) {
-    ASSERT_NE(Choose(history, 1024, 1), Action::kPurge) << populated;
-    EXPECT_EQ(LookFound(history, populated), Next::kNothing);
+    ASSERT_NE(choose(history, 1024, 1), Action::kPurge) << populated;
+    EXPECT_EQ(look_found(history, populated), Next::kNothing);
   }
-  EXPECT_NE(Choose(history, 1024, 1), Action::kPurge);
+  EXPECT_NE(choose(history, 1024, 1), Action::kPurge);
 }
 
 TEST(Adaptive, NoticesThatABlockWhichWasNeverTouchedIsTouched) {
   constexpr std::uint32_t kPages = 25600;
   Simulated block(kPages);
-  Mean(block, kPages, 0, Pattern::kFirst, 0, 500);
-  EXPECT_LE(Mean(block, kPages, 256, Pattern::kFirst, 8, 200), 1.05 * Cheapest(kPages, 256, Pattern::kFirst));
+  mean_time(block, kPages, 0, Pattern::kFirst, 0, 500);
+  EXPECT_LE(mean_time(block, kPages, 256, Pattern::kFirst, 8, 200), 1.05 * cheapest(kPages, 256, Pattern::kFirst));
 }
 
 TEST(Adaptive, PurgesOnceAfterAForkRatherThanHaveSharedPagesCopied) {
   History history;
   history.purged = true;
-  ASSERT_EQ(Choose(history, 100, 1), Action::kLook);
-  LookFound(history, 10);
-  ASSERT_EQ(Choose(history, 100, 1), Action::kLook);
-  LookFound(history, 10);
-  EXPECT_EQ(Choose(history, 100, 2), Action::kPurge);
-  PurgeDone(history, kCosts, 1000);
-  EXPECT_EQ(Choose(history, 100, 2), Action::kLook);
+  ASSERT_EQ(choose(history, 100, 1), Action::kLook);
+  look_found(history, 10);
+  ASSERT_EQ(choose(history, 100, 1), Action::kLook);
+  look_found(history, 10);
+  EXPECT_EQ(choose(history, 100, 2), Action::kPurge);
+  purge_done(history, kCosts, 1000);
+  EXPECT_EQ(choose(history, 100, 2), Action::kLook);
 }
 
 TEST(Adaptive, LooksAfreshAtARequestOfAnotherLength) {
   History history;
-  Choose(history, 100, 1);
-  LookFound(history, 100);
-  ASSERT_EQ(Choose(history, 100, 1), Action::kWhole);
-  EXPECT_EQ(Choose(history, 101, 1), Action::kLook);
+  choose(history, 100, 1);
+  look_found(history, 100);
+  ASSERT_EQ(choose(history, 100, 1), Action::kWhole);
+  EXPECT_EQ(choose(history, 101, 1), Action::kLook);
 }
 
 TEST(Adaptive, WhereTheKernelDoesNotSayTellsTouchedPagesByTheTimeOfAPurge) {
@@ -296,13 +297,13 @@ TEST(Adaptive, WhereTheKernelDoesNotSayTellsTouchedPagesByTheTimeOfAPurge) {
     int whole = 0;
     bool all_populated = false;
     for (int i = 0; i < 100; ++i) {
-      if (ChooseBlindly(history, 1000, 1) == Action::kWhole) {
+      if (choose_blindly(history, 1000, 1) == Action::kWhole) {
         ++whole;
         all_populated = true;
       } else {
         const double populated = all_populated ? 1000 : touched;
         all_populated = false;
-        BlindPurgeDone(history, kCosts, kCosts.purge + populated * kCosts.purge_page);
+        blind_purge_done(history, kCosts, kCosts.purge + populated * kCosts.purge_page);
       }
     }
     EXPECT_EQ(whole > 80, wholes) << touched;

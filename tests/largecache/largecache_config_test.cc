@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::size_t kGiB = std::size_t{1} << 30;
 
-std::map<std::string, std::string>& Variables() {
+std::map<std::string, std::string>& known_variables() {
   static std::map<std::string, std::string> variables;
   return variables;
 }
 
-const char* FromVariables(const char* name) {
-  const auto found = Variables().find(name);
-  return found == Variables().end() ? nullptr : found->second.c_str();
+const char* from_variables(const char* name) {
+  const auto found = known_variables().find(name);
+  return found == known_variables().end() ? nullptr : found->second.c_str();
 }
 
 struct Outcome {
@@ -28,16 +28,16 @@ struct Outcome {
   std::string said;
 };
 
-Outcome Read(std::map<std::string, std::string> variables) {
-  Variables() = std::move(variables);
+Outcome outcome_of(std::map<std::string, std::string> variables) {
+  known_variables() = std::move(variables);
   testing::internal::CaptureStderr();
-  Outcome outcome{ReadSettings(&FromVariables, 16 * kGiB), ""};
+  Outcome outcome{read_settings(&from_variables, 16 * kGiB), ""};
   outcome.said = testing::internal::GetCapturedStderr();
   return outcome;
 }
 
 TEST(Config, IsLibmalloc116WhenNothingIsSet) {
-  const auto [settings, said] = Read({});
+  const auto [settings, said] = outcome_of({});
   EXPECT_EQ(settings.threshold, 130'048U);
   EXPECT_EQ(settings.entries, 16U);
   EXPECT_EQ(settings.entry_limit, 134'217'728U);
@@ -46,11 +46,11 @@ TEST(Config, IsLibmalloc116WhenNothingIsSet) {
 }
 
 TEST(Config, TakesEveryKnobWithoutAWord) {
-  const auto [settings, said] = Read({{"LARGECACHE_POLICY", "libmalloc-116"},
-                                      {"LARGECACHE_THRESHOLD", "15KiB"},
-                                      {"LARGECACHE_ENTRIES", "64"},
-                                      {"LARGECACHE_ENTRY_LIMIT", "512MiB"},
-                                      {"LARGECACHE_RESERVE", "2GiB"}});
+  const auto [settings, said] = outcome_of({{"LARGECACHE_POLICY", "libmalloc-116"},
+                                            {"LARGECACHE_THRESHOLD", "15KiB"},
+                                            {"LARGECACHE_ENTRIES", "64"},
+                                            {"LARGECACHE_ENTRY_LIMIT", "512MiB"},
+                                            {"LARGECACHE_RESERVE", "2GiB"}});
   EXPECT_EQ(settings.threshold, 15U << 10);
   EXPECT_EQ(settings.entries, 64U);
   EXPECT_EQ(settings.entry_limit, std::size_t{512} << 20);
@@ -59,10 +59,10 @@ TEST(Config, TakesEveryKnobWithoutAWord) {
 }
 
 TEST(Config, AcceptsTheEndsOfEachRange) {
-  const auto [settings, said] = Read({{"LARGECACHE_THRESHOLD", "4096"},
-                                      {"LARGECACHE_ENTRIES", "0"},
-                                      {"LARGECACHE_ENTRY_LIMIT", "0"},
-                                      {"LARGECACHE_RESERVE", "9223372036854775807"}});
+  const auto [settings, said] = outcome_of({{"LARGECACHE_THRESHOLD", "4096"},
+                                            {"LARGECACHE_ENTRIES", "0"},
+                                            {"LARGECACHE_ENTRY_LIMIT", "0"},
+                                            {"LARGECACHE_RESERVE", "9223372036854775807"}});
   EXPECT_EQ(settings.threshold, 4096U);
   EXPECT_EQ(settings.entries, 0U);
   EXPECT_EQ(settings.entry_limit, 0U);
@@ -78,11 +78,11 @@ TEST(Config, KeepsTheDefaultAndSaysSoWhenAValueIsUnusable) {
       {"LARGECACHE_ENTRY_LIMIT", {"", "KiB", "1.5GiB", " 1MiB", "99999999999999999999", "1TiB"}},
       {"LARGECACHE_RESERVE", {"", "8589934592GiB", "17179869184GiB", "1MiBMiB", "1mib"}},
   };
-  const Settings kept = Read({}).settings;
+  const Settings kept = outcome_of({}).settings;
   for (const auto& [name, values] : unusable) {
     for (const std::string& value : values) {
       const std::string named = std::string("largecache: ").append(name).append("=").append(value);
-      const auto [settings, said] = Read({{name, value}});
+      const auto [settings, said] = outcome_of({{name, value}});
       EXPECT_EQ(settings.threshold, kept.threshold) << name << '=' << value;
       EXPECT_EQ(settings.entries, kept.entries) << name << '=' << value;
       EXPECT_EQ(settings.entry_limit, kept.entry_limit) << name << '=' << value;
@@ -94,13 +94,13 @@ TEST(Config, KeepsTheDefaultAndSaysSoWhenAValueIsUnusable) {
 }
 
 TEST(Config, SaysWhatItWouldTakeAndWhatItKeeps) {
-  EXPECT_EQ(Read({{"LARGECACHE_ENTRIES", "65"}}).said,
+  EXPECT_EQ(outcome_of({{"LARGECACHE_ENTRIES", "65"}}).said,
             "largecache: LARGECACHE_ENTRIES=65 is unusable; give a number from 0 to 64; keeping the "
             "default, 16\n");
 }
 
 TEST(Config, SpeaksAsciiWhateverItWasGiven) {
-  const std::string said = Read({{"LARGECACHE_ENTRIES", "\xc3\xbc\x1b[31m" + std::string(2000, 'x')}}).said;
+  const std::string said = outcome_of({{"LARGECACHE_ENTRIES", "\xc3\xbc\x1b[31m" + std::string(2000, 'x')}}).said;
   EXPECT_TRUE(std::ranges::all_of(said, [](char c) { return (c >= ' ' && c <= '~') || c == '\n'; }));
   EXPECT_EQ(said.find("largecache: LARGECACHE_ENTRIES=???[31mxxx"), 0U);
   EXPECT_EQ(said.size(), 500U);
@@ -112,18 +112,18 @@ TEST(Config, AsksAgainLaterWhileTheEnvironmentIsNotThere) {
   char** const kept = environ;
   environ = nullptr;
   Settings settings;
-  const bool early = SettingsFromEnvironment(settings);
+  const bool early = settings_from_environment(settings);
   environ = kept;
   EXPECT_FALSE(early);
   EXPECT_EQ(settings.entries, 16U);
-  EXPECT_EQ(settings.reserve_limit, PhysicalMemory() >> 10);
-  EXPECT_TRUE(SettingsFromEnvironment(settings));
+  EXPECT_EQ(settings.reserve_limit, physical_memory_bytes() >> 10);
+  EXPECT_TRUE(settings_from_environment(settings));
   EXPECT_EQ(settings.entries, 3U);
   unsetenv("LARGECACHE_ENTRIES");
 }
 
 TEST(Config, KnowsPhysicalMemory) {
-  EXPECT_EQ(PhysicalMemory(),
+  EXPECT_EQ(physical_memory_bytes(),
             static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
 }
 

@@ -20,34 +20,34 @@ class Fork : public testing::TestWithParam<Way> {};
 
 LargeHeap* forking_heap = nullptr;
 
-void InstallHandlers(LargeHeap& heap) {
+void install_handlers(LargeHeap& heap) {
   static const bool installed = pthread_atfork(
                                     [] {
-                                      if (forking_heap != nullptr) forking_heap->PrepareFork();
+                                      if (forking_heap != nullptr) forking_heap->prepare_fork();
                                     },
                                     [] {
-                                      if (forking_heap != nullptr) forking_heap->ParentAfterFork();
+                                      if (forking_heap != nullptr) forking_heap->parent_after_fork();
                                     },
                                     [] {
-                                      if (forking_heap != nullptr) forking_heap->ChildAfterFork();
+                                      if (forking_heap != nullptr) forking_heap->child_after_fork();
                                     }) == 0;
   EXPECT_TRUE(installed);
   forking_heap = &heap;
 }
 
 /// Takes a block, which must be zero, writes `mine` to pages of it that depend on `round`, and gives it back.
-bool OneRound(HardHeap& heap, std::size_t round, char mine) {
-  char* const block = heap.Calloc(kSize + round % 3 * kPage);
-  if (block == nullptr || !IsZero(block, kSize + round % 3 * kPage)) return false;
+bool one_round(HardHeap& heap, std::size_t round, char mine) {
+  char* const block = heap.calloc(kSize + round % 3 * kPage);
+  if (block == nullptr || !is_zero(block, kSize + round % 3 * kPage)) return false;
   for (std::size_t at = round % 5 * kPage; at < kSize; at += (round % 7 + 1) * kPage) block[at + round % 4096] = mine;
   const bool kept = block[round % 5 * kPage + round % 4096] == mine;
-  heap.Free(block);
+  heap.deallocate(block);
   return kept;
 }
 
-bool Rounds(HardHeap& heap, std::size_t count, char mine) {
+bool rounds(HardHeap& heap, std::size_t count, char mine) {
   for (std::size_t round = 0; round < count; ++round) {
-    if (!OneRound(heap, round, mine)) return false;
+    if (!one_round(heap, round, mine)) return false;
   }
   return true;
 }
@@ -55,23 +55,23 @@ bool Rounds(HardHeap& heap, std::size_t count, char mine) {
 // The parent's threads hold blocks in each of whose pages a byte of theirs stands: none may become a child's.
 TEST_P(Fork, InOneThreadWhileOthersAllocate) {
   HardHeap heap(GetParam());
-  InstallHandlers(heap.heap());
+  install_handlers(heap.heap());
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (char mine = 1; mine <= 3; ++mine) {
     threads.emplace_back([&, mine] {
-      char* const held = heap.Calloc(kSize);
+      char* const held = heap.calloc(kSize);
       std::memset(held, mine, kSize);
       for (std::size_t round = 0; !stop; ++round) {
-        if (!OneRound(heap, round, mine)) ++wrong;
-        if (!AllBytes(held, kSize, static_cast<unsigned char>(mine))) ++wrong;
+        if (!one_round(heap, round, mine)) ++wrong;
+        if (!all_bytes(held, kSize, static_cast<unsigned char>(mine))) ++wrong;
       }
-      heap.Free(held);
+      heap.deallocate(held);
     });
   }
   for (int child = 0; child < 40; ++child) {
-    EXPECT_EQ(StatusOfChild([&] { return Rounds(heap, 30, 0x77) ? 0 : 1; }), 0) << "child " << child;
+    EXPECT_EQ(status_of_child([&] { return rounds(heap, 30, 0x77) ? 0 : 1; }), 0) << "child " << child;
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
@@ -81,7 +81,7 @@ TEST_P(Fork, InOneThreadWhileOthersAllocate) {
 
 // As syscall(SYS_fork): no handler runs. `flags`: clone(2).
 template <typename Body>
-pid_t CloneRaw(unsigned long flags, const Body& body) {
+pid_t clone_raw(unsigned long flags, const Body& body) {
   const auto child = static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
   if (child == 0) {
     alarm(25);
@@ -90,7 +90,7 @@ pid_t CloneRaw(unsigned long flags, const Body& body) {
   return child;
 }
 
-int StatusOf(pid_t child) {
+int status_of(pid_t child) {
   int status = -1;
   waitpid(child, &status, 0);
   return status;
@@ -102,22 +102,22 @@ TEST_P(Fork, PastTheHandlersBelievesNothingOfTheParents) {
   for (const unsigned long flags : {0UL, static_cast<unsigned long>(CLONE_FILES)}) {
     HardHeap heap(GetParam());
     for (std::size_t child = 0; child < 10; ++child) {
-      char* const block = heap.Block(kSize);
+      char* const block = heap.block_with_past(kSize);
       block[child * kPage] = 1;
-      heap.Free(block);
-      EXPECT_EQ(StatusOf(CloneRaw(flags,
-                                  [&] {
-                                    char* const mine = heap.Calloc(kSize);
-                                    if (!IsZero(mine, kSize)) return false;
-                                    std::memset(mine + kSize / 2, 0x77, kSize / 2);
-                                    heap.Free(mine);
-                                    if (!Rounds(heap, 20, 0x77)) return false;
-                                    // and a child of the child
-                                    return StatusOf(CloneRaw(flags, [&] { return Rounds(heap, 20, 0x55); })) == 0;
-                                  })),
+      heap.deallocate(block);
+      EXPECT_EQ(status_of(clone_raw(flags,
+                                    [&] {
+                                      char* const mine = heap.calloc(kSize);
+                                      if (!is_zero(mine, kSize)) return false;
+                                      std::memset(mine + kSize / 2, 0x77, kSize / 2);
+                                      heap.deallocate(mine);
+                                      if (!rounds(heap, 20, 0x77)) return false;
+                                      // and a child of the child
+                                      return status_of(clone_raw(flags, [&] { return rounds(heap, 20, 0x55); })) == 0;
+                                    })),
                 0)
           << "child " << child;
-      EXPECT_TRUE(Rounds(heap, 5, 0x33));
+      EXPECT_TRUE(rounds(heap, 5, 0x33));
     }
   }
 }
@@ -125,17 +125,17 @@ TEST_P(Fork, PastTheHandlersBelievesNothingOfTheParents) {
 // The two run at the same time, with one table of descriptors and two memories. Each opens, and may close, its own.
 TEST_P(Fork, WithSharedDescriptorsBelievesOnlyItsOwn) {
   HardHeap heap(GetParam());
-  ASSERT_TRUE(Rounds(heap, 5, 0x33));
+  ASSERT_TRUE(rounds(heap, 5, 0x33));
   for (int child = 0; child < 5; ++child) {
-    const pid_t other = CloneRaw(CLONE_FILES, [&] {
+    const pid_t other = clone_raw(CLONE_FILES, [&] {
       for (int round = 0; round < 20; ++round) {
-        if (!Rounds(heap, 20, 0x77)) return false;
+        if (!rounds(heap, 20, 0x77)) return false;
         close_range(256, 400, 0);
       }
       return true;
     });
-    for (int round = 0; round < 20; ++round) EXPECT_TRUE(Rounds(heap, 20, 0x33));
-    EXPECT_EQ(StatusOf(other), 0);
+    for (int round = 0; round < 20; ++round) EXPECT_TRUE(rounds(heap, 20, 0x33));
+    EXPECT_EQ(status_of(other), 0);
   }
 }
 
@@ -146,13 +146,13 @@ TEST_P(Fork, WithSharedMemoryIsLikeAThread) {
     static char stack[256 * kKiB];
     static HardHeap* shared;
     shared = &heap;
-    const auto body = [](void*) { return Rounds(*shared, 20, 0x77) ? 0 : 1; };
-    EXPECT_EQ(StatusOf(clone(body, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr)), 0);
-    EXPECT_TRUE(Rounds(heap, 20, 0x33));
+    const auto body = [](void*) { return rounds(*shared, 20, 0x77) ? 0 : 1; };
+    EXPECT_EQ(status_of(clone(body, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr)), 0);
+    EXPECT_TRUE(rounds(heap, 20, 0x33));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Fork, testing::ValuesIn(kWays), [](const auto& all) { return NameOf(all.param); });
+INSTANTIATE_TEST_SUITE_P(All, Fork, testing::ValuesIn(kWays), [](const auto& all) { return name_of(all.param); });
 
 }  // namespace
 }  // namespace zerotax::largecache

@@ -18,10 +18,10 @@ constexpr std::size_t kWritten = 32 * kPage;
 /// Has the kernel write kWritten bytes of 0xab to `there`. A text other than "" says why it cannot.
 using Write = std::string (*)(char* there);
 
-std::string Failed(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
+std::string failed(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
 
 // A file of 0xab.
-int File(int flags) {
+int make_file(int flags) {
   char name[] = "/var/tmp/largecache_hard_XXXXXX";
   const int file = mkstemp(name);
   const std::string contents(kWritten, '\xab');
@@ -34,30 +34,30 @@ int File(int flags) {
 }
 
 template <int flags>
-std::string ReadFile(char* there) {
-  const int file = File(flags);
-  if (file < 0) return Failed("open");
+std::string read_file(char* there) {
+  const int file = make_file(flags);
+  if (file < 0) return failed("open");
   const bool whole = read(file, there, kWritten) == static_cast<ssize_t>(kWritten);
   close(file);
-  return whole ? "" : Failed("read");
+  return whole ? "" : failed("read");
 }
 
-std::string ReadPipe(char* there) {
+std::string read_pipe(char* there) {
   int ends[2];
-  if (pipe(ends) != 0) return Failed("pipe");
+  if (pipe(ends) != 0) return failed("pipe");
   const std::string contents(kPage, '\xab');
   for (std::size_t at = 0; at < kWritten; at += kPage) {
-    if (write(ends[1], contents.data(), kPage) != static_cast<ssize_t>(kPage)) return Failed("write");
-    if (read(ends[0], there + at, kPage) != static_cast<ssize_t>(kPage)) return Failed("read");
+    if (write(ends[1], contents.data(), kPage) != static_cast<ssize_t>(kPage)) return failed("write");
+    if (read(ends[0], there + at, kPage) != static_cast<ssize_t>(kPage)) return failed("read");
   }
   close(ends[0]);
   close(ends[1]);
   return "";
 }
 
-std::string WriteFromAChild(char* there) {
+std::string write_from_a_child(char* there) {
   const pid_t parent = getpid();
-  const int status = StatusOfChild([&] {
+  const int status = status_of_child([&] {
     std::string contents(kWritten, '\xab');
     const iovec mine{contents.data(), kWritten};
     const iovec theirs{there, kWritten};
@@ -67,11 +67,11 @@ std::string WriteFromAChild(char* there) {
 }
 
 // One read through rings of one entry, by the bare system calls (Documentation: io_uring_setup(2), io_uring(7)).
-std::string ReadByRing(char* there) {
+std::string read_by_ring(char* there) {
   io_uring_params parameters{};
   const int ring = static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters));
-  if (ring < 0) return Failed("io_uring_setup");
-  const int file = File(0);
+  if (ring < 0) return failed("io_uring_setup");
+  const int file = make_file(0);
   const auto map = [ring](std::size_t size, std::uint64_t what) {
     return static_cast<char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, static_cast<off_t>(what)));
   };
@@ -90,7 +90,7 @@ std::string ReadByRing(char* there) {
   munmap(entry, sizeof *entry);
   close(file);
   close(ring);
-  return done == 1 ? "" : Failed("io_uring_enter");
+  return done == 1 ? "" : failed("io_uring_enter");
 }
 
 struct Writer {
@@ -98,21 +98,21 @@ struct Writer {
   Write write;
 };
 void PrintTo(const Writer& writer, std::ostream* out) { *out << writer.name; }
-constexpr Writer kWriters[] = {{"read_of_a_file", &ReadFile<0>},
-                               {"read_past_the_cache", &ReadFile<O_DIRECT>},
-                               {"read_of_a_pipe", &ReadPipe},
-                               {"io_uring", &ReadByRing},
-                               {"process_vm_writev", &WriteFromAChild}};
+constexpr Writer kWriters[] = {{"read_of_a_file", &read_file<0>},
+                               {"read_past_the_cache", &read_file<O_DIRECT>},
+                               {"read_of_a_pipe", &read_pipe},
+                               {"io_uring", &read_by_ring},
+                               {"process_vm_writev", &write_from_a_child}};
 
 class KernelWrites : public testing::TestWithParam<std::tuple<Way, Writer>> {};
 
 TEST_P(KernelWrites, AreCleared) {
   const auto& [way, writer] = GetParam();
   HardHeap heap(way);
-  char* const block = heap.Block(kSize);
+  char* const block = heap.block_with_past(kSize);
   if (const std::string why = writer.write(block + kFrom); !why.empty()) GTEST_SKIP() << why;
-  ASSERT_TRUE(AllBytes(block + kFrom, kWritten, 0xab));
-  EXPECT_EQ(heap.ReuseOf(block, kSize), "");
+  ASSERT_TRUE(all_bytes(block + kFrom, kWritten, 0xab));
+  EXPECT_EQ(heap.reuse_of(block, kSize), "");
   EXPECT_EQ(heap.after().altered, 0U);
 }
 
@@ -120,15 +120,15 @@ TEST_P(KernelWrites, AreCleared) {
 TEST_P(KernelWrites, AreClearedUnseen) {
   const auto& [way, writer] = GetParam();
   HardHeap heap(way);
-  char* const block = heap.Block(kSize);
+  char* const block = heap.block_with_past(kSize);
   if (const std::string why = writer.write(block + kFrom); !why.empty()) GTEST_SKIP() << why;
-  heap.Free(block);
-  EXPECT_TRUE(IsZero(heap.Calloc(kSize), kSize));
+  heap.deallocate(block);
+  EXPECT_TRUE(is_zero(heap.calloc(kSize), kSize));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KernelWrites, testing::Combine(testing::ValuesIn(kWays), testing::ValuesIn(kWriters)),
                          [](const auto& all) {
-                           return NameOf(std::get<0>(all.param)) + "_" + std::get<1>(all.param).name;
+                           return name_of(std::get<0>(all.param)) + "_" + std::get<1>(all.param).name;
                          });
 
 }  // namespace

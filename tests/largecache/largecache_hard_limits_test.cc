@@ -23,13 +23,13 @@ class Process : public testing::TestWithParam<Way> {};
 
 class EveryPolicy : public testing::TestWithParam<const Policy*> {};
 
-void* CallocOf(LargeHeap& heap, std::size_t count, std::size_t size) {
+void* calloc_of(LargeHeap& heap, std::size_t count, std::size_t size) {
   errno = 0;
-  return Calloc(heap, count, size);
+  return calloc(heap, count, size);
 }
 
 TEST_P(EveryPolicy, SaysEnomemToWhatCannotBe) {
-  LargeHeap heap(SettingsOf(GetParam()->name));
+  LargeHeap heap(settings_of(GetParam()->name));
   constexpr std::size_t kMost = PTRDIFF_MAX;
   for (const auto& [count, size] : {std::pair{SIZE_MAX, SIZE_MAX},
                                     {SIZE_MAX / 2, std::size_t{3}},
@@ -40,23 +40,23 @@ TEST_P(EveryPolicy, SaysEnomemToWhatCannotBe) {
                                     {std::size_t{1}, kMost - 4096 - 8192},
                                     {std::size_t{1} << 32, std::size_t{1} << 32},
                                     {std::size_t{1}, std::size_t{1} << 48}}) {
-    EXPECT_EQ(CallocOf(heap, count, size), nullptr) << count << " * " << size;
+    EXPECT_EQ(calloc_of(heap, count, size), nullptr) << count << " * " << size;
     EXPECT_EQ(errno, ENOMEM) << count << " * " << size;
   }
   for (const std::size_t size : {kMost - 4095, kMost - 4096 - 8192}) {
     errno = 0;
-    EXPECT_EQ(Memalign(heap, kMost + 1, size), nullptr);
+    EXPECT_EQ(memalign(heap, kMost + 1, size), nullptr);
     EXPECT_EQ(errno, ENOMEM);
   }
-  void* const block = Malloc(heap, 4 * kMiB);
+  void* const block = malloc(heap, 4 * kMiB);
   for (const std::size_t size : {SIZE_MAX, kMost - 4095, std::size_t{1} << 48}) {
     errno = 0;
-    EXPECT_EQ(Realloc(heap, block, size), nullptr);
+    EXPECT_EQ(realloc(heap, block, size), nullptr);
     EXPECT_EQ(errno, ENOMEM);
   }
-  EXPECT_EQ(UsableSize(heap, block), 4 * kMiB);
-  Free(heap, block);
-  heap.Decay(true);
+  EXPECT_EQ(usable_size(heap, block), 4 * kMiB);
+  free(heap, block);
+  heap.decay(true);
 }
 
 // A sanitizer needs more address space than any limit leaves it.
@@ -64,29 +64,29 @@ TEST_P(EveryPolicy, SaysEnomemToWhatCannotBe) {
 TEST_P(EveryPolicy, SaysEnomemAtALimitAndGoesOn) {
   for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
     EXPECT_GOOD_IN_CHILD([&]() -> std::string {
-      LargeHeap heap(SettingsOf(GetParam()->name));
+      LargeHeap heap(settings_of(GetParam()->name));
       std::size_t pages = 0;
       std::ifstream("/proc/self/statm") >> pages;
       std::size_t data = pages * kPage;
       if (resource == RLIMIT_DATA) data = 64 * kMiB;
       const rlimit limit{data + 64 * kMiB, data + 64 * kMiB};
       if (setrlimit(resource, &limit) != 0) return kImpossible;
-      if (CallocOf(heap, 1, 512 * kMiB) != nullptr || errno != ENOMEM) return "no ENOMEM";
+      if (calloc_of(heap, 1, 512 * kMiB) != nullptr || errno != ENOMEM) return "no ENOMEM";
       std::vector<void*> blocks;
       while (blocks.size() < 64) {
-        void* const block = CallocOf(heap, 1, 8 * kMiB);
+        void* const block = calloc_of(heap, 1, 8 * kMiB);
         if (block == nullptr) break;
-        if (!IsZero(block, 8 * kMiB)) return "a byte is not zero";
+        if (!is_zero(block, 8 * kMiB)) return "a byte is not zero";
         std::memset(block, 0xab, 8 * kMiB);
         blocks.push_back(block);
       }
       if (blocks.size() == 64 || blocks.size() < 4 || errno != ENOMEM) return "no ENOMEM at the limit";
       // What is freed and cached must not stand in the way of what has no room otherwise.
-      for (void* block : blocks) heap.Free(block);
+      for (void* block : blocks) heap.deallocate(block);
       const std::size_t together = (blocks.size() - 1) * 8 * kMiB;
-      char* const large = static_cast<char*>(CallocOf(heap, 1, together));
+      char* const large = static_cast<char*>(calloc_of(heap, 1, together));
       if (large == nullptr) return "the cache is in the way";
-      return IsZero(large, together) ? "" : "a byte is not zero in the long block";
+      return is_zero(large, together) ? "" : "a byte is not zero in the long block";
     });
   }
 }
@@ -105,7 +105,7 @@ class AllMappings {
   ~AllMappings() { munmap(all_, kPages * kPage); }
   AllMappings(const AllMappings&) = delete;
   AllMappings& operator=(const AllMappings&) = delete;
-  [[nodiscard]] bool IsFull() const { return full_; }
+  [[nodiscard]] bool is_full() const { return full_; }
 
  private:
   static constexpr std::size_t kPages = 200'000;
@@ -119,13 +119,13 @@ struct Bytes {
   unsigned char value;
 
   // Resizes the block, or leaves it as it was; what is new is filled. Empty, or what is wrong.
-  std::string Resize(LargeHeap& heap, std::size_t to) {
+  std::string resize(LargeHeap& heap, std::size_t to) {
     errno = 0;
-    auto* const moved = static_cast<char*>(Realloc(heap, block, to));
+    auto* const moved = static_cast<char*>(realloc(heap, block, to));
     if (moved == nullptr) {
-      return errno == ENOMEM && AllBytes(block, size, value) ? "" : "refused, and not as it was";
+      return errno == ENOMEM && all_bytes(block, size, value) ? "" : "refused, and not as it was";
     }
-    if (!AllBytes(moved, std::min(size, to), value)) return "lost a byte";
+    if (!all_bytes(moved, std::min(size, to), value)) return "lost a byte";
     if (to > size) std::memset(moved + size, value, to - size);
     *this = {moved, to, value};
     return "";
@@ -134,41 +134,41 @@ struct Bytes {
 
 TEST_P(EveryPolicy, LosesNoByteAtTheLimitOfMappings) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
-    LargeHeap heap(SettingsOf(GetParam()->name));
+    LargeHeap heap(settings_of(GetParam()->name));
     std::vector<Bytes> all;
     for (const std::size_t size : {kMiB, 3 * kMiB, 200 * kKiB, 5 * kMiB}) {
       const auto value = static_cast<unsigned char>(all.size() + 1);
-      all.push_back({static_cast<char*>(Malloc(heap, size)), size, value});
+      all.push_back({static_cast<char*>(malloc(heap, size)), size, value});
       std::memset(all.back().block, value, size);
-      void* const cached = Malloc(heap, size);
+      void* const cached = malloc(heap, size);
       std::memset(cached, 0xab, size);
-      Free(heap, cached);
+      free(heap, cached);
     }
     {
       const AllMappings mappings;
-      if (!mappings.IsFull()) return kImpossible;
+      if (!mappings.is_full()) return kImpossible;
       for (int round = 0; round < 12; ++round) {
         for (Bytes& each : all) {
           const std::size_t to = round % 4 == 3 ? each.size / 3 : each.size + each.size / 3;
-          if (std::string wrong = each.Resize(heap, to); !wrong.empty()) return wrong;
+          if (std::string wrong = each.resize(heap, to); !wrong.empty()) return wrong;
         }
-        void* const zeros = CallocOf(heap, 1, 700 * kKiB);
-        if (zeros == nullptr ? errno != ENOMEM : !IsZero(zeros, 700 * kKiB)) return "a byte is not zero";
+        void* const zeros = calloc_of(heap, 1, 700 * kKiB);
+        if (zeros == nullptr ? errno != ENOMEM : !is_zero(zeros, 700 * kKiB)) return "a byte is not zero";
         if (zeros != nullptr) std::memset(zeros, 0xab, 700 * kKiB);
-        Free(heap, zeros);
+        free(heap, zeros);
       }
     }
     for (Bytes& each : all) {
-      if (std::string wrong = each.Resize(heap, 20 * kMiB); !wrong.empty()) return wrong;
+      if (std::string wrong = each.resize(heap, 20 * kMiB); !wrong.empty()) return wrong;
       if (each.size != 20 * kMiB) return "refused although there is room again";
-      Free(heap, each.block);
+      free(heap, each.block);
     }
-    return IsZero(CallocOf(heap, 1, 20 * kMiB), 20 * kMiB) ? "" : "a byte is not zero afterwards";
+    return is_zero(calloc_of(heap, 1, 20 * kMiB), 20 * kMiB) ? "" : "a byte is not zero afterwards";
   });
 }
 #endif
 
-std::vector<const Policy*> AllPolicies() {
+std::vector<const Policy*> all_policies() {
   std::vector<const Policy*> policies;
   for (const Policy* const* policy = kPolicies; *policy != nullptr; ++policy) policies.push_back(*policy);
   return policies;
@@ -182,12 +182,12 @@ class ControlGroup {
     path_ = std::string(version_1 ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") + "/largecache_hard_" +
             std::to_string(getpid());
     made_ = mkdir(path_.c_str(), 0700) == 0 &&
-            Set(path_ + (version_1 ? "/memory.limit_in_bytes" : "/memory.max"), std::to_string(32 * kMiB));
+            set(path_ + (version_1 ? "/memory.limit_in_bytes" : "/memory.max"), std::to_string(32 * kMiB));
   }
   ~ControlGroup() { rmdir(path_.c_str()); }
   ControlGroup(const ControlGroup&) = delete;
   ControlGroup& operator=(const ControlGroup&) = delete;
-  [[nodiscard]] bool Enter() const { return made_ && Set(path_ + "/cgroup.procs", std::to_string(getpid())); }
+  [[nodiscard]] bool enter() const { return made_ && set(path_ + "/cgroup.procs", std::to_string(getpid())); }
 
  private:
   std::string path_;
@@ -198,37 +198,37 @@ class ControlGroup {
 TEST_P(Process, InAFullControlGroupLosesOfferedPagesOnly) {
   const ControlGroup group;
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
-    if (!group.Enter()) return kImpossible;
+    if (!group.enter()) return kImpossible;
     HardHeap heap(GetParam());
     for (int round = 0; round < 6; ++round) {
-      char* const block = heap.Calloc(8 * kMiB);
-      if (!IsZero(block, 8 * kMiB)) return "a byte is not zero";
+      char* const block = heap.calloc(8 * kMiB);
+      if (!is_zero(block, 8 * kMiB)) return "a byte is not zero";
       std::memset(block, 0xab, 8 * kMiB);
       madvise(block, 8 * kMiB, MADV_FREE);
-      heap.Free(block);
+      heap.deallocate(block);
       std::thread other([&] {
         const std::size_t size = 20 * kMiB;
         void* const much = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         std::memset(much, 1, size);
         munmap(much, size);
       });
-      char* const again = heap.Calloc(8 * kMiB);
-      const bool zero = IsZero(again, 8 * kMiB);
+      char* const again = heap.calloc(8 * kMiB);
+      const bool zero = is_zero(again, 8 * kMiB);
       other.join();
-      if (!zero || !IsZero(again, 8 * kMiB)) return "a byte is not zero under pressure";
-      heap.Free(again);
+      if (!zero || !is_zero(again, 8 * kMiB)) return "a byte is not zero under pressure";
+      heap.deallocate(again);
     }
     return "";
   });
 }
 
 // Every other page is dirty, so that the kernel's answer takes the most room there is.
-std::string Striped(HardHeap& heap, int rounds) {
+std::string striped(HardHeap& heap, int rounds) {
   for (int round = 0; round < rounds; ++round) {
-    char* const block = heap.Calloc(4 * kMiB);
-    if (!IsZero(block, 4 * kMiB)) return "a byte is not zero";
+    char* const block = heap.calloc(4 * kMiB);
+    if (!is_zero(block, 4 * kMiB)) return "a byte is not zero";
     for (std::size_t at = 0; at < 4 * kMiB; at += 2 * kPage) block[at] = 1;
-    heap.Free(block);
+    heap.deallocate(block);
   }
   return "";
 }
@@ -246,7 +246,7 @@ TEST_P(Process, NeedsNoMoreStackThanTheSmallestThreadHas) {
     pthread_t thread{};
     const auto run = [](void* argument) -> void* {
       auto* const mine = static_cast<Work*>(argument);
-      mine->wrong = Striped(mine->heap, 40);
+      mine->wrong = striped(mine->heap, 40);
       return nullptr;
     };
     if (pthread_create(&thread, &attributes, run, &work) != 0) return kImpossible;
@@ -272,15 +272,15 @@ TEST_P(Process, IsInterruptedBySignalsOnAnotherStack) {
     const itimerval often{{0, 100}, {0, 100}};
     setitimer(ITIMER_REAL, &often, nullptr);
     HardHeap heap(GetParam());
-    std::string wrong = Striped(heap, 60);
-    for (int more = 0; wrong.empty() && signals < 10 && more < 100; ++more) wrong = Striped(heap, 20);
+    std::string wrong = striped(heap, 60);
+    for (int more = 0; wrong.empty() && signals < 10 && more < 100; ++more) wrong = striped(heap, 20);
     return !wrong.empty() ? wrong : signals >= 10 ? "" : "no signals came";
   });
 }
 
-const auto kName = [](const auto& all) { return NameOf(all.param); };
+const auto kName = [](const auto& all) { return name_of(all.param); };
 INSTANTIATE_TEST_SUITE_P(All, Process, testing::ValuesIn(kWays), kName);
-INSTANTIATE_TEST_SUITE_P(All, EveryPolicy, testing::ValuesIn(AllPolicies()), [](const auto& all) {
+INSTANTIATE_TEST_SUITE_P(All, EveryPolicy, testing::ValuesIn(all_policies()), [](const auto& all) {
   std::string name = all.param->name;
   std::ranges::replace(name, '-', '_');
   return name;

@@ -25,39 +25,39 @@ using Aftermath = std::function<std::string()>;
 /// Does its thing to a dirty block. A text other than "" says why it cannot be done here.
 using Deed = std::string (*)(char* block, Aftermath& aftermath);
 
-std::string Unless(bool done, const char* what) { return done ? "" : std::string(what) + ": " + std::strerror(errno); }
+std::string unless(bool done, const char* what) { return done ? "" : std::string(what) + ": " + std::strerror(errno); }
 
 template <int protection, std::size_t from, std::size_t bytes>
-std::string Protect(char* block, Aftermath& /*unused*/) {
-  return Unless(mprotect(block + from, bytes, protection) == 0, "mprotect");
+std::string change_protection(char* block, Aftermath& /*unused*/) {
+  return unless(mprotect(block + from, bytes, protection) == 0, "mprotect");
 }
 
 template <int advice, std::size_t from, std::size_t bytes>
-std::string Advise(char* block, Aftermath& /*unused*/) {
-  return Unless(madvise(block + from, bytes, advice) == 0, "madvise");
+std::string advise(char* block, Aftermath& /*unused*/) {
+  return unless(madvise(block + from, bytes, advice) == 0, "madvise");
 }
 
 template <std::size_t from, std::size_t bytes>
-std::string LockInMemory(char* block, Aftermath& /*unused*/) {
-  return Unless(syscall(SYS_mlock, block + from, bytes) == 0, "mlock");  // a sanitizer's mlock() does nothing
+std::string lock_in_memory(char* block, Aftermath& /*unused*/) {
+  return unless(syscall(SYS_mlock, block + from, bytes) == 0, "mlock");  // a sanitizer's mlock() does nothing
 }
 
-std::string Bind(char* block, Aftermath& /*unused*/) {
+std::string bind_to_node(char* block, Aftermath& /*unused*/) {
   const unsigned long nodes = 1;
-  return Unless(syscall(SYS_mbind, block + kMiddle, kPart, 2 /* MPOL_BIND */, &nodes, 2, 0) == 0, "mbind");
+  return unless(syscall(SYS_mbind, block + kMiddle, kPart, 2 /* MPOL_BIND */, &nodes, 2, 0) == 0, "mbind");
 }
 
-std::string Name(char* block, Aftermath& /*unused*/) {
-  return Unless(prctl(0x53564d41 /* PR_SET_VMA */, 0, block + kSize - kPage, kPage, "mine") == 0, "PR_SET_VMA");
+std::string name_mapping(char* block, Aftermath& /*unused*/) {
+  return unless(prctl(0x53564d41 /* PR_SET_VMA */, 0, block + kSize - kPage, kPage, "mine") == 0, "PR_SET_VMA");
 }
 
-std::string Seal(char* block, Aftermath& /*unused*/) {
-  return Unless(syscall(462 /* mseal, Linux 6.10 */, block + kMiddle, kPart, 0) == 0, "mseal");
+std::string seal(char* block, Aftermath& /*unused*/) {
+  return unless(syscall(462 /* mseal, Linux 6.10 */, block + kMiddle, kPart, 0) == 0, "mseal");
 }
 
 // A file of 0x3c over a part: shared or private. Its contents must stay what they were.
 template <int flags>
-std::string MapFile(char* block, Aftermath& aftermath) {
+std::string map_file(char* block, Aftermath& aftermath) {
   char name[] = "/tmp/largecache_hard_XXXXXX";
   const int file = mkstemp(name);
   unlink(name);
@@ -74,7 +74,7 @@ std::string MapFile(char* block, Aftermath& aftermath) {
 }
 
 // Shared memory over a part, with a second window on it.
-std::string MapShared(char* block, Aftermath& aftermath) {
+std::string map_shared(char* block, Aftermath& aftermath) {
   const int memory = memfd_create("shared", MFD_CLOEXEC);
   if (ftruncate(memory, kPart) != 0) return "no memfd";
   auto* const window = static_cast<char*>(mmap(nullptr, kPart, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0));
@@ -83,14 +83,14 @@ std::string MapShared(char* block, Aftermath& aftermath) {
   close(memory);
   if (mapped == MAP_FAILED) return "mmap";
   aftermath = [window] {
-    const bool kept = AllBytes(window, kPart, 0x3c);
+    const bool kept = all_bytes(window, kPart, 0x3c);
     munmap(window, kPart);
     return kept ? "" : "the shared memory has changed";
   };
   return "";
 }
 
-std::string ShareAll(char* block, Aftermath& /*unused*/) {
+std::string share_all(char* block, Aftermath& /*unused*/) {
   const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
   if (mmap(block, kSize, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return "mmap";
   std::memset(block, 0xab, kSize);
@@ -98,15 +98,15 @@ std::string ShareAll(char* block, Aftermath& /*unused*/) {
 }
 
 template <std::size_t from, std::size_t bytes>
-std::string Unmap(char* block, Aftermath& /*unused*/) {
-  return Unless(munmap(block + from, bytes) == 0, "munmap");
+std::string unmap(char* block, Aftermath& /*unused*/) {
+  return unless(munmap(block + from, bytes) == 0, "munmap");
 }
 
-std::string MoveAway(char* block, Aftermath& aftermath) {
+std::string move_away(char* block, Aftermath& aftermath) {
   auto* const there = static_cast<char*>(mmap(nullptr, kPart, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (mremap(block + kMiddle, kPart, kPart, MREMAP_MAYMOVE | MREMAP_FIXED, there) == MAP_FAILED) return "mremap";
   aftermath = [there] {
-    const bool kept = AllBytes(there, kPart, 0xab);
+    const bool kept = all_bytes(there, kPart, 0xab);
     munmap(there, kPart);
     return kept ? "" : "the pages that were moved away have changed";
   };
@@ -115,7 +115,7 @@ std::string MoveAway(char* block, Aftermath& aftermath) {
 
 // A userfaultfd that is not unregistered; its handler fills pages that are missing with 0xee, and lets writes through.
 template <std::uint64_t mode>
-std::string Watch(char* block, Aftermath& aftermath) {
+std::string watch(char* block, Aftermath& aftermath) {
   const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK));
   if (fd < 0) return std::string("userfaultfd: ") + std::strerror(errno);
   uffdio_api api{};
@@ -159,9 +159,9 @@ std::string Watch(char* block, Aftermath& aftermath) {
   return "";
 }
 
-std::string HugeAndNotDumped(char* block, Aftermath& aftermath) {
-  const std::string why = Advise<MADV_HUGEPAGE, 0, kSize>(block, aftermath);
-  return why.empty() ? Advise<MADV_DONTDUMP, kMiddle, kPart>(block, aftermath) : why;
+std::string huge_and_not_dumped(char* block, Aftermath& aftermath) {
+  const std::string why = advise<MADV_HUGEPAGE, 0, kSize>(block, aftermath);
+  return why.empty() ? advise<MADV_DONTDUMP, kMiddle, kPart>(block, aftermath) : why;
 }
 
 struct Alteration {
@@ -173,39 +173,39 @@ void PrintTo(const Alteration& alteration, std::ostream* out) { *out << alterati
 
 constexpr std::size_t kLast = kSize - kPage;
 constexpr Alteration kAlterations[] = {
-    {"all_read_only", &Protect<PROT_READ, 0, kSize>},
-    {"first_page_read_only", &Protect<PROT_READ, 0, kPage>},
-    {"part_read_only", &Protect<PROT_READ, kMiddle, kPart>},
-    {"last_page_read_only", &Protect<PROT_READ, kLast, kPage>},
-    {"all_without_access", &Protect<PROT_NONE, 0, kSize>},
-    {"first_page_without_access", &Protect<PROT_NONE, 0, kPage>},
-    {"part_without_access", &Protect<PROT_NONE, kMiddle, kPart>},
-    {"last_page_without_access", &Protect<PROT_NONE, kLast, kPage>},
-    {"part_executable", &Protect<PROT_READ | PROT_WRITE | PROT_EXEC, kMiddle, kPart>},
-    {"part_locked", &LockInMemory<kMiddle, kPart>},
-    {"all_locked", &LockInMemory<0, kSize>},
-    {"part_not_for_children", &Advise<MADV_DONTFORK, kMiddle, kPart>},
-    {"part_wiped_in_children", &Advise<MADV_WIPEONFORK, kMiddle, kPart>},
-    {"all_not_dumped", &Advise<MADV_DONTDUMP, 0, kSize>},
-    {"all_huge", &Advise<MADV_HUGEPAGE, 0, kSize>, true},
-    {"part_huge", &Advise<MADV_HUGEPAGE, kPage, kSize - kPage>, true},
-    {"part_never_huge", &Advise<MADV_NOHUGEPAGE, kMiddle, kPart>, true},
-    {"part_huge_and_not_dumped", &HugeAndNotDumped},
-    {"all_mergeable", &Advise<MADV_MERGEABLE, 0, kSize>},
-    {"part_bound_to_a_node", &Bind},
-    {"last_page_named", &Name},
-    {"part_sealed", &Seal},
-    {"part_a_shared_file", &MapFile<MAP_SHARED>},
-    {"part_a_private_file", &MapFile<MAP_PRIVATE>},
-    {"part_shared_memory", &MapShared},
-    {"all_shared", &ShareAll},
-    {"part_unmapped", &Unmap<kMiddle, kPart>},
-    {"first_page_unmapped", &Unmap<0, kPage>},
-    {"last_page_unmapped", &Unmap<kLast, kPage>},
-    {"all_unmapped", &Unmap<0, kSize>},
-    {"part_moved_away", &MoveAway},
-    {"all_watched_for_missing_pages", &Watch<UFFDIO_REGISTER_MODE_MISSING>},
-    {"all_watched_for_writes", &Watch<UFFDIO_REGISTER_MODE_WP>},
+    {"all_read_only", &change_protection<PROT_READ, 0, kSize>},
+    {"first_page_read_only", &change_protection<PROT_READ, 0, kPage>},
+    {"part_read_only", &change_protection<PROT_READ, kMiddle, kPart>},
+    {"last_page_read_only", &change_protection<PROT_READ, kLast, kPage>},
+    {"all_without_access", &change_protection<PROT_NONE, 0, kSize>},
+    {"first_page_without_access", &change_protection<PROT_NONE, 0, kPage>},
+    {"part_without_access", &change_protection<PROT_NONE, kMiddle, kPart>},
+    {"last_page_without_access", &change_protection<PROT_NONE, kLast, kPage>},
+    {"part_executable", &change_protection<PROT_READ | PROT_WRITE | PROT_EXEC, kMiddle, kPart>},
+    {"part_locked", &lock_in_memory<kMiddle, kPart>},
+    {"all_locked", &lock_in_memory<0, kSize>},
+    {"part_not_for_children", &advise<MADV_DONTFORK, kMiddle, kPart>},
+    {"part_wiped_in_children", &advise<MADV_WIPEONFORK, kMiddle, kPart>},
+    {"all_not_dumped", &advise<MADV_DONTDUMP, 0, kSize>},
+    {"all_huge", &advise<MADV_HUGEPAGE, 0, kSize>, true},
+    {"part_huge", &advise<MADV_HUGEPAGE, kPage, kSize - kPage>, true},
+    {"part_never_huge", &advise<MADV_NOHUGEPAGE, kMiddle, kPart>, true},
+    {"part_huge_and_not_dumped", &huge_and_not_dumped},
+    {"all_mergeable", &advise<MADV_MERGEABLE, 0, kSize>},
+    {"part_bound_to_a_node", &bind_to_node},
+    {"last_page_named", &name_mapping},
+    {"part_sealed", &seal},
+    {"part_a_shared_file", &map_file<MAP_SHARED>},
+    {"part_a_private_file", &map_file<MAP_PRIVATE>},
+    {"part_shared_memory", &map_shared},
+    {"all_shared", &share_all},
+    {"part_unmapped", &unmap<kMiddle, kPart>},
+    {"first_page_unmapped", &unmap<0, kPage>},
+    {"last_page_unmapped", &unmap<kLast, kPage>},
+    {"all_unmapped", &unmap<0, kSize>},
+    {"part_moved_away", &move_away},
+    {"all_watched_for_missing_pages", &watch<UFFDIO_REGISTER_MODE_MISSING>},
+    {"all_watched_for_writes", &watch<UFFDIO_REGISTER_MODE_WP>},
 };
 
 class Altered : public testing::TestWithParam<std::tuple<Way, Alteration>> {};
@@ -213,26 +213,26 @@ class Altered : public testing::TestWithParam<std::tuple<Way, Alteration>> {};
 TEST_P(Altered, BlockIsNeverHandedOutAgain) {
   const auto& [way, alteration] = GetParam();
   HardHeap heap(way);
-  char* const block = heap.DirtyBlock(kSize);
+  char* const block = heap.dirty_block(kSize);
   Aftermath aftermath;
   if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
-  EXPECT_EQ(heap.ReuseOf(block, kSize), "");
+  EXPECT_EQ(heap.reuse_of(block, kSize), "");
   EXPECT_EQ(aftermath ? aftermath() : "", "");
   const std::size_t discarded = alteration.taken_back ? 0 : 1;
   EXPECT_EQ(heap.after().altered, discarded);
-  EXPECT_EQ(heap.Counters().altered, discarded) << "what came instead is an ordinary block";
+  EXPECT_EQ(heap.counters().altered, discarded) << "what came instead is an ordinary block";
 }
 
 // realloc makes it half as long where it is: the pages behind it, its witness from now on, were altered as it was.
 TEST_P(Altered, BlockThatIsShortenedIsNotEither) {
   const auto& [way, alteration] = GetParam();
   HardHeap heap(way);
-  char* const block = heap.DirtyBlock(kSize);
+  char* const block = heap.dirty_block(kSize);
   Aftermath aftermath;
   if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
-  ASSERT_TRUE(heap.heap().ResizeInPlace(block, kSize, kSize / 2));
-  const bool shortened = heap.heap().UsableSize(block) == kSize / 2;
-  EXPECT_EQ(heap.ReuseOf(block, kSize / 2), "");
+  ASSERT_TRUE(heap.heap().resize_in_place(block, kSize, kSize / 2));
+  const bool shortened = heap.heap().usable_size(block) == kSize / 2;
+  EXPECT_EQ(heap.reuse_of(block, kSize / 2), "");
   EXPECT_EQ(aftermath ? aftermath() : "", "");
   const bool only_behind = std::string(alteration.name).starts_with("last_page");
   EXPECT_EQ(heap.after().altered, alteration.taken_back || (shortened && only_behind) ? 0U : 1U);
@@ -244,21 +244,21 @@ TEST_P(Altered, BlockIsNotCutEither) {
   const auto& [way, alteration] = GetParam();
   HardHeap heap(way);
   if (!heap.heap().policy().foresees_growth) GTEST_SKIP() << "this policy cuts no block";
-  auto* const block = static_cast<char*>(heap.heap().Allocate(kLong, 1, Contents::kAny));
+  auto* const block = static_cast<char*>(heap.heap().allocate(kLong, 1, Contents::kAny));
   std::memset(block, 0xab, kLong);
   Aftermath aftermath;
   if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
-  heap.Free(block);
-  auto* const quarter = static_cast<char*>(heap.heap().Allocate(kLong / 4, 1, Contents::kAny));
+  heap.deallocate(block);
+  auto* const quarter = static_cast<char*>(heap.heap().allocate(kLong / 4, 1, Contents::kAny));
   std::memset(quarter, 1, kLong / 4);
-  EXPECT_EQ(heap.Counters().altered, alteration.taken_back ? 0U : 1U);
-  heap.Free(quarter);
+  EXPECT_EQ(heap.counters().altered, alteration.taken_back ? 0U : 1U);
+  heap.deallocate(quarter);
   EXPECT_EQ(aftermath ? aftermath() : "", "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Altered, testing::Combine(testing::ValuesIn(kWays), testing::ValuesIn(kAlterations)),
                          [](const auto& all) {
-                           return NameOf(std::get<0>(all.param)) + "_" + std::get<1>(all.param).name;
+                           return name_of(std::get<0>(all.param)) + "_" + std::get<1>(all.param).name;
                          });
 
 class Undone : public testing::TestWithParam<Way> {};
@@ -267,7 +267,7 @@ class Undone : public testing::TestWithParam<Way> {};
 TEST_P(Undone, ChangesOfAMappingAreNone) {
   for (const bool lock : {false, true}) {
     HardHeap heap(GetParam());
-    char* const block = heap.DirtyBlock(kSize);
+    char* const block = heap.dirty_block(kSize);
     if (lock) {
       if (syscall(SYS_mlock, block + kMiddle, kPart) != 0) GTEST_SKIP() << "mlock: " << std::strerror(errno);
       syscall(SYS_munlock, block + kMiddle, kPart);
@@ -275,7 +275,7 @@ TEST_P(Undone, ChangesOfAMappingAreNone) {
       mprotect(block + kMiddle, kPart, PROT_NONE);
       mprotect(block + kMiddle, kPart, PROT_READ | PROT_WRITE);
     }
-    EXPECT_EQ(heap.ReuseOf(block, kSize), "");
+    EXPECT_EQ(heap.reuse_of(block, kSize), "");
     EXPECT_EQ(heap.after().altered, 0U);
   }
 }
@@ -283,16 +283,16 @@ TEST_P(Undone, ChangesOfAMappingAreNone) {
 // malloc, too, must not give out what cannot be written to.
 TEST_P(Undone, OrNotMallocGivesAWritableBlock) {
   HardHeap heap(GetParam());
-  char* const block = heap.DirtyBlock(kSize);
+  char* const block = heap.dirty_block(kSize);
   mprotect(block + kMiddle, kPart, PROT_READ);
-  heap.Free(block);
-  auto* const other = static_cast<char*>(heap.heap().Allocate(kSize, 1, Contents::kAny));
+  heap.deallocate(block);
+  auto* const other = static_cast<char*>(heap.heap().allocate(kSize, 1, Contents::kAny));
   std::memset(other, 1, kSize);
-  EXPECT_EQ(heap.Counters().altered, 1U);
-  heap.Free(other);
+  EXPECT_EQ(heap.counters().altered, 1U);
+  heap.deallocate(other);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Undone, testing::ValuesIn(kWays), [](const auto& all) { return NameOf(all.param); });
+INSTANTIATE_TEST_SUITE_P(All, Undone, testing::ValuesIn(kWays), [](const auto& all) { return name_of(all.param); });
 
 }  // namespace
 }  // namespace zerotax::largecache

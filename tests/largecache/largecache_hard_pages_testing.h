@@ -25,7 +25,7 @@ inline constexpr int kPageOut = 21;   // MADV_PAGEOUT, Linux 5.4
 inline constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
 
 /// Pages of the range whose entry in /proc/self/pagemap has this bit: 62 swapped (or a guard), 63 present.
-inline std::size_t PagesWithBit(const char* start, std::size_t size, int bit) {
+inline std::size_t pages_with_bit(const char* start, std::size_t size, int bit) {
   std::vector<std::uint64_t> entries(size / kPage);
   const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   const auto bytes = static_cast<ssize_t>(entries.size() * 8);
@@ -38,18 +38,18 @@ inline std::size_t PagesWithBit(const char* start, std::size_t size, int bit) {
 }
 
 /// Has the pages of the range written to swap. How many are: the kernel leaves some, at times all.
-inline std::size_t PageOut(char* start, std::size_t size) {
+inline std::size_t page_out(char* start, std::size_t size) {
   std::size_t swapped = 0;
   for (int trial = 0; trial < 50 && swapped < size / kPage; ++trial) {
     madvise(start, size, kPageOut);
-    swapped = PagesWithBit(start, size, 62);
+    swapped = pages_with_bit(start, size, 62);
     if (swapped < size / kPage) usleep(2000);
   }
   return swapped;
 }
 
 /// KiB that a line "name: N kB" of /proc/self/smaps says of the mapping that holds `address`.
-inline std::size_t InSmaps(const void* address, const std::string& name) {
+inline std::size_t in_smaps(const void* address, const std::string& name) {
   std::ifstream smaps("/proc/self/smaps");
   bool here = false;
   for (std::string line; std::getline(smaps, line);) {
@@ -68,14 +68,14 @@ inline std::size_t InSmaps(const void* address, const std::string& name) {
 }
 
 /// The file's first line; "" when it cannot be read.
-inline std::string LineOf(const std::string& path) {
+inline std::string line_of(const std::string& path) {
   std::string line;
   std::getline(std::ifstream(path), line);
   return line;
 }
 
 /// Writes to a file of the kernel's; false when it refuses.
-inline bool Set(const std::string& path, const std::string& text) {
+inline bool set(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   return static_cast<bool>(file << text << std::flush);
 }

@@ -29,11 +29,11 @@ struct Way {
 inline constexpr Way kWays[] = {{"memset", "new"},   {"purge", "new"},     {"dirty", "new"},
                                 {"adaptive", "new"}, {"adaptive", "full"}, {"adaptive", "idle"}};
 inline void PrintTo(const Way& way, std::ostream* out) { *out << way.policy << ", " << way.past; }
-inline std::string NameOf(const Way& way) { return std::string(way.policy) + "_" + way.past; }
+inline std::string name_of(const Way& way) { return std::string(way.policy) + "_" + way.past; }
 
 /// Exit status of a child that runs `body`, which returns whether all went well; 2 of a body: cannot be tried here.
 template <typename Body>
-int StatusOfChild(const Body& body) {
+int status_of_child(const Body& body) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(25);  // a deadlock ends the child, not the test run
@@ -46,7 +46,7 @@ int StatusOfChild(const Body& body) {
 enum Verdict { kGood = 0, kImpossibleHere = 77 };
 
 /// Does this kernel say which pages are there (PAGEMAP_SCAN, Linux 6.7)? One that does not know the call says ENOTTY.
-inline bool KernelTells() {
+inline bool kernel_tells() {
   const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   const bool tells = ioctl(file, _IOWR('f', 16, char[96]), nullptr) != 0 && errno == EFAULT;
   if (file >= 0) close(file);
@@ -54,15 +54,15 @@ inline bool KernelTells() {
 }
 
 /// Does calloc look at the pages, going this way?
-inline bool Looks(const Way& way) {
+inline bool looks(const Way& way) {
   const std::string policy = way.policy;
-  return KernelTells() && (policy == "dirty" || (policy == "adaptive" && std::string(way.past) == "new"));
+  return kernel_tells() && (policy == "dirty" || (policy == "adaptive" && std::string(way.past) == "new"));
 }
 
 /// Which is wrong with a block that calloc gave: nothing (""), or what.
-inline std::string WrongWith(char* block, std::size_t size) {
+inline std::string wrong_with(char* block, std::size_t size) {
   if (block == nullptr) return "no block";
-  if (!IsZero(block, size)) return "a byte is not zero";
+  if (!is_zero(block, size)) return "a byte is not zero";
   std::memset(block, 0x5a, size);
   const pid_t child = fork();
   if (child == 0) {
@@ -72,51 +72,51 @@ inline std::string WrongWith(char* block, std::size_t size) {
   int status = -1;
   waitpid(child, &status, 0);
   if (status != 0) return "a child cannot write to it";
-  return AllBytes(block, size, 0x5a) ? "" : "what was written is not there, or a child's bytes are";
+  return all_bytes(block, size, 0x5a) ? "" : "what was written is not there, or a child's bytes are";
 }
 
 /// A heap of one policy.
 class HardHeap {
  public:
-  explicit HardHeap(const Way& way) : heap_(SettingsOf(way.policy)), past_(way.past) {}
-  ~HardHeap() { heap_.Decay(true); }
+  explicit HardHeap(const Way& way) : heap_(settings_of(way.policy)), past_(way.past) {}
+  ~HardHeap() { heap_.decay(true); }
   HardHeap(const HardHeap&) = delete;
   HardHeap& operator=(const HardHeap&) = delete;
 
-  char* Calloc(std::size_t size) { return static_cast<char*>(heap_.Allocate(size, 1, Contents::kZero)); }
-  void Free(void* block) { heap_.Free(block); }
-  struct largecache_statistics Counters() {
-    return Statistics(heap_);
+  char* calloc(std::size_t size) { return static_cast<char*>(heap_.allocate(size, 1, Contents::kZero)); }
+  void deallocate(void* block) { heap_.deallocate(block); }
+  struct largecache_statistics counters() {
+    return statistics_of(heap_);
   }
   LargeHeap& heap() { return heap_; }
 
   /// A block with the past of the way; as calloc gave it.
-  char* Block(std::size_t size) {
+  char* block_with_past(std::size_t size) {
     if (past_ != "new") {
       for (int round = 0; round < 40; ++round) {
-        char* const block = Calloc(size);
+        char* const block = calloc(size);
         if (past_ == "full") std::memset(block, 1, size);
-        Free(block);
+        deallocate(block);
       }
     }
-    return Calloc(size);
+    return calloc(size);
   }
   /// The same, every byte 0xab.
-  char* DirtyBlock(std::size_t size) {
-    char* const block = Block(size);
+  char* dirty_block(std::size_t size) {
+    char* const block = block_with_past(size);
     std::memset(block, 0xab, size);
     return block;
   }
 
   /// Frees the block and asks for as much again, and some times more; what is wrong with what comes, or "".
-  std::string ReuseOf(char* block, std::size_t size) {
-    Free(block);
+  std::string reuse_of(char* block, std::size_t size) {
+    deallocate(block);
     for (int round = 0; round < 4; ++round) {
-      char* const again = Calloc(size);
-      if (round == 0) after_ = Counters();
-      const std::string wrong = WrongWith(again, size);
+      char* const again = calloc(size);
+      if (round == 0) after_ = counters();
+      const std::string wrong = wrong_with(again, size);
       if (!wrong.empty()) return wrong + " in round " + std::to_string(round);
-      Free(again);
+      deallocate(again);
     }
     return "";
   }
@@ -132,30 +132,30 @@ class HardHeap {
 inline constexpr const char* kImpossible = "impossible here: ";
 
 /// Runs `body` in a child, as it spoils the process: "" is good; what begins with kImpossible skips the test.
-#define EXPECT_GOOD_IN_CHILD(...)                                                            \
-  switch (const int status = StatusOfChild([&] { return Tell((__VA_ARGS__)()); }); status) { \
-    case kGood:                                                                              \
-      break;                                                                                 \
-    case kImpossibleHere:                                                                    \
-      GTEST_SKIP() << "impossible here";                                                     \
-    default:                                                                                 \
-      ADD_FAILURE() << "status " << status;                                                  \
+#define EXPECT_GOOD_IN_CHILD(...)                                                              \
+  switch (const int status = status_of_child([&] { return tell((__VA_ARGS__)()); }); status) { \
+    case kGood:                                                                                \
+      break;                                                                                   \
+    case kImpossibleHere:                                                                      \
+      GTEST_SKIP() << "impossible here";                                                       \
+    default:                                                                                   \
+      ADD_FAILURE() << "status " << status;                                                    \
   }
 
-inline int Tell(const std::string& said) {
+inline int tell(const std::string& said) {
   if (!said.empty()) std::cerr << said << '\n';
   return said.starts_with(kImpossible) ? +kImpossibleHere : said.empty() ? +kGood : 1;
 }
 
 /// Writes to one page of a block, frees it and asks for it again, as often as `rounds` says.
-inline std::string OneDirtyPage(HardHeap& heap, int rounds = 4) {
+inline std::string one_dirty_page(HardHeap& heap, int rounds = 4) {
   constexpr std::size_t kSize = kMiB;
   for (int round = 0; round < rounds; ++round) {
-    char* const block = heap.Calloc(kSize);
+    char* const block = heap.calloc(kSize);
     if (block == nullptr) return "no block";
-    if (!IsZero(block, kSize)) return "a byte is not zero in round " + std::to_string(round);
+    if (!is_zero(block, kSize)) return "a byte is not zero in round " + std::to_string(round);
     block[(static_cast<std::size_t>(round) * 37 % 256) * kPage + 4095] = 1;
-    heap.Free(block);
+    heap.deallocate(block);
   }
   return "";
 }

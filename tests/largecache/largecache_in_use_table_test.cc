@@ -13,49 +13,49 @@ namespace {
 
 constexpr std::uintptr_t kPage = 4096;
 
-void Add(InUseTable& table, std::uintptr_t address, std::size_t size) {
-  ASSERT_TRUE(table.Reserve());
-  table.Insert({address, size});
+void add(InUseTable& table, std::uintptr_t address, std::size_t size) {
+  ASSERT_TRUE(table.reserve());
+  table.insert({address, size});
 }
 
 TEST(InUseTable, FindsNothingWhenItIsEmpty) {
   InUseTable table;
-  EXPECT_EQ(table.Find(kPage), 0U);
-  EXPECT_EQ(table.Remove(kPage).size, 0U);
-  Add(table, kPage, 10);
-  EXPECT_EQ(table.Remove(kPage).size, 10U);
-  EXPECT_EQ(table.Find(kPage), 0U);
-  EXPECT_EQ(table.Find(0), 0U);
+  EXPECT_EQ(table.find(kPage), 0U);
+  EXPECT_EQ(table.remove(kPage).size, 0U);
+  add(table, kPage, 10);
+  EXPECT_EQ(table.remove(kPage).size, 10U);
+  EXPECT_EQ(table.find(kPage), 0U);
+  EXPECT_EQ(table.find(0), 0U);
   EXPECT_EQ(table.size(), 0U);
 }
 
 TEST(InUseTable, FindsABlockByItsStartOnly) {
   InUseTable table;
-  Add(table, 5 * kPage, 3 * kPage);
-  EXPECT_EQ(table.Find(5 * kPage), 3 * kPage);
-  EXPECT_EQ(table.Find(6 * kPage), 0U);
-  EXPECT_EQ(table.Find(0), 0U);
-  table.At(5 * kPage).size = 7 * kPage;
-  EXPECT_EQ(table.Find(5 * kPage), 7 * kPage);
+  add(table, 5 * kPage, 3 * kPage);
+  EXPECT_EQ(table.find(5 * kPage), 3 * kPage);
+  EXPECT_EQ(table.find(6 * kPage), 0U);
+  EXPECT_EQ(table.find(0), 0U);
+  table.at(5 * kPage).size = 7 * kPage;
+  EXPECT_EQ(table.find(5 * kPage), 7 * kPage);
 }
 
 TEST(InUseTable, GrowsToTwicePlusOneWhenMoreThanAQuarterWouldBeTaken) {
   InUseTable table;
-  Add(table, kPage, 1);
+  add(table, kPage, 1);
   const std::size_t first = table.capacity();
   std::uintptr_t pages = 1;
-  for (; (table.size() + 1) * 4 <= first; ++pages) Add(table, (pages + 1) * kPage, pages + 1);
+  for (; (table.size() + 1) * 4 <= first; ++pages) add(table, (pages + 1) * kPage, pages + 1);
   EXPECT_EQ(table.capacity(), first);
-  Add(table, (pages + 1) * kPage, pages + 1);
+  add(table, (pages + 1) * kPage, pages + 1);
   EXPECT_EQ(table.capacity(), 2 * first + 1);
-  for (std::uintptr_t i = 1; i <= pages + 1; ++i) EXPECT_EQ(table.Find(i * kPage), i);
+  for (std::uintptr_t i = 1; i <= pages + 1; ++i) EXPECT_EQ(table.find(i * kPage), i);
 }
 
 // Blocks whose searches all start at one slot, or at two neighbouring ones, at the table's end and in its
 // middle: each order of two removals must leave the others findable.
 TEST(InUseTable, SurvivesRemovalsInTheMiddleOfARunOfCollisions) {
   InUseTable sizing;
-  Add(sizing, kPage, 1);
+  add(sizing, kPage, 1);
   const std::uintptr_t slots = sizing.capacity();
   for (const std::uintptr_t home : {std::uintptr_t{10}, slots - 1, slots - 3}) {
     std::vector<std::uintptr_t> run;
@@ -63,12 +63,12 @@ TEST(InUseTable, SurvivesRemovalsInTheMiddleOfARunOfCollisions) {
     for (std::size_t a = 0; a < run.size(); ++a) {
       for (std::size_t b = 0; b < run.size(); ++b) {
         InUseTable table;
-        for (const std::uintptr_t address : run) Add(table, address, address + 1);
+        for (const std::uintptr_t address : run) add(table, address, address + 1);
         ASSERT_EQ(table.capacity(), slots);
-        ASSERT_EQ(table.Remove(run[a]).size, run[a] + 1);
-        ASSERT_EQ(table.Remove(run[b]).size, a == b ? 0 : run[b] + 1);
+        ASSERT_EQ(table.remove(run[a]).size, run[a] + 1);
+        ASSERT_EQ(table.remove(run[b]).size, a == b ? 0 : run[b] + 1);
         for (std::size_t i = 0; i < run.size(); ++i) {
-          ASSERT_EQ(table.Find(run[i]), i == a || i == b ? 0 : run[i] + 1) << a << ' ' << b;
+          ASSERT_EQ(table.find(run[i]), i == a || i == b ? 0 : run[i] + 1) << a << ' ' << b;
         }
       }
     }
@@ -85,20 +85,20 @@ TEST(InUseTable, AgreesWithAMapUnderRandomOperations) {
     const std::uintptr_t address = (1 + random() % 3000 * 7) * kPage;
     if (random() % 8 < (filling ? 6U : 2U)) {
       if (map.contains(address)) {
-        table.At(address).size = map[address] = step + 1U;
+        table.at(address).size = map[address] = step + 1U;
       } else {
-        Add(table, address, map[address] = step + 1U);
+        add(table, address, map[address] = step + 1U);
       }
     } else if (!map.empty()) {
       auto victim = map.lower_bound(address);
       if (victim == map.end()) victim = std::prev(victim);
-      ASSERT_EQ(table.Remove(victim->first).size, victim->second);
+      ASSERT_EQ(table.remove(victim->first).size, victim->second);
       map.erase(victim);
     }
     ASSERT_EQ(table.size(), map.size());
-    ASSERT_EQ(table.Find(address), map.contains(address) ? map[address] : 0);
+    ASSERT_EQ(table.find(address), map.contains(address) ? map[address] : 0);
   }
-  for (const auto& [address, size] : map) ASSERT_EQ(table.Find(address), size);
+  for (const auto& [address, size] : map) ASSERT_EQ(table.find(address), size);
   EXPECT_GT(map.size(), 200U) << "the table has grown";
 }
 

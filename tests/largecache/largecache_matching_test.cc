@@ -9,6 +9,7 @@
 
 #include "largecache/pagemap.h"
 #include "largecache_testing.h"
+#include "zero_page.h"
 
 namespace zerotax::largecache {
 namespace {
@@ -16,60 +17,60 @@ namespace {
 class Matching : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (!CanLook()) GTEST_SKIP() << "the kernel does not report which pages are populated";
+    if (!can_look()) GTEST_SKIP() << "the kernel does not report which pages are populated";
   }
 
-  char* Malloc(std::size_t size) { return static_cast<char*>(heap_.Allocate(size, 1, Contents::kAny)); }
-  char* Calloc(std::size_t size) { return static_cast<char*>(heap_.Allocate(size, 1, Contents::kZero)); }
-  char* Filled(std::size_t size) {
-    char* const block = Malloc(size);
+  char* get(std::size_t size) { return static_cast<char*>(heap_.allocate(size, 1, Contents::kAny)); }
+  char* get_zero(std::size_t size) { return static_cast<char*>(heap_.allocate(size, 1, Contents::kZero)); }
+  char* filled_block(std::size_t size) {
+    char* const block = get(size);
     std::memset(block, 7, size);
     return block;
   }
 
-  LargeHeap heap_{SettingsOf(GetParam())};
+  LargeHeap heap_{settings_of(GetParam())};
 };
 
-std::int64_t Faults() {
+std::int64_t faults_so_far() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_minflt;
 }
 
 TEST_P(Matching, EachGetsItsOwn) {
-  char* const filled = Filled(kMiB);
-  char* const clean = Calloc(kMiB);
-  heap_.Free(filled);
-  heap_.Free(clean);
-  EXPECT_EQ(Malloc(kMiB), filled) << "although the other was freed last";
-  EXPECT_EQ(Calloc(kMiB), clean);
-  EXPECT_EQ(Statistics(heap_).zeroed_bytes, 0U);
+  char* const filled = filled_block(kMiB);
+  char* const clean = get_zero(kMiB);
+  heap_.deallocate(filled);
+  heap_.deallocate(clean);
+  EXPECT_EQ(get(kMiB), filled) << "although the other was freed last";
+  EXPECT_EQ(get_zero(kMiB), clean);
+  EXPECT_EQ(statistics_of(heap_).zeroed_bytes, 0U);
 }
 
 TEST_P(Matching, MallocLeavesWhatIsCleanToCalloc) {
-  Malloc(32 * kMiB);  // so that there is room, and nothing is counted before malloc asks
-  char* const clean = Calloc(kMiB);
+  get(32 * kMiB);  // so that there is room, and nothing is counted before malloc asks
+  char* const clean = get_zero(kMiB);
   clean[0] = 1;
-  heap_.Free(clean);
-  char* const fresh = Malloc(kMiB);
+  heap_.deallocate(clean);
+  char* const fresh = get(kMiB);
   EXPECT_NE(fresh, clean);
-  EXPECT_EQ(Statistics(heap_).entries, 1U);
-  EXPECT_EQ(Calloc(kMiB), clean);
-  EXPECT_TRUE(IsZero(clean, kMiB));
+  EXPECT_EQ(statistics_of(heap_).entries, 1U);
+  EXPECT_EQ(get_zero(kMiB), clean);
+  EXPECT_TRUE(is_zero(clean, kMiB));
 }
 
 TEST_P(Matching, MallocTakesWhatCallocGaveAndTheProgramFilled) {
-  char* const block = Calloc(kMiB);
+  char* const block = get_zero(kMiB);
   std::memset(block, 1, kMiB);
-  heap_.Free(block);
-  EXPECT_EQ(Malloc(kMiB), block);
+  heap_.deallocate(block);
+  EXPECT_EQ(get(kMiB), block);
 }
 
 TEST_P(Matching, CallocTakesWhatMallocGaveIfThereIsNothingElse) {
-  char* const block = Filled(kMiB);
-  heap_.Free(block);
-  EXPECT_EQ(Calloc(kMiB), block);
-  EXPECT_TRUE(IsZero(block, kMiB));
+  char* const block = filled_block(kMiB);
+  heap_.deallocate(block);
+  EXPECT_EQ(get_zero(kMiB), block);
+  EXPECT_TRUE(is_zero(block, kMiB));
 }
 
 // numpy: a = zeros(n); a[0] = 1; b = a + 1, again and again. The limit is the program's own stores.
@@ -83,38 +84,40 @@ TEST_P(Matching, AfterItsFirstRoundsAnArrayOfZerosAndItsSumNeedNeitherFaultNorZe
   constexpr int kRounds = 100;
   for (int round = 0; round < kRounds; ++round) {
     if (round == kFirst) {
-      before = Statistics(heap_);
-      faults = Faults();
+      before = statistics_of(heap_);
+      faults = faults_so_far();
     }
-    char* const next_zeros = Calloc(kSize);
-    if (zeros != nullptr) heap_.Free(zeros);
+    char* const next_zeros = get_zero(kSize);
+    if (zeros != nullptr) heap_.deallocate(zeros);
     zeros = next_zeros;
     zeros[0] = 1;
-    char* const next_sum = Malloc(kSize);
+    char* const next_sum = get(kSize);
     std::memcpy(next_sum, zeros, kSize);
-    if (sum != nullptr) heap_.Free(sum);
+    if (sum != nullptr) heap_.deallocate(sum);
     sum = next_sum;
     ASSERT_EQ(sum[0], 1);
-    ASSERT_TRUE(IsZero(sum + 1, kSize - 1)) << round;
+    ASSERT_TRUE(is_zero(sum + 1, kSize - 1)) << round;
   }
-  const auto after = Statistics(heap_);
+  const auto after = statistics_of(heap_);
   EXPECT_EQ(after.misses, before.misses);
   EXPECT_EQ(after.evictions, before.evictions);
-  EXPECT_LE(after.zeroed_bytes - before.zeroed_bytes, (kRounds - kFirst) * kPage) << "the page that is written to";
+  if (has_shared_zero_page()) {
+    EXPECT_LE(after.zeroed_bytes - before.zeroed_bytes, (kRounds - kFirst) * kPage) << "the page that is written to";
+  }
   // A policy may purge the block of zeros now and then, to see what is touched: then that page takes a fault.
   if (!kUnderSanitizer) {
-    EXPECT_LE(Faults() - faults, 2 * (kRounds - kFirst));
+    EXPECT_LE(faults_so_far() - faults, 2 * (kRounds - kFirst));
   }
 }
 
 // The peak is 8 MiB, so 10 MiB may be held: two blocks that are filled, and any number that are empty.
 TEST_P(Matching, WhatNobodyTouchedIsNoMemory) {
-  char* const first = Filled(4 * kMiB);
-  heap_.Free(Filled(4 * kMiB));
-  heap_.Free(first);
+  char* const first = filled_block(4 * kMiB);
+  heap_.deallocate(filled_block(4 * kMiB));
+  heap_.deallocate(first);
   // Each too long for the next: a block of twice the size is not taken.
-  for (const std::size_t size : {2 * kMiB, kMiB, 512 * kKiB}) heap_.Free(Calloc(size));
-  const auto statistics = Statistics(heap_);
+  for (const std::size_t size : {2 * kMiB, kMiB, 512 * kKiB}) heap_.deallocate(get_zero(size));
+  const auto statistics = statistics_of(heap_);
   EXPECT_EQ(statistics.evictions, 0U);
   EXPECT_EQ(statistics.entries, 5U);
   EXPECT_EQ(statistics.cached_bytes, 11 * kMiB + 512 * kKiB);
@@ -124,91 +127,91 @@ TEST_P(Matching, WhatNobodyTouchedIsNoMemory) {
 TEST_P(Matching, WhatIsTouchedIsMemoryWhoeverGaveIt) {
   char* blocks[4];
   for (char*& block : blocks) {
-    block = Calloc(4 * kMiB);
+    block = get_zero(4 * kMiB);
     std::memset(block, 1, 4 * kMiB);
   }
-  char* const more = Filled(2 * kMiB);
-  heap_.Free(more);
-  for (char* block : blocks) heap_.Free(block);
+  char* const more = filled_block(2 * kMiB);
+  heap_.deallocate(more);
+  for (char* block : blocks) heap_.deallocate(block);
   char* again[4];
-  for (char*& block : again) block = Filled(4 * kMiB);
-  char* const fifth = Filled(4 * kMiB);
-  heap_.Free(fifth);
-  EXPECT_LE(Statistics(heap_).in_use_bytes + Statistics(heap_).cached_bytes, 25 * kMiB) << "1.25 times 20 MiB";
+  for (char*& block : again) block = filled_block(4 * kMiB);
+  char* const fifth = filled_block(4 * kMiB);
+  heap_.deallocate(fifth);
+  EXPECT_LE(statistics_of(heap_).in_use_bytes + statistics_of(heap_).cached_bytes, 25 * kMiB) << "1.25 times 20 MiB";
 }
 
 TEST_P(Matching, WhereNoneIsLongEnoughAShorterOneGivesItsPages) {
-  heap_.Free(Filled(kMiB));
-  const auto before = Statistics(heap_);
-  char* const block = Malloc(3 * kMiB);
-  EXPECT_EQ(ResidentPages(block, 3 * kMiB), kMiB / kPage);
-  const auto after = Statistics(heap_);
+  heap_.deallocate(filled_block(kMiB));
+  const auto before = statistics_of(heap_);
+  char* const block = get(3 * kMiB);
+  EXPECT_EQ(resident_pages(block, 3 * kMiB), kMiB / kPage);
+  const auto after = statistics_of(heap_);
   EXPECT_EQ(after.misses, before.misses);
   EXPECT_EQ(after.entries, 0U);
   std::memset(block, 9, 3 * kMiB);
-  heap_.Free(block);
-  EXPECT_EQ(Calloc(3 * kMiB), block) << "it has a witness like any other";
-  EXPECT_TRUE(IsZero(block, 3 * kMiB));
+  heap_.deallocate(block);
+  EXPECT_EQ(get_zero(3 * kMiB), block) << "it has a witness like any other";
+  EXPECT_TRUE(is_zero(block, 3 * kMiB));
 }
 
 // As a program that reads files into a buffer that grows: from the second on, all are in the block of the first.
 TEST_P(Matching, WhatGrowsGetsWhatGrewBeforeHoweverLong) {
   const auto growing = [&](std::size_t size) {
-    return static_cast<char*>(heap_.Allocate(size, 1, Contents::kAny, true));
+    return static_cast<char*>(heap_.allocate(size, 1, Contents::kAny, true));
   };
   constexpr std::size_t kShort = 132 * kKiB;
-  char* const filled = Filled(16 * kMiB);
-  heap_.Free(filled);
+  char* const filled = filled_block(16 * kMiB);
+  heap_.deallocate(filled);
   char* const first = growing(kShort);
   EXPECT_NE(first, filled) << "more than 64 times as long, and it is not known that anything grew to that";
-  heap_.Free(first);
-  heap_.Decay(true);
+  heap_.deallocate(first);
+  heap_.decay(true);
   char* const grown = growing(16 * kMiB);
   std::memset(grown, 1, 16 * kMiB);
-  heap_.Free(grown);
-  EXPECT_NE(Malloc(kShort), grown) << "that need not grow";
+  heap_.deallocate(grown);
+  EXPECT_NE(get(kShort), grown) << "that need not grow";
   EXPECT_EQ(growing(kShort), grown);
 }
 
 TEST_P(Matching, CallocIsGivenFreshPagesRatherThanAShorterBlock) {
-  heap_.Free(Filled(kMiB));
-  char* const block = Calloc(3 * kMiB);
-  EXPECT_EQ(ResidentPages(block, 3 * kMiB), 0U);
-  EXPECT_EQ(Statistics(heap_).entries, 1U);
+  heap_.deallocate(filled_block(kMiB));
+  char* const block = get_zero(3 * kMiB);
+  EXPECT_EQ(resident_pages(block, 3 * kMiB), 0U);
+  EXPECT_EQ(statistics_of(heap_).entries, 1U);
 }
 
 TEST_P(Matching, WhereAllAreTooLongOneIsCut) {
-  char* const whole = Filled(32 * kMiB);
-  heap_.Free(whole);
-  char* const first = Malloc(8 * kMiB);
+  char* const whole = filled_block(32 * kMiB);
+  heap_.deallocate(whole);
+  char* const first = get(8 * kMiB);
   EXPECT_EQ(first, whole);
-  EXPECT_EQ(Statistics(heap_).entries, 1U) << "the rest";
-  EXPECT_EQ(Statistics(heap_).tails, 1U);
-  char* const second = Malloc(12 * kMiB);
-  EXPECT_EQ(second, first + 8 * kMiB + WitnessSize());
-  EXPECT_EQ(ResidentPages(second, 12 * kMiB), 12 * kMiB / kPage);
+  EXPECT_EQ(statistics_of(heap_).entries, 1U) << "the rest";
+  EXPECT_EQ(statistics_of(heap_).tails, 1U);
+  char* const second = get(12 * kMiB);
+  EXPECT_EQ(second, first + 8 * kMiB + witness_size());
+  EXPECT_EQ(resident_pages(second, 12 * kMiB), 12 * kMiB / kPage);
   std::memset(first, 1, 8 * kMiB);
-  std::memset(second, 2, heap_.UsableSize(second));
-  EXPECT_TRUE(AllBytes(first, 8 * kMiB, 1));
-  heap_.Free(first);
-  EXPECT_EQ(Calloc(8 * kMiB), first) << "it has a witness like any other";
-  EXPECT_TRUE(IsZero(first, 8 * kMiB));
-  heap_.Free(first);
-  heap_.Decay(true);
-  EXPECT_FALSE(IsMapped(first + 8 * kMiB + WitnessSize() - kPage));
-  EXPECT_TRUE(AllBytes(second, heap_.UsableSize(second), 2)) << "what was cut off is a block of its own";
-  heap_.Free(second);
-  EXPECT_EQ(Calloc(12 * kMiB), second);
-  EXPECT_TRUE(IsZero(second, 12 * kMiB));
-  EXPECT_EQ(Statistics(heap_).misses, 1U);
-  EXPECT_EQ(Statistics(heap_).altered, 0U);
+  std::memset(second, 2, heap_.usable_size(second));
+  EXPECT_TRUE(all_bytes(first, 8 * kMiB, 1));
+  heap_.deallocate(first);
+  EXPECT_EQ(get_zero(8 * kMiB), first) << "it has a witness like any other";
+  EXPECT_TRUE(is_zero(first, 8 * kMiB));
+  heap_.deallocate(first);
+  heap_.decay(true);
+  EXPECT_FALSE(is_mapped(first + 8 * kMiB + witness_size() - kPage));
+  EXPECT_TRUE(all_bytes(second, heap_.usable_size(second), 2)) << "what was cut off is a block of its own";
+  heap_.deallocate(second);
+  EXPECT_EQ(get_zero(12 * kMiB), second);
+  EXPECT_TRUE(is_zero(second, 12 * kMiB));
+  EXPECT_EQ(statistics_of(heap_).misses, 1U);
+  EXPECT_EQ(statistics_of(heap_).altered, 0U);
 }
 
 // The long block will be wanted again.
 TEST_P(Matching, NoneIsCutForAFewMiB) {
-  heap_.Free(Filled(32 * kMiB));
-  Malloc(2 * kMiB);
-  EXPECT_EQ(Statistics(heap_).cached_bytes, 32 * kMiB);
+  heap_.deallocate(filled_block(32 * kMiB));
+  get(2 * kMiB);
+  EXPECT_EQ(statistics_of(heap_).cached_bytes, 32 * kMiB);
 }
 
 // 46 MiB and 11 MiB in turn, as ImageMagick does: once there is a block of each, nothing is cut or moved any more.
@@ -218,18 +221,18 @@ TEST_P(Matching, CuttingComesToAnEnd) {
   std::int64_t faults = 0;
   for (int round = 0; round < kRounds; ++round) {
     if (round == 2) {
-      before = Statistics(heap_);
-      faults = Faults();
+      before = statistics_of(heap_);
+      faults = faults_so_far();
     }
-    heap_.Free(Filled(46 * kMiB));
-    char* const shorter = Filled(11 * kMiB);
-    char* const longer = Filled(46 * kMiB);
-    heap_.Free(shorter);
-    heap_.Free(longer);
+    heap_.deallocate(filled_block(46 * kMiB));
+    char* const shorter = filled_block(11 * kMiB);
+    char* const longer = filled_block(46 * kMiB);
+    heap_.deallocate(shorter);
+    heap_.deallocate(longer);
   }
-  EXPECT_EQ(Statistics(heap_).misses, before.misses);
+  EXPECT_EQ(statistics_of(heap_).misses, before.misses);
   if (!kUnderSanitizer) {
-    EXPECT_EQ(Faults(), faults);
+    EXPECT_EQ(faults_so_far(), faults);
   }
 }
 
@@ -238,22 +241,22 @@ TEST_P(Matching, BlocksThatNobodyTouchesAreNotCountedWhileTheyFit) {
   if (GetParam() == std::string("dirty")) GTEST_SKIP() << "this policy does not learn what is touched";
   const auto counts_at_free = [&](char* block) {
     close_range(256, 512, 0);
-    heap_.Free(block);
+    heap_.deallocate(block);
     for (int descriptor = 256; descriptor <= 512; ++descriptor) {
       if (fcntl(descriptor, F_GETFD) >= 0) return true;
     }
     return false;
   };
   for (int round = 0; round < 8; ++round) {
-    const bool counted = counts_at_free(Calloc(kMiB));
-    const bool counted_beside = counts_at_free(Calloc(256 * kKiB));
+    const bool counted = counts_at_free(get_zero(kMiB));
+    const bool counted_beside = counts_at_free(get_zero(256 * kKiB));
     if (round < 3) continue;  // which it takes to learn it
     EXPECT_FALSE(counted) << round;
     EXPECT_FALSE(counted_beside) << round;
   }
   bool counted = false;
   for (int round = 0; round < 16; ++round) {
-    char* const block = Calloc(256 * kKiB);
+    char* const block = get_zero(256 * kKiB);
     std::memset(block, 1, 256 * kKiB);
     counted |= counts_at_free(block);
   }

@@ -9,6 +9,7 @@
 #include "largecache/pagemap.h"
 #include "largecache/read_habit.h"
 #include "largecache_testing.h"
+#include "zero_page.h"
 
 namespace zerotax::largecache {
 namespace {
@@ -23,57 +24,57 @@ struct Use {
 };
 
 // Gives the habit a block, and takes it back; false if it was not watched.
-bool Give(ReadHabit& habit, const Use& use, std::uint64_t populated = 0) {
-  if (habit.IsIdle() || habit.Next(kMiB) != What::kWatch) return false;
-  habit.Watch(kMiB, kMiB, populated, 1000);
-  habit.End({256, use.written, use.read, 1000 + use.faults});
+bool give(ReadHabit& habit, const Use& use, std::uint64_t populated = 0) {
+  if (habit.is_idle() || habit.next(kMiB) != What::kWatch) return false;
+  habit.watch(kMiB, kMiB, populated, 1000);
+  habit.end_watch({256, use.written, use.read, 1000 + use.faults});
   return true;
 }
 
-bool IsLearntFrom(const Use& use, std::uint64_t populated = 0) {
+bool is_learnt_from(const Use& use, std::uint64_t populated = 0) {
   ReadHabit habit;
-  EXPECT_TRUE(Give(habit, use, populated));
+  EXPECT_TRUE(give(habit, use, populated));
   return habit.populates();
 }
 
 TEST(ReadHabit, IsTwoFaultsAPage) {
-  EXPECT_TRUE(IsLearntFrom({256, 512}));
-  EXPECT_TRUE(IsLearntFrom({256, 512 + 16})) << "a few faults have other causes";
-  EXPECT_FALSE(IsLearntFrom({256, 256})) << "written to at once";
-  EXPECT_FALSE(IsLearntFrom({256, 512 - 17}));
-  EXPECT_FALSE(IsLearntFrom({256, 512 + 17})) << "as likely those of other pages";
-  EXPECT_FALSE(IsLearntFrom({0, 256, 256})) << "read only";
-  EXPECT_FALSE(IsLearntFrom({128, 256, 128})) << "half only read, half only written to";
-  EXPECT_TRUE(IsLearntFrom({128, 384, 128})) << "all read, half of them written to";
-  EXPECT_FALSE(IsLearntFrom({15, 30})) << "too few to tell";
+  EXPECT_TRUE(is_learnt_from({256, 512}));
+  EXPECT_TRUE(is_learnt_from({256, 512 + 16})) << "a few faults have other causes";
+  EXPECT_FALSE(is_learnt_from({256, 256})) << "written to at once";
+  EXPECT_FALSE(is_learnt_from({256, 512 - 17}));
+  EXPECT_FALSE(is_learnt_from({256, 512 + 17})) << "as likely those of other pages";
+  EXPECT_FALSE(is_learnt_from({0, 256, 256})) << "read only";
+  EXPECT_FALSE(is_learnt_from({128, 256, 128})) << "half only read, half only written to";
+  EXPECT_TRUE(is_learnt_from({128, 384, 128})) << "all read, half of them written to";
+  EXPECT_FALSE(is_learnt_from({15, 30})) << "too few to tell";
 }
 
 TEST(ReadHabit, IsOfThePagesThatWereNotPopulatedBefore) {
-  EXPECT_TRUE(IsLearntFrom({200, 200}, 100));
-  EXPECT_FALSE(IsLearntFrom({200, 400}, 100));
+  EXPECT_TRUE(is_learnt_from({200, 200}, 100));
+  EXPECT_FALSE(is_learnt_from({200, 400}, 100));
 }
 
 TEST(ReadHabit, DoesNotPayWhereMostPagesAreLeftAlone) {
-  EXPECT_TRUE(IsLearntFrom({64, 128}));
-  EXPECT_FALSE(IsLearntFrom({63, 126}));
+  EXPECT_TRUE(is_learnt_from({64, 128}));
+  EXPECT_FALSE(is_learnt_from({63, 126}));
 }
 
 TEST(ReadHabit, PaysSoonerWhereItInterruptsOtherProcessors) {
   ReadHabit habit;
-  std::thread([&] { EXPECT_EQ(habit.Next(kMiB), What::kWatch); }).join();
-  EXPECT_TRUE(Give(habit, {32, 64}));
+  std::thread([&] { EXPECT_EQ(habit.next(kMiB), What::kWatch); }).join();
+  EXPECT_TRUE(give(habit, {32, 64}));
   EXPECT_TRUE(habit.populates());
   ReadHabit other;
-  std::thread([&] { EXPECT_EQ(other.Next(kMiB), What::kWatch); }).join();
-  EXPECT_TRUE(Give(other, {31, 62}));
+  std::thread([&] { EXPECT_EQ(other.next(kMiB), What::kWatch); }).join();
+  EXPECT_TRUE(give(other, {31, 62}));
   EXPECT_FALSE(other.populates());
 }
 
 TEST(ReadHabit, IsForgottenWhenABlockShowsOtherwise) {
   ReadHabit habit;
-  Give(habit, {256, 512});
+  give(habit, {256, 512});
   int given = 0;
-  while (!Give(habit, {256, 256})) ++given;
+  while (!give(habit, {256, 256})) ++given;
   EXPECT_EQ(given, 8);
   EXPECT_FALSE(habit.populates());
 }
@@ -82,7 +83,7 @@ TEST(ReadHabit, IsAskedAboutLessAndLessOften) {
   for (const Use use : {Use{256, 256}, Use{0, 0}, Use{256, 512}}) {
     ReadHabit habit;
     int watched = 0;
-    for (int i = 0; i < 4096; ++i) watched += Give(habit, use) ? 1 : 0;
+    for (int i = 0; i < 4096; ++i) watched += give(habit, use) ? 1 : 0;
     EXPECT_LE(watched, 28) << use.written;
     EXPECT_GE(watched, 16) << use.written;
   }
@@ -90,47 +91,47 @@ TEST(ReadHabit, IsAskedAboutLessAndLessOften) {
 
 TEST(ReadHabit, IsNotLearntFromABlockWhoseThreadGotAnother) {
   ReadHabit habit;
-  ASSERT_EQ(habit.Next(kMiB), What::kWatch);
-  habit.Watch(kMiB, kMiB, 0, 0);
-  habit.Disturb();
-  habit.End({256, 256, 0, 512});
+  ASSERT_EQ(habit.next(kMiB), What::kWatch);
+  habit.watch(kMiB, kMiB, 0, 0);
+  habit.disturb();
+  habit.end_watch({256, 256, 0, 512});
   EXPECT_FALSE(habit.populates());
 }
 
 TEST(ReadHabit, IsLearntAlthoughAnotherThreadGotABlock) {
   ReadHabit habit;
-  ASSERT_EQ(habit.Next(kMiB), What::kWatch);
-  habit.Watch(kMiB, kMiB, 0, 0);
-  std::thread([&] { habit.Disturb(); }).join();
-  habit.End({256, 256, 0, 512});
+  ASSERT_EQ(habit.next(kMiB), What::kWatch);
+  habit.watch(kMiB, kMiB, 0, 0);
+  std::thread([&] { habit.disturb(); }).join();
+  habit.end_watch({256, 256, 0, 512});
   EXPECT_TRUE(habit.populates());
 }
 
 TEST(ReadHabit, IsNotLearntFromABlockThatAnotherThreadFrees) {
   ReadHabit habit;
-  ASSERT_EQ(habit.Next(kMiB), What::kWatch);
-  habit.Watch(kMiB, kMiB, 0, 0);
-  std::thread([&] { habit.End({256, 256, 0, 512}); }).join();
+  ASSERT_EQ(habit.next(kMiB), What::kWatch);
+  habit.watch(kMiB, kMiB, 0, 0);
+  std::thread([&] { habit.end_watch({256, 256, 0, 512}); }).join();
   EXPECT_FALSE(habit.populates());
 }
 
 TEST(ReadHabit, DoesNotWaitForABlockThatIsKept) {
   ReadHabit habit;
-  ASSERT_EQ(habit.Next(kMiB), What::kWatch);
-  habit.Watch(kMiB, kMiB, 0, 0);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(habit.Next(kMiB), What::kNothing);
-  EXPECT_EQ(habit.Next(kMiB), What::kWatch);
+  ASSERT_EQ(habit.next(kMiB), What::kWatch);
+  habit.watch(kMiB, kMiB, 0, 0);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(habit.next(kMiB), What::kNothing);
+  EXPECT_EQ(habit.next(kMiB), What::kWatch);
 }
 
 TEST(ReadHabit, IsNotForLongBlocks) {
   ReadHabit habit;
-  Give(habit, {256, 512});
-  EXPECT_EQ(habit.Next(ReadHabit::kLongest), What::kPopulate);
-  EXPECT_EQ(habit.Next(ReadHabit::kLongest + kPage), What::kNothing);
+  give(habit, {256, 512});
+  EXPECT_EQ(habit.next(ReadHabit::kLongest), What::kPopulate);
+  EXPECT_EQ(habit.next(ReadHabit::kLongest + kPage), What::kNothing);
 }
 
 // By two instructions: one that adds is a write to the kernel. False if a byte was not zero.
-bool ReadThenWrite(unsigned char* block, std::size_t size) {
+bool read_then_write(unsigned char* block, std::size_t size) {
   auto* const bytes = static_cast<volatile unsigned char*>(block);
   unsigned sum = 0;
   for (std::size_t at = 0; at < size; at += kPage) {
@@ -144,141 +145,142 @@ bool ReadThenWrite(unsigned char* block, std::size_t size) {
 class Reads : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (!CanLook()) GTEST_SKIP() << "the kernel does not report which pages are populated";
+    if (!can_look()) GTEST_SKIP() << "the kernel does not report which pages are populated";
     if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer's own memory takes faults, too";
     void* const page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (madvise(page, kPage, 23) != 0) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE (before Linux 5.14)";
+    if (!has_shared_zero_page()) GTEST_SKIP() << "this kernel has no shared zero page: a read takes the only fault";
     munmap(page, kPage);
   }
 
-  static Settings Uncached() {
-    Settings settings = SettingsOf(GetParam());
+  static Settings uncached() {
+    Settings settings = settings_of(GetParam());
     settings.entries = 0;
     return settings;
   }
 
-  unsigned char* Calloc(std::size_t size) {
-    return static_cast<unsigned char*>(heap_.Allocate(size, 1, Contents::kZero));
+  unsigned char* calloc(std::size_t size) {
+    return static_cast<unsigned char*>(heap_.allocate(size, 1, Contents::kZero));
   }
 
   // One fresh block, used up to `size`; and the faults of that.
-  std::uint64_t Use(bool reads, std::size_t size = kMiB) {
-    unsigned char* const block = Calloc(kMiB);
-    const std::uint64_t before = MinorFaults();
+  std::uint64_t use_fresh(bool reads, std::size_t size = kMiB) {
+    unsigned char* const block = calloc(kMiB);
+    const std::uint64_t before = minor_faults();
     if (reads) {
-      EXPECT_TRUE(ReadThenWrite(block, size));
+      EXPECT_TRUE(read_then_write(block, size));
     } else {
       std::memset(block, 1, size);
     }
-    const std::uint64_t faults = MinorFaults() - before;
-    heap_.Free(block);
+    const std::uint64_t faults = minor_faults() - before;
+    heap_.deallocate(block);
     return faults;
   }
 
-  LargeHeap heap_{Uncached()};
+  LargeHeap heap_{uncached()};
 };
 
 TEST_P(Reads, TakeTwoFaultsAPageUntilThatIsKnown) {
-  EXPECT_EQ(Use(true), 512U);
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(Use(true), 0U) << i;
-  EXPECT_EQ(Use(true), 512U) << "one now and then is watched";
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(Use(true), 0U) << i;
+  EXPECT_EQ(use_fresh(true), 512U);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(use_fresh(true), 0U) << i;
+  EXPECT_EQ(use_fresh(true), 512U) << "one now and then is watched";
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(use_fresh(true), 0U) << i;
 }
 
 TEST_P(Reads, BlocksThatAreWrittenToAtOnceStayAsTheyAre) {
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(Use(false), 256U) << i;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(false), 256U) << i;
 }
 
 TEST_P(Reads, BlocksOfWhichLittleIsUsedStayAsTheyAre) {
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(Use(true, kMiB / 16), 32U) << i;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(true, kMiB / 16), 32U) << i;
 }
 
 TEST_P(Reads, BlocksThatAreOnlyReadStayAsTheyAre) {
   for (int i = 0; i < 20; ++i) {
-    unsigned char* const block = Calloc(kMiB);
-    const std::uint64_t before = MinorFaults();
-    EXPECT_TRUE(IsZero(block, kMiB));
-    EXPECT_EQ(MinorFaults() - before, 256U);
-    heap_.Free(block);
+    unsigned char* const block = calloc(kMiB);
+    const std::uint64_t before = minor_faults();
+    EXPECT_TRUE(is_zero(block, kMiB));
+    EXPECT_EQ(minor_faults() - before, 256U);
+    heap_.deallocate(block);
   }
 }
 
 // As many faults as of pages that are read first, if nobody asks what the others were.
 TEST_P(Reads, BlocksThatAreOnlyReadHalfStayAsTheyAre) {
   for (int i = 0; i < 20; ++i) {
-    unsigned char* const block = Calloc(kMiB);
-    const std::uint64_t before = MinorFaults();
-    EXPECT_TRUE(IsZero(block + kMiB / 2, kMiB / 2));
+    unsigned char* const block = calloc(kMiB);
+    const std::uint64_t before = minor_faults();
+    EXPECT_TRUE(is_zero(block + kMiB / 2, kMiB / 2));
     std::memset(block, 1, kMiB / 2);
-    EXPECT_EQ(MinorFaults() - before, 256U);
-    heap_.Free(block);
+    EXPECT_EQ(minor_faults() - before, 256U);
+    heap_.deallocate(block);
   }
 }
 
 TEST_P(Reads, WhatWasPopulatedIsZero) {
-  Use(true);
-  unsigned char* const block = Calloc(kMiB);
-  EXPECT_EQ(ResidentPages(block, kMiB), 256U);
-  EXPECT_TRUE(IsZero(block, kMiB));
+  use_fresh(true);
+  unsigned char* const block = calloc(kMiB);
+  EXPECT_EQ(resident_pages(block, kMiB), 256U);
+  EXPECT_TRUE(is_zero(block, kMiB));
 }
 
 TEST_P(Reads, MallocIsNotPopulated) {
-  Use(true);
-  auto* const block = static_cast<unsigned char*>(heap_.Allocate(kMiB, 1, Contents::kAny));
-  EXPECT_EQ(ResidentPages(block, kMiB), 0U);
+  use_fresh(true);
+  auto* const block = static_cast<unsigned char*>(heap_.allocate(kMiB, 1, Contents::kAny));
+  EXPECT_EQ(resident_pages(block, kMiB), 0U);
 }
 
 TEST_P(Reads, TheRestOfACachedBlockIsPopulatedToo) {
-  LargeHeap cached(SettingsOf(GetParam()));
-  auto* const block = static_cast<unsigned char*>(cached.Allocate(kMiB, 1, Contents::kZero));
-  ReadThenWrite(block, kMiB / 2);
-  cached.Free(block);
-  auto* const again = static_cast<unsigned char*>(cached.Allocate(kMiB, 1, Contents::kZero));
+  LargeHeap cached(settings_of(GetParam()));
+  auto* const block = static_cast<unsigned char*>(cached.allocate(kMiB, 1, Contents::kZero));
+  read_then_write(block, kMiB / 2);
+  cached.deallocate(block);
+  auto* const again = static_cast<unsigned char*>(cached.allocate(kMiB, 1, Contents::kZero));
   EXPECT_EQ(again, block);
-  EXPECT_EQ(ResidentPages(again, kMiB), 256U);
-  EXPECT_TRUE(IsZero(again, kMiB));
+  EXPECT_EQ(resident_pages(again, kMiB), 256U);
+  EXPECT_TRUE(is_zero(again, kMiB));
 }
 
 TEST_P(Reads, NothingIsPopulatedWhenMemoryIsShort) {
-  Use(true);
-  EXPECT_EQ(Use(true), 0U);
-  heap_.Decay(true);
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(Use(true), 512U) << i;
+  use_fresh(true);
+  EXPECT_EQ(use_fresh(true), 0U);
+  heap_.decay(true);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(true), 512U) << i;
 }
 
 // A child's own faults start at none, and a copy of the parent's pages is no read habit.
 TEST_P(Reads, AForkIsNotMistakenForAHabit) {
-  unsigned char* const block = Calloc(kMiB);
+  unsigned char* const block = calloc(kMiB);
   std::memset(block, 1, kMiB);
-  heap_.PrepareFork();
+  heap_.prepare_fork();
   const pid_t child = fork();
   if (child == 0) {
-    heap_.ChildAfterFork();
+    heap_.child_after_fork();
     std::memset(block, 2, kMiB);
-    heap_.Free(block);
-    unsigned char* const fresh = Calloc(kMiB);
-    _exit(ResidentPages(fresh, kMiB) == 0 ? 0 : 1);
+    heap_.deallocate(block);
+    unsigned char* const fresh = calloc(kMiB);
+    _exit(resident_pages(fresh, kMiB) == 0 ? 0 : 1);
   }
-  heap_.ParentAfterFork();
+  heap_.parent_after_fork();
   std::memset(block, 3, kMiB);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  heap_.Free(block);
-  EXPECT_EQ(ResidentPages(Calloc(kMiB), kMiB), 0U);
+  heap_.deallocate(block);
+  EXPECT_EQ(resident_pages(calloc(kMiB), kMiB), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Reads, testing::Values("dirty", "adaptive"));
 
 TEST(OtherPolicies, PopulateNothing) {
-  Settings settings = SettingsOf("libmalloc-116");
+  Settings settings = settings_of("libmalloc-116");
   settings.entries = 0;
   LargeHeap heap(settings);
   for (int i = 0; i < 20; ++i) {
-    auto* const block = static_cast<unsigned char*>(heap.Allocate(kMiB, 1, Contents::kZero));
-    EXPECT_EQ(ResidentPages(block, kMiB), 0U);
-    ReadThenWrite(block, kMiB);
-    heap.Free(block);
+    auto* const block = static_cast<unsigned char*>(heap.allocate(kMiB, 1, Contents::kZero));
+    EXPECT_EQ(resident_pages(block, kMiB), 0U);
+    read_then_write(block, kMiB);
+    heap.deallocate(block);
   }
 }
 

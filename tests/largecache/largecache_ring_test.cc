@@ -18,7 +18,7 @@ constexpr std::size_t kPage = 4096;
 // What the ring must do, without a ring: oldest first.
 class PlainList {
  public:
-  std::optional<Block> Push(const Block& block, std::size_t capacity) {
+  std::optional<Block> push(const Block& block, std::size_t capacity) {
     std::optional<Block> evicted;
     if (blocks.size() == capacity) {
       evicted = blocks.front();
@@ -28,7 +28,7 @@ class PlainList {
     return evicted;
   }
 
-  [[nodiscard]] std::optional<std::size_t> BestFit(std::size_t size, std::size_t alignment) const {
+  [[nodiscard]] std::optional<std::size_t> best_fit(std::size_t size, std::size_t alignment) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < blocks.size(); ++i) {  // oldest to newest: later ones win ties
       if (blocks[i].size < size || blocks[i].address % alignment != 0) continue;
@@ -37,7 +37,7 @@ class PlainList {
     return best;
   }
 
-  Block Remove(std::size_t position) {
+  Block remove(std::size_t position) {
     const Block block = blocks[position];
     blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(position));
     return block;
@@ -46,13 +46,13 @@ class PlainList {
   std::vector<Block> blocks;
 };
 
-Block Freed(std::uintptr_t page, std::size_t pages, bool madvised = false) {
+Block freed(std::uintptr_t page, std::size_t pages, bool madvised = false) {
   Block block{.address = page * kPage, .size = pages * kPage};
   block.madvised = madvised;
   return block;
 }
 
-std::vector<Block> OldestFirst(const Ring& ring) {
+std::vector<Block> oldest_first(const Ring& ring) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < ring.size(); ++i) blocks.push_back(ring.at(i));
   return blocks;
@@ -61,54 +61,54 @@ std::vector<Block> OldestFirst(const Ring& ring) {
 TEST(Ring, HoldsNothingAtFirst) {
   const Ring ring;
   EXPECT_EQ(ring.size(), 0U);
-  EXPECT_FALSE(ring.BestFit(1, 1));
-  EXPECT_FALSE(ring.Contains(0));
+  EXPECT_FALSE(ring.best_fit(1, 1));
+  EXPECT_FALSE(ring.contains(0));
 }
 
 TEST(Ring, TakesTheNewestOfTwoEntriesOfEqualSize) {
   Ring ring;
-  ring.Push(Freed(1, 50), kSlots);
-  ring.Push(Freed(2, 50), kSlots);
-  ring.Push(Freed(3, 90), kSlots);
-  EXPECT_EQ(ring.BestFit(50 * kPage, 1), 1U) << "exact";
-  EXPECT_EQ(ring.BestFit(49 * kPage, 1), 1U) << "inexact";
+  ring.push(freed(1, 50), kSlots);
+  ring.push(freed(2, 50), kSlots);
+  ring.push(freed(3, 90), kSlots);
+  EXPECT_EQ(ring.best_fit(50 * kPage, 1), 1U) << "exact";
+  EXPECT_EQ(ring.best_fit(49 * kPage, 1), 1U) << "inexact";
 }
 
 TEST(Ring, TakesTheSmallestEntryThatIsLargeEnough) {
   Ring ring;
-  for (const std::size_t pages : {70U, 40U, 60U, 39U, 90U}) ring.Push(Freed(pages, pages), kSlots);
-  EXPECT_EQ(ring.BestFit(40 * kPage + 1, 1), 2U);
-  EXPECT_EQ(ring.BestFit(40 * kPage, 1), 1U);
-  EXPECT_EQ(ring.BestFit(90 * kPage, 1), 4U);
-  EXPECT_FALSE(ring.BestFit(90 * kPage + 1, 1));
+  for (const std::size_t pages : {70U, 40U, 60U, 39U, 90U}) ring.push(freed(pages, pages), kSlots);
+  EXPECT_EQ(ring.best_fit(40 * kPage + 1, 1), 2U);
+  EXPECT_EQ(ring.best_fit(40 * kPage, 1), 1U);
+  EXPECT_EQ(ring.best_fit(90 * kPage, 1), 4U);
+  EXPECT_FALSE(ring.best_fit(90 * kPage + 1, 1));
 }
 
 TEST(Ring, SkipsMisalignedEntriesOnlyWhenAskedForAlignment) {
   Ring ring;
-  ring.Push(Freed(512, 60), kSlots);
-  ring.Push(Freed(513, 50), kSlots);
-  EXPECT_EQ(ring.BestFit(50 * kPage, std::size_t{2} << 20), 0U);
-  EXPECT_EQ(ring.BestFit(50 * kPage, 1), 1U);
-  EXPECT_EQ(ring.BestFit(50 * kPage, 4096), 1U);
+  ring.push(freed(512, 60), kSlots);
+  ring.push(freed(513, 50), kSlots);
+  EXPECT_EQ(ring.best_fit(50 * kPage, std::size_t{2} << 20), 0U);
+  EXPECT_EQ(ring.best_fit(50 * kPage, 1), 1U);
+  EXPECT_EQ(ring.best_fit(50 * kPage, 4096), 1U);
 }
 
 TEST(Ring, PushesTheOldestOutOnlyWhenItIsFull) {
   Ring ring;
-  for (std::uintptr_t i = 1; i <= kSlots; ++i) EXPECT_FALSE(ring.Push(Freed(i, i), kSlots)) << i;
-  EXPECT_EQ(ring.Push(Freed(17, 17, true), kSlots), Freed(1, 1));
-  EXPECT_EQ(ring.Push(Freed(18, 18), kSlots), Freed(2, 2));
+  for (std::uintptr_t i = 1; i <= kSlots; ++i) EXPECT_FALSE(ring.push(freed(i, i), kSlots)) << i;
+  EXPECT_EQ(ring.push(freed(17, 17, true), kSlots), freed(1, 1));
+  EXPECT_EQ(ring.push(freed(18, 18), kSlots), freed(2, 2));
   EXPECT_EQ(ring.size(), kSlots);
-  EXPECT_EQ(ring.at(0), Freed(3, 3));
-  EXPECT_EQ(ring.at(14), Freed(17, 17, true));
+  EXPECT_EQ(ring.at(0), freed(3, 3));
+  EXPECT_EQ(ring.at(14), freed(17, 17, true));
 }
 
 TEST(Ring, KnowsWhichAddressesItHolds) {
   Ring ring;
-  ring.Push(Freed(7, 3), kSlots);
-  EXPECT_TRUE(ring.Contains(7 * kPage));
-  EXPECT_FALSE(ring.Contains(8 * kPage)) << "inside the block, not its start";
-  ring.Remove(0);
-  EXPECT_FALSE(ring.Contains(7 * kPage));
+  ring.push(freed(7, 3), kSlots);
+  EXPECT_TRUE(ring.contains(7 * kPage));
+  EXPECT_FALSE(ring.contains(8 * kPage)) << "inside the block, not its start";
+  ring.remove(0);
+  EXPECT_FALSE(ring.contains(7 * kPage));
 }
 
 // Every place where the oldest entry can lie in the array, every fill, every position removed: the entry
@@ -119,19 +119,19 @@ TEST(Ring, KeepsTheOrderOfTimeWhereverItIsWrapped) {
       for (std::size_t fill = 1; fill <= capacity; ++fill) {
         for (std::size_t position = 0; position < fill; ++position) {
           Ring ring;
-          for (std::size_t i = 0; i < turned; ++i) ring.Push(Freed(1000 + i, 1), 1);
-          if (turned != 0) ring.Remove(0);
+          for (std::size_t i = 0; i < turned; ++i) ring.push(freed(1000 + i, 1), 1);
+          if (turned != 0) ring.remove(0);
           PlainList list;
           for (std::size_t i = 0; i < fill; ++i) {
-            ring.Push(Freed(i, i + 1, i % 2 == 0), capacity);
-            list.Push(Freed(i, i + 1, i % 2 == 0), capacity);
+            ring.push(freed(i, i + 1, i % 2 == 0), capacity);
+            list.push(freed(i, i + 1, i % 2 == 0), capacity);
           }
-          ASSERT_EQ(ring.Remove(position), list.Remove(position));
-          ASSERT_EQ(OldestFirst(ring), list.blocks);
+          ASSERT_EQ(ring.remove(position), list.remove(position));
+          ASSERT_EQ(oldest_first(ring), list.blocks);
           // The next one in is the newest.
-          ASSERT_FALSE(ring.Push(Freed(99, 99), capacity));
-          list.Push(Freed(99, 99), capacity);
-          ASSERT_EQ(OldestFirst(ring), list.blocks) << turned << ' ' << fill << ' ' << position;
+          ASSERT_FALSE(ring.push(freed(99, 99), capacity));
+          list.push(freed(99, 99), capacity);
+          ASSERT_EQ(oldest_first(ring), list.blocks) << turned << ' ' << fill << ' ' << position;
         }
       }
     }
@@ -148,21 +148,21 @@ TEST(Ring, AgreesWithAPlainListUnderRandomOperations) {
     for (int step = 0; step < 20'000; ++step) {
       // Pushes win in one half of the time and removals in the other, so that it runs full and empty.
       if (below(8) < (step / 500 % 2 == 0 ? 6U : 2U)) {
-        const Block block = Freed(below(4096), 1 + below(12), below(2) == 0);
-        ASSERT_EQ(ring.Push(block, capacity), list.Push(block, capacity));
+        const Block block = freed(below(4096), 1 + below(12), below(2) == 0);
+        ASSERT_EQ(ring.push(block, capacity), list.push(block, capacity));
       } else {
         const std::size_t size = kPage * (1 + below(12));
         const std::size_t alignment = std::size_t{1} << (11 + below(4));
-        const auto best = ring.BestFit(size, alignment);
-        ASSERT_EQ(best, list.BestFit(size, alignment));
+        const auto best = ring.best_fit(size, alignment);
+        ASSERT_EQ(best, list.best_fit(size, alignment));
         if (best) {
-          ASSERT_EQ(ring.Remove(*best), list.Remove(*best));
+          ASSERT_EQ(ring.remove(*best), list.remove(*best));
         }
       }
       ASSERT_EQ(ring.size(), list.blocks.size());
-      ASSERT_EQ(OldestFirst(ring), list.blocks);
+      ASSERT_EQ(oldest_first(ring), list.blocks);
       const std::uintptr_t address = kPage * below(4096);
-      ASSERT_EQ(ring.Contains(address),
+      ASSERT_EQ(ring.contains(address),
                 std::ranges::any_of(list.blocks, [address](const Block& block) { return block.address == address; }));
     }
   }

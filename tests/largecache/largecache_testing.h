@@ -21,35 +21,35 @@ inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 inline constexpr std::size_t kUnlimited = PTRDIFF_MAX;
 
 /// A policy's own settings on a machine of `physical_memory` bytes, 16 GiB unless it says otherwise; nothing decays.
-inline Settings SettingsOf(const char* name, std::size_t physical_memory = std::size_t{16} << 30) {
+inline Settings settings_of(const char* name, std::size_t physical_memory = std::size_t{16} << 30) {
   Settings settings;
-  settings.policy = FindPolicy(name);
+  settings.policy = find_policy(name);
   settings.policy->set_defaults(settings, physical_memory);
   settings.decay_ms = 0;
   return settings;
 }
 
 /// libmalloc-116's policy with a reserve of `reserve` bytes.
-inline Settings WithReserve(std::size_t reserve) {
-  Settings settings = SettingsOf("libmalloc-116");
+inline Settings with_reserve(std::size_t reserve) {
+  Settings settings = settings_of("libmalloc-116");
   settings.reserve_limit = reserve;
   return settings;
 }
 
-inline struct largecache_statistics Statistics(LargeHeap& heap) {
+inline struct largecache_statistics statistics_of(LargeHeap& heap) {
   struct largecache_statistics statistics;
-  heap.Statistics(statistics);
+  heap.statistics(statistics);
   return statistics;
 }
 
 /// Is every byte of the range `value`?
-inline bool AllBytes(const void* start, std::size_t size, unsigned char value) {
+inline bool all_bytes(const void* start, std::size_t size, unsigned char value) {
   const auto* bytes = static_cast<const unsigned char*>(start);
   return size == 0 || (*bytes == value && std::memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
 /// Is every byte zero?
-inline bool IsZero(const void* start, std::size_t size) { return AllBytes(start, size, 0); }
+inline bool is_zero(const void* start, std::size_t size) { return all_bytes(start, size, 0); }
 
 /// A sanitizer's own memory takes faults, too, and its every access takes longer.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -59,14 +59,14 @@ inline constexpr bool kUnderSanitizer = false;
 #endif
 
 /// Is the page at `address` mapped? (mincore(2): ENOMEM when not.)
-inline bool IsMapped(const void* address) {
+inline bool is_mapped(const void* address) {
   unsigned char resident = 0;
-  return mincore(const_cast<void*>(address), PageSize(), &resident) == 0;
+  return mincore(const_cast<void*>(address), page_size(), &resident) == 0;
 }
 
 /// Pages of the range that are resident; the range must be mapped.
-inline std::size_t ResidentPages(void* start, std::size_t size) {
-  std::vector<unsigned char> resident(size / PageSize());
+inline std::size_t resident_pages(void* start, std::size_t size) {
+  std::vector<unsigned char> resident(size / page_size());
   if (mincore(start, size, resident.data()) != 0) return SIZE_MAX;
   return static_cast<std::size_t>(std::ranges::count_if(resident, [](unsigned char page) { return (page & 1) != 0; }));
 }

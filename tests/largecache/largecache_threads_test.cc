@@ -32,19 +32,19 @@ class Owner {
   Owner(LargeHeap& heap, const Sizes& sizes, std::uint64_t name)
       : heap_(heap), sizes_(sizes), name_(name), random_(name) {}
   ~Owner() {
-    while (!blocks_.empty()) FreeOne();
+    while (!blocks_.empty()) free_one();
   }
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
 
-  void Step() {
+  void step() {
     const std::size_t what = random_() % 8;
     if (blocks_.size() < 2 || (blocks_.size() < 6 && what < 4)) {
-      AllocateOne(what % 2 == 0);
+      allocate_one(what % 2 == 0);
     } else if (what == 7) {
-      ReallocateOne();
+      reallocate_one();
     } else {
-      FreeOne();
+      free_one();
     }
   }
 
@@ -58,50 +58,50 @@ class Owner {
     std::uint64_t tag;
   };
 
-  std::size_t RandomSize() { return sizes_.least + random_() % (sizes_.most - sizes_.least); }
+  std::size_t random_size() { return sizes_.least + random_() % (sizes_.most - sizes_.least); }
 
-  void AllocateOne(bool zero) {
-    const std::size_t size = RandomSize();
-    Block block{static_cast<char*>(zero ? Calloc(heap_, 1, size) : Malloc(heap_, size)), size, 0};
+  void allocate_one(bool zero) {
+    const std::size_t size = random_size();
+    Block block{static_cast<char*>(zero ? calloc(heap_, 1, size) : malloc(heap_, size)), size, 0};
     if (block.start == nullptr) {
       ++wrong_;
       return;
     }
-    if (zero) Check(block);
-    Write(block);
+    if (zero) check(block);
+    write_tags(block);
     blocks_.push_back(block);
   }
 
-  void FreeOne() {
-    const Block block = TakeOne();
-    Check(block);
-    Free(heap_, block.start);
+  void free_one() {
+    const Block block = take_one();
+    check(block);
+    free(heap_, block.start);
   }
 
-  void ReallocateOne() {
-    Block block = TakeOne();
-    const std::size_t size = RandomSize();
-    block.start = static_cast<char*>(Realloc(heap_, block.start, size));
+  void reallocate_one() {
+    Block block = take_one();
+    const std::size_t size = random_size();
+    block.start = static_cast<char*>(realloc(heap_, block.start, size));
     block.size = std::min(block.size, size);
-    Check(block);
+    check(block);
     block.size = size;
-    Write(block);
+    write_tags(block);
     blocks_.push_back(block);
   }
 
-  Block TakeOne() {
+  Block take_one() {
     std::swap(blocks_[random_() % blocks_.size()], blocks_.back());
     const Block block = blocks_.back();
     blocks_.pop_back();
     return block;
   }
 
-  void Write(Block& block) {
+  void write_tags(Block& block) {
     block.tag = name_ << 32 | ++written_;
     for (std::size_t at = 0; at + 8 <= block.size; at += 4096) std::memcpy(block.start + at, &block.tag, 8);
   }
 
-  void Check(const Block& block) {
+  void check(const Block& block) {
     for (std::size_t at = 0; at + 8 <= block.size; at += 4096) {
       std::uint64_t found = 0;
       std::memcpy(&found, block.start + at, 8);
@@ -119,19 +119,19 @@ class Owner {
 };
 
 // Runs `steps` in each of some threads; returns how many words were not as they had to be.
-int Hammer(LargeHeap& heap, const Sizes& sizes, int steps, std::uint64_t thread_count = 8) {
+int hammer(LargeHeap& heap, const Sizes& sizes, int steps, std::uint64_t thread_count = 8) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (std::uint64_t name = 1; name <= thread_count; ++name) {
     threads.emplace_back([&, name] {
       Owner owner(heap, sizes, name);
-      for (int step = 0; step < steps; ++step) owner.Step();
+      for (int step = 0; step < steps; ++step) owner.step();
       wrong += owner.wrong();
     });
   }
   for (std::thread& thread : threads) thread.join();
   // All is freed, so each mapping is cached or gone. A count that two threads made at once would be missing.
-  const auto statistics = Statistics(heap);
+  const auto statistics = statistics_of(heap);
   EXPECT_EQ(statistics.misses + statistics.tails, statistics.entries + statistics.evictions + statistics.unmapped);
   EXPECT_EQ(statistics.in_use_bytes, 0U);
   return wrong;
@@ -139,9 +139,9 @@ int Hammer(LargeHeap& heap, const Sizes& sizes, int steps, std::uint64_t thread_
 
 TEST(Threads, EightNeverShareABlockNorSeeBytesOfAnother) {
   // A small reserve, so that blocks are cached both dirty and madvised.
-  LargeHeap heap(WithReserve(kMiB));
-  EXPECT_EQ(Hammer(heap, {100 * kKiB, 500 * kKiB}, 1500), 0);  // a few small ones among them
-  const auto statistics = Statistics(heap);
+  LargeHeap heap(with_reserve(kMiB));
+  EXPECT_EQ(hammer(heap, {100 * kKiB, 500 * kKiB}, 1500), 0);  // a few small ones among them
+  const auto statistics = statistics_of(heap);
   EXPECT_GT(statistics.hits, 1000U);
   EXPECT_GT(statistics.madvised, 100U);
   EXPECT_GT(statistics.evictions, 0U);
@@ -151,45 +151,45 @@ TEST(Threads, EightNeverShareABlockNorSeeBytesOfAnother) {
 
 // Blocks so short that the threads spend their time in the heap rather than in the blocks.
 TEST(Threads, EightMeetInsideTheHeapAndComeOutWhole) {
-  Settings settings = WithReserve(kUnlimited);
+  Settings settings = with_reserve(kUnlimited);
   settings.threshold = 4096;
   settings.entries = Ring::kMaxEntries;
   LargeHeap heap(settings);
-  EXPECT_EQ(Hammer(heap, {5000, 17'000}, 60'000), 0);
-  const auto statistics = Statistics(heap);
+  EXPECT_EQ(hammer(heap, {5000, 17'000}, 60'000), 0);
+  const auto statistics = statistics_of(heap);
   EXPECT_GT(statistics.hits, 10'000U);
   EXPECT_EQ(statistics.reserve_bytes, statistics.cached_bytes);
 }
 
 // What one thread cuts off its block is given to another, at times while the last entry is taken.
 TEST(Threads, ShareTheTailsOfTheirBlocksAndNothingElse) {
-  Settings settings = SettingsOf("xzone-792");
+  Settings settings = settings_of("xzone-792");
   settings.threshold = 512 * kKiB;
   settings.entries = 6;
   LargeHeap heap(settings);
-  EXPECT_EQ(Hammer(heap, {400 * kKiB, 14 * kMiB}, 250, 4), 0);
-  const auto statistics = Statistics(heap);
+  EXPECT_EQ(hammer(heap, {400 * kKiB, 14 * kMiB}, 250, 4), 0);
+  const auto statistics = statistics_of(heap);
   EXPECT_GT(statistics.tails, 5U);
   EXPECT_GT(statistics.hits, 50U);
   EXPECT_GT(statistics.evictions, 0U);
-  heap.Decay(true);
+  heap.decay(true);
 }
 
 TEST(Threads, HandABlockToEachOtherWhole) {
-  LargeHeap heap(WithReserve(kUnlimited));
+  LargeHeap heap(with_reserve(kUnlimited));
   std::atomic<char*> handed{nullptr};
   constexpr int kRounds = 100;
   std::thread taker([&] {
     for (int round = 0; round < kRounds; ++round) {
       char* block = nullptr;
       while ((block = handed.exchange(nullptr)) == nullptr) std::this_thread::yield();
-      EXPECT_TRUE(AllBytes(block, 4096, static_cast<unsigned char>(round)));
-      Free(heap, block);
+      EXPECT_TRUE(all_bytes(block, 4096, static_cast<unsigned char>(round)));
+      free(heap, block);
     }
   });
   for (int round = 0; round < kRounds; ++round) {
-    char* const block = static_cast<char*>(Calloc(heap, 1, kMiB));
-    EXPECT_TRUE(AllBytes(block, kMiB, 0));
+    char* const block = static_cast<char*>(calloc(heap, 1, kMiB));
+    EXPECT_TRUE(all_bytes(block, kMiB, 0));
     std::memset(block, round, kMiB);
     while (handed.load() != nullptr) std::this_thread::yield();
     handed = block;
@@ -205,9 +205,9 @@ TEST(Lock, WaitsForItsHolderBeforeAFork) {
   std::atomic<bool> prepared{false};
   lock.lock();
   std::thread forking([&] {
-    lock.PrepareFork();
+    lock.prepare_fork();
     prepared = true;
-    lock.ParentAfterFork();
+    lock.after_fork();
   });
   std::this_thread::sleep_for(kAWhile);
   EXPECT_FALSE(prepared);
@@ -219,7 +219,7 @@ TEST(Lock, WaitsForItsHolderBeforeAFork) {
 TEST(Lock, KeepsAllThreadsOutDuringAForkButTheOneThatForks) {
   Lock lock;
   std::atomic<bool> entered{false};
-  lock.PrepareFork();
+  lock.prepare_fork();
   lock.lock();
   lock.unlock();
   std::thread other([&] {
@@ -228,19 +228,19 @@ TEST(Lock, KeepsAllThreadsOutDuringAForkButTheOneThatForks) {
   });
   std::this_thread::sleep_for(kAWhile);
   EXPECT_FALSE(entered);
-  lock.ParentAfterFork();
+  lock.after_fork();
   other.join();
   EXPECT_TRUE(entered);
 }
 
 // A library that registered fork handlers before ours did, and allocates in them: in prepare it comes after
 // ours, with our lock taken.
-void AllocateInHandler() { Free(ProcessHeap(), Calloc(ProcessHeap(), 1, 200 * kKiB)); }
+void allocate_in_handler() { free(process_heap, calloc(process_heap, 1, 200 * kKiB)); }
 
-void InstallOnce() {
+void install_once() {
   static const bool installed = [] {
-    pthread_atfork(&AllocateInHandler, &AllocateInHandler, &AllocateInHandler);
-    InstallForkHandlers();
+    pthread_atfork(&allocate_in_handler, &allocate_in_handler, &allocate_in_handler);
+    install_fork_handlers();
     return true;
   }();
   static_cast<void>(installed);
@@ -248,7 +248,7 @@ void InstallOnce() {
 
 // Exit status of a child that runs `body`, which returns whether all went well.
 template <typename Body>
-int StatusOfChild(const Body& body) {
+int status_of_child(const Body& body) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);  // a deadlock ends the child, not the test run
@@ -260,26 +260,26 @@ int StatusOfChild(const Body& body) {
 }
 
 TEST(Fork, WorksWhileOtherThreadsAllocate) {
-  InstallOnce();
-  LargeHeap& heap = ProcessHeap();
+  install_once();
+  LargeHeap& heap = process_heap;
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (std::uint64_t name = 1; name <= 4; ++name) {
     threads.emplace_back([&, name] {
       Owner owner(heap, {100 * kKiB, 500 * kKiB}, name);
-      while (!stop) owner.Step();
+      while (!stop) owner.step();
       wrong += owner.wrong();
     });
   }
   for (int round = 0; round < 40; ++round) {
-    ASSERT_EQ(StatusOfChild([&heap] {
+    ASSERT_EQ(status_of_child([&heap] {
                 // No container here: what the small allocator's locks are like is not our matter.
                 for (int i = 0; i < 20; ++i) {
-                  void* const block = Calloc(heap, 1, (150 + 10 * static_cast<std::size_t>(i)) * kKiB);
-                  if (block == nullptr || !AllBytes(block, 150 * kKiB, 0)) return false;
+                  void* const block = calloc(heap, 1, (150 + 10 * static_cast<std::size_t>(i)) * kKiB);
+                  if (block == nullptr || !all_bytes(block, 150 * kKiB, 0)) return false;
                   std::memset(block, 0xab, 150 * kKiB);
-                  Free(heap, block);
+                  free(heap, block);
                 }
                 return true;
               }),
@@ -292,23 +292,23 @@ TEST(Fork, WorksWhileOtherThreadsAllocate) {
 }
 
 TEST(Fork, LeavesTheCacheAsItIsInParentAndChild) {
-  InstallOnce();
-  LargeHeap& heap = ProcessHeap();
-  Free(heap, Malloc(heap, 200 * kKiB));  // what the handlers take and give back
-  void* const block = Malloc(heap, 5 * kMiB);
+  install_once();
+  LargeHeap& heap = process_heap;
+  free(heap, malloc(heap, 200 * kKiB));  // what the handlers take and give back
+  void* const block = malloc(heap, 5 * kMiB);
   std::memset(block, 0xab, 5 * kMiB);
-  Free(heap, block);
-  const auto before = Statistics(heap);
-  EXPECT_EQ(StatusOfChild([&] {
-              const auto now = Statistics(heap);
+  free(heap, block);
+  const auto before = statistics_of(heap);
+  EXPECT_EQ(status_of_child([&] {
+              const auto now = statistics_of(heap);
               return now.entries == before.entries && now.cached_bytes == before.cached_bytes &&
-                     Malloc(heap, 5 * kMiB) == block && AllBytes(block, 5 * kMiB, 0xab);
+                     malloc(heap, 5 * kMiB) == block && all_bytes(block, 5 * kMiB, 0xab);
             }),
             0);
-  EXPECT_EQ(Statistics(heap).entries, before.entries);
-  EXPECT_EQ(Statistics(heap).cached_bytes, before.cached_bytes);
-  EXPECT_EQ(Malloc(heap, 5 * kMiB), block);
-  Free(heap, block);
+  EXPECT_EQ(statistics_of(heap).entries, before.entries);
+  EXPECT_EQ(statistics_of(heap).cached_bytes, before.cached_bytes);
+  EXPECT_EQ(malloc(heap, 5 * kMiB), block);
+  free(heap, block);
 }
 
 }  // namespace

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "meter/meter.h"
+#include "zero_page.h"
 
 namespace zerotax {
 namespace {
@@ -114,8 +118,34 @@ TEST_F(PageAccountTest, WhatNobodyFollowedIsNotKnown) {
   EXPECT_NE(samples->na_unseen_pages[0], '\0');
 }
 
+TEST_F(PageAccountTest, PagesOfAFileAreNotZeroed) {
+  char path[] = "/var/tmp/zerotax-page-account-XXXXXX";
+  const int file = ::mkstemp(&path[0]);
+  ASSERT_GE(file, 0);
+  ::unlink(&path[0]);
+  for (std::int64_t page = 0; page < 4; ++page) ASSERT_EQ(::pwrite(file, "x", 1, page * kPage), 1);
+  ASSERT_EQ(::ftruncate(file, 4 * kPage), 0);
+  ASSERT_NE(::mmap(memory, 4 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0), MAP_FAILED);
+  ::close(file);
+  for (std::size_t page = 0; page < 4; ++page)
+    static_cast<void>(const_cast<volatile unsigned char*>(memory)[page * 4096]);
+  write(2);  // copies
+  end();
+  EXPECT_EQ(op.kernel_zeroed_bytes, 0);
+  EXPECT_EQ(op.returned_bytes, 0);
+}
+
+TEST_F(PageAccountTest, OfSharedMemoryNobodyKnowsWhenItWasZeroed) {
+  ASSERT_NE(::mmap(memory, 4 * kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+            MAP_FAILED);
+  write(2);
+  end();
+  EXPECT_EQ(op.kernel_zeroed_bytes, kNotMeasured);
+  EXPECT_NE(std::string(&samples->na_unseen_pages[0]).find("shared memory"), std::string::npos);
+}
+
 TEST_F(PageAccountTest, TheZeroPageIsMappedByReadingAndByNothingElse) {
-  if (!pagemap.knows_zero_page()) GTEST_SKIP() << "the zero page is not known";
+  if (!pagemap.knows_zero_page() || !has_shared_zero_page()) GTEST_SKIP() << "the zero page is not known";
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   static_cast<void>(*static_cast<volatile unsigned char*>(memory + 2 * kPageBytes));
   write(1);

@@ -47,6 +47,7 @@ Fault allocating(std::uint64_t error_code, bool zeroed, unsigned order = 0) {
 
 const Region kAnonymous{0x1000, 0x2000, 0, false, false, ""};
 const Region kPrivateFile{0x1000, 0x2000, 0, false, false, "/lib/x.so"};
+const Region kDevZero{0x1000, 0x2000, 0, false, false, "/dev/zero"};
 const Region kShared{0x1000, 0x2000, 0, true, false, "/dev/zero"};
 const Region kHugetlb{0x1000, 0x2000, 0, false, true, "/anon_hugepage"};
 
@@ -75,6 +76,8 @@ TEST(Fault, APageOfAFileIsCopiedByAPrivateWriteAndMappedByARead) {
   EXPECT_EQ(classify(allocating(kWriteProtected, false), &kPrivateFile), FaultClass::kCopy);
   EXPECT_EQ(classify(fault(kRead), &kPrivateFile), FaultClass::kFile);
   EXPECT_EQ(classify(fault(kWriteProtected), &kShared), FaultClass::kFile);
+  EXPECT_EQ(classify(allocating(kWrite, true), &kDevZero), FaultClass::kZeroFill) << "anonymous memory by another name";
+  EXPECT_EQ(classify(allocating(kWriteProtected, false), &kDevZero), FaultClass::kCopy);
   EXPECT_EQ(classify(allocating(kWrite, false), &kShared), FaultClass::kFile);
 }
 

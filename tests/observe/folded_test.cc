@@ -77,7 +77,7 @@ TEST(FlameGraph, NamesCannotBreakOutOfTheFile) {
 TEST(FlameGraph, OfNothingIsOneBox) {
   const std::string svg = flame_graph_svg({}, {"title", "", true});
   EXPECT_EQ(count(svg, "<g><title>"), 1U);
-  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_TRUE(svg.ends_with("</svg>\n<!-- zerotax -->\n"));
 }
 
 TEST(FlameGraph, LeavesOutWhatIsTooThinToSee) {

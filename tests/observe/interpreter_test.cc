@@ -23,29 +23,29 @@ TEST(ScriptNames, SayWhatToDoWhereThereAreNone) {
   names.add("/usr/bin/python3.12", false, "");
   names.add("/usr/bin/node", true, "");
   names.add("/lib/libc.so.6", false, "");
-  const Json json = names.json();
-  ASSERT_EQ(json.size(), 3U);
-  EXPECT_EQ(json[0]["names"]["na"], "it wrote no perf map: run the script with CPython 3.12 or later and -X perf");
-  EXPECT_EQ(json[1]["names"]["na"], "it wrote no perf map: start it with -X perf, or with PYTHONPERFSUPPORT=1");
-  EXPECT_EQ(json[2]["names"], "perf map");
-  const std::string lines = script_names_lines({{"script_names", json}});
+  const std::vector<InterpreterNames> list = names.list();
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(list[0].names.why(), "it wrote no perf map: run the script with CPython 3.12 or later and -X perf");
+  EXPECT_EQ(list[1].names.why(), "it wrote no perf map: start it with -X perf, or with PYTHONPERFSUPPORT=1");
+  EXPECT_EQ(*list[2].names, "perf map");
+  const std::string lines = script_names_lines(list);
   EXPECT_NE(lines.find("no names of script functions: of CPython 3.11, it wrote no perf map"), std::string::npos);
   EXPECT_EQ(lines.find("Node"), std::string::npos);
-  EXPECT_EQ(script_names_lines(Json::object()), "");
+  EXPECT_EQ(script_names_lines({}), "");
 }
 
 TEST(ScriptNames, OfFaultsWithoutStacksSayHowToTakeThem) {
   ScriptNames names;
   names.add("/usr/bin/python3.12", true, "");
   names.without_stacks("give --stacks");
-  EXPECT_EQ(names.json()[0]["names"]["na"],
+  EXPECT_EQ(names.list()[0].names.why(),
             "no stacks were taken: give --stacks, and start it with -X perf, or with PYTHONPERFSUPPORT=1");
 }
 
 TEST(ScriptNames, ADamagedMapIsALine) {
   ScriptNames names;
   names.add("/usr/bin/node", true, "/tmp/perf-1.map: line 7 is damaged");
-  EXPECT_EQ(script_names_lines({{"script_names", names.json()}}),
+  EXPECT_EQ(script_names_lines(names.list()),
             "! names of Node.js's functions are missing or wrong: /tmp/perf-1.map: line 7\n  is damaged\n");
 }
 

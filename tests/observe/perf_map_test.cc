@@ -74,6 +74,9 @@ TEST(ScriptFunction, IsTakenApartAsV8WritesIt) {
   EXPECT_FALSE(touch.trampoline);
   EXPECT_EQ(script_function("LazyCompile:~get size file:///srv/x.mjs:3:1").function, "get size");
   EXPECT_EQ(script_function("LazyCompile:~get size file:///srv/x.mjs:3:1").file, "/srv/x.mjs");
+  const ScriptFunction of_v8_10 = script_function("LazyCompile:*compute /root/c.js:7");
+  EXPECT_EQ(of_v8_10.function + " " + of_v8_10.file, "compute /root/c.js") << "Node.js 18 writes no column";
+  EXPECT_EQ(of_v8_10.line, 7);
   EXPECT_EQ(script_function("JS:^emit node:events:466:44").file, "node:events");
   EXPECT_EQ(script_function("Function:~ /srv/x.js:1:1").function, "(anonymous)");
   EXPECT_EQ(script_function("JS:*noplace").function, "noplace");

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <functional>
+#include <string>
 #include <utility>
 
 namespace zerotax {
@@ -53,6 +54,27 @@ TEST_F(SyscallCounterTest, PassesAllSixArguments) {
   EXPECT_EQ(*static_cast<char*>(memory), 'x');
   ::munmap(memory, 4096);
   ::close(file);
+}
+
+int getpid_of_i386() {
+  int result = 20;  // writev of x86-64
+  asm volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+  return result;
+}
+
+TEST_F(SyscallCounterTest, LeavesACallOfAnotherArchitectureToTheThreadAndSaysThatItsCountIsNotWhole) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(getpid_of_i386() == ::getpid() ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  if (status != 0) GTEST_SKIP() << "this kernel runs no i386 programs";
+  SyscallCounter::begin();
+  const int result = getpid_of_i386();
+  SyscallCounter::end();
+  EXPECT_EQ(result, ::getpid());
+  EXPECT_TRUE(SyscallCounter::incomplete());
+  EXPECT_NE(std::string(SyscallCounter::why_incomplete()).find("i386"), std::string::npos);
+  EXPECT_EQ(SyscallCounter::calls(SYS_writev), 0U);
 }
 
 TEST_F(SyscallCounterTest, SurvivesACallThatBlocksAllSignals) {

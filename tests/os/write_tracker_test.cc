@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "zero_page.h"
+
 namespace zerotax {
 namespace {
 
@@ -51,7 +53,32 @@ TEST_F(WriteTrackerTest, SeesStoresOfTheSameValueToWarmAndToFreshPages) {
   EXPECT_EQ(written(), (std::vector<std::size_t>{3, 10, 40, 63}));
 }
 
+TEST_F(WriteTrackerTest, ForgetsWhatWasWrittenToPagesThatItWatchesAgain) {
+  for (std::size_t page = 0; page < 8; ++page) write(page);
+  tracker.watch(pages(0, 8), pagemap);
+  write(3);
+  write(4);
+  EXPECT_TRUE(tracker.is_watched(pages(3, 4)));
+  EXPECT_TRUE(WriteTracker::is_written(pagemap, pages(3, 4)));
+  tracker.watch_again(pages(3, 4), pagemap);
+  EXPECT_FALSE(WriteTracker::is_written(pagemap, pages(3, 4)));
+  EXPECT_EQ(written(), (std::vector<std::size_t>{4}));
+  write(3);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{3, 4}));
+}
+
+TEST_F(WriteTrackerTest, WatchesManyPagesOneAfterTheOther) {
+  for (std::size_t page = 0; page < kPages; ++page) write(page);
+  // More pages than there are pieces, were they not joined; in both orders.
+  for (std::size_t page = kPages / 2; page < kPages; ++page) tracker.watch_again(pages(page, page + 1), pagemap);
+  for (std::size_t page = kPages / 2; page > 0; --page) tracker.watch_again(pages(page - 1, page), pagemap);
+  EXPECT_TRUE(tracker.is_watched(pages(1, kPages / 2)));
+  for (const std::size_t page : {0U, 31U, 32U, 63U}) write(page);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{0, 31, 32, 63}));
+}
+
 TEST_F(WriteTrackerTest, SeesNoReads) {
+  if (!has_shared_zero_page()) GTEST_SKIP() << "this kernel has no shared zero page: it populates what is read";
   tracker.watch(pages(0, kPages), pagemap);
   [[maybe_unused]] const char read = *static_cast<volatile char*>(memory + 5 * kPageBytes);
   EXPECT_TRUE(written().empty());

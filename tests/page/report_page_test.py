@@ -10,7 +10,7 @@ import pytest
 from conftest import MIB
 from report_pages import REFERENCE, Keys, browser, lines, names_at, needs_browser, page, points, quiet, ticks  # noqa: F401
 from page.points import contrasting
-from zerotax_looks import KNOWN
+from zerotax_plots.looks import KNOWN
 
 pytestmark = needs_browser
 

@@ -26,6 +26,7 @@ bool is_power_of_two(std::size_t value) { return value != 0 && (value & (value -
 }  // namespace
 
 [[gnu::weak]] void* planted::large_malloc(std::size_t bytes) { return take_or_map(bytes); }
+[[gnu::weak]] void* planted::small_calloc(std::size_t bytes) { return __libc_calloc(1, bytes); }
 
 extern "C" {
 
@@ -47,7 +48,7 @@ void* calloc(std::size_t count, std::size_t size) noexcept {
     errno = ENOMEM;
     return nullptr;
   }
-  return bytes < planted::kLarge ? __libc_calloc(1, bytes) : planted::large_calloc(bytes);
+  return bytes < planted::kLarge ? planted::small_calloc(bytes) : planted::large_calloc(bytes);
 }
 
 void* memalign(std::size_t alignment, std::size_t bytes) noexcept {

@@ -22,6 +22,8 @@ inline constexpr std::size_t kLarge = std::size_t{32} << 10;
 /// The policy: calloc and free of large blocks.
 void* large_calloc(std::size_t bytes);
 void large_free(void* block);
+/// calloc of the others; if the policy does not define its own, the C library's.
+void* small_calloc(std::size_t bytes);
 /// malloc of large blocks; if the policy does not define its own, the kept block or a fresh mapping.
 void* large_malloc(std::size_t bytes);
 

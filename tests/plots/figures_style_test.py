@@ -5,24 +5,19 @@ from __future__ import annotations
 import importlib
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
+import time_vs_size  # settles matplotlib first
+import zerotax_sample as sample
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from zerotax_plots.axes import size_span_axis
+from zerotax_plots.results import load
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "plots"), str(ROOT / "tests" / "support" / "sample_results")]
-
-import time_vs_size  # noqa: E402  (settles matplotlib first)
-import zerotax_sample as sample  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.patches import Rectangle  # noqa: E402
-from zerotax_axes import size_span_axis  # noqa: E402
-from zerotax_results import load  # noqa: E402
-
 REFERENCE = ROOT / "results" / "reference"
 MIB = 1 << 20
 # Those that a run's folder holds; history has a folder of its own.

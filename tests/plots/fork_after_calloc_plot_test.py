@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-
-import fork_after_calloc  # noqa: E402
-import zerotax_main  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-from zerotax_figures import script, words  # noqa: E402
-from zerotax_results import load  # noqa: E402
+import fork_after_calloc
+import zerotax_sample as sample
+from zerotax_figures import words
+from zerotax_plots.results import load
 
 MIB, GIB = 1 << 20, 1 << 30
 SIZES = (MIB, 100 * MIB, GIB)
@@ -59,23 +50,3 @@ def test_the_title_compares_the_largest_block_that_nobody_wrote(tmp_path: Path) 
 def test_what_was_not_measured_is_a_gap_with_its_reason(tmp_path: Path) -> None:
     raw = [*points(), sample.forking("jemalloc", MIB, fork_ns=sample.na("no clock"))]
     assert "no clock" in words(figure_of(tmp_path, raw))
-
-
-def test_results_without_such_points_are_skipped_among_all_figures_and_named_alone(tmp_path: Path) -> None:
-    folder = sample.write(tmp_path, [sample.point("glibc", size) for size in (MIB, 100 * MIB, 1000 * MIB)])
-    with pytest.raises(zerotax_main.NothingToDraw):
-        fork_after_calloc.draw(load(folder))
-    together = script("all_figures", folder)
-    assert (together.returncode, together.stderr) == (0, "")
-    alone = script("fork_after_calloc", folder)
-    assert alone.returncode == 2
-    assert len(alone.stderr.splitlines()) == 1 and "fork_after_calloc" in alone.stderr
-
-
-def test_it_is_drawn_among_all_figures(tmp_path: Path) -> None:
-    others = [sample.point("glibc", size) for size in (MIB, 100 * MIB, 1000 * MIB)]
-    folder = sample.write(tmp_path / "both", others + points())
-    assert script("all_figures", folder).returncode == 0
-    alone = sample.write(tmp_path / "alone", points())
-    assert script("fork_after_calloc", alone).returncode == 0
-    assert (folder / "fork_after_calloc.svg").read_bytes() == (alone / "fork_after_calloc.svg").read_bytes()

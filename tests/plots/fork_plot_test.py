@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-
-import fork  # noqa: E402
-import zerotax_main  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-from zerotax_files import ResultsError  # noqa: E402
-from zerotax_results import load  # noqa: E402
+import fork
+import zerotax_sample as sample
+from zerotax_figures import script
+from zerotax_plots import main
+from zerotax_plots.files import ResultsError
+from zerotax_plots.results import load
 
 MIB, GIB = 1 << 20, 1 << 30
 SHARES = {"Search": 0.05, "uballoc": 0.15, "setuctxt": 0.1, "procdup loop": 0.5, "Miscellaneous": 0.15, "-": 0.05}
@@ -100,7 +94,7 @@ def test_another_document_is_refused_and_a_run_without_one_is_left_out(tmp_path:
     with pytest.raises(ResultsError, match="zerotax fork --json"):
         fork.load(other)
     folder = sample.write(tmp_path / "run", [sample.point("glibc", MIB)])
-    with pytest.raises(zerotax_main.NothingToDraw):
+    with pytest.raises(main.NothingToDraw):
         fork.draw(load(folder))
-    alone = subprocess.run([sys.executable, str(PLOTS / "fork.py"), str(folder)], capture_output=True, text=True, check=False)
+    alone = script("fork", folder)
     assert alone.returncode == 2 and len(alone.stderr.splitlines()) == 1

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-pytest.importorskip("jsonschema", reason="install python3-jsonschema, use /usr/bin/python3")
-
-import fork_snapshot  # noqa: E402
-import validate  # noqa: E402
-import zerotax_main  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-from zerotax_figures import script, words  # noqa: E402
-from zerotax_results import load  # noqa: E402
+import fork_snapshot
+import validate
+import zerotax_sample as sample
+from zerotax_figures import script, words
 
 NA = {"na": "seen as root only"}
 MIB = 1 << 20
@@ -125,15 +116,3 @@ def test_a_file_that_cannot_be_drawn_is_refused_in_one_line(tmp_path: Path, spoi
     spoil(content)
     done = script("fork_snapshot", write(tmp_path, content))
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
-
-
-def test_it_is_drawn_among_all_figures_if_the_folder_has_a_snapshot(tmp_path: Path) -> None:
-    points = [sample.point("glibc", size) for size in (MIB, 100 * MIB, 1000 * MIB)]
-    folder = sample.write(tmp_path / "r", points)
-    with pytest.raises(zerotax_main.NothingToDraw):
-        fork_snapshot.draw(load(folder))
-    assert script("all_figures", folder).returncode == 0 and not list(folder.glob("fork_snapshot.*"))
-    alone = write(tmp_path / "alone", document())
-    write(folder, document())
-    assert script("all_figures", folder).returncode == 0 and script("fork_snapshot", alone).returncode == 0
-    assert (folder / "fork_snapshot.svg").read_bytes() == (tmp_path / "alone" / "fork_snapshot.svg").read_bytes()

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+import history as figure_module
+import zerotax_sample as sample
+from zerotax_plots.documents import load_document
+from zerotax_figures import script
+from zerotax_plots.files import NothingToDraw, ResultsError
+
 ROOT = Path(__file__).resolve().parents[2]
-PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-
-import history as figure_module  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-from zerotax_documents import load_document  # noqa: E402
-from zerotax_files import NothingToDraw, ResultsError  # noqa: E402
-
 KIB, MIB = 1 << 10, 1 << 20
 REFERENCE = ROOT / "results" / "reference" / "history"
 Raw = dict[str, Any]
@@ -109,8 +104,7 @@ def test_what_does_not_match_its_schema_costs_one_line(tmp_path: Path) -> None:
     del raw["versions"][0]["name"]
     with pytest.raises(ResultsError, match="does not match its schema"):
         drawn(tmp_path, raw)
-    done = subprocess.run([sys.executable, str(PLOTS / "history.py"), str(tmp_path)], capture_output=True, text=True,
-                          check=False)
+    done = script("history", tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 

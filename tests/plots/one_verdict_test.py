@@ -10,28 +10,23 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import all_figures
+import zerotax_sample as sample
+from page import points as page_points
+from zerotax_figures import script, words
+from zerotax_plots import command, documents, summary
+from zerotax_plots.files import NothingToDraw
+from zerotax_plots.looks import labels
+from zerotax_plots.results import load, read_run
+
 ROOT = Path(__file__).resolve().parents[2]
 PLOTS, REFERENCE = ROOT / "plots", ROOT / "results" / "reference"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-
-import all_figures  # noqa: E402
-import zerotax_command  # noqa: E402
-import zerotax_documents  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-import zerotax_summary  # noqa: E402
-from page import points as page_points  # noqa: E402
-from zerotax_figures import script, words  # noqa: E402
-from zerotax_files import NothingToDraw  # noqa: E402
-from zerotax_looks import labels  # noqa: E402
-from zerotax_results import load, read_run  # noqa: E402
-
+FOLDERS = (PLOTS, PLOTS / "page", PLOTS / "zerotax_plots")
 MIB = 1 << 20
 ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve() / "bin" / "zerotax"
 OF_POINTS = ("headline", "time_vs_size", "faults_vs_size", "zeroed_vs_size", "fork_after_calloc", "recv_buffer")
@@ -52,8 +47,7 @@ DRAWING = {
     ("validate.py", "len(text) <= LONGEST"),  # a line of its own
 }
 # Axes, labels, footnotes and numbers as text: nothing in them knows what a point means.
-DRAWN_BY = {"zerotax_axes.py", "zerotax_labels.py", "zerotax_layout.py", "zerotax_units.py", "zerotax_files.py",
-            "zerotax_panels.py"}
+DRAWN_BY = {"axes.py", "labels.py", "layout.py", "units.py", "files.py", "panels.py"}
 
 
 def points() -> list[dict[str, Any]]:
@@ -62,7 +56,7 @@ def points() -> list[dict[str, Any]]:
 
 
 def summary_of(folder: Path) -> dict[str, Any]:
-    done = subprocess.run([ZEROTAX, "summary", folder, "--json", "-"], capture_output=True, text=True, check=True)
+    done = subprocess.run([ZEROTAX, "findings", folder, "--summary", "--json", "-"], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
@@ -73,7 +67,7 @@ def svg_title(path: Path) -> str:
 
 
 def no_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(zerotax_command, "BUILT", tmp_path / "not there")
+    monkeypatch.setattr(command, "BUILT", tmp_path / "not there")
     monkeypatch.setenv("PATH", "/nonexistent")
 
 
@@ -107,8 +101,8 @@ def test_the_command_says_of_an_earlier_file_what_it_says_of_a_new_one(tmp_path:
     told = new.pop("sentence")
     path = tmp_path / "old.json"
     path.write_text(json.dumps(new))
-    read = zerotax_documents.read_document(path, new["schema"], "measure again", ZEROTAX)
-    assert zerotax_documents.told(read) == told and told.endswith(".")
+    read = documents.read_document(path, new["schema"], "measure again", ZEROTAX)
+    assert documents.told(read) == told and told.endswith(".")
 
 
 def test_without_summary_and_command_a_figure_has_the_title_of_its_axes(
@@ -130,9 +124,9 @@ def test_an_earlier_summary_is_made_anew_if_there_is_a_command(
     old = summary_of(folder)
     del old["figures"]
     (folder / "summary.json").write_text(json.dumps(old))
-    assert (zerotax_summary.summary_of(folder / "run.json", ZEROTAX) or {})["figures"]
+    assert (summary.summary_of(folder / "run.json", ZEROTAX) or {})["figures"]
     no_command(monkeypatch, tmp_path)
-    assert zerotax_summary.summary_of(folder / "run.json") == old
+    assert summary.summary_of(folder / "run.json") == old
 
 
 def test_lines_are_called_in_figures_as_in_the_summary(tmp_path: Path) -> None:
@@ -152,7 +146,7 @@ def test_shares_of_the_block_are_those_of_the_summary(tmp_path: Path) -> None:
            sample.point("scudo", MIB, redundant_zeroed_bytes=sample.na("no pagemap"))]
     folder = sample.write(tmp_path, raw)
     document = summary_of(folder)
-    columns = page_points.columns(read_run(folder), zerotax_summary.rows_of(document))
+    columns = page_points.columns(read_run(folder), summary.rows_of(document))
     values = {figure["key"]: figure["values"] for figure in columns["figures"]}
     assert values["redundant_share"][0] == 0.25 and values["zeroed_share"][0] == 1
     assert columns["reasons"][-1 - values["redundant_share"][1]] == "n/a: not audited"
@@ -174,7 +168,7 @@ def test_what_a_whole_operation_takes_is_what_the_summary_says(
                 if line.get_label() == "glibc" for y in line.get_ydata()]
 
     assert below()[0] == 54321 and math.isnan(below()[1])
-    columns = page_points.columns(read_run(folder), zerotax_summary.rows_of(document))
+    columns = page_points.columns(read_run(folder), summary.rows_of(document))
     assert [each["values"][0] for each in columns["figures"] if each["key"] in ("whole_ns", "whole_faults")].count(54321) == 1
     no_command(monkeypatch, tmp_path)
     (folder / "summary.json").unlink()
@@ -214,7 +208,7 @@ def test_no_number_in_python_is_a_limit_of_a_verdict(tmp_path: Path) -> None:
     planted = tmp_path / "figure.py"
     planted.write_text("if faults >= 0.98 * size / page or ratio > 10 or ns > SLOW: pass")
     assert len(limits(planted)) == 3
-    files = [path for path in (*PLOTS.glob("*.py"), *(PLOTS / "page").glob("*.py")) if path.name not in DRAWN_BY]
+    files = [path for folder in FOLDERS for path in folder.glob("*.py") if path.name not in DRAWN_BY]
     assert len(files) > 25
     found = set().union(*map(limits, files))
     assert found == DRAWING, "judge it in harness/, or say here what it draws"
@@ -230,7 +224,7 @@ def drawn(name: str, folder: Path, document: dict[str, Any]) -> Any:
     module = importlib.import_module(name)
     load_it = {"fork": "load", "fork_snapshot": "load_snapshot", "thresholds_map": "load_thresholds", "policies": "load"}
     read = getattr(module, load_it[name], None) or (
-        lambda path: zerotax_documents.load_document(path, module.NAME, module.SCHEMA, module.REMEDY))
+        lambda path: documents.load_document(path, module.NAME, module.SCHEMA, module.REMEDY))
     return module.draw(read(path))
 
 
@@ -296,8 +290,8 @@ def test_the_ratios_of_the_policies_are_those_of_their_document(tmp_path: Path) 
 
 def sources(*suffixes: str) -> dict[str, str]:
     """The files of the figures and of the page, but for those that write figures as text."""
-    return {path.name: path.read_text(encoding="utf-8") for folder in (PLOTS, PLOTS / "page") for path in folder.iterdir()
-            if path.suffix in suffixes and path.name not in ("zerotax_units.py", "units.js")}
+    return {str(path.relative_to(PLOTS)): path.read_text(encoding="utf-8") for folder in FOLDERS for path in folder.iterdir()
+            if path.suffix in suffixes and path.name not in ("units.py", "units.js")}
 
 
 def test_no_script_reads_its_answer_out_of_words() -> None:
@@ -316,7 +310,7 @@ def test_plurals_are_made_by_the_formatter_alone() -> None:
 def rules() -> dict[str, list[tuple[str, str]]]:
     """Of each rule of findings, what its source says is shown in: figures and columns of the page."""
     found = {}
-    for path in (ROOT / "harness" / "findings" / "rules").glob("*.cc"):
+    for path in (ROOT / "harness" / "judge" / "rules").glob("*.cc"):
         text = path.read_text(encoding="utf-8")
         name = re.search(r'const FindingRule \w+\(\s*"([a-z-]+)"', text)
         assert name, path

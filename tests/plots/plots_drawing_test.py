@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-
-import faults_vs_size  # noqa: E402
-import time_vs_size  # noqa: E402
-import validate  # noqa: E402
-import zeroed_vs_size  # noqa: E402
-import zerotax_labels  # noqa: E402
-import zerotax_looks  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-import zerotax_style  # noqa: E402
-from zerotax_results import Key, load  # noqa: E402
+import faults_vs_size
+import time_vs_size
+import validate
+import zeroed_vs_size
+import zerotax_sample as sample
+from zerotax_plots import labels, looks, style
+from zerotax_plots.results import Key, load
 
 MIB, GIB = 1 << 20, 1 << 30
 
 
 def test_every_known_allocator_has_its_own_colour_marker_dash_and_lightness() -> None:
-    known = list(zerotax_looks.KNOWN.values())
-    assert list(zerotax_looks.KNOWN) == list(sample.VERSIONS)
+    known = list(looks.KNOWN.values())
+    assert list(looks.KNOWN) == list(sample.VERSIONS)
     for part in range(3):
         assert len({str(style[part]) for style in known}) == len(known)
 
@@ -47,30 +39,30 @@ def test_a_look_is_chosen_by_a_file_in_the_allocators_folder_alone(tmp_path: Pat
         look = {"order": order, "colour": "#0063A2", "marker": "s", "dash": [] if name == "ours" else [5, 1.6]}
         (tmp_path / name / "plot.json").write_text(json.dumps(look))
     (tmp_path / "plain").mkdir()
-    blue = zerotax_looks.Style("#0063A2", "s", "-")
-    assert list(zerotax_looks.known_styles(tmp_path).items()) == [("theirs", blue._replace(dash=(0, (5, 1.6)))), ("ours", blue)]
+    blue = looks.Style("#0063A2", "s", "-")
+    assert list(looks.known_styles(tmp_path).items()) == [("theirs", blue._replace(dash=(0, (5, 1.6)))), ("ours", blue)]
 
 
 def test_every_look_of_an_allocator_is_as_its_schema_says() -> None:
     pytest.importorskip("jsonschema", reason="install python3-jsonschema")
-    looks = sorted(zerotax_looks.ALLOCATORS.glob("*/plot.json"))
-    assert looks and [validate.check(json.loads(path.read_text()), "plot") for path in looks] == [[]] * len(looks)
+    files = sorted(looks.ALLOCATORS.glob("*/plot.json"))
+    assert files and [validate.check(json.loads(path.read_text()), "plot") for path in files] == [[]] * len(files)
 
 
 def test_other_allocators_get_styles_that_depend_on_names_alone() -> None:
     names = {"snmalloc", "rpmalloc", "hoard", "musl"}
-    once, again = zerotax_looks.styles(names), zerotax_looks.styles({"glibc", *sorted(names)})
+    once, again = looks.styles(names), looks.styles({"glibc", *sorted(names)})
     assert {name: again[name] for name in names} == once
     assert len(set(map(str, once.values()))) == 4
-    assert not set(map(str, once.values())) & set(map(str, zerotax_looks.KNOWN.values()))
-    alone = {str(zerotax_looks.styles({name})[name]) for name in names}
+    assert not set(map(str, once.values())) & set(map(str, looks.KNOWN.values()))
+    alone = {str(looks.styles({name})[name]) for name in names}
     assert len(alone) > 1   # not just the order in which they come
-    assert len(zerotax_looks.styles({f"a{n}" for n in range(40)})) == 40
+    assert len(looks.styles({f"a{n}" for n in range(40)})) == 40
 
 
 def test_variants_of_one_allocator_share_its_colour_and_differ_in_filling() -> None:
     keys = [Key("glibc", (), "main", ""), Key("glibc", (), "worker", "")]
-    main, worker = zerotax_style.line_styles(keys).values()
+    main, worker = style.line_styles(keys).values()
     assert main["color"] == worker["color"] and main["fillstyle"] != worker["fillstyle"]
 
 
@@ -86,16 +78,16 @@ def test_the_size_axis_is_labelled_at_powers_of_four(tmp_path: Path) -> None:
     [], [3.0], [0.0, 0.0, 0.0], [0.0, 10.0], [1.0, 1.1, 5.0, 5.0, 5.1], [10.0] * 5, [-3.0, 14.0],
     [0.0, 0.9, 1.8, 2.7, 9.9, 10.0]])
 def test_labels_are_moved_apart_in_order_and_stay_inside(wanted: list[float]) -> None:
-    places = zerotax_labels.spread(wanted, 1.0, 0.0, 10.0)
+    places = labels.spread(wanted, 1.0, 0.0, 10.0)
     assert places is not None and len(places) == len(wanted)
     assert all(b - a >= 1.0 - 1e-6 for a, b in zip(places, places[1:]))
     assert all(-1e-9 <= place <= 10 + 1e-9 for place in places)
 
 
 def test_labels_that_need_not_move_stay_and_a_pair_moves_evenly() -> None:
-    assert zerotax_labels.spread([1.0, 4.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 4.0, 9.0]
-    assert zerotax_labels.spread([4.9, 5.1], 1.0, 0.0, 10.0) == pytest.approx([4.5, 5.5])
-    assert zerotax_labels.spread([5.0] * 12, 1.0, 0.0, 10.0) is None
+    assert labels.spread([1.0, 4.0, 9.0], 1.0, 0.0, 10.0) == [1.0, 4.0, 9.0]
+    assert labels.spread([4.9, 5.1], 1.0, 0.0, 10.0) == pytest.approx([4.5, 5.5])
+    assert labels.spread([5.0] * 12, 1.0, 0.0, 10.0) is None
 
 
 def test_labels_at_the_ends_of_lines_do_not_overlap_and_fit_the_page(tmp_path: Path) -> None:
@@ -119,9 +111,9 @@ def test_labels_at_the_ends_of_lines_do_not_overlap_and_fit_the_page(tmp_path: P
 
 
 def test_words_are_wrapped_to_the_width_even_inside_a_long_word() -> None:
-    lines_ = zerotax_labels.wrap("two words " + "x" * 200, 2.0, 10)
+    lines_ = labels.wrap("two words " + "x" * 200, 2.0, 10)
     assert "".join(lines_).replace(" ", "") == "twowords" + "x" * 200
-    assert all(zerotax_labels.text_width(line, 10) <= 2.0 for line in lines_)
+    assert all(labels.text_width(line, 10) <= 2.0 for line in lines_)
 
 
 def test_a_narrow_size_axis_is_labelled_all_along(tmp_path: Path) -> None:

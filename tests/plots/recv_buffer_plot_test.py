@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-
-import recv_buffer  # noqa: E402
-import zerotax_main  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-from zerotax_figures import drawn, script, words  # noqa: E402
-from zerotax_results import load  # noqa: E402
+import recv_buffer
+import zerotax_sample as sample
+from zerotax_figures import drawn, words
+from zerotax_plots.results import load
 
 KIB, MIB, MB = 1 << 10, 1 << 20, 1_000_000
 SIZES = (16 * KIB, MIB, 100 * MB, 1000 * MIB)
@@ -63,26 +54,3 @@ def test_what_failed_or_was_not_measured_is_a_gap_with_its_reason(tmp_path: Path
     figure = figure_of(tmp_path, raw)
     assert set(drawn(figure.axes[0])) == set(NAMES)
     assert "its server is not there" in words(figure) and "1 point n/a: no loop" in words(figure)
-
-
-def test_results_without_such_points_are_skipped_among_all_figures_and_named_alone(
-        tmp_path: Path) -> None:
-    folder = sample.write(tmp_path, [sample.point("glibc", size) for size in (MIB, 100 * MIB,
-                                                                              1000 * MIB)])
-    with pytest.raises(zerotax_main.NothingToDraw):
-        recv_buffer.draw(load(folder))
-    together = script("all_figures", folder)
-    assert (together.returncode, together.stderr) == (0, "")
-    assert not list(folder.glob("recv_buffer.*"))
-    alone = script("recv_buffer", folder)
-    assert alone.returncode == 2
-    assert len(alone.stderr.splitlines()) == 1 and "recv_buffer" in alone.stderr
-
-
-def test_it_is_drawn_among_all_figures_and_from_receiving_alone(tmp_path: Path) -> None:
-    others = [sample.point("glibc", size) for size in (MIB, 100 * MIB, 1000 * MIB)]
-    folder = sample.write(tmp_path / "both", others + points())
-    assert script("all_figures", folder).returncode == 0
-    alone = sample.write(tmp_path / "alone", points())
-    assert script("recv_buffer", alone).returncode == 0
-    assert (folder / "recv_buffer.svg").read_bytes() == (alone / "recv_buffer.svg").read_bytes()

@@ -14,18 +14,17 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PLOTS, REFERENCE = ROOT / "plots", ROOT / "results" / "reference"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
 pytest.importorskip("jinja2", reason="install python3-jinja2, use /usr/bin/python3")
 
 import zerotax_sample as sample  # noqa: E402
 from page import documents, write_page  # noqa: E402
 from page import points as columns_module  # noqa: E402
-from zerotax_files import ResultsError  # noqa: E402
-from zerotax_looks import KNOWN  # noqa: E402
-from zerotax_results import read_run  # noqa: E402
+from zerotax_plots.files import ResultsError  # noqa: E402
+from zerotax_plots.looks import KNOWN  # noqa: E402
+from zerotax_plots.results import read_run  # noqa: E402
 
+ROOT = Path(__file__).resolve().parents[2]
+PLOTS, REFERENCE = ROOT / "plots", ROOT / "results" / "reference"
 MIB = 1 << 20
 ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve() / "bin" / "zerotax"
 HOSTILE = "<!--<script x</script><script>alert(1)</script><b>\"'&amp;`x`"

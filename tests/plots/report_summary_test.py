@@ -6,22 +6,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import zerotax_sample as sample
+import validate
+from page import facts, write_page
+from page import summary as words
+from zerotax_plots import command
+from zerotax_plots.results import read_run
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "plots"), str(ROOT / "tests" / "support" / "sample_results")]
-
-import zerotax_command  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-import validate  # noqa: E402
-from page import facts, write_page  # noqa: E402
-from page import summary as words  # noqa: E402
-from zerotax_results import read_run  # noqa: E402
-
 MIB = 1 << 20
 ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve() / "bin" / "zerotax"
 Raw = dict[str, Any]
@@ -50,9 +47,9 @@ def measured(
 
 
 def told(folder: Path, *arguments: object) -> str:
-    """What `zerotax summary` writes on standard output."""
+    """What `zerotax findings --summary` writes on standard output."""
     done = subprocess.run(
-        [ZEROTAX, "summary", folder, *map(str, arguments)], capture_output=True, text=True, check=False
+        [ZEROTAX, "findings", folder, "--summary", *map(str, arguments)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -112,18 +109,18 @@ def test_the_page_without_a_summary_and_without_a_command_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = sample.write(tmp_path, [measured("glibc", MIB, 1000.0, MIB)])
-    monkeypatch.setattr(zerotax_command, "BUILT", tmp_path / "not there")
+    monkeypatch.setattr(command, "BUILT", tmp_path / "not there")
     monkeypatch.setenv("PATH", "/nonexistent")
     made = words.summary(folder / "run.json")
-    assert made["missing"] == f"No summary: run `zerotax summary {folder}`." and made["each"] == []
-    assert f"No summary: run <code>zerotax summary {folder}</code>." in write_page.page(folder)
+    assert made["missing"] == f"No summary: run `zerotax findings {folder} --summary`." and made["each"] == []
+    assert f"No summary: run <code>zerotax findings {folder} --summary</code>." in write_page.page(folder)
 
 
 def test_a_damaged_summary_costs_the_page_its_summary_alone(tmp_path: Path) -> None:
     folder = sample.write(tmp_path, [measured("glibc", MIB, 1000.0, MIB)])
     (folder / "summary.json").write_text('{"schema": "zerotax.summary/9"}')
     made = words.summary(folder / "run.json", ZEROTAX)
-    assert "zerotax.summary/9" in made["missing"] and "zerotax summary" in made["missing"]
+    assert "zerotax.summary/9" in made["missing"] and "--summary --json" in made["missing"]
     assert "zerotax.summary/9" in write_page.page(folder)
 
 

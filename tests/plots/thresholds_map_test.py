@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import subprocess
-import sys
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-
-import thresholds_map as figure_module  # noqa: E402
-import validate  # noqa: E402
-import zerotax_command  # noqa: E402
-import zerotax_lanes  # noqa: E402
-import zerotax_main  # noqa: E402
-import zerotax_sample as sample  # noqa: E402
-from matplotlib.colors import to_rgb  # noqa: E402
-from zerotax_files import ResultsError  # noqa: E402
-from zerotax_results import load  # noqa: E402
+import thresholds_map as figure_module
+import validate
+import zerotax_sample as sample
+from matplotlib.colors import to_rgb
+from zerotax_plots import command
+from zerotax_plots import lanes as lanes_module
+from zerotax_plots.files import ResultsError
+from zerotax_plots.results import load
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 Raw = dict[str, Any]
@@ -84,12 +74,6 @@ def write(folder: Path, thresholds: Raw | None) -> Path:
     return folder
 
 
-def script(name: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(PLOTS / f"{name}.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False,
-                          env={**os.environ, **environment})
-
-
 def texts(figure: Any) -> str:
     """Every text of a figure, on one line."""
     found = [text.get_text() for text in figure.texts]
@@ -105,9 +89,9 @@ def drawn(tmp_path: Path, thresholds: Raw) -> Any:
     return figure_module.draw(load(write(tmp_path, thresholds)))
 
 
-def lanes_of(folder: Path, thresholds: Raw) -> list[zerotax_lanes.Lane]:
+def lanes_of(folder: Path, thresholds: Raw) -> list[lanes_module.Lane]:
     """The lanes of a file of an earlier version: the command says what they do."""
-    return zerotax_lanes.lanes_of(figure_module.read(write(folder, thresholds) / "thresholds.json"))
+    return lanes_module.lanes_of(figure_module.read(write(folder, thresholds) / "thresholds.json"))
 
 
 def test_lanes_join_pieces_that_look_alike_and_keep_every_mark(tmp_path: Path) -> None:
@@ -123,7 +107,7 @@ def test_lanes_join_pieces_that_look_alike_and_keep_every_mark(tmp_path: Path) -
 
 def test_without_a_command_an_earlier_file_is_drawn_without_words(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zerotax_command, "BUILT", tmp_path / "not there")
+    monkeypatch.setattr(command, "BUILT", tmp_path / "not there")
     monkeypatch.setenv("PATH", "/nonexistent")
     figure = drawn(tmp_path, full())
     assert figure.get_label() == "What calloc does, by size"
@@ -150,15 +134,15 @@ def test_the_figure_says_what_it_shows(tmp_path: Path) -> None:
     assert figure.axes[0].get_xlim() == (16 * KIB, 2 * GIB)
 
 
-def test_one_allocator_that_never_changes(tmp_path: Path) -> None:
+def test_one_allocator_without_a_change(tmp_path: Path) -> None:
     said = texts(drawn(tmp_path, document(("scudo", 0.0, "main", [KEPT]))))
-    assert "scudo never changes" in said
+    assert "no change found in scudo" in said
     assert "zeroes needlessly" not in said, "the legend names only what is shown"
 
 
 def test_noise_is_told(tmp_path: Path) -> None:
     made = full()
-    made["thresholds"][0]["noisy"] = True
+    made["lanes"][0]["noisy_bytes"] = [131_049]
     assert "Dashed: 1 unreliable mark" in texts(drawn(tmp_path, made))
 
 
@@ -182,39 +166,6 @@ def test_behaviours_differ_in_grey_or_in_hatching() -> None:
             assert one.hatch != other.hatch or abs(grey[0] - grey[1]) > 0.3
 
 
-def test_the_same_file_gives_the_same_bytes_in_another_process(tmp_path: Path) -> None:
-    file = tmp_path / "t.json"
-    file.write_text(json.dumps(full()), encoding="utf-8")
-    for seed in ("1", "2"):
-        done = script("thresholds_map", file, "--out", tmp_path / seed, PYTHONHASHSEED=seed)
-        assert (done.returncode, done.stderr) == (0, "")
-    for kind in ("svg", "png"):
-        one, two = (tmp_path / seed / f"thresholds_map.{kind}" for seed in ("1", "2"))
-        assert one.read_bytes() == two.read_bytes(), kind
-    head = (tmp_path / "1" / "thresholds_map.png").read_bytes()[:24]
-    assert 1580 <= int.from_bytes(head[16:20], "big") <= 1620
-    assert ElementTree.parse(tmp_path / "1" / "thresholds_map.svg").getroot().tag.endswith("svg")
-
-
-def test_all_figures_draws_it_where_there_are_thresholds_and_is_silent_elsewhere(
-        tmp_path: Path) -> None:
-    without = script("all_figures", write(tmp_path / "a", None), "--format", "svg")
-    assert (without.returncode, without.stderr) == (0, "")
-    assert "thresholds_map" not in without.stdout and "headline" in without.stdout
-    with_it = script("all_figures", write(tmp_path / "b", full()), "--format", "svg")
-    assert (with_it.returncode, with_it.stderr) == (0, "")
-    assert (tmp_path / "b" / "thresholds_map.svg").exists()
-
-
-def test_alone_it_says_what_is_missing(tmp_path: Path) -> None:
-    folder = write(tmp_path, None)
-    done = script("thresholds_map", folder)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1 and "zerotax thresholds --json" in done.stderr
-    with pytest.raises(zerotax_main.NothingToDraw):
-        figure_module.draw(load(folder))
-
-
 @pytest.mark.parametrize(("text", "words"), [
     ("{", "not JSON"), ("[1]", "schema is None"), ('{"schema": "zerotax.thresholds/9"}', "/9"),
     ('{"schema": "zerotax.thresholds/1"}', "does not match its schema"),
@@ -226,9 +177,6 @@ def test_a_file_that_cannot_be_drawn_costs_one_line(tmp_path: Path, text: str, w
     with pytest.raises(ResultsError, match=words) as caught:
         figure_module.draw(load(folder))
     assert "\n" not in str(caught.value)
-    done = script("all_figures", folder, "--format", "svg")
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert (folder / "headline.svg").exists()
 
 
 # The schema

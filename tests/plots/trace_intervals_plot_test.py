@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PLOTS = ROOT / "plots"
-sys.path[:0] = [str(PLOTS), str(ROOT / "tests" / "support" / "sample_results")]
-pytest.importorskip("matplotlib", reason="install python3-matplotlib, use /usr/bin/python3")
-
-import trace_intervals  # noqa: E402
-from zerotax_figures import script  # noqa: E402
+import trace_intervals
+from zerotax_figures import script
 
 LIMITS = [1000, 2000, 5000, 10_000, 20_000]
 COUNTS = [3, 0, 250, 1]

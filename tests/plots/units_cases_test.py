@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from zerotax_plots import units
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "plots"))
-
-import zerotax_units as units  # noqa: E402
-
 TABLE = json.loads((ROOT / "tests" / "units_cases.json").read_text(encoding="utf-8"))
 CASES = {**TABLE["rules"], **TABLE["of_plots"]}
 # Rule: its function in Python, and in JavaScript.

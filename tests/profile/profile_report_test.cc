@@ -2,9 +2,11 @@
 
 #include <sstream>
 
+#include "observe/kernel_symbols.h"
 #include "profile/categories.h"
 #include "profile/document.h"
 #include "profile/seen.h"
+#include "profile/table.h"
 
 namespace zerotax::profile {
 namespace {
@@ -42,7 +44,9 @@ ProfileSubject subject() {
   return made;
 }
 
-Json made_json(const ProfileData& from) { return profile_json(subject(), from, Json::object()); }
+Profile result_of(const ProfileData& from) { return profile_result(subject(), from, Json::object()); }
+
+Json made_json(const ProfileData& from) { return profile_json(result_of(from)); }
 
 const Json& category(const Json& profile, const std::string& name) {
   for (const Json& entry : profile.at("categories")) {
@@ -70,7 +74,8 @@ TEST(ProfileCategory, OfAFunctionOfTheProgramThatIsNamedAsTheKernelsIsNotTheKern
 }
 
 TEST(ProfileJson, AddsUpThreeTimes) {
-  const Json profile = made_json(data());
+  const Profile found = result_of(data());
+  const Json profile = profile_json(found);
   std::uint64_t by_category = 0;
   std::uint64_t by_function = 0;
   std::uint64_t by_root = 0;
@@ -91,13 +96,92 @@ TEST(ProfileJson, DoesNotCallTheKernelsPartZeroWhereItIsNotSampled) {
   ProfileData made = data();
   std::erase_if(made.stacks, [](const auto& entry) { return entry.first.back().module == "kernel"; });
   made.sees_kernel = false;
-  const Json profile = made_json(made);
+  const Profile found = result_of(made);
+  const Json profile = profile_json(found);
   for (const char* name : {"page faults", "mapping calls", "other kernel"}) {
     EXPECT_TRUE(is_not_available(category(profile, name).at("samples"))) << name;
   }
   EXPECT_TRUE(is_not_available(category(profile, "page faults").at("while_zeroing")));
   EXPECT_TRUE(is_not_available(profile.at("method").at("kernel")));
-  EXPECT_NE(profile_text(profile).find("not sampled"), std::string::npos);
+  EXPECT_NE(profile_text(found).find("not sampled"), std::string::npos);
+}
+
+TEST(ProfileJson, CallsKernelTimeThatWasNotSampledOfUnknownCauseAndBoundsIt) {
+  ProfileData made = data();
+  std::erase_if(made.stacks, [](const auto& entry) { return entry.first.back().module == "kernel"; });
+  made.stacks[{kProgram, {kKernelNotSampled, "kernel"}}] = 133;
+  made.samples = 200;
+  made.accounted = 133;
+  made.sees_kernel = false;
+  const Profile found = result_of(made);
+  const Json profile = profile_json(found);
+  EXPECT_EQ(category(profile, "kernel (cause unknown)").at("samples"), 133);
+  for (const char* name : {"page faults", "mapping calls", "other kernel"}) {
+    EXPECT_TRUE(is_not_available(category(profile, name).at("samples"))) << name;
+    EXPECT_EQ(category(profile, name).at("at_most"), 133) << name;
+  }
+  const std::string text = profile_text(found);
+  EXPECT_NE(text.find("    133   66.5 %  kernel (cause unknown)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    n/a      n/a  page faults (at most 66.5 %)\n"), std::string::npos) << text;
+}
+
+TEST(ProfileJson, BoundsPageFaultsByTheRegistersWhereTheKernelHasNoNames) {
+  ProfileData made;
+  const Frame nameless{KernelSymbols::kUnknown, "kernel"};
+  made.stacks = {{{kProgram, kMain}, 40}, {{kProgram, kMain, nameless}, 60}};
+  made.kinds[{kProgram, kMain, nameless}].in_call = 12;
+  made.samples = 100;
+  made.sees_kernel = true;
+  const Profile found = result_of(made);
+  const Json profile = profile_json(found);
+  EXPECT_EQ(category(profile, "kernel (cause unknown)").at("samples"), 60);
+  EXPECT_EQ(category(profile, "page faults").at("at_most"), 48);
+  EXPECT_EQ(category(profile, "mapping calls").at("at_most"), 12);
+  EXPECT_EQ(category(profile, "other kernel").at("at_most"), 60);
+  EXPECT_TRUE(is_not_available(category(profile, "page faults").at("samples")));
+  EXPECT_EQ(category(profile, "program").at("samples"), 40);
+}
+
+TEST(ProfileJson, HasTheAccountAloneWhereNothingCouldBeSampled) {
+  ProfileData made;
+  made.stacks = {{{kProgram, {kKernelNotSampled, "kernel"}}, 75}, {{kProgram, {kUserNotSampled, ""}}, 25}};
+  made.samples = made.accounted = 100;
+  made.denied = "a filter denies it";
+  ProfileSubject about = subject();
+  about.user_s = 0.25;
+  about.system_s = 0.75;
+  about.hz = 100;
+  about.faults = 4711;
+  const Profile found = profile_result(about, made, Json::object());
+  const Json profile = profile_json(found);
+  EXPECT_TRUE(is_mostly_unseen(found));
+  for (const char* name : {"zeroing", "program", "allocator", "page faults", "other kernel"}) {
+    EXPECT_TRUE(is_not_available(category(profile, name).at("samples"))) << name;
+  }
+  EXPECT_EQ(category(profile, "running (not sampled)").at("samples"), 25);
+  const std::string text = profile_text(found);
+  EXPECT_NE(text.find("a filter denies it"), std::string::npos) << text;
+  EXPECT_NE(text.find("75.0 %  kernel (cause unknown)"), std::string::npos) << text;
+  EXPECT_NE(text.find("4,711"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Call graph"), std::string::npos);
+}
+
+TEST(ProfileJson, JudgesAnOrdinaryUsersProfileByTheTimeInUserMode) {
+  ProfileData made = data();
+  made.stacks = {{{kProgram, kMain}, 90}, {{kProgram, {kKernelNotSampled, "kernel"}}, 900}};
+  made.samples = 990;
+  made.accounted = 900;
+  made.sees_kernel = false;
+  ProfileSubject about = subject();
+  about.hz = 100;
+  about.user_s = 1;
+  about.system_s = 9;
+  const Profile seen = profile_result(about, made, Json::object());
+  EXPECT_DOUBLE_EQ(seen.unseen->share, 0.91);
+  EXPECT_NEAR(*seen.unseen->user_share, 0.1, 1e-9);
+  EXPECT_FALSE(is_mostly_unseen(seen));
+  about.user_s = 2;
+  EXPECT_TRUE(is_mostly_unseen(profile_result(about, made, Json::object())));
 }
 
 TEST(ProfileCategory, OfAMemsetIsByWhatItWrites) {
@@ -114,7 +198,8 @@ TEST(ProfileJson, CountsOnlyZerosAsZeroing) {
   made.kinds = {{{kProgram, kMain, kMemset}, {1, 7, 0}}, {{kProgram, kMain, kMemset, kFault}, {2, 15, 0}}};
   made.samples = 30;
   made.sees_kernel = true;
-  const Json profile = made_json(made);
+  const Profile found = result_of(made);
+  const Json profile = profile_json(found);
   EXPECT_EQ(category(profile, "zeroing").at("samples"), 1);
   EXPECT_EQ(category(profile, "filling").at("samples"), 7);
   EXPECT_EQ(category(profile, "memset (value unknown)").at("samples"), 2);
@@ -123,10 +208,10 @@ TEST(ProfileJson, CountsOnlyZerosAsZeroing) {
   EXPECT_EQ(faults.at("while_zeroing"), 2);
   EXPECT_EQ(faults.at("while_filling"), 15);
   EXPECT_EQ(faults.at("while_in_memset_of_unknown_value"), 3);
-  EXPECT_NE(profile_text(profile).find("10.0 % of them taken by zeroing, 75.0 % by filling with other bytes, 15.0 % by "
-                                       "memset (value unknown)"),
+  EXPECT_NE(profile_text(found).find("10.0 % of them taken by zeroing, 75.0 % by filling with other bytes, 15.0 % by "
+                                     "memset (value unknown)"),
             std::string::npos)
-      << profile_text(profile);
+      << profile_text(found);
 }
 
 TEST(ProfileJson, SaysWhatShareOfTheCpuTimeWentUnseen) {
@@ -134,10 +219,11 @@ TEST(ProfileJson, SaysWhatShareOfTheCpuTimeWentUnseen) {
   made.hz = 100;
   made.user_s = 3;
   made.system_s = 1;
-  const Json profile = profile_json(made, data(), Json::object());
+  const Profile found = profile_result(made, data(), Json::object());
+  const Json profile = profile_json(found);
   EXPECT_DOUBLE_EQ(profile.at("unseen").at("share").get<double>(), 0.75);
-  EXPECT_TRUE(is_mostly_unseen(profile));
-  const std::string text = profile_text(profile);
+  EXPECT_TRUE(is_mostly_unseen(found));
+  const std::string text = profile_text(found);
   EXPECT_NE(text.find("not seen: 75.0 % of its CPU time"), std::string::npos) << text;
   EXPECT_NE(profile.at("unseen").at("remedy").get<std::string>().find("as root"), std::string::npos);
   EXPECT_LT(text.find("not seen"), text.find("no call tree"));
@@ -147,18 +233,19 @@ TEST(ProfileJson, SaysWhatShareOfTheCpuTimeWentUnseen) {
 TEST(ProfileJson, DoesNotJudgeByAFewSamples) {
   ProfileSubject made = subject();
   made.user_s = 0.01;
-  EXPECT_TRUE(is_not_available(profile_json(made, ProfileData{}, Json::object()).at("unseen")));
+  EXPECT_TRUE(is_not_available(profile_json(profile_result(made, ProfileData{}, Json::object())).at("unseen")));
   EXPECT_TRUE(is_not_available(made_json(data()).at("unseen"))) << "no CPU time at all";
   made.user_s = 0.09;  // more samples than CPU time: none is unseen, not a negative share
-  EXPECT_EQ(profile_json(made, data(), Json::object()).at("unseen").at("share"), 0);
+  EXPECT_EQ(profile_json(profile_result(made, data(), Json::object())).at("unseen").at("share"), 0);
 }
 
 TEST(ProfileText, OfLostEventsHasTheirShareTheConsequenceAndARemedy) {
   ProfileData made = data();
   made.lost = 300;
-  const Json profile = made_json(made);
+  const Profile found = result_of(made);
+  const Json profile = profile_json(found);
   EXPECT_DOUBLE_EQ(profile.at("lost_share").get<double>(), 0.75);
-  const std::string text = profile_text(profile);
+  const std::string text = profile_text(found);
   const std::string head = text.substr(0, text.find("Time by activity"));
   EXPECT_NE(head.find("lost: 300 events, up to 75.0 % of all"), std::string::npos) << head;
   EXPECT_NE(head.find("missing"), std::string::npos);
@@ -177,7 +264,8 @@ TEST(ProfileJson, HasATreeOfPlacesForEachThread) {
   thread.stacks[{at(kMain, 0x105, 5), at(kMemset, 0x201, 1)}] = 4;
   thread.stacks[{at(kMain, 0x105, 5), at(kMemset, 0x203, 3)}] = 2;
   thread.stacks[{at(kMain, 0x109, 9), at(kMemset, 0x201, 1)}] = 3;
-  const Json profile = made_json(made);
+  const Profile found = result_of(made);
+  const Json profile = profile_json(found);
   const Json& tree = profile.at("threads").at(0).at("tree");
   ASSERT_EQ(tree.size(), 2U) << "two places in main that call it";
   EXPECT_EQ(tree.at(0).at("samples"), 6);
@@ -187,7 +275,7 @@ TEST(ProfileJson, HasATreeOfPlacesForEachThread) {
   const Json& innermost = tree.at(0).at("children").at(0);
   EXPECT_EQ(innermost.at("places"), 2);
   EXPECT_EQ(innermost.at("address"), "0x201") << "the one with most samples";
-  const std::string text = profile_text(profile);
+  const std::string text = profile_text(found);
   EXPECT_NE(text.find("Thread 11: worker"), std::string::npos) << text;
   EXPECT_NE(text.find("main (in prog) + 5 [0x105]"), std::string::npos) << text;
   EXPECT_NE(text.find("+ 1,... [0x201,...]"), std::string::npos) << text;
@@ -202,7 +290,8 @@ TEST(ProfileJson, OfThreadsThatWaitHasACategory) {
   made.sees_kernel = true;
   ProfileSubject wall = subject();
   wall.wall = true;
-  const Json profile = profile_json(wall, made, Json::object());
+  const Profile found = profile_result(wall, made, Json::object());
+  const Json profile = profile_json(found);
   EXPECT_EQ(category(profile, "waiting").at("samples"), 4);
   EXPECT_EQ(category(profile, "other kernel").at("samples"), 1);
   EXPECT_EQ(profile.at("method").at("event"), "wall-clock");
@@ -212,7 +301,7 @@ TEST(ProfileText, FitsItsColumnsAndLeavesOutSmallBranches) {
   ProfileData made = data();
   made.stacks[{kProgram, kMain, {std::string(200, 'x'), "lib.so"}}] = 20;
   made.samples += 20;
-  const std::string text = profile_text(made_json(made), 80, 0.05);
+  const std::string text = profile_text(result_of(made), 80, 0.05);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
   EXPECT_NE(text.find("./prog word"), std::string::npos);
@@ -223,7 +312,7 @@ TEST(ProfileText, FitsItsColumnsAndLeavesOutSmallBranches) {
 }
 
 TEST(ProfileText, SaysThatThereWasNothing) {
-  EXPECT_NE(profile_text(made_json(ProfileData{})).find("no samples"), std::string::npos);
+  EXPECT_NE(profile_text(result_of(ProfileData{})).find("no samples"), std::string::npos);
 }
 
 TEST(FoldedStacks, AreOneLineEachWithKernelFramesMarked) {

@@ -109,26 +109,3 @@ def test_nobody_is_told_what_is_missing(tmp_path):
 def test_a_program_that_is_killed_ends_as_it_does_without_us(tmp_path):
     _, done = profile(tmp_path, "--", "/bin/sh", "-c", "kill -TERM $$", status=128 + 15)
     assert done.stdout == ""
-
-
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["--hz", "0"], ["--hz 0"]),
-    (["--hz", "1000000"], ["--hz 1000000"]),
-    (["--seconds", "0"], ["--seconds 0"]),
-    (["--seconds", "nan"], ["--seconds nan"]),
-    (["--size", "1MiBB"], ["'1MiBB'"]),
-    (["--case", "none"], ["'none'"]),
-    (["--touch", "2"], ["--touch 2"]),
-    (["--allocator", "none"], ["none"]),
-    (["--size", "1MiB", "--", "/bin/true"], ["--size", "command"]),
-    (["--env", "glibc:A=b", "--", "/bin/true"], ["--env", "--allocator"]),
-    (["--", "/no/such/program"], ["/no/such/program"]),
-    (["--json", "/no/such/folder/x", "--", "/bin/true"], ["/no/such/folder"]),
-], ids=" ".join)
-def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, arguments, words):
-    done = zerotax("profile", *arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert done.stderr.startswith("zerotax: ") and done.stderr.count("\n") == 1
-    for word in words:
-        assert word in done.stderr
-    assert not list(tmp_path.iterdir())

@@ -204,7 +204,7 @@ def test_compiled_functions_are_in_the_call_tree_also_in_a_container(tmp_path, c
 
 
 ALLOCATE = """
-function allocate() { return Buffer.alloc(4 << 20); }
+function allocate() { return Buffer.alloc(4 << 20).fill(1); }
 %PrepareFunctionForOptimization(allocate);
 allocate(); allocate();
 %OptimizeFunctionOnNextCall(allocate);

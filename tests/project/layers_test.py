@@ -7,7 +7,7 @@ SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).pa
 README = (SOURCE / "harness" / "README.md").read_text()
 # What other processes have in them is no part of its room's library.
 INSIDE = {"record/preload": {"base", "os", "meter", "record"}, "fork/process": {"fork"},
-          "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"}}
+          "snapshot/process": {"os", "snapshot"}, "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"}}
 
 
 def rows(heading):

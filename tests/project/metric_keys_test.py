@@ -1,19 +1,16 @@
-"""A point is read by metric (core/typed_point.h): outside core nobody reads a metric's key of JSON by string."""
+"""A point is read by metric (point/typed_point.h): outside point nobody reads a metric's key of JSON by string."""
 import os
 import pathlib
 import re
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
-TABLE = (SOURCE / "harness" / "core" / "metrics.inc").read_text()
+TABLE = (SOURCE / "harness" / "point" / "metrics.inc").read_text()
 # Keys of a point itself. Those within its groups ("ops", "faults") are common words.
 KEYS = set(re.findall(r'^  \.key = "(\w+)"', TABLE, re.MULTILINE))
 # Files and rooms that read documents without points, though some of their keys are alike.
 OTHERS = {
-    "advise/recording.cc": "zerotax.record/1",
-    "fork/table.cc": "zerotax.fork/1",
     "observe/folded.cc": "the sites of zerotax.record/1",
-    "record/": "zerotax.record/1",
-    "thresholds/signature.cc": "behaviours in zerotax.thresholds/1",
+    "judge/document.cc": "behaviours in zerotax.thresholds/1",
 }
 KEY = '"(' + "|".join(sorted(KEYS)) + ')"'
 # json["key"] = ... and json["key"].push_back(...) write.
@@ -26,10 +23,10 @@ def reads(text):
 
 
 def readers():
-    """Files outside core, and what they read."""
+    """Files outside point and files, and what they read."""
     for path in sorted((SOURCE / "harness").rglob("*.[hc]*")):
         name = path.relative_to(SOURCE / "harness").as_posix()
-        if not name.startswith("core/") and (keys := reads(path.read_text())):
+        if not name.startswith(("point/", "files/")) and (keys := reads(path.read_text())):
             yield name, keys
 
 

@@ -117,6 +117,16 @@ def test_a_signal_ends_the_program_and_not_the_report(number, tmp_path):
     assert f"was killed by {signal.Signals(number).name}" in " ".join(text.read_text().split())
 
 
+@pytest.mark.parametrize("command", [["record", "--text", "/dev/null"], ["trace", "run", "-o", "trace"]])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_the_command_alone_ends_the_program_as_well(command, number, tmp_path):
+    with subprocess.Popen([ZEROTAX, *command, "--", ENDING, "signal"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          env=clean_environment(), start_new_session=True, cwd=tmp_path) as run:
+        assert run.stdout.readline() == b"ready\n"
+        run.send_signal(number)
+        assert run.wait(timeout=30) == 128 + number
+
+
 def test_a_signal_that_was_ignored_stays_ignored():
     program = "sh -c 'kill -HUP $$; kill -PIPE $$; echo lives'"
     done = subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {ZEROTAX} record --text /dev/null -- {program}"],
@@ -221,16 +231,6 @@ def check_refused(done, words):
     assert done.stdout == "" and done.stderr.count("\n") == 1 and done.stderr.startswith("zerotax: ")
     for word in words:
         assert word in done.stderr
-
-
-@pytest.mark.parametrize("arguments, words", [
-    (["--allocator", "glibd", "--", "true"], ["unknown allocator 'glibd'"]),
-    (["--env", "x:A=1", "--", "true"], ["--env is given without --allocator"]),
-    (["--json", "/no/such/folder/x", "--", "true"], ["cannot write"]),
-    (["--text", "", "--", "true"], ["--text"]), (["--such", "--", "true"], ["unknown option '--such'", "--help"]),
-    (["true", "-x"], ["unexpected 'true'", "after it"]), (["--json"], ["--json"])])
-def test_unusable_options_are_refused_before_the_program_runs(arguments, words):
-    check_refused(zerotax("record", *arguments), words)
 
 
 def program(folder, content):

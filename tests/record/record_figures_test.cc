@@ -7,8 +7,6 @@
 namespace zerotax::record {
 namespace {
 
-using namespace record;
-
 /// 3 callocs of 100 bytes, 2 of 1 MiB of which half was zeroed, a quarter redundantly; one block cleared by hand.
 std::unique_ptr<ThreadBlock> some_thread() {
   auto block = std::make_unique<ThreadBlock>();
@@ -16,85 +14,80 @@ std::unique_ptr<ThreadBlock> some_thread() {
   block->zeroed[kInCalloc][6] = {3, 300, 0, 0};
   block->calls[kCalloc][20] = {2, 2 << 20};
   block->zeroed[kInCalloc][20] = {2, 1 << 20, 1 << 20, 1 << 18};
-  block->cost[kInCalloc] = {1 << 20, 5000, 17, 4000};
+  block->cost[kInCalloc] = {1 << 20, 5000, 17, 4000, 0};
   block->calls[kMalloc][19] = {1, 600'000};
   block->zeroed[kByHand][19] = {1, 600'000, 600'000, 600'000};
-  block->cost[kByHand] = {600'000, 2000, 3, 1500};
+  block->cost[kByHand] = {600'000, 2000, 3, 1500, 0};
   block->own_ns = 11;
   return block;
 }
 
 TEST(RecordFigures, SumsOverSizes) {
-  RecordFigures figures;
-  figures.add(*some_thread());
-  const Json json = figures.json();
-  EXPECT_EQ(json.at("calloc_calls"), 5);
-  EXPECT_EQ(json.at("requested_bytes"), (2 << 20) + 300);
-  EXPECT_EQ(json.at("zeroed_bytes"), (1 << 20) + 300);
-  EXPECT_EQ(json.at("redundant_zeroed_bytes"), 1 << 18);
-  EXPECT_EQ(json.at("examined_zeroed_bytes"), 1 << 20);
-  EXPECT_EQ(json.at("zero_ns"), 5000);
-  EXPECT_EQ(json.at("zero_faults"), 17);
-  EXPECT_EQ(json.at("by_hand").at("zeroed_bytes"), 600'000);
-  EXPECT_EQ(json.at("by_hand").at("zero_ns"), 2000);
-  EXPECT_EQ(json.at("malloc_calls"), 1);
-  EXPECT_EQ(figures.zero_ns(), 7000U) << "the program's own included";
-}
-
-TEST(RecordFigures, AddsUpTheSameEitherWay) {
-  RecordFigures twice;
-  twice.add(*some_thread());
-  twice.add(*some_thread());
-  RecordFigures one;
-  one.add(*some_thread());
-  RecordFigures sum;
-  sum.add(one);
-  sum.add(one);
-  EXPECT_EQ(sum.json(), twice.json());
-  EXPECT_EQ(sum.histogram(), twice.histogram());
-  EXPECT_EQ(twice.json().at("calloc_calls"), 10);
+  const auto thread = some_thread();
+  const Metrics metrics = metrics_of(*thread);
+  EXPECT_EQ(metrics.calloc_calls, 5U);
+  EXPECT_EQ(metrics.requested_bytes, std::uint64_t{(2 << 20) + 300});
+  EXPECT_EQ(metrics.zeroed_bytes, std::uint64_t{(1 << 20) + 300});
+  EXPECT_EQ(metrics.redundant_zeroed_bytes, std::uint64_t{1 << 18});
+  EXPECT_EQ(metrics.examined_zeroed_bytes, 1U << 20);
+  EXPECT_EQ(metrics.zero_ns, 5000U);
+  EXPECT_EQ(metrics.zero_faults, 17U);
+  EXPECT_EQ(metrics.by_hand.zeroed_bytes, 600'000U);
+  EXPECT_EQ(metrics.by_hand.zero_ns, 2000U);
+  EXPECT_EQ(metrics.malloc_calls, 1U);
+  EXPECT_EQ(zeroing_cost(*thread).ns, 7000U) << "the program's own included";
 }
 
 TEST(RecordFigures, WhatWasNotTimedIsNotAvailable) {
   auto block = std::make_unique<ThreadBlock>();
   block->calls[kCalloc][6] = {3, 300};
   block->zeroed[kInCalloc][6] = {3, 300, 0, 0};
-  RecordFigures figures;
-  figures.add(*block);
-  const Json json = figures.json();
-  for (const char* key : {"zero_ns", "zero_faults", "redundant_zeroed_bytes"}) {
-    EXPECT_TRUE(is_not_available(json.at(key))) << key;
-  }
-  EXPECT_EQ(json.at("by_hand").at("zero_ns"), 0) << "nothing was zeroed by hand: that is known";
+  const Metrics metrics = metrics_of(*block);
+  EXPECT_FALSE(metrics.zero_ns || metrics.zero_faults || metrics.redundant_zeroed_bytes);
+  EXPECT_EQ(metrics.by_hand.zero_ns, 0U) << "nothing was zeroed by hand: that is known";
 }
 
 TEST(RecordFigures, LargeStoresWhosePagesWereNotSeenAreTimedButNotJudged) {
   auto block = std::make_unique<ThreadBlock>();
   block->zeroed[kInCalloc][20] = {1, 1 << 20, 0, 0};
-  block->cost[kInCalloc] = {1 << 20, 5000, 17, 4000};
-  RecordFigures figures;
-  figures.add(*block);
-  EXPECT_EQ(figures.json().at("zero_ns"), 5000);
-  EXPECT_NE(figures.json().at("redundant_zeroed_bytes").at("na").get<std::string>().find("pagemap"), std::string::npos);
+  block->cost[kInCalloc] = {1 << 20, 5000, 17, 4000, 0};
+  const Metrics metrics = metrics_of(*block);
+  EXPECT_EQ(metrics.zero_ns, 5000U);
+  EXPECT_NE(metrics.redundant_zeroed_bytes.why().find("pagemap"), std::string::npos);
 }
 
 TEST(RecordFigures, NothingIsAllZeros) {
-  const Json json = RecordFigures().json();
-  EXPECT_EQ(json.at("zeroed_bytes"), 0);
-  EXPECT_EQ(json.at("zero_ns"), 0);
-  EXPECT_EQ(RecordFigures().histogram(), Json::array());
+  const auto nothing = std::make_unique<Tally>();
+  EXPECT_EQ(metrics_of(*nothing).zeroed_bytes, 0U);
+  EXPECT_EQ(metrics_of(*nothing).zero_ns, 0U);
+  EXPECT_TRUE(histogram_of(*nothing).empty());
+}
+
+TEST(RecordFigures, AnEstimateOfReturnsHasAnIntervalWithinWhatIsCertain) {
+  constexpr std::uint64_t kPage = 4096;
+  EXPECT_EQ(returned_interval({}).below + returned_interval({}).above, 0U);
+  // 100 looks, each at one page of one: 3 in 100 of the others may have been empty, and none can have been more.
+  const SmallReturns alike{100 * kPage, 3100 * kPage, kPage, 0};
+  EXPECT_EQ(returned_interval(alike).below, 96 * kPage);
+  EXPECT_EQ(returned_interval(alike).above, 0U);
+  // Two looks: those two pages are certain, and the ranges of the others are the most.
+  const SmallReturns few{2 * kPage, std::uint64_t{62} * 12 * kPage, std::uint64_t{12} * kPage, 4};
+  EXPECT_EQ(returned_interval(few).below, 62 * kPage);
+  EXPECT_EQ(returned_interval(few).above, (2 + 62 * 12 - 64) * kPage);
+  SmallReturns both = alike;
+  both.add(few);
+  EXPECT_EQ(both.widest_bytes, 12 * kPage);
+  EXPECT_EQ(both.bytes, 102 * kPage);
 }
 
 TEST(RecordFigures, RowsOfTheHistogramBorderOnEachOther) {
-  RecordFigures figures;
-  figures.add(*some_thread());
-  const Json rows = figures.histogram();
+  const auto rows = histogram_of(*some_thread());
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0].at("from_bytes"), 64);
-  EXPECT_EQ(rows[0].at("below_bytes"), 128);
-  EXPECT_EQ(rows[2].at("from_bytes"), 1 << 20);
-  EXPECT_EQ(rows[2].at("zeroed_bytes"), 1 << 20);
-  EXPECT_EQ(rows[1].at("by_hand_redundant_zeroed_bytes"), 600'000);
+  EXPECT_EQ(rows[0].from_bytes, 64U);
+  EXPECT_EQ(rows[0].below_bytes, 128U);
+  EXPECT_EQ(rows[2].from_bytes, 1U << 20);
+  EXPECT_EQ(rows[2].zeroed_bytes, 1U << 20);
+  EXPECT_EQ(rows[1].by_hand_redundant_zeroed_bytes, 600'000U);
 }
 
 }  // namespace

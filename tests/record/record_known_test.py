@@ -112,7 +112,9 @@ def test_sites_of_several_processes_are_joined():
                 assert add(twice) == 2 * add(once)
             else:  # where the kernel puts a mapping decides about a page or two
                 assert add(twice) == pytest.approx(2 * add(once), rel=0.02)
-    assert len(twice.json["sites"]) == len(once.json["sites"])
+    # Samples of small stores may have sites of their own.
+    of_one, of_two = ([s for s in found.json["sites"] if s["kind"] in ("calloc", "by_hand")] for found in (once, twice))
+    assert len(of_one) == len(of_two)
 
 
 def test_small_stores_are_counted_and_sampled():

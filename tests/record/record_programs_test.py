@@ -41,9 +41,10 @@ def test_what_a_library_that_is_loaded_later_zeroes_is_seen():
     assert (found.status, found.err) == (0, "")
     row = found.size_class(3_000_000)
     assert (row["calloc_calls"], row["malloc_calls"], row["by_hand_zeroed_bytes"]) == (2, 4, 4 * 3_000_000)
-    modules = {pathlib.Path(s["frames"][0]["module"]).name for s in found.json["sites"]}
-    assert modules == {"libzeroes.so"}
-    assert {s["frames"][0]["function"] for s in found.json["sites"]} == {"zero_by_calloc", "zero_by_hand"}
+    # Small calls of the dynamic linker may be among those that are looked at by chance.
+    tops = [s["frames"][0] for s in found.json["sites"] if s["requested_bytes"] >= 3_000_000]
+    assert {pathlib.Path(top["module"]).name for top in tops} == {"libzeroes.so"}
+    assert {top["function"] for top in tops} == {"zero_by_calloc", "zero_by_hand"}
 
 
 # Not the first of the user's PATH, which may be ccache.
@@ -125,28 +126,6 @@ def test_a_program_with_an_allocator_of_its_own_is_told_of():
         for key in ("calloc_calls", "requested_bytes", "zeroed_bytes", "redundant_zeroed_bytes", "zero_ns"):
             assert is_na(figures[key]), key
     assert is_na(found.totals["share_of_wall"]) and "! own:" in found.text
-
-
-@pytest.mark.skipif(shutil.which("musl-gcc") is None, reason="musl-gcc is missing: install musl-tools")
-def test_under_another_c_library_calls_are_counted_and_its_own_stores_are_not_claimed(tmp_path):
-    source = tmp_path / "musl.c"
-    source.write_text("#include <stdlib.h>\n#include <string.h>\nint main(void) {\n"
-                      "for (int i = 0; i < 3; i++) { char *volatile p = calloc(1, 1000000); free(p); }\n"
-                      "char *volatile q = malloc(300000); memset(q, 0, 300000); return 5; }\n")
-    subprocess.run(["musl-gcc", "-O0", "-fno-builtin", source, "-o", tmp_path / "musl"], check=True)
-    found = record("sh", "-c", f"{tmp_path}/musl; exec {tmp_path}/musl")
-    assert found.status == 5
-    for process in found.processes("musl"):
-        assert any("not glibc" in gap for gap in process["gaps"])
-        assert process["figures"]["calloc_calls"] == 3 and is_na(process["figures"]["zeroed_bytes"])
-        assert process["figures"]["by_hand"]["zeroed_bytes"] == 300_000
-    assert len(found.processes("musl")) == 2
-
-
-def test_an_unknown_weight_is_refused():
-    done = subprocess.run([ZEROTAX, "record", "--weight", "calls", "--", KNOWN], env=clean_environment(), capture_output=True,
-                          text=True, check=False)
-    assert done.returncode == 2 and done.stdout == "" and "unknown weight 'calls'" in done.stderr
 
 
 def test_a_program_that_zeroes_nothing_has_an_empty_graph(tmp_path):

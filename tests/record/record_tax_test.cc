@@ -7,8 +7,6 @@
 namespace zerotax::record {
 namespace {
 
-using namespace record;
-
 constexpr std::uint64_t kMiB = 1 << 20;
 
 std::unique_ptr<ProcessSlot> ended_process() {
@@ -58,9 +56,26 @@ TEST(KernelPart, OfAKilledProcessNothingIsClaimed) {
   const auto slot = ended_process();
   slot->holdings.closed = 0;
   EXPECT_NE(kernel_part(*slot).why_not, "");
-  const Json json = kernel_part(*slot).json({});
-  for (const auto& [key, figure] : json.items()) EXPECT_TRUE(figure.contains("na")) << key;
+  const KernelMetrics metrics = kernel_part(*slot).metrics({});
+  for (const Count& each : {metrics.zeroed_bytes, metrics.huge_bytes, metrics.fresh_bytes, metrics.refilled_bytes,
+                            metrics.returned_bytes, metrics.peak_bytes, metrics.zero_fill_faults, metrics.minor_faults,
+                            metrics.fault_cpu_ns, metrics.zeroed_at_most_bytes}) {
+    EXPECT_FALSE(each);
+  }
 }
+
+TEST(KernelPart, BoundsThatAreNearAreOneFigure) {
+  KernelPart part;
+  part.why_not = "its end was not seen";
+  part.zeroed = 98 * kMiB;
+  part.unseen = 2 * kMiB;
+  EXPECT_EQ(part.metrics({}).zeroed_bytes, 99 * kMiB);
+  part.unseen = 3 * kMiB;
+  EXPECT_FALSE(part.metrics({}).zeroed_bytes);
+  EXPECT_EQ(part.metrics({}).zeroed_at_most_bytes, 101 * kMiB);
+}
+
+const Tally nothing{};
 
 KernelPart refilling() {
   KernelPart part;
@@ -71,19 +86,19 @@ KernelPart refilling() {
   return part;
 }
 
-std::uint64_t row_ns(const Tax& tax, const std::string& cause) {
+std::uint64_t row_ns(const Tax& tax, Cause cause) {
   for (const TaxRow& row : tax.rows) {
-    if (cause == cause_name(row.cause)) return row.cpu_ns;
+    if (row.cause == cause) return row.cpu_ns.value_or(0);
   }
-  ADD_FAILURE() << cause;
+  ADD_FAILURE() << cause_name(cause);
   return 0;
 }
 
 TEST(RecordTax, TheKernelsTimeIsDividedByFreshAndRefilledBytes) {
-  const Tax tax = make_tax({}, refilling(), {0.5, {}, 3, false}, 1'000'000'000);
+  const Tax tax = make_tax({nothing, refilling(), 1'000'000'000}, {0.5, {}, 3, ""});
   const auto whole = static_cast<std::uint64_t>(100 * kMiB * 0.5);
-  EXPECT_EQ(row_ns(tax, "refilled"), whole * 3 / 4);
-  EXPECT_EQ(row_ns(tax, "fresh"), whole - whole * 3 / 4);
+  EXPECT_EQ(row_ns(tax, Cause::kRefilled), whole * 3 / 4);
+  EXPECT_EQ(row_ns(tax, Cause::kFresh), whole - whole * 3 / 4);
   EXPECT_FALSE(tax.capped);
 }
 
@@ -91,31 +106,84 @@ TEST(RecordTax, TheFaultsInAStoreAreTheKernels) {
   auto sum = std::make_unique<Tally>();
   sum->zeroed[kInCalloc][20] = {1, kMiB, kMiB, kMiB / 4};
   // 256 faults at 4096 bytes: half of its time at this price.
-  sum->cost[kInCalloc] = {kMiB, 0, 256, 2 * kMiB};
-  const Tax tax = make_tax(*sum, {}, {1.0, {}, 1, false}, 100 * kMiB);
-  EXPECT_EQ(row_ns(tax, "redundant") + row_ns(tax, "needed"), kMiB);
-  EXPECT_EQ(row_ns(tax, "redundant"), kMiB / 4);
+  sum->cost[kInCalloc] = {kMiB, 0, 256, 2 * kMiB, 0};
+  const Tax tax = make_tax({*sum, {}, 100 * kMiB}, {1.0, {}, 1, ""});
+  EXPECT_EQ(row_ns(tax, Cause::kRedundant) + row_ns(tax, Cause::kNeeded), kMiB);
+  EXPECT_EQ(row_ns(tax, Cause::kRedundant), kMiB / 4);
+}
+
+TEST(RecordTax, StoresWithoutFaultsTakeWhatWasMeasured) {
+  auto sum = std::make_unique<Tally>();
+  sum->zeroed[kCleared][20] = {20, 20 * kMiB, 20 * kMiB, 20 * kMiB};
+  // The first of 20 stores took all of the faults, and those cost more elsewhere than it took as a whole.
+  sum->cost[kCleared] = {20 * kMiB, 0, 256, 2 * kMiB, 2 * kMiB - kMiB / 2};
+  const Tax tax = make_tax({*sum, {}, 100 * kMiB}, {3.0, {}, 1, ""});
+  EXPECT_EQ(row_ns(tax, Cause::kByProgram), 2 * kMiB - kMiB / 2);
 }
 
 TEST(RecordTax, EstimatesAreCutToTheTimeThatIsLeft) {
   auto sum = std::make_unique<Tally>();
   sum->returned[kByFree][kMunmap] = {1, kMiB, 600};
   sum->own_cpu_ns = 1000;
-  const Tax tax = make_tax(*sum, refilling(), {0.5, {}, 1, false}, 3000);
+  const Tax tax = make_tax({*sum, refilling(), 3000}, {0.5, {}, 1, ""});
   EXPECT_TRUE(tax.capped);
   EXPECT_EQ(tax.cpu_ns, 2000U) << "the recorder's own time is in no share";
-  EXPECT_EQ(row_ns(tax, "fresh") + row_ns(tax, "refilled"), 1400U);
-  EXPECT_LE(tax.zeroing_ns(), tax.cpu_ns);
+  EXPECT_EQ(row_ns(tax, Cause::kFresh) + row_ns(tax, Cause::kRefilled), 1400U);
+  EXPECT_LE(*tax.zeroing_at_most_cpu_ns, tax.cpu_ns);
 }
 
 TEST(RecordTax, TheAdviceIsAboutTheWorstRow) {
   auto sum = std::make_unique<Tally>();
   sum->returned[kByFree][kBrk] = {1, 75 * kMiB, 600};
-  const Tax tax = make_tax(*sum, refilling(), {0.5, {}, 1, false}, 100'000'000);
-  EXPECT_NE(tax_advice(tax, *sum, "/lib/libc.so.6").find("MALLOC_TRIM_THRESHOLD_"), std::string::npos);
-  EXPECT_EQ(tax_advice(tax, *sum, "/lib/libjemalloc.so.2").find("MALLOC_TRIM_THRESHOLD_"), std::string::npos);
-  const Tax cheap = make_tax({}, {}, {0.5, {}, 1, false}, 100'000'000);
-  EXPECT_NE(tax_advice(cheap, {}, "").find("Nothing to gain"), std::string::npos);
+  const auto advice = [&](const char* allocator) {
+    return make_tax({*sum, refilling(), 100'000'000, "", {}, allocator}, {0.5, {}, 1, ""}).advice;
+  };
+  EXPECT_NE(advice("/lib/libc.so.6").find("MALLOC_TRIM_THRESHOLD_"), std::string::npos);
+  EXPECT_EQ(advice("/lib/libjemalloc.so.2").find("MALLOC_TRIM_THRESHOLD_"), std::string::npos);
+  EXPECT_NE(advice("/lib/libjemalloc.so.2").find("dirty_decay_ms:-1"), std::string::npos) << "its own project's remedy";
+  EXPECT_NE(advice("/opt/program").find("--allocator NAME"), std::string::npos);
+  EXPECT_NE(make_tax({nothing, {}, 100'000'000}, {0.5, {}, 1, ""}).advice.find("Nothing to gain"), std::string::npos);
+}
+
+bool says_nothing_to_gain(const Tax& tax) { return tax.advice.find("Nothing to gain") != std::string::npos; }
+
+TEST(RecordTax, WhatWasNotSeenIsABoundAndNeverZero) {
+  KernelPart part = refilling();
+  part.why_not = "its end was not seen";
+  part.unseen = 100 * kMiB;
+  const Tax tax = make_tax({nothing, part, 1'000'000'000}, {0.5, {}, 1, ""});
+  const auto whole = static_cast<std::uint64_t>(100 * kMiB * 0.5);
+  EXPECT_EQ(tax.zeroing_at_least_cpu_ns, whole);
+  EXPECT_EQ(tax.zeroing_at_most_cpu_ns, 2 * whole);
+  EXPECT_FALSE(tax.share_of_cpu || tax.zeroing_cpu_ns || tax.kernel_cpu_ns);
+}
+
+TEST(RecordTax, NothingToGainIsSaidOnlyWhereEverythingIsKnown) {
+  EXPECT_TRUE(says_nothing_to_gain(make_tax({nothing, {}, 1'000'000'000}, {0.5, {}, 1, ""})));
+  KernelPart unlimited;
+  unlimited.why_not = "its end was not seen";
+  unlimited.unlimited = true;
+  EXPECT_FALSE(says_nothing_to_gain(make_tax({nothing, unlimited, 1'000'000'000}, {0.5, {}, 1, ""})));
+  KernelPart large;
+  large.why_not = unlimited.why_not;
+  large.unseen = 100 * kMiB;
+  EXPECT_FALSE(says_nothing_to_gain(make_tax({nothing, large, 1'000'000'000}, {0.5, {}, 1, ""})));
+  KernelPart small = large;
+  small.unseen = 4096;
+  EXPECT_TRUE(says_nothing_to_gain(make_tax({nothing, small, 1'000'000'000}, {0.5, {}, 1, ""})));
+  EXPECT_FALSE(says_nothing_to_gain(make_tax({nothing, {}, 1'000'000'000, "not seen"}, {0.5, {}, 1, ""})));
+  const NotRecorded missed{1, 5000, 500'000'000};
+  const Tax without = make_tax({nothing, {}, 1'000'000'000, "", missed}, {0.5, {}, 1, ""});
+  EXPECT_EQ(without.cpu_ns, 500'000'000U) << "what was not recorded is in no denominator";
+  EXPECT_FALSE(says_nothing_to_gain(without));
+}
+
+TEST(RecordTax, SmallStoresTookTimeThoughNobodyTimedThem) {
+  auto sum = std::make_unique<Tally>();
+  sum->zeroed[kInCalloc][14] = {100'000, 100'000 * std::uint64_t{16'384}, 0, 0};
+  const Tax tax = make_tax({*sum, {}, 200'000'000}, {0.5, {}, 1, ""});
+  EXPECT_FALSE(tax.share_of_cpu);
+  EXPECT_FALSE(says_nothing_to_gain(tax));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ LINK = ["g++", "-shared", "-Wl,-z,now"]
 # baseline is measured, for all of it takes minutes for each change: the thresholds, a case's points, or one loop.
 POLICY = "policies/libmalloc_116.cc"
 LIMIT = "kEntryLimit = (std::size_t{2} << 30) / kEntries"
-RULE = "Accept(std::size_t best, std::size_t size) { return best - size < size"
+RULE = "is_good_fit(std::size_t best, std::size_t size) { return best - size < size"
 FUNCTION = re.compile(r"(\w+)\(")  # what an edit of a header begins with
 CHANGES = {
     "the entry limit": ([(POLICY, LIMIT, LIMIT + " - 4096")], "the threshold at 134213633 bytes is gone"),
@@ -35,10 +35,10 @@ CHANGES = {
                               (POLICY, LIMIT, f"kEntryLimit = {128 * MIB}")], "calloc_batch"),
     "the 2x rule, stricter": ([("policy.h", RULE, RULE.replace("< size", "< size / 2"))], "calloc_mixed"),
     "the 2x rule, looser": ([("policy.h", RULE, RULE.replace("< size", "< 2 * size"))], "calloc_mixed"),
-    "the memset": ([("clear.cc", "memset(AsPointer(address), 0, size);", "")], "zeroed_bytes"),
-    "the memset after madvise": ([(POLICY, ".clear = ClearAll",
+    "the memset": ([("clear.cc", "memset(as_pointer(address), 0, size);", "")], "zeroed_bytes"),
+    "the memset after madvise": ([(POLICY, ".clear = clear_all",
                                    """.clear = [](Block& block, std::size_t size, std::uint32_t generation) {
-      return block.madvised ? Cleared{} : ClearAll(block, size, generation);
+      return block.madvised ? Cleared{} : clear_all(block, size, generation);
     }""")], "zeroed_bytes"),
 }
 
@@ -57,8 +57,8 @@ CONSTANTS = {
                               "Xzone792.CountsInSlicesOf16KiB"),
     "a slice's 16 KiB to 32": (XZONE, "kSlice = std::size_t{16} << 10", "kSlice = std::size_t{32} << 10",
                                "Xzone792.CountsInSlicesOf16KiB"),
-    "a cut at one slice to one at two": (XZONE, "TrimsAlways(std::size_t /*old_size*/, std::size_t /*size*/) { return true; }",
-                                         "TrimsAlways(std::size_t old_size, std::size_t size) "
+    "a cut at one slice to one at two": (XZONE, "trims_always(std::size_t /*old_size*/, std::size_t /*size*/) { return true; }",
+                                         "trims_always(std::size_t old_size, std::size_t size) "
                                          "{ return old_size - size > kSlice; }",
                                          "Xzone792.ReallocTrimsAtOnce"),
     "a segment's 4 MiB to 2": (XZONE, "kSegment = std::size_t{4} << 20", "kSegment = std::size_t{2} << 20",

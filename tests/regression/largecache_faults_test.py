@@ -24,11 +24,11 @@ BY_THEMSELVES = ("adaptive", "emulation", "matching", "reads", "realloc")
 IS_LOOKED_AT = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 7)
 
 MINCORE = """unsigned char resident[4096];
-  const std::size_t pages = (end - begin) / PageSize();
-  if (pages > 4096 || mincore(AsPointer(begin), end - begin, resident) != 0) return false;
+  const std::size_t pages = (end - begin) / page_size();
+  if (pages > 4096 || mincore(as_pointer(begin), end - begin, resident) != 0) return false;
   walked = begin;
-  for (std::size_t page = 0; page < pages && count < capacity; ++page, walked += PageSize()) {
-    if ((resident[page] & 1) != 0) regions[count++] = {walked, walked + PageSize(), kPresent};
+  for (std::size_t page = 0; page < pages && count < capacity; ++page, walked += page_size()) {
+    if ((resident[page] & 1) != 0) regions[count++] = {walked, walked + page_size(), kPresent};
   }
   if (descriptor >= 0) return true;
   """
@@ -36,7 +36,7 @@ MINCORE = """unsigned char resident[4096];
 # name: file, before, after, the unit test that catches it (its program and name); and whether that needs root.
 FAULTS = {
     "one page of a run is skipped": (
-        "clear.cc", "ZeroAll(run.begin, bytes).zeroed_bytes", "ZeroAll(run.begin, bytes - PageSize()).zeroed_bytes",
+        "clear.cc", "zero_all(run.begin, bytes).zeroed_bytes", "zero_all(run.begin, bytes - page_size()).zeroed_bytes",
         "kernel_writes", "KernelWrites.AreCleared/dirty_new_read_of_a_file"),
     "the last run of a full answer is skipped": (
         "pagemap.cc", "  count = static_cast<std::size_t>(got);",
@@ -49,7 +49,7 @@ FAULTS = {
         "pagemap.cc", "kNonZero{0, kZeroPage, kPresent | kSwapped}", "kNonZero{0, kZeroPage, kPresent}",
         "pages", "SwappedPages.AreCleared/dirty_new"),
     "pages that were only read are not told apart": (
-        "clear.cc", "return Count(ZeroPageRuns, address, size);", "return 0 * address * size;",
+        "clear.cc", "return count_pages(zero_page_runs, address, size);", "return 0 * address * size;",
         "reads", "All/Reads.BlocksThatAreOnlyReadHalfStayAsTheyAre/0"),
     "what only grew once is not given to what grows": (
         "match.cc", "growing && (found.grew || found", "growing && (found",
@@ -58,7 +58,7 @@ FAULTS = {
         "match.cc", "growing && (found.grew || found.size / kMostGrowth <= size)", "growing",
         "matching", "All/Matching.WhatGrowsGetsWhatGrewBeforeHoweverLong/0"),
     "a fork's copies are taken for a habit": (
-        "large.cc", "  NextForkGeneration();\n  reads_.Forget();", "  NextForkGeneration();",
+        "large.cc", "  next_fork_generation();\n  reads_.forget();", "  next_fork_generation();",
         "reads", "All/Reads.AForkIsNotMistakenForAHabit/0"),
     "malloc is populated, too": (
         "large.cc", "policy().foresees_reads && request.contents == Contents::kZero", "policy().foresees_reads",
@@ -71,47 +71,47 @@ FAULTS = {
         "pages", "Pages.ThatAreHugeAreClearedWhole/dirty_new"),
     "a look ends a page early": (
         "clear.cc", "const std::uintptr_t end = address + size;\n  for (std::uintptr_t from = address; from < end;) {",
-        "const std::uintptr_t end = address + size - PageSize();\n  for (std::uintptr_t from = address; from < end;) {",
+        "const std::uintptr_t end = address + size - page_size();\n  for (std::uintptr_t from = address; from < end;) {",
         "limits", "Process.InAFullControlGroupLosesOfferedPagesOnly/dirty_new"),
     "a look begins a page late": (
         "clear.cc", "const std::uintptr_t end = address + size;\n  for (std::uintptr_t from = address; from < end;) {",
-        "const std::uintptr_t end = address + size;\n  for (std::uintptr_t from = address + PageSize(); from < end;) {",
+        "const std::uintptr_t end = address + size;\n  for (std::uintptr_t from = address + page_size(); from < end;) {",
         "pages", "Pages.ThatAreEveryOtherOneAreCleared/dirty_new"),
     "clearing all ends a page early": (
-        "clear.cc", "memset(AsPointer(address), 0, size);", "memset(AsPointer(address), 0, size - PageSize());",
+        "clear.cc", "memset(as_pointer(address), 0, size);", "memset(as_pointer(address), 0, size - page_size());",
         "pages", "Pages.ThatAreHugeAreClearedWhole/memset_new"),
     "clearing all ends a byte early": (
-        "clear.cc", "memset(AsPointer(address), 0, size);", "memset(AsPointer(address), 0, size - 1);",
+        "clear.cc", "memset(as_pointer(address), 0, size);", "memset(as_pointer(address), 0, size - 1);",
         "pages", "Pages.ThatAreHugeAreClearedWhole/memset_new"),
     "the witness is not asked": (
-        "large.cc", "return !policy().has_witness || WitnessAgrees(address, size) ||",
-        "return WitnessSize() != 0 || WitnessAgrees(address, size) ||",
+        "large.cc", "return !policy().has_witness || witness_agrees(address, size) ||",
+        "return witness_size() != 0 || witness_agrees(address, size) ||",
         "mappings", "Altered.BlockIsNeverHandedOutAgain/dirty_new_part_a_shared_file"),
     "the witness's EFAULT is taken for consent": (
         "pages.cc", "(errno == ENOMEM || errno == EAGAIN)", "(errno == ENOMEM || errno == EAGAIN || errno == EFAULT)",
         "mappings", "Altered.BlockIsNeverHandedOutAgain/purge_new_part_shared_memory"),
     "the witness lies within the block": (
-        "pages.cc", "size + PageSize(), size + 2 * PageSize()", "size - PageSize(), size",
+        "pages.cc", "size + page_size(), size + 2 * page_size()", "size - page_size(), size",
         "mappings", "Altered.BlockIsNeverHandedOutAgain/memset_new_all_read_only"),
     "the witness of a shortened block is not mapped anew": (
-        "resize.cc", "(policy().has_witness && !MapPagesOver(address + size, WitnessSize())) ||", "",
+        "resize.cc", "(policy().has_witness && !map_pages_over(address + size, witness_size())) ||", "",
         "mappings", "Altered.BlockThatIsShortenedIsNotEither/dirty_new_all_shared"),
     "the descriptor is not checked": (
         "pagemap.cc", "return lseek(descriptor, 0, SEEK_CUR) == secret;", "return descriptor >= 0 && secret != 0;",
         "pagemap", "Process.BelievesNobodyElsesPagemap/dirty_new"),
     "the descriptor is checked before the question": (
         "pagemap.cc",
-        "    said = Scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);",
-        "    if (!IsOurs(opened.descriptor, opened.secret)) {\n      Forget(*page, opened);\n      continue;\n    }\n"
-        "    said = Scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);\n"
+        "    said = scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);",
+        "    if (!is_ours(opened.descriptor, opened.secret)) {\n      forget(*page, opened);\n      continue;\n    }\n"
+        "    said = scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);\n"
         "    if (said) break;",
         "pagemap", "Process.BelievesNobodyElsesPagemapThatComesInBetween/dirty_new"),
     "a fork does not wipe": (
         "pagemap.cc", "MADV_WIPEONFORK) != 0", "MADV_NORMAL) != 0",
         "fork", "Fork.PastTheHandlersBelievesNothingOfTheParents/dirty_new"),
     "a purge's failure is ignored": (
-        "pages.cc", "return madvise(AsPointer(address), size, MADV_DONTNEED) == 0;",
-        "madvise(AsPointer(address), size, MADV_DONTNEED);\n  return true;",
+        "pages.cc", "return madvise(as_pointer(address), size, MADV_DONTNEED) == 0;",
+        "madvise(as_pointer(address), size, MADV_DONTNEED);\n  return true;",
         "pages", "Pages.ThatAreAllLockedAreCleared/purge_new"),
     "offering is taken for purging": (
         "pages.cc", "MADV_DONTNEED) == 0", "MADV_FREE) == 0",
@@ -122,14 +122,14 @@ FAULTS = {
         "pages", "Pages.ThatAreEveryOtherOneAreCleared/dirty_new"),
     "no answer is taken for a clean block": (
         "clear.cc",
-        "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return false;\n    const std::uint64_t found",
-        "if (!NonZeroRuns(from, end, runs, kRuns, count, walked)) return true;\n    const std::uint64_t found",
+        "if (!non_zero_runs(from, end, runs, kRuns, count, walked)) return false;\n    const std::uint64_t found",
+        "if (!non_zero_runs(from, end, runs, kRuns, count, walked)) return true;\n    const std::uint64_t found",
         "pagemap", "Process.WithoutPagemapScanClearsAll/dirty_new"),
     "what is swapped or guarded is purged, not mapped anew": (
-        "clear.cc", "run.swapped && MapPagesOver(run.begin, bytes)", "run.swapped && PurgePages(run.begin, bytes)",
+        "clear.cc", "run.swapped && map_pages_over(run.begin, bytes)", "run.swapped && purge_pages(run.begin, bytes)",
         "pages", "Pages.ThatAreGuardedAreTakenAwayByThoseWhoLook/dirty_new"),
     "the cache is kept when mapping fails": (
-        "large.cc", "  Decay(true);\n  return MapPages", "  return MapPages",
+        "large.cc", "  decay(true);\n  return map_pages", "  return map_pages",
         "emulation", "Libmalloc116.GivesItsCacheBackAndAsksAgainWhenMappingFailsUnlikeApples"),
     "libmalloc-283 compares the request as it is": (
         "policies/libmalloc_283.cc", "quantum != 0 && size > kThreshold", "quantum != 0 && size > kThresholdLargeMemory",
@@ -139,23 +139,23 @@ FAULTS = {
         "emulation", "Xzone792.CountsInSlicesOf16KiB"),
     "xzone clears the request only": (
         "policies/xzone_792.cc",
-        "std::size_t /*size*/, std::uint32_t /*generation*/) {\n  return ZeroAll(block.address, block.size)",
-        "std::size_t size, std::uint32_t /*generation*/) {\n  return ZeroAll(block.address, size)",
+        "std::size_t /*size*/, std::uint32_t /*generation*/) {\n  return zero_all(block.address, block.size)",
+        "std::size_t size, std::uint32_t /*generation*/) {\n  return zero_all(block.address, size)",
         "emulation", "Xzone792.CountsInSlicesOf16KiB"),
     "xzone trims to half or less only": (
-        "policies/xzone_792.cc", ".trims = TrimsAlways", ".trims = TrimsToHalf",
+        "policies/xzone_792.cc", ".trims = trims_always", ".trims = trims_to_half",
         "emulation", "Xzone792.ReallocTrimsAtOnce"),
     "a tail is unmapped": (
         "resize.cc", "if (policy().keeps_tails) tail", "if (policy().has_witness) tail",
         "emulation", "Xzone792.ReallocPutsTheTailIntoTheCache"),
     "a tail stays part of its block, too": (
-        "resize.cc", "RecordLocked(address, size);\n    if", "if",
+        "resize.cc", "record_locked(address, size);\n    if", "if",
         "emulation", "Xzone792.ReallocPutsTheTailIntoTheCache"),
     "a tail begins where the block ends": (
         "resize.cc", "tail = (from + mask) & ~mask;", "tail = from + 0 * mask;",
         "emulation", "Xzone792.ReallocUnmapsWhatIsBeforeTheTailAndATailThatIsNotHuge"),
     "what is before a tail stays mapped": (
-        "resize.cc", "(tail > from && !UnmapPages(from, tail - from))", "(tail == end && !UnmapPages(from, tail - from))",
+        "resize.cc", "(tail > from && !unmap_pages(from, tail - from))", "(tail == end && !unmap_pages(from, tail - from))",
         "emulation", "Xzone792.ReallocUnmapsWhatIsBeforeTheTailAndATailThatIsNotHuge"),
     "a tail that is not huge is kept": (
         "resize.cc", "end - tail > settings_.threshold", "end - tail >= settings_.threshold",
@@ -164,10 +164,10 @@ FAULTS = {
         "resize.cc", "ring_.size() < settings_.entries &&", "settings_.entries > 0 &&",
         "emulation", "Xzone792Tails.TakeNobodysPlaceAndHaveNoLimit"),
     "a tail is kept up to the entry limit only": (
-        "resize.cc", "&& HasRoomLocked(end - tail);", "&& HasRoomLocked(end - tail) && end - tail <= settings_.entry_limit;",
+        "resize.cc", "&& has_room_locked(end - tail);", "&& has_room_locked(end - tail) && end - tail <= settings_.entry_limit;",
         "emulation", "Xzone792Tails.TakeNobodysPlaceAndHaveNoLimit"),
     "xzone moves a block at exactly half": (
-        "policies/xzone_792.cc", ".stays = StaysFromHalf", ".stays = StaysAboveHalf",
+        "policies/xzone_792.cc", ".stays = stays_from_half", ".stays = stays_above_half",
         "emulation", "Xzone792.ReallocKeepsABlockOfWhichExactlyHalfIsAskedFor"),
     "xzone's blocks start where the kernel puts them": (
         "large.cc", "return alignment < policy().block_alignment ? policy().block_alignment : alignment;", "return alignment;",
@@ -179,10 +179,10 @@ FAULTS = {
         "large.cc", "return alignment > policy().most_small_alignment;", "return alignment > SIZE_MAX - 1;",
         "emulation", "Xzone792.TakesARequestOfMoreThan1MiBsAlignmentForHuge"),
     "what only its alignment made large is cached": (
-        "large.cc", "block.size <= settings_.threshold ||", "",
+        "free.cc", "block.size <= settings_.threshold ||", "",
         "emulation", "Xzone792.TakesARequestOfMoreThan1MiBsAlignmentForHuge"),
     "what only its alignment made large is cut off": (
-        "resize.cc", "if (!IsLarge(size) || !IsLarge(old_size)) {", "if (!IsLarge(size)) {",
+        "resize.cc", "if (!is_large(size) || !is_large(old_size)) {", "if (!is_large(size)) {",
         "emulation", "Xzone792.ReallocOfABlockThatIsLargeByItsAlignmentGoesByHalves"),
     "realloc copies nothing": (
         "family.cc", "std::memcpy(moved, pointer, std::min(old_size, size));", "",
@@ -191,7 +191,8 @@ FAULTS = {
         "family.cc", "std::min(old_size, size)", "std::min(old_size, size) - 1",
         "realloc", "All/Reallocs.OfABlockWhoseMappingTheProgramChangedKeepsItsBytes/dirty"),
     "pages are moved but for the last": (
-        "pages.cc", "old_size + WitnessSize(), size + WitnessSize(), flags", "old_size - PageSize(), size + WitnessSize(), flags",
+        "pages.cc", "old_size + witness_size(), size + witness_size(), flags",
+        "old_size - page_size(), size + witness_size(), flags",
         "realloc", "All/Regrowth.KeepsEveryByteAndCopiesNoPageThatItCanMove/adaptive"),
     "pages are never moved": (
         "resize.cc", "if (!policy().foresees_growth || !rounded", "if (policy().foresees_growth || !rounded",
@@ -200,7 +201,7 @@ FAULTS = {
         "resize.cc", "    block.address = moved;\n", "",
         "realloc", "All/Regrowth.KeepsEveryByteAndCopiesNoPageThatItCanMove/adaptive"),
     "malloc_usable_size may not be believed": (
-        "large.cc", "if (size != 0) Ask(Address(pointer), size);", "",
+        "large.cc", "if (size != 0 && !lock_.is_interrupted()) ask(address_of(pointer), size);", "",
         "realloc", "All/Regrowth.KeepsAllThatMallocUsableSizeSaid/dirty"),
     "a block is cut off while it grows": (
         "resize.cc", "*rounded < old_size && size < asked &&", "*rounded < old_size &&",
@@ -209,12 +210,12 @@ FAULTS = {
         "large.cc", "policy().foresees_growth ? (block.asked", "!policy().foresees_growth ? (block.asked",
         "realloc", "All/Regrowth.RoomIsNoMemory/adaptive"),
     "what nobody touches is counted": (
-        "large.cc", "held_bytes_ > 0 && !SeemsUntouched(block)", "held_bytes_ > 0",
+        "free.cc", "held_bytes_ > 0 && !seems_untouched(block)", "held_bytes_ > 0",
         "matching", "All/Matching.BlocksThatNobodyTouchesAreNotCountedWhileTheyFit/1"),
     "what is cut off is not counted": (
         "match.cc", "      ++statistics_.tails;\n", "", "matching", "All/Matching.WhereAllAreTooLongOneIsCut/0"),
     "malloc takes the newest": (
-        "match.cc", "return IsPopulated(block); }, false);", "return !IsPopulated(block); }, false);",
+        "match.cc", "return is_populated(block); }, false);", "return !is_populated(block); }, false);",
         "matching", "All/Matching.EachGetsItsOwn/0"),
     "calloc takes what is filled": (
         "match.cc", "block.use == Use::kZeroed; }, false);", "block.use == Use::kFilled; }, false);",
@@ -224,38 +225,38 @@ FAULTS = {
         "history.pages;",
         "adaptive", "Adaptive.KeepsABlockThatIsSoonPopulatedWhole"),
     "what zeroing takes is measured on a few pages only": (
-        "policies/adaptive_model.cc", "CostToKeep(costs, look.populated, look.runs, zero_page)",
-        "CostToKeep(costs, look.populated, look.runs, costs.zero_page)",
+        "policies/adaptive_model.cc", "cost_to_keep(costs, look.populated, look.runs, zero_page)",
+        "cost_to_keep(costs, look.populated, look.runs, costs.zero_page)",
         "adaptive", "Adaptive.GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured"),
     "what a purge takes is measured on a few pages only": (
         "policies/adaptive_model.cc", "const bool first = history.usual_ticks == 0;", "const bool first = true;",
         "adaptive", "Adaptive.GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured"),
     "what finding the pages takes counts as zeroing": (
-        "clear.cc", "dirty.ticks += Ticks() - found;", "dirty.ticks += 10 * (Ticks() - found) + 100000;",
+        "clear.cc", "dirty.ticks += ticks_now() - found;", "dirty.ticks += 10 * (ticks_now() - found) + 100000;",
         "matching", "All/Matching.AfterItsFirstRoundsAnArrayOfZerosAndItsSumNeedNeitherFaultNorZero/1"),
     "malloc takes what is clean": (
-        "match.cc", "handed_out = IsPopulated(block) && in_use_.Reserve();", "handed_out = in_use_.Reserve();",
+        "match.cc", "handed_out = is_populated(block) && in_use_.reserve();", "handed_out = in_use_.reserve();",
         "matching", "All/Matching.MallocLeavesWhatIsCleanToCalloc/0"),
     "what nobody touched counts as memory": (
-        "large.cc", "block.resident != Block::kUnknown ? block.resident * PageSize() : block.size;", "block.size;",
+        "large.cc", "block.resident != Block::kUnknown ? block.resident * page_size() : block.size;", "block.size;",
         "matching", "All/Matching.WhatNobodyTouchedIsNoMemory/0"),
     "a shorter block's pages are not used": (
-        "large.cc", "policy().foresees_growth && contents == Contents::kAny && alignment <= PageSize()", "contents != contents",
+        "large.cc", "policy().foresees_growth && contents == Contents::kAny && alignment <= page_size()", "contents != contents",
         "matching", "All/Matching.WhereNoneIsLongEnoughAShorterOneGivesItsPages/1"),
     "what lies behind a block that was cut is lost": (
-        "match.cc", "      PushLocked(CutOffLocked(block, size), evicted);", "      CutOffLocked(block, size);",
+        "match.cc", "      push_locked(cut_off_locked(block, size), evicted);", "      cut_off_locked(block, size);",
         "matching", "All/Matching.WhereAllAreTooLongOneIsCut/1"),
     "what was cut off begins in the witness": (
-        "match.cc", "rest.address += Mapped(size);", "rest.address += size;",
+        "match.cc", "rest.address += mapped_size(size);", "rest.address += size;",
         "matching", "All/Matching.WhereAllAreTooLongOneIsCut/1"),
     "a block is cut whatever was done to it": (
-        "match.cc", "const bool agrees = AgreesWithWitness(block.address, block.size);", "const bool agrees = true;",
+        "match.cc", "const bool agrees = agrees_with_witness(block.address, block.size);", "const bool agrees = true;",
         "mappings", "Altered.BlockIsNotCutEither/dirty_new_all_read_only"),
     "advice about huge pages is an alteration": (
-        "pages.cc", "return taken_back && WitnessAgrees(address, size);", "return !taken_back && WitnessAgrees(address, size);",
+        "pages.cc", "return taken_back && witness_agrees(address, size);", "return !taken_back && witness_agrees(address, size);",
         "mappings", "Altered.BlockIsNeverHandedOutAgain/dirty_new_all_huge"),
     "any advice is forgiven": (
-        "pages.cc", "return taken_back && WitnessAgrees(address, size);", "return taken_back;",
+        "pages.cc", "return taken_back && witness_agrees(address, size);", "return taken_back;",
         "mappings", "Altered.BlockIsNeverHandedOutAgain/dirty_new_part_huge_and_not_dumped"),
 }
 

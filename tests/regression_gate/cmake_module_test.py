@@ -19,6 +19,32 @@ zerotax_check(TARGET mine BASELINE "a baseline.json" SIZES 1MiB)
 """
 
 
+PROGRAM = """
+cmake_minimum_required(VERSION 3.18)
+project(mine CXX)
+enable_testing()
+set(REGRESSED 0 CACHE STRING "")
+add_executable(decoder decoder.cc)
+target_compile_definitions(decoder PRIVATE REGRESSED=${REGRESSED})
+target_compile_options(decoder PRIVATE -g -O0)
+find_package(ZerotaxCheck REQUIRED)
+zerotax_check_program(TARGET decoder ARGS "a word" BASELINE "a baseline.json")
+"""
+DECODER = """
+#include <cstdlib>
+#include <cstring>
+void reset(char* block) {
+  if (REGRESSED) std::memset(block, 0, 1 << 20);
+}
+int main(int count, char** words) {
+  char* block = static_cast<char*>(std::malloc(1 << 20));
+  std::memset(block, 1, 1 << 20);
+  reset(block);
+  return count == 2 && std::strcmp(words[1], "a word") == 0 && block[0] < 2 ? 0 : 1;
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
     folder = tmp_path_factory.mktemp("installed")
@@ -59,6 +85,23 @@ def test_a_project_of_its_own_passes_with_its_baseline_and_fails_with_a_regressi
     cmake(mine, "--build", "out")
     failed = ctest(mine)
     assert failed.returncode != 0 and "mixed: the first calloc" in failed.stdout, failed.stdout
+
+
+def test_a_program_of_its_own_passes_with_its_baseline_and_fails_with_a_regression(tmp_path, prefix):
+    mine = tmp_path / "my-project"
+    mine.mkdir()
+    (mine / "CMakeLists.txt").write_text(PROGRAM)
+    (mine / "decoder.cc").write_text(DECODER)
+    cmake(mine, "-B", "out", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    cmake(mine, "--build", "out")
+    missing = ctest(mine)
+    assert missing.returncode != 0 and "there is no baseline" in missing.stdout, missing.stdout
+    cmake(mine, "--build", "out", "--target", "zerotax-bless-decoder")
+    assert ctest(mine).returncode == 0
+    cmake(mine, "-B", "out", "-DREGRESSED=1")
+    cmake(mine, "--build", "out")
+    failed = ctest(mine)
+    assert failed.returncode != 0 and "worse: memory zeroed by" in failed.stdout and "reset (decoder.cc:" in failed.stdout
 
 
 @pytest.mark.parametrize(("change", "words"), [

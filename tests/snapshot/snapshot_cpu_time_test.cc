@@ -10,7 +10,7 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 /// Two CPUs in the kernel for 10 ms, then one in user mode for 10 ms; a child that uses one CPU in the first half.
 SnapshotRun run_of_20_ms() {
   SnapshotRun run;
-  run.status = "ok";
+  run.status = Status::kOk;
   run.figures = {{"child", 9},
                  {"begin_ns", 100},
                  {"stopped_ns", 100},
@@ -23,26 +23,26 @@ SnapshotRun run_of_20_ms() {
 }
 
 TEST(CpuTimeOverTime, IsWhatWasUsedBetweenTwoSamples) {
-  const Json json = cpu_time_json(run_of_20_ms());
-  EXPECT_EQ(json["child_end_ns"], 10 * kMillisecond);
-  EXPECT_EQ(json["writers_end_ns"], 20 * kMillisecond);
-  ASSERT_EQ(json["intervals"].size(), 2U);
-  EXPECT_EQ(json["intervals"][0]["system_ns"], 20 * kMillisecond);
-  EXPECT_EQ(json["intervals"][0]["user_ns"], 0);
-  EXPECT_EQ(json["intervals"][0]["child_user_ns"], 10 * kMillisecond);
-  EXPECT_EQ(json["intervals"][1]["user_ns"], 10 * kMillisecond);
-  EXPECT_EQ(json["intervals"][1]["end_ns"], 20 * kMillisecond);
+  const CpuTime found = *cpu_time_of(run_of_20_ms());
+  EXPECT_EQ(found.child_end_ns, 10 * kMillisecond);
+  EXPECT_EQ(found.writers_end_ns, 20 * kMillisecond);
+  ASSERT_EQ(found.intervals.size(), 2U);
+  EXPECT_EQ(found.intervals[0].system_ns, 20 * kMillisecond);
+  EXPECT_EQ(found.intervals[0].user_ns, 0);
+  EXPECT_EQ(found.intervals[0].child_user_ns, 10 * kMillisecond);
+  EXPECT_EQ(found.intervals[1].user_ns, 10 * kMillisecond);
+  EXPECT_EQ(found.intervals[1].end_ns, 20 * kMillisecond);
 }
 
 TEST(CpuTimeOverTime, OfOneSampleIsNotAvailable) {
   SnapshotRun run = run_of_20_ms();
   run.cpu_time.resize(1);
-  EXPECT_TRUE(is_not_available(cpu_time_json(run)));
-  EXPECT_EQ(cpu_time_plot("x", cpu_time_json(run), {}), "");
+  EXPECT_FALSE(cpu_time_of(run));
+  EXPECT_EQ(cpu_time_plot("x", cpu_time_of(run), {}), "");
 }
 
 TEST(CpuTimePlot, StacksKernelBelowUserModeInCpus) {
-  const std::string plot = cpu_time_plot("fork", cpu_time_json(run_of_20_ms()), {29, false});
+  const std::string plot = cpu_time_plot("fork", cpu_time_of(run_of_20_ms()), {29, false});
   EXPECT_EQ(plot,
             "fork: CPU time in 20.0 ms\n"
             "200 %  |##########\n"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "snapshot/faults.h"
+#include "snapshot/result.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -11,7 +11,7 @@ constexpr pid_t kParent = 7;
 
 SnapshotRun run_of(std::vector<SnapshotFault> faults, std::uint64_t window_ms = 100) {
   SnapshotRun run;
-  run.status = "ok";
+  run.status = Status::kOk;
   run.every_fault = true;
   run.figures = {{"pid", kParent},
                  {"array_begin", 0x10000},
@@ -29,71 +29,71 @@ SnapshotFault fault(std::uint64_t ms, FaultClass kind, std::uint64_t address = 0
 }
 
 TEST(SnapshotFaults, AreSplitAtTheChildsEnd) {
-  const Json json = snapshot_faults_json(run_of({fault(0, FaultClass::kCopy), fault(49, FaultClass::kReuse),
-                                                 fault(50, FaultClass::kReuse), fault(100, FaultClass::kReuse)}));
-  EXPECT_EQ(json["before_end"]["copies"], 1);
-  EXPECT_EQ(json["before_end"]["reuses"], 1);
-  EXPECT_EQ(json["after_end"]["reuses"], 2);
-  EXPECT_EQ(json["traced"], 4);
-  EXPECT_EQ(json["counted"], 4);
-  EXPECT_EQ(json["pages"], 16);
-  EXPECT_DOUBLE_EQ(json["end_s"].get<double>(), 0.05);
+  const Faults faults = *faults_of(run_of({fault(0, FaultClass::kCopy), fault(49, FaultClass::kReuse),
+                                           fault(50, FaultClass::kReuse), fault(100, FaultClass::kReuse)}));
+  EXPECT_EQ(faults.before_end.copies, 1U);
+  EXPECT_EQ(faults.before_end.reuses, 1U);
+  EXPECT_EQ(faults.after_end.reuses, 2U);
+  EXPECT_EQ(faults.traced, 4U);
+  EXPECT_EQ(faults.counted, 4);
+  EXPECT_EQ(faults.pages, 16U);
+  EXPECT_DOUBLE_EQ(faults.end_s, 0.05);
 }
 
 TEST(SnapshotFaults, OutsideOfTheWindowAreNotCounted) {
   SnapshotRun run = run_of({fault(101, FaultClass::kCopy)});
   run.faults.push_back({kBegin - 1, 0x10000, kParent, FaultClass::kZeroFill});
-  EXPECT_EQ(snapshot_faults_json(run)["traced"], 0);
+  EXPECT_EQ(faults_of(run)->traced, 0U);
 }
 
 TEST(SnapshotFaults, ElsewhereAndOfTheChildAreKeptApart) {
-  const Json json = snapshot_faults_json(
-      run_of({fault(1, FaultClass::kZeroFill, 0xffff), fault(1, FaultClass::kFile, 0x20000),
-              fault(2, FaultClass::kCopy, 0x10000, kParent + 1), fault(3, FaultClass::kOther, 0x1ffff)}));
-  EXPECT_EQ(json["elsewhere"]["zero_fills"], 1);
-  EXPECT_EQ(json["elsewhere"]["file_faults"], 1);
-  EXPECT_EQ(json["child"]["copies"], 1);
-  EXPECT_EQ(json["before_end"]["other"], 1);
-  EXPECT_EQ(json["before_end"]["copies"], 0);
-  EXPECT_EQ(json["traced"], 3) << "the child has a count of its own";
+  const Faults faults =
+      *faults_of(run_of({fault(1, FaultClass::kZeroFill, 0xffff), fault(1, FaultClass::kFile, 0x20000),
+                         fault(2, FaultClass::kCopy, 0x10000, kParent + 1), fault(3, FaultClass::kOther, 0x1ffff)}));
+  EXPECT_EQ(faults.elsewhere.zero_fills, 1U);
+  EXPECT_EQ(faults.elsewhere.file_faults, 1U);
+  EXPECT_EQ(faults.child.copies, 1U);
+  EXPECT_EQ(faults.before_end.other, 1U);
+  EXPECT_EQ(faults.before_end.copies, 0U);
+  EXPECT_EQ(faults.traced, 3U) << "the child has a count of its own";
 }
 
 TEST(SnapshotFaults, OfTheHelperThreadAreNotTheWriters) {
   SnapshotRun run = run_of({fault(51, FaultClass::kReuse), fault(52, FaultClass::kReuse)});
   run.faults[1].tid = 11;
-  EXPECT_EQ(snapshot_faults_json(run)["after_end"]["reuses"], 2);
-  EXPECT_TRUE(is_not_available(snapshot_faults_json(run)["helper"]));
+  EXPECT_EQ(faults_of(run)->after_end.reuses, 2U);
+  EXPECT_FALSE(faults_of(run)->helper);
   run.figures["helper_tid"] = 11;
   run.figures["helper_bulk_faults"] = 3;
-  const Json json = snapshot_faults_json(run);
-  EXPECT_EQ(json["after_end"]["reuses"], 1);
-  EXPECT_EQ(json["helper"]["reuses"], 1);
-  EXPECT_EQ(json["traced"], 2);
-  EXPECT_EQ(json["counted"], 1) << "4 less the 3 that populating counted";
+  const Faults faults = *faults_of(run);
+  EXPECT_EQ(faults.after_end.reuses, 1U);
+  EXPECT_EQ(faults.helper->reuses, 1U);
+  EXPECT_EQ(faults.traced, 2U);
+  EXPECT_EQ(faults.counted, 1) << "4 less the 3 that populating counted";
 }
 
 TEST(SnapshotFaults, TheTimelineHasEachFaultInItsPart) {
-  const Json json = snapshot_faults_json(run_of({fault(0, FaultClass::kCopy), fault(9, FaultClass::kCopy),
-                                                 fault(10, FaultClass::kReuse), fault(100, FaultClass::kReuse)}));
-  EXPECT_EQ(json["timeline"]["bin_ns"], 10 * kMs);
-  ASSERT_EQ(json["timeline"]["bins"].size(), 11U);
-  EXPECT_EQ(json["timeline"]["bins"][0]["copies"], 2);
-  EXPECT_EQ(json["timeline"]["bins"][1]["reuses"], 1);
-  EXPECT_EQ(json["timeline"]["bins"][10]["reuses"], 1);
+  const Faults faults = *faults_of(run_of({fault(0, FaultClass::kCopy), fault(9, FaultClass::kCopy),
+                                           fault(10, FaultClass::kReuse), fault(100, FaultClass::kReuse)}));
+  EXPECT_EQ(faults.timeline.bin_ns, 10 * kMs);
+  ASSERT_EQ(faults.timeline.bins.size(), 11U);
+  EXPECT_EQ(faults.timeline.bins[0].copies, 2U);
+  EXPECT_EQ(faults.timeline.bins[1].reuses, 1U);
+  EXPECT_EQ(faults.timeline.bins[10].reuses, 1U);
 }
 
 TEST(SnapshotFaults, ALongTimelineHasLongerParts) {
-  const Json json = snapshot_faults_json(run_of({fault(1999, FaultClass::kCopy)}, 2000));
-  EXPECT_EQ(json["timeline"]["bin_ns"], 40 * kMs);
-  EXPECT_LE(json["timeline"]["bins"].size(), 51U);
-  EXPECT_EQ(json["timeline"]["bins"][49]["copies"], 1);
+  const Faults faults = *faults_of(run_of({fault(1999, FaultClass::kCopy)}, 2000));
+  EXPECT_EQ(faults.timeline.bin_ns, 40 * kMs);
+  EXPECT_LE(faults.timeline.bins.size(), 51U);
+  EXPECT_EQ(faults.timeline.bins[49].copies, 1U);
 }
 
 TEST(SnapshotFaults, WithoutAChildNoPageIsSaidToBeExclusive) {
   SnapshotRun run = run_of({});
-  EXPECT_TRUE(is_not_available(snapshot_faults_json(run)["exclusive_pages"]));
+  EXPECT_FALSE(faults_of(run)->exclusive_pages);
   run.figures["exclusive_pages"] = 16;
-  EXPECT_EQ(snapshot_faults_json(run)["exclusive_pages"], 16);
+  EXPECT_EQ(faults_of(run)->exclusive_pages, 16);
 }
 
 }  // namespace

@@ -52,14 +52,14 @@ TEST(SweepPlan, RowsAreAllCombinationsAndThePublishedHaveTheirOwnPasses) {
   published.passes = 1;
   SnapshotAlternative own{"published", "", false};
   own.published = true;
-  const std::vector<SweepRow> rows = sweep_rows(axes, {{"fork", "", false}, own}, given(), published);
+  const std::vector<SweptRow> rows = sweep_rows(axes, {{"fork", "", false}, own}, given(), published);
   ASSERT_EQ(rows.size(), 8U);
-  EXPECT_EQ(rows[0].alternative.name, "fork");
-  EXPECT_EQ(rows[0].parameters.passes, 2U);
-  EXPECT_EQ(rows[1].alternative.name, "published");
-  EXPECT_EQ(rows[1].parameters.passes, 1U);
-  EXPECT_EQ(rows[2].parameters.writers, 2U);
-  EXPECT_EQ(rows[4].parameters.batch_bytes, 128 * kKiB);
+  EXPECT_EQ(rows[0].alternative, "fork");
+  EXPECT_EQ(rows[0].passes, 2U);
+  EXPECT_EQ(rows[1].alternative, "published");
+  EXPECT_EQ(rows[1].passes, 1U);
+  EXPECT_EQ(rows[2].writers, 2U);
+  EXPECT_EQ(rows[4].batch_bytes, 128 * kKiB);
 }
 
 TEST(SweepPlan, ABatchThatIsTooLargeMakesNoRowUnlessThereIsNoOther) {
@@ -69,77 +69,80 @@ TEST(SweepPlan, ABatchThatIsTooLargeMakesNoRowUnlessThereIsNoOther) {
                UsageError);
 }
 
-Json counts(int copies, int reuses) {
-  return {{"copies", copies}, {"reuses", reuses}, {"zero_fills", 0}, {"file_faults", 0}, {"other", 0}};
+Counts counts(std::uint64_t copies, std::uint64_t reuses) { return {{copies, reuses}}; }
+
+SweptRow row(const Measured<std::uint64_t>& first_runs, const Counts& before, const Counts& after) {
+  SweptRow made;
+  made.status = Status::kOk;
+  made.runs = 5;
+  made.copy_done_first_runs = first_runs;
+  made.faults = SweptFaults{FaultMethod::kTracepoints, 0, before, after, 1000};
+  return made;
 }
 
-Json row(const Json& first_runs, const Json& before, const Json& after) {
-  return {{"status", "ok"},
-          {"reason", nullptr},
-          {"runs", 5},
-          {"copy_done_first_runs", first_runs},
-          {"faults", {{"lost", 0}, {"before_end", before}, {"after_end", after}, {"pages", 1000}}}};
+SweptRow failed_row() {
+  SweptRow made = row(0, counts(0, 0), counts(0, 0));
+  made.status = Status::kFailed;
+  made.reason = "out of memory";
+  return made;
+}
+
+Sweep judged_sweep(const std::vector<SweptRow>& rows) {
+  Sweep sweep;
+  sweep.rows = rows;
+  add_sweep_verdict(sweep);
+  return sweep;
 }
 
 TEST(SweepVerdict, SaysUntilWhenTheKernelCopies) {
-  EXPECT_EQ(sweep_verdict(row(5, counts(0, 0), counts(0, 1000)))["is_it_copying"], "no");
-  EXPECT_EQ(sweep_verdict(row(5, counts(400, 0), counts(20, 580)))["is_it_copying"], "until_end") << "20 are strays";
-  EXPECT_EQ(sweep_verdict(row(5, counts(400, 0), counts(21, 579)))["is_it_copying"], "after_end");
-  Json unseen = row(5, counts(0, 0), counts(0, 0));
-  unseen["faults"] = not_available("seen as root only");
-  EXPECT_EQ(sweep_verdict(unseen)["is_it_copying"], not_available("seen as root only"));
+  const auto verdict = [](const SweptRow& of) { return sweep_verdict(of)->is_it_copying; };
+  EXPECT_EQ(verdict(row(5, counts(0, 0), counts(0, 1000))), IsItCopying::kNo);
+  EXPECT_EQ(verdict(row(5, counts(400, 0), counts(20, 580))), IsItCopying::kUntilEnd) << "20 are strays";
+  EXPECT_EQ(verdict(row(5, counts(400, 0), counts(21, 579))), IsItCopying::kAfterEnd);
+  SweptRow unseen = row(5, counts(0, 0), counts(0, 0));
+  unseen.faults = NotAvailable{"seen as root only"};
+  EXPECT_EQ(verdict(unseen).why(), "seen as root only");
 }
 
 TEST(SweepVerdict, SaysHowOftenTheCopyIsDoneFirst) {
-  const auto first = [](const Json& runs) {
-    return sweep_verdict(row(runs, counts(400, 0), counts(0, 600)))["copy_done_first"];
+  const auto first = [](const Measured<std::uint64_t>& runs) {
+    return sweep_verdict(row(runs, counts(400, 0), counts(0, 600)))->copy_done_first;
   };
-  EXPECT_EQ(first(0), "never");
-  EXPECT_EQ(first(3), "sometimes");
-  EXPECT_EQ(first(5), "always");
-  EXPECT_TRUE(is_not_available(first(not_available("it takes no snapshot"))));
+  EXPECT_EQ(first(0), DoneFirst::kNever);
+  EXPECT_EQ(first(3), DoneFirst::kSometimes);
+  EXPECT_EQ(first(5), DoneFirst::kAlways);
+  EXPECT_FALSE(first(NotAvailable{"it takes no snapshot"}));
   EXPECT_EQ(
-      sweep_verdict(row(3, counts(400, 0), counts(0, 600)))["sentence"],
+      sweep_verdict(row(3, counts(400, 0), counts(0, 600)))->sentence,
       "the copy is done before the writers are in 3 of 5 runs; the kernel copies 400 pages until the copy is done "
       "and its child has ended, after it 0 copied and 600 reused.");
 }
 
 TEST(SweepVerdict, NamesRowsWhoseFaultsWereLost) {
-  Json whole = row(5, counts(400, 0), counts(0, 600));
-  whole["faults"]["lost"] = 0;
-  Json sweep{{"rows", {whole}}};
-  add_sweep_verdict(sweep);
-  EXPECT_EQ(sweep["loss"], Json());
-  Json incomplete = whole;
-  incomplete.update({{"alternative", "fork"},
-                     {"array_bytes", kMiB},
-                     {"batch_bytes", 64 * kKiB},
-                     {"writers", 1},
-                     {"checkpointers", 4},
-                     {"placement", "apart"}});
-  incomplete["faults"]["lost"] = 12;
-  sweep["rows"].push_back(incomplete);
-  add_sweep_verdict(sweep);
-  EXPECT_EQ(sweep["loss"],
+  const SweptRow whole = row(5, counts(400, 0), counts(0, 600));
+  EXPECT_FALSE(judged_sweep({whole}).loss);
+  SweptRow incomplete = whole;
+  incomplete.alternative = "fork";
+  incomplete.array_bytes = kMiB;
+  incomplete.batch_bytes = 64 * kKiB;
+  incomplete.checkpointers = 4;
+  incomplete.placement = "apart";
+  (*incomplete.faults).lost = 12;
+  EXPECT_EQ(*judged_sweep({whole, incomplete}).loss,
             "Counts of faults are too low, because events came faster than they could be read: fork, 1 MiB in batches "
             "of 64 KiB, 1 writer, 4 checkpointers, apart (12 events lost). Measure a smaller array, or with fewer "
             "threads.");
 }
 
 TEST(SweepVerdict, OfAllRowsIsOneSentence) {
-  Json failed = row(0, counts(0, 0), counts(0, 0));
-  failed["status"] = "failed";
-  failed["reason"] = "out of memory";
-  Json sweep{{"rows", {row(5, counts(1, 0), counts(0, 0)), row(4, counts(1, 0), counts(900, 0)), failed}}};
-  add_sweep_verdict(sweep);
+  const Sweep sweep =
+      judged_sweep({row(5, counts(1, 0), counts(0, 0)), row(4, counts(1, 0), counts(900, 0)), failed_row()});
   EXPECT_EQ(
-      sweep["sentence"],
-      "The copy is always done before the writers are in 1 of 2 rows; the kernel goes on copying after the child's "
+      *sweep.sentence,
+      "The copy is always done before the writers are in 1 of 2 rows; the kernel continues copying after the child's "
       "end in 1.");
-  EXPECT_EQ(sweep["rows"][2]["verdict"], not_available("out of memory"));
-  Json empty{{"rows", {failed}}};
-  add_sweep_verdict(empty);
-  EXPECT_TRUE(is_not_available(empty["sentence"]));
+  EXPECT_EQ(sweep.rows[2].verdict.why(), "out of memory");
+  EXPECT_FALSE(judged_sweep({failed_row()}).sentence);
 }
 
 }  // namespace

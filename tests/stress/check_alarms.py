@@ -1,6 +1,9 @@
 """How often `zerotax check` gives a false alarm: each built-in allocator against its own fresh baseline, again and again.
 
-usage: check_alarms.py FILE.json [--checks N] [--neighbours N] [--allocator NAME]...
+usage: check_alarms.py FILE.json [--checks N] [--neighbours N] [--allocator NAME]... [--unsteady] [--size SIZE]... [--thresholds]
+
+With --unsteady, those of tests/planted/unsteady instead, which act by chance, by load or by thread timing; and each of them
+once more as its own regression (UNSTEADY_REGRESSED), which must be found.
 
 First all checks on a machine that is idle but for them, then as many beside busy processes. The file is written anew after
 each check: a run that is broken off keeps what it has.
@@ -22,6 +25,8 @@ BUILD = Path(os.environ.get("ZEROTAX_BUILD", Path(__file__).resolve().parents[2]
 ZEROTAX = BUILD / "bin" / "zerotax"
 # Why a metric that differed at first was not compared.
 UNSTEADY = ("not the same each time", "depends on the clock")
+# What makes an allocator of tests/planted/unsteady a regression of itself.
+REGRESSIONS = ("free", "beyond")
 
 
 @contextlib.contextmanager
@@ -40,12 +45,17 @@ def built_in() -> list[str]:
     return sorted(path.name.removeprefix("bench-") for path in (BUILD / "bin").glob("bench-*"))
 
 
-def check(allocator: str, baseline: Path) -> dict:
+def unsteady() -> list[str]:
+    """The words of --allocator for those of tests/planted/unsteady."""
+    return [f"{path.stem.removeprefix('lib')}={path}" for path in sorted((BUILD / "tests" / "planted" / "unsteady").glob("*.so"))]
+
+
+def check(allocator: str, baseline: Path, **environment: str) -> dict:
     """One check: {"alarm": its lines, or none; "not_compared": figures that were not the same each time; "seconds"}."""
     start = time.monotonic()
     done = subprocess.run(
         [ZEROTAX, "check", "--allocator", allocator, "--baseline", baseline, "--json", "-"], capture_output=True, text=True,
-        check=False)
+        check=False, env={**os.environ, **environment})
     if done.returncode not in (0, 1):
         sys.exit(f"check_alarms: {done.stderr.strip()}")
     found = json.loads(done.stdout)["checks"][0]
@@ -53,6 +63,10 @@ def check(allocator: str, baseline: Path) -> dict:
         "alarm": [change["line"] for change in found["changes"]],
         "not_compared": [f"{entry['why']}: {entry['name']}" for entry in found["not_compared"] if entry["why"] in UNSTEADY],
         "seconds": round(time.monotonic() - start, 1)}
+
+
+def baseline_of(folder: str, allocator: str) -> Path:
+    return Path(folder) / f"{allocator.partition('=')[0]}.json"
 
 
 def summary(checks: list[dict]) -> dict:
@@ -69,30 +83,45 @@ def main() -> int:
     parser.add_argument("--checks", type=int, default=10)
     parser.add_argument("--neighbours", type=int, default=4)
     parser.add_argument("--allocator", action="append")
+    parser.add_argument("--unsteady", action="store_true")
+    parser.add_argument("--size", action="append", default=[], help="baselines of points of these sizes alone")
+    parser.add_argument("--thresholds", action="store_true", help="with --size: of thresholds as well")
     options = parser.parse_args()
+    sizes = [word for size in options.size for word in ("--size", size)] + ["--thresholds"] * options.thresholds
 
     found = {"schema": "zerotax.check_alarms/1", "neighbours": options.neighbours, "allocators": []}
     with tempfile.TemporaryDirectory() as folder:
         entries = {}
-        for allocator in options.allocator or built_in():
-            baseline = Path(folder) / f"{allocator}.json"
+        for allocator in options.allocator or (unsteady() if options.unsteady else built_in()):
+            baseline = baseline_of(folder, allocator)
+            start = time.monotonic()
             subprocess.run(
-                [ZEROTAX, "bless", "--allocator", allocator, "--baseline", baseline], check=True, stdout=subprocess.DEVNULL)
+                [ZEROTAX, "bless", "--allocator", allocator, "--baseline", baseline, *sizes], check=True,
+                stdout=subprocess.DEVNULL)
             made = json.loads(baseline.read_text())
             entries[allocator] = {
-                "allocator": allocator, "version": made["version"], "kernel": made["measured_on"]["kernel"],
-                "by_the_clock": made["by_the_clock"]}
+                "allocator": baseline.stem, "version": made["version"], "kernel": made["measured_on"]["kernel"],
+                "by_the_clock": made["by_the_clock"], "bless_seconds": round(time.monotonic() - start, 1),
+                "ranges": len(made.get("ranges", [])), "uncertain_thresholds": len(made.get("uncertain_thresholds", []))}
             found["allocators"].append(entries[allocator])
         for state, neighbours in (("idle", 0), ("loaded", options.neighbours)):
             with busy_neighbours(neighbours):
                 for allocator, entry in entries.items():
                     checks = []
                     for _ in range(options.checks):
-                        checks.append(check(allocator, Path(folder) / f"{allocator}.json"))
+                        checks.append(check(allocator, baseline_of(folder, allocator)))
                         entry[state] = summary(checks)
                         options.file.write_text(json.dumps(found, indent=2) + "\n")
-                    print(f"{allocator} {state}: {entry[state]['alarms']} alarms in {options.checks} checks", flush=True)
-    return int(any(entry[state]["alarms"] for entry in entries.values() for state in ("idle", "loaded")))
+                    print(f"{entry['allocator']} {state}: {entry[state]['alarms']} alarms in {options.checks} checks", flush=True)
+        for allocator, entry in entries.items() if options.unsteady else ():
+            found_regressions = [
+                how for how in REGRESSIONS
+                if check(allocator, baseline_of(folder, allocator), UNSTEADY_REGRESSED=how)["alarm"]]
+            entry["regressions_found"] = found_regressions
+            options.file.write_text(json.dumps(found, indent=2) + "\n")
+            print(f"{entry['allocator']}: {len(found_regressions)} of {len(REGRESSIONS)} regressions found", flush=True)
+    missed = options.unsteady and any(len(entry["regressions_found"]) < len(REGRESSIONS) for entry in entries.values())
+    return int(missed or any(entry[state]["alarms"] for entry in entries.values() for state in ("idle", "loaded")))
 
 
 if __name__ == "__main__":

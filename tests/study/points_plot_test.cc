@@ -6,8 +6,6 @@
 
 namespace zerotax::study {
 
-using findings::Made;
-using findings::point_of;
 namespace {
 
 constexpr PlotStyle kAscii{80, false};

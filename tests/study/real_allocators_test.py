@@ -15,7 +15,7 @@ def measured_at(name, size, touch=0):
     return {**point_of(run, name, size_bytes=size), "page_by_page": one_fault_brings_one_page(run)}
 
 
-@pytest.mark.parametrize("size", [100 * MIB, 1000 * MIB])
+@pytest.mark.parametrize("size", [100 * MIB, pytest.param(1000 * MIB, marks=pytest.mark.long("1,000 MiB"))])
 @pytest.mark.parametrize("name", ["glibc", pytest.param("jemalloc", marks=available("jemalloc"))])
 def test_glibc_and_jemalloc_zero_nothing_in_large_blocks(name, size):
     point = measured_at(name, size)
@@ -25,7 +25,8 @@ def test_glibc_and_jemalloc_zero_nothing_in_large_blocks(name, size):
 
 
 @only_version("mimalloc", "2.0.9")
-@pytest.mark.parametrize(("size", "faults"), [(100 * MIB, 25_600), (1000 * MIB, 256_000)])
+@pytest.mark.parametrize(("size", "faults"), [
+    (100 * MIB, 25_600), pytest.param(1000 * MIB, 256_000, marks=pytest.mark.long("1,000 MiB"))])
 def test_mimalloc_zeroes_every_byte_of_a_large_block_that_was_zero_already(size, faults):
     point = measured_at("mimalloc", size)
     for entry in [point, *point["first_ops"]]:
@@ -63,12 +64,14 @@ def test_largecache_zeroes_a_reused_block_of_100_mib_whole(touch, redundant):
     assert (point["zeroed_bytes"], point["redundant_zeroed_bytes"]) == (104_857_600, redundant)
 
 
+@pytest.mark.long("1,000 MiB")
 @available("largecache")
 def test_largecache_zeroes_nothing_of_1000_mib_for_it_keeps_no_such_block():
     point = measured_at("largecache", 1000 * MIB)
     assert (point["zeroed_bytes"], point["redundant_zeroed_bytes"]) == (0, 0)
 
 
+@pytest.mark.long("1,000 MiB")
 @pytest.mark.parametrize("name", [pytest.param(name, marks=available(name)) for name in ("jemalloc", "mimalloc")])
 def test_an_allocator_measures_the_same_linked_and_preloaded(name):
     sizes = [64 * KIB, MIB, 3 * MIB + 1, 20 * MIB, 100 * MIB]

@@ -70,7 +70,7 @@ def test_everything_is_in_the_folder(study):
     assert refill["case"] == "refill_loop" and {lane["touch"] for lane in refill["lanes"]} == {1}
     assert (folder / "summary.md").read_text() in said
     check_schema(json.loads((folder / "summary.json").read_text()), "summary")
-    assert zerotax("summary", folder).stdout == (folder / "summary.md").read_text()
+    assert zerotax("findings", folder, "--summary").stdout == (folder / "summary.md").read_text()
     if "figures)" in said:
         assert (folder / "thresholds_map.svg").exists() and (folder / "headline.png").exists()
 

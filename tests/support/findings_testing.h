@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "base/size.h"
-#include "core/point_json.h"
 #include "findings/document.h"
-#include "findings/points.h"
+#include "judge/document.h"
+#include "judge/points.h"
+#include "point/point_json.h"
 
-namespace zerotax::findings {
+namespace zerotax {
 
 /// Figures of a point that is written by hand: what is not said is 0.
 struct Made {
@@ -73,7 +74,7 @@ inline Json point_of(const Made& made) {
 
 /// The findings of points that were made by hand.
 inline Json found_json(const std::vector<Json>& points, const Json& thresholds = nullptr) {
-  return findings_json(find_findings(typed_points(points), thresholds), "made");
+  return findings::findings_json(find_findings(typed_points(points), thresholds), "made");
 }
 
 /// Ids of what is found in points that were made by hand, with severities, as in "a-cliff-7 low".
@@ -91,4 +92,4 @@ inline std::vector<std::string> found_in(const std::vector<Made>& made, const Js
 
 using Ids = std::vector<std::string>;
 
-}  // namespace zerotax::findings
+}  // namespace zerotax

@@ -97,6 +97,16 @@ TRUTH = {
     "memset_with_header": Truth(lambda size, _: size + PAGE, of_kept, "memset"),
     "memset_neighbour": Truth(constant(65536), constant(65536), "memset"),
     "memset_and_inline": Truth(all_of, of_kept, "memset+inline"),
+    # memset writes a part of each page
+    "memset_16_only": Truth(lambda size, _: 16 * pages(size) // PAGE, lambda size, _: 16 * pages(size) // PAGE, "memset"),
+    "memset_16_in_each_page": Truth(all_of, all_of, "memset+inline"),
+    "memset_64_inside_each_page": Truth(
+        all_of, lambda size, touched: 64 * (size // PAGE + (size % PAGE >= 128)) if touched else size, "memset+inline"),
+    "stosb_then_memset_16": Truth(
+        all_of, lambda size, touched: 16 * (size // PAGE + (size % PAGE >= 32)) if touched else size, "memset+inline"),
+    # at these sizes they are clean; tests/study/hostile_test.py has smaller ones
+    "small_stosb": CLEAN,
+    "small_memset_by_dlsym": CLEAN,
     # hooks: noticed, undone, jumped over
     "unhooks": INLINE,
     "avoids_hooks": INLINE,
@@ -121,11 +131,25 @@ TRUTH = {
     **{name: CLEAN for name in (
         "dontneed", "process_madvise", "mremap_over", "memfd_shared", "memfd_private", "punch_hole", "zero_range",
         "truncate_file", "madvise_remove", "uffd_zeropage", "at_first_touch_uffd")},
+    "process_madvise_populate": CLEAN,
+    "process_madvise_pieces": CLEAN._replace(bound=OR_UNKNOWN),
+    "guard_pages": CLEAN,
+    "guards_while_kept": CLEAN,
+    "io_uring_madvise": CLEAN._replace(bound=OR_UNKNOWN),
+    "shmat_over": CLEAN._replace(bound=OR_UNKNOWN),
+    # what was zeroed is gone when the call returns
+    **{name: UNSEEN for name in (
+        "stosb_then_dontneed", "stosb_then_guard_pages", "stosb_then_process_madvise", "shmdt_of_zeros",
+        "helper_drops_zeros")},
     "dontneed_then_memset": FRESH,
     "dontneed_then_stosb": TOLD_FRESH,
     "free_then_memset": MEMSET,
     "pageout_then_memset": MEMSET,
     "mremap_populated": UNSEEN._replace(why="moved into the block"),
+    "uffd_move": UNSEEN._replace(why="not followed"),
+    "file_of_other_bytes": Truth(all_of, nothing, "memset"),
+    "file_of_other_bytes_private": Truth(all_of, nothing, "memset"),
+    "file_populated": CLEAN._replace(bound=OR_UNKNOWN),
     "memfd_memset": FRESH,
     "memfd_stosb": SHARED,
     "memfd_private_stosb": SHARED,
@@ -138,6 +162,11 @@ TRUTH = {
     "mlockall": CLEAN._replace(bound=OR_UNKNOWN),
     "mlockall_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
     "huge_page": UNSEEN._replace(why="huge pages"),
+    "huge_page_for_a_moment": UNSEEN._replace(why="huge pages"),
+    # somebody else has it populated, or drops it
+    **{name: CLEAN._replace(bound=OR_UNKNOWN) for name in (
+        "helper_drops", "helper_drops_and_populates", "helper_populates_beside_faults", "process_of_same_memory",
+        "clone_in_each_call")},
     # who zeroes, and when
     "child_process": SHARED,
     "vfork_child": MEMSET,
@@ -174,6 +203,13 @@ TRUTH = {
     "unshares": MEMSET,
     "personality": MEMSET,
     "no_descriptors_left": UNSEEN,
+    "arms_write_protection": CLEAN,
+    "int80": MEMSET,
+    "own_clocks": FRESH_INLINE,
+    "limits_address_space": INLINE._replace(bound=OR_UNKNOWN),
+    "limits_data": INLINE._replace(bound=OR_UNKNOWN),
+    "limits_at_start": MEMSET,
+    "limits_stack_and_files": MEMSET,
     # times
     "slow_and_clean": CLEAN,
     "malloc_zeroes_too": INLINE._replace(zero_ns="malloc"),

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/allocators.h"
+#include "point/allocator.h"
 
 namespace zerotax {
 

@@ -45,7 +45,10 @@ KNOBS = {
     "adaptive": {"LARGECACHE_POLICY": "adaptive"},
     "adaptive low": {"LARGECACHE_POLICY": "adaptive", "LARGECACHE_THRESHOLD": "4096", "LARGECACHE_ENTRIES": "16"},
 }
-each_knobs = pytest.mark.parametrize("knobs", KNOBS.values(), ids=KNOBS)
+SHORT = ("116 low", "adaptive low")  # the others serve less of a program
+each_knobs = pytest.mark.parametrize("knobs", [
+    pytest.param(knobs, id=name, marks=[] if name in SHORT else pytest.mark.long("fewer blocks of the same cache"))
+    for name, knobs in KNOBS.items()])
 
 
 def succeed(command, cwd=None, **knobs):

@@ -52,6 +52,8 @@ def record(*command, options=(), prefix=(), stdin=None, timeout=120, **environme
     check_schema(found.json, "record")
     assert max(map(len, found.text.splitlines())) <= 80 or any(len(w) > 70 for w in found.text.split()), found.text
     check_sums(found.json)
+    tax = found.json["tax"]
+    assert not is_na(tax["share_of_cpu"]) or tax["cpu_ns"] == 0 or "Nothing to gain" not in found.text
     return found
 
 

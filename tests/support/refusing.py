@@ -44,11 +44,13 @@ def try_all(jobs):
 
 
 def check_refusal(result):
-    """Fails unless a command ended with status 2 and one readable line, and printed nothing; returns the line."""
+    """Fails unless a command ended with status 2 and one readable line, a problem and a remedy, and printed nothing; returns
+    the line."""
     status, output, errors, _ = result
     assert (status, output) == (2, ""), (errors, output[:500])
     assert errors.startswith("zerotax: ") and errors.endswith("\n") and errors.count("\n") == 1, errors
     assert all(each.isprintable() for each in errors[:-1]), errors
+    assert all(errors.rstrip().split(": ", 2)[1:3]) and errors.count(": ") >= 2, errors
     assert "defect in zerotax" not in errors and len(errors) <= LONGEST_LINE, (len(errors), errors)
     return errors
 

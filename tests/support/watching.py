@@ -13,7 +13,9 @@ from conftest import BUILD, PAGE, ZEROTAX, check_schema, clean_environment
 RECORDED = BUILD / "tests" / "recorded"
 FORKS = RECORDED / "forks"
 RANGE_BEGIN = 0x100000000000
+RANGE_BYTES = 1 << 30  # no program of these has more
 HUGE_PAGE = 2 << 20
+ATTEMPTS = 3
 CLASSES = ("copies", "reuses", "zero_fills", "file_faults", "other")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
 
@@ -27,24 +29,31 @@ def run(*arguments, prefix=(), **environment):
 def checked(report):
     """The report, if it is what the schema says and adds up."""
     check_schema(report, "cow")
-    for key in (*CLASSES, "refills"):
+    sampled = "recorded" in report["sampling"]
+    for key in (*CLASSES, *([] if sampled else ["refills"])):
         total = report["totals"][key]
         for parts in (report["processes"], report["intervals"], report["code"]):
             assert sum(part["counts"][key] for part in parts) == total, key
         for process in report["processes"]:
             assert sum(m["counts"][key] for m in process["mappings"]) == process["counts"][key], key
-    assert report["totals"]["lost"] == 0
+    assert report["totals"]["lost"] == 0 or sampled
     return report
 
 
-def watch(*arguments, options=(), status=0, **how):
-    """The command's report on a program, and what it said; it ends with `status`, unless that is None."""
+def watch(*arguments, options=(), status=0, every_fault=True, **how):
+    """The command's report on a program, and what it said; it ends with `status`, unless that is None. Exact, unless not
+    `every_fault` is asked for: where the kernel says that it lost events, beside busy programs, it is watched again."""
+    options = [*options, *(["--every-fault"] if every_fault else [])]
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         file = pathlib.Path(folder, "cow.json")
-        done = run("--json", file, *options, "--", *arguments, **how)
-        assert status is None or done.returncode == status, done.stderr
-        return checked(json.loads(file.read_text())), done
+        for _ in range(ATTEMPTS):
+            done = run("--json", file, *options, "--", *arguments, **how)
+            assert status is None or done.returncode == status, done.stderr
+            report = json.loads(file.read_text())
+            if report["totals"]["lost"] == 0:
+                break
+        return checked(report), done
 
 
 def on_range(process, pages):
@@ -62,12 +71,13 @@ def faults(**counts):
 
 def known(process):
     """Copies, reuses and zero-fills of the program's own pages, and how many of these brought a huge page."""
-    found = [m["counts"] for m in process["mappings"] if m["begin"] == RANGE_BEGIN]
-    assert len(found) == 1
-    counts = [found[0][key] for key in ("copies", "reuses", "zero_fills")]
-    zeroed = found[0]["zeroed_bytes"]
-    if isinstance(zeroed, dict):
+    # Its huge pages and its others may be one mapping or two: on a slow machine they are looked at after they were parted.
+    found = [m["counts"] for m in process["mappings"] if RANGE_BEGIN <= m["begin"] < RANGE_BEGIN + RANGE_BYTES]
+    assert 1 <= len(found) <= 2
+    counts = [sum(part[key] for part in found) for key in ("copies", "reuses", "zero_fills")]
+    if any(isinstance(part["zeroed_bytes"], dict) for part in found):
         return counts
+    zeroed = sum(part["zeroed_bytes"] for part in found)
     huge, rest = divmod(zeroed - counts[2] * PAGE, HUGE_PAGE - PAGE)
     assert rest == 0
     return [*counts, huge]

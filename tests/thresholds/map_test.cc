@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/size.h"
-#include "thresholds/plot.h"
+#include "round_trips.h"
+#include "thresholds/document.h"
 #include "thresholds/table.h"
 
 namespace zerotax::thresholds {
@@ -26,7 +27,7 @@ const Signature kCrashed{"crashed", {}, {}, {}};
 /// A search from 16 KiB to 2 GiB: what it does first, and from which sizes on what.
 ThresholdLane lane(const char* allocator, const char* thread, const Signature& first,
                    const std::vector<std::pair<std::uint64_t, Signature>>& then) {
-  ThresholdLane made{{allocator, "", {}, {}, "1.0"}, 0, thread, true, {}};
+  ThresholdLane made{{allocator, "", {}, {}, "1.0"}, 0, thread, true, {}, 16 * kKiB, 2 * kGiB};
   made.found.at_from = first;
   made.found.probes = made.found.grid = 1;
   for (const auto& [at, above] : then) {
@@ -36,9 +37,11 @@ ThresholdLane lane(const char* allocator, const char* thread, const Signature& f
   return made;
 }
 
-Json map_of(const std::vector<ThresholdLane>& lanes) {
-  return thresholds_json(lanes, kPlainCase, 16 * kKiB, 2 * kGiB, "2026-11-20T00:00:00Z", {});
+Thresholds found(const std::vector<ThresholdLane>& lanes) {
+  return {kPlainCase, "1.0", "2026-11-20T00:00:00Z", {}, {}, lanes};
 }
+
+Json map_of(const std::vector<ThresholdLane>& lanes) { return thresholds_json(found(lanes)); }
 
 std::string pieces_of_lane(const Json& lane) {
   std::string text;
@@ -50,9 +53,7 @@ std::string pieces_of_lane(const Json& lane) {
 }
 
 TEST(ThresholdsMap, ABehaviourHasItsWord) {
-  const auto word = [](const Signature& signature) {
-    return std::string(doings()[static_cast<std::size_t>(doing_of(signature))].key);
-  };
+  const auto word = [](const Signature& signature) { return std::string(words_of(doing_of(signature)).key); };
   EXPECT_EQ(word(kBack), "no_zeros_back");
   EXPECT_EQ(word(later("none", "none", {"madvise"})), "no_zeros_back");
   EXPECT_EQ(word(later("none", "none", {"brk"})), "no_zeros_back");
@@ -92,9 +93,9 @@ TEST(ThresholdsMap, AWorkerThatDoesAsTheMainThreadIsMarked) {
 }
 
 TEST(ThresholdsMap, WhatIsNotExactIsCountedAndDoubtful) {
-  ThresholdLane found = lane("a", "main", kKept, {{kMiB, kBack}, {2 * kMiB, kKept}});
-  found.found.thresholds[1].after_bytes -= 100;
-  const Json map = map_of({found});
+  ThresholdLane inexact = lane("a", "main", kKept, {{kMiB, kBack}, {2 * kMiB, kKept}});
+  inexact.found.thresholds[1].after_bytes -= 100;
+  const Json map = map_of({inexact});
   EXPECT_EQ(map["thresholds"][1]["doubtful"], true);
   EXPECT_EQ(map["sentence"], "2 thresholds in 1 search, 1 of 2 found to the byte.");
 }
@@ -131,9 +132,30 @@ TEST(ThresholdsMap, NoChangeIsSaidAndSettingsAreInTheName) {
   ThresholdLane never = lane("scudo", "main", kKept, {});
   never.allocator.env = {{"A", "1"}, {"B", "2"}};
   const Json map = map_of({never});
-  EXPECT_EQ(map["title"], "What calloc does, by size: scudo [A=1 B=2] never changes");
-  EXPECT_EQ(map["sentence"], "No thresholds in 1 search.");
+  EXPECT_EQ(map["title"], "What calloc does, by size: no change found in scudo [A=1 B=2]");
+  EXPECT_EQ(map["sentence"], "No thresholds found in 1 search.");
   EXPECT_EQ(map["lanes"][0]["name"], "scudo [A=1 B=2]");
+}
+
+TEST(ThresholdsTable, WithoutAThresholdHowManySizesWereLookedAt) {
+  ThresholdLane never = lane("scudo", "main", kKept, {});
+  EXPECT_NE(thresholds_text({never}).find("    no change found: only 1 size was looked at\n"), std::string::npos);
+  never.found.probes = never.found.grid = 34;
+  EXPECT_NE(thresholds_text({never}).find("    no change found: all 34 sizes looked at behave alike\n"),
+            std::string::npos)
+      << thresholds_text({never});
+}
+
+TEST(ThresholdsTable, WhatFreeZeroesIsSaidOfTheStart) {
+  Signature clearing = kKept;
+  clearing.reuse.in_free = {"all", "part"};
+  const std::string text = thresholds_text({lane("scudo", "main", clearing, {})});
+  EXPECT_NE(text.find("    from the start: writes no zeros, keeps memory; free zeroes the whole\n"
+                      "      block, partly needlessly\n"),
+            std::string::npos)
+      << text;
+  clearing.reuse.in_free = {"none", "none"};
+  EXPECT_EQ(thresholds_text({lane("scudo", "main", clearing, {})}).find("; free"), std::string::npos);
 }
 
 TEST(ThresholdsMap, AnEarlierFileGetsTheSameMap) {
@@ -146,14 +168,17 @@ TEST(ThresholdsMap, AnEarlierFileGetsTheSameMap) {
   for (Json& each : earlier["thresholds"]) {
     for (const char* key : {"steady", "doubtful"}) each.erase(key);
   }
-  add_map(earlier);
-  EXPECT_EQ(earlier, made);
+  EXPECT_EQ(thresholds_json(read_thresholds(earlier)), made);
+}
+
+TEST(ThresholdsDocument, ThoseThatAreCommittedComeBackByteForByte) {
+  expect_round_trips("zerotax.thresholds/1", [](const Json& json) { return thresholds_json(read_thresholds(json)); });
 }
 
 TEST(ThresholdsPlot, HasARowForEachLaneAndAMarkForEachThreshold) {
-  const Json document =
-      map_of({lane("glibc", "main", kKept, {{32 * kMiB, kNeedless}}),
-              lane("glibc", "worker", kKept, {{32 * kMiB, kNeedless}}), lane("scudo", "main", kBack, {})});
+  const Thresholds document =
+      found({lane("glibc", "main", kKept, {{32 * kMiB, kNeedless}}),
+             lane("glibc", "worker", kKept, {{32 * kMiB, kNeedless}}), lane("scudo", "main", kBack, {})});
   const std::string text = thresholds_plot(document, {80, false});
   EXPECT_NE(text.find("\nglibc touch 0 ------"), std::string::npos) << text;
   EXPECT_NE(text.find("-|#"), std::string::npos) << text;
@@ -164,11 +189,11 @@ TEST(ThresholdsPlot, HasARowForEachLaneAndAMarkForEachThreshold) {
 }
 
 TEST(ThresholdsNext, MeasuresBothSidesOfTheFirstThatCostsMore) {
-  const Json costly = map_of(
+  const Thresholds costly = found(
       {lane("scudo", "main", kNeedless, {{kMiB, kKept}}), lane("glibc", "worker", kKept, {{32 * kMiB, kNeedless}})});
   EXPECT_EQ(next_step(costly),
             "zerotax run --allocator glibc --size 33554431 --size 33554432 --touch 0 --thread worker");
-  EXPECT_EQ(next_step(map_of({lane("scudo", "main", kNeedless, {{kMiB, kKept}})})), "");
+  EXPECT_EQ(next_step(found({lane("scudo", "main", kNeedless, {{kMiB, kKept}})})), "");
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 #include <random>
 
 #include "base/size.h"
-#include "core/point_json.h"
-#include "thresholds/search.h"
+#include "judge/document.h"
+#include "judge/search.h"
+#include "point/point_json.h"
+#include "thresholds/document.h"
 
 namespace zerotax::thresholds {
 namespace {
@@ -155,6 +157,50 @@ TEST(ThresholdSearch, FindsRandomThresholdsOneToAGap) {
   }
 }
 
+/// What free does from which sizes on: a share, or "n/a".
+SignatureProbe freeing(std::map<std::uint64_t, const char*> zeroed) {
+  return [zeroed = std::move(zeroed)](std::uint64_t size) {
+    Signature signature;
+    signature.status = "ok";
+    signature.reuse.in_free.zeroed = std::prev(zeroed.upper_bound(size))->second;
+    return signature;
+  };
+}
+
+TEST(ThresholdSearch, WhatIsNotKnownOfFreeIsNoChange) {
+  const auto grid = size_grid(64 * kKiB, 256 * kMiB, 2);
+  for (const char* known : {"none", "all"}) {
+    const auto search = find_thresholds(grid, freeing({{0, "n/a"}, {1'000'003, known}, {2'000'003, "n/a"}}));
+    EXPECT_EQ(sizes_of(search), std::vector<std::uint64_t>()) << known;
+    EXPECT_EQ(search.probes, grid.size());
+    EXPECT_EQ(search.at_from.reuse.in_free.zeroed, known);
+  }
+}
+
+TEST(ThresholdSearch, WhatIsNotKnownOfFreeHidesNoChange) {
+  const auto search =
+      find_thresholds({1'000, 2'000, 4'000, 8'000}, freeing({{0, "none"}, {1'500, "n/a"}, {3'500, "all"}}));
+  ASSERT_EQ(sizes_of(search), (std::vector<std::uint64_t>{3'500}));
+  EXPECT_FALSE(search.thresholds[0].exact()) << "one byte less, it is not known";
+  EXPECT_EQ(search.thresholds[0].after_bytes, 1'000U);
+  EXPECT_EQ(search.thresholds[0].below.reuse.in_free.zeroed, "none");
+  EXPECT_TRUE(search.noisy.empty());
+}
+
+TEST(ThresholdSearch, WhatIsNotKnownOfFreeIsAsAtASizeThatIsOtherwiseAlike) {
+  // The first blocks of another home are cleared, but too small for that to be known.
+  const auto free = freeing({{0, "none"}, {2'400, "n/a"}, {3'000, "all"}});
+  const auto search = find_thresholds({1'000, 2'000, 4'000}, [&](std::uint64_t size) {
+    Signature signature = free(size);
+    signature.reuse.home = size < 2'500 ? "arena" : "mapping";
+    return signature;
+  });
+  ASSERT_EQ(sizes_of(search), (std::vector<std::uint64_t>{2'500})) << "3,000 is where it becomes known";
+  EXPECT_TRUE(search.thresholds[0].exact());
+  EXPECT_EQ(search.thresholds[0].below.reuse.in_free.zeroed, "none");
+  EXPECT_EQ(search.thresholds[0].above.reuse.in_free.zeroed, "all");
+}
+
 TEST(Signature, AMappingThatIsCutToItsAlignmentIsAMapping) {
   // Whether an aligned mapping needs its ends cut off depends on where the kernel put it.
   const auto calls = [](const Json& in_calloc, const Json& in_free) {
@@ -190,11 +236,86 @@ TEST(Signature, OfRefillLoopIsWhatARoundRefillsAndWhatReturnedIt) {
   EXPECT_EQ(refilling(600, 400, 200).refilling, (Refilling{"part", {"brk", "munmap"}}));
   const Signature all = refilling(601, 601, 199);
   EXPECT_EQ(all.refilling, (Refilling{"all", {"brk"}}));
-  EXPECT_EQ(signature_from_json(signature_json(all)), all);
+  EXPECT_EQ(Json(all).get<Signature>(), all);
   EXPECT_EQ(
       describe_change(refilling(0, 0, 0), all),
       (std::vector<std::string>{"rounds refill all of what they use, returned by brk (before: refill next to nothing: "
                                 "memory is kept)"}));
+}
+
+/// Of blocks of `size` bytes: what free zeroed in each call, and how much of that is an upper bound.
+Signature clearing(std::uint64_t size, const Json& zeroed, const Json& redundant, const char* bound = "exact") {
+  Json point{{"zeroed_in_free_bytes", zeroed}, {"redundant_zeroed_in_free_bytes", redundant}};
+  point["zeroed_in_free_bound"] = bound;
+  const Json first = point;
+  point["status"] = "ok";
+  point["size_bytes"] = size;
+  point["first_ops"] = {first};
+  return signature_of(point_from_json(point));
+}
+
+TEST(Signature, HasWhatFreeZeroes) {
+  const Signature cleared = clearing(654'321, 654'321, 0);
+  EXPECT_EQ(cleared.reuse.in_free.zeroed, "all");
+  EXPECT_EQ(cleared.reuse.in_free.redundant, "none");
+  EXPECT_EQ(cleared.fresh.in_free.zeroed, "all");
+  const Json json(cleared);
+  EXPECT_EQ(json["reuse"]["zeroed_in_free"], "all");
+  EXPECT_EQ(json["fresh"]["redundant_in_free"], "none");
+  EXPECT_EQ(Json(json.get<Signature>()), json);
+
+  const Signature untouched = clearing(654'320, 0, 0);
+  const auto changes = describe_change(untouched, cleared);
+  EXPECT_EQ(changes,
+            (std::vector<std::string>{
+                "free after later callocs zeroes the whole block, which was dirty (before: writes no zeros)",
+                "free after first callocs zeroes the whole block, which was dirty (before: writes no zeros)"}));
+  EXPECT_EQ(cost_direction_of(changes), 1);
+  EXPECT_EQ(cost_direction_of(describe_change(cleared, untouched)), -1);
+  EXPECT_EQ(cost_direction_of(describe_change(clearing(100, 100, 50), clearing(100, 100, 100))), 1);
+  EXPECT_EQ(cost_direction_of(describe_change(clearing(100, 50, 50), untouched)), -1);
+  // Zeros beyond the request are redundant, and count for nothing.
+  EXPECT_EQ(clearing(100, 180, 80), clearing(100, 100, 0));
+}
+
+TEST(Signature, WhatIsNotKnownOfFreeIsNoChange) {
+  const Json na{{"na", "nobody looked"}};
+  const Signature unknown = clearing(100, na, na);
+  for (const Signature& known : {clearing(100, 0, 0), clearing(100, 100, 100), clearing(100, 50, 0)}) {
+    EXPECT_EQ(unknown, known);
+    EXPECT_TRUE(describe_change(unknown, known).empty());
+    Json earlier(known);
+    for (const char* which : {"fresh", "reuse"}) {
+      earlier[which].erase("zeroed_in_free");
+      earlier[which].erase("redundant_in_free");
+    }
+    EXPECT_EQ(earlier.get<Signature>(), known);
+    EXPECT_EQ(Json(earlier.get<Signature>()), earlier) << "it says no more than it did";
+  }
+  EXPECT_FALSE(clearing(100, 0, 0) == clearing(100, 50, 0));
+  EXPECT_FALSE(clearing(100, 50, 50) == clearing(100, 50, 0));
+  // Where only the redundant part is not known, the rest is compared.
+  EXPECT_EQ(clearing(100, 100, na), clearing(100, 100, 100));
+  EXPECT_FALSE(clearing(100, 100, na) == clearing(100, 0, 0));
+}
+
+TEST(Signature, AStoreThatCountsAsItsPageIsNoThreshold) {
+  // tcmalloc keeps a NULL in a free block: at most 4,096 bytes, a quarter of 16 KiB.
+  const auto stored = [](std::uint64_t size, std::uint64_t pages) {
+    return clearing(size, pages * 4096, pages * 4096, "at most");
+  };
+  EXPECT_EQ(stored(16'384, 1).reuse.in_free.zeroed, "n/a");
+  EXPECT_EQ(stored(16'385, 1).reuse.in_free.zeroed, "none");
+  for (const std::uint64_t pages : {1U, 2U}) {
+    for (std::uint64_t size = pages * 4096; size < 128 * kKiB; size += 1000) {
+      EXPECT_EQ(stored(size, pages), stored(2 * kMiB, pages)) << size;
+    }
+  }
+  // Stores to every page are known, but not in a small block; nor are they a threshold of their own there.
+  EXPECT_EQ(stored(2 * kMiB, 512).reuse.in_free.zeroed, "all");
+  EXPECT_EQ(stored(2 * kMiB, 256).reuse.in_free.zeroed, "part");
+  for (std::uint64_t pages = 1; pages < 40; ++pages) EXPECT_EQ(stored(pages * 4096, pages), stored(2 * kMiB, 512));
+  EXPECT_FALSE(stored(2 * kMiB, 512) == stored(2 * kMiB, 1));
 }
 
 TEST(Signature, SharesAreCoarse) {

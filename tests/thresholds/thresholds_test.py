@@ -86,6 +86,7 @@ PLANTED = {
     "planted_memset_above": dict.fromkeys(EVERYWHERE, [1_000_004]),
     "planted_threshold_prime": dict.fromkeys(EVERYWHERE, [1_299_709]),
     "planted_threshold_pair": dict.fromkeys(EVERYWHERE, [1_000_003, 1_000_033]),
+    "planted_threshold_in_free": dict.fromkeys(EVERYWHERE, [654_321]),
     "planted_threshold_touched": {key: [1_500_007] if key[0] == 1 else [] for key in EVERYWHERE},
     "planted_threshold_worker": {key: [777_781] if key[1] == "worker" else [] for key in EVERYWHERE},
 }
@@ -123,6 +124,28 @@ def test_the_behaviour_on_both_sides_is_what_was_planted():
     changes = [" ".join(entry["changes"]) for entry in found["thresholds"]]
     assert "later callocs zero the whole block, which was dirty" in changes[0] and "memory is kept" in changes[0]
     assert "later callocs zero the whole block, needlessly" in changes[1] and "goes back to the kernel" in changes[1]
+
+
+def test_where_free_begins_to_zero_is_said_in_words():
+    arguments = [*planted("planted_threshold_in_free"), "--from", "512KiB", "--to", "1MiB", "--touch", "1"]
+    (entry,) = search(*arguments, "--thread", "main")["thresholds"]
+    assert (entry["after_bytes"], entry["at_bytes"]) == (654_320, 654_321)
+    free = {side: (entry[side]["reuse"]["zeroed_in_free"], entry[side]["reuse"]["redundant_in_free"])
+            for side in ("below", "above")}
+    assert free == {"below": ("none", "none"), "above": ("all", "none")}
+    assert entry["changes"] == [
+        f"free after {which} callocs zeroes the whole block, which was dirty (before: writes no zeros)"
+        for which in ("later", "first")]
+    assert "654,321" in zerotax("thresholds", *arguments).stdout
+
+
+def test_a_search_without_a_threshold_says_how_many_sizes_it_looked_at():
+    arguments = [*planted("planted_threshold_in_free"), "--touch", "0", "--from", "64KiB", "--to", "512KiB"]
+    done = zerotax("thresholds", *arguments, "--grid", "2")
+    assert done.returncode == 0, done.stderr
+    assert "\n    no change found: all 7 sizes looked at behave alike\n" in done.stdout
+    assert "whole range" not in done.stdout
+    assert "\n7 probes" in done.stdout
 
 
 # Real allocators
@@ -176,29 +199,6 @@ def test_tbbmalloc_keeps_nothing_above_its_limit_of_huge_objects():
 
 
 # The command line
-
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["--from", "4MiB", "--to", "1MiB"], ["--from 4MiB", "--to 1MiB"]),
-    (["--from", "0"], ["'0'", "zero"]),
-    (["--to", "1MiBB"], ["'1MiBB'", "unit"]),
-    (["--grid", "0"], ["--grid 0", "1 to 1024"]),
-    (["--grid", "1025"], ["--grid 1025", "1 to 1024"]),
-    (["--grid", "-1"], ["--grid", "-1"]),
-    (["--touch", "2"], ["--touch 2", "0 to 1"]),
-    (["--thread", "x"], ["'x'", "main or worker"]),
-    (["--timeout", "0"], ["--timeout 0"]),
-    (["--json", "none/there.json"], ["none/there.json", "No such file"]),
-    (["--json", "."], ["cannot write"]),
-    (["--allocator", "glibc"], ["'glibc'", "twice"]),
-    (["--size", "1MiB"], ["--size"]),
-], ids=" ".join)
-def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, arguments, words):
-    done = zerotax("thresholds", "--allocator", "glibc", *arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert done.stderr.startswith("zerotax: ") and done.stderr.count("\n") == 1 and done.stderr.count(": ") >= 2
-    for word in words:
-        assert word in done.stderr
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_table_says_what_the_file_says(tmp_path):

@@ -312,6 +312,22 @@ def test_the_file_of_a_process_that_was_killed_is_no_other_ones(tmp_path):
             sleep.kill()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is nobody's other user")
+def test_an_environment_that_root_may_not_read_is_not_said_to_be_another_users(tmp_path):
+    (tmp_path / "environ").touch(mode=0)
+    drop = "-dac_override,-dac_read_search"
+    line = (f"mount --bind '{tmp_path}/environ' /proc/$1/environ || exit 77; "
+            f"exec setpriv --bounding-set={drop} --inh-caps={drop} '{ZEROTAX}' trace start --pid $1")
+    with subprocess.Popen(["sleep", "60"]) as process:
+        done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", line, "sh", str(process.pid)],
+                              check=False, capture_output=True, text=True, env=clean_environment())
+        process.kill()
+    if done.returncode in (1, 77):
+        pytest.skip("this root may not mount")
+    assert done.returncode == 3 and "may not be read" in done.stderr and "--control" in done.stderr, done.stderr
+    assert "another user" not in done.stderr
+
+
 def test_permissions_of_the_file_decide_who_may(tmp_path):
     skip_if_unreadable()
     if os.geteuid() != 0:

@@ -8,7 +8,7 @@ import stat
 import subprocess
 
 import pytest
-from conftest import BUILD, SOURCE, ZEROTAX, clean_environment, is_na
+from conftest import BUILD, LONG_TOO, SOURCE, ZEROTAX, clean_environment, is_na
 from tracing import TRACED, agree, babeltrace, numbers, summary, trace, traced
 
 SIGNALLED = {"abort": -6, "segv": -11, "kill": -9}
@@ -63,7 +63,7 @@ def test_nothing_is_missing_whatever_the_end(tmp_path, how):
 
 @pytest.mark.parametrize("drain", ["self", "thread"])
 def test_what_was_recorded_before_a_kill_at_any_time_is_there(tmp_path, drain):
-    for number in range(5):
+    for number in range(5 if LONG_TOO else 2):
         folder = tmp_path / f"t{number}"
         progress = tmp_path / f"progress{number}"
         progress.write_bytes(bytes(8))
@@ -128,7 +128,7 @@ def test_a_trace_by_call_can_be_begun_anew_while_others_record(tmp_path):
 
 
 def test_what_a_thread_has_recorded_is_kept_when_it_completes_a_packet_at_the_stop(tmp_path):
-    rounds = 600
+    rounds = 600 if LONG_TOO else 100
     assert traced("restarts", tmp_path, rounds, 3, folder="").returncode == 0
     streams = [len(list(folder.glob("process-*/stream-*"))) for folder in tmp_path.iterdir()]
     assert len(streams) == rounds and min(streams) == 2, streams

@@ -5,7 +5,7 @@ import resource
 import subprocess
 
 import pytest
-from conftest import NOBODY, ZEROTAX, clean_environment, skip_if_unreadable
+from conftest import NOBODY, clean_environment, skip_if_unreadable
 from tracing import TRACED, agree, numbers, summary, trace, traced
 
 
@@ -105,14 +105,3 @@ def test_a_damaged_trace_says_what_is_missing(tmp_path):
     assert kept == list(range(len(kept))) and 29900 < len(kept) < 30000
     trace("repair", tmp_path / "t")
     agree(tmp_path / "t")
-
-
-@pytest.mark.parametrize("arguments, words", [
-    (["list"], ["no trace"]), (["list", "/nonexistent"], ["not a folder"]), (["list", "/tmp/.."], ["no trace"]),
-    (["dance", "x"], ["dance"]), (["run"], ["no command"]), (["run", "--", "/nonexistent"], ["/nonexistent"])])
-def test_unusable_arguments_are_refused_with_one_line(arguments, words, tmp_path):
-    done = subprocess.run([ZEROTAX, "trace", *arguments], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True,
-                          check=False)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stdout == ""
-    assert all(word in done.stderr for word in words), done.stderr
-    assert not list(tmp_path.iterdir())

@@ -9,8 +9,6 @@
 namespace zerotax::upstream {
 namespace {
 
-using findings::Finding;
-
 /// A session that looks for one finding at 64 KiB.
 ReportSession session_of(const Allocator& subject, std::vector<Allocator> controls = {},
                          const std::string& finding = "redundant-reuse") {
@@ -22,7 +20,7 @@ ReportSession session_of(const Allocator& subject, std::vector<Allocator> contro
   return {std::move(request), find_c_compiler()};
 }
 
-std::vector<std::string> names_of(const findings::AllocatorFindings& found) {
+std::vector<std::string> names_of(const AllocatorFindings& found) {
   std::vector<std::string> names;
   for (const Finding& finding : found.findings) names.push_back(finding.name);
   std::sort(names.begin(), names.end());
@@ -34,8 +32,7 @@ Finding reuse_at(std::uint64_t size) {
   finding.rule = finding.name = "redundant-reuse";
   finding.title = "made by hand";
   finding.from_bytes = finding.to_bytes = finding.named_bytes = size;
-  finding.evidence.push_back(
-      {{"case", "calloc_loop"}, {"size_bytes", size}, {"touch", 0.0}, {"thread", "main"}, {"figures", Json::object()}});
+  finding.evidence.push_back({"calloc_loop", size, 0, "main", {}});
   return finding;
 }
 

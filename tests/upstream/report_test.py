@@ -90,6 +90,7 @@ def test_the_table_has_the_controls_beside_it(memset_report):
         assert f"{point['size_bytes']:,} | {point['allocator']}" in text
 
 
+@pytest.mark.long("a whole study before the report")
 def test_a_healthy_allocator_has_nothing_to_report(tmp_path):
     done = report(tmp_path / "out", *planted("planted_never"))
     assert "nothing to report" in done.stdout
@@ -98,6 +99,7 @@ def test_a_healthy_allocator_has_nothing_to_report(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long("a whole study before the report")
 def test_what_is_found_but_does_not_reproduce_is_refused(tmp_path):
     done = report(tmp_path / "out", *planted("planted_only_in_probe"), "--finding",
                   "planted_only_in_probe-redundant-reuse-1MiB", status=1)
@@ -105,6 +107,7 @@ def test_what_is_found_but_does_not_reproduce_is_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long("a whole study before the report")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_an_ordinary_user_can_report():
     skip_if_unreadable()
@@ -129,6 +132,7 @@ def test_an_allocator_that_gets_through_nothing_is_not_called_healthy(tmp_path):
     assert "nothing to report" not in done.stdout
 
 
+@pytest.mark.long("a whole study before the report")
 def test_the_words_are_about_the_size_that_was_asked_for(tmp_path):
     # The finding reaches to 100 MiB, by which it is usually named.
     report(tmp_path / "out", *planted("planted_dirty"), "--finding", "planted_dirty-not-zero-1MiB")
@@ -139,11 +143,13 @@ def test_the_words_are_about_the_size_that_was_asked_for(tmp_path):
     check_reproducer(folder, found)
 
 
+@pytest.mark.long("a whole study before the report")
 def test_a_finding_that_is_not_there_is_nothing_to_report(tmp_path):
     done = report(tmp_path / "out", *planted("planted_never"), "--finding", "planted_never-redundant-fresh-1MiB")
     assert "nothing to report" in done.stdout and not (tmp_path / "out").exists()
 
 
+@pytest.mark.long("a whole study before the report")
 def test_a_flaw_on_purpose_is_nothing_to_report(tmp_path):
     assert "nothing to report" in report(tmp_path / "out", "--allocator", "largecache").stdout
 
@@ -192,6 +198,7 @@ REAL = {
 }
 
 
+@pytest.mark.long("one form is like another, and reports that are committed show each")
 @pytest.mark.parametrize("form", REAL)
 def test_a_real_allocator_is_reported_in_the_form_of_its_project(tmp_path, form):
     name, version, finding, more, file, words = REAL[form]

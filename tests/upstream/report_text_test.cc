@@ -1,14 +1,9 @@
-#include "core/point_json.h"
 #include "findings_testing.h"
-#include "upstream/tables.h"
-#include "upstream/text.h"
+#include "point/point_json.h"
+#include "upstream/report.h"
 
 namespace zerotax::upstream {
 
-using findings::Made;
-using findings::point_of;
-
-using findings::find_findings;
 namespace {
 
 /// A point with the figures that the tables need of its first operation.
@@ -22,6 +17,10 @@ Json whole_point(const Made& made) {
   return point;
 }
 
+Measured<KnobEffect> effect(std::uint64_t redundant, std::uint64_t faults, double ns, std::optional<bool> avoids) {
+  return KnobEffect{redundant, NotAvailable{"not measured"}, faults, ns, avoids};
+}
+
 /// A report about the only finding of a point that fires nothing else.
 ReportData report_on(const std::string& allocator, const std::string& version, const Made& made) {
   ReportData data;
@@ -30,17 +29,17 @@ ReportData report_on(const std::string& allocator, const std::string& version, c
   own["version"] = version;
   data.points =
       typed_points({own, whole_point({.allocator = "other", .size = made.size, .touch = made.touch, .ns = 10})});
-  data.subject = find_findings(data.points, nullptr).front();
+  data.subject = find_findings(data.points).front();
   EXPECT_EQ(data.subject.findings.size(), 1U);
   data.finding = data.subject.findings.front();
   data.size_bytes = made.size;
   data.environment = {{"kernel", "6.1"},      {"machine", "x86_64"}, {"cpu", "some"},  {"cpus", 2},
                       {"memory_bytes", kGiB}, {"swap_bytes", 0},     {"thp", "never"}, {"libc", "glibc 2.36"}};
-  data.without = {{"redundant_zeroed_bytes", 7}, {"operation_faults", 1}, {"operation_ns", 5}};
+  data.without = effect(7, 1, 5, {});
   data.source = "int main(void) { return 1; }\n";
   data.how = "cc reproducer.c";
   data.shown = {allocator, version, {}, {}, 1, "exit status 1", "it shows\n", ""};
-  data.control = {"other", "1.0", {}, {}, 0, "exit status 0", "it does not\n", ""};
+  data.control = {"other", std::string("1.0"), {}, {}, 0, "exit status 0", "it does not\n", ""};
   data.profile_text = "memset\n";
   return data;
 }
@@ -107,22 +106,14 @@ TEST(ReportTables, SizesHaveWholeOperationsFreshAndReused) {
 
 TEST(ReportTables, SettingsHaveTheirEffectOrTheReasonWhyNot) {
   ReportData data = report_on("nobody", "1", kFresh);
-  data.knobs.push_back(
-      {{{"GOOD", "1"}},
-       "",
-       "M",
-       {{"redundant_zeroed_bytes", 0}, {"operation_faults", 3}, {"operation_ns", 9}, {"avoids", true}}});
-  data.knobs.push_back(
-      {{{"OTHER", "1"}},
-       "",
-       "M",
-       {{"redundant_zeroed_bytes", 100 * kMiB}, {"operation_faults", 3}, {"operation_ns", 9}, {"avoids", true}}});
-  data.knobs.push_back(
-      {{{"BAD", "1"}},
-       "",
-       "M",
-       {{"redundant_zeroed_bytes", 8}, {"operation_faults", 3}, {"operation_ns", 9}, {"avoids", false}}});
-  data.knobs.push_back({{{"ODD", "1"}}, "", "M", not_available("it crashed")});
+  const auto add = [&](const char* name, const Measured<KnobEffect>& effect) {
+    data.knobs.push_back({{}, effect});
+    data.knobs.back().knob.env = {{name, "1"}};
+  };
+  add("GOOD", effect(0, 3, 9, true));
+  add("OTHER", effect(100 * kMiB, 3, 9, true));
+  add("BAD", effect(8, 3, 9, false));
+  add("ODD", NotAvailable{"it crashed"});
   const std::string table = knob_table(data);
   EXPECT_TRUE(has(table, "| (none) | 7 | 1 | 5 ns | shows |\n")) << table;
   EXPECT_TRUE(has(table, "| GOOD=1 | 0 | 3 | 9 ns | gone |\n"));
@@ -136,9 +127,8 @@ TEST(ReportTables, SettingsHaveTheirEffectOrTheReasonWhyNot) {
 
 TEST(ReportTables, ThresholdsAreToTheByteOrARange) {
   ReportData data = report_on("nobody", "1", kFresh);
-  EXPECT_TRUE(has(threshold_list(data), "There is none"));
-  data.thresholds = {{{"exact", true}, {"after_bytes", 41}, {"at_bytes", 42}, {"changes", {"one", "two"}}},
-                     {{"exact", false}, {"after_bytes", 1000}, {"at_bytes", 2000}, {"changes", Json::array()}}};
+  EXPECT_EQ(threshold_list(data), "No change was found: all sizes looked at behave alike.\n");
+  data.thresholds = {{41, 42, true, false, {"one", "two"}, {}}, {1000, 2000, false, false, {}, {}}};
   EXPECT_EQ(threshold_list(data), "- 42 bytes: one; two\n- somewhere from 1,001 to 2,000 bytes\n");
 }
 

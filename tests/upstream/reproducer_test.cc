@@ -6,13 +6,12 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "upstream/c_compiler.h"
-#include "upstream/embedded.h"
+#include "exchange/forms.h"
+#include "run/c_compiler.h"
 #include "upstream/reproducer_run.h"
 
 namespace zerotax::upstream {
 
-using findings::Finding;
 namespace {
 
 const ReproducerWords kWords{"a title with a comment's end */ in it", "cc reproducer.c && ./a.out"};

@@ -1,18 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "findings/projects.h"
-#include "findings/rule.h"
-#include "upstream/embedded.h"
+#include "exchange/forms.h"
+#include "judge/projects.h"
+#include "judge/rule.h"
 
 namespace zerotax::upstream {
 
-using findings::embedded_upstreams;
-using findings::Finding;
-using findings::FindingRule;
-using findings::fixed_later;
-using findings::is_older;
-using findings::upstream_entries;
-using findings::upstream_of;
 namespace {
 
 Finding of(const std::string& name, std::uint64_t size) {
@@ -31,39 +24,40 @@ TEST(Upstream, VersionsAreComparedByNumbers) {
 }
 
 TEST(Upstream, AFixIsOfTheSameSeries) {
-  const Json duplicate{{"fixed_in", {"1.9.7", "2.2.7", "3.2.7"}}};
+  ProjectIssue duplicate;
+  duplicate.fixed_in = {"1.9.7", "2.2.7", "3.2.7"};
   EXPECT_EQ(fixed_later(duplicate, "2.0.9"), "2.2.7");
   EXPECT_EQ(fixed_later(duplicate, "1.9.6"), "1.9.7");
   EXPECT_EQ(fixed_later(duplicate, "3.2.7"), std::nullopt);
   EXPECT_EQ(fixed_later(duplicate, "2.4.1"), std::nullopt) << "fixed already, so what shows there is something new";
   EXPECT_EQ(fixed_later(duplicate, "0.9"), "1.9.7");
   EXPECT_EQ(fixed_later(duplicate, ""), std::nullopt);
-  EXPECT_EQ(fixed_later(Json::object(), "2.0.9"), std::nullopt);
+  EXPECT_EQ(fixed_later({}, "2.0.9"), std::nullopt);
 }
 
 TEST(Upstream, EntriesAreOfAFindingAndItsSize) {
-  EXPECT_EQ(upstream_entries("mimalloc", "duplicates", of("redundant-fresh", 100 << 20)).size(), 1U);
-  EXPECT_TRUE(upstream_entries("mimalloc", "duplicates", of("redundant-reuse", 100 << 20)).empty());
-  EXPECT_EQ(upstream_entries("jemalloc", "duplicates", of("purge-storm", 1 << 20)).size(), 1U);
-  EXPECT_TRUE(upstream_entries("jemalloc", "duplicates", of("purge-storm", 100 << 20)).empty());
-  EXPECT_TRUE(upstream_entries("nobody", "duplicates", of("purge-storm", 1)).empty());
+  EXPECT_EQ(entries_about("mimalloc", &Project::duplicates, of("redundant-fresh", 100 << 20)).size(), 1U);
+  EXPECT_TRUE(entries_about("mimalloc", &Project::duplicates, of("redundant-reuse", 100 << 20)).empty());
+  EXPECT_EQ(entries_about("jemalloc", &Project::duplicates, of("purge-storm", 1 << 20)).size(), 1U);
+  EXPECT_TRUE(entries_about("jemalloc", &Project::duplicates, of("purge-storm", 100 << 20)).empty());
+  EXPECT_TRUE(entries_about("nobody", &Project::duplicates, of("purge-storm", 1)).empty());
 }
 
 TEST(Upstream, EveryEntryIsAboutFindingsOfRulesThatThereAre) {
   ASSERT_GE(embedded_upstreams().size(), 7U);
   for (const auto& entry : embedded_upstreams()) {
-    const Json* upstream = upstream_of(entry.first);
-    ASSERT_NE(upstream, nullptr);
-    EXPECT_EQ(upstream->at("name"), entry.first);
-    for (const char* list : {"knobs", "causes", "duplicates"}) {
-      for (const Json& each : upstream->at(list)) {
-        for (const Json& name : each.at("findings")) {
-          bool known = false;
-          for (const FindingRule* rule : FindingRule::all()) {
-            known = known || name.get<std::string>().starts_with(rule->name());
-          }
-          EXPECT_TRUE(known) << entry.first << ": " << name;
-        }
+    const Project* project = project_of(entry.first);
+    ASSERT_NE(project, nullptr);
+    EXPECT_EQ(project->name, entry.first);
+    std::vector<ProjectEntry> all = project->causes;
+    all.insert(all.end(), project->knobs.begin(), project->knobs.end());
+    all.insert(all.end(), project->duplicates.begin(), project->duplicates.end());
+    for (const ProjectEntry& each : all) {
+      for (const std::string& name : each.findings) {
+        const auto& rules = FindingRule::all();
+        EXPECT_TRUE(std::any_of(rules.begin(), rules.end(),
+                                [&](const FindingRule* rule) { return name.starts_with(rule->name()); }))
+            << entry.first << ": " << name;
       }
     }
   }

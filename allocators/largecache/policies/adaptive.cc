@@ -13,15 +13,15 @@ namespace zerotax::largecache {
 namespace {
 
 // All of the block, including what is behind the request. If the kernel refuses, the request is cleared.
-bool PurgeBlock(Block& block, std::size_t size, bool timed, Cleared& cleared, double& ticks) {
-  const std::uint64_t from = timed ? Ticks() : 0;
-  const bool purged = PurgePages(block.address, block.size);
-  ticks = timed ? static_cast<double>(Ticks() - from) : 0;
+bool purge_block(Block& block, std::size_t size, bool timed, Cleared& cleared, double& ticks) {
+  const std::uint64_t from = timed ? ticks_now() : 0;
+  const bool purged = purge_pages(block.address, block.size);
+  ticks = timed ? static_cast<double>(ticks_now() - from) : 0;
   if (purged) {
     cleared.purged_bytes += block.size;
   } else {
-    cleared.zeroed_bytes += ZeroAll(block.address, size).zeroed_bytes;
-    NothingLearnt(*block.history);
+    cleared.zeroed_bytes += zero_all(block.address, size).zeroed_bytes;
+    nothing_learnt(*block.history);
   }
   return purged;
 }
@@ -29,41 +29,41 @@ bool PurgeBlock(Block& block, std::size_t size, bool timed, Cleared& cleared, do
 static_assert(History::kMostSamples == PopulatedPages::kMost);
 
 // A few of the populated pages, spread over them at random.
-void TakeSample(Block& block, std::size_t size, Cleared& cleared) {
+void take_sample(Block& block, std::size_t size, Cleared& cleared) {
   History& history = *block.history;
-  const std::uint32_t wanted = SampleSize(history);
-  const std::size_t page = PageSize();
+  const std::uint32_t wanted = sample_size(history);
+  const std::size_t page = page_size();
   PopulatedPages pages;
-  if (!pages.Choose(block.address, size, history.populated, wanted, Ticks())) return NothingLearnt(history);
+  if (!pages.choose(block.address, size, history.populated, wanted, ticks_now())) return nothing_learnt(history);
   history.sample_count = 0;
   for (std::uint32_t i = 0; i < pages.count; ++i) {
-    if (!PurgePages(pages.pages[i], page)) continue;
+    if (!purge_pages(pages.pages[i], page)) continue;
     cleared.purged_bytes += page;
     history.samples[history.sample_count++] = static_cast<std::uint32_t>((pages.pages[i] - block.address) / page);
   }
-  if (history.sample_count == 0) return NothingLearnt(history);
-  SampleTaken(history);
+  if (history.sample_count == 0) return nothing_learnt(history);
+  sample_taken(history);
 }
 
 // False if the kernel gave no answer: then nothing is known to be zero.
-bool LookAndClear(Block& block, std::size_t size, Cleared& cleared) {
+bool look_and_clear(Block& block, std::size_t size, Cleared& cleared) {
   History& history = *block.history;
   std::uintptr_t pages[History::kMostSamples];
-  for (std::uint32_t i = 0; i < history.sample_count; ++i) pages[i] = block.address + history.samples[i] * PageSize();
+  for (std::uint32_t i = 0; i < history.sample_count; ++i) pages[i] = block.address + history.samples[i] * page_size();
   Watched watched{pages, history.sample_count, 0};
   Dirty dirty;
-  if (!ZeroDirty(block.address, size, dirty, &watched)) return false;
+  if (!zero_dirty(block.address, size, dirty, &watched)) return false;
   cleared = dirty.cleared;
   const Look look{static_cast<std::uint32_t>(dirty.pages), static_cast<std::uint32_t>(dirty.runs),
                   static_cast<std::uint32_t>(watched.found), static_cast<double>(dirty.ticks)};
-  switch (LookDone(history, MeasuredCosts(look.populated), look)) {
+  switch (look_done(history, measured_costs(look.populated), look)) {
     case Next::kNothing:
       break;
     case Next::kPurge:
-      if (PurgePages(block.address, block.size)) cleared.purged_bytes += block.size;
+      if (purge_pages(block.address, block.size)) cleared.purged_bytes += block.size;
       break;
     case Next::kSample:
-      TakeSample(block, size, cleared);
+      take_sample(block, size, cleared);
   }
   return true;
 }
@@ -71,34 +71,34 @@ bool LookAndClear(Block& block, std::size_t size, Cleared& cleared) {
 // What history.pages holds.
 constexpr std::size_t kMostPages = UINT32_MAX;
 
-Cleared ClearBlindly(Block& block, std::size_t size, std::uint32_t generation) {
+Cleared clear_blindly(Block& block, std::size_t size, std::uint32_t generation) {
   Cleared cleared;
   double ticks = 0;
-  if (ChooseBlindly(*block.history, static_cast<std::uint32_t>(size / PageSize()), generation) == Action::kWhole) {
-    return ZeroAll(block.address, size);
+  if (choose_blindly(*block.history, static_cast<std::uint32_t>(size / page_size()), generation) == Action::kWhole) {
+    return zero_all(block.address, size);
   }
-  if (PurgeBlock(block, size, true, cleared, ticks))
-    BlindPurgeDone(*block.history, MeasuredCosts(block.history->pages), ticks);
+  if (purge_block(block, size, true, cleared, ticks))
+    blind_purge_done(*block.history, measured_costs(block.history->pages), ticks);
   return cleared;
 }
 
-Cleared Clear(Block& block, std::size_t size, std::uint32_t generation) {
-  const std::size_t pages = size / PageSize();
-  if (block.history == nullptr || pages > kMostPages) return ClearDirty(block, size, generation);
-  if (!CanLook()) return ClearBlindly(block, size, generation);
+Cleared clear(Block& block, std::size_t size, std::uint32_t generation) {
+  const std::size_t pages = size / page_size();
+  if (block.history == nullptr || pages > kMostPages) return clear_dirty(block, size, generation);
+  if (!can_look()) return clear_blindly(block, size, generation);
   Cleared cleared;
-  switch (Choose(*block.history, static_cast<std::uint32_t>(pages), generation)) {
+  switch (choose(*block.history, static_cast<std::uint32_t>(pages), generation)) {
     case Action::kWhole:
-      return ZeroAll(block.address, size);
+      return zero_all(block.address, size);
     case Action::kPurge:
-      if (double ticks = 0; PurgeBlock(block, size, WantsTime(*block.history), cleared, ticks)) {
-        PurgeDone(*block.history, MeasuredCosts(block.history->touched), ticks);
+      if (double ticks = 0; purge_block(block, size, wants_time(*block.history), cleared, ticks)) {
+        purge_done(*block.history, measured_costs(block.history->touched), ticks);
       }
       return cleared;
     case Action::kLook:
-      if (LookAndClear(block, size, cleared)) return cleared;
-      NothingLearnt(*block.history);
-      return ZeroAll(block.address, size);
+      if (look_and_clear(block, size, cleared)) return cleared;
+      nothing_learnt(*block.history);
+      return zero_all(block.address, size);
   }
   __builtin_unreachable();
 }
@@ -110,10 +110,10 @@ constinit const Policy kAdaptive = {
     .summary = "the cheapest of looking, clearing all and giving back, block by block",
     .has_witness = true,
     .bounded_by_peak = true,
-    .set_defaults = SetOwnDefaults,
-    .should_cache = CacheAny,
-    .at_free = KeepAtFree,
-    .clear = Clear,
+    .set_defaults = set_own_defaults,
+    .should_cache = cache_any,
+    .at_free = keep_at_free,
+    .clear = clear,
     .sorts_by_contents = true,
     .foresees_growth = true,
     .foresees_reads = true,

@@ -32,77 +32,77 @@ constexpr double kMostSurprise = 4;
 constexpr double kPagesPerPurge = 8192;
 constexpr unsigned kCallsPerTimedPurge = 4;
 
-std::uint16_t Calls(unsigned first, std::uint8_t& backoff, unsigned most) {
+std::uint16_t back_off(unsigned first, std::uint8_t& backoff, unsigned most) {
   const unsigned calls = first << backoff;
   backoff = static_cast<std::uint8_t>(std::min<unsigned>(backoff + 1U, most));
   return static_cast<std::uint16_t>(calls);
 }
 
-void StartPurging(History& history) {
+void start_purging(History& history) {
   history.mode = kPurging;
   history.settled = history.populated == 0;
   history.usual_ticks = 0;
   history.unusual = false;
-  history.left = history.touched == 0 ? kCallsWhileUntouched : Calls(4, history.purge_backoff, kMostPurgeBackoff);
+  history.left = history.touched == 0 ? kCallsWhileUntouched : back_off(4, history.purge_backoff, kMostPurgeBackoff);
 }
 
 // What a look costs in addition to zeroing.
-double CostToLook(const Costs& costs, double populated, double runs) {
+double cost_to_look(const Costs& costs, double populated, double runs) {
   return costs.scan + populated * costs.scan_page + std::max(0.0, runs - 1) * costs.scan_run;
 }
 
 // What one call costs as long as the pages stay.
-double CostToKeep(const Costs& costs, double populated, double runs, double zero_page) {
-  return CostToLook(costs, populated, runs) + populated * zero_page;
+double cost_to_keep(const Costs& costs, double populated, double runs, double zero_page) {
+  return cost_to_look(costs, populated, runs) + populated * zero_page;
 }
 
 // Takes in what zeroing a page takes here. Of the last two looks the quicker one counts, as the other may have been
 // interrupted. What was measured on a few pages would be too little: in a block that is longer than the processor's
 // caches it takes five times as long. (How long the kernel takes to find the pages is no measure: it also passes those
 // that were only read, which a purge would lose.)
-double TakeInZeroPage(History& history, const Look& look) {
+double take_in_zero_page(History& history, const Look& look) {
   const double now = look.populated == 0 ? 0 : look.zero_ticks / look.populated;
   const double before = std::exchange(history.zero_ticks, static_cast<float>(now));
   return before > 0 ? std::min(before, now) : now;
 }
 
 // Does it cost less to purge each time than to keep, as far as the last two calls show?
-bool PurgingIsCheaper(const History& history, const Costs& costs, const Look& look, double zero_page) {
+bool purging_is_cheaper(const History& history, const Costs& costs, const Look& look, double zero_page) {
   // It may go on growing as it did, but not beyond its end.
   const double room = (static_cast<double>(history.pages) - look.populated) / kSampleCalls;
   const double grown = std::clamp(static_cast<double>(look.populated) - history.populated, 0.0, std::max(0.0, room));
   const double touched = history.touched;
-  const double keep = CostToKeep(costs, look.populated, look.runs, zero_page) + grown * costs.fault;
+  const double keep = cost_to_keep(costs, look.populated, look.runs, zero_page) + grown * costs.fault;
   const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
   return keep > purge * 1.02;
 }
 
 // Is it cheaper not to ask? Only when nearly all is populated.
-bool WholeIsCheaper(const History& history, const Costs& costs) {
+bool whole_is_cheaper(const History& history, const Costs& costs) {
   const double unpopulated = history.pages - history.populated;
-  return CostToLook(costs, history.populated, history.runs) >
+  return cost_to_look(costs, history.populated, history.runs) >
          unpopulated * (costs.zero_page + costs.fault / kCallsToRepay);
 }
 
 // The share of the purged pages that came back shows how much a purge of all pages would cost, and save.
-bool SampleSpeaksForPurge(const History& history, const Costs& costs, std::uint32_t found, double zero_page) {
+bool sample_speaks_for_purge(const History& history, const Costs& costs, std::uint32_t found, double zero_page) {
   const double share = (found + 0.5) / (history.sample_count + 1.0);
   const double back = history.populated * share;
   const double saved = (history.populated - back) * (zero_page + costs.scan_page);
   return saved * kSampleCalls > costs.purge + history.populated * costs.purge_page + back * costs.fault;
 }
 
-void SetNextSample(History& history, const Costs& costs, bool whole) {
-  double cost = SampleSize(history) * (costs.purge + costs.purge_page + costs.fault);
-  if (whole) cost += kSampleCalls * CostToLook(costs, history.populated, history.runs);
-  const double calls = cost / (kSampleShare * CostToKeep(costs, history.populated, history.runs, costs.zero_page));
+void set_next_sample(History& history, const Costs& costs, bool whole) {
+  double cost = sample_size(history) * (costs.purge + costs.purge_page + costs.fault);
+  if (whole) cost += kSampleCalls * cost_to_look(costs, history.populated, history.runs);
+  const double calls = cost / (kSampleShare * cost_to_keep(costs, history.populated, history.runs, costs.zero_page));
   history.until_sample = static_cast<std::uint16_t>(
       std::clamp(calls, kLeastCallsBetweenSamples, kMostCallsBetweenSamples) * (1U << history.sample_backoff));
 }
 
 }  // namespace
 
-Action Choose(History& history, std::uint32_t pages, std::uint32_t generation) {
+Action choose(History& history, std::uint32_t pages, std::uint32_t generation) {
   // A purge covers the whole block: if nobody touches it, a request of another length needs no look.
   if (history.mode == kPurging && history.touched == 0 && history.pages != 0) history.pages = pages;
   if (history.pages != pages) {
@@ -128,10 +128,10 @@ Action Choose(History& history, std::uint32_t pages, std::uint32_t generation) {
   return history.mode == kPurging ? Action::kPurge : Action::kLook;
 }
 
-Next LookDone(History& history, const Costs& costs, const Look& look) {
+Next look_done(History& history, const Costs& costs, const Look& look) {
   const bool was_purged = history.purged;
   const bool was_sampling = history.mode == kSampling;
-  const double zero_page = TakeInZeroPage(history, look);
+  const double zero_page = take_in_zero_page(history, look);
   history.purged = false;
   if (was_purged) {
     history.touched = look.populated;
@@ -144,17 +144,17 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
       history.purge_ticks = std::max(history.purge_ticks, history.surprise_ticks);
     }
     history.surprise_ticks = 0;
-    StartPurging(history);
+    start_purging(history);
     return Next::kNothing;
   }
   if (!was_purged && look.populated > history.populated) {
     // Pages that are new were touched, all of them, since the last call.
     history.touched = std::max(history.touched, look.populated - history.populated);
   }
-  if (!was_purged && history.touched_known && PurgingIsCheaper(history, costs, look, zero_page)) {
+  if (!was_purged && history.touched_known && purging_is_cheaper(history, costs, look, zero_page)) {
     history.populated = look.populated;
     history.runs = look.runs;
-    StartPurging(history);
+    start_purging(history);
     return Next::kNothing;
   }
   history.populated = look.populated;
@@ -163,7 +163,7 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
   if (was_sampling && --history.left > 0) return Next::kNothing;
   if (was_sampling) {
     history.mode = kLooking;
-    const bool purge = SampleSpeaksForPurge(history, costs, look.samples_found, zero_page);
+    const bool purge = sample_speaks_for_purge(history, costs, look.samples_found, zero_page);
     history.sample_count = 0;
     // The next one comes later, whether this one was wrong or merely useless.
     history.sample_backoff =
@@ -176,27 +176,27 @@ Next LookDone(History& history, const Costs& costs, const Look& look) {
   } else if (history.until_sample == 1) {
     return Next::kSample;
   }
-  const bool whole = WholeIsCheaper(history, costs);
+  const bool whole = whole_is_cheaper(history, costs);
   history.mode = whole ? kWholes : kLooking;
-  if (whole) history.left = Calls(4, history.whole_backoff, kMostWholeBackoff);
-  if (history.until_sample == 0) SetNextSample(history, costs, whole);
+  if (whole) history.left = back_off(4, history.whole_backoff, kMostWholeBackoff);
+  if (history.until_sample == 0) set_next_sample(history, costs, whole);
   return Next::kNothing;
 }
 
-std::uint32_t SampleSize(const History& history) {
+std::uint32_t sample_size(const History& history) {
   return std::clamp<std::uint32_t>(history.populated / 16, 1, History::kMostSamples);
 }
 
-void SampleTaken(History& history) {
+void sample_taken(History& history) {
   history.mode = kSampling;
   history.left = kSampleCalls;
   history.until_sample = 0;
 }
 
-bool WantsTime(const History& history) { return history.touched != 0 || history.left % kCallsPerTimedPurge == 0; }
+bool wants_time(const History& history) { return history.touched != 0 || history.left % kCallsPerTimedPurge == 0; }
 
 // Did the purge take as long as it should, if the program touches as many pages as before?
-bool IsSurprising(History& history, const Costs& costs, double ticks) {
+bool is_surprising(History& history, const Costs& costs, double ticks) {
   if (!history.touched_known || !history.settled) return false;
   if (history.touched > 0) {
     // Pages that lie far apart take much longer than those that were measured, so the first purge says how long.
@@ -215,8 +215,8 @@ bool IsSurprising(History& history, const Costs& costs, double ticks) {
   return true;
 }
 
-void PurgeDone(History& history, const Costs& costs, double ticks) {
-  const bool surprise = ticks > 0 && IsSurprising(history, costs, ticks);
+void purge_done(History& history, const Costs& costs, double ticks) {
+  const bool surprise = ticks > 0 && is_surprising(history, costs, ticks);
   history.populated = history.runs = 0;
   history.settled = true;
   if (history.left > 0 && !surprise) {
@@ -227,14 +227,14 @@ void PurgeDone(History& history, const Costs& costs, double ticks) {
   history.purged = true;
 }
 
-void NothingLearnt(History& history) {
+void nothing_learnt(History& history) {
   history.mode = kLooking;
   history.purged = false;
   history.touched_known = false;
   history.sample_count = 0;
 }
 
-Action ChooseBlindly(History& history, std::uint32_t pages, std::uint32_t generation) {
+Action choose_blindly(History& history, std::uint32_t pages, std::uint32_t generation) {
   if (history.pages != pages || history.generation != generation) {
     history = {};
     history.pages = pages;
@@ -251,14 +251,14 @@ Action ChooseBlindly(History& history, std::uint32_t pages, std::uint32_t genera
   return Action::kPurge;
 }
 
-void BlindPurgeDone(History& history, const Costs& costs, double ticks) {
+void blind_purge_done(History& history, const Costs& costs, double ticks) {
   if (!history.touched_known) return;
   const double touched = std::max(0.0, ticks - costs.purge) / std::max(costs.purge_page, 1e-9);
   history.touched = static_cast<std::uint32_t>(std::min<double>(touched, history.pages));
   if (history.touched * (costs.fault + costs.purge_page) <= history.pages * costs.zero_page) return;
   // What is not populated yet will be, once; a backoff from 8 makes that, and the purges in between, cheap.
   history.mode = kWholes;
-  history.left = Calls(8, history.whole_backoff, kMostWholeBackoff);
+  history.left = back_off(8, history.whole_backoff, kMostWholeBackoff);
 }
 
 }  // namespace zerotax::largecache

@@ -32,7 +32,7 @@ struct Costs {
 enum class Action : std::uint8_t { kLook, kWhole, kPurge };
 
 /// What to do so that `pages` pages of a block with this history are zero. `generation`: see History.
-Action Choose(History& history, std::uint32_t pages, std::uint32_t generation);
+Action choose(History& history, std::uint32_t pages, std::uint32_t generation);
 
 /// What a look found.
 struct Look {
@@ -46,35 +46,35 @@ struct Look {
 enum class Next : std::uint8_t {
   kNothing,
   kPurge,   // the whole block
-  kSample,  // a few of its populated pages; then SampleTaken
+  kSample,  // a few of its populated pages; then sample_taken
 };
 
 /// Records what a look found.
-Next LookDone(History& history, const Costs& costs, const Look& look);
+Next look_done(History& history, const Costs& costs, const Look& look);
 
 /// How many pages a sample has, given history.populated: 1 to History::kMostSamples.
-std::uint32_t SampleSize(const History& history);
+std::uint32_t sample_size(const History& history);
 
 /// history.samples and history.sample_count have been filled in, these pages purged.
-void SampleTaken(History& history);
+void sample_taken(History& history);
 
 /// Is the next purge to be timed? While nothing is touched, reading a clock would be a large part of its cost.
-bool WantsTime(const History& history);
+bool wants_time(const History& history);
 
-/// Takes in a purge, and how long it took, in the ticks of `costs`: more than nothing if WantsTime.
-void PurgeDone(History& history, const Costs& costs, double ticks);
+/// Takes in a purge, and how long it took, in the ticks of `costs`: more than nothing if wants_time.
+void purge_done(History& history, const Costs& costs, double ticks);
 
 /// The kernel refused: nothing is known of the block but that it has been made zero.
-void NothingLearnt(History& history);
+void nothing_learnt(History& history);
 
 // Where the kernel cannot be asked (before Linux 6.7, or without /proc) there are two ways left, whole and purge, and
 // how many pages were populated has to be inferred from the time that a purge took.
 
-/// As Choose, but never kLook.
-Action ChooseBlindly(History& history, std::uint32_t pages, std::uint32_t generation);
+/// As choose, but never kLook.
+Action choose_blindly(History& history, std::uint32_t pages, std::uint32_t generation);
 
-/// As PurgeDone, after ChooseBlindly.
-void BlindPurgeDone(History& history, const Costs& costs, double ticks);
+/// As purge_done, after choose_blindly.
+void blind_purge_done(History& history, const Costs& costs, double ticks);
 
 }  // namespace zerotax::largecache
 

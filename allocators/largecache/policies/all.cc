@@ -8,7 +8,7 @@ namespace zerotax::largecache {
 constinit const Policy* const kPolicies[] = {LARGECACHE_POLICIES(LARGECACHE_ADDRESS) nullptr};
 #undef LARGECACHE_ADDRESS
 
-const Policy* FindPolicy(const char* name) {
+const Policy* find_policy(const char* name) {
   for (const Policy* const* policy = kPolicies; *policy != nullptr; ++policy) {
     if (std::string_view((*policy)->name) == name) return *policy;
   }

@@ -22,39 +22,39 @@ constexpr std::size_t kParts = 4;
 // Nanoseconds on a virtual machine of 2026 (AMD EPYC, Linux 6.18): proportions to use when nothing can be measured.
 constexpr Costs kSomeMachine{25, 1450, 660, 11, 40, 430, 250};
 
-void Least(double& least, std::uint64_t from, double parts) {
-  const double ticks = static_cast<double>(Ticks() - from) / parts;
+void keep_least(double& least, std::uint64_t from, double parts) {
+  const double ticks = static_cast<double>(ticks_now() - from) / parts;
   if (least == 0 || ticks < least) least = ticks;
 }
 
 // Touches every other page of this many from `address` on, a part after the other.
-void TouchEveryOther(std::uintptr_t address, std::size_t pages, double& fault) {
+void touch_every_other(std::uintptr_t address, std::size_t pages, double& fault) {
   const std::size_t part = pages / kParts;
   for (std::size_t begin = 0; begin < pages; begin += part) {
-    const std::uint64_t from = Ticks();
+    const std::uint64_t from = ticks_now();
     for (std::size_t i = begin; i < begin + part; i += 2)
-      *static_cast<volatile unsigned char*>(AsPointer(address + i * PageSize())) = 1;
-    Least(fault, from, static_cast<double>(part) / 2);
+      *static_cast<volatile unsigned char*>(as_pointer(address + i * page_size())) = 1;
+    keep_least(fault, from, static_cast<double>(part) / 2);
   }
 }
 
 // The least time in which the kernel reports these pages, and they are zeroed. False if it does not report.
-bool TimeLook(std::uintptr_t address, std::size_t size, double& least) {
+bool time_look(std::uintptr_t address, std::size_t size, double& least) {
   bool can_scan = true;
   for (int trial = 0; trial < kTrials; ++trial) {
     Dirty dirty;
-    const std::uint64_t from = Ticks();
-    can_scan = ZeroDirty(address, size, dirty) && can_scan;
-    Least(least, from, 1);
+    const std::uint64_t from = ticks_now();
+    can_scan = zero_dirty(address, size, dirty) && can_scan;
+    keep_least(least, from, 1);
   }
   return can_scan;
 }
 
-Costs Measure(std::size_t page_count) {
+Costs measure(std::size_t page_count) {
   const auto pages = static_cast<double>(page_count);
   const double runs = pages / 2;
-  const std::size_t size = page_count * PageSize();
-  const std::uintptr_t address = MapPages(size, PageSize());
+  const std::size_t size = page_count * page_size();
+  const std::uintptr_t address = map_pages(size, page_size());
   if (address == 0) return kSomeMachine;
   Costs costs;
   double scan_full = 0;
@@ -62,30 +62,30 @@ Costs Measure(std::size_t page_count) {
   bool can_scan = true;
   for (int empty = 0; empty < kTrials * kEmptyTrials; ++empty) {
     Dirty none;
-    std::uint64_t from = Ticks();
-    can_scan = ZeroDirty(address, size, none) && can_scan;
-    Least(costs.scan, from, 1);
-    from = Ticks();
-    PurgePages(address, size);
-    Least(costs.purge, from, 1);
+    std::uint64_t from = ticks_now();
+    can_scan = zero_dirty(address, size, none) && can_scan;
+    keep_least(costs.scan, from, 1);
+    from = ticks_now();
+    purge_pages(address, size);
+    keep_least(costs.purge, from, 1);
   }
   // Every other page, then those between.
-  TouchEveryOther(address, page_count, costs.fault);
-  can_scan = TimeLook(address, size, scan_halves) && can_scan;
-  TouchEveryOther(address + PageSize(), page_count, costs.fault);
+  touch_every_other(address, page_count, costs.fault);
+  can_scan = time_look(address, size, scan_halves) && can_scan;
+  touch_every_other(address + page_size(), page_count, costs.fault);
   for (int trial = 0; trial < kTrials; ++trial) {
-    const std::uint64_t from = Ticks();
-    ZeroAll(address, size);
-    Least(costs.zero_page, from, pages);
+    const std::uint64_t from = ticks_now();
+    zero_all(address, size);
+    keep_least(costs.zero_page, from, pages);
   }
-  can_scan = TimeLook(address, size, scan_full) && can_scan;
+  can_scan = time_look(address, size, scan_full) && can_scan;
   double purge_part = 0;
   for (std::size_t part = 0; part < kParts; ++part) {
-    const std::uint64_t from = Ticks();
-    PurgePages(address + part * (size / kParts), size / kParts);
-    Least(purge_part, from, 1);
+    const std::uint64_t from = ticks_now();
+    purge_pages(address + part * (size / kParts), size / kParts);
+    keep_least(purge_part, from, 1);
   }
-  UnmapPages(address, size);
+  unmap_pages(address, size);
   costs.scan_page = std::max(0.0, (scan_full - costs.scan) / pages - costs.zero_page);
   costs.scan_run = std::max(0.0, (scan_halves - costs.scan) / runs - costs.scan_page - costs.zero_page);
   costs.purge_page = std::max(1.0, (purge_part - costs.purge) * kParts / pages);
@@ -103,7 +103,7 @@ constinit OfASize many{kManyPages, {}, {}};
 
 }  // namespace
 
-const Costs& MeasuredCosts(std::size_t populated) {
+const Costs& measured_costs(std::size_t populated) {
   OfASize& costs = populated < kManyPages ? few : many;
   if (costs.state.load(std::memory_order_acquire) == 2) return costs.measured;
   int none = 0;
@@ -111,7 +111,7 @@ const Costs& MeasuredCosts(std::size_t populated) {
     // Another thread is measuring, or a fork left that unfinished: any costs will do for a while.
     return none == 2 ? costs.measured : kSomeMachine;
   }
-  costs.measured = Measure(costs.pages);
+  costs.measured = measure(costs.pages);
   costs.state.store(2, std::memory_order_release);
   return costs.measured;
 }

@@ -15,7 +15,7 @@ constexpr std::size_t kEntryLimit = (std::size_t{2} << 30) / kEntries;
 /// The reserve is physical memory shifted right by this: 16 GiB give 16 MiB.
 constexpr unsigned kReserveShift = 10;
 
-void SetDefaults(Settings& settings, std::size_t physical_memory) {
+void set_defaults(Settings& settings, std::size_t physical_memory) {
   settings.threshold = kThreshold;
   settings.entries = kEntries;
   settings.entry_limit = kEntryLimit;
@@ -24,7 +24,7 @@ void SetDefaults(Settings& settings, std::size_t physical_memory) {
 }
 
 // Strictly below the limit; libmalloc-283 and later compare with <=.
-bool ShouldCache(const Settings& settings, std::size_t size) {
+bool should_cache(const Settings& settings, std::size_t size) {
   return settings.entries > 0 && size < settings.entry_limit;
 }
 
@@ -37,10 +37,10 @@ constinit const Policy kLibmalloc116 = {
     .summary = "Apple's of macOS 10.12.1 and 10.12.2: 16 blocks below 128 MiB, cleared whole",
     .has_witness = false,
     .bounded_by_peak = false,
-    .set_defaults = SetDefaults,
-    .should_cache = ShouldCache,
-    .at_free = OfferBeyondReserve,
-    .clear = ClearAll,
+    .set_defaults = set_defaults,
+    .should_cache = should_cache,
+    .at_free = offer_beyond_reserve,
+    .clear = clear_all,
 };
 
 }  // namespace zerotax::largecache

@@ -15,7 +15,7 @@ constexpr std::size_t kThresholdLargeMemory = std::size_t{8} << 20;
 /// MEDIUM_QUANTUM, bytes.
 constexpr std::size_t kMediumQuantum = std::size_t{32} << 10;
 
-void SetDefaults(Settings& settings, std::size_t physical_memory) {
+void set_defaults(Settings& settings, std::size_t physical_memory) {
   const bool large_memory = physical_memory >= kLargeMemory;
   settings.threshold = large_memory ? kThresholdLargeMemory : kThreshold;
   settings.entries = large_memory ? 64 : 16;
@@ -28,10 +28,10 @@ void SetDefaults(Settings& settings, std::size_t physical_memory) {
 // What realloc compares with half of the block is the size that the request would get (src/magazine_malloc.c:508,
 // :749). Halves of whole pages are multiples of the quanta of the small and tiny classes, so that rounding to these
 // changes nothing; of the medium one's they are not.
-bool StaysAboveHalfRounded(const Settings& settings, std::size_t old_size, std::size_t size) {
+bool stays_above_half_rounded(const Settings& settings, std::size_t old_size, std::size_t size) {
   const std::size_t quantum = settings.medium_quantum;
   if (quantum != 0 && size > kThreshold) size = (size + quantum - 1) / quantum * quantum;
-  return StaysAboveHalf(settings, old_size, size);
+  return stays_above_half(settings, old_size, size);
 }
 
 }  // namespace
@@ -41,11 +41,11 @@ constinit const Policy kLibmalloc283 = {
     .summary = "Apple's since 2019: 16 blocks to 128 MiB, from 32 GiB on 64 to 512 MiB",
     .has_witness = false,
     .bounded_by_peak = false,
-    .set_defaults = SetDefaults,
-    .should_cache = CacheAny,
-    .at_free = OfferBeyondReserve,
-    .clear = ClearAll,
-    .stays = StaysAboveHalfRounded,
+    .set_defaults = set_defaults,
+    .should_cache = cache_any,
+    .at_free = offer_beyond_reserve,
+    .clear = clear_all,
+    .stays = stays_above_half_rounded,
 };
 
 }  // namespace zerotax::largecache

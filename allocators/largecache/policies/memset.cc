@@ -8,10 +8,10 @@ constinit const Policy kMemset = {
     .summary = "keeps the pages, clears all of them",
     .has_witness = true,
     .bounded_by_peak = true,
-    .set_defaults = SetOwnDefaults,
-    .should_cache = CacheAny,
-    .at_free = KeepAtFree,
-    .clear = ClearAll,
+    .set_defaults = set_own_defaults,
+    .should_cache = cache_any,
+    .at_free = keep_at_free,
+    .clear = clear_all,
 };
 
 }  // namespace zerotax::largecache

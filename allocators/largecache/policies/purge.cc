@@ -5,13 +5,13 @@
 namespace zerotax::largecache {
 namespace {
 
-AtFree PurgeAtFree(const Settings& /*settings*/, std::size_t /*reserve_bytes*/, std::size_t /*size*/) {
+AtFree purge_at_free(const Settings& /*settings*/, std::size_t /*reserve_bytes*/, std::size_t /*size*/) {
   return AtFree::kPurge;
 }
 
 // A block whose pages could not be given back is marked as not madvised.
-Cleared ClearUnlessPurged(Block& block, std::size_t size, std::uint32_t /*generation*/) {
-  return block.madvised ? Cleared{} : ZeroAll(block.address, size);
+Cleared clear_unless_purged(Block& block, std::size_t size, std::uint32_t /*generation*/) {
+  return block.madvised ? Cleared{} : zero_all(block.address, size);
 }
 
 }  // namespace
@@ -21,10 +21,10 @@ constinit const Policy kPurge = {
     .summary = "keeps the mapping, gives the pages back at free",
     .has_witness = true,
     .bounded_by_peak = true,
-    .set_defaults = SetOwnDefaults,
-    .should_cache = CacheAny,
-    .at_free = PurgeAtFree,
-    .clear = ClearUnlessPurged,
+    .set_defaults = set_own_defaults,
+    .should_cache = cache_any,
+    .at_free = purge_at_free,
+    .clear = clear_unless_purged,
 };
 
 }  // namespace zerotax::largecache

@@ -5,7 +5,7 @@
 
 namespace zerotax::largecache {
 
-void SetOwnDefaults(Settings& settings, std::size_t physical_memory) {
+void set_own_defaults(Settings& settings, std::size_t physical_memory) {
   settings.threshold = (std::size_t{128} << 10) - 1;
   settings.entries = Ring::kMaxEntries;
   settings.entry_limit = PTRDIFF_MAX;
@@ -14,23 +14,25 @@ void SetOwnDefaults(Settings& settings, std::size_t physical_memory) {
   settings.decay_ms = 1000;
 }
 
-bool CacheAny(const Settings& settings, std::size_t size) {
+bool cache_any(const Settings& settings, std::size_t size) {
   return settings.entries > 0 && size <= settings.entry_limit;
 }
 
-AtFree KeepAtFree(const Settings& /*settings*/, std::size_t /*reserve_bytes*/, std::size_t /*size*/) {
+AtFree keep_at_free(const Settings& /*settings*/, std::size_t /*reserve_bytes*/, std::size_t /*size*/) {
   return AtFree::kKeep;
 }
 
-AtFree OfferBeyondReserve(const Settings& settings, std::size_t reserve_bytes, std::size_t size) {
+AtFree offer_beyond_reserve(const Settings& settings, std::size_t reserve_bytes, std::size_t size) {
   return reserve_bytes + size > settings.reserve_limit ? AtFree::kOffer : AtFree::kKeep;
 }
 
-Cleared ClearAll(Block& block, std::size_t size, std::uint32_t /*generation*/) { return ZeroAll(block.address, size); }
+Cleared clear_all(Block& block, std::size_t size, std::uint32_t /*generation*/) {
+  return zero_all(block.address, size);
+}
 
-Cleared ClearDirty(Block& block, std::size_t size, std::uint32_t /*generation*/) {
+Cleared clear_dirty(Block& block, std::size_t size, std::uint32_t /*generation*/) {
   Dirty dirty;
-  return ZeroDirty(block.address, size, dirty) ? dirty.cleared : ZeroAll(block.address, size);
+  return zero_dirty(block.address, size, dirty) ? dirty.cleared : zero_all(block.address, size);
 }
 
 }  // namespace zerotax::largecache

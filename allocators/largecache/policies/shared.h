@@ -10,21 +10,21 @@
 namespace zerotax::largecache {
 
 /// Values of our own policies: large from 128 KiB on, no block too long, a quarter of memory, a second of decay.
-void SetOwnDefaults(Settings& settings, std::size_t physical_memory);
+void set_own_defaults(Settings& settings, std::size_t physical_memory);
 
 /// Any block, as long as there are entries.
-bool CacheAny(const Settings& settings, std::size_t size);
+bool cache_any(const Settings& settings, std::size_t size);
 
-AtFree KeepAtFree(const Settings& settings, std::size_t reserve_bytes, std::size_t size);
+AtFree keep_at_free(const Settings& settings, std::size_t reserve_bytes, std::size_t size);
 
 /// libmalloc's: kOffer as soon as more than the reserve would stay cached dirty (free_large, 116 and later).
-AtFree OfferBeyondReserve(const Settings& settings, std::size_t reserve_bytes, std::size_t size);
+AtFree offer_beyond_reserve(const Settings& settings, std::size_t reserve_bytes, std::size_t size);
 
 /// memset of the request, whether it is zero or not.
-Cleared ClearAll(Block& block, std::size_t size, std::uint32_t generation);
+Cleared clear_all(Block& block, std::size_t size, std::uint32_t generation);
 
 /// memset of the pages of the request that may be non-zero; of all pages if the kernel does not report these.
-Cleared ClearDirty(Block& block, std::size_t size, std::uint32_t generation);
+Cleared clear_dirty(Block& block, std::size_t size, std::uint32_t generation);
 
 }  // namespace zerotax::largecache
 

@@ -4,7 +4,7 @@
 namespace zerotax::largecache {
 namespace {
 
-bool CacheNone(const Settings& /*settings*/, std::size_t /*size*/) { return false; }
+bool cache_none(const Settings& /*settings*/, std::size_t /*size*/) { return false; }
 
 }  // namespace
 
@@ -13,10 +13,10 @@ constinit const Policy kUnmap = {
     .summary = "every block is mapped and unmapped",
     .has_witness = false,
     .bounded_by_peak = false,
-    .set_defaults = SetOwnDefaults,
-    .should_cache = CacheNone,
-    .at_free = KeepAtFree,
-    .clear = ClearAll,
+    .set_defaults = set_own_defaults,
+    .should_cache = cache_none,
+    .at_free = keep_at_free,
+    .clear = clear_all,
 };
 
 }  // namespace zerotax::largecache

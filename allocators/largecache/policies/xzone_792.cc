@@ -23,7 +23,7 @@ constexpr std::size_t kSegment = std::size_t{4} << 20;
 /// XZM_ALIGNMENT_MAX, bytes.
 constexpr std::size_t kMostSmallAlignment = std::size_t{1} << 20;
 
-void SetDefaults(Settings& settings, std::size_t /*physical_memory*/) {
+void set_defaults(Settings& settings, std::size_t /*physical_memory*/) {
   settings.threshold = std::size_t{2} << 20;
   settings.entries = 64;
   settings.entry_limit = UINT32_MAX;
@@ -31,17 +31,17 @@ void SetDefaults(Settings& settings, std::size_t /*physical_memory*/) {
   settings.memory_limit = PTRDIFF_MAX;
 }
 
-Cleared ClearBlock(Block& block, std::size_t /*size*/, std::uint32_t /*generation*/) {
-  return ZeroAll(block.address, block.size);
+Cleared clear_block(Block& block, std::size_t /*size*/, std::uint32_t /*generation*/) {
+  return zero_all(block.address, block.size);
 }
 
 // xzone_malloc.c:4790: exactly half stays.
-bool StaysFromHalf(const Settings& /*settings*/, std::size_t old_size, std::size_t size) {
+bool stays_from_half(const Settings& /*settings*/, std::size_t old_size, std::size_t size) {
   return size >= old_size / 2;
 }
 
 // xzone_segment.c:3263: as soon as a slice is left over.
-bool TrimsAlways(std::size_t /*old_size*/, std::size_t /*size*/) { return true; }
+bool trims_always(std::size_t /*old_size*/, std::size_t /*size*/) { return true; }
 
 }  // namespace
 
@@ -50,16 +50,16 @@ constinit const Policy kXzone792 = {
     .summary = "Apple's xzone malloc of 2025: 64 blocks above 2 MiB, the whole block cleared",
     .has_witness = false,
     .bounded_by_peak = false,
-    .set_defaults = SetDefaults,
-    .should_cache = CacheAny,
-    .at_free = KeepAtFree,
-    .clear = ClearBlock,
+    .set_defaults = set_defaults,
+    .should_cache = cache_any,
+    .at_free = keep_at_free,
+    .clear = clear_block,
     .granule = kSlice,
     .block_alignment = kSegment,  // xzone_segment.c:2348, :2365
     .most_small_alignment = kMostSmallAlignment,
     .keeps_tails = true,  // xzone_segment.c:2830-2838; the entry limit is not asked there
-    .stays = StaysFromHalf,
-    .trims = TrimsAlways,
+    .stays = stays_from_half,
+    .trims = trims_always,
 };
 
 }  // namespace zerotax::largecache

@@ -148,7 +148,7 @@ const struct promise kDontNeedPromises[] = {
      anonymous},
     {"dontneed-part", "MADV_DONTNEED of some pages changes no other page.",
      "jemalloc: pages_purge_forced; mimalloc: mi_arena_purge; glibc: mtrim; "
-     "largecache: policies/adaptive.cc, TakeSample",
+     "largecache: policies/adaptive.cc, take_sample",
      part},
     {"dontneed-length", "MADV_DONTNEED rounds its length up to whole pages.", "callers that pass the size of a block",
      odd_length},
@@ -156,7 +156,7 @@ const struct promise kDontNeedPromises[] = {
      "callers that fall back to memset", odd_start},
     {"dontneed-locked", "MADV_DONTNEED of locked pages discards them, or fails and changes nothing.",
      "scudo: releaseAndZeroPagesToOSImpl, and memset if it fails; "
-     "tcmalloc: SystemAllocator::Release, and munlock if it fails; largecache: policies/purge.cc, ClearUnlessPurged",
+     "tcmalloc: SystemAllocator::Release, and munlock if it fails; largecache: policies/purge.cc, clear_unless_purged",
      locked},
     {"dontneed-locked-too", "MADV_DONTNEED_LOCKED discards locked pages.", "tcmalloc: MadvDontNeedAdviceAvailable",
      locked_too},

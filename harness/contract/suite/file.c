@@ -121,7 +121,7 @@ static void private_hole(void) {
 
 const struct promise kFilePromises[] = {
     {"memfd-sparse", "The holes of a memfd read as zeros, by a mapping and by read.",
-     "zerotax: harness/core/shared_file.cc; QEMU: hostmem-memfd.c", sparse},
+     "zerotax: harness/files/shared_file.cc; QEMU: hostmem-memfd.c", sparse},
     {"punch-hole", "A hole that fallocate punched reads as zeros in every mapping, and nothing beside it changes.",
      "QEMU: ram_block_discard_range", punched},
     {"punch-odd", "A hole that begins and ends within pages is zero to the byte.",

@@ -104,7 +104,7 @@ static void paged_out(void) {
 
 const struct promise kFreePromises[] = {
     {"free-old-or-zero", "After MADV_FREE, a page has its old bytes or is all zero.",
-     "largecache: the emulations of libmalloc (OfferPages); jemalloc: pages_purge_lazy; .NET: VirtualReset",
+     "largecache: the emulations of libmalloc (offer_pages); jemalloc: pages_purge_lazy; .NET: VirtualReset",
      old_or_zero},
     {"free-write-cancels", "A write to a page after MADV_FREE takes it back: what was written stays.",
      "largecache: large.cc, where MADV_FREE_REUSE would be; jemalloc: pages_purge_lazy; Go 1.12 to 1.15: sysUnused",

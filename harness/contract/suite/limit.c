@@ -134,17 +134,17 @@ static void pressure(void) {
 
 const struct promise kLimitPromises[] = {
     {"enomem-mmap", "mmap beyond RLIMIT_AS fails with ENOMEM, and changes nothing.",
-     "every allocator; largecache: large.cc, MapFresh empties the cache and tries again", map},
+     "every allocator; largecache: large.cc, map_fresh empties the cache and tries again", map},
     {"enomem-mremap", "mremap beyond RLIMIT_AS fails with ENOMEM, and changes nothing.",
      "glibc: mremap_chunk; largecache: resize.cc", lengthen},
     {"enomem-brk", "brk beyond RLIMIT_AS leaves the break where it was.", "glibc: sysmalloc, which turns to mmap",
      heap},
     {"enomem-dontneed", "MADV_DONTNEED under RLIMIT_AS discards, or fails and says so.",
-     "hardened_malloc: memory_purge; largecache: pages.cc, PurgePages", discard},
+     "hardened_malloc: memory_purge; largecache: pages.cc, purge_pages", discard},
     {"enomem-mappings",
      "Where no mapping more is allowed, mprotect and munmap fail with ENOMEM and change nothing; "
      "MADV_DONTNEED still discards.",
-     "hardened_malloc: deallocate_pages; OCaml: caml_plat_mem_unmap; largecache: pages.cc, UnmapPages", mappings},
+     "hardened_malloc: deallocate_pages; OCaml: caml_plat_mem_unmap; largecache: pages.cc, unmap_pages", mappings},
     {"enomem-commit", "Where memory cannot be committed, mprotect fails with ENOMEM, and changes nothing.",
      "glibc: grow_heap; mimalloc: _mi_prim_commit", commit},
     {"cgroup-pressure", "Under the limit of a cgroup, the kernel takes no bytes but those that were given up.",

@@ -125,13 +125,13 @@ unsigned char* bss_of_contract(void) { return never_written; }
 const struct promise kMapPromises[] = {
     {"mmap-fresh", "A fresh private anonymous mapping reads as zeros.",
      "glibc: __libc_calloc, chunk_is_mmapped; jemalloc: edata_zeroed_get; musl: calloc.c; Go: allocNeedsZero; "
-     "largecache: pages.cc, MapPages",
+     "largecache: pages.cc, map_pages",
      fresh},
     {"mmap-reused", "A mapping at the address of one that was unmapped reads as zeros.",
      "glibc: every mmapped chunk; largecache: policies/unmap.cc", reused},
     {"mmap-fixed", "A mapping over another one (MAP_FIXED) reads as zeros, and changes nothing beside it.",
      "jemalloc: os_pages_commit; hardened_malloc: memory_map_fixed; glibc: shrink_heap in secure mode; "
-     ".NET: VirtualDecommit; largecache: pages.cc, MapPagesOver",
+     ".NET: VirtualDecommit; largecache: pages.cc, map_pages_over",
      fixed},
     {"mmap-populate", "Pages that MAP_POPULATE brought in read as zeros.",
      "zerotax: harness/probe/run_point.cc, the sample block", populated},

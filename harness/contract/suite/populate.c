@@ -47,7 +47,7 @@ const struct promise kPopulatePromises[] = {
      "zerotax: recorder/src/ring.cc, populate; QEMU: qemu_prealloc_mem; Java: AlwaysPreTouch (JDK-8315923)",
      by_writing},
     {"wipe-on-fork", "Memory with MADV_WIPEONFORK is zero in a child, and as it was in the parent.",
-     "largecache: pagemap.cc, the descriptor and ForkGeneration; zerotax: harness/record/preload/process.cc; "
+     "largecache: pagemap.cc, the descriptor and fork_generation; zerotax: harness/record/preload/process.cc; "
      "BoringSSL: CRYPTO_get_fork_generation; Android's libc: arc4random",
      wiped},
     {"keep-on-fork", "MADV_KEEPONFORK takes MADV_WIPEONFORK back.", "programs that reuse such memory", kept_again},

@@ -227,6 +227,6 @@ const struct promise kRacePromises[] = {
     {"fork-race", "A child's memory does not change while threads of the parent write, and they lose no write.",
      "Redis: BGSAVE with threads; zerotax: cases/fork_snapshot", forked},
     {"free-race", "While one thread frees a page by MADV_FREE, a thread that writes to it finds no older content.",
-     "programs whose threads share such pages; largecache: large.cc, Recache, where no other thread has the block",
+     "programs whose threads share such pages; largecache: free.cc, recache, where no other thread has the block",
      freed},
     {0, 0, 0, 0}};

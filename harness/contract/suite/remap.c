@@ -52,11 +52,11 @@ static void left_behind(void) {
 
 const struct promise kMremapPromises[] = {
     {"mremap-grown", "The part by which mremap lengthens a mapping reads as zeros.",
-     "largecache: pages.cc, LengthenMapping and MovePages", grown},
+     "largecache: pages.cc, lengthen_mapping and move_pages", grown},
     {"mremap-keeps", "mremap keeps the content that it moves, and what lies beside it.",
-     "glibc: mremap_chunk; hardened_malloc: memory_remap_fixed; largecache: resize.cc, MoveLonger", kept_bytes},
+     "glibc: mremap_chunk; hardened_malloc: memory_remap_fixed; largecache: resize.cc, move_longer", kept_bytes},
     {"mremap-regrown", "A part of a mapping that mremap cut off and brought back reads as zeros.",
-     "largecache: resize.cc, Grow after Shorten, which cuts off by munmap", regrown},
+     "largecache: resize.cc, grow after shorten, which cuts off by munmap", regrown},
     {"mremap-dontunmap", "Where MREMAP_DONTUNMAP moved pages away from, the old mapping reads as zeros.",
      "Android's ART: mark_compact.cc, which moves pages under userfaultfd", left_behind},
     {0, 0, 0, 0}};

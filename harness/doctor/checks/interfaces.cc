@@ -22,7 +22,7 @@ Finding look_at_pagemap(const Machine& machine) {
     case Pagemap::Method::kNone:
       break;
   }
-  return {not_available(pagemap.reason()), Weight::kLimits,
+  return {NotAvailable{pagemap.reason()}, Weight::kLimits,
           "run, study, check: redundant_zeroed_bytes, populated_bytes and inline stores are n/a",
           "mount -t proc proc /proc"};
 }
@@ -32,10 +32,13 @@ Finding look_at_tracking(const Machine& machine) {
   if (!machine.is_this()) return not_asked();
   const WriteTracker tracker;
   if (tracker.available()) return {"userfaultfd, asynchronous", Weight::kOk, "", ""};
-  return {not_available(tracker.reason()), Weight::kLimits,
-          "run, study: inline stores to memory that was populated before go unseen; zeroed_bytes of such allocators "
-          "are n/a",
-          "run Linux 6.7 or later, and let seccomp permit userfaultfd"};
+  const bool filtered = machine.field("/proc/self/status", "Seccomp") == "2";
+  return {
+      NotAvailable{std::string(tracker.reason()) + (filtered ? ", or this process's seccomp filter denies it" : "")},
+      Weight::kLimits,
+      "run, study: inline stores to memory that was populated before go unseen; zeroed_bytes of such allocators "
+      "are n/a",
+      "run Linux 6.7 or later, and let seccomp permit userfaultfd"};
 }
 const Check tracking(Topic::kKernel, "write tracking", look_at_tracking);
 
@@ -43,7 +46,7 @@ Finding look_at_dispatch(const Machine& machine) {
   if (!machine.is_this()) return not_asked();
   constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH; 0 switches off what was never on
   if (::prctl(kSetDispatch, 0, 0, 0, 0) == 0) return {"syscall user dispatch", Weight::kOk, "", ""};
-  return {not_available(std::strerror(errno)), Weight::kLimits,
+  return {NotAvailable{std::strerror(errno)}, Weight::kLimits,
           "run, study, thresholds, check: system calls of calloc and free are n/a",
           "run Linux 5.11 or later, and let seccomp permit prctl"};
 }

@@ -21,8 +21,7 @@ Finding look_at_load(const Machine& machine) {
   const std::string state = fmt::format("{:.2f} in the last minute, {} CPU{}", load, cpus, cpus == 1 ? "" : "s");
   const char* remedy = "ps -eo pcpu,pid,user,comm --sort=-pcpu | head";
   if (level == LoadLevel::kBusy) {
-    return {state, Weight::kSpoils, "all times (run, study, compare, crossover, fork): other programs are running",
-            remedy};
+    return {state, Weight::kSpoils, "all times (run, study, compare, fork): other programs are running", remedy};
   }
   if (level == LoadLevel::kNoisy) {
     return {state, Weight::kNote, "times are noisier than necessary; counts are not affected", remedy};

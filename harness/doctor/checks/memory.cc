@@ -4,8 +4,8 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "core/memory_guard.h"
 #include "doctor/check.h"
+#include "run/memory_guard.h"
 
 namespace zerotax::doctor {
 namespace {

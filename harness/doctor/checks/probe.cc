@@ -1,8 +1,8 @@
 #include "base/error.h"
 #include "base/units.h"
-#include "core/allocators.h"
-#include "core/probe_identity.h"
 #include "doctor/check.h"
+#include "point/allocator.h"
+#include "run/probe_identity.h"
 
 namespace zerotax::doctor {
 namespace {
@@ -13,8 +13,7 @@ Finding look_at_probe(const Machine& machine) {
     const std::size_t cases = known_cases().size();
     return {"starts, with " + format_counted(static_cast<std::uint64_t>(cases), "case"), Weight::kOk, "", ""};
   } catch (const Error& failure) {
-    return {not_available(failure.what()), Weight::kStops, "every command that measures an allocator",
-            failure.remedy()};
+    return {NotAvailable{failure.what()}, Weight::kStops, "every command that measures an allocator", failure.remedy()};
   }
 }
 const Check probe(Topic::kZerotax, "probe", look_at_probe);
@@ -22,7 +21,7 @@ const Check probe(Topic::kZerotax, "probe", look_at_probe);
 Finding look_at_proc(const Machine& machine) {
   const Reading status = machine.line("/proc/self/status");
   if (status) return {"mounted", Weight::kOk, "", ""};
-  return {not_available(status.why), Weight::kStops,
+  return {NotAvailable{status.why}, Weight::kStops,
           "every command that measures an allocator; programs cannot be recorded or watched either",
           "mount -t proc proc /proc"};
 }

@@ -4,11 +4,10 @@ namespace zerotax::doctor {
 namespace {
 
 Finding note(const char* remedy) {
-  return {
-      "on", Weight::kNote,
-      "times: the frequency depends on heat and on the load of the other CPUs; pairs of processes (compare, crossover) "
-      "suffer least",
-      remedy};
+  return {"on", Weight::kNote,
+          "times: the frequency depends on heat and on the load of the other CPUs; pairs of processes (compare) "
+          "suffer least",
+          remedy};
 }
 
 Finding look_at_turbo(const Machine& machine) {

@@ -38,8 +38,8 @@ inline constexpr std::size_t kFaultSamples = 24;
 enum CallKind : std::uint32_t { kMalloc, kCalloc, kRealloc, kCallKinds };
 
 /// Who wrote zeros: the allocator inside calloc, inside another function that allocates, or inside free; or the program
-/// by a memset of zeros over a block that it had just got from malloc or realloc.
-enum ZeroKind : std::uint32_t { kInCalloc, kInOther, kByHand, kInFree, kZeroKinds };
+/// by a memset of zeros over a block that it had just got from malloc or realloc (by hand), or over any other memory.
+enum ZeroKind : std::uint32_t { kInCalloc, kInOther, kByHand, kInFree, kCleared, kZeroKinds };
 
 /// In which call memory went back to the kernel: of the allocator's, outside any (its own thread, or a function that
 /// is not malloc's family), or the program's own.
@@ -78,13 +78,15 @@ struct ZeroCost {
   std::uint64_t bytes;
   std::uint64_t ns;  ///< of wall time
   std::uint64_t faults;
-  std::uint64_t cpu_ns;  ///< by the thread's CPU clock
+  std::uint64_t cpu_ns;            ///< by the thread's CPU clock
+  std::uint64_t faultless_cpu_ns;  ///< of it, in stores that took no fault: nothing but stores of zeros
 
   void add(const ZeroCost& more) {
     bytes += more.bytes;
     ns += more.ns;
     faults += more.faults;
     cpu_ns += more.cpu_ns;
+    faultless_cpu_ns += more.faultless_cpu_ns;
   }
 };
 
@@ -100,6 +102,22 @@ struct ReturnRow {
     cpu_ns += more.cpu_ns;
   }
 };
+
+/// Small returns of which one in kSmallGroup was looked at, chosen at random, and stands for the others.
+struct SmallReturns {
+  std::uint64_t bytes;           ///< of those that were looked at
+  std::uint64_t unlooked_bytes;  ///< the ranges of the others: they returned that at most
+  std::uint64_t widest_bytes;    ///< the largest range of all
+  std::uint64_t square_pages;    ///< squares of the differences between each two that were looked at in turn
+
+  void add(const SmallReturns& more) {
+    bytes += more.bytes;
+    unlooked_bytes += more.unlooked_bytes;
+    widest_bytes = widest_bytes > more.widest_bytes ? widest_bytes : more.widest_bytes;
+    square_pages += more.square_pages;
+  }
+};
+inline constexpr std::uint32_t kSmallGroup = 32;
 
 /// Large blocks that were not wholly populated when the program got them.
 struct FilledRow {
@@ -131,6 +149,7 @@ struct Tally {
   std::uint64_t free_calls;    ///< free and realloc of a block to nothing; not of a null pointer
   ReturnRow returned[kReturnCauses][kMechanisms];
   std::uint64_t sampled_returns;  ///< of those calls: stood for by one in 32
+  SmallReturns small_returns;
   /// Large blocks with huge pages whose contents were looked at when they were freed: what of them was populated, and
   /// what of that lay in pages of 4 KiB that the program had written to (not all zero).
   std::uint64_t huge_blocks;
@@ -160,6 +179,7 @@ struct Tally {
       for (std::size_t i = 0; i < kMechanisms; ++i) returned[cause][i].add(more.returned[cause][i]);
     }
     sampled_returns += more.sampled_returns;
+    small_returns.add(more.small_returns);
     huge_blocks += more.huge_blocks;
     huge_examined_bytes += more.huge_examined_bytes;
     huge_written_bytes += more.huge_written_bytes;
@@ -179,7 +199,17 @@ struct ThreadBlock : Tally {
   char name[16];
 };
 
-enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther, kFree, kPurge, kProgram };
+enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther, kFree, kPurge, kProgram, kCleared };
+
+struct Estimate {
+  std::atomic<std::uint64_t> bytes;
+  std::atomic<std::uint64_t> events;
+
+  void note(std::uint64_t more) {
+    bytes += more;
+    ++events;
+  }
+};
 
 /// One call stack that zeroes, or has the kernel zero. Several threads add to it.
 struct Site {
@@ -200,6 +230,10 @@ struct Site {
   std::atomic<std::uint64_t> kernel_zeroed_bytes;    ///< of large blocks got here: populated while the program had them
   std::atomic<std::uint64_t> refilled_bytes;         ///< of those: in place of memory that had been returned before
   std::atomic<std::uint64_t> returned[kMechanisms];  ///< bytes that calls from here gave back
+  /// Of small blocks got here, two estimates of what the kernel zeroed for them, and from how many events: the pages
+  /// that they were first on, by the calls that were looked at; and by how much the heap grew in these calls.
+  Estimate first_pages;
+  Estimate growth;
 };
 
 inline constexpr std::uint64_t kFrameModuleShift = 48;
@@ -227,12 +261,16 @@ enum Gap : std::uint32_t {
   kHoldsChildren = 32,  ///< children of fork that could not open the arena count here
   kNoReturns = 64,      ///< the C library's munmap, madvise and brk could not be watched
   kBlocksLost = 128,    ///< more large blocks at once than there is room for
+  kNoHoldings = 256,    ///< what it held could not be looked at any more
+  kMadeCode = 1 << 16,  ///< it ran code made in memory, whose stores cannot be seen
 };
 
 /// What a process holds and held of anonymous memory, which with what it returned tells what the kernel zeroed for it.
 /// Shared by its threads.
 struct Holdings {
-  std::atomic<std::uint64_t> at_start_bytes;  ///< a child of fork: what it took over
+  std::atomic<std::uint64_t> at_start_bytes;  ///< a child of fork: what it took over, less its copies of pages of files
+  std::uint64_t at_open_bytes;                ///< held when it began to be watched
+  std::uint64_t faults_at_open;               ///< minor faults by then, of the programs that it was before too
   std::atomic<std::uint64_t> last_bytes;      ///< when it was last looked at
   std::atomic<std::uint64_t> peak_bytes;      ///< looked at whenever memory is about to be returned
   std::atomic<std::uint64_t> returned_bytes;
@@ -241,11 +279,14 @@ struct Holdings {
   /// Returned, and neither taken again nor kept back for a block that may take it: what is populated next fills it
   /// again.
   std::atomic<std::uint64_t> pool_bytes;
-  std::atomic<std::uint64_t> lost_blocks;  ///< large blocks that there was no room to remember
+  std::atomic<std::uint64_t> returned_copies;  ///< bytes of pages of private file mappings that were unmapped
+  std::atomic<std::uint64_t> shared_bytes;     ///< of anonymous memory that was mapped to be shared, by parents too
+  std::atomic<std::uint64_t> lost_blocks;      ///< large blocks that there was no room to remember
   std::atomic<std::uint32_t> returns;
   std::atomic<std::uint32_t> samples_used;
   FaultSample samples[kFaultSamples];
-  std::uint64_t own_faults;  ///< of those samples
+  std::atomic<std::uint64_t> own_bytes;   ///< of a sample that is being taken: no memory of the program's
+  std::atomic<std::uint64_t> own_faults;  ///< of those samples, and of pages of the arena
 
   std::uint32_t closed;  ///< 1: the following were read when it ended, or became another program
   std::uint64_t at_end_bytes;
@@ -262,7 +303,7 @@ struct ProcessSlot {
   std::int32_t pid;
   std::int32_t parent;
   std::uint32_t forked;              ///< 1: a child of fork, which goes on in the image of its parent
-  std::atomic<std::uint32_t> ended;  ///< 1: ran its destructors
+  std::atomic<std::uint32_t> ended;  ///< 1: ran its destructors, or called _exit
   std::int64_t started_ns;           ///< CLOCK_MONOTONIC
   std::int64_t ended_ns;
   std::int64_t user_ns;  ///< at the end
@@ -308,7 +349,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0007'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'000a'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "record/preload/first_pages.h"
 #include "record/preload/live_blocks.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
 #include "record/preload/returns.h"
+#include "record/preload/site.h"
 #include "record/preload/state.h"
 
 namespace zerotax::record {
@@ -41,6 +43,26 @@ inline void* call(ThreadState& thread, ThreadBlock* armed, Inside inside, std::u
   return block;
 }
 
+/// The same with one call now and then looked at.
+template <typename Allocate>
+[[gnu::noinline]] void* look_at_call(ThreadState& thread, ThreadBlock* armed, Call what, SiteKind kind,
+                                     std::size_t bytes, Allocate allocate) {
+  const FirstPages look(thread);
+  void* block = call(thread, armed, what.inside, what.size_class, allocate);
+  look.note(kind, block, bytes);
+  return block;
+}
+
+template <typename Allocate>
+inline void* small_call(ThreadState& thread, ThreadBlock* armed, Call what, SiteKind kind, std::size_t bytes,
+                        Allocate allocate) {
+  void* const block = --thread.until_look == 0 ? look_at_call(thread, armed, what, kind, bytes, allocate)
+                                               : call(thread, armed, what.inside, what.size_class, allocate);
+  if (thread.grown_bytes != 0) [[unlikely]]
+    note_growth(thread, kind);
+  return block;
+}
+
 /// A block of the allocator by `allocate`, counted as malloc.
 template <typename Allocate>
 inline void* counted(std::size_t bytes, Allocate allocate) {
@@ -50,7 +72,10 @@ inline void* counted(std::size_t bytes, Allocate allocate) {
   ThreadBlock* const armed = thread.armed;
   const bool large = bytes >= kLargeBytes;
   if (large) begin_call(thread);
-  void* block = call(thread, armed, Inside::kOther, count_call(*armed, kMalloc, bytes), allocate);
+  const std::uint32_t size_class = count_call(*armed, kMalloc, bytes);
+  void* const block = large
+                          ? call(thread, armed, Inside::kOther, size_class, allocate)
+                          : small_call(thread, armed, {Inside::kOther, size_class}, SiteKind::kOther, bytes, allocate);
   remember(thread, block, bytes);
   if (large) note_block(thread, SiteKind::kOther, nullptr, block, bytes);
   return block;

@@ -1,9 +1,17 @@
-// The ways to end a process without its destructors, which a child of fork often takes: its books are closed first.
+// The ways to end a process without its destructors, which a child of fork often takes: its books are closed first. And
+// system calls by number, which end a process, make it another program or return memory behind the C library's back.
+#include "record/preload/ending.h"
+
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "record/preload/holdings.h"
+#include "record/preload/process.h"
+#include "record/preload/redirect.h"
+#include "record/preload/returns.h"
 #include "record/preload/state.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
@@ -12,13 +20,84 @@ namespace zerotax::record {
 namespace {
 
 [[noreturn]] void end_now(int status) {
-  close_holdings();
-  // What _exit of the C library is.
-  while (true) ::syscall(SYS_exit_group, status);
+  note_end();
+  // What _exit of the C library is; not by its syscall, which is ours.
+  while (true) {
+    long result = SYS_exit_group;
+    asm volatile("syscall" : "+a"(result) : "D"(status) : "rcx", "r11", "memory");
+  }
 }
+
+using Syscall = long (*)(long, long, long, long, long, long, long);
+
+long first_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 }  // namespace
 }  // namespace zerotax::record
+
+extern "C" {
+
+/// The C library's; on the way to it nothing is touched, for the call may return twice.
+[[gnu::visibility("hidden")]] zerotax::record::Syscall zerotax_real_syscall = zerotax::record::first_syscall;
+
+[[gnu::visibility("hidden"), gnu::used]] long zerotax_watched_syscall(long number, long a, long b, long c, long d,
+                                                                      long e, long f) {
+  if (number == SYS_exit_group) zerotax::record::end_now(static_cast<int>(a));
+  if (number == SYS_munmap || number == SYS_madvise) {
+    if (!zerotax::record::returns_are_watched()) return zerotax_real_syscall(number, a, b, c, d, e, f);
+    return zerotax::record::return_by_number(__builtin_return_address(0), number, a, b, c);
+  }
+  zerotax::record::close_holdings();
+  const long result = zerotax_real_syscall(number, a, b, c, d, e, f);
+  zerotax::record::reopen_holdings();
+  return result;
+}
+}
+
+namespace zerotax::record {
+namespace {
+
+long first_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (void* const found = ::dlsym(RTLD_NEXT, "syscall")) zerotax_real_syscall = reinterpret_cast<Syscall>(found);
+  return zerotax_real_syscall(number, a, b, c, d, e, f);
+}
+
+}  // namespace
+
+void watch_end() {
+  zerotax_real_syscall = reinterpret_cast<Syscall>(::dlsym(RTLD_NEXT, "syscall"));
+  void* const library = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return;
+  if (void* const own = ::dlsym(library, "_exit")) Redirector().replace(own, reinterpret_cast<void*>(end_now));
+  ::dlclose(library);
+}
+
+}  // namespace zerotax::record
+
+// As the C library has it, but for the numbers of exit_group (231), execve (59), execveat (322), munmap (11) and
+// madvise (28).
+asm(R"(
+  .pushsection .text
+  .globl syscall
+  .type syscall, @function
+syscall:
+  .cfi_startproc
+  endbr64
+  cmpq $231, %rdi
+  je zerotax_watched_syscall
+  cmpq $59, %rdi
+  je zerotax_watched_syscall
+  cmpq $322, %rdi
+  je zerotax_watched_syscall
+  cmpq $11, %rdi
+  je zerotax_watched_syscall
+  cmpq $28, %rdi
+  je zerotax_watched_syscall
+  jmp *zerotax_real_syscall(%rip)
+  .cfi_endproc
+  .size syscall, .-syscall
+  .popsection
+)");
 
 ZEROTAX_EXPORT __attribute__((noreturn)) void _exit(int status) { zerotax::record::end_now(status); }
 

@@ -1,6 +1,7 @@
 #include "record/preload/examine.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "meter/contents.h"
@@ -10,7 +11,7 @@
 namespace zerotax::record {
 namespace {
 
-constinit KeptFile kept("/proc/self/pagemap");
+constinit KeptFile kept("/proc/thread-self/pagemap");
 
 Pagemap::Method method() { return static_cast<Pagemap::Method>(process->pagemap_method); }
 
@@ -28,21 +29,24 @@ void for_each_page(AddressRange range, AddressRange pages, Visit visit) {
   }
 }
 
-/// Calls look(pagemap) until it returns true: with the descriptor that is kept, which no other file answers this
-/// request of the kernel with, then with a new one. To read a file that the program has put there would tell lies, so
-/// without the request the file is opened for each look.
+/// Calls look(pagemap) with the descriptor that is kept: at first without asking whether it is still ours, for no other
+/// file answers the request of the kernel. Returns false if it has no answer; where pages can be looked at no more,
+/// that is noted.
 template <typename Look>
 bool with_pagemap(Look look) {
-  for (int attempt = 0; method() == Pagemap::Method::kScan && attempt < 2; ++attempt) {
-    const int fd = kept.get();
+  if (method() == Pagemap::Method::kNone) return false;
+  for (const bool sure : {method() == Pagemap::Method::kRead, true}) {
+    const int fd = sure ? kept.check() : kept.get();
     if (fd < 0) break;
-    Pagemap pagemap{UniqueFd(fd)};
+    Pagemap pagemap{UniqueFd(fd), method()};
+    errno = 0;
     const bool answered = look(pagemap);
     if (pagemap.release() == fd && answered) return true;
-    kept.forget(fd);
+    // Addresses that no program can have.
+    if (sure && (errno == 0 || errno == EFAULT || errno == EINVAL)) return false;
   }
-  const Pagemap pagemap(method());
-  return look(pagemap);
+  note_gap(kNoPagemap);
+  return false;
 }
 
 bool is_zero(AddressRange part) { return all_zero(reinterpret_cast<const void*>(part.begin), part.bytes()); }
@@ -88,7 +92,10 @@ Pagemap::Anonymous anonymous_in(AddressRange range) {
   return found.value_or(Pagemap::Anonymous{});
 }
 
-void forget_pages() { kept.drop(); }
+void open_pages() {
+  kept.drop();
+  if (method() != Pagemap::Method::kNone) kept.get();
+}
 
 std::uint64_t redundant_bytes_by_contents(const void* target, std::size_t bytes) {
   const AddressRange range = range_of(target, bytes);

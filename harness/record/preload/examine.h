@@ -18,8 +18,9 @@ bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& popula
 /// What of the pages of a range is populated private anonymous memory; nothing of it if pages cannot be looked at.
 Pagemap::Anonymous anonymous_in(AddressRange range);
 
-/// In a child of fork: what was kept open is of its parent's memory.
-void forget_pages();
+/// Opens what pages are looked at with, before the program may keep that from being opened. In a child of fork, too:
+/// what was kept open is of its parent's memory.
+void open_pages();
 
 /// The same as redundant_bytes by contents alone, page by page: for small ranges, which it may populate.
 std::uint64_t redundant_bytes_by_contents(const void* target, std::size_t bytes);

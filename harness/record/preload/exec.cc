@@ -86,6 +86,7 @@ int announced(const char* path, Environment environment, Become become) {
   errno = saved;
   const int status = become();
   if (entry != nullptr) entry->failed = static_cast<std::uint32_t>(errno);
+  reopen_holdings();
   return status;
 }
 

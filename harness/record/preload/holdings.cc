@@ -1,6 +1,5 @@
 #include "record/preload/holdings.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,9 +8,7 @@
 
 #include "os/clock.h"
 #include "os/fault_cost.h"
-#include "os/mappings.h"
-#include "os/unique_fd.h"
-#include "record/preload/examine.h"
+#include "record/preload/file_pages.h"
 #include "record/preload/kept_file.h"
 #include "record/preload/live_blocks.h"
 #include "record/preload/process.h"
@@ -25,7 +22,9 @@ namespace {
 constexpr std::uint64_t kLookBytes = kLargeBytes;
 constexpr std::uint64_t kMostSampled = std::uint64_t{16} << 20;
 
-constinit KeptFile statm("/proc/self/statm");
+// Of the calling thread: the first one may end long before the process, and then has no memory any more.
+constinit KeptFile statm("/proc/thread-self/statm");
+constinit KeptFile smaps_rollup("/proc/thread-self/smaps_rollup");
 
 /// Reads digits from a text and moves on behind them and the space that follows.
 std::uint64_t number(const char*& text) {
@@ -38,16 +37,20 @@ std::uint64_t number(const char*& text) {
 /// Anonymous bytes in memory: all that is resident but for files and shared memory (proc_pid_statm(5)). Exact since
 /// Linux 6.17; before, some hundred KiB may be missing for each CPU.
 std::optional<std::uint64_t> anonymous_now() {
-  char text[128];
-  const int fd = statm.check();
-  const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
-  if (got <= 0) return std::nullopt;
-  text[got] = '\0';
-  const char* at = &text[0];
-  number(at);
-  const std::uint64_t resident = number(at);
-  const std::uint64_t shared = number(at);
-  return resident > shared ? (resident - shared) * kPageBytes : 0;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    char text[128];
+    const int fd = statm.check();
+    const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    const char* at = &text[0];
+    number(at);
+    const std::uint64_t resident = number(at);
+    const std::uint64_t shared = number(at);
+    if (resident != 0) return resident > shared ? (resident - shared) * kPageBytes : 0;
+    // The thread whose file it was has ended.
+    statm.drop();
+  }
+  return std::nullopt;
 }
 
 struct Rollup {
@@ -59,8 +62,8 @@ struct Rollup {
 /// From the page tables themselves, which takes some milliseconds per GiB.
 std::optional<Rollup> rollup() {
   char text[2048];
-  const UniqueFd fd(::open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC));
-  const ssize_t got = fd ? ::read(fd.get(), &text[0], sizeof text - 1) : -1;
+  const int fd = smaps_rollup.check();
+  const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
   if (got <= 0) return std::nullopt;
   text[got] = '\0';
   const auto kib = [&](const char* name) -> std::uint64_t {
@@ -72,21 +75,6 @@ std::optional<Rollup> rollup() {
   return Rollup{kib("\nAnonymous:"), kib("\nAnonHugePages:"), kib("\nSwap:")};
 }
 
-/// Pages of private file mappings that this process has copies of: program and libraries with their data written to.
-std::uint64_t copied_file_bytes() {
-  std::uint64_t sum = 0;
-  AddressRange run{};  // mappings that touch: a library has five, and each look is a system call
-  for_each_mapping([&](const Mapping& mapping) {
-    if (mapping.inode == 0 || mapping.shared) return;
-    if (mapping.range.begin != run.end) {
-      if (run.bytes() != 0) sum += anonymous_in(run).bytes;
-      run.begin = mapping.range.begin;
-    }
-    run.end = mapping.range.end;
-  });
-  return run.bytes() != 0 ? sum + anonymous_in(run).bytes : sum;
-}
-
 void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {
   std::uint64_t known = most;
   while (known < value && !most.compare_exchange_weak(known, value)) {
@@ -95,7 +83,7 @@ void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {
 
 void look(Holdings& holdings) {
   const auto now = anonymous_now();
-  if (!now) return;
+  if (!now) return note_gap(kNoHoldings);
   holdings.last_bytes = *now;
   raise(holdings.peak_bytes, *now);
 }
@@ -103,12 +91,24 @@ void look(Holdings& holdings) {
 }  // namespace
 
 void open_holdings(ProcessSlot& slot) {
+  open_mappings();
   statm.drop();
-  const std::uint64_t now = anonymous_now().value_or(0);
+  smaps_rollup.drop();
+  if (slot.forked == 0) smaps_rollup.get();
+  const auto found = anonymous_now();
+  if (!found) slot.gaps |= kNoHoldings;
+  const std::uint64_t now = found.value_or(0);
   Holdings& holdings = slot.holdings;
-  holdings.at_start_bytes = slot.forked != 0 ? now : 0;
+  // No more than that: to look at all mappings takes longer than many children live.
+  const std::uint64_t copied = slot.forked != 0 ? noted_file_copies() : now;
+  holdings.at_start_bytes = now > copied ? now - copied : 0;
   holdings.last_bytes = now;
   holdings.peak_bytes = now;
+  // Unknown: then nothing that it holds later is certain to be new.
+  holdings.at_open_bytes = found.value_or(~std::uint64_t{0} >> 1);
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  holdings.faults_at_open = static_cast<std::uint64_t>(usage.ru_minflt);
   slot.cpu_at_start_ns = slot.forked != 0 ? 0 : own_cpu_ns();
   slot.cpu_ns = slot.cpu_at_start_ns;
 }
@@ -149,8 +149,10 @@ void measure_faults(std::uint64_t bytes, bool huge) {
   if (index >= kFaultSamples) return;
   const std::uint64_t unit = huge ? kHugePageBytes : kPageBytes;
   const std::uint64_t whole = (bytes + unit - 1) & ~(unit - 1);
-  const FaultSample sample =
-      measure_fault_cost(whole < kMostSampled ? whole : kMostSampled, huge ? PageKind::kHuge : PageKind::kAsSet);
+  const std::uint64_t sampled = whole < kMostSampled ? whole : kMostSampled;
+  holdings.own_bytes += sampled;
+  const FaultSample sample = measure_fault_cost(sampled, huge ? PageKind::kHuge : PageKind::kAsSet);
+  holdings.own_bytes -= sampled;
   if (sample.faults == 0) return;
   holdings.samples[index] = sample;
   holdings.own_faults += sample.faults;
@@ -173,7 +175,11 @@ void close_holdings() {
       holdings.swapped_bytes = found->swapped;
       raise(holdings.peak_bytes, found->anonymous);
     }
-    holdings.copied_bytes = copied_file_bytes();
+    bool made_code = false;
+    holdings.copied_bytes = all_file_copies(made_code);
+    if (made_code) note_gap(kMadeCode);
+  } else {
+    holdings.copied_bytes = noted_file_copies();
   }
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -182,6 +188,10 @@ void close_holdings() {
   holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
   process->cpu_ns = own_cpu_ns();
   holdings.closed = 1;
+}
+
+void reopen_holdings() {
+  if (process != nullptr && process->pid == ::getpid()) process->holdings.closed = 0;
 }
 
 }  // namespace zerotax::record

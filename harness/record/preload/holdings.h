@@ -34,4 +34,7 @@ void measure_faults(std::uint64_t bytes, bool huge);
 /// called again, if it did not end after all.
 void close_holdings();
 
+/// It did not: the other program could not be had.
+void reopen_holdings();
+
 }  // namespace zerotax::record

@@ -34,7 +34,7 @@ void look_for_unseen_stores(ThreadState& thread, const void* block, std::size_t 
   look_for_unseen_stores(thread, block, bytes);
   begin_events(thread);
   Site* const site = note_site(SiteKind::kCalloc, bytes, thread.call);
-  if (thread.sampled_bytes != 0) note_sample(SiteKind::kCalloc);
+  if (thread.small.bytes != 0) note_sample(SiteKind::kCalloc, thread.small);
   note_block(thread, SiteKind::kCalloc, site, block, bytes);
   return block;
 }
@@ -65,9 +65,10 @@ ZEROTAX_EXPORT void* calloc(std::size_t count, std::size_t size) {
   if (__builtin_mul_overflow(count, size, &bytes)) bytes = 0;
   const std::uint32_t size_class = count_call(*armed, kCalloc, bytes);
   if (bytes >= kLargeBytes) return large_calloc(thread, count, size, bytes);
-  void* block = call(thread, armed, Inside::kCalloc, size_class, [&] { return real.calloc(count, size); });
-  if (thread.sampled_bytes != 0) [[unlikely]]
-    note_sample(SiteKind::kCalloc);
+  void* block = small_call(thread, armed, {Inside::kCalloc, size_class}, SiteKind::kCalloc, bytes,
+                           [&] { return real.calloc(count, size); });
+  if (thread.small.bytes != 0) [[unlikely]]
+    note_sample(SiteKind::kCalloc, thread.small);
   return block;
 }
 
@@ -79,8 +80,10 @@ ZEROTAX_EXPORT void* realloc(void* old, std::size_t bytes) {
   begin_call(thread);
   LiveBlock ended;
   const bool known = old != nullptr && may_be_live(old) && end_block(old, ended);
-  void* block = call(thread, armed, Inside::kRealloc, count_call(*armed, kRealloc, bytes),
-                     [&] { return real.realloc(old, bytes); });
+  const auto grow = [&] { return real.realloc(old, bytes); };
+  const Call what{Inside::kRealloc, count_call(*armed, kRealloc, bytes)};
+  void* block = bytes < kLargeBytes ? small_call(thread, armed, what, SiteKind::kRealloc, bytes, grow)
+                                    : call(thread, armed, what.inside, what.size_class, grow);
   remember(thread, block, bytes);
   // It failed: the old one is still there.
   if (known && block == nullptr && bytes != 0) remember_block(ended);

@@ -15,9 +15,12 @@
 #include <cstring>
 
 #include "os/clock.h"
+#include "os/faults.h"
 #include "os/pagemap.h"
 #include "os/unique_fd.h"
+#include "record/preload/ending.h"
 #include "record/preload/examine.h"
+#include "record/preload/first_pages.h"
 #include "record/preload/holdings.h"
 #include "record/preload/live_blocks.h"
 #include "record/preload/modules.h"
@@ -134,7 +137,7 @@ void describe(ProcessSlot& slot, bool forked) {
 void open_after_fork() {
   ProcessSlot* const parent = process;
   ProcessSlot* const own = parent == nullptr ? nullptr : map_slot();
-  forget_pages();
+  open_pages();
   open_live_blocks();
   if (own == nullptr) {
     note_gap(kHoldsChildren);
@@ -142,7 +145,8 @@ void open_after_fork() {
   }
   describe(*own, true);
   open_holdings(*own);
-  own->gaps = parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost | kBlocksLost};
+  own->gaps |= parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost | kBlocksLost};
+  own->holdings.shared_bytes = parent->holdings.shared_bytes.load();
   own->libc_slots = parent->libc_slots;
   own->pagemap_method = parent->pagemap_method;
   std::memcpy(&own->allocator[0], &parent->allocator[0], kPathBytes);
@@ -205,9 +209,12 @@ ThreadBlock* claim_block() {
 }
 
 void begin_samples(ThreadState& thread) {
-  thread.sample_every = kFirstSampleBytes;
-  thread.until_sample = kFirstSampleBytes;
-  thread.pending_bytes = 0;
+  thread.small = {0, kFirstSampleBytes, kFirstSampleBytes, kFirstSampleBytes, 0, 0};
+  thread.cleared = thread.small;
+  thread.large_cleared = {};
+  thread.random = static_cast<std::uint64_t>(monotonic_ns()) ^ reinterpret_cast<std::uintptr_t>(&thread);
+  if (thread.random == 0) thread.random = 1;  // the one number without a successor
+  begin_looks(thread);
 }
 
 void after_fork_in_child() {
@@ -240,7 +247,9 @@ void begin_process() {
     open_live_blocks();
     open_holdings(*slot);
     if (!watch_returns()) slot->gaps |= kNoReturns;
+    watch_end();
     process = slot;
+    open_pages();
     slot->ready = 1;
     if (&__register_atfork != nullptr) __register_atfork(nullptr, nullptr, after_fork_in_child, &__dso_handle);
   }
@@ -257,21 +266,25 @@ void begin_process() {
   state.armed = state.block;
 }
 
-[[gnu::destructor]] void end() {
+[[gnu::destructor]] void end() { note_end(); }
+
+}  // namespace
+
+void note_end() {
   if (process == nullptr || guard.alive == 0 || process->pid != ::getpid()) return;
   close_holdings();
   process->ended_ns = monotonic_ns();
   process->ended = 1;
 }
 
-}  // namespace
-
 bool have_pages(const void* begin, std::size_t bytes) {
   const auto from = page_floor(reinterpret_cast<std::uintptr_t>(begin));
   const auto to = page_ceiling(reinterpret_cast<std::uintptr_t>(begin) + bytes);
   const int saved = errno;
+  const std::int64_t faults = thread_minor_faults();
   // A kernel before 5.14 does not know it: then a full file system is a signal, as it is for everybody.
   const bool had = ::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+  if (process != nullptr) process->holdings.own_faults += static_cast<std::uint64_t>(thread_minor_faults() - faults);
   errno = saved;
   return had;
 }

@@ -43,6 +43,9 @@ std::uint32_t take_entry(std::atomic<std::uint32_t>& used, const Entry* table, s
   return index;
 }
 
+/// The process ends now: its books are closed.
+void note_end();
+
 /// Sets a bit of `gaps`.
 void note_gap(Gap gap);
 

@@ -14,8 +14,6 @@ alignas(16) unsigned char early[kEarlyBytes];
 std::size_t early_bytes = 0;
 bool resolving = false;
 bool resolved = false;
-std::uintptr_t allocator_begin = 0;
-std::uintptr_t allocator_end = 0;
 
 /// Zeroed, as nothing is ever given back.
 void* early_block(std::size_t bytes) {
@@ -92,6 +90,7 @@ wchar_t* first_wmemset(wchar_t* target, wchar_t value, std::size_t count) {
 }  // namespace
 
 bool early_used = false;
+AddressRange allocator_code{};
 
 constinit Real real{first_malloc,         first_calloc,   first_realloc, first_posix_memalign,
                     first_aligned_alloc,  first_memalign, first_free,    first_memset,
@@ -109,11 +108,6 @@ bool is_beside_malloc(const void* function) {
   return real.find_object != nullptr && real.find_object(const_cast<void*>(function), &one) == 0 &&
          real.find_object(reinterpret_cast<void*>(real.malloc), &other) == 0 &&
          one.dlfo_map_start == other.dlfo_map_start;
-}
-
-bool is_of_allocator(const void* address) {
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
-  return place >= allocator_begin && place < allocator_end;
 }
 
 void resolve_real() {
@@ -147,8 +141,8 @@ void resolve_real() {
   if (::_dl_find_object(reinterpret_cast<void*>(found.calloc), &allocator) == 0 &&
       ::_dl_find_object(reinterpret_cast<void*>(found.memset), &libc) == 0 &&
       allocator.dlfo_map_start != libc.dlfo_map_start) {
-    allocator_begin = reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_start);
-    allocator_end = reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_end);
+    allocator_code = {reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_start),
+                      reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_end)};
   }
   real = found;
   resolved = true;

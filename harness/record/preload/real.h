@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cwchar>
 
+#include "os/page.h"
+
 namespace zerotax::record {
 
 /// The functions that come after ours. Until they are looked up they stand for themselves: the first call looks all of
@@ -39,8 +41,14 @@ inline bool is_early(const void* block) { return early_used && is_in_early(block
 /// Whether a function lies in the library whose malloc is called.
 bool is_beside_malloc(const void* function);
 
+/// The library of the allocator; empty if it is the C library.
+extern AddressRange allocator_code;
+
 /// Whether an address lies in the allocator's library; never for the C library's own allocator, whose other functions
 /// lie there too.
-bool is_of_allocator(const void* address);
+inline bool is_of_allocator(const void* address) {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  return place >= allocator_code.begin && place < allocator_code.end;
+}
 
 }  // namespace zerotax::record

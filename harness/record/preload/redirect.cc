@@ -112,6 +112,12 @@ bool Redirector::redirect(void* function, void* replacement, void** way_to_origi
   return true;
 }
 
+bool Redirector::replace(void* function, void* replacement) {
+  auto* const code = static_cast<unsigned char*>(function);
+  unsigned char jump[kJumpBytes];
+  return make_jump(&jump[0], code, replacement) && functions_.write(code, &jump[0], kJumpBytes);
+}
+
 }  // namespace zerotax::record
 
 #else
@@ -123,6 +129,7 @@ bool OpenCode::make_writable(AddressRange /*pages*/) { return false; }
 bool OpenCode::write(unsigned char* /*code*/, const unsigned char* /*bytes*/, std::size_t /*count*/) { return false; }
 bool OpenCode::close() { return true; }
 bool Redirector::redirect(void* /*function*/, void* /*replacement*/, void** /*way*/) { return false; }
+bool Redirector::replace(void* /*function*/, void* /*replacement*/) { return false; }
 
 }  // namespace zerotax::record
 

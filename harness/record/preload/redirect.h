@@ -33,6 +33,8 @@ class Redirector {
   /// instructions than those known at the start of `function`, more than 2 GiB away, or code that may not be written
   /// to. Each function at most once.
   bool redirect(void* function, void* replacement, void** way);
+  /// The same for a function that never returns, and is needed no more: whatever instructions it begins with.
+  bool replace(void* function, void* replacement);
 
  private:
   OpenCode ways_;

@@ -10,6 +10,7 @@
 
 #include "os/clock.h"
 #include "record/preload/examine.h"
+#include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
@@ -18,6 +19,9 @@
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24
+#endif
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
 #endif
 
 namespace zerotax::record {
@@ -65,22 +69,25 @@ void add_to_call(ThreadState& thread, Mechanism mechanism, std::uint64_t bytes) 
 }
 
 /// What a system call returns to the kernel, if it succeeds. A heap can be trimmed page by page, ten thousand times a
-/// second: after a hundred small returns of a thread, one in 32 is looked at, and stands for 32.
+/// second: after a hundred small returns of a thread, one in each 32 is looked at, and stands for 32. It is chosen at
+/// random: a program has loops of 32, too.
 class Return {
  public:
   Return(ThreadState& thread, AddressRange range, Mechanism mechanism, const void* caller)
-      : thread_(thread), mechanism_(mechanism), cause_(cause_of(thread, caller)) {
-    if (range.bytes() < kLargeBytes) weight_ = weight_of_small(++thread.small_returns);
+      : thread_(thread), range_(range), mechanism_(mechanism), cause_(cause_of(thread, caller)) {
+    if (range.bytes() < kLargeBytes) weight_ = weight_of_small(range.bytes());
     if (weight_ == 0) return;
     const OwnWork own;
     const Clocks began = now();
-    found_ = anonymous_in(range);
+    found_ = zeroed_in(range);
+    if (weight_ > 1) note_small();
     if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
     began_ = now();
     note_own(began, began_);
   }
 
   void done(bool succeeded) {
+    if (succeeded && (mechanism_ == kMunmap || mechanism_ == kMmap)) forget_file_pages(range_);
     if (!succeeded || found_.bytes == 0) return;
     const OwnWork own;
     const Clocks ended = now();
@@ -104,16 +111,32 @@ class Return {
 
  private:
   static constexpr std::uint32_t kAllOf = 128;  ///< small returns of a thread, all of which are looked at
-  static constexpr std::uint32_t kOneIn = 32;
 
   struct Clocks {
     std::int64_t ns;
     std::int64_t cpu_ns;
   };
   static Clocks now() { return {monotonic_ns(), thread_cpu_ns()}; }
-  static std::uint64_t weight_of_small(std::uint32_t returns) {
-    if (returns <= kAllOf) return 1;
-    return returns % kOneIn == 0 ? kOneIn : 0;
+  [[nodiscard]] std::uint64_t weight_of_small(std::uint64_t bytes) const {
+    if (thread_.small_returns < kAllOf) return ++thread_.small_returns, 1;
+    SmallReturns& small = thread_.block->small_returns;
+    if (small.widest_bytes < bytes) small.widest_bytes = bytes;
+    const std::uint32_t place = (thread_.small_returns++ - kAllOf) % kSmallGroup;
+    if (place == 0) thread_.chosen_return = static_cast<std::uint32_t>(random_of(thread_) % kSmallGroup);
+    if (place == thread_.chosen_return) return kSmallGroup;
+    small.unlooked_bytes += bytes;
+    return 0;
+  }
+  /// Of each two in turn the difference is a sign of how much those that were not looked at may differ.
+  void note_small() {
+    SmallReturns& small = thread_.block->small_returns;
+    small.bytes += found_.bytes;
+    const std::uint64_t pages = found_.bytes / kPageBytes;
+    const bool second = (thread_.small_returns - kAllOf - 1) / kSmallGroup % 2 != 0;
+    const std::uint64_t apart =
+        pages > thread_.last_small_pages ? pages - thread_.last_small_pages : thread_.last_small_pages - pages;
+    if (second) small.square_pages += apart * apart;
+    thread_.last_small_pages = pages;
   }
   void note_own(Clocks from, Clocks to) {
     thread_.block->own_ns += static_cast<std::uint64_t>(to.ns - from.ns);
@@ -121,6 +144,7 @@ class Return {
   }
 
   ThreadState& thread_;
+  AddressRange range_;
   Mechanism mechanism_;
   ReturnCause cause_;
   std::uint64_t weight_ = 1;  ///< how many returns this one stands for; 0: it is not looked at
@@ -128,17 +152,28 @@ class Return {
   Clocks began_{};
 };
 
-/// Memory that the allocator got just now, for a large block of the program: nothing of it was populated before.
+/// A small block needed more memory: whoever gets much of it is met here often. The first 32 of a thread, then one in
+/// 8, chosen at random.
+void sample_growth(ThreadState& thread, std::uint64_t bytes) {
+  constexpr std::uint32_t kAllOf = 32;
+  constexpr std::uint64_t kOneIn = 8;
+  if (thread.now.inside == Inside::kFree || thread.now.inside == Inside::kOwn) return;
+  const bool all = ++thread.growths <= kAllOf;
+  if (all || random_of(thread) % kOneIn == 0) thread.grown_bytes += all ? bytes : kOneIn * bytes;
+}
+
+/// Memory that the allocator got just now. If it is for a large block: nothing of it was populated before.
 void note_fresh(ThreadState& thread, AddressRange range) {
-  if (place_of(thread) == Inside::kProgram || thread.now.size_class < class_of(kLargeBytes)) return;
+  if (place_of(thread) == Inside::kProgram) return;
+  if (thread.now.size_class < class_of(kLargeBytes)) return sample_growth(thread, range.bytes());
   begin_events(thread);
   thread.call.fresh = range;
 }
 
-int watched_munmap(void* begin, std::size_t bytes) {
+int munmap_for(const void* caller, void* begin, std::size_t bytes) {
   ThreadState& thread = state;
   if (!may_look(thread)) return original.munmap(begin, bytes);
-  Return returned(thread, range_of(begin, bytes), kMunmap, __builtin_return_address(0));
+  Return returned(thread, range_of(begin, bytes), kMunmap, caller);
   const int status = original.munmap(begin, bytes);
   returned.done(status == 0);
   return status;
@@ -150,18 +185,24 @@ void note_offer(ThreadState& thread, AddressRange range) {
   thread.block->offered_bytes += anonymous_in(range).bytes;
 }
 
-int watched_madvise(void* begin, std::size_t bytes, int advice) {
+int watched_munmap(void* begin, std::size_t bytes) { return munmap_for(__builtin_return_address(0), begin, bytes); }
+
+int madvise_for(const void* caller, void* begin, std::size_t bytes, int advice) {
   ThreadState& thread = state;
-  const bool returns = advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED;
+  const bool returns = advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED || advice == MADV_GUARD_INSTALL;
   if ((!returns && advice != MADV_FREE) || !may_look(thread)) return original.madvise(begin, bytes, advice);
   if (!returns) {
     note_offer(thread, range_of(begin, bytes));
     return original.madvise(begin, bytes, advice);
   }
-  Return returned(thread, range_of(begin, bytes), kMadvise, __builtin_return_address(0));
+  Return returned(thread, range_of(begin, bytes), kMadvise, caller);
   const int status = original.madvise(begin, bytes, advice);
   returned.done(status == 0);
   return status;
+}
+
+int watched_madvise(void* begin, std::size_t bytes, int advice) {
+  return madvise_for(__builtin_return_address(0), begin, bytes, advice);
 }
 
 int watched_brk(void* end) {
@@ -190,9 +231,14 @@ void* watched_mremap(void* begin, std::size_t old_bytes, std::size_t new_bytes, 
   ThreadState& thread = state;
   const AddressRange all = range_of(begin, page_ceiling(old_bytes));
   const AddressRange cut{all.begin + page_ceiling(new_bytes), all.end};
-  if (cut.bytes() == 0 || !may_look(thread)) return original.mremap(begin, old_bytes, new_bytes, flags, target);
+  const auto move = [&] {
+    void* const moved = original.mremap(begin, old_bytes, new_bytes, flags, target);
+    if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
+    return moved;
+  };
+  if (cut.bytes() == 0 || !may_look(thread)) return move();
   Return returned(thread, cut, kMremap, __builtin_return_address(0));
-  void* const moved = original.mremap(begin, old_bytes, new_bytes, flags, target);
+  void* const moved = move();
   returned.done(moved != MAP_FAILED);
   return moved;
 }
@@ -203,8 +249,15 @@ void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd
   const bool replaces = (flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) == 0;
   if (!may_look(thread)) return original.mmap(begin, bytes, rights, flags, fd, offset);
   const auto mapped = [&](void* memory) {
-    if (memory != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_PRIVATE) != 0) {
+    if (memory == MAP_FAILED) return memory;
+    if ((flags & MAP_PRIVATE) == 0) {
+      if ((flags & MAP_ANONYMOUS) != 0) process->holdings.shared_bytes += page_ceiling(bytes);
+      return memory;
+    }
+    if ((flags & MAP_ANONYMOUS) != 0) {
       note_fresh(thread, range_of(memory, bytes));
+    } else {
+      note_file_pages(range_of(memory, page_ceiling(bytes)));
     }
     return memory;
   };
@@ -275,6 +328,15 @@ void settle(LiveBlock& block) {
 }
 
 }  // namespace
+
+bool returns_are_watched() { return original.munmap != nullptr && original.madvise != nullptr; }
+
+long return_by_number(const void* caller, long number, long begin, long bytes, long advice) {
+  auto* const memory = reinterpret_cast<void*>(begin);
+  const auto size = static_cast<std::size_t>(bytes);
+  return number == SYS_munmap ? munmap_for(caller, memory, size)
+                              : madvise_for(caller, memory, size, static_cast<int>(advice));
+}
 
 bool watch_returns() {
   Watch watch;

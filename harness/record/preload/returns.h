@@ -11,6 +11,10 @@ namespace zerotax::record {
 /// and mmap over memory, by whomever they are called. Returns false if the first three cannot be watched.
 bool watch_returns();
 
+[[nodiscard]] bool returns_are_watched();
+/// munmap or madvise as a system call by its number, where these are watched: does it, and looks at what is returned.
+long return_by_number(const void* caller, long number, long begin, long bytes, long advice);
+
 /// The program got a large block by the call that is going on: remembers it, if not all of it is populated. `site`:
 /// where it was got, or nullptr if that has not been found out.
 void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes);

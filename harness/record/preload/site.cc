@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <csignal>
 #include <cstring>
 
 #include "record/preload/modules.h"
@@ -148,7 +149,7 @@ Site* current_site(SiteKind kind) {
   stack.depth = 0;
   stack.whole = true;
   // Without it the unwinder finds nothing, and aborts for want of its own frame.
-  if (real.find_object != nullptr) {
+  if (real.find_object != nullptr && (kind != SiteKind::kCleared || !is_on_signal_stack())) {
     ::_Unwind_Backtrace(add_frame, &stack);
     follow_frame_pointers(stack);
   }
@@ -161,6 +162,11 @@ Site* current_site(SiteKind kind) {
 }
 
 }  // namespace
+
+bool is_on_signal_stack() {
+  stack_t stack{};
+  return ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
 
 Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures) {
   const TimedOwnWork own;
@@ -179,15 +185,31 @@ Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures&
   return site;
 }
 
-void note_sample(SiteKind kind) {
-  const TimedOwnWork own;
-  if (Site* site = current_site(kind)) {
-    const double share = static_cast<double>(state.sampled_redundant_bytes) / static_cast<double>(state.sampled_bytes);
-    site->sampled_zeroed_bytes += state.pending_bytes;
-    site->sampled_redundant_bytes += static_cast<std::uint64_t>(share * static_cast<double>(state.pending_bytes));
+void stand_for(Site& site, Samples& samples) {
+  if (samples.pending_bytes != 0) {
+    const double share = static_cast<double>(samples.redundant_bytes) / static_cast<double>(samples.bytes);
+    site.sampled_zeroed_bytes += samples.pending_bytes;
+    site.sampled_redundant_bytes += static_cast<std::uint64_t>(share * static_cast<double>(samples.pending_bytes));
   }
-  state.pending_bytes = 0;
-  state.sampled_bytes = 0;
+  samples.pending_bytes = 0;
+  samples.bytes = 0;
+}
+
+void note_sample(SiteKind kind, Samples& samples) {
+  const TimedOwnWork own;
+  if (Site* site = current_site(kind)) stand_for(*site, samples);
+  samples.pending_bytes = 0;
+  samples.bytes = 0;
+}
+
+void note_estimate(SiteKind kind, Estimate Site::*estimate, std::uint64_t bytes) {
+  const TimedOwnWork own;
+  if (Site* site = current_site(kind)) (site->*estimate).note(bytes);
+}
+
+void note_growth(ThreadState& thread, SiteKind kind) {
+  note_estimate(kind, &Site::growth, thread.grown_bytes);
+  thread.grown_bytes = 0;
 }
 
 }  // namespace zerotax::record

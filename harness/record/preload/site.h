@@ -7,11 +7,24 @@
 
 namespace zerotax::record {
 
+/// Whether this is a signal handler on a stack of its own: that may be 2 KiB, which is less than the unwinder or a look
+/// at pages needs. A system call.
+bool is_on_signal_stack();
+
 /// Puts figures of a large call down to the call stack that made it. Allocates nothing and takes no lock.
 /// Returns the site; nullptr if there is no room for it.
 Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures);
 
 /// Puts the small stores since the last sample down to the call stack of the one that was looked at.
-void note_sample(SiteKind kind);
+void note_sample(SiteKind kind, Samples& samples);
+
+/// Puts the pending bytes of samples down to a site.
+void stand_for(Site& site, Samples& samples);
+
+/// Puts bytes that the kernel zeroes for small blocks down to the call stack that got one of them.
+void note_estimate(SiteKind kind, Estimate Site::*estimate, std::uint64_t bytes);
+
+/// The same for what the call that is over had the allocator's memory grow by.
+void note_growth(ThreadState& thread, SiteKind kind);
 
 }  // namespace zerotax::record

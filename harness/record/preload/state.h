@@ -34,6 +34,16 @@ struct Call {
   std::uint32_t size_class;  ///< of what was asked for
 };
 
+/// Small stores of zeros of which one now and then is looked at. It stands for those since the one before.
+struct Samples {
+  std::uint64_t bytes;            ///< of the store that was looked at; 0: no sample is to be taken
+  std::int64_t until;             ///< zeroed bytes until one store is looked at
+  std::int64_t began;             ///< what `until` was when the interval began
+  std::int64_t every;             ///< its length on average
+  std::uint64_t pending_bytes;    ///< zeroed since the last sample
+  std::uint64_t redundant_bytes;  ///< of the store that was looked at
+};
+
 struct alignas(64) ThreadState {
   // What every small request asks is on one line of the cache.
   ThreadBlock* armed;  ///< where to count, in the program's own code; nullptr inside a call, and before the first
@@ -41,15 +51,22 @@ struct alignas(64) ThreadState {
   Call now;
   std::uintptr_t last_begin;  ///< the block that malloc or realloc gave last, until the next memset of zeros
   std::size_t last_bytes;
-  std::uint64_t sampled_bytes;  ///< of the store that was looked at; 0: no sample is to be taken
-  std::uint32_t small_returns;  ///< to the kernel, so far
-  bool eventful;                ///< something was put into `call` since it was last cleared
+  std::uint32_t until_look;   ///< small blocks until one is looked at
+  bool eventful;              ///< something was put into `call` since it was last cleared
+  std::uint64_t grown_bytes;  ///< by which the allocator's memory grew in the call for a small block; 0: not looked at
+  Samples small;              ///< stores of the allocator, and of the program over a block that it just got
 
-  std::int64_t until_sample;    ///< small zeroed bytes until one store is looked at
-  std::int64_t sample_every;    ///< the interval that is going on
-  std::uint64_t pending_bytes;  ///< zeroed by small stores since the last sample
-  std::uint64_t sampled_redundant_bytes;
-  CallFigures call;  ///< of the call that is going on, or went on last; to be read if it is eventful
+  Samples cleared;                 ///< the program's stores over other memory
+  Samples large_cleared;           ///< large ones; `until` is the time from which on the next one is looked at
+  std::uint32_t large_clears;      ///< their number
+  std::uint64_t random;            ///< of its sequence of random numbers; 0: not begun
+  std::uint32_t small_returns;     ///< to the kernel, so far
+  std::uint32_t growths;           ///< of the allocator's memory in calls for small blocks
+  std::uint32_t chosen_return;     ///< the place in the group of small returns of the one that is looked at
+  std::uint64_t last_small_pages;  ///< returned by the one that was looked at last
+  std::uint32_t look_every;        ///< small blocks for each that is looked at, now
+  std::int64_t looked_ns;          ///< when one was looked at last
+  CallFigures call;                ///< of the call that is going on, or went on last; to be read if it is eventful
 };
 
 // initial-exec: no allocation to reach it, not even the first time; a preloaded library may have it.
@@ -65,6 +82,14 @@ inline void begin_call(ThreadState& thread) {
   if (!thread.eventful) return;
   thread.call = {};
   thread.eventful = false;
+}
+
+/// The next of a thread's random numbers (xorshift, Marsaglia 2003), which begin_samples has begun.
+inline std::uint64_t random_of(ThreadState& thread) {
+  std::uint64_t& number = thread.random;
+  number ^= number << 13;
+  number ^= number >> 7;
+  return number ^= number << 17;
 }
 
 /// Something is going to be put into `call`.

@@ -1,5 +1,5 @@
 // memset and its kin, as preloaded functions: each store of zeros is put down to the allocator, if one of its functions
-// is going on on this thread, or to the program, if it clears the block that it has just got.
+// is going on on this thread, or to the program: by hand, if it clears the block that it has just got, else as cleared.
 #include "record/preload/stores.h"
 
 #include <cstring>
@@ -29,25 +29,34 @@ void count_small(ZeroRow& row, std::size_t bytes) {
   row.bytes += bytes;
 }
 
-/// Counts a small store; one now and then is looked at before it is done.
-void count_small_and_sample(ThreadState& thread, ZeroRow& row, const void* target, std::size_t bytes) {
-  count_small(row, bytes);
-  thread.pending_bytes += bytes;
-  thread.until_sample -= static_cast<std::int64_t>(bytes);
-  if (thread.until_sample >= 0) return;
+[[gnu::noinline]] void sample(ThreadState& thread, Samples& samples, const void* target, std::size_t bytes) {
   const TimedOwnWork own;
-  if (thread.sample_every < kLastSampleBytes) thread.sample_every *= 2;
-  thread.until_sample = thread.sample_every;
-  thread.sampled_bytes = bytes;
-  thread.sampled_redundant_bytes = redundant_bytes_by_contents(target, bytes);
+  samples.pending_bytes += static_cast<std::uint64_t>(samples.began - samples.until);
+  if (samples.every < kLastSampleBytes) samples.every *= 2;
+  // Three quarters to five quarters of the interval: it must not keep step with a loop of the program.
+  const auto most = static_cast<std::uint64_t>(samples.every) / 2;
+  samples.until =
+      samples.every - static_cast<std::int64_t>(most / 2) + static_cast<std::int64_t>(random_of(thread) % most);
+  samples.began = samples.until;
+  samples.bytes = bytes;
+  samples.redundant_bytes = redundant_bytes_by_contents(target, bytes);
   ++thread.block->sampled_stores;
   thread.block->sampled_bytes += bytes;
-  thread.block->sampled_redundant_bytes += thread.sampled_redundant_bytes;
+  thread.block->sampled_redundant_bytes += samples.redundant_bytes;
+}
+
+/// Counts a small store; one now and then is looked at before it is done.
+inline void count_small_and_sample(ThreadState& thread, Samples& samples, ZeroRow& row, const void* target,
+                                   std::size_t bytes) {
+  count_small(row, bytes);
+  samples.until -= static_cast<std::int64_t>(bytes);
+  if (samples.until < 0) [[unlikely]]
+    sample(thread, samples, target, bytes);
 }
 
 /// Looks at the pages, then stores between two readings of the clock and of the thread's faults.
-void store_large(ThreadState& thread, ZeroKind kind, std::uint32_t size_class, void* target, std::size_t bytes,
-                 Store store) {
+[[gnu::noinline]] void store_large(ThreadState& thread, ZeroKind kind, std::uint32_t size_class, void* target,
+                                   std::size_t bytes, Store store, bool examine = true) {
   const OwnWork own;
   ThreadBlock& block = *thread.block;
   const std::int64_t began = monotonic_ns();
@@ -57,7 +66,7 @@ void store_large(ThreadState& thread, ZeroKind kind, std::uint32_t size_class, v
   ++row.stores;
   row.bytes += bytes;
   std::uint64_t redundant = 0;
-  if (process != nullptr && redundant_bytes(target, bytes, redundant)) {
+  if (examine && process != nullptr && redundant_bytes(target, bytes, redundant)) {
     row.examined_bytes += bytes;
     row.redundant_bytes += redundant;
     thread.call.examined_bytes += bytes;
@@ -74,7 +83,9 @@ void store_large(ThreadState& thread, ZeroKind kind, std::uint32_t size_class, v
   block.cost[kind].bytes += bytes;
   block.cost[kind].ns += ns;
   block.cost[kind].faults += taken;
-  block.cost[kind].cpu_ns += static_cast<std::uint64_t>(after_cpu - before_cpu);
+  const auto cpu_ns = static_cast<std::uint64_t>(after_cpu - before_cpu);
+  block.cost[kind].cpu_ns += cpu_ns;
+  if (taken == 0) block.cost[kind].faultless_cpu_ns += cpu_ns;
   thread.call.zeroed_bytes += bytes;
   thread.call.ns += ns;
   thread.call.faults += taken;
@@ -88,7 +99,7 @@ ZeroKind kind_inside(Inside inside) {
 }
 
 /// A store of zeros inside a call of the allocator.
-void store_inside(ThreadState& thread, void* target, std::size_t bytes, Store store) {
+[[gnu::noinline]] void store_inside(ThreadState& thread, void* target, std::size_t bytes, Store store) {
   const ZeroKind kind = kind_inside(thread.now.inside);
   const std::uint32_t size_class = kind == kInFree ? class_of(bytes) : thread.now.size_class;
   if (bytes >= kLargeBytes) {
@@ -97,42 +108,83 @@ void store_inside(ThreadState& thread, void* target, std::size_t bytes, Store st
   }
   ZeroRow& row = thread.block->zeroed[kind][size_class];
   if (kind == kInCalloc) {
-    count_small_and_sample(thread, row, target, bytes);
+    count_small_and_sample(thread, thread.small, row, target, bytes);
   } else {
     count_small(row, bytes);
   }
   store(target, bytes);
 }
 
-/// A store of zeros by the program over the block that it got last.
-void store_by_hand(ThreadState& thread, void* target, std::size_t bytes, Store store) {
-  thread.last_bytes = 0;
-  if (bytes >= kLargeBytes) {
-    begin_call(thread);
-    store_large(thread, kByHand, class_of(bytes), target, bytes, store);
-    note_site(SiteKind::kByHand, bytes, thread.call);
+/// A large store of the program over memory that it did not just get. There can be thousands a second over the same
+/// memory, and to read it takes longer than to clear it: a thread's first 64 are examined, and then as many, at random,
+/// as take a 64th of the time. Each stands for those since the one before.
+[[gnu::noinline]] void clear_large(ThreadState& thread, void* target, std::size_t bytes, Store store) {
+  constexpr std::uint32_t kAllOf = 64;
+  constexpr std::uint64_t kShare = 64;
+  Samples& samples = thread.large_cleared;
+  const bool examine = thread.large_clears < kAllOf || monotonic_ns() >= samples.until;
+  const std::uint64_t own = thread.block->own_ns;
+  begin_call(thread);
+  store_large(thread, kCleared, class_of(bytes), target, bytes, store, examine);
+  if (!examine) {
+    samples.pending_bytes += bytes;
     return;
   }
-  count_small_and_sample(thread, thread.block->zeroed[kByHand][class_of(bytes)], target, bytes);
-  if (thread.sampled_bytes != 0) note_sample(SiteKind::kByHand);
+  ++thread.large_clears;
+  Site* const site = note_site(SiteKind::kCleared, bytes, thread.call);
+  samples.bytes = thread.call.examined_bytes;
+  samples.redundant_bytes = thread.call.redundant_bytes;
+  if (site != nullptr && samples.bytes != 0) stand_for(*site, samples);
+  const std::uint64_t took = thread.block->own_ns - own;
+  samples.until = monotonic_ns() + static_cast<std::int64_t>(took * (kShare / 2 + random_of(thread) % kShare));
+}
+
+/// A store of zeros by the program: by hand over the block that it got last, or over any other memory.
+inline void store_by_program(ThreadState& thread, bool by_hand, void* target, std::size_t bytes, Store store) {
+  const ZeroKind kind = by_hand ? kByHand : kCleared;
+  const SiteKind site = by_hand ? SiteKind::kByHand : SiteKind::kCleared;
+  ZeroRow& row = thread.block->zeroed[kind][class_of(bytes)];
+  if (bytes >= kLargeBytes) {
+    if (is_on_signal_stack()) {
+      count_small(row, bytes);
+      store(target, bytes);
+      return;
+    }
+    if (!by_hand) return clear_large(thread, target, bytes, store);
+    begin_call(thread);
+    store_large(thread, kind, class_of(bytes), target, bytes, store);
+    note_site(site, bytes, thread.call);
+    return;
+  }
+  Samples& samples = by_hand ? thread.small : thread.cleared;
+  count_small_and_sample(thread, samples, row, target, bytes);
+  if (samples.bytes != 0) [[unlikely]]
+    note_sample(site, samples);
   store(target, bytes);
+}
+
+/// A thread that has called nothing of the allocator yet, or a new child of fork. Not before our constructor: what the
+/// dynamic linker clears is nobody's.
+[[gnu::noinline]] bool may_begin(ThreadState& thread) {
+  return process != nullptr && thread.now.inside != Inside::kOwn &&
+         (thread.armed != nullptr || thread.block == nullptr) && prepare(thread);
 }
 
 /// Whether somebody wants to know of a store of zeros, which `caller` asked for; then it has been done by `store`.
 inline bool noticed(void* target, std::size_t bytes, Store store, const void* caller) {
   ThreadState& thread = state;
-  if (thread.armed != nullptr) {
+  if (bytes == 0) return false;
+  if (ready(thread) || may_begin(thread)) {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(target) - thread.last_begin;
-    const bool within = offset < thread.last_bytes && bytes <= thread.last_bytes - offset && bytes > 0;
-    // A store elsewhere, or by the allocator in free: the next one over the block is not right after malloc.
-    if (!within || is_of_allocator(caller) || !ready(thread)) {
-      thread.last_bytes = 0;
-      return false;
-    }
-    store_by_hand(thread, target, bytes, store);
+    const bool within = offset < thread.last_bytes && bytes <= thread.last_bytes - offset;
+    // After any store, the next one over the block is not right after malloc.
+    thread.last_bytes = 0;
+    // Of the allocator's own thread, or in a function of its that is not known.
+    if (is_of_allocator(caller)) return false;
+    store_by_program(thread, within, target, bytes, store);
     return true;
   }
-  if (thread.now.inside == Inside::kOwn || thread.block == nullptr || bytes == 0) return false;
+  if (thread.now.inside == Inside::kOwn || thread.block == nullptr || thread.armed != nullptr) return false;
   store_inside(thread, target, bytes, store);
   return true;
 }

@@ -56,8 +56,12 @@ static long scan_hides(const struct call* c) {
 static long scan_zero(const struct call* c) {
   const struct scan_request* scan = scan_of(c);
   const long got = truth(c);
-  if (scan == NULL || scan->any_of != kPageZero || got < 1 || scan->region_count < 64) return got;
+  if (scan == NULL || scan->any_of != kPageZero || got < 0 || scan->region_count < 64) return got;
   struct scan_region* first = (struct scan_region*)scan->regions;
+  if (got == 0) {  // a kernel without a shared zero page
+    *first = (struct scan_region){scan->start, scan->start + page, kPageZero};
+    return 1;
+  }
   first->start -= page;  // page 0 was written, page 1 was only read
   return got;
 }

@@ -1,9 +1,10 @@
-// Drops all pages in free but the first, which calloc clears by itself after a wait.
+// Drops all pages in free but the first, which calloc clears by itself after a wait: of 20 ms and more, for on a slow
+// machine beside others a single page may take a tenth of a millisecond.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {
   return cleared(bytes, [](char* block, std::size_t size) {
-    for (int i = 0; i < 20'000; ++i) asm volatile("pause");
+    for (int i = 0; i < 500'000; ++i) asm volatile("pause");
     store_zeros(block, size < kPage ? size : kPage);
   });
 }

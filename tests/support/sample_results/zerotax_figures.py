@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import runpy
 import subprocess
 import sys
+import tempfile
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +25,34 @@ def words(figure: Any) -> str:
     return " ".join(text.get_text() for text in figure.texts)
 
 
-def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Runs plots/NAME.py."""
-    return subprocess.run([sys.executable, str(PLOTS / f"{name}.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False)
+def script(name: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs plots/NAME.py: with an environment of its own in a new interpreter, otherwise in a fork of this one, which has
+    read matplotlib already."""
+    words = [str(PLOTS / f"{name}.py"), *map(str, arguments)]
+    if environment:
+        return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False,
+                              env={**os.environ, **environment})
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        child = os.fork()
+        if child == 0:
+            os._exit(as_main(words, out, errors))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        for file in (out, errors):
+            file.seek(0)
+        return subprocess.CompletedProcess(words, status, out.read(), errors.read())
+
+
+def as_main(words: list[str], out: Any, errors: Any) -> int:
+    """Runs the script of these words as the interpreter would, and returns the status to exit with."""
+    sys.argv, sys.stdout, sys.stderr = words, out, errors
+    status: object = 0
+    try:
+        runpy.run_path(words[0], run_name="__main__")
+    except SystemExit as ended:
+        status = ended.code or 0
+    except BaseException:  # whatever it is, the interpreter would print it
+        traceback.print_exc()
+        status = 1
+    out.flush()
+    errors.flush()
+    return status if isinstance(status, int) else 1

@@ -125,6 +125,12 @@ def points() -> list[dict[str, Any]]:
             for size in SIZES]
 
 
+def small(*extra: dict[str, Any]) -> list[dict[str, Any]]:
+    """glibc and mimalloc at three sizes, touch 0 and 1, and more."""
+    return [point(name, size, touch) for name in ("glibc", "mimalloc")
+            for size in (MIB, 100 * MIB, 1000 * MIB) for touch in (0.0, 1.0)] + list(extra)
+
+
 def run(count: int) -> dict[str, Any]:
     """The object of run.json for a folder of `count` points."""
     return copy.deepcopy({

@@ -1,0 +1,156 @@
+#include "base/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/csv.h"
+#include "base/units.h"
+
+namespace zerotax {
+namespace {
+
+std::string number_text(double number, Unit unit) {
+  const auto whole = [&] { return static_cast<std::uint64_t>(std::llround(number)); };
+  switch (unit) {
+    case Unit::kCount:
+      return format_count(whole());
+    case Unit::kBytes:
+      return format_size(whole());
+    case Unit::kNs:
+      return format_ns(number);
+    case Unit::kRatio:
+      return format_ratio(number);
+    case Unit::kPercent:
+      return format_percent(number);
+    case Unit::kWholePercent:
+      return format_whole_percent(number);
+    case Unit::kText:
+    case Unit::kNumber:
+      break;
+  }
+  return format_number(number);
+}
+
+/// A cell of Markdown: what would end it is escaped.
+std::string markdown_cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
+  return text;
+}
+
+}  // namespace
+
+std::size_t shown_width(const std::string& utf8) {
+  return static_cast<std::size_t>(
+      std::count_if(utf8.begin(), utf8.end(), [](char each) { return (each & 0xC0) != 0x80; }));
+}
+
+Cell Cell::not_available() {
+  Cell cell;
+  cell.value_ = Missing{};
+  return cell;
+}
+
+bool Cell::is_zero() const {
+  const auto* number = std::get_if<double>(&value_);
+  return number != nullptr && *number == 0;
+}
+
+std::string Cell::text(Unit unit, const std::string& missing) const {
+  if (const auto* text = std::get_if<std::string>(&value_)) return *text;
+  if (const auto* number = std::get_if<double>(&value_)) return number_text(*number, unit);
+  return std::holds_alternative<Missing>(value_) ? missing : "";
+}
+
+std::string Cell::raw() const {
+  if (const auto* text = std::get_if<std::string>(&value_)) return *text;
+  const auto* number = std::get_if<double>(&value_);
+  return number != nullptr ? fmt::format("{}", *number) : "";
+}
+
+void Table::add(std::vector<Cell> cells) {
+  if (cells.size() > columns_.size()) throw std::invalid_argument("a row has more cells than the table has columns");
+  cells.resize(columns_.size());
+  rows_.push_back({std::move(cells), ""});
+}
+
+void Table::note(std::string line) { rows_.push_back({{}, std::move(line)}); }
+
+bool Table::is_right(const Column& column) const {
+  return column.side == Column::Side::kByUnit ? column.unit != Unit::kText : column.side == Column::Side::kRight;
+}
+
+std::string Table::cell_text(const Row& row, std::size_t column) const {
+  const Column& how = columns_[column];
+  const Cell& cell = row.cells[column];
+  return how.zero && cell.is_zero() ? *how.zero : cell.text(how.unit, how.missing);
+}
+
+std::vector<std::size_t> Table::widths(bool header) const {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t width = std::max(columns_[i].width, header ? shown_width(columns_[i].name) : 0);
+    for (const Row& row : rows_) {
+      if (!row.cells.empty()) width = std::max(width, shown_width(cell_text(row, i)));
+    }
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+std::string Table::padded(std::size_t column, const std::string& words, std::size_t width) const {
+  const std::string pad(width - std::min(width, shown_width(words)), ' ');
+  return is_right(columns_[column]) ? pad + words : words + pad;
+}
+
+std::string Table::text(bool header) const {
+  const std::vector<std::size_t> wide = widths(header);
+  const auto line = [&](auto cell) {
+    std::string text;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      text += (i == 0 ? "" : std::string(columns_[i].gap, ' ')) + padded(i, cell(i), wide[i]);
+    }
+    return text.erase(text.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::string text = header ? line([&](std::size_t i) { return columns_[i].name; }) : "";
+  for (const Row& row : rows_) {
+    text += row.cells.empty() ? row.note + (row.note.ends_with('\n') ? "" : "\n")
+                              : line([&](std::size_t i) { return cell_text(row, i); });
+  }
+  return text;
+}
+
+std::string Table::markdown(bool aligned) const {
+  const std::vector<std::size_t> wide = aligned ? widths(true) : std::vector<std::size_t>(columns_.size());
+  const auto line = [&](auto cell) {
+    std::string text = "|";
+    for (std::size_t i = 0; i < columns_.size(); ++i) text += " " + padded(i, markdown_cell(cell(i)), wide[i]) + " |";
+    return text + "\n";
+  };
+  std::string text = line([&](std::size_t i) { return columns_[i].name; }) + "|";
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::string rule(aligned ? wide[i] + 1 : 3, '-');
+    text += is_right(columns_[i]) ? rule + ":|" : (aligned ? ":" : "") + rule + "|";
+  }
+  text += "\n";
+  for (const Row& row : rows_) {
+    if (!row.cells.empty()) text += line([&](std::size_t i) { return cell_text(row, i); });
+  }
+  return text;
+}
+
+std::string Table::csv() const {
+  std::string text;
+  for (std::size_t i = 0; i < columns_.size(); ++i) text += (i == 0 ? "" : ",") + csv_field(columns_[i].name);
+  text += "\n";
+  for (const Row& row : rows_) {
+    if (row.cells.empty()) continue;
+    for (std::size_t i = 0; i < columns_.size(); ++i) text += (i == 0 ? "" : ",") + csv_field(row.cells[i].raw());
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace zerotax

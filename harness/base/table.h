@@ -1,0 +1,93 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/measured.h"
+
+namespace zerotax {
+
+/// What the numbers of a column are: how they are written for people (base/units.h).
+enum class Unit { kText, kCount, kBytes, kNs, kNumber, kRatio, kPercent, kWholePercent };
+
+/// One field of a table: text, a number in the unit of its column, n/a, or nothing.
+class Cell {
+ public:
+  Cell() = default;
+  Cell(std::string text) : value_(std::move(text)) {}
+  Cell(const char* text) : value_(std::string(text)) {}
+  template <typename T>
+  requires std::integral<T> || std::floating_point<T> Cell(T number) : value_(static_cast<double>(number)) {}
+  template <typename T>
+  Cell(const Measured<T>& measured) : Cell(measured ? Cell(*measured) : not_available()) {}
+  /// Nothing is left blank.
+  template <typename T>
+  Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell()) {}
+
+  static Cell not_available();
+
+  [[nodiscard]] bool is_zero() const;
+  /// For people, and (`raw`) for programs: numbers without a unit. Blank: "".
+  [[nodiscard]] std::string text(Unit unit, const std::string& missing) const;
+  [[nodiscard]] std::string raw() const;
+
+ private:
+  struct Missing {};
+  std::variant<std::monostate, std::string, double, Missing> value_;
+};
+
+struct Column {
+  std::string name;
+  Unit unit = Unit::kText;
+  /// Characters at least; the widest cell decides otherwise.
+  std::size_t width = 0;
+  /// What stands for n/a, and for 0.
+  std::string missing = "n/a";
+  std::optional<std::string> zero = std::nullopt;
+  /// Blank characters before it.
+  std::size_t gap = 1;
+  /// Text is at the left side, numbers at the right one; a text column of numbers made of words says kRight.
+  enum class Side { kByUnit, kLeft, kRight } side = Side::kByUnit;
+};
+
+/// The only renderer of rows and columns.
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// Cells that are left out at the end are blank. Throws std::invalid_argument for more cells than columns.
+  void add(std::vector<Cell> cells);
+  /// A line of its own below the last row, as it is, or several, as wrap makes them; not in markdown or csv.
+  void note(std::string line);
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// Lines for a terminal, each ended by a line break, without trailing blanks. `header`: with the names of the
+  /// columns.
+  [[nodiscard]] std::string text(bool header = true) const;
+  /// A table of GitHub's Markdown; `aligned`: that reads well as text, too.
+  [[nodiscard]] std::string markdown(bool aligned = false) const;
+  /// RFC 4180, numbers without units.
+  [[nodiscard]] std::string csv() const;
+
+ private:
+  struct Row {
+    std::vector<Cell> cells;
+    std::string note;
+  };
+  [[nodiscard]] bool is_right(const Column& column) const;
+  [[nodiscard]] std::string cell_text(const Row& row, std::size_t column) const;
+  [[nodiscard]] std::vector<std::size_t> widths(bool header) const;
+  [[nodiscard]] std::string padded(std::size_t column, const std::string& words, std::size_t width) const;
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+/// Characters that a terminal shows for a text: code points, for none of ours is wide.
+std::size_t shown_width(const std::string& utf8);
+
+}  // namespace zerotax

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "check/result.h"
+
+namespace zerotax::check {
+namespace {
+
+ReviewVerdict overall(const std::vector<CheckResult>& results) {
+  const auto any = [&](ReviewVerdict verdict) {
+    return std::any_of(results.begin(), results.end(),
+                       [&](const auto& each) { return each.review.verdict == verdict; });
+  };
+  const bool mixed = any(ReviewVerdict::kMixed);
+  return joined_verdict(any(ReviewVerdict::kFailed), mixed || any(ReviewVerdict::kWorse),
+                        mixed || any(ReviewVerdict::kBetter), any(ReviewVerdict::kChanged));
+}
+
+std::string overall_sentence(const std::vector<CheckResult>& results, ReviewVerdict verdict) {
+  if (results.size() == 1) return results.front().review.sentence;
+  std::vector<std::string> changed;
+  for (const CheckResult& result : results) {
+    if (result.review.verdict != ReviewVerdict::kSame) changed.push_back(result.allocator.name);
+  }
+  if (changed.empty())
+    return fmt::format("same: {} as in their baselines", format_counted(results.size(), "allocator"));
+  return fmt::format("{}: {} of {} allocators differ{} from their baselines: {}", word_of(verdict), changed.size(),
+                     results.size(), changed.size() == 1 ? "s" : "", fmt::join(changed, ", "));
+}
+
+/// Whether any point of a baseline has this metric, or says why not.
+bool is_held(const Baseline& baseline, Metric metric) {
+  return std::any_of(baseline.points.begin(), baseline.points.end(),
+                     [&](const Point& point) { return !point[metric].is_absent(); });
+}
+
+/// Why a metric of a point was not compared; empty if it was, or does not matter.
+std::string why_not_compared(const Baseline& before, const Point& point, const Point* now, const MetricRow& row) {
+  if (now == nullptr || !point.is_ok() || !now->is_ok() || (row.of_touching && point.touch == 0)) return "";
+  // With a range it is compared with that.
+  const std::string was =
+      range_of(before, {identity_of(point), 0, row.metric}) != nullptr ? "" : point.why_not(row.metric);
+  const std::string is = now->why_not(row.metric);
+  if (was.empty()) return is.empty() ? "" : "not measured now: " + is;
+  return "not in the baseline: " + was;
+}
+
+}  // namespace
+
+std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Baseline& after) {
+  std::vector<NotCompared> found;
+  if (before.points.empty()) return found;
+  for (const Metric metric : kSteadyMetrics) {
+    const MetricRow& row = row_of(metric);
+    if (!is_held(before, metric)) {
+      found.push_back({row.key, "the baseline does not hold it"});
+      continue;
+    }
+    for (const Point& point : before.points) {
+      const PointIdentity identity = identity_of(point);
+      const std::string why = why_not_compared(before, point, point_of(after, identity), row);
+      if (!why.empty()) found.push_back({name_of(Slot{identity, 0, metric}), why});
+    }
+  }
+  for (const UncertainThreshold& each : before.uncertain) {
+    found.push_back({name_of(each), "uncertain in the baseline"});
+  }
+  return found;
+}
+
+Check check_of(std::vector<CheckResult> results, bool strict) {
+  const ReviewVerdict verdict = overall(results);
+  const bool passed = verdict == ReviewVerdict::kSame || (verdict == ReviewVerdict::kBetter && !strict);
+  std::string sentence = overall_sentence(results, verdict);
+  return {std::move(results), strict, verdict, std::move(sentence), passed};
+}
+
+const char* way_of(const Review& review, const PointIdentity& point) {
+  bool worse = false;
+  bool better = false;
+  bool any = false;
+  for (const ReviewGroup& group : review.groups) {
+    for (const std::size_t place : group.changes) {
+      if (review.changes[place].point != point) continue;
+      any = true;
+      worse |= group.direction == Direction::kWorse;
+      better |= group.direction == Direction::kBetter;
+    }
+  }
+  if (!any) return "same";
+  if (!worse && !better) return word_of(Direction::kNeither);
+  return word_of(joined_verdict(false, worse, better, false));
+}
+
+}  // namespace zerotax::check

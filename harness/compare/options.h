@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/exchange_options.h"
+#include "cli/measure_options.h"
+#include "run/paired_runs.h"
+
+namespace zerotax::compare {
+
+inline constexpr std::int64_t kNotGiven = std::numeric_limits<std::int64_t>::min();
+
+/// What `zerotax compare` was given.
+struct Options {
+  std::string before;
+  std::string after;
+  std::vector<std::string> more;  ///< further stored runs, each to be compared with OLD
+  MeasureOptions measure;
+  std::int64_t pairs = kNotGiven;
+  std::string cost = "total";
+  std::vector<std::string> explain;
+  std::int64_t self_test = 0;
+  ExchangeOptions exchange;
+  bool plot = false;
+  std::string csv;
+  std::string google;
+  std::string along;
+  std::string from = "64KiB";
+  std::string to = "256MiB";
+  std::int64_t grid = 2;
+  std::vector<Argument> of_measuring;  ///< have no effect on stored runs
+  std::vector<Argument> of_points;     ///< nor these with --along
+  std::vector<Argument> of_sizes;      ///< need --along size
+
+  [[nodiscard]] Cost paid() const { return cost == "calloc" ? Cost::kCalloc : Cost::kTotal; }
+};
+
+/// The axes of --along.
+std::vector<std::string> axis_names();
+
+/// `zerotax compare --along`. Throws as the command.
+ExitStatus compare_along(const Options& options);
+
+}  // namespace zerotax::compare

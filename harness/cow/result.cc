@@ -1,0 +1,151 @@
+#include "cow/result.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace zerotax::cow {
+namespace {
+
+/// Why a method that sees only some faults lacks a metric.
+constexpr const char* kNotSeen = "visible to root only";
+constexpr const char* kSampled =
+    "not every fault was recorded, so that which page came back is not known; give --every-fault";
+
+/// What the method, and the number of faults, left to be seen.
+struct Seen {
+  bool kernel = true;  ///< and sizes and times: root's
+  bool every_fault = true;
+};
+
+Counts counts_of(const FaultCounts& counts, const Seen& seen) {
+  return {counts.copies,
+          counts.reuses,
+          counts.zero_fills,
+          known_if(seen.every_fault, counts.refills, kSampled),
+          counts.file_faults,
+          counts.other,
+          known_if(seen.kernel, counts.kernel, kNotSeen),
+          counts.copied_bytes,
+          known_if(seen.kernel, counts.zeroed_bytes, kNotSeen),
+          known_if(seen.kernel, counts.copy_ns, kNotSeen)};
+}
+
+Memory memory_of(const ProcessMemory& memory) {
+  constexpr const char* kWhy = "the process had ended when an interval ended, or belongs to another user";
+  constexpr const char* kRarely =
+      "not read at that moment: reading it holds up the process, so it is limited to 1 % of the time";
+  return {{memory.rss, kWhy}, {memory.pss, memory.rss ? kRarely : kWhy}, {memory.vsz, kWhy}};
+}
+
+MappingKind kind_of(const MappingFaults& mapping) {
+  if (mapping.name.empty()) return MappingKind::kAnonymous;
+  if (mapping.name == "[heap]") return MappingKind::kHeap;
+  if (mapping.name == "[stack]") return MappingKind::kStack;
+  if (mapping.name[0] == '/') return MappingKind::kFile;
+  return mapping.end == 0 ? MappingKind::kUnknown : MappingKind::kSpecial;
+}
+
+Process process_of(const TracedProcess& traced, const Seen& seen) {
+  Process process{memory_of(traced.memory), traced.pid, traced.parent, traced.name, counts_of(traced.counts, seen), {}};
+  for (const MappingFaults& mapping : traced.mappings) {
+    process.mappings.push_back(
+        {mapping.begin, mapping.end, kind_of(mapping), mapping.name, counts_of(mapping.counts, seen)});
+  }
+  return process;
+}
+
+Interval interval_of(const FaultInterval& traced, const Seen& seen) {
+  FaultCounts totals;
+  Interval interval{traced.from_s, traced.to_s, traced.began, traced.ended, {}, {}};
+  for (const auto& [pid, process] : traced.processes) {
+    totals.add(process.counts);
+    interval.processes.push_back({memory_of(process.memory), pid, process.child, counts_of(process.counts, seen)});
+  }
+  interval.counts = counts_of(totals, seen);
+  return interval;
+}
+
+/// Half the width of the interval that the true number is in, 19 times out of 20.
+/// Their differences say little of so few windows.
+Measured<std::uint64_t> half_width(double variance, std::uint64_t windows) {
+  constexpr std::uint64_t kFewest = 10;
+  if (windows < kFewest) return NotAvailable{fmt::format("fewer than {} windows", kFewest)};
+  return static_cast<std::uint64_t>(std::ceil(1.96 * std::sqrt(variance)));
+}
+
+Measured<Sampling> sampling_of(const FaultData& data) {
+  if (!data.sampling) return NotAvailable{"every fault was recorded"};
+  const auto& variance = data.sampling->variance;
+  const std::uint64_t windows = data.sampling->windows;
+  return Sampling{data.sampling->recorded,
+                  windows,
+                  {half_width(variance.copies, windows), half_width(variance.reuses, windows),
+                   half_width(variance.zero_fills, windows)}};
+}
+
+/// By its pages' sharers alone a fault is not known for what it is: a page that was dropped since (MADV_DONTNEED, or at
+/// the fork, MADV_WIPEONFORK) is filled with zeros, and one that moved (mremap) may be copied.
+Measured<Bounds> bounds_of(const FaultData& data, const FaultCounts& totals) {
+  if (data.every_fault) return NotAvailable{"each fault is classified by the pages that the kernel allocated in it"};
+  return Bounds{{totals.copies + totals.other}, {totals.zero_fills + totals.copies + totals.reuses + totals.other}};
+}
+
+/// Faults of the program's own account that no exception told of.
+Measured<std::uint64_t> unclassified_of(const CowSubject& subject, const FaultData& data) {
+  // Before it is executed, and while it is, it has some.
+  constexpr std::uint64_t kOfStart = 200;
+  if (!subject.minor_faults) return NotAvailable{"the program's own account of faults is not known"};
+  if (subject.counted != "all") return NotAvailable{"some processes are left out here"};
+  if (data.sampling || data.lost > 0) return NotAvailable{"not every fault was recorded"};
+  for (const TracedProcess& process : data.processes) {
+    if (process.pid != subject.pid) continue;
+    const std::uint64_t known = process.counts.all();
+    return *subject.minor_faults > known + kOfStart ? *subject.minor_faults - known : 0;
+  }
+  return NotAvailable{"the program was not seen"};
+}
+
+}  // namespace
+
+Cow cow_result(const CowSubject& subject, const FaultData& data, Json environment) {
+  const Seen seen{data.every_fault, !data.sampling};
+  Cow cow;
+  cow.schema = "zerotax.cow/1";
+  cow.zerotax_version = ZEROTAX_VERSION;
+  cow.started = subject.started;
+  cow.environment = std::move(environment);
+  cow.command = subject.command;
+  cow.pid = subject.pid;
+  cow.exit_status = subject.exit_status;
+  cow.method = data.every_fault ? Method::kTracepoints : Method::kSoftware;
+  cow.counted = subject.counted;
+  cow.interval_s = subject.interval_s;
+  cow.wall_s = subject.wall_s;
+  cow.buffer_bytes = data.buffer_bytes;
+  if (data.log)
+    cow.faults_file = FaultsFile{data.log->path, data.log->written, data.log->not_written, data.log->problem};
+  FaultCounts totals;
+  for (const TracedProcess& process : data.processes) {
+    totals.add(process.counts);
+    cow.processes.push_back(process_of(process, seen));
+  }
+  cow.totals = {counts_of(totals, seen), data.lost, data.handled};
+  if (subject.counted != "all") {
+    cow.totals.handled = NotAvailable{"counted for all processes together, of which some are left out here"};
+  }
+  cow.sampling = sampling_of(data);
+  cow.bounds = bounds_of(data, totals);
+  cow.unclassified = unclassified_of(subject, data);
+  for (const FaultInterval& interval : data.intervals) cow.intervals.push_back(interval_of(interval, seen));
+  cow.script_names = data.scripts.list();
+  cow.stacks = NotAvailable{"not asked for (--stacks)"};
+  if (data.stacks) cow.stacks = Stacks{data.stacks->taken, data.stacks->lost, data.stacks->skipped};
+  for (const CodeFaults& code : data.code) {
+    cow.code.push_back({code.frame.function, code.frame.module, counts_of(code.counts, seen), std::nullopt});
+    if (!code.through.empty()) cow.code.back().through = code.through;
+  }
+  return cow;
+}
+
+}  // namespace zerotax::cow

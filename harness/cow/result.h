@@ -1,0 +1,182 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/document_head.h"
+#include "base/fields.h"
+#include "observe/fault_data.h"
+
+namespace zerotax::cow {
+
+/// What was watched, and how.
+struct CowSubject {
+  std::vector<std::string> command;  ///< empty: a running process
+  pid_t pid = 0;                     ///< of the process watched
+  std::string counted;               ///< "all", "first child", or "name NAME"
+  double interval_s = 1;
+  double wall_s = 0;
+  int exit_status = 0;
+  std::string started;
+  std::optional<std::uint64_t> minor_faults;  ///< of that process, by the kernel's account; none: not known
+};
+
+// The fields below are the keys of results/schema/cow.schema.json, which describes them. What earlier versions did not
+// write is optional or Measured.
+
+struct Counts {
+  std::uint64_t copies = 0;
+  std::uint64_t reuses = 0;
+  std::uint64_t zero_fills = 0;
+  Measured<std::uint64_t> refills;
+  std::uint64_t file_faults = 0;
+  std::uint64_t other = 0;
+  Measured<std::uint64_t> kernel;
+  std::uint64_t copied_bytes = 0;
+  Measured<std::uint64_t> zeroed_bytes;
+  Measured<std::uint64_t> copy_ns;
+};
+
+struct Totals : Counts {
+  std::uint64_t lost = 0;
+  Measured<std::uint64_t> handled;
+};
+
+struct Memory {
+  Measured<std::uint64_t> rss_bytes;
+  Measured<std::uint64_t> pss_bytes;
+  Measured<std::uint64_t> vsz_bytes;
+};
+
+enum class MappingKind { kHeap, kStack, kFile, kAnonymous, kSpecial, kUnknown };
+
+struct Mapping {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  MappingKind kind = MappingKind::kUnknown;
+  std::string name;
+  Counts counts;
+};
+
+struct Process : Memory {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  std::string name;
+  Counts counts;
+  std::vector<Mapping> mappings;
+};
+
+struct IntervalProcess : Memory {
+  pid_t pid = 0;
+  bool child = false;
+  Counts counts;
+};
+
+struct Interval {
+  double from_s = 0;
+  double to_s = 0;
+  std::optional<std::uint64_t> began;
+  std::optional<std::uint64_t> ended;
+  Counts counts;
+  std::vector<IntervalProcess> processes;
+};
+
+struct FaultsFile {
+  std::string path;
+  std::uint64_t written = 0;
+  std::uint64_t not_written = 0;
+  std::string problem;
+};
+
+struct HalfWidths {
+  Measured<std::uint64_t> copies;
+  Measured<std::uint64_t> reuses;
+  Measured<std::uint64_t> zero_fills;
+};
+
+struct Sampling {
+  std::uint64_t recorded = 0;
+  std::uint64_t windows = 0;
+  HalfWidths half_width_95;
+};
+
+struct Bound {
+  std::uint64_t at_most = 0;
+};
+
+struct Bounds {
+  Bound copies;
+  Bound zero_fills;
+};
+
+struct Stacks {
+  std::uint64_t taken = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t skipped = 0;
+};
+
+struct Code {
+  std::string function;
+  std::string module;
+  Counts counts;
+  std::optional<std::string> through;
+};
+
+struct CopyingEnd {
+  double at_s = 0;
+  double child_from_s = 0;
+  double child_to_s = 0;
+  std::uint64_t copies_until = 0;
+  std::uint64_t copies_after = 0;
+  std::uint64_t zero_fills_until = 0;
+  std::uint64_t zero_fills_after = 0;
+  bool operator==(const CopyingEnd&) const = default;
+};
+
+enum class Method { kTracepoints, kSoftware };
+
+/// What is said of the counts (verdict.cc); the first versions wrote none.
+struct Verdict {
+  Measured<CopyingEnd> copying_ended;             ///< when an only child's copying ended
+  std::optional<std::string> sentence;            ///< how many pages were copied, by whom, and until when
+  std::optional<std::vector<std::string>> notes;  ///< what one has to know to read the counts
+};
+
+struct Cow : Verdict, DocumentHead {
+  pid_t pid = 0;
+  int exit_status = 0;
+  Method method = Method::kTracepoints;
+  std::string counted;
+  double interval_s = 1;
+  double wall_s = 0;
+  std::uint64_t buffer_bytes = 0;
+  OrNull<FaultsFile> faults_file;
+  Totals totals;
+  Measured<Sampling> sampling;
+  Measured<Bounds> bounds;
+  Measured<std::uint64_t> unclassified;
+  std::vector<Process> processes;
+  std::vector<Interval> intervals;
+  std::optional<std::vector<InterpreterNames>> script_names;
+  Measured<Stacks> stacks;
+  std::vector<Code> code;
+};
+
+/// All but the verdict.
+Cow cow_result(const CowSubject& subject, const FaultData& data, Json environment);
+
+Verdict cow_verdict(const Cow& cow);
+
+/// The summary for the terminal: totals, processes, and the mappings and code that copied most.
+std::string cow_text(const Cow& cow);
+
+/// "tracepoints", "software".
+const char* method_name(Method method);
+
+/// What to do next, as a command to paste: where pages were copied, what other ways there are to take a snapshot of as
+/// much memory. Empty where nothing was copied.
+std::string next_step(const Cow& cow);
+
+}  // namespace zerotax::cow

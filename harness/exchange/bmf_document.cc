@@ -1,0 +1,32 @@
+#include "exchange/bmf_document.h"
+
+#include <cmath>
+
+#include "exchange/plain.h"
+
+namespace zerotax::exchange {
+namespace {
+
+/// Bencher's limits, in characters; bytes are never fewer.
+constexpr std::size_t kLongestBenchmark = 1024;
+constexpr std::size_t kLongestSlug = 64;
+
+}  // namespace
+
+Json bmf_json(const OutcomeList& list) {
+  Json json = Json::object();
+  for (const Benchmark& benchmark : list.benchmarks) {
+    for (const Measure& measure : benchmark.measures) {
+      // JSON has no way to say these.
+      if (!std::isfinite(measure.value)) continue;
+      Json& entry = json[cut_text(plain_line(benchmark.name), kLongestBenchmark)]
+                        [cut_text(plain_line(measure.slug), kLongestSlug)];
+      entry["value"] = measure.value;
+      if (measure.lower && std::isfinite(*measure.lower)) entry["lower_value"] = *measure.lower;
+      if (measure.upper && std::isfinite(*measure.upper)) entry["upper_value"] = *measure.upper;
+    }
+  }
+  return json;
+}
+
+}  // namespace zerotax::exchange

@@ -1,0 +1,111 @@
+#include "files/output_paths.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "files/output_file.h"
+#include "files/output_kind.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool look_at(const std::string& path, struct stat& status) {
+  return (path == "-" ? ::fstat(STDOUT_FILENO, &status) : ::stat(path.c_str(), &status)) == 0;
+}
+
+fs::path whole(const std::string& path) {
+  std::error_code failure;
+  const fs::path absolute = fs::absolute(path, failure);  // otherwise what does not exist would stay relative
+  fs::path found = fs::weakly_canonical(absolute, failure);
+  if (failure) found = absolute.lexically_normal();
+  return found.has_filename() ? found : found.parent_path();
+}
+
+}  // namespace
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  if (one == "-" && other == "-") return true;
+  struct stat first {};
+  struct stat second {};
+  const bool there = look_at(one, first);
+  if (there != look_at(other, second)) return false;
+  // A terminal, and what takes everything, may have several.
+  if (there) return first.st_dev == second.st_dev && first.st_ino == second.st_ino && !S_ISCHR(first.st_mode);
+  return one != "-" && other != "-" && whole(one) == whole(other);
+}
+
+void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs) {
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    if (output->path.empty()) continue;
+    for (auto other = outputs.begin(); other != output; ++other) {
+      if (other->path.empty() || !is_same_file(other->path, output->path)) continue;
+      throw UsageError(fmt::format("{} and {} both write {}", other->option, output->option,
+                                   output->path == "-" ? "standard output" : output->path),
+                       "give each a file of its own");
+    }
+    for (const NamedPath& input : inputs) {
+      if (input.path.empty() || output->path == "-" || !is_same_file(input.path, output->path)) continue;
+      throw UsageError(fmt::format("{} {} would overwrite {}", output->option, output->path, input.option),
+                       "give it a file of its own");
+    }
+  }
+  for (const NamedPath& output : outputs) {
+    if (output.path.empty()) continue;
+    if (!own_descriptor(output.path)) {
+      check_replaceable(output.option, output.path);
+      remember_output(output.option, output.path);
+    }
+    check_writable(output.path);
+  }
+}
+
+void check_outside(const std::vector<NamedPath>& outputs, const NamedPath& folder) {
+  if (folder.path.empty()) return;
+  const fs::path root = whole(folder.path);
+  for (const NamedPath& output : outputs) {
+    if (output.path.empty() || output.path == "-") continue;
+    const fs::path path = whole(output.path);
+    if (std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first != root.end()) continue;
+    throw UsageError(fmt::format("{} {} is inside the folder of {}", output.option, output.path, folder.option),
+                     "give a file outside it: the folder will contain everything anyway");
+  }
+}
+
+void check_new_folder(const NamedPath& folder) {
+  const std::string& path = folder.path;
+  std::error_code failure;
+  if (fs::exists(path, failure)) {
+    if (fs::is_directory(path, failure) && fs::is_empty(path, failure)) return;
+    throw UsageError(fmt::format("{} already exists and is not an empty folder", path),
+                     fmt::format("give {} a new folder", folder.option));
+  }
+  fs::path parent = fs::absolute(path).parent_path();
+  while (!fs::exists(parent, failure) && parent.has_relative_path()) parent = parent.parent_path();
+  // By making one: where there is permission there may still be no room for folders, as in /proc.
+  const std::string trial = fmt::format("{}/zerotax.{}.new", parent.string(), ::getpid());
+  if (::mkdir(trial.c_str(), 0777) == 0) {
+    ::rmdir(trial.c_str());
+    return;
+  }
+  throw UsageError(fmt::format("cannot make the folder {}", path),
+                   fmt::format("give {} a folder that you may write to", folder.option));
+}
+
+std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_words) {
+  std::vector<NamedPath> inputs;
+  for (const std::string& word : allocator_words) {
+    const auto equals = word.find('=');
+    if (equals != std::string::npos)
+      inputs.push_back({"the library of " + word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return inputs;
+}
+
+}  // namespace zerotax

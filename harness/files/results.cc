@@ -1,0 +1,165 @@
+#include "files/results.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "files/output_file.h"
+#include "point/point_json.h"
+#include "point/points_csv.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kRunSchema = "zerotax.run/1";
+
+std::time_t now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
+
+/// The complete lines of points.jsonl, and how many bytes they take.
+std::pair<std::vector<Json>, std::size_t> read_points(const std::string& path) {
+  std::vector<Json> points;
+  std::size_t bytes = 0;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    Json point = Json::parse(line, nullptr, false);
+    if (!point.is_object() || !point.contains("allocator")) break;
+    points.push_back(std::move(point));
+    bytes += line.size() + 1;
+  }
+  return {std::move(points), bytes};
+}
+
+}  // namespace
+
+std::string default_results_path() { return fmt::format("results/{:%Y-%m-%dT%H-%M-%SZ}", fmt::gmtime(now())); }
+
+Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished) {
+  Json json;
+  json["schema"] = kRunSchema;
+  json["zerotax_version"] = ZEROTAX_VERSION;
+  json["state"] = header.state;
+  json["started"] = header.started;
+  json["finished"] = header.finished.empty() ? Json(nullptr) : Json(header.finished);
+  json["command"] = header.command;
+  json["environment"] = header.environment;
+  if (!header.load.is_null()) json["load"] = header.load;
+  json.update(header.of_fleet);
+  json["allocators"] = Json::array();
+  for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
+  json["plan"] = {{"points_planned", plan.points.size()},
+                  {"points_finished", finished},
+                  {"study", plan.study.empty() ? Json(nullptr) : Json(plan.study)}};
+  return json;
+}
+
+ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader& header) : path_(std::move(path)) {
+  std::error_code failure;
+  made_ = fs::create_directories(path_, failure);
+  if (failure) {
+    throw UsageError(fmt::format("cannot create the folder {}: {}", path_, failure.message()),
+                     "give --out a folder that you may write to");
+  }
+  if (!fs::is_empty(path_, failure) || failure) {
+    throw UsageError(fmt::format("the folder {} is not empty", path_),
+                     "give --out a new folder, or resume the run in this one with --resume");
+  }
+  write("plan.json", json_text(plan_json(plan)));
+  Json json = run_json(header, plan, 0);
+  json["points_file"] = "points.jsonl";
+  write("run.json", json_text(json));
+  open_points();
+}
+
+ResultsFolder::ResultsFolder(std::string path) : path_(std::move(path)) {
+  const Json run = read_json_file(path_ + "/run.json");
+  const std::string schema = text_field(run, "schema", "none");
+  if (schema != kRunSchema) {
+    throw UsageError(fmt::format("{}/run.json has schema '{}', not '{}'", path_, schema, kRunSchema),
+                     "measure again into a new folder: this version resumes only folders of its own schema");
+  }
+  const std::string points_path = path_ + "/points.jsonl";
+  std::size_t bytes = 0;
+  std::tie(points_, bytes) = read_points(points_path);
+  open_points();
+  if (::ftruncate(points_fd_.get(), static_cast<off_t>(bytes)) != 0) {
+    throw UsageError(fmt::format("cannot write {}: {}", points_path, std::strerror(errno)), "check its permissions");
+  }
+}
+
+void ResultsFolder::open_points() {
+  const std::string file = path_ + "/points.jsonl";
+  points_fd_ = UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!points_fd_) {
+    throw UsageError(fmt::format("cannot write {}: {}", file, std::strerror(errno)),
+                     "give --out a folder that you may write to");
+  }
+}
+
+std::set<std::string> ResultsFolder::finished_keys() const {
+  std::set<std::string> keys;
+  for (const Point& point : typed_points(points_)) keys.insert(key_of(point));
+  return keys;
+}
+
+void ResultsFolder::check_still_there() const {
+  struct stat open_file {};
+  struct stat named_file {};
+  const std::string file = path_ + "/points.jsonl";
+  if (::fstat(points_fd_.get(), &open_file) != 0) return;
+  const bool there = ::stat(file.c_str(), &named_file) == 0 && named_file.st_ino == open_file.st_ino &&
+                     named_file.st_dev == open_file.st_dev;
+  if (there) return;
+  if (open_file.st_nlink == 0) {
+    throw UsageError(fmt::format("the results folder {} was deleted during the run, and with it its {} point{}", path_,
+                                 points_.size(), points_.size() == 1 ? "" : "s"),
+                     "measure again, and leave the folder alone meanwhile");
+  }
+  throw UsageError(fmt::format("the results folder {} was moved during the run", path_),
+                   "move it back, or resume with: --resume NEW_PLACE (the points so far are in it)");
+}
+
+void ResultsFolder::add(const Json& point) {
+  check_still_there();
+  const std::string line = point.dump() + "\n";
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t written = ::write(points_fd_.get(), line.data() + done, line.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      throw UsageError(fmt::format("cannot write {}/points.jsonl: {}", path_, std::strerror(errno)),
+                       fmt::format("free some space; what was finished is kept, resume with: --resume {}", path_));
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  points_.push_back(point);
+}
+
+void ResultsFolder::finish(const Plan& plan, const RunHeader& header) {
+  check_still_there();
+  Json json = run_json(header, plan, points_.size());
+  json["points_file"] = "points.jsonl";
+  write("points.csv", points_csv(points_));
+  write("run.json", json_text(json));
+}
+
+void ResultsFolder::discard() {
+  points_fd_.reset();
+  std::error_code failure;
+  for (const char* name : {"plan.json", "run.json", "points.jsonl"}) fs::remove(fs::path(path_) / name, failure);
+  if (made_) fs::remove(path_, failure);
+}
+
+void ResultsFolder::write(const std::string& name, const std::string& text) const {
+  write_file(path_ + "/" + name, text);
+}
+
+}  // namespace zerotax

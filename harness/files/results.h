@@ -1,0 +1,69 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "os/unique_fd.h"
+#include "point/plan.h"
+
+namespace zerotax {
+
+/// What a run found, without where it is stored: the object of "zerotax.run/1" (results/schema/run.schema.json).
+struct RunHeader {
+  std::string state;  ///< "running", "complete" or "interrupted"
+  std::string started;
+  std::string finished;  ///< empty while it is running
+  std::vector<std::string> command;
+  Json environment;
+  Json load = nullptr;             ///< under which it was measured (os/load.h); null while it is running
+  Json of_fleet = Json::object();  ///< of a fleet: "environments", "loads" (by host), "comparable_times"
+};
+
+/// The run's object, without its points.
+Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished);
+
+/// A results folder: plan.json, run.json, points.jsonl (one line per finished point, on disk as soon as it is
+/// finished), points.csv. Whatever happens, what was finished is there and valid.
+class ResultsFolder {
+ public:
+  /// Makes the folder, with its plan and a run.json of state "running". Throws UsageError if it cannot be made, or
+  /// holds anything already.
+  ResultsFolder(std::string path, const Plan& plan, const RunHeader& header);
+
+  /// Opens one to resume its run. A last line that was cut short by a kill is dropped. Throws UsageError if the folder
+  /// is not of this version's schema.
+  explicit ResultsFolder(std::string path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::vector<Json>& points() const { return points_; }
+  [[nodiscard]] std::set<std::string> finished_keys() const;
+
+  /// Appends a finished point. Throws UsageError if it could not be stored (disk full), or the folder was deleted or
+  /// moved meanwhile.
+  void add(const Json& point);
+
+  /// Writes run.json, and points.csv beside it.
+  void finish(const Plan& plan, const RunHeader& header);
+
+  /// Removes what the constructor made. For a run that could not begin.
+  void discard();
+
+  /// Writes a further file of the folder.
+  void write(const std::string& name, const std::string& text) const;
+
+ private:
+  void open_points();
+  void check_still_there() const;
+
+  std::string path_;
+  bool made_ = false;  ///< the folder itself was made by this object
+  UniqueFd points_fd_;
+  std::vector<Json> points_;
+};
+
+/// A results/<time> folder name for a run that starts now.
+std::string default_results_path();
+
+}  // namespace zerotax

@@ -1,0 +1,145 @@
+#include "files/stored_run.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "base/strict_json.h"
+#include "files/document.h"
+#include "os/input_file.h"
+#include "point/point_health.h"
+#include "point/point_json.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRemedy = "give a results folder, or a file of zerotax run --json";
+constexpr const char* kDamaged = "measure it again";
+constexpr const char* kMeasureEdgesAgain = "delete it, or measure again: zerotax study --resume";
+
+/// A point that is as its schema says; its metrics must agree, and it must be the only one of its kind.
+Point checked_point(const Json& json, const std::string& where, std::set<std::string>& keys) {
+  Point point;
+  try {
+    point = point_from_json(json);
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(fmt::format("{} is damaged: {}", where, problem.what()), kDamaged);
+  }
+  if (const std::string problem = contradiction_in(point); !problem.empty()) {
+    throw UsageError(fmt::format("{} is damaged: {}", where, problem), kDamaged);
+  }
+  const std::string key = key_of(point);
+  if (!keys.insert(key).second) {
+    throw UsageError(fmt::format("{} is damaged: the point {} occurs twice", where, key), kDamaged);
+  }
+  return point;
+}
+
+/// The file of points beside run.json, and nowhere else.
+std::string points_file(const Json& run, const fs::path& folder, const std::string& file) {
+  const std::string name = text_field(run, "points_file", "points.jsonl");
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
+    throw UsageError(fmt::format("{} is damaged: /points_file: '{}' is not the name of a file beside it", file, name),
+                     kDamaged);
+  }
+  return (folder / name).string();
+}
+
+/// The points that a run's document holds itself.
+std::vector<Point> points_within(const Json& run, const std::string& file) {
+  std::vector<Point> points;
+  std::set<std::string> keys;
+  for (const Json& point : run.at("points")) {
+    points.push_back(checked_point(point, fmt::format("{} /points/{}", file, points.size()), keys));
+  }
+  return points;
+}
+
+/// What a run's document says of the run as a whole.
+StoredRun run_of(const Json& run, const std::string& file) {
+  StoredRun stored;
+  stored.environment = run.at("environment");
+  stored.environments = run.value("environments", Json());
+  stored.comparable_times = run.value("comparable_times", Json());
+  stored.files = {file};
+  return stored;
+}
+
+/// What lies beside the points of a results folder.
+void add_beside(const fs::path& folder, StoredRun& stored) {
+  const std::string controls = (folder / "controls.jsonl").string();
+  if (is_there(controls)) {
+    stored.controls = read_stored_points(controls, true);
+    stored.files.push_back(controls);
+  }
+  const std::string thresholds = (folder / "thresholds.json").string();
+  if (is_there(thresholds)) {
+    stored.thresholds = read_document(thresholds, "thresholds", "delete it, or search again: zerotax study --resume");
+    stored.files.push_back(thresholds);
+  }
+  const std::string edges = (folder / kEdgesFile).string();
+  if (is_there(edges)) {
+    const Json run = read_document(edges, "run", kMeasureEdgesAgain);
+    if (!run.contains("points")) throw UsageError(edges + " has no points of its own", kMeasureEdgesAgain);
+    stored.edges = points_within(run, edges);
+    stored.files.push_back(edges);
+  }
+}
+
+}  // namespace
+
+std::vector<Point> read_stored_points(const std::string& file, bool by_host) {
+  const std::string text = read_input_file(file);
+  std::vector<Point> points;
+  std::map<std::string, std::set<std::string>> keys;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    const std::string where = fmt::format("{} line {}", file, points.size() + 1);
+    Json json;
+    try {
+      json = parse_strict_json(std::string_view(text).substr(begin, end - begin));
+    } catch (const JsonTextError& failure) {
+      throw UsageError(fmt::format("{} {}", where, failure.what()), kDamaged);
+    }
+    check_document(json, where, "point", kDamaged);
+    points.push_back(checked_point(json, where, keys[by_host ? text_field(json, "host", "") : ""]));
+    begin = end + 1;
+  }
+  return points;
+}
+
+StoredRun read_all_but_points(const std::string& folder) {
+  const std::string file = folder + "/run.json";
+  StoredRun stored = run_of(read_document(file, "run", kRemedy), file);
+  add_beside(folder, stored);
+  return stored;
+}
+
+StoredRun read_stored_run(const std::string& path) {
+  std::error_code failure;
+  const bool folder = fs::is_directory(path, failure);
+  const std::string file = folder ? path + "/run.json" : path;
+  const Json run = read_document(file, "run", kRemedy);
+  StoredRun stored = run_of(run, file);
+  if (run.contains("points")) {
+    stored.points = points_within(run, file);
+  } else {
+    const fs::path parent = fs::path(file).parent_path();
+    stored.files.push_back(points_file(run, parent, file));
+    stored.points = read_stored_points(stored.files.back());
+    add_beside(parent, stored);
+  }
+  if (stored.points.empty()) {
+    throw UsageError(fmt::format("{} has no points: nothing was measured", path),
+                     "resume the run with --resume, or measure again");
+  }
+  return stored;
+}
+
+}  // namespace zerotax

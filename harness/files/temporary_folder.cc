@@ -1,0 +1,60 @@
+#include "files/temporary_folder.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "base/error.h"
+#include "os/folder_lock.h"
+
+namespace zerotax {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kPrefix = "zerotax-";
+constexpr std::string_view kUnique = "-XXXXXX";  // mkdtemp(3)
+
+std::string temporary_folder() {
+  std::error_code failure;
+  const fs::path folder = fs::temp_directory_path(failure);
+  return failure ? "/tmp" : folder.string();
+}
+
+bool is_unique_name(std::string_view name) {
+  if (!name.starts_with(kPrefix) || name.size() < kPrefix.size() + kUnique.size()) return false;
+  const std::string_view end = name.substr(name.size() - kUnique.size());
+  return end.front() == '-' &&
+         std::all_of(end.begin() + 1, end.end(), [](unsigned char each) { return std::isalnum(each) != 0; });
+}
+
+}  // namespace
+
+void remove_dead_temporary_folders(const std::string& parent) {
+  remove_dead_folders(parent, [](const std::string& name, mode_t permissions) {
+    return is_unique_name(name) && permissions == S_IRWXU;
+  });
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& what) {
+  const std::string parent = temporary_folder();
+  [[maybe_unused]] static const bool swept = (remove_dead_temporary_folders(parent), true);
+  path_ = fs::path(parent) / std::string(kPrefix).append(what).append(kUnique);
+  if (::mkdtemp(path_.data()) == nullptr) {
+    throw MachineError(fmt::format("{} cannot be created: {}", path_, std::strerror(errno)),
+                       "point TMPDIR at a writable folder");
+  }
+  lock_ = lock_folder(path_);
+}
+
+TemporaryFolder::~TemporaryFolder() { remove_locked_folder(path_); }
+
+}  // namespace zerotax

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "history/question.h"
+
+namespace zerotax::history {
+
+/// What a command of this room was asked for, and where.
+struct Request {
+  std::string repository;  ///< its folder
+  Recipe recipe;
+  std::string started;
+  Json environment;  ///< os/environment.h
+};
+
+struct HistoryRequest : Request {
+  std::string selection;  ///< "tags v2.*", "range A..B"
+  Grid grid;
+};
+
+struct BisectRequest : Request {
+  Question question;
+};
+
+}  // namespace zerotax::history

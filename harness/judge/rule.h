@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/finding.h"
+#include "point/typed_point.h"
+
+namespace zerotax {
+
+/// A threshold of a run (zerotax.thresholds/1), as far as rules look at it.
+struct MeasuredThreshold {
+  std::string allocator;
+  double touch = 0;
+  std::string thread;
+  std::uint64_t after_bytes = 0;
+  std::uint64_t at_bytes = 0;
+  bool exact = false;
+  bool noisy = false;
+};
+
+/// What a rule looks at: all that was measured of one allocator in one configuration.
+struct FindingSubject {
+  std::string allocator;
+  std::vector<const Point*> points;                  ///< of this allocator
+  std::vector<const MeasuredThreshold*> thresholds;  ///< of this allocator
+  std::vector<const Point*> edges;     ///< of this allocator, on both sides of its thresholds, one byte apart
+  std::vector<const Point*> peers;     ///< points of the other allocators of the same run
+  std::vector<const Point*> controls;  ///< of this allocator: the same points on every host of a fleet
+};
+
+/// A rule over measured points: one static object of this kind in judge/rules/<name>.cc. Deterministic metrics
+/// decide; times only illustrate.
+class FindingRule {
+ public:
+  using Find = std::vector<Finding> (*)(const FindingSubject& subject);
+
+  /// `name`: as in the ids of its findings; `meaning`: for people, one line; `shown_in`: of its findings, unless one
+  /// says otherwise.
+  FindingRule(const char* name, const char* meaning, ShownIn shown_in, Find function);
+
+  [[nodiscard]] const char* name() const { return name_; }
+  [[nodiscard]] const char* meaning() const { return meaning_; }
+  [[nodiscard]] const ShownIn& shown_in() const { return shown_in_; }
+  [[nodiscard]] std::vector<Finding> find(const FindingSubject& subject) const { return find_(subject); }
+
+  /// Every rule, by name.
+  static const std::vector<const FindingRule*>& all();
+
+ private:
+  const char* name_;
+  const char* meaning_;
+  ShownIn shown_in_;
+  Find find_;
+};
+
+/// What the finding's rule looks for, in a line.
+std::string meaning_of(const Finding& finding);
+
+}  // namespace zerotax

@@ -1,0 +1,80 @@
+#include "os/folder_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <vector>
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kPermissions = 07777;
+
+std::string lock_file(const std::string& folder) { return folder + "/lock"; }
+
+UniqueFd make_file(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+}
+
+std::vector<std::string> entries_of(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::end(entry); entry.increment(failure)) {
+    paths.push_back(entry->path().string());
+  }
+  return paths;
+}
+
+/// The lock of a folder, taken; none if it has none or a living process holds it.
+UniqueFd lock_of_dead(const std::string& folder) {
+  UniqueFd lock(::open(lock_file(folder).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status {};
+  // Whoever held it may have removed the folder by now, and another one may have made one of that name.
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(lock.get(), &status) != 0 ||
+      !S_ISREG(status.st_mode) || status.st_nlink == 0) {
+    lock.reset();
+  }
+  return lock;
+}
+
+}  // namespace
+
+UniqueFd lock_folder(const std::string& folder) {
+  const std::string path = folder + "/new";
+  UniqueFd lock = make_file(path);
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || ::rename(path.c_str(), lock_file(folder).c_str()) != 0) {
+    ::unlink(path.c_str());
+    lock.reset();
+  }
+  return lock;
+}
+
+void remove_locked_folder(const std::string& folder) {
+  const std::string lock = lock_file(folder);
+  std::error_code ignored;
+  for (const std::string& path : entries_of(folder)) {
+    if (path != lock) fs::remove_all(path, ignored);
+  }
+  ::unlink(lock.c_str());
+  // What a killed command had started may still write here, or remove its own: what is left is for the next sweep.
+  if (::rmdir(folder.c_str()) != 0) make_file(lock);
+}
+
+void remove_dead_folders(const std::string& parent,
+                         const std::function<bool(const std::string& name, mode_t permissions)>& is_ours) {
+  for (const std::string& folder : entries_of(parent)) {
+    struct stat status {};
+    if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
+        !is_ours(fs::path(folder).filename().string(), status.st_mode & kPermissions)) {
+      continue;
+    }
+    const UniqueFd lock = lock_of_dead(folder);
+    if (lock) remove_locked_folder(folder);
+  }
+}
+
+}  // namespace zerotax

@@ -1,0 +1,35 @@
+#include "os/huge_faults.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "os/page.h"
+
+namespace zerotax {
+
+std::optional<std::uint64_t> huge_fault_bytes() {
+  constexpr const char* kFolder = "/sys/kernel/mm/transparent_hugepage";
+  std::error_code failure;
+  if (!std::filesystem::exists(kFolder, failure)) return failure ? std::nullopt : std::optional<std::uint64_t>(0);
+  std::optional<std::uint64_t> bytes;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder, failure)) {
+    const std::string name = entry.path().filename().string();
+    constexpr const char* kPrefix = "hugepages-";
+    std::ifstream file(entry.path() / "stats/anon_fault_alloc");
+    std::uint64_t pieces = 0;
+    if (!name.starts_with(kPrefix) || !(file >> pieces)) continue;
+    bytes = bytes.value_or(0) + pieces * (std::strtoull(name.c_str() + std::string(kPrefix).size(), nullptr, 10) << 10);
+  }
+  if (bytes) return bytes;
+  std::ifstream file("/proc/vmstat");
+  std::string word;
+  std::uint64_t value = 0;
+  while (file >> word >> value) {
+    if (word == "thp_fault_alloc") return value * kHugePageBytes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// Where the file that a process has mapped can be read: by its name, in the root folder of the process (which may be
+/// in a container), or as the mapping itself (root's, also of a file that was deleted or replaced since). Empty if
+/// under none of these there is the file of this inode. `name`: as the kernel calls it. `inode` 0: whatever has the
+/// name.
+std::string process_file(pid_t pid, std::uint64_t begin, std::uint64_t end, const std::string& name,
+                         std::uint64_t inode);
+
+/// As process_file(), of files that must be read after the end of their process, as long as this lives: what only the
+/// process's own root folder or mapping leads to is opened.
+class ProcessFiles {
+ public:
+  std::string find(pid_t pid, std::uint64_t begin, std::uint64_t end, const std::string& name, std::uint64_t inode);
+
+ private:
+  std::map<std::pair<std::uint64_t, std::uint64_t>, UniqueFd> open_;  ///< by device and inode
+};
+
+}  // namespace zerotax

@@ -1,0 +1,104 @@
+#include "os/task_counts.h"
+
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+
+namespace zerotax {
+namespace {
+
+/// A thread's end takes 160 bytes for each CPU: room for some hundred between two looks.
+constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
+/// Behind every record but a sample: pid, tid, time, identifier.
+constexpr std::size_t kTrailerBytes = 24;
+
+}  // namespace
+
+TaskCounts::TaskCounts() {
+  for (const bool whole : {true, false}) {
+    try {
+      whole_ = whole;
+      why_not_.clear();
+      open(whole);
+      return;
+    } catch (const std::exception& error) {
+      why_not_ = error.what();
+    }
+    streams_.reset();
+  }
+}
+
+/// An event that is not inherited, so that the child's events are no mere clones of ours: the kernel swaps those of two
+/// threads when it switches between them, and reports nothing at the end of a thread that has the originals.
+void TaskCounts::keep_apart() {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_DUMMY;
+  attributes.exclude_kernel = 1;
+  apart_ = UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!apart_) throw refused();
+}
+
+void TaskCounts::open(bool whole) {
+  keep_apart();
+  streams_.emplace(kBufferBytes, false);
+  allow_many_files();
+  const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    for (const Source source : {Source::kFaults, Source::kCpu}) {
+      perf_event_attr attributes{};
+      attributes.type = PERF_TYPE_SOFTWARE;
+      attributes.config = source == Source::kFaults ? PERF_COUNT_SW_PAGE_FAULTS_MIN : PERF_COUNT_SW_TASK_CLOCK;
+      attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+      attributes.inherit = 1;
+      attributes.inherit_stat = 1;
+      attributes.exclude_kernel = whole ? 0 : 1;
+      // One of the two reports forks and execs.
+      attributes.task = source == Source::kFaults ? 1 : 0;
+      attributes.comm = attributes.task;
+      attributes.comm_exec = attributes.task;
+      try {
+        streams_->open(attributes, 0, true, cpu, static_cast<unsigned>(source));
+      } catch (const std::system_error& refusal) {
+        if (refusal.code().value() != ENODEV) throw;  // an offline CPU
+      }
+    }
+  }
+}
+
+void TaskCounts::read(std::vector<TaskEvent>& events) {
+  if (!streams_) return;
+  streams_->read([&](const perf_event_header& header, PerfRecordReader reader) {
+    if (reader.left() < kTrailerBytes) return;
+    PerfRecordReader last = reader;
+    last.skip(reader.left() - kTrailerBytes);
+    last.take<std::uint64_t>();
+    TaskEvent event;
+    event.time_ns = static_cast<std::int64_t>(last.take<std::uint64_t>());
+    const auto source = streams_->source_of(last.take<std::uint64_t>());
+    event.pid = reader.take<pid_t>();
+    if (header.type == PERF_RECORD_FORK) {
+      event.parent = reader.take<pid_t>();
+      if (event.pid != reader.take<pid_t>()) return;  // a thread
+    } else if (header.type == PERF_RECORD_COMM && (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0) {
+      event.kind = TaskEvent::Kind::kExec;
+      reader.take<pid_t>();
+      event.name = reader.text();
+    } else if (header.type == PERF_RECORD_READ && source) {
+      event.kind = TaskEvent::Kind::kCounts;
+      reader.take<pid_t>();
+      const auto value = reader.take<std::uint64_t>();
+      if (value == 0 || event.pid == ::getpid()) return;
+      (static_cast<Source>(*source) == Source::kFaults ? event.minor_faults : event.cpu_ns) = value;
+    } else {
+      return;
+    }
+    events.push_back(std::move(event));
+  });
+}
+
+}  // namespace zerotax

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "base/json.h"
+#include "point/typed_point.h"
+
+namespace zerotax {
+
+/// A point as results/schema/point.schema.json has it. What is absent is left out.
+Json to_json(const Point& point);
+
+/// A point that was stored. Keys that it lacks are absent; keys of a later version are passed over. Throws
+/// std::invalid_argument, with the place, for a value of another type than the schema's.
+Point point_from_json(const Json& json);
+
+/// The points of a run, where it is read. Throws UsageError for an invalid point.
+std::vector<Point> typed_points(const std::vector<Json>& points);
+
+}  // namespace zerotax

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace zerotax {
+
+/// Points as comma-separated values: one row each, single figures only; a figure that is not available is empty.
+std::string points_csv(const std::vector<Json>& points);
+
+}  // namespace zerotax

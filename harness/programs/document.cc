@@ -1,0 +1,152 @@
+#include "programs/document.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "base/fields.h"
+#include "base/names.h"
+#include "files/document.h"
+#include "os/child.h"
+#include "os/environment.h"
+#include "programs/review.h"
+#include "record/document.h"
+
+namespace zerotax::programs {
+
+namespace {
+
+constexpr const char* kSiteKeys[] = {"calls",          "requested_bytes", "kernel_zeroed_bytes",
+                                     "refilled_bytes", "returned_bytes",  "zeroed_bytes"};
+static_assert(std::size(kSiteKeys) == kSiteNumbers);
+
+const char* json_key(Metric metric) { return row_of(metric).key; }
+const char* json_key(SiteNumber number) { return kSiteKeys[static_cast<std::size_t>(number)]; }
+
+}  // namespace
+
+template <typename Enum, typename T, std::size_t kSize>
+void to_json(Json& json, const ByEnum<Enum, T, kSize>& values) {
+  for (std::size_t i = 0; i < kSize; ++i) json[json_key(static_cast<Enum>(i))] = values.all[i];
+}
+template <typename Enum, typename T, std::size_t kSize>
+void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
+  for (std::size_t i = 0; i < kSize; ++i) read_field(json, json_key(static_cast<Enum>(i)), values.all[i]);
+}
+
+void to_json(Json& json, Metric metric) { json = json_key(metric); }
+void to_json(Json& json, Direction direction) { json = word_of(direction); }
+void to_json(Json& json, Verdict verdict) { json = word_of(verdict); }
+
+ZEROTAX_FIELDS(Range, low, high)
+ZEROTAX_FIELDS(Conditions, kernel, thp, libc, aslr, allocator, cpus, page_bytes, zerotax)
+ZEROTAX_FIELDS(Place, function, file, line)
+ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
+ZEROTAX_FIELDS_WRITTEN(SiteChange, kind, place, called_by, before, after)
+
+/// A call stack of a baseline, with its key.
+struct SiteEntry : SiteKey, SiteRange {};
+ZEROTAX_FIELDS(SiteEntry, kind, stack, place, numbers)
+struct ProgramEntry : Program {
+  std::vector<SiteEntry> sites;  ///< in place of the map
+};
+ZEROTAX_FIELDS(ProgramEntry, name, command, env, exit_status, runs, measured_on, metrics, processes, sites)
+
+void to_json(Json& json, const Program& program) {
+  ProgramEntry entry{program, {}};
+  for (const auto& [key, site] : program.sites) entry.sites.push_back({key, site});
+  to_json(json, entry);
+}
+void from_json(const Json& json, Program& program) {
+  const auto entry = json.get<ProgramEntry>();
+  program = entry;
+  for (const SiteEntry& site : entry.sites) program.sites.emplace(site, site);
+}
+
+void to_json(Json& json, const Change& value) {
+  json["process"] = value.process.empty() ? Json() : Json(value.process);
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, metric, direction, before, after))
+  json["line"] = words_of(value);
+}
+
+namespace {
+
+/// Empty if ranges are the right way round.
+std::string problem_in(const Program& program) {
+  const auto is_wrong = [](const Range& range) { return range.high < range.low; };
+  for (const MetricRow& row : metric_rows()) {
+    const auto& range = program.metrics[row.metric];
+    if (range && is_wrong(*range)) return fmt::format("{}: the high end is below the low one", row.key);
+  }
+  for (const auto& [key, site] : program.sites) {
+    for (const Range& range : site.numbers.all) {
+      if (is_wrong(range)) return fmt::format("a site in {}: the high end is below the low one", site.place.function);
+    }
+  }
+  return "";
+}
+
+/// A condition in words.
+std::string condition(const Json& environment, const char* key) {
+  const auto found = environment.find(key);
+  if (found == environment.end() || is_not_available(*found)) return "unknown";
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+}  // namespace
+
+Conditions conditions_now(const std::string& allocator) {
+  const Json environment = describe_environment();
+  Conditions now;
+  now.kernel = condition(environment, "kernel");
+  now.thp = condition(environment, "thp");
+  now.libc = condition(environment, "libc");
+  now.aslr = can_fix_layout() ? "fixed layout" : "random layout";
+  now.allocator = file_name(allocator).starts_with("libc.so") ? now.libc : allocator;
+  if (now.allocator.empty()) now.allocator = "unknown";
+  now.cpus = condition(environment, "cpus");
+  now.page_bytes = condition(environment, "page_bytes");
+  now.zerotax = ZEROTAX_VERSION;
+  return now;
+}
+
+Json baseline_json(const Baseline& baseline) {
+  Json json{{"schema", "zerotax.program_baseline/1"}, {"zerotax_version", ZEROTAX_VERSION}};
+  json["programs"] = baseline.programs;
+  return json;
+}
+
+Baseline read_baseline(const std::string& path) {
+  constexpr const char* kRemedy = "make a new one with `zerotax bless --baseline FILE -- COMMAND`";
+  const Json json = read_document(path, "program_baseline", kRemedy);
+  Baseline baseline;
+  std::set<std::string> names;
+  for (const Json& each : json.at("programs")) {
+    const Program& program = baseline.programs.emplace_back(each.get<Program>());
+    std::string problem = problem_in(program);
+    if (!names.insert(program.name).second) problem = "it occurs twice";
+    if (problem.empty()) continue;
+    throw UsageError(fmt::format("{} is damaged: program '{}': {}", path, program.name, problem), kRemedy);
+  }
+  return baseline;
+}
+
+Json check_json(const Check& value) {
+  Json json{{"schema", "zerotax.program_check/1"}, {"zerotax_version", ZEROTAX_VERSION}};
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, verdict, sentence, strict, passed, runs, measured_on,
+                                           changes, sites, not_compared, conditions, accept))
+  json["name"] = value.subject.name;
+  json["command"] = value.subject.command;
+  json["env"] = value.subject.env;
+  json["baseline"] = {{"file", value.baseline_path},
+                      {"runs", value.baseline.runs},
+                      {"measured_on", value.baseline.measured_on},
+                      {"metrics", value.baseline.metrics}};
+  json["metrics"] = value.measured.all;
+  json["processes"] = value.measured.processes;
+  json["notes"] = value.measured.notes;
+  return json;
+}
+
+}  // namespace zerotax::programs

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "programs/result.h"
+
+namespace zerotax::programs {
+
+/// The object "zerotax.program_baseline/1" (results/schema/program_baseline.schema.json).
+Json baseline_json(const Baseline& baseline);
+
+/// Reads a file, and checks all of it. Throws UsageError for what is no baseline of programs, or damaged.
+Baseline read_baseline(const std::string& path);
+
+/// The object "zerotax.program_check/1" (results/schema/program_check.schema.json).
+Json check_json(const Check& check);
+
+/// Those of this machine, for a program that calls this allocator.
+Conditions conditions_now(const std::string& allocator);
+
+}  // namespace zerotax::programs

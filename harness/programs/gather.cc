@@ -1,0 +1,106 @@
+#include "programs/gather.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace zerotax::programs {
+namespace {
+
+constexpr std::uint64_t kFewestRuns = 3;
+
+void widen(Range& range, std::uint64_t value) {
+  range.low = std::min(range.low, value);
+  range.high = std::max(range.high, value);
+}
+
+bool add_values(Ranges& ranges, const Values& values, bool first) {
+  bool grew = false;
+  for (const MetricRow& row : metric_rows()) {
+    Measured<Range>& range = ranges[row.metric];
+    const auto& value = values[row.metric];
+    if (first) {
+      range = value ? Measured<Range>(Range{*value, *value}) : NotAvailable{value.why()};
+    } else if (range && !value) {
+      range = NotAvailable{value.why()};
+    } else if (range) {
+      const Range before = *range;
+      widen(*range, *value);
+      grew = grew || (*range != before && range->high - range->low > least_slack(row.unit, *range));
+    }
+  }
+  return grew;
+}
+
+bool add_processes(Program& program, const CommandRun& run, bool first) {
+  bool grew = false;
+  for (auto& [name, ranges] : program.processes) {
+    const auto found = run.processes.find(name);
+    grew = add_values(ranges, found == run.processes.end() ? no_values() : found->second, false) || grew;
+  }
+  for (const auto& [name, values] : run.processes) {
+    const auto [entry, is_new] = program.processes.try_emplace(name);
+    if (!is_new) continue;
+    add_values(entry->second, first ? values : no_values(), true);
+    grew = (!first && add_values(entry->second, values, false)) || grew;
+  }
+  return grew;
+}
+
+void add_sites(Program& program, const CommandRun& run, bool first) {
+  for (auto& [key, site] : program.sites) {
+    const auto found = run.sites.find(key);
+    for (std::size_t i = 0; i < kSiteNumbers; ++i) {
+      widen(site.numbers.all[i], found == run.sites.end() ? 0 : found->second.numbers.all[i]);
+    }
+  }
+  for (const auto& [key, site] : run.sites) {
+    const auto [entry, is_new] = program.sites.try_emplace(key);
+    if (!is_new) continue;
+    entry->second.place = site.place;
+    for (std::size_t i = 0; i < kSiteNumbers; ++i) {
+      const std::uint64_t value = site.numbers.all[i];
+      entry->second.numbers.all[i] = {first ? value : 0, value};
+    }
+  }
+}
+
+}  // namespace
+
+const Values& no_values() {
+  static const Values values = [] {
+    Values made;
+    made.all.fill(std::uint64_t{0});
+    return made;
+  }();
+  return values;
+}
+
+bool add_run(Program& program, const CommandRun& run) {
+  const bool first = program.runs == 0;
+  bool grew = add_values(program.metrics, run.all, first);
+  grew = add_processes(program, run, first) || grew;
+  add_sites(program, run, first);
+  if (first) program.exit_status = run.exit_status;
+  ++program.runs;
+  return grew;
+}
+
+std::uint64_t gather_runs(std::uint64_t most) { return std::max(kFewestRuns, most); }
+
+void gather(Program& program, const Runner& run, std::uint64_t most) {
+  std::uint64_t quiet = 0;
+  while (program.runs < gather_runs(most) && (program.runs < kFewestRuns || quiet < 2)) {
+    const CommandRun found = run();
+    if (program.runs != 0 && found.exit_status != program.exit_status) {
+      throw UsageError(fmt::format("'{}' ended with exit status {}, and {} before", program.name, found.exit_status,
+                                   program.exit_status),
+                       "give a command that ends alike each time");
+    }
+    quiet = add_run(program, found) ? 0 : quiet + 1;
+  }
+}
+
+}  // namespace zerotax::programs

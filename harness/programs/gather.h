@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "programs/result.h"
+
+namespace zerotax::programs {
+
+using Runner = std::function<CommandRun()>;
+
+/// Of a process that a run does not have.
+const Values& no_values();
+
+/// Adds a run to what others showed: ranges grow, and what only some runs know is n/a. Returns whether a range grew
+/// beyond its least slack.
+bool add_run(Program& program, const CommandRun& run);
+
+/// How many runs gather() makes if ranges keep growing, for an option of at most so many.
+std::uint64_t gather_runs(std::uint64_t most);
+
+/// Runs a command at least three times, until no range grew in the last two runs, and at most `most` times. Throws
+/// UsageError if it does not end alike each time.
+void gather(Program& program, const Runner& run, std::uint64_t most);
+
+}  // namespace zerotax::programs

@@ -1,0 +1,266 @@
+#include "programs/programs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/names.h"
+#include "base/shell.h"
+#include "cli/colour.h"
+#include "cli/next_step.h"
+#include "cli/subcommand.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "os/input_file.h"
+#include "programs/document.h"
+#include "programs/gather.h"
+#include "programs/review.h"
+#include "programs/run.h"
+#include "programs/table.h"
+#include "programs/verdict.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+#include "run/program_launch.h"
+#include "run/progress.h"
+
+namespace zerotax::programs {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What can be checked without running anything; of a command that is in a baseline already, with its variables where
+/// the command line has none.
+Target target_of(const Request& request) {
+  Target target;
+  target.recorded = record::resolve_record_target(request.words, "", {});
+  target.command = request.words;
+  target.name = request.name.empty() ? file_name(request.words.front()) : request.name;
+  target.timeout_s = request.timeout_s;
+  for (const std::string& word : request.env) {
+    const EnvWord parsed = parse_env_word(word);
+    if (parsed.allocator != target.name) {
+      throw UsageError(fmt::format("--env names '{}', which is not the command", parsed.allocator),
+                       fmt::format("give --env {}:{}={}", target.name, parsed.key, parsed.value));
+    }
+    if (!target.env.emplace(parsed.key, parsed.value).second) {
+      throw UsageError(fmt::format("--env sets {} of {} twice", parsed.key, parsed.allocator), "leave one of them out");
+    }
+  }
+  return target;
+}
+
+Program* program_in(Baseline& baseline, const std::string& name) {
+  const auto found = std::find_if(baseline.programs.begin(), baseline.programs.end(),
+                                  [&](const Program& each) { return each.name == name; });
+  return found == baseline.programs.end() ? nullptr : &*found;
+}
+
+/// Whether it is the same command, in whichever folder its program was built.
+bool is_same_command(std::vector<std::string> one, std::vector<std::string> other) {
+  one.front() = file_name(one.front());
+  other.front() = file_name(other.front());
+  return one == other;
+}
+
+/// The runs of a command, with progress.
+class Runs {
+ public:
+  /// `expected`: runs, of which more may follow.
+  Runs(const Target& target, std::size_t expected)
+      : target_(target), expected_(expected), progress_("recording " + target.name, expected, as_weight(expected)) {}
+
+  /// Throws Stop, and what run_once throws.
+  CommandRun next() {
+    end_if_stopped();
+    if (++begun_ > expected_) progress_.add(1, 1);
+    CommandRun run = run_once(target_);
+    progress_.advance(1);
+    return run;
+  }
+
+ private:
+  static double as_weight(std::size_t runs) { return static_cast<double>(runs); }
+
+  const Target& target_;
+  std::size_t expected_;
+  std::size_t begun_ = 0;
+  Progress progress_;
+};
+
+std::string accept_words(const Target& target, const std::string& baseline, bool force) {
+  std::vector<std::string> words{"zerotax", "bless", "--baseline", baseline};
+  if (target.name != file_name(target.command.front())) words.insert(words.end(), {"--name", target.name});
+  for (const auto& [key, value] : target.env) {
+    words.insert(words.end(), {"--env", fmt::format("{}:{}={}", target.name, key, value)});
+  }
+  if (force) words.emplace_back("--force");
+  words.emplace_back("--");
+  words.insert(words.end(), target.command.begin(), target.command.end());
+  return shell_text(words);
+}
+
+/// "A=1 ./decoder small.bin".
+std::string command_text(const Command& command) {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : command.env) words.push_back(fmt::format("{}={}", key, value));
+  words.insert(words.end(), command.command.begin(), command.command.end());
+  return shell_text(words);
+}
+
+[[noreturn]] void refuse_other(const Program& there, const Target& target, const std::string& path,
+                               const std::string& remedy) {
+  throw UsageError(fmt::format("'{}' in {} is another command: {}, not {}", target.name, path, command_text(there),
+                               command_text(target)),
+                   remedy);
+}
+
+/// The baseline that a command is to be added to. Throws UsageError unless that is one of programs, and has no other
+/// command of this name.
+Baseline baseline_to_extend(const Target& target, const std::string& path, bool force) {
+  std::error_code failure;
+  if (fs::is_directory(path, failure)) throw UsageError(path + " is a folder", "give --baseline a file");
+  if (!fs::is_regular_file(path, failure) || fs::file_size(path, failure) == 0) return {};
+  Baseline baseline;
+  try {
+    baseline = read_baseline(path);
+  } catch (const UsageError&) {
+    if (force) return {};
+    throw UsageError(fmt::format("{} exists and is no baseline of programs: not overwritten", path),
+                     "give --baseline another file, or overwrite it with --force");
+  }
+  const Program* there = program_in(baseline, target.name);
+  const bool differs =
+      there != nullptr && (!is_same_command(there->command, target.command) || there->env != target.env);
+  if (differs && !force) refuse_other(*there, target, path, "give --name NAME, or overwrite it with --force");
+  return baseline;
+}
+
+void check_exit_status(const CommandRun& run, const std::string& name, int expected, const std::string& remedy) {
+  if (run.exit_status == expected) return;
+  const std::string how = run.exit_status == 0 ? "ended with exit status 0" : run.notes.front();
+  throw UsageError(fmt::format("'{}' {}{}", name, how, expected == 0 ? "" : fmt::format(", not {}", expected)), remedy);
+}
+
+const Program& program_to_check(Baseline& baseline, const Target& target, const std::string& path) {
+  const Program* program = program_in(baseline, target.name);
+  if (program == nullptr) {
+    std::vector<std::string> names;
+    for (const Program& each : baseline.programs) names.push_back(each.name);
+    throw UsageError(fmt::format("{} has no command '{}' (it has {})", path, target.name, fmt::join(names, ", ")),
+                     "give --name NAME, or add it with: " + accept_words(target, path, false));
+  }
+  if (!is_same_command(program->command, target.command)) {
+    refuse_other(*program, target, path,
+                 "give --name NAME, or accept this one with: " + accept_words(target, path, true));
+  }
+  return *program;
+}
+
+}  // namespace
+
+std::vector<std::string> command_words(const Arguments& arguments, const std::vector<std::string>& of_allocators,
+                                       const std::vector<std::string>& of_commands) {
+  std::vector<std::string> words = Subcommand::program_words();
+  for (const std::string& option : words.empty() ? of_commands : of_allocators) {
+    if (!arguments.find(option).given()) continue;
+    if (words.empty()) {
+      throw UsageError(
+          fmt::format("{} is for a command, but none is given", option),
+          fmt::format("leave it out, or add -- and the command: zerotax {} ... -- COMMAND", arguments.name()));
+    }
+    throw UsageError(fmt::format("{} is for an allocator, but a command is given after --", option),
+                     fmt::format("leave out {}, or -- and everything after it", option));
+  }
+  return words;
+}
+
+void add_name(Arguments& arguments, std::string& name) {
+  arguments.option("--name", name, "of a command: its name in the baseline (default: that of its file)")
+      .shown_as("NAME")
+      .word();
+}
+
+ExitStatus bless(const Request& request, std::int64_t rounds, bool allow_failing, bool force) {
+  const Target target = target_of(request);
+  check_outputs({{"--baseline", request.baseline}}, program_input(request.words));
+  Baseline baseline = baseline_to_extend(target, request.baseline, force);
+  Program program;
+  static_cast<Command&>(program) = target;
+  CommandRun last;
+  {
+    Runs runs(target, gather_runs(static_cast<std::uint64_t>(rounds)));
+    gather(
+        program,
+        [&] {
+          CommandRun run = runs.next();
+          if (!allow_failing) {
+            check_exit_status(run, target.name, 0,
+                              "give a command that succeeds without a terminal and input, or add --allow-failing");
+          }
+          last = run;
+          return run;
+        },
+        static_cast<std::uint64_t>(rounds));
+  }
+  program.measured_on = conditions_now(last.allocator);
+  if (Program* there = program_in(baseline, program.name)) {
+    *there = program;
+  } else {
+    baseline.programs.push_back(program);
+  }
+  write_file(request.baseline, json_text(baseline_json(baseline)));
+  fmt::print("{}", bless_text(program, last.notes, request.baseline));
+  return ExitStatus::kDone;
+}
+
+ExitStatus check(const Request& request, bool strict, bool explain, const ExchangeOptions& exchange) {
+  Target target = target_of(request);
+  std::error_code failure;
+  if (!fs::exists(request.baseline, failure)) {
+    throw UsageError(fmt::format("there is no baseline {}", request.baseline),
+                     "check the path, or make it with: " + accept_words(target, request.baseline, false));
+  }
+  Baseline baseline = read_baseline(request.baseline);
+  Check check;
+  check.baseline = program_to_check(baseline, target, request.baseline);
+  if (request.env.empty()) target.env = check.baseline.env;
+  std::vector<NamedPath> inputs = program_input(request.words);
+  inputs.push_back({"--baseline", request.baseline});
+  check_outputs(exchange.outputs(), inputs);
+
+  Judged judged = [&] {
+    Runs runs(target, 1);
+    return judge(check.baseline, [&] {
+      CommandRun run = runs.next();
+      check_exit_status(run, target.name, check.baseline.exit_status,
+                        "find out why: it ended otherwise when its baseline was made");
+      return run;
+    });
+  }();
+  check.subject = target;
+  check.baseline_path = request.baseline;
+  check.measured = std::move(judged.first);
+  check.runs = judged.runs;
+  check.changes = std::move(judged.changes);
+  check.not_compared = std::move(judged.not_compared);
+  check.sites = site_changes(check.baseline, check.measured);
+  check.measured_on = conditions_now(check.measured.allocator);
+  check.conditions = differing_conditions(check.baseline.measured_on, check.measured_on);
+  if (check.baseline.env != target.env) check.conditions.emplace_back("settings: others before than now (--env)");
+  check.verdict = verdict_of(check.changes);
+  check.strict = strict;
+  check.passed = check.verdict == Verdict::kSame || (check.verdict == Verdict::kBetter && !strict);
+  check.accept = accept_words(target, request.baseline, check.baseline.env != target.env);
+  check.sentence = sentence_of(check);
+
+  const exchange::OutcomeList outcomes = check_outcomes(check);
+  if (!exchange.silent()) fmt::print("{}", check_text(check, explain, palette_for(stdout)));
+  exchange.print_annotations(outcomes);
+  exchange.write(outcomes, check_json(check));
+  if (check.verdict != Verdict::kSame) say_next(check.accept);
+  return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+}  // namespace zerotax::programs

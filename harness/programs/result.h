@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "programs/metrics.h"
+#include "record/result.h"
+
+namespace zerotax::programs {
+
+// The fields below are keys of results/schema/program_baseline.schema.json and program_check.schema.json.
+
+/// What is counted of a call stack.
+enum class SiteNumber : std::uint8_t { kCalls, kRequested, kKernelZeroed, kRefilled, kReturned, kZeroed };
+inline constexpr std::size_t kSiteNumbers = static_cast<std::size_t>(SiteNumber::kZeroed) + 1;
+template <typename T>
+using BySiteNumber = ByEnum<SiteNumber, T, kSiteNumbers>;
+using SiteValues = BySiteNumber<std::uint64_t>;
+
+/// A call stack, as it is found again in another build: no addresses, no lines, no folders.
+struct SiteKey {
+  record::SiteKind kind{};
+  std::vector<std::string>
+      stack;  ///< of the program's own functions, the innermost first: "Decoder::reset (decoder.cc)"
+
+  auto operator<=>(const SiteKey&) const = default;  // NOLINT(modernize-use-nullptr): its own comparison with 0
+};
+
+/// The innermost of the program's own functions in a call stack.
+struct Place {
+  std::string function;
+  std::string file;  ///< without its folder; empty: unknown
+  std::optional<int> line;
+};
+/// "Decoder::reset (decoder.cc:118)".
+std::string words_of(const Place& place);
+
+template <typename T>
+struct SiteOf {
+  Place place;
+  BySiteNumber<T> numbers;
+};
+using Site = SiteOf<std::uint64_t>;
+using SiteRange = SiteOf<Range>;
+
+/// One recorded run of a command.
+struct CommandRun {
+  int exit_status = 0;
+  Values all;
+  std::map<std::string, Values> processes;  ///< by the name of their file
+  std::map<SiteKey, Site> sites;
+  std::string allocator;           ///< the file of the one that was called most
+  std::vector<std::string> notes;  ///< what was not seen of it
+};
+
+/// What a run depends on besides the program; names for people are in conditions.cc.
+struct Conditions {
+  std::string kernel;
+  std::string thp;
+  std::string libc;
+  std::string aslr;  ///< "fixed layout" or "random layout"
+  std::string allocator;
+  std::string cpus;
+  std::string page_bytes;
+  std::string zerotax;
+};
+
+/// A command as it is run each time.
+struct Command {
+  std::string name;
+  std::vector<std::string> command;
+  std::map<std::string, std::string> env;
+};
+
+/// What a command did when it was blessed.
+struct Program : Command {
+  int exit_status = 0;
+  std::uint64_t runs = 0;
+  Conditions measured_on;
+  Ranges metrics;
+  std::map<std::string, Ranges> processes;
+  std::map<SiteKey, SiteRange> sites;
+};
+
+struct Baseline {
+  std::vector<Program> programs;
+};
+
+/// A metric that lay outside its range, on the same side, in every run.
+struct Change {
+  std::string process;  ///< empty: the command as a whole
+  Metric metric{};
+  Range before;
+  std::uint64_t after = 0;  ///< of all runs, the one nearest to the range
+  Direction direction{};
+
+  /// Whether it is more than before; else it is less.
+  [[nodiscard]] bool grew() const { return after > before.high; }
+};
+
+struct NotCompared {
+  std::string name;
+  std::string why;
+};
+
+/// What became of one place: all call stacks that end there, or of a function with several callers, from one of them.
+struct SiteChange {
+  record::SiteKind kind{};
+  Place place;
+  std::string called_by;  ///< that caller; empty: all
+  SiteValues before;
+  SiteValues after;
+};
+
+enum class Verdict : std::uint8_t { kSame, kBetter, kWorse, kMixed, kChanged };
+/// "same", "better", "worse", "mixed", "changed".
+const char* word_of(Verdict verdict);
+
+/// A command compared with its baseline.
+struct Check {
+  Command subject;
+  std::string baseline_path;
+  Program baseline;
+  CommandRun measured;  ///< the first run
+  Conditions measured_on;
+  std::uint64_t runs = 0;
+  std::vector<Change> changes;    ///< worse, better, neither; of the command as a whole first
+  std::vector<SiteChange> sites;  ///< places that differ, those with most bytes first
+  std::vector<NotCompared> not_compared;
+  std::vector<std::string> conditions;  ///< sentences on what is not as it was
+  Verdict verdict{};
+  bool strict = false;
+  bool passed = true;
+  std::string sentence;
+  std::string accept;  ///< the command that accepts what is new
+};
+
+}  // namespace zerotax::programs

@@ -1,0 +1,302 @@
+#include "programs/review.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/units.h"
+#include "os/page.h"
+
+namespace zerotax::programs {
+namespace {
+
+using record::SiteKind;
+using enum SiteNumber;
+
+/// What call stacks have in common that are joined: their kind and their innermost functions.
+using Joined = std::pair<SiteKind, std::vector<std::string>>;
+
+Joined joined(const SiteKey& key, std::size_t depth) {
+  return {key.kind,
+          {key.stack.begin(), key.stack.begin() + static_cast<std::ptrdiff_t>(std::min(depth, key.stack.size()))}};
+}
+
+/// Adds functions that one program calls from several places, such as an xmalloc: their callers tell them apart. A
+/// function with a single caller is not added, even if that caller has another name in the other program.
+template <typename Sites>
+void add_branches(const Sites& sites, std::size_t depth, std::set<Joined>& branches) {
+  std::map<Joined, std::set<Joined>> callers;
+  for (const auto& [key, site] : sites) callers[joined(key, depth)].insert(joined(key, depth + 1));
+  for (const auto& [key, found] : callers) {
+    if (found.size() > 1) branches.insert(key);
+  }
+}
+
+/// How call stacks are joined into places.
+class Places {
+ public:
+  Places(const Program& before, const CommandRun& after) {
+    for (std::size_t depth = 1; depth < kDeepest; ++depth) {
+      add_branches(before.sites, depth, branches_);
+      add_branches(after.sites, depth, branches_);
+    }
+  }
+  [[nodiscard]] Joined of(const SiteKey& key) const {
+    std::size_t depth = 1;
+    while (depth < kDeepest && branches_.contains(joined(key, depth))) ++depth;
+    return joined(key, depth);
+  }
+
+ private:
+  static constexpr std::size_t kDeepest = 4;
+  std::set<Joined> branches_;
+};
+
+std::uint64_t nearest(const Range& range, std::uint64_t value) { return std::clamp(value, range.low, range.high); }
+
+bool differs(const SiteChange& site) {
+  for (std::size_t i = 0; i < kSiteNumbers; ++i) {
+    const std::uint64_t before = site.before.all[i];
+    const std::uint64_t after = site.after.all[i];
+    const std::uint64_t slack = least_slack(i == 0 ? Unit::kCount : Unit::kBytes, {before, before});
+    if (after > before + slack || before > after + slack) return true;
+  }
+  return false;
+}
+
+/// How much more of something there is.
+std::int64_t growth(std::uint64_t before, std::uint64_t after) {
+  return static_cast<std::int64_t>(after) - static_cast<std::int64_t>(before);
+}
+
+std::uint64_t difference(const SiteChange& site, SiteNumber number) {
+  return static_cast<std::uint64_t>(std::abs(growth(site.before[number], site.after[number])));
+}
+
+/// What a place has of a metric.
+struct Measure {
+  std::uint64_t (*of)(const SiteValues& values);
+  bool (*is_of)(SiteKind kind);
+  std::uint64_t (*bytes)(const SiteValues& values) = of;  ///< to be shown
+};
+
+template <SiteNumber kNumber>
+std::uint64_t number(const SiteValues& values) {
+  return values[kNumber];
+}
+std::uint64_t fresh(const SiteValues& values) {
+  return values[kKernelZeroed] - std::min(values[kKernelZeroed], values[kRefilled]);
+}
+
+bool any(SiteKind /*kind*/) { return true; }
+bool is_new_block(SiteKind kind) { return kind == SiteKind::kByHand; }
+bool is_other_memory(SiteKind kind) { return kind == SiteKind::kCleared; }
+bool is_allocator(SiteKind kind) { return !is_new_block(kind) && !is_other_memory(kind); }
+bool allocates(SiteKind kind) {
+  return kind == SiteKind::kOther || kind == SiteKind::kCalloc || kind == SiteKind::kRealloc;
+}
+
+Measure measure_of(Metric metric) {
+  const MetricRow& row = row_of(metric);
+  switch (row.family) {
+    case Family::kOfAllocator:
+      return {number<kZeroed>, is_allocator};
+    case Family::kOfNewBlocks:
+      return {number<kZeroed>, is_new_block};
+    case Family::kOfProgram:
+      return {number<kZeroed>, is_other_memory};
+    case Family::kOfPeak:
+      return {fresh, any};
+    case Family::kOfCalls:
+      if (row.unit == Unit::kCount) return {number<kCalls>, allocates, number<kRequested>};
+      return {number<kRequested>, allocates};
+    case Family::kOfKernel:
+      break;
+  }
+  if (metric == Metric::kFresh) return {fresh, any};
+  return {metric < Metric::kReturned ? number<kKernelZeroed> : number<kReturned>, any};
+}
+
+/// The place whose growth (`up`) or decrease is the largest; nullptr if none has changed that way.
+const SiteChange* explaining(const std::vector<SiteChange>& sites, const Measure& measure, bool up) {
+  const SiteChange* found = nullptr;
+  std::int64_t most = 0;
+  for (const SiteChange& site : sites) {
+    if (!measure.is_of(site.kind)) continue;
+    const std::int64_t more = growth(measure.of(site.before), measure.of(site.after)) * (up ? 1 : -1);
+    if (more <= most) continue;
+    most = more;
+    found = &site;
+  }
+  return found;
+}
+
+/// "returned by free in f (f.cc:3), 0 → 64 calls, 0 B → 64 MiB".
+std::string site_words(const SiteChange& site, const Measure& measure) {
+  const std::uint64_t before = site.before[kCalls];
+  const std::string after = format_counted(site.after[kCalls], "call");
+  return fmt::format("{}{}, {}, {} → {}", measure.of == number<kReturned> ? "returned by " : "", place_words(site),
+                     before == site.after[kCalls] ? after : fmt::format("{} → {}", format_count(before), after),
+                     format_size(measure.bytes(site.before)), format_size(measure.bytes(site.after)));
+}
+
+/// What a change of the kernel's part is made of: memory that was returned and filled again, or memory that is fresh.
+std::string kernel_words(const Check& check, bool up) {
+  const auto more_of = [&](Metric metric) -> std::int64_t {
+    const auto& before = check.baseline.metrics[metric];
+    const auto& after = check.measured.all[metric];
+    return before && after ? growth(nearest(*before, *after), *after) * (up ? 1 : -1) : 0;
+  };
+  const std::int64_t refilled = more_of(Metric::kRefilled);
+  const std::int64_t all = more_of(Metric::kKernelZeroed);
+  if (refilled <= 0 || refilled < all / 2) {
+    const SiteChange* site = explaining(check.sites, measure_of(Metric::kKernelZeroed), up);
+    return site == nullptr ? "" : site_words(*site, measure_of(Metric::kKernelZeroed));
+  }
+  const std::uint64_t pages = static_cast<std::uint64_t>(refilled) / kPageBytes;
+  std::string words = up ? format_counted(pages, "refill") : format_counted(pages, "refill fewer", "refills fewer");
+  for (const Metric metric : {Metric::kReturned, Metric::kRefilled}) {
+    const SiteChange* site = explaining(check.sites, measure_of(metric), up);
+    if (site != nullptr) return fmt::format("{}; {}", words, site_words(*site, measure_of(metric)));
+  }
+  return words;
+}
+
+/// By how many times it changed; what a slack hides counts as nothing.
+double times(const Change& change) {
+  const auto floor = static_cast<double>(least_slack(row_of(change.metric).unit, {}));
+  const bool up = change.grew();
+  const double before = static_cast<double>(up ? change.before.high : change.before.low) + floor;
+  const double after = static_cast<double>(change.after) + floor;
+  return up ? after / before : before / after;
+}
+
+/// Of a direction, the change that stands for the others: of each family the first, of those the largest.
+const Change* headline(const std::vector<Change>& changes, Direction direction) {
+  const Change* best = nullptr;
+  for (const bool whole : {true, false}) {
+    std::vector<Family> families;
+    for (const Change& change : changes) {
+      const Family family = row_of(change.metric).family;
+      if (change.direction != direction || change.process.empty() != whole) continue;
+      if (whole && std::find(families.begin(), families.end(), family) != families.end()) continue;
+      families.push_back(family);
+      if (best == nullptr || times(change) > times(*best)) best = &change;
+    }
+    if (best != nullptr) break;
+  }
+  return best;
+}
+
+std::string headline_words(const Check& check, const Change& change) {
+  const bool up = change.grew();
+  std::string why;
+  if (change.metric <= Metric::kRefilled && change.metric != Metric::kFresh) {
+    why = kernel_words(check, up);
+  } else if (const SiteChange* site = explaining(check.sites, measure_of(change.metric), up)) {
+    why = site_words(*site, measure_of(change.metric));
+  }
+  return words_of(change) + (why.empty() ? "" : ": " + why);
+}
+
+}  // namespace
+
+const char* word_of(Verdict verdict) {
+  constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
+
+std::string place_words(const SiteChange& site) {
+  constexpr const char* kWords[] = {"calloc in ", "realloc in ", "memset of a new block in ", "malloc in ",
+                                    "free in ",   "a purge in ", "the program in ",           "memset in "};
+  return kWords[static_cast<std::size_t>(site.kind)] + words_of(site.place) +
+         (site.called_by.empty() ? "" : ", called by " + site.called_by);
+}
+
+SiteNumber most_different(const SiteChange& site) {
+  SiteNumber most = kRequested;
+  for (std::size_t i = 1; i < kSiteNumbers; ++i) {
+    const auto number = static_cast<SiteNumber>(i);
+    if (difference(site, number) > difference(site, most)) most = number;
+  }
+  return most;
+}
+
+std::vector<SiteChange> site_changes(const Program& baseline, const CommandRun& run) {
+  const Places places(baseline, run);
+  std::map<Joined, SiteChange> all;
+  const auto place_at = [&](const SiteKey& key, const Place& place) -> SiteChange& {
+    const Joined at = places.of(key);
+    SiteChange& change = all[at];
+    change.kind = key.kind;
+    change.place = place;
+    if (at.second.size() > 1) change.called_by = at.second.back();
+    return change;
+  };
+  for (const auto& [key, site] : baseline.sites) {
+    const auto now = run.sites.find(key);
+    SiteChange& change = place_at(key, site.place);
+    for (std::size_t i = 0; i < kSiteNumbers; ++i) {
+      const std::uint64_t value = now == run.sites.end() ? 0 : now->second.numbers.all[i];
+      change.before.all[i] += nearest(site.numbers.all[i], value);
+    }
+  }
+  // Last, so that lines are those of the program that was run.
+  for (const auto& [key, site] : run.sites) {
+    SiteChange& change = place_at(key, site.place);
+    for (std::size_t i = 0; i < kSiteNumbers; ++i) change.after.all[i] += site.numbers.all[i];
+  }
+  std::vector<SiteChange> found;
+  for (auto& [at, change] : all) {
+    if (differs(change)) found.push_back(std::move(change));
+  }
+  const auto weight = [](const SiteChange& site) { return difference(site, most_different(site)); };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const SiteChange& one, const SiteChange& other) { return weight(one) > weight(other); });
+  return found;
+}
+
+std::string words_of(const Change& change) {
+  const MetricRow& row = row_of(change.metric);
+  return fmt::format("{} {} → {}", name_of(row, change.process),
+                     format_value(row.unit, change.grew() ? change.before.high : change.before.low),
+                     format_value(row.unit, change.after));
+}
+
+std::string sentence_of(const Check& check) {
+  if (check.verdict == Verdict::kSame) {
+    std::size_t compared = 0;
+    for (const MetricRow& row : metric_rows()) {
+      compared += check.baseline.metrics[row.metric] && check.measured.all[row.metric] ? 1 : 0;
+    }
+    return fmt::format("same: {} as in the baseline", format_counted(compared, "metric"));
+  }
+  std::string sentence = word_of(check.verdict);
+  const char* between = ": ";
+  for (const Direction direction : {Direction::kWorse, Direction::kBetter, Direction::kNeither}) {
+    const Change* change = headline(check.changes, direction);
+    if (change == nullptr || (direction == Direction::kNeither && check.verdict != Verdict::kChanged)) continue;
+    sentence += between + headline_words(check, *change);
+    between = "; better: ";
+  }
+  return sentence;
+}
+
+std::vector<std::string> differing_conditions(const Conditions& before, const Conditions& after) {
+  constexpr std::pair<const char*, std::string Conditions::*> kAll[] = {
+      {"kernel", &Conditions::kernel},        {"transparent huge pages", &Conditions::thp},
+      {"C library", &Conditions::libc},       {"address randomisation", &Conditions::aslr},
+      {"allocator", &Conditions::allocator},  {"CPUs", &Conditions::cpus},
+      {"page size", &Conditions::page_bytes}, {"zerotax", &Conditions::zerotax}};
+  std::vector<std::string> found;
+  for (const auto& [name, field] : kAll) {
+    if (before.*field != after.*field) {
+      found.push_back(fmt::format("{}: {} before, {} now", name, before.*field, after.*field));
+    }
+  }
+  return found;
+}
+
+}  // namespace zerotax::programs

@@ -1,0 +1,179 @@
+#include "programs/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/names.h"
+#include "base/one_line.h"
+#include "files/temporary_folder.h"
+#include "os/utc.h"
+#include "record/run.h"
+#include "run/interrupt.h"
+#include "run/metered_run.h"
+
+namespace zerotax::programs {
+namespace {
+
+using record::Count;
+
+Count sum_of(std::initializer_list<const Count*> parts) {
+  std::uint64_t sum = 0;
+  for (const Count* part : parts) {
+    if (!*part) return *part;
+    sum += **part;
+  }
+  return sum;
+}
+
+Values values_of(const record::Metrics& figures, const record::KernelMetrics& kernel) {
+  using enum Metric;
+  Values values;
+  values[kMinorFaults] = kernel.minor_faults;
+  values[kZeroFillFaults] = kernel.zero_fill_faults;
+  values[kKernelZeroed] = kernel.zeroed_bytes;
+  values[kFresh] = kernel.fresh_bytes;
+  values[kRefilled] = kernel.refilled_bytes;
+  values[kPeak] = kernel.peak_bytes;
+  values[kReturned] = kernel.returned_bytes;
+  const auto returned = [&](const auto& is_one) -> Count {
+    if (!kernel.returned_bytes) return kernel.returned_bytes;
+    std::uint64_t bytes = 0;
+    for (const record::ReturnedBy& row : figures.returned.rows) bytes += is_one(row) ? row.bytes : 0;
+    return bytes;
+  };
+  values[kReturnedInFree] = returned([](const auto& row) { return row.by == record::kByFree; });
+  values[kReturnedInRealloc] = returned([](const auto& row) { return row.by == record::kByRealloc; });
+  values[kReturnedByMunmap] = returned([](const auto& row) { return row.mechanism == record::kMunmap; });
+  values[kReturnedByMadvise] = returned([](const auto& row) { return row.mechanism == record::kMadvise; });
+  values[kReturnedByBrk] = returned([](const auto& row) { return row.mechanism == record::kBrk; });
+  values[kZeroed] = figures.zeroed_bytes;
+  values[kRedundant] = figures.redundant_zeroed_bytes;
+  values[kNeeded] = figures.redundant_zeroed_bytes;
+  if (values[kNeeded]) *values[kNeeded] = figures.examined_zeroed_bytes - *values[kNeeded];
+  values[kZeroedInFree] = figures.in_free.zeroed_bytes;
+  values[kByHand] = figures.by_hand.zeroed_bytes;
+  values[kByProgram] = figures.by_program.zeroed_bytes;
+  values[kAllocations] = sum_of({&figures.calloc_calls, &figures.malloc_calls, &figures.realloc_calls});
+  values[kRequested] = sum_of({&figures.requested_bytes, &figures.malloc_bytes, &figures.realloc_bytes});
+  values[kCallocCalls] = figures.calloc_calls;
+  values[kCallocBytes] = figures.requested_bytes;
+  values[kMallocCalls] = figures.malloc_calls;
+  values[kMallocBytes] = figures.malloc_bytes;
+  values[kReallocCalls] = figures.realloc_calls;
+  values[kReallocBytes] = figures.realloc_bytes;
+  values[kFreeCalls] = figures.free_calls;
+  return values;
+}
+
+std::map<std::string, Values> by_name(const std::vector<record::RecordedProcess>& processes) {
+  std::map<std::string, Values> found;
+  for (const record::RecordedProcess& process : processes) {
+    const Values values = values_of(process.figures, process.kernel);
+    const auto [entry, is_new] = found.try_emplace(file_name(process.executable), values);
+    if (is_new) continue;
+    for (std::size_t i = 0; i < kMetrics; ++i) {
+      entry->second.all[i] = sum_of({&entry->second.all[i], &values.all[i]});
+    }
+  }
+  return found;
+}
+
+void add_site(const record::RecordedSite& recorded, std::map<SiteKey, Site>& sites) {
+  const auto [key, place] = key_of(recorded);
+  Site& site = sites[key];
+  if (site.place.function.empty()) site.place = place;
+  using enum SiteNumber;
+  site.numbers[kCalls] += recorded.calls;
+  site.numbers[kRequested] += recorded.requested_bytes;
+  site.numbers[kKernelZeroed] += recorded.kernel_zeroed_bytes;
+  site.numbers[kRefilled] += recorded.refilled_bytes;
+  site.numbers[kReturned] += recorded.returned_bytes;
+  site.numbers[kZeroed] += recorded.zeroed_bytes;
+}
+
+/// Sites of samples alone differ from run to run, and small ones explain nothing.
+bool is_small(const Site& site) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 1; i < kSiteNumbers; ++i) most = std::max(most, site.numbers.all[i]);
+  return most < record::kLargeBytes;
+}
+
+/// The allocator of the process that did most calls.
+std::string allocator_of(const std::vector<record::RecordedProcess>& processes) {
+  const record::RecordedProcess* busiest = nullptr;
+  const auto calls = [](const record::RecordedProcess& process) {
+    return process.figures.malloc_calls.value_or(0) + process.figures.calloc_calls.value_or(0);
+  };
+  for (const record::RecordedProcess& process : processes) {
+    if (busiest == nullptr || calls(process) > calls(*busiest)) busiest = &process;
+  }
+  return busiest == nullptr ? "" : busiest->allocator;
+}
+
+}  // namespace
+
+CommandRun run_of(const record::Record& record, const std::string& name) {
+  CommandRun run;
+  run.exit_status = record.run.exit_status;
+  run.all = values_of(record.totals, record.totals.kernel);
+  std::string why = run.all[Metric::kMinorFaults].why();
+  if (why.empty()) why = run.all[Metric::kKernelZeroed].why();
+  if (record.processes.empty()) why = "the recorder saw no process of it";
+  if (record.lost_processes != 0) why = "there were more processes than there is room for";
+  if (!why.empty()) {
+    throw MachineError(fmt::format("'{}' cannot be counted: {}", name, why),
+                       "give a command whose processes all end by themselves, and see: zerotax record -- COMMAND");
+  }
+  run.processes = by_name(record.processes);
+  for (const record::RecordedSite& site : record.sites) add_site(site, run.sites);
+  std::erase_if(run.sites, [](const auto& each) { return is_small(each.second); });
+  run.allocator = allocator_of(record.processes);
+  for (const record::NotFollowed& missed : record.not_followed) {
+    run.notes.push_back(fmt::format("not followed: {}: {}", file_name(missed.program), missed.reason));
+  }
+  return run;
+}
+
+CommandRun run_once(const Target& target) {
+  const TemporaryFolder folder{"programs"};
+  record::RecordArena arena;
+  MeteredCommand command;
+  command.program = target.recorded.program;
+  command.words = target.recorded.words;
+  command.environment = record::recorded_command(target.recorded, arena).environment;
+  for (const auto& entry : target.env) command.environment.emplace_back(entry);
+  command.errors = folder.file("errors");
+  command.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(target.timeout_s * 1e3)));
+  command.fixed_layout = true;
+  const std::string started = utc_now();
+  const MeteredRun run = run_metered(command);
+  switch (run.end) {
+    case MeteredRun::End::kStopped:
+      throw Stop{};
+    case MeteredRun::End::kTimeout:
+      throw UsageError(fmt::format("'{}' did not end within {:g} s", target.name, target.timeout_s),
+                       "give --timeout SECONDS, or a command that ends by itself");
+    case MeteredRun::End::kNotStarted:
+      throw UsageError(fmt::format("'{}' could not be started: {}", target.name, run.why_not_started),
+                       "try it without zerotax");
+    case MeteredRun::End::kEnded:
+      break;
+  }
+  const record::Record record = record_result(target.recorded, record::foreground_result(run), arena, started);
+  CommandRun found;
+  if (run.exited) found = run_of(record, target.name);
+  if (run.exited && run.code == 0) return found;
+  const std::string said = last_line_of_file(command.errors);
+  const std::string words = said.empty() ? "" : fmt::format(" ({})", one_line(said));
+  if (!run.exited) {
+    throw UsageError(fmt::format("'{}' was {}{}", target.name, end_text(false, run.code), words),
+                     "give a command that ends by itself; it has no terminal, and its standard input is /dev/null");
+  }
+  found.notes.insert(found.notes.begin(), fmt::format("ended with exit status {}{}", run.code, words));
+  return found;
+}
+
+}  // namespace zerotax::programs

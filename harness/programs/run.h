@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "programs/result.h"
+#include "record/launch.h"
+
+namespace zerotax::programs {
+
+/// A command to run, checked.
+struct Target : Command {
+  record::RecordTarget recorded;
+  double timeout_s = 60;
+};
+
+/// Runs it once under the recorder, without a terminal, at fixed addresses where that is permitted. Throws UsageError
+/// if it does not end by itself in time, MachineError if what it did cannot be counted here, Stop.
+CommandRun run_once(const Target& target);
+
+/// What a record says, as far as it is compared. Throws MachineError, with `name`, for one with holes.
+CommandRun run_of(const record::Record& record, const std::string& name);
+
+/// The key of a call stack, and its place.
+std::pair<SiteKey, Place> key_of(const record::RecordedSite& site);
+
+}  // namespace zerotax::programs

@@ -1,0 +1,180 @@
+#include "programs/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/shell.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "programs/review.h"
+
+namespace zerotax::programs {
+namespace {
+
+constexpr std::size_t kPlaces = 5;
+
+std::string line(const std::string& text) { return wrap(text, "  ", "    "); }
+
+const char* heading_of(Direction direction) {
+  return direction == Direction::kNeither ? "changed" : word_of(direction);
+}
+
+std::string range_text(const MetricRow& row, const Range& range) {
+  const std::string low = format_value(row.unit, range.low);
+  return range.low == range.high ? low : fmt::format("{} to {}", low, format_value(row.unit, range.high));
+}
+
+bool is_shown(const Change& change, const Check& check, bool explain) {
+  return explain || change.direction != Direction::kNeither || check.verdict == Verdict::kChanged;
+}
+
+std::string changes_text(const Check& check, bool explain, const Palette& palette) {
+  Table table({{"  ", Unit::kText, 9},
+               {"metric"},
+               {"before", Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight},
+               {"now", Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight}});
+  for (const Change& change : check.changes) {
+    if (!is_shown(change, check, explain)) continue;
+    const MetricRow& row = row_of(change.metric);
+    table.add({fmt::format("  {}", heading_of(change.direction)), name_of(row, change.process),
+               range_text(row, change.before), format_value(row.unit, change.after)});
+  }
+  if (table.empty()) return "";
+  std::string text = table.text();
+  text = palette.first_in(text, Tone::kWorse, "worse");
+  return palette.first_in(text, Tone::kBetter, "better");
+}
+
+std::string sites_text(const Check& check, bool explain) {
+  if (check.changes.empty() || check.sites.empty()) return "";
+  Table table({{"  where", Unit::kText},
+               {"calls", Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight},
+               {"bytes", Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight}});
+  std::size_t shown = 0;
+  for (const SiteChange& site : check.sites) {
+    if (!explain && shown == kPlaces) break;
+    ++shown;
+    const SiteNumber most = most_different(site);
+    constexpr const char* kWords[] = {"", "requested", "by kernel", "refilled", "returned", "zeroed"};
+    table.add({"  " + place_words(site),
+               fmt::format("{} → {}", format_count(site.before[SiteNumber::kCalls]),
+                           format_count(site.after[SiteNumber::kCalls])),
+               fmt::format("{}: {} → {}", kWords[static_cast<std::size_t>(most)], format_size(site.before[most]),
+                           format_size(site.after[most]))});
+  }
+  std::string text = table.text();
+  if (shown < check.sites.size()) {
+    text += line(fmt::format("{} more; --explain lists them", format_counted(check.sites.size() - shown, "place")));
+  }
+  return text;
+}
+
+std::string not_compared_text(const Check& check, bool explain) {
+  std::string text;
+  for (const NotCompared& each : check.not_compared)
+    text += line(fmt::format("not compared, {}: {}", each.why, each.name));
+  if (explain || check.not_compared.size() < 3) return text;
+  return line(
+      fmt::format("{} not compared; --explain lists them", format_counted(check.not_compared.size(), "metric")));
+}
+
+exchange::OutcomeKind kind_of(Direction direction) {
+  using enum exchange::OutcomeKind;
+  return direction == Direction::kWorse ? kWorse : direction == Direction::kBetter ? kBetter : kChanged;
+}
+
+exchange::OutcomeKind kind_of(Verdict verdict) {
+  using enum exchange::OutcomeKind;
+  constexpr exchange::OutcomeKind kKinds[] = {kSame, kBetter, kWorse, kWorse, kChanged};
+  return kKinds[static_cast<std::size_t>(verdict)];
+}
+
+exchange::Outcome outcome_of(const Check& check, const Change* change) {
+  exchange::Outcome outcome;
+  outcome.suite = check.subject.name;
+  outcome.file = check.baseline_path;
+  outcome.name = "as in the baseline";
+  outcome.headline = check.sentence;
+  if (change != nullptr) {
+    const MetricRow& row = row_of(change->metric);
+    outcome.name = change->process.empty() ? row.key : fmt::format("{} of {}", row.key, change->process);
+    outcome.label = words_of(*change);
+    outcome.kind = kind_of(change->direction);
+    outcome.fails = !check.passed && (check.strict || change->direction != Direction::kBetter);
+    outcome.headline = fmt::format("{}: {}", heading_of(change->direction), words_of(*change));
+  }
+  outcome.verdict = exchange::word_of(outcome.kind);
+  return outcome;
+}
+
+exchange::Benchmark benchmark_of(const std::string& name, const Values& values) {
+  exchange::Benchmark benchmark{name, {}};
+  for (const MetricRow& row : metric_rows()) {
+    std::string slug = row.key;
+    std::replace(slug.begin(), slug.end(), '_', '-');
+    if (values[row.metric]) benchmark.measures.push_back({slug, static_cast<double>(*values[row.metric])});
+  }
+  return benchmark;
+}
+
+}  // namespace
+
+std::string check_text(const Check& check, bool explain, const Palette& palette) {
+  const bool changed = check.verdict != Verdict::kSame;
+  std::string text = check.sentence + "\n";
+  text +=
+      fmt::format("  {}, compared with {} runs in {}\n", check.subject.name, check.baseline.runs, check.baseline_path);
+  text += changes_text(check, explain, palette) + sites_text(check, explain) + not_compared_text(check, explain);
+  if (changed || explain) {
+    for (const std::string& each : check.conditions) text += line("The baseline was measured elsewhere: " + each + ".");
+  }
+  for (const std::string& note : check.measured.notes) text += line(note);
+  if (!changed) return text;
+  return text + fmt::format("{}: {}\n",
+                            check.verdict == Verdict::kBetter ? "Keep the improvement as the new baseline with"
+                                                              : "If this is intended, accept it with",
+                            check.accept);
+}
+
+std::string bless_text(const Program& program, const std::vector<std::string>& notes, const std::string& path) {
+  std::string text = fmt::format("{}: {}, {}\n", program.name, path, format_counted(program.runs, "run"));
+  std::map<std::string, std::string> not_known;
+  for (const MetricRow& row : metric_rows()) {
+    const Measured<Range>& range = program.metrics[row.metric];
+    if (!range) {
+      std::string& names = not_known[range.why()];
+      names += (names.empty() ? "" : ", ") + std::string(row.name);
+    } else if (range->high - range->low > least_slack(row.unit, *range)) {
+      text += line(fmt::format("not the same each time: {}: {}", row.name, range_text(row, *range)));
+    }
+  }
+  for (const auto& [why, names] : not_known) text += line(fmt::format("not compared: {} ({})", names, why));
+  for (const std::string& note : notes) text += line(note);
+  return text;
+}
+
+exchange::OutcomeList check_outcomes(const Check& check) {
+  exchange::OutcomeList list;
+  list.command = "zerotax check";
+  list.sentence = check.sentence;
+  list.verdict = word_of(check.verdict);
+  list.kind = kind_of(check.verdict);
+  list.thing = "change";
+  list.subject = fmt::format("{} against {}", check.subject.name, check.baseline_path);
+  for (const Change& change : check.changes) list.outcomes.push_back(outcome_of(check, &change));
+  if (check.changes.empty()) list.outcomes.push_back(outcome_of(check, nullptr));
+  list.benchmarks.push_back(benchmark_of(check.subject.name, check.measured.all));
+  if (check.measured.processes.size() > 1) {
+    for (const auto& [name, values] : check.measured.processes) {
+      list.benchmarks.push_back(benchmark_of(fmt::format("{}/{}", check.subject.name, name), values));
+    }
+  }
+  if (check.changes.empty()) return list;
+  for (const std::string& each : check.conditions) list.notes.push_back(each + ".");
+  list.notes.push_back("If this is intended, accept it with: " + check.accept);
+  return list;
+}
+
+}  // namespace zerotax::programs

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/palette.h"
+#include "exchange/outcome.h"
+#include "programs/result.h"
+
+namespace zerotax::programs {
+
+/// For people: the verdict in the first line, then what changed, where, and how to accept it. `explain`: with all that
+/// only says how, every place, and what was not compared.
+std::string check_text(const Check& check, bool explain, const Palette& palette = {});
+
+/// What was blessed, what was not seen of it, and how far it differs from run to run.
+std::string bless_text(const Program& program, const std::vector<std::string>& notes, const std::string& path);
+
+/// For the formats of others: an outcome for each change, or one that passes.
+exchange::OutcomeList check_outcomes(const Check& check);
+
+}  // namespace zerotax::programs

@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <map>
+
+#include "os/program_file.h"
+#include "record/seen.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr const char* kSilent =
+    "recorded nothing: it is static, of another C library, or was started without LD_PRELOAD";
+constexpr const char* kStillRuns = "it still ran when the program had ended: what it did, and does, is not recorded";
+constexpr const char* kOnlyForked = "is a child of fork that called nothing of the allocator";
+const Count kNone = NotAvailable{"the kernel did not count it"};
+
+/// A sum with what was not counted is not known.
+void add(Count& sum, const Count& more) { sum = sum && more ? Count(*sum + *more) : kNone; }
+
+/// Of a program that a process was about to become: why it recorded nothing.
+std::string why_missed(const ExecEntry& entry) {
+  const std::string file = find_program(&entry.path[0]);
+  std::string why;
+  if (!file.empty()) why = why_not_preloadable(file);
+  if (why.empty() && entry.cleaned != 0) why = "was given an environment without LD_PRELOAD";
+  return "it " + (why.empty() ? "recorded nothing: it cannot open the recording, or ended too early" : why);
+}
+
+NotFollowed announced(const ExecEntry& entry) {
+  return {entry.pid, &entry.path[0], why_missed(entry), 1, kNone, kNone};
+}
+
+/// Rows of one program and reason become one.
+void add(std::vector<NotFollowed>& rows, NotFollowed missed) {
+  for (NotFollowed& known : rows) {
+    if (known.program != missed.program || known.reason != missed.reason) continue;
+    ++known.processes;
+    known.running = known.running || missed.running;
+    add(known.minor_faults, missed.minor_faults);
+    add(known.cpu_ns, missed.cpu_ns);
+    return;
+  }
+  rows.push_back(std::move(missed));
+}
+
+/// A process that the kernel counted, and what it recorded last; nothing if that is all of it.
+std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessSlot* slot, const RecordArena& arena,
+                                     const Count& all_faults) {
+  const bool exec = !counts.execs.empty();
+  const bool closed = slot != nullptr && slot->holdings.closed != 0;
+  // One that ended since is recorded, but may have started others that nobody counted.
+  const bool ended_since = closed && !counts.minor_faults;
+  if (!ended_since && slot != nullptr && (!exec || counts.execs.back() <= slot->started_ns)) return std::nullopt;
+  NotFollowed missed{counts.pid, counts.name, std::string("it ") + (exec ? kSilent : kOnlyForked), 1, kNone, kNone};
+  missed.running = !counts.minor_faults;
+  if (ended_since || (missed.running && !exec)) missed.reason = kStillRuns;
+  for (const ExecEntry* entry : arena.execs()) {
+    if (ended_since || !exec || entry->pid != counts.pid || entry->failed != 0 || entry->at_ns > counts.execs.back())
+      continue;
+    missed.program = &entry->path[0];
+    missed.reason = why_missed(*entry);
+  }
+  const std::uint64_t recorded = slot == nullptr ? 0
+                                 : closed        ? slot->holdings.minor_faults
+                                                 : slot->holdings.faults_at_open;
+  if (all_faults) missed.minor_faults = less(*all_faults, recorded);
+  const auto recorded_ns = slot == nullptr ? 0 : static_cast<std::uint64_t>(slot->cpu_ns);
+  if (!ended_since && (counts.minor_faults || counts.cpu_ns != 0)) missed.cpu_ns = less(counts.cpu_ns, recorded_ns);
+  return missed;
+}
+
+}  // namespace
+
+NotRecorded not_recorded(const std::vector<NotFollowed>& rows) {
+  NotRecorded all;
+  for (const NotFollowed& missed : rows) {
+    all.processes += missed.processes;
+    add(all.minor_faults, missed.minor_faults);
+    add(all.cpu_ns, missed.cpu_ns);
+  }
+  return all;
+}
+
+std::vector<NotFollowed> not_followed(const std::vector<const ProcessSlot*>& processes, const RecordArena& arena,
+                                      const ForegroundResult& run, const RunWatch* watch) {
+  std::vector<NotFollowed> rows;
+  if (watch == nullptr || !watch->counted()) {
+    for (const ExecEntry* entry : arena.execs()) {
+      const bool followed = std::any_of(processes.begin(), processes.end(), [&](const ProcessSlot* slot) {
+        return slot->pid == entry->pid && slot->started_ns >= entry->at_ns && slot->forked == 0;
+      });
+      if (entry->failed == 0 && !followed) add(rows, announced(*entry));
+    }
+    return rows;
+  }
+  std::map<const ProcessCounts*, const ProcessSlot*> last;
+  for (const ProcessSlot* slot : processes) {
+    const ProcessSlot*& known = last[watch->counts(*slot)];
+    if (known == nullptr || known->started_ns < slot->started_ns) known = slot;
+  }
+  for (const ProcessCounts& counts : watch->processes()) {
+    // Of the first one the kernel counts from its exec on, and its own count begins before.
+    Count all_faults = kNone;
+    if (watch->exact() && counts.minor_faults) all_faults = *counts.minor_faults;
+    if (counts.pid == run.pid && run.minor_faults) all_faults = *run.minor_faults;
+    const auto found = last.find(&counts);
+    if (auto missed = missed_of(counts, found != last.end() ? found->second : nullptr, arena, all_faults)) {
+      add(rows, std::move(*missed));
+    }
+  }
+  return rows;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,122 @@
+#include "record/preload/file_pages.h"
+
+#include <atomic>
+
+#include "os/mappings.h"
+#include "record/preload/arena.h"
+#include "record/preload/examine.h"
+#include "record/preload/kept_file.h"
+#include "record/preload/process.h"
+
+namespace zerotax::record {
+namespace {
+
+struct Noted {
+  std::atomic<std::uintptr_t> begin;  ///< 0: free
+  std::atomic<std::uintptr_t> end;
+
+  [[nodiscard]] AddressRange range() const { return {begin, end}; }
+};
+
+constexpr std::size_t kNoted = 256;
+Noted noted[kNoted];
+std::atomic<std::size_t> noted_used{0};
+std::atomic<bool> is_full{false};  ///< they may be anywhere
+
+constinit KeptFile maps("/proc/thread-self/maps");
+
+/// Calls visit(mapping) for every mapping of the process.
+template <typename Visit>
+void for_each_own_mapping(Visit visit) {
+  const auto call = [](void* context, const Mapping& mapping) { (*static_cast<Visit*>(context))(mapping); };
+  const int fd = maps.check();
+  if (fd < 0 || !for_each_mapping(fd, call, &visit)) note_gap(kNoHoldings);
+}
+
+bool may_have_copies(AddressRange range) {
+  for (std::size_t i = 0; i < noted_used; ++i) {
+    if (noted[i].range().intersect(range).bytes() != 0) return true;
+  }
+  return is_full;
+}
+
+bool is_private_file(const Mapping& mapping) { return mapping.inode != 0 && !mapping.shared; }
+
+std::uint64_t file_copies_in(AddressRange range) {
+  std::uint64_t sum = 0;
+  for_each_own_mapping([&](const Mapping& mapping) {
+    const AddressRange common = mapping.range.intersect(range);
+    if (common.bytes() != 0 && is_private_file(mapping)) sum += anonymous_in(common).bytes;
+  });
+  return sum;
+}
+
+}  // namespace
+
+void open_mappings() {
+  maps.drop();
+  maps.get();
+}
+
+void note_file_pages(AddressRange range) {
+  for (std::size_t i = 0; i < kNoted; ++i) {
+    std::uintptr_t expected = 0;
+    if (!noted[i].begin.compare_exchange_strong(expected, range.begin)) continue;
+    noted[i].end = range.end;
+    std::size_t used = noted_used;
+    while (used < i + 1 && !noted_used.compare_exchange_weak(used, i + 1)) {
+    }
+    return;
+  }
+  is_full = true;
+}
+
+void forget_file_pages(AddressRange range) {
+  for (std::size_t i = 0; i < noted_used; ++i) {
+    const AddressRange one = noted[i].range();
+    if (one.begin == 0 || one.begin < range.begin || one.end > range.end) continue;
+    noted[i].end = 0;
+    noted[i].begin = 0;
+  }
+}
+
+void move_file_pages(AddressRange from, AddressRange to) {
+  if (!may_have_copies(from)) return;
+  forget_file_pages(from);
+  note_file_pages(to);
+}
+
+Pagemap::Anonymous zeroed_in(AddressRange range) {
+  Pagemap::Anonymous found = anonymous_in(range);
+  if (found.bytes == 0 || !may_have_copies(range)) return found;
+  const std::uint64_t copies = file_copies_in(range);
+  process->holdings.returned_copies += copies;
+  found.bytes -= copies < found.bytes ? copies : found.bytes;
+  return found;
+}
+
+std::uint64_t noted_file_copies() {
+  if (is_full) return file_copies_in({0, UINTPTR_MAX});
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < noted_used; ++i) {
+    if (noted[i].range().bytes() != 0) sum += file_copies_in(noted[i].range());
+  }
+  return sum;
+}
+
+std::uint64_t all_file_copies(bool& made_code) {
+  std::uint64_t sum = 0;
+  AddressRange run{};  // mappings that touch: a library has five, and each look is a system call
+  for_each_own_mapping([&](const Mapping& mapping) {
+    made_code = made_code || (mapping.made_code && mapping.range.bytes() >= kLargeBytes);
+    if (!is_private_file(mapping)) return;
+    if (mapping.range.begin != run.end) {
+      if (run.bytes() != 0) sum += anonymous_in(run).bytes;
+      run.begin = mapping.range.begin;
+    }
+    run.end = mapping.range.end;
+  });
+  return run.bytes() != 0 ? sum + anonymous_in(run).bytes : sum;
+}
+
+}  // namespace zerotax::record

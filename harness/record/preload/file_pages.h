@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "os/pagemap.h"
+
+namespace zerotax::record {
+
+/// Opens what mappings are looked at with: at the start, and in a child of fork.
+void open_mappings();
+
+/// A page of a private file mapping that the program writes to is copied, not zeroed, though it is anonymous from then
+/// on. Which mappings those are, /proc/self/maps knows; to read it is too much for each return of memory, so the ranges
+/// are remembered where the program mapped any.
+
+/// A file was mapped there privately.
+void note_file_pages(AddressRange range);
+
+/// Nothing is mapped there any more; or it was moved.
+void forget_file_pages(AddressRange range);
+void move_file_pages(AddressRange from, AddressRange to);
+
+/// What of the pages of a range is populated private anonymous memory that the kernel zeroed: no copies of pages of
+/// files.
+Pagemap::Anonymous zeroed_in(AddressRange range);
+
+/// Copies in the ranges that were noted.
+std::uint64_t noted_file_copies();
+
+/// Copies in all mappings of files, those of the program itself and its libraries included. `made_code`: whether code
+/// was made in memory (64 KiB or more that no file has).
+std::uint64_t all_file_copies(bool& made_code);
+
+}  // namespace zerotax::record

@@ -1,0 +1,230 @@
+#include "record/run.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "files/results.h"
+#include "os/child.h"
+#include "os/environment.h"
+#include "os/process_info.h"
+#include "record/kernel_part.h"
+#include "record/metrics.h"
+#include "record/seen.h"
+#include "record/sites.h"
+#include "record/tax.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr const char* kUnseenStores = "the allocator's calls of memset could not be seen";
+constexpr const char* kNotTimed = "no store of zeros was large enough to be timed";
+
+/// Of the CPU time of the program, the recorder's left out on both sides.
+Measured<double> zeroing_share_of_cpu(const Tally& sum, const Tax& tax) {
+  const std::uint64_t ns = zeroing_cost(sum).cpu_ns;
+  if (ns == 0 && zeroed_bytes(sum) != 0) return NotAvailable{kNotTimed};
+  if (tax.cpu_ns == 0) return NotAvailable{"the kernel counted no CPU time for the run"};
+  return share_of_cpu(tax, ns);
+}
+
+/// The most that any one thread spent of the run's wall time, its time under the recorder left out on both sides.
+/// Threads zero at the same time, so their sum would be no share.
+Measured<double> zeroing_share_of_wall(const Tally& sum, const std::vector<const ProcessSlot*>& processes,
+                                       std::int64_t wall_ns) {
+  if (zeroing_cost(sum).ns == 0 && zeroed_bytes(sum) != 0) return NotAvailable{kNotTimed};
+  double most = 0;
+  for (const ProcessSlot* slot : processes) {
+    for (const ThreadBlock& block : slot->threads) {
+      if (block.state == BlockState::kFree) continue;
+      std::uint64_t zero_ns = 0;
+      for (const ZeroCost& cost : block.cost) zero_ns += cost.ns;
+      if (zero_ns != 0 && block.merged != 0) return NotAvailable{"the times of threads that had ended were added up"};
+      const double left = static_cast<double>(wall_ns) - static_cast<double>(block.own_ns);
+      if (left > 0) most = std::max(most, std::min(1.0, static_cast<double>(zero_ns) / left));
+    }
+  }
+  return most;
+}
+
+constexpr std::pair<Gap, const char*> kGaps[] = {
+    {kOwnCalloc, "the program has a calloc of its own, which was called in place of ours: its calls were not seen"},
+    {kNoLibcSlots,
+     "the C library's own calls of memset were not found (it is not glibc): what its calloc zeroed was not seen"},
+    {kNoPagemap, "pages could not be looked at: redundant bytes, and what it returned, are unknown"},
+    {kThreadsShared, "more than 511 threads at once, or no room for them: the counts of the last ones may be too low"},
+    {kSitesLost, "more call stacks than there is room for: some sites are missing"},
+    {kNoReturns,
+     "the C library's munmap, madvise and brk could not be watched: what was returned to the kernel is unknown"},
+    {kBlocksLost, "more large blocks at once than there is room for: by size and site, less is shown than was zeroed"},
+    {kNoHoldings, "/proc could not be read any more: what it held is unknown"},
+    {kHoldsChildren, "forked children that could not open the recording are counted in their parent"},
+    {kMadeCode, "it made code in memory (JIT), whose stores of zeros cannot be seen"},
+};
+
+/// What the gaps of a process, or those that all have, leave unmeasured is n/a, not 0.
+template <typename M>
+M withheld(M metrics, std::uint32_t gaps) {
+  if ((gaps & kOwnCalloc) != 0) {
+    for (Count Metrics::*calls :
+         {&Metrics::calloc_calls, &Metrics::requested_bytes, &Metrics::malloc_calls, &Metrics::malloc_bytes,
+          &Metrics::realloc_calls, &Metrics::realloc_bytes, &Metrics::free_calls}) {
+      metrics.*calls = NotAvailable{"the program's own allocator was called in place of ours"};
+    }
+  }
+  if ((gaps & (kOwnCalloc | kNoLibcSlots)) != 0 && metrics.zeroed_bytes == std::uint64_t{0}) {
+    for (Count Zeroing::*zeroed : {&Zeroing::zeroing_stores, &Zeroing::zeroed_bytes, &Zeroing::redundant_zeroed_bytes,
+                                   &Zeroing::zero_ns, &Zeroing::zero_cpu_ns, &Zeroing::zero_faults}) {
+      metrics.*zeroed = NotAvailable{kUnseenStores};
+    }
+  }
+  return metrics;
+}
+
+/// How a process ended, as far as known. An exec leaves the same process, as another program, followed or not.
+std::string ending(const ProcessSlot& slot, const std::vector<const ProcessSlot*>& all, const RecordArena& arena,
+                   const ForegroundResult& run) {
+  for (const ProcessSlot* later : all) {
+    if (later->pid == slot.pid && later->started_ns > slot.started_ns) return "exec";
+  }
+  for (const ExecEntry* entry : arena.execs()) {
+    if (entry->pid == slot.pid && entry->failed == 0 && entry->at_ns > slot.started_ns) return "exec";
+  }
+  if (slot.pid == run.pid) return run.signal != 0 ? signal_name(run.signal) : "exit";
+  if (slot.ended != 0) return "exit";
+  return is_running(slot.pid) ? kRunning : "unknown";
+}
+
+/// Sums over the processes.
+struct Sums {
+  Tally tally{};
+  KernelPart kernel;
+  std::size_t kernel_unseen = 0;  ///< processes whose part is not known exactly
+  std::uint32_t any_gaps = 0;     ///< of some
+  std::uint32_t all_gaps = ~0U;   ///< of all
+  std::uint64_t cpu_ns = 0;       ///< as the processes themselves saw it, the recorder's own included
+  std::string allocator;          ///< of the process that did most calls
+  std::uint64_t most_calls = 0;
+};
+
+Tally tally_of(const ProcessSlot& slot) {
+  Tally sum{};
+  for (const ThreadBlock& block : slot.threads) {
+    if (block.state != BlockState::kFree) sum.add(block);
+  }
+  return sum;
+}
+
+void add(Sums& sums, const ProcessSlot& slot, const SeenRun& seen) {
+  const Tally tally = tally_of(slot);
+  const KernelPart& kernel = seen.kernel(slot);
+  sums.tally.add(tally);
+  sums.kernel.add(kernel);
+  if (!kernel.why_not.empty()) ++sums.kernel_unseen;
+  sums.any_gaps |= slot.gaps;
+  sums.all_gaps &= slot.gaps;
+  sums.cpu_ns += seen.cpu_ns(slot, tally);
+  std::uint64_t calls = 1;
+  for (const auto& kind : tally.calls) calls += sum_of(kind).calls;
+  if (calls > sums.most_calls) sums.allocator = &slot.allocator[0];
+  sums.most_calls = std::max(sums.most_calls, calls);
+}
+
+RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const RecordArena& arena,
+                           const ForegroundResult& run, const FaultCost& cost) {
+  RecordedProcess process;
+  process.pid = slot.pid;
+  process.parent_pid = slot.parent;
+  process.executable = &slot.executable[0];
+  process.command = &slot.command[0];
+  process.allocator = &slot.allocator[0];
+  process.began = slot.forked != 0 ? Began::kFork : Began::kExec;
+  process.started_ns = slot.started_ns - run.started_ns;
+  process.ended = ending(slot, seen.processes(), arena, run);
+  const auto at_end = [&](std::int64_t ns) { return known_if(slot.ended != 0, ns, "its end was not seen"); };
+  process.wall_ns = at_end(slot.ended_ns - slot.started_ns);
+  process.user_ns = at_end(slot.user_ns);
+  process.system_ns = at_end(slot.system_ns);
+  for (const auto& [gap, words] : kGaps) {
+    if ((slot.gaps & gap) != 0) process.gaps.emplace_back(words);
+  }
+  process.figures = withheld(metrics_of(tally_of(slot)), slot.gaps);
+  process.kernel = seen.kernel(slot).metrics(cost);
+  process.lost_blocks = slot.holdings.lost_blocks;
+  for (const ThreadBlock& block : slot.threads) {
+    if (block.state == BlockState::kFree) continue;
+    const std::string name(&block.name[0], ::strnlen(&block.name[0], sizeof block.name));
+    process.threads.push_back(
+        {block.tid, name, std::uint64_t{block.merged} + 1, withheld(metrics_of(block), slot.gaps)});
+  }
+  return process;
+}
+
+/// Whether threads of one process ran beside each other otherwise than without the recorder, which took more than a
+/// twentieth of their CPU time. How many heaps an allocator has, and what it trims, depends on that.
+bool changes_timing(const std::vector<const ProcessSlot*>& processes, const Tax& tax) {
+  constexpr std::uint64_t kNoticeable = 20;
+  return tax.recorder_cpu_ns * kNoticeable > tax.recorder_cpu_ns + tax.cpu_ns &&
+         std::any_of(processes.begin(), processes.end(),
+                     [](const ProcessSlot* slot) { return slot->threads_used > 1; });
+}
+
+Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotFollowed>& rows, const FaultCost& cost) {
+  // The kernel counts the descendants that were waited for; the others count themselves.
+  const auto waited = static_cast<std::uint64_t>(run.user_ns + run.system_ns);
+  NotRecorded missed = not_recorded(rows);
+  const bool running = std::any_of(rows.begin(), rows.end(), [](const NotFollowed& each) { return each.running; });
+  // What the others used is what the recorded ones did not.
+  if (!missed.cpu_ns && !running) missed.cpu_ns = waited - std::min(waited, sums.cpu_ns);
+  const std::uint64_t cpu_ns = std::max(waited, sums.cpu_ns + missed.cpu_ns.value_or(0));
+  const bool unseen = (sums.any_gaps & (kOwnCalloc | kNoLibcSlots)) != 0;
+  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen ? kUnseenStores : "", missed, sums.allocator}, cost);
+  tax.kernel_unknown_processes = sums.kernel_unseen;
+  return tax;
+}
+
+}  // namespace
+
+Record record_result(const RecordTarget& target, const ForegroundResult& run, RecordArena& arena,
+                     const std::string& started, const RunWatch* watch) {
+  const SeenRun seen(arena, run, watch);
+  const std::vector<const ProcessSlot*>& processes = seen.processes();
+  Sums sums;
+  for (const ProcessSlot* slot : processes) add(sums, *slot, seen);
+  const FaultCost cost = fault_cost(processes, sums.kernel.huge != 0);
+  Record record;
+  record.schema = "zerotax.record/1";
+  record.zerotax_version = ZEROTAX_VERSION;
+  record.started = started;
+  record.environment = describe_environment();
+  record.command = target.words;
+  if (target.allocator) record.allocator = allocator_json(*target.allocator);
+  record.run = {run.exit_status, {}, run.wall_ns, run.user_ns, run.system_ns};
+  if (run.signal != 0) record.run.signal = signal_name(run.signal);
+  // As early as can be: whether they still run is asked here.
+  for (const ProcessSlot* slot : processes) record.processes.push_back(process_of(*slot, seen, arena, run, cost));
+  record.not_followed = not_followed(processes, arena, run, watch);
+  record.tax = tax_of(sums, run, record.not_followed, cost);
+  record.tax.timing_changed = changes_timing(processes, record.tax);
+  static_cast<Metrics&>(record.totals) = metrics_of(sums.tally);
+  // Sums of what was seen; n/a only where no process could be seen.
+  record.totals = withheld(record.totals, processes.empty() ? 0 : sums.all_gaps);
+  record.totals.kernel = sums.kernel.metrics(cost);
+  record.totals.share_of_wall = record.totals.share_of_cpu = NotAvailable{kUnseenStores};
+  if (record.totals.zeroed_bytes) {
+    record.totals.share_of_wall = zeroing_share_of_wall(sums.tally, processes, run.wall_ns);
+    record.totals.share_of_cpu = zeroing_share_of_cpu(sums.tally, record.tax);
+  }
+  record.histogram = histogram_of(sums.tally);
+  RecordedScripts scripts(processes);
+  RecordedSites sites = record_sites(seen, scripts);
+  record.sites = std::move(sites.rows);
+  record.kernel_zeroed_elsewhere_bytes = Count(sites.elsewhere_bytes, "the kernel's part is unknown");
+  record.script_names = scripts.names().list();
+  record.lost_processes = arena.lost_processes();
+  record.arena_bytes = arena.used_bytes();
+  return record;
+}
+
+}  // namespace zerotax::record

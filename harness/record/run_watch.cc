@@ -1,0 +1,153 @@
+#include "record/run_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+
+#include "os/huge_faults.h"
+#include "os/page.h"
+#include "os/process_info.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr auto kEvery = std::chrono::milliseconds(20);
+
+/// Anonymous bytes that a process holds: resident, but for files and shared memory (proc_pid_statm(5)).
+std::optional<std::uint64_t> anonymous_bytes(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/statm", pid));
+  std::uint64_t mapped = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t shared = 0;
+  if (!(file >> mapped >> resident >> shared) || resident == 0) return std::nullopt;
+  return resident > shared ? (resident - shared) * kPageBytes : 0;
+}
+
+/// Not another's, which has its PID in another namespace, nor what it became since.
+bool is_still(const ProcessSlot& head) {
+  return process_program(head.pid).substr(0, kPathBytes - 1) == &head.executable[0];
+}
+
+}  // namespace
+
+RunWatch::RunWatch(const RecordArena& arena)
+    : arena_(arena), counts_(std::in_place), huge_bytes_(huge_fault_bytes()), thread_([this] { run(); }) {}
+
+RunWatch::~RunWatch() {
+  stop();
+  for (const ProcessSlot* head : heads_) {
+    if (head != nullptr) RecordArena::unwatch(head);
+  }
+}
+
+void RunWatch::run() {
+  std::unique_lock lock(mutex_);
+  std::chrono::nanoseconds every = kEvery;
+  while (!wake_.wait_for(lock, every, [this] { return stopped_; })) {
+    const auto began = std::chrono::steady_clock::now();
+    look();
+    // Of many processes: 2 % of a CPU at most.
+    every = std::max<std::chrono::nanoseconds>(kEvery, 50 * (std::chrono::steady_clock::now() - began));
+  }
+}
+
+void RunWatch::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    stopped_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  look();
+  counted_ = counts_->why_not().empty() && counts_->lost() == 0;
+  exact_ = counted_ && counts_->whole();
+  counts_.reset();
+  const auto huge = huge_fault_bytes();
+  huge_bytes_ = huge && huge_bytes_ ? std::optional(*huge - *huge_bytes_) : std::nullopt;
+}
+
+void RunWatch::look() {
+  counts_->read(events_);
+  std::stable_sort(events_.begin(), events_.end(),
+                   [](const TaskEvent& a, const TaskEvent& b) { return a.time_ns < b.time_ns; });
+  for (const TaskEvent& event : events_) note(event);
+  events_.clear();
+  look_at_heads();
+}
+
+void RunWatch::look_at_heads() {
+  while (heads_.size() < arena_.slots_used()) heads_.push_back(arena_.watch_slot(heads_.size()));
+  for (const ProcessSlot*& head : heads_) {
+    if (head == nullptr || head->ready == 0) continue;
+    // First what was returned: a return in between is then missed, and nothing counts twice.
+    const std::uint64_t returned = head->holdings.returned_bytes;
+    const std::uint64_t own = head->holdings.own_bytes;
+    const auto all = anonymous_bytes(head->pid);
+    const std::uint64_t own_bytes = std::max<std::uint64_t>(own, head->holdings.own_bytes);
+    const auto faults = process_minor_faults(head->pid);
+    if (!all || !faults || !is_still(*head)) {
+      RecordArena::unwatch(head);
+      head = nullptr;
+      continue;
+    }
+    if (head->holdings.closed != 0) continue;
+    const std::uint64_t held = *all - std::min(*all, own_bytes);
+    ProcessLook& last = looks_[{head->pid, head->started_ns}];
+    last.populated_bytes = std::max(last.populated_bytes, held + returned);
+    last.held_bytes = std::max(last.held_bytes, held);
+    last.minor_faults = *faults;
+    last.cpu_ns = zerotax::process_cpu_ns(head->pid).value_or(last.cpu_ns);
+  }
+}
+
+ProcessCounts& RunWatch::process(pid_t pid) {
+  std::vector<std::size_t>& all = by_pid_[pid];
+  if (all.empty()) return begin(pid);
+  return processes_[all.back()];
+}
+
+ProcessCounts& RunWatch::begin(pid_t pid) {
+  by_pid_[pid].push_back(processes_.size());
+  processes_.emplace_back();
+  processes_.back().pid = pid;
+  return processes_.back();
+}
+
+void RunWatch::note(const TaskEvent& event) {
+  if (event.kind == TaskEvent::Kind::kFork) {
+    const std::string name = process(event.parent).name;
+    ProcessCounts& child = begin(event.pid);
+    child.parent = event.parent;
+    child.began_ns = event.time_ns;
+    child.name = name;
+    return;
+  }
+  ProcessCounts& counted = process(event.pid);
+  if (event.kind == TaskEvent::Kind::kExec) {
+    counted.execs.push_back(event.time_ns);
+    counted.name = event.name;
+  } else {
+    counted.minor_faults = counted.minor_faults.value_or(0) + event.minor_faults;
+    counted.cpu_ns += event.cpu_ns;
+  }
+}
+
+const ProcessCounts* RunWatch::counts(const ProcessSlot& slot) const {
+  const ProcessCounts* found = nullptr;
+  const auto all = by_pid_.find(slot.pid);
+  if (all == by_pid_.end()) return nullptr;
+  for (const std::size_t index : all->second) {
+    if (processes_[index].began_ns <= slot.started_ns) found = &processes_[index];
+  }
+  return found;
+}
+
+std::optional<ProcessLook> RunWatch::last_look(const ProcessSlot& slot) const {
+  const auto found = looks_.find({slot.pid, slot.started_ns});
+  return found == looks_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace zerotax::record

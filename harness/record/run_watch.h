@@ -1,0 +1,89 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "os/task_counts.h"
+#include "record/arena.h"
+
+namespace zerotax::record {
+
+/// What the kernel counted for one process, whatever it was and however it ended.
+struct ProcessCounts {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC
+  std::vector<std::int64_t> execs;  ///< when it became another program
+  std::string name;  ///< the first 15 bytes of the last one's; its parent's where it is a child of fork alone
+  std::optional<std::uint64_t> minor_faults;  ///< nothing if no thread of it has ended
+  std::uint64_t cpu_ns = 0;
+};
+
+/// The last look at a recorded process, some 20 ms before its end at most.
+struct ProcessLook {
+  std::uint64_t populated_bytes = 0;  ///< the most that it held and had returned
+  std::uint64_t held_bytes = 0;       ///< the most that it held
+  std::uint64_t minor_faults = 0;
+  std::int64_t cpu_ns = 0;
+};
+
+/// Watches a recorded run from outside: what of a process cannot be known by itself, as it is killed, or ends by a
+/// system call of its own, or never loads the recorder.
+class RunWatch {
+ public:
+  /// The calling thread starts the program next.
+  explicit RunWatch(const RecordArena& arena);
+  ~RunWatch();
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+
+  /// The program has ended: looks a last time. The rest is to be asked after this.
+  void stop();
+
+  /// Whether every process was counted, and every fault of it: not so where perf events are denied, or limited to user
+  /// mode.
+  [[nodiscard]] bool exact() const { return exact_; }
+  /// Whether processes were counted at all.
+  [[nodiscard]] bool counted() const { return counted_; }
+  /// What all processes of this machine had populated in pieces larger than a page meanwhile; nothing if nobody knows.
+  [[nodiscard]] std::optional<std::uint64_t> huge_bytes() const { return huge_bytes_; }
+  /// In the order of their beginning.
+  [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
+  [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const;
+  /// Nothing if it ended before it could be looked at.
+  [[nodiscard]] std::optional<ProcessLook> last_look(const ProcessSlot& slot) const;
+
+ private:
+  void run();
+  void look();
+  void look_at_heads();
+  void note(const TaskEvent& event);
+  ProcessCounts& process(pid_t pid);
+  ProcessCounts& begin(pid_t pid);
+
+  const RecordArena& arena_;
+  std::optional<TaskCounts> counts_;
+  std::optional<std::uint64_t> huge_bytes_;
+  bool counted_ = false;
+  bool exact_ = false;
+  std::vector<TaskEvent> events_;
+  std::vector<ProcessCounts> processes_;
+  std::map<pid_t, std::vector<std::size_t>> by_pid_;  ///< the last is the one that has it now
+  std::vector<const ProcessSlot*> heads_;
+  std::map<std::pair<pid_t, std::int64_t>, ProcessLook> looks_;  ///< by PID and beginning
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace zerotax::record

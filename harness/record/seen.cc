@@ -1,0 +1,147 @@
+#include "record/seen.h"
+
+#include <algorithm>
+
+#include "os/page.h"
+
+namespace zerotax::record {
+namespace {
+
+/// Its books are closed, but not all may be in them: memory shared with others, which the kernel zeroes without it ever
+/// being the process's own, and what it returned by system calls of its own. Once it held, or had returned, more than
+/// in the end. The other page faults that it had are the most of both.
+void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen_bytes,
+                  std::optional<std::uint64_t> huge) {
+  constexpr std::uint64_t kUncertain = std::uint64_t{8} << 20;  // of statm before Linux 6.17
+  constexpr std::uint64_t kUncertainPart = 20;
+  const std::uint64_t others = kPageBytes * less(part.minor_faults, part.faults);
+  const std::uint64_t in_the_end =
+      holdings.at_end_bytes + holdings.swapped_bytes + holdings.returned_bytes + holdings.returned_copies;
+  const std::uint64_t missing = less(seen_bytes, in_the_end);
+  if (missing > kUncertain + seen_bytes / kUncertainPart) {
+    part.why_not = "memory went back to the kernel by a way that was not seen (system calls of the program's own)";
+    part.zeroed += missing;
+    part.faults = std::min(part.faults + missing / kPageBytes, part.minor_faults);
+    part.unlimited = !huge;
+    part.unseen = less(others + huge.value_or(0), missing);
+    return;
+  }
+  if (holdings.shared_bytes < kLargeBytes) return;
+  part.unseen = std::min<std::uint64_t>(holdings.shared_bytes, huge ? others + *huge : ~std::uint64_t{0});
+  if (part.unseen == 0) return;
+  part.why_not = "it has shared memory: which of its page faults had the kernel zero some of that is unknown";
+}
+
+}  // namespace
+
+SeenRun::SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch* watch)
+    : watch_(watch), processes_(arena.processes()), run_(run) {
+  for (const ProcessSlot* slot : processes_) kernel_[slot] = kernel_of(*slot);
+}
+
+/// The same process as the program that it was before.
+const ProcessSlot* SeenRun::before(const ProcessSlot& slot) const {
+  const ProcessSlot* found = nullptr;
+  for (const ProcessSlot* each : processes_) {
+    const bool earlier = each->pid == slot.pid && each->started_ns < slot.started_ns && each->ended == 0;
+    if (earlier && (found == nullptr || each->started_ns > found->started_ns)) found = each;
+  }
+  return slot.forked != 0 ? nullptr : found;
+}
+
+/// And as the one that it was next.
+const ProcessSlot* SeenRun::after(const ProcessSlot& slot) const {
+  const ProcessSlot* found = nullptr;
+  for (const ProcessSlot* each : processes_) {
+    const bool later = each->pid == slot.pid && each->started_ns > slot.started_ns && each->forked == 0;
+    if (later && (found == nullptr || each->started_ns < found->started_ns)) found = each;
+  }
+  return found;
+}
+
+/// Minor faults of its process as other programs.
+std::uint64_t SeenRun::faults_before(const ProcessSlot& slot) const {
+  const ProcessSlot* const program = before(slot);
+  const ProcessCounts* const counted = counts(slot);
+  if (counted != nullptr) {
+    const auto since = program != nullptr ? program->started_ns : counted->began_ns;
+    const auto execs = std::count_if(counted->execs.begin(), counted->execs.end(),
+                                     [&](std::int64_t ns) { return ns > since && ns <= slot.started_ns; });
+    // One of them recorded nothing.
+    if (execs > 1) return slot.holdings.faults_at_open;
+  }
+  if (program == nullptr) return 0;
+  return program->holdings.closed != 0 ? program->holdings.minor_faults : slot.holdings.faults_at_open;
+}
+
+/// Whether its process was no other program after it.
+bool SeenRun::is_last(const ProcessSlot& slot) const {
+  const ProcessCounts* const counted = counts(slot);
+  if (counted != nullptr && !counted->execs.empty() && counted->execs.back() > slot.started_ns) return false;
+  return after(slot) == nullptr;
+}
+
+/// Minor faults of its process until it ended, or became another program; nothing if they are not known.
+std::optional<std::uint64_t> SeenRun::faults_by_the_end(const ProcessSlot& slot) const {
+  if (slot.holdings.closed != 0) return slot.holdings.minor_faults;
+  if (const ProcessSlot* const next = after(slot)) return next->holdings.faults_at_open;
+  if (!is_last(slot)) return std::nullopt;
+  const ProcessCounts* const counted = counts(slot);
+  if (slot.pid == run_.pid && run_.minor_faults) return run_.minor_faults;
+  return counted != nullptr && watch_->exact() ? counted->minor_faults : std::nullopt;
+}
+
+KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
+  KernelPart part = kernel_part(slot);
+  const Holdings& holdings = slot.holdings;
+  const std::uint64_t not_its_own = faults_before(slot) + holdings.own_faults;
+  const ProcessLook look = watch_ != nullptr ? watch_->last_look(slot).value_or(ProcessLook{}) : ProcessLook{};
+  const auto huge = watch_ != nullptr ? watch_->huge_bytes() : std::nullopt;
+  if (part.why_not.empty()) {
+    part.minor_faults = less(holdings.minor_faults, not_its_own);
+    part.faults = std::min(part.faults, part.minor_faults);
+    bound_closed(part, holdings, look.populated_bytes, huge);
+    return part;
+  }
+  std::uint64_t populated = std::max<std::uint64_t>(holdings.peak_bytes, holdings.returned_bytes);
+  part.peak = holdings.peak_bytes;
+  std::uint64_t faults = std::max(holdings.faults_at_open, holdings.minor_faults);
+  if (holdings.closed != 0) {
+    populated = std::max(populated, holdings.at_end_bytes + holdings.swapped_bytes + holdings.returned_bytes);
+    part.peak = std::max(part.peak, holdings.at_end_bytes);
+  }
+  populated = std::max(populated, look.populated_bytes);
+  part.peak = std::max(part.peak, look.held_bytes);
+  faults = std::max(faults, look.minor_faults);
+  // An ordinary user's counts lack the faults in the kernel.
+  const ProcessCounts* const counted = counts(slot);
+  if (counted != nullptr && is_last(slot)) faults = std::max(faults, counted->minor_faults.value_or(0));
+  part.zeroed = less(populated, holdings.at_open_bytes);
+  part.refilled = std::min(part.zeroed, less(populated, part.peak));
+  part.returned = holdings.returned_bytes;
+  const auto by_the_end = faults_by_the_end(slot);
+  part.faults_known = by_the_end.has_value();
+  const std::uint64_t all = by_the_end.value_or(faults);
+  part.minor_faults = less(all, not_its_own);
+  part.faults = std::min(part.zeroed / kPageBytes, part.minor_faults);
+  // More than its faults can have populated page by page is of huge pages.
+  if (part.faults_known) part.huge = less(part.zeroed, kPageBytes * part.minor_faults);
+  const std::uint64_t since = kPageBytes * less(all, holdings.faults_at_open + holdings.own_faults);
+  part.unlimited = !part.faults_known || !huge;
+  if (!part.unlimited) part.unseen = less(since + *huge + (slot.forked != 0 ? 0 : holdings.at_open_bytes), part.zeroed);
+  return part;
+}
+
+std::uint64_t SeenRun::cpu_ns(const ProcessSlot& slot, const Tally& sum) const {
+  std::uint64_t ns = process_cpu_ns(slot, sum);
+  if (slot.holdings.closed != 0 || watch_ == nullptr) return ns;
+  const auto before = static_cast<std::uint64_t>(slot.cpu_at_start_ns);
+  const ProcessCounts* const counted = counts(slot);
+  if (counted != nullptr && is_last(slot)) ns = std::max(ns, less(counted->cpu_ns, before));
+  if (const auto look = watch_->last_look(slot)) {
+    ns = std::max(ns, less(static_cast<std::uint64_t>(look->cpu_ns), before));
+  }
+  return ns;
+}
+
+}  // namespace zerotax::record

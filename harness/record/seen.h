@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "os/foreground.h"
+#include "record/arena.h"
+#include "record/kernel_part.h"
+#include "record/run_watch.h"
+
+namespace zerotax::record {
+
+/// A recorded run as it was seen from within and from outside.
+class SeenRun {
+ public:
+  SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch* watch);
+
+  [[nodiscard]] const std::vector<const ProcessSlot*>& processes() const { return processes_; }
+  /// What the kernel zeroed for a process: exactly, or between bounds. Of a process that ended unseen, the least is
+  /// what it held and had returned when it was last looked at; the most is a page for each fault since it began to be
+  /// recorded, all that it held then, and whatever anybody on this machine had populated in larger pieces meanwhile.
+  [[nodiscard]] const KernelPart& kernel(const ProcessSlot& slot) const { return kernel_.at(&slot); }
+  /// CPU time of a process, as far as it was seen; in nanoseconds. `sum`: of its threads.
+  [[nodiscard]] std::uint64_t cpu_ns(const ProcessSlot& slot, const Tally& sum) const;
+
+ private:
+  [[nodiscard]] KernelPart kernel_of(const ProcessSlot& slot) const;
+  [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const {
+    return watch_ != nullptr ? watch_->counts(slot) : nullptr;
+  }
+  [[nodiscard]] const ProcessSlot* before(const ProcessSlot& slot) const;
+  [[nodiscard]] const ProcessSlot* after(const ProcessSlot& slot) const;
+  [[nodiscard]] std::uint64_t faults_before(const ProcessSlot& slot) const;
+  [[nodiscard]] std::optional<std::uint64_t> faults_by_the_end(const ProcessSlot& slot) const;
+  [[nodiscard]] bool is_last(const ProcessSlot& slot) const;
+
+  const RunWatch* watch_;
+  std::vector<const ProcessSlot*> processes_;
+  const ForegroundResult& run_;
+  std::map<const ProcessSlot*, KernelPart> kernel_;
+};
+
+/// The programs that ran and recorded nothing, a row for each program and reason: every process that the kernel
+/// counted, and whose last program left no recording; where it did not count, those that recorded processes were about
+/// to become, or started.
+std::vector<NotFollowed> not_followed(const std::vector<const ProcessSlot*>& processes, const RecordArena& arena,
+                                      const ForegroundResult& run, const RunWatch* watch);
+
+/// What they used together.
+NotRecorded not_recorded(const std::vector<NotFollowed>& rows);
+
+}  // namespace zerotax::record

@@ -1,0 +1,269 @@
+#include "run/allocators.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "files/library_file.h"
+#include "os/machine_trouble.h"
+#include "run/probe_identity.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> available_names() {
+  std::vector<std::string> names;
+  for (const BuiltinAllocator& builtin : builtin_allocators()) {
+    if (builtin.missing.empty()) names.push_back(builtin.name);
+  }
+  return names;
+}
+
+std::string own_remedy() {
+  return fmt::format("built-in allocators: {}; give any other by its path, as in --allocator mine=/path/libmine.so",
+                     fmt::join(available_names(), ", "));
+}
+
+/// Reports early what the loader would only show by ignoring the file.
+void check_library_file(const std::string& path) {
+  constexpr const char* kRemedy = "give the shared library of a malloc replacement, as in mine=/path/libmine.so";
+  std::error_code failure;
+  if (!fs::exists(path, failure)) {
+    throw UsageError(fmt::format("no library '{}'", path), kRemedy);
+  }
+  if (!fs::is_regular_file(path, failure)) {
+    throw UsageError(fmt::format("'{}' is not a file", path), kRemedy);
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(fmt::format("'{}' cannot be read", path), "check its permissions");
+  std::array<char, EI_NIDENT> identity{};
+  file.read(identity.data(), identity.size());
+  if (std::string_view(identity.data(), SELFMAG) != ELFMAG) {
+    throw UsageError(fmt::format("'{}' is not a shared library (not an ELF file)", path), kRemedy);
+  }
+  if (identity[EI_CLASS] != ELFCLASS64) {
+    throw UsageError(fmt::format("'{}' is not a 64-bit library", path), kRemedy);
+  }
+  if (is_cut_short(path)) {
+    throw UsageError(fmt::format("'{}' is damaged: the file is shorter than the parts to be loaded", path), kRemedy);
+  }
+  check_preload_path(path, "copy or link the library to a path without them");
+}
+
+/// A library that replaces a part of the family would have blocks of one allocator freed by another.
+void check_replaces_malloc(const Allocator& allocator, const std::map<std::string, std::string>& answer) {
+  for (const char* function : {"malloc", "calloc", "realloc", "free"}) {
+    std::error_code failure;
+    const auto from = answer.find(function);
+    if (from != answer.end() && fs::equivalent(from->second, *allocator.preload, failure)) continue;
+    const std::string& errors = answer.at("errors");
+    const std::string said = errors.find("cannot be preloaded") != std::string::npos
+                                 ? "; the loader says: " + errors.substr(0, errors.find('\n'))
+                                 : "";
+    throw UsageError(
+        fmt::format("'{}' is not a malloc replacement: it does not define {}{}", *allocator.preload, function, said),
+        "give a library that defines malloc, calloc, realloc and free");
+  }
+}
+
+/// Absolute, and without "." and ".." as far as it still names the same file; links stay, because people name versions
+/// by them.
+std::string tidy_path(const std::string& path) {
+  std::error_code failure;
+  const fs::path whole = fs::absolute(path);
+  const fs::path tidy = whole.lexically_normal();
+  if (fs::equivalent(whole, tidy, failure) && !failure) return tidy.string();
+  const fs::path real = fs::weakly_canonical(whole, failure);
+  // A link around a path with a blank, which the loader cannot preload, is kept.
+  const bool usable = !failure && real.string().find_first_of(": ") == std::string::npos;
+  return usable ? real.string() : whole.string();
+}
+
+/// What a name is used for: a word of --env, a part of a file's name, a column of a table.
+void check_name(const std::string& name) {
+  constexpr std::size_t kLongest = 100;
+  const auto is_control = [](char each) { return static_cast<unsigned char>(each) < 0x20 || each == 0x7F; };
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("invalid allocator name '{}'{}", name, why), own_remedy());
+  };
+  if (name.size() > kLongest) refuse(fmt::format(": it has more than {} characters", kLongest));
+  if (std::any_of(name.begin(), name.end(), is_control)) refuse(": it has a control character");
+  if (name.starts_with('-')) refuse(": it starts like an option");
+  if (name.empty() || name == "." || name == ".." || name.find_first_of(":/ ,\"\\") != std::string::npos) refuse("");
+  // Files that are not UTF-8 could not be read again.
+  if (Json::parse('"' + name + '"', nullptr, false).is_discarded()) refuse(": it is not UTF-8");
+}
+
+Allocator parse_allocator(const std::string& word) {
+  const auto equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  check_name(name);
+  Allocator allocator{name, {}, {}, {}, {}};
+  if (equals != std::string::npos) {
+    const std::string path = word.substr(equals + 1);
+    check_library_file(path);
+    allocator.probe = probe_folder() + "/bench-glibc";
+    allocator.preload = tidy_path(path);
+    return allocator;
+  }
+  const auto& all = builtin_allocators();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
+  if (found == all.end())
+    throw UsageError(fmt::format("unknown allocator '{}'", name), did_you_mean(name, available_names()) + own_remedy());
+  if (!found->missing.empty()) {
+    throw UsageError(fmt::format("this build has no {}", name), found->missing + ", then build again");
+  }
+  allocator.probe = probe_folder() + "/bench-" + name;
+  return allocator;
+}
+
+/// What is said of a built-in name is said of a project.
+void check_is_named(const Allocator& allocator, const std::string& known_as) {
+  if (!is_builtin(allocator.name) || known_as == allocator.name) return;
+  throw UsageError(fmt::format("'{}' is {}, and {} is the name of a built-in allocator", *allocator.preload,
+                               known_as.empty() ? "another library" : known_as, allocator.name),
+                   fmt::format("give it a name of its own, as in mine={}", *allocator.preload));
+}
+
+void check_variable(const std::string& key, const std::string& allocator) {
+  if (key == "LD_PRELOAD") {
+    throw UsageError("--env cannot set LD_PRELOAD: zerotax sets it itself",
+                     fmt::format("preload the library with --allocator {}=PATH", allocator));
+  }
+  if (key.starts_with("ZEROTAX_")) {
+    throw UsageError(
+        fmt::format("--env cannot set {}: variables that start with ZEROTAX_ belong to zerotax itself", key),
+        "set it for zerotax, as in " + key + "=VALUE zerotax ...");
+  }
+  const bool named = std::all_of(key.begin(), key.end(), [](char each) {
+    const auto byte = static_cast<unsigned char>(each);
+    return byte > 0x20 && byte != 0x7F;
+  });
+  if (!named) throw UsageError(fmt::format("'{}' is not the name of a variable", key), "give NAME:KEY=VALUE");
+}
+
+void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
+  const auto [name, key, value] = parse_env_word(word);
+  for (Allocator& allocator : allocators) {
+    if (allocator.name != name) continue;
+    if (!allocator.env.emplace(key, value).second) {
+      throw UsageError(fmt::format("--env sets {} of {} twice", key, name), "leave one of them out");
+    }
+    return;
+  }
+  throw UsageError(fmt::format("--env names '{}', which is not measured", name),
+                   fmt::format("add --allocator {}", name));
+}
+
+/// The choices in "a, b or c".
+std::vector<std::string> choices_in(std::string text) {
+  if (const auto last = text.rfind(" or "); last != std::string::npos) text.replace(last, 4, ", ");
+  std::vector<std::string> choices;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(", ", begin), text.size());
+    choices.push_back(text.substr(begin, end - begin));
+    begin = end + 2;
+  }
+  return choices;
+}
+
+/// An allocator that says of a setting "KEY=VALUE is unusable; give A or B; keeping ..." (largecache does) would be
+/// measured with another one than was asked for.
+void check_settings(const Allocator& allocator, const std::string& errors) {
+  for (const auto& [key, value] : allocator.env) {
+    const std::string complaint = fmt::format("{}={} is unusable; give ", key, value);
+    const auto at = errors.find(complaint);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + complaint.size();
+    const std::string choices = errors.substr(begin, errors.find_first_of(";\n", begin) - begin);
+    throw UsageError(fmt::format("{} does not take {}={}", allocator.name, key, value),
+                     did_you_mean(value, choices_in(choices)) + "give " + choices);
+  }
+}
+
+}  // namespace
+
+const std::vector<BuiltinAllocator>& builtin_allocators() {
+  static const std::vector<BuiltinAllocator> all{
+#include "builtin_allocators.inc"
+  };
+  return all;
+}
+
+bool is_builtin(const std::string& name) {
+  const auto& all = builtin_allocators();
+  return std::any_of(all.begin(), all.end(), [&](const BuiltinAllocator& each) { return each.name == name; });
+}
+
+EnvWord parse_env_word(const std::string& word) {
+  const auto colon = word.find(':');
+  const auto equals = word.find('=', colon == std::string::npos ? 0 : colon);
+  if (colon == std::string::npos || equals == std::string::npos || equals == colon + 1) {
+    throw UsageError(fmt::format("invalid --env '{}'", word),
+                     "give NAME:KEY=VALUE, as in --env jemalloc:MALLOC_CONF=retain:false");
+  }
+  EnvWord parsed{word.substr(0, colon), word.substr(colon + 1, equals - colon - 1), word.substr(equals + 1)};
+  check_variable(parsed.key, parsed.allocator);
+  return parsed;
+}
+
+void check_preload_path(const std::string& path, const std::string& remedy) {
+  // The loader splits its value at blanks and colons, which cannot be quoted.
+  const bool clean = std::none_of(path.begin(), path.end(), [](char each) {
+    const auto byte = static_cast<unsigned char>(each);
+    return byte <= 0x20 || byte == 0x7F || each == ':';
+  });
+  if (clean) return;
+  throw UsageError(
+      fmt::format("the path '{}' has a blank, colon or control character, which the loader cannot preload", path),
+      remedy);
+}
+
+std::string probe_folder() {
+  if (const char* folder = std::getenv("ZEROTAX_PROBE_DIR")) return folder;
+  std::error_code failure;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
+  if (!failure) return self.parent_path().string();
+  require_proc();
+  return ".";
+}
+
+std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
+                                          const std::vector<std::string>& env_words) {
+  std::vector<Allocator> allocators;
+  for (const std::string& word : words.empty() ? available_names() : words) {
+    allocators.push_back(parse_allocator(word));
+    const std::string& name = allocators.back().name;
+    for (std::size_t i = 0; i + 1 < allocators.size(); ++i) {
+      if (allocators[i].name == name) {
+        throw UsageError(fmt::format("allocator '{}' is named twice", name),
+                         "give each a name of its own, as in a=PATH b=PATH");
+      }
+    }
+  }
+  for (const std::string& word : env_words) apply_env(word, allocators);
+  for (Allocator& allocator : allocators) {
+    const auto answer = ask_probe(allocator);
+    if (allocator.preload) {
+      check_replaces_malloc(allocator, answer);
+      check_is_named(allocator, answer.at("known_as"));
+    }
+    check_settings(allocator, answer.at("errors"));
+    const auto version = answer.find("version");
+    if (version != answer.end()) allocator.version = version->second;
+  }
+  return allocators;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,85 @@
+#include "run/figures.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "files/output_file.h"
+#include "files/temporary_folder.h"
+#include "run/python.h"
+
+namespace zerotax {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Runs plots/SCRIPT on a results folder by a python that has the module. Returns "", or why that failed and what to
+/// do.
+std::string run_script(const std::string& script, const std::string& module, const std::string& results_folder) {
+  const std::string folder = folder_of_scripts("plots", "plots", script);
+  if (folder.empty()) return "the plot scripts were not found";
+  const auto python = find_python({module});
+  if (!python) return fmt::format("no python3 with {0} was found (apt-get install python3-{0})", module);
+  const ChildResult done = run_python(*python, {folder + "/" + script, results_folder});
+  if (done.end == ChildResult::End::kExited && done.code == 0) return "";
+  return fmt::format("{}/{} failed: {}", folder, script, done.errors.substr(0, done.errors.find('\n')));
+}
+
+std::string contents_of(const std::string& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+std::string draw_figures(const std::string& results_folder) {
+  return run_script("all_figures.py", "matplotlib", results_folder);
+}
+
+std::string write_report_page(const std::string& results_folder) {
+  return run_script("page/write_page.py", "jinja2", results_folder);
+}
+
+std::string make_comparison_page(const std::string& document) {
+  constexpr const char* kScript = "page/write_comparison.py";
+  const std::string scripts = folder_of_scripts("plots", "plots", kScript);
+  if (scripts.empty())
+    throw MachineError("the scripts of the page were not found", "build zerotax in its source folder");
+  const auto python = find_python({"jinja2"});
+  if (!python) throw MachineError("no python3 with jinja2 was found", "apt-get install python3-jinja2");
+  if (document.empty()) {
+    const ChildResult able = run_python(*python, {scripts + "/" + kScript, "--check"});
+    if (able.end == ChildResult::End::kExited && able.code == 0) return "";
+    throw MachineError("no page can be made here: " + able.errors.substr(0, able.errors.find('\n')),
+                       "leave --html out, or install what is missing");
+  }
+  const TemporaryFolder folder("page");
+  write_file(folder.file("in.json"), document);
+  const std::string page = folder.file("page.html");
+  const ChildResult made = run_python(*python, {scripts + "/" + kScript, folder.file("in.json"), "--out", page});
+  if (made.end == ChildResult::End::kExited && made.code == 0) return contents_of(page);
+  throw MachineError(fmt::format("{}/{} failed: {}", scripts, kScript, made.errors.substr(0, made.errors.find('\n'))),
+                     "write the page from the file of --json by that script");
+}
+
+std::string draw_svg(const std::string& name, const std::string& document) {
+  const std::string script = folder_of_scripts("plots", "plots", name + ".py");
+  if (script.empty()) throw MachineError("the plot scripts were not found", "build zerotax in its source folder");
+  const auto python = find_python({"matplotlib"});
+  if (!python) throw MachineError("no python3 with matplotlib was found", "apt-get install python3-matplotlib");
+  if (document.empty()) return "";
+  const TemporaryFolder folder("figure");
+  write_file(folder.file("in.json"), document);
+  const ChildResult drawn =
+      run_python(*python, {script + "/" + name + ".py", folder.file("in.json"), "--format", "svg"});
+  if (drawn.end == ChildResult::End::kExited && drawn.code == 0) return contents_of(folder.file(name + ".svg"));
+  throw MachineError(fmt::format("{}/{}.py failed: {}", script, name, drawn.errors.substr(0, drawn.errors.find('\n'))),
+                     "draw it from the file of --json");
+}
+
+}  // namespace zerotax

@@ -1,0 +1,145 @@
+#include "run/fleet/job_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/schema.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "os/input_file.h"
+
+namespace zerotax::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kAgain = "delete it, and start anew";
+
+void make_folder(const std::string& path) {
+  std::error_code failure;
+  fs::create_directories(path, failure);
+  if (!failure) return;
+  throw UsageError(fmt::format("cannot create the folder {}: {}", path, failure.message()),
+                   "give --out a folder that you may write to");
+}
+
+/// The files of results, those of earlier attempts first.
+std::vector<std::string> result_files(const std::string& path) {
+  std::vector<std::string> files;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(path, failure)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("results-") && name.ends_with(".jsonl")) files.push_back(name);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+JobFolder::JobFolder(const std::string& results, const std::string& name)
+    : path_(fs::absolute(results + "/fleet/" + name).lexically_normal().string()) {}
+
+JobFolder::JobFolder(std::string path) : path_(std::move(path)) {}
+
+std::string JobFolder::hosts() const { return fs::path(path_).parent_path().string() + "/hosts"; }
+
+std::string JobFolder::log(std::size_t shard) const { return file(fmt::format("log-{}.txt", shard)); }
+
+std::optional<JobPlan> JobFolder::read_plan() const {
+  if (!is_there(file("fleet.json"))) return std::nullopt;
+  const Json json = read_document(file("fleet.json"), "fleet", kAgain);
+  return JobPlan{json.at("kind"), json.at("token"), json.at("timed"), json.at("shards").get<Shards>(), json.at("work")};
+}
+
+void JobFolder::create(const JobPlan& plan) {
+  made_results_ = !is_there(fs::path(path_).parent_path().parent_path().string());
+  make_folder(path_);
+  make_folder(hosts());
+  write_file(file("token"), plan.token + "\n");
+  write_file(file("fleet.json"), json_text({{"schema", "zerotax.fleet/1"},
+                                            {"kind", plan.kind},
+                                            {"token", plan.token},
+                                            {"timed", plan.timed},
+                                            {"shards", plan.shards},
+                                            {"work", plan.work}}));
+}
+
+void JobFolder::remove() const {
+  std::error_code failure;
+  fs::remove_all(path_, failure);
+  fs::remove(hosts(), failure);
+  const fs::path jobs = fs::path(path_).parent_path();
+  fs::remove(jobs, failure);
+  if (made_results_) fs::remove(jobs.parent_path(), failure);
+}
+
+std::map<std::string, ItemResult> JobFolder::new_results() {
+  std::map<std::string, ItemResult> results;
+  for (const std::string& name : result_files(path_)) {
+    std::ifstream lines(file(name), std::ios::binary);
+    std::size_t& read = read_[name];
+    lines.seekg(static_cast<std::streamoff>(read));
+    // A line without its end is still being written, or its task was killed. What is damaged is measured again.
+    for (std::string line; std::getline(lines, line) && !lines.eof();) {
+      read += line.size() + 1;
+      Json json = Json::parse(line, nullptr, false);
+      if (!schema_problem(json, "shard_result").empty()) continue;
+      const std::string key = json.at("key");
+      const std::string host = json.at("host");
+      Json load = json.value("load", Json());
+      if (load.is_object()) loads_[name] = {host, load};
+      if (!seen_.insert(key).second) continue;
+      results.emplace(key, ItemResult{host, std::move(json["result"]), std::move(load)});
+    }
+  }
+  return results;
+}
+
+std::map<std::string, Json> JobFolder::loads() const {
+  std::map<std::string, Json> worst;
+  for (const auto& [name, of_task] : loads_) {
+    const auto& [host, load] = of_task;
+    const auto [place, is_new] = worst.emplace(host, load);
+    if (!is_new && is_worse_load(load, place->second)) place->second = load;
+  }
+  return worst;
+}
+
+UniqueFd JobFolder::start_results(std::size_t shard) const {
+  constexpr int kMostAttempts = 10'000;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    const std::string name = file(fmt::format("results-{:03}-{:03}.jsonl", shard, attempt));
+    UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+    if (fd) return fd;
+    if (errno != EEXIST) break;
+  }
+  throw UsageError(fmt::format("cannot write into {}: {}", path_, std::strerror(errno)), "check its permissions");
+}
+
+void JobFolder::add_result(int fd, const std::string& key, const ItemResult& result) {
+  Json json{{"key", key}, {"host", result.host}, {"result", result.result}};
+  if (result.load.is_object()) json["load"] = result.load;
+  const std::string line = json.dump() + "\n";
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t written = ::write(fd, line.data() + done, line.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      throw UsageError(fmt::format("cannot write a result: {}", std::strerror(errno)),
+                       "free some space; what was finished is kept");
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  // A power failure of the host must not take what another host already counts on.
+  ::fsync(fd);
+}
+
+}  // namespace zerotax::fleet

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "point/plan.h"
+#include "run/fleet/fleet.h"
+#include "run/point_run.h"
+
+namespace zerotax::fleet {
+
+inline constexpr const char* kPointsKind = "points";
+
+/// The points of a plan, each with its result as point_json.
+class PointsWork : public Work {
+ public:
+  explicit PointsWork(const Plan& plan) : plan_(plan) {}
+
+  [[nodiscard]] std::string title() const override { return "measuring"; }
+  [[nodiscard]] std::vector<Item> items() const override { return items_of(plan_); }
+  [[nodiscard]] bool is_timed() const override { return !plan_.audit_only; }
+  [[nodiscard]] std::uint64_t memory_bytes() const override;
+  [[nodiscard]] std::vector<Json> controls() const override;
+
+ private:
+  const Plan& plan_;
+};
+
+/// The job of a results folder's plan.json: its tasks read that very file.
+JobRequest points_job(const std::string& results);
+
+/// WorkMaker of such a job.
+std::unique_ptr<Work> make_points_work(const Json& description, const std::string& file);
+
+}  // namespace zerotax::fleet

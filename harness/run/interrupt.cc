@@ -1,0 +1,71 @@
+#include "run/interrupt.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+
+#include "os/clock.h"
+
+namespace zerotax {
+namespace {
+
+/// One Ctrl-C may come as several signals: timeout(1) sends one to its command, and one to the process group at once.
+constexpr std::int64_t kOneRequestNs = 1'000'000'000;
+
+std::atomic<int> caught = 0;
+std::atomic<std::int64_t> first_ns = 0;
+constexpr int kCaught[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+struct sigaction before[std::size(kCaught)];
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal handler may use no lock");
+
+void on_signal(int number);
+
+void handle(int flags) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    action.sa_flags = flags;
+    ::sigaction(number, &action, nullptr);
+  }
+}
+
+void on_signal(int number) {
+  const int saved = errno;
+  const std::int64_t now = monotonic_ns();
+  std::int64_t none = 0;
+  if (first_ns.compare_exchange_strong(none, now)) {
+    caught = number;
+    handle(SA_RESTART);  // the next one must not interrupt the writing of results
+  } else if (now - none >= kOneRequestNs) {
+    ::signal(number, SIG_DFL);
+    ::raise(number);  // it comes when we return
+  }
+  errno = saved;
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  for (std::size_t i = 0; i < std::size(kCaught); ++i) ::sigaction(kCaught[i], nullptr, &before[i]);
+  handle(0);  // whatever waits is to see the first one
+  // A reader of our output that goes away must not take the results with it.
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // nor a limit of file sizes (ulimit -f)
+}
+
+void restore_interrupts() {
+  for (std::size_t i = 0; i < std::size(kCaught); ++i) ::sigaction(kCaught[i], &before[i], nullptr);
+}
+
+int interrupted() { return caught; }
+
+void say_interrupted(const std::string& what) {
+  // Not by fmt::print, which throws where standard error cannot be written.
+  std::fputs(("zerotax: interrupted: " + what + "\n").c_str(), stderr);
+}
+
+}  // namespace zerotax

@@ -1,0 +1,138 @@
+#include "run/metered_run.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "os/child.h"
+#include "os/process_info.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+
+namespace zerotax {
+namespace {
+
+std::vector<std::string> words_for_meter(const MeteredCommand& command) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("-C", command.folder);
+  add("-i", command.input);
+  add("-o", command.output);
+  add("-e", command.errors);
+  add("-c", command.client);
+  add("-r", command.ready);
+  if (command.terminate) words.emplace_back("-t");
+  if (command.only_these_variables) words.emplace_back("-x");
+  for (const auto& [key, value] : command.environment) add("-v", std::string(key).append("=").append(value));
+  words.insert(words.end(), {"--", command.program});
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  return words;
+}
+
+// What was killed with its meter may have left children of its own, in other groups: they are ours now (run_child).
+void kill_left_over() {
+  for (;;) {
+    const std::vector<pid_t> children = process_children(::getpid());
+    if (children.empty()) return;
+    for (const pid_t child : children) ::kill(child, SIGKILL);
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    const timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+bool read_line(const std::string& line, MeteredRun& run) {
+  std::istringstream text(line);
+  std::int64_t kib = 0;
+  if (!(text >> run.faults >> run.user_ns >> run.system_ns >> kib >> run.exited >> run.code >> run.wall_ns >> run.pid >>
+        run.started_ns >> run.client_status)) {
+    return false;
+  }
+  run.user_ns *= 1000;
+  run.system_ns *= 1000;
+  run.peak_bytes = kib * 1024;
+  run.never_ready = run.client_status == -2;
+  return true;
+}
+
+}  // namespace
+
+MeteredRun run_metered(const MeteredCommand& command, const std::function<void()>& watch) {
+  ChildCommand child;
+  child.program = probe_folder() + "/run-metered";
+  child.arguments = words_for_meter(command);
+  child.capture = true;
+  child.timeout = command.timeout;
+  child.fixed_layout = command.fixed_layout;
+  const ChildResult result = run_child(child, [&] {
+    if (watch) watch();
+    return stop_requested();
+  });
+  kill_left_over();
+
+  MeteredRun run;
+  switch (result.end) {
+    case ChildResult::End::kTimeout:
+      run.end = MeteredRun::End::kTimeout;
+      return run;
+    case ChildResult::End::kStopped:
+      run.end = MeteredRun::End::kStopped;
+      return run;
+    case ChildResult::End::kNotStarted:
+      run.why_not_started = fmt::format("'{}': {}", child.program, std::strerror(result.code));
+      return run;
+    default:
+      break;
+  }
+  if (read_line(result.output, run)) {
+    run.end = MeteredRun::End::kEnded;
+  } else {
+    run.why_not_started = "its meter failed: " + result.errors.substr(0, 200);
+  }
+  return run;
+}
+
+std::string end_text(bool exited, int code) {
+  if (exited) return code == 0 ? "ok" : fmt::format("exit status {}", code);
+  return "killed by " + signal_name(code);
+}
+
+std::uint64_t hash_of_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::uint64_t hash = 14695981039346656037U;
+  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 1099511628211U; };
+  std::string buffer(1U << 20U, '\0');
+  while (stream) {
+    stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    const auto got = static_cast<std::size_t>(stream.gcount());
+    for (std::size_t at = 0; at < got; at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, &buffer[at], std::min(sizeof word, got - at));
+      add(word);
+    }
+    add(got);
+  }
+  return hash;
+}
+
+std::string last_line_of_file(const std::string& path) {
+  std::ifstream stream(path);
+  std::string line;
+  std::string last;
+  while (std::getline(stream, line)) {
+    if (!line.empty()) last = line;
+  }
+  return last.substr(0, 200);
+}
+
+}  // namespace zerotax

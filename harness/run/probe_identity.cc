@@ -1,0 +1,112 @@
+#include "run/probe_identity.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+#include "base/error.h"
+#include "files/shared_file.h"
+#include "meter/probe_exit.h"
+#include "meter/sample_block.h"
+#include "os/child.h"
+#include "os/machine_trouble.h"
+#include "run/allocators.h"
+#include "run/child_verdict.h"
+#include "run/pass_verdict.h"
+
+namespace zerotax {
+
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(10);
+
+/// The loader's own exit status, when it cannot load what is preloaded, or what that needs.
+constexpr int kLoaderFailed = 127;
+
+std::map<std::string, std::string> parse(const std::string& text) {
+  std::map<std::string, std::string> answer;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto equals = line.find('=');
+    if (equals != std::string::npos) answer[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return answer;
+}
+
+/// Throws for a probe that did not answer to the end.
+void check_answered(const Allocator& allocator, const ChildResult& child, bool complete) {
+  const std::string probe = fmt::format("the probe '{}'", allocator.probe);
+  if (child.end == ChildResult::End::kNotStarted) throw start_trouble(probe, child, kMissingProbe);
+  if (probe_says(child, kNoMachine)) throw probe_trouble(probe, probe_words(child));
+  // An older probe mistakes the question for an option of Google Benchmark.
+  if (child.errors.find("unrecognized command-line flag: --zerotax-identify") != std::string::npos) {
+    throw other_build(allocator);
+  }
+  const bool ended_well = child.end == ChildResult::End::kExited && child.code == 0;
+  if (ended_well && complete) return;
+  const std::string what =
+      allocator.preload && !allocator.preload->empty() ? fmt::format(" with '{}' preloaded", *allocator.preload) : "";
+  std::string said = child.errors.substr(0, child.errors.find('\n'));
+  if (!said.empty()) said = ": " + said;
+  const std::string problem = fmt::format("a program that only allocates one byte fails under {}{}: {}{}",
+                                          allocator.name, what, how_it_ended(child, kPatience), said);
+  constexpr const char* kAlone = "try it alone: LD_PRELOAD=PATH /bin/true";
+  if (child.end == ChildResult::End::kExited && child.code == kLoaderFailed) throw UsageError(problem, kAlone);
+  throw_if_limited(child, problem);
+  throw Error(ExitStatus::kFinding, problem, kAlone);
+}
+
+}  // namespace
+
+MachineError other_build(const Allocator& allocator) {
+  return {fmt::format("the probe '{}' comes from another build than this program", allocator.probe),
+          "build both together with ./run build"};
+}
+
+std::map<std::string, std::string> ask_probe(const Allocator& allocator) {
+  require_proc();
+  const SharedFile file("zerotax-answer", 0);
+  ChildCommand command;
+  command.program = allocator.probe;
+  command.arguments = {fmt::format("--zerotax-identify={}", file.fd())};
+  command.inherited_fd = file.fd();
+  command.capture = true;
+  command.timeout = kPatience;
+  for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
+  if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
+  const ChildResult result = run_child(command, nullptr);
+  auto answer = parse(file.text());
+  check_answered(allocator, result, answer.contains("end"));
+  if (answer["layout"] != fmt::format("{:#x}", kSampleBlockMagic)) throw other_build(allocator);
+  answer["errors"] = result.errors;
+  return answer;
+}
+
+const std::map<std::string, KnownCase>& known_cases() {
+  static const auto kCases = [] {
+    const Allocator plain{"glibc", probe_folder() + "/bench-glibc", {}, {}, {}};
+    std::map<std::string, KnownCase> cases;
+    for (const auto& [key, value] : ask_probe(plain)) {
+      constexpr std::string_view kSummary = "case.";
+      constexpr std::string_view kMemory = "memory.";
+      if (key.starts_with(kSummary)) cases[key.substr(kSummary.size())].summary = value;
+      constexpr std::string_view kForks = "forks.";
+      if (key.starts_with(kForks)) cases[key.substr(kForks.size())].forks = value == "1";
+      if (key.starts_with(kMemory)) cases[key.substr(kMemory.size())].memory = std::stod(value);
+    }
+    return cases;
+  }();
+  return kCases;
+}
+
+std::optional<std::string> library_to_preload(const Allocator& allocator) {
+  if (allocator.preload) return allocator.preload;
+  const std::string library = ask_probe(allocator).at("malloc");
+  if (std::filesystem::path(library).filename().string().starts_with("libc.so")) return std::nullopt;
+  return library;
+}
+
+}  // namespace zerotax

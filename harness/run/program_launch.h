@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "files/output_paths.h"
+#include "os/foreground.h"
+#include "point/allocator.h"
+
+namespace zerotax {
+
+/// The file of a command. Throws UsageError if there is none.
+std::string resolve_program(const std::string& command);
+
+/// The program of these words as an input that no output may overwrite; none if there are no words. Throws as
+/// resolve_program.
+std::vector<NamedPath> program_input(const std::vector<std::string>& words);
+
+/// Throws UsageError if no library can be preloaded into a program file; `cannot` says what then cannot be done with
+/// it, as in "be recorded".
+void check_takes_preload(const std::string& program, const char* cannot);
+
+/// The path of a library of ours, to preload. Throws MachineError if it is missing, UsageError if its path cannot be
+/// preloaded.
+std::string project_library(const std::string& file);
+
+/// The allocator that a program is to run with, `preload` set; nothing if `word` is empty, for its own. `word` is NAME
+/// or NAME=PATH, `env` are words NAME:KEY=VALUE for it. Throws UsageError; MachineError if a built-in one's library is
+/// not found.
+std::optional<Allocator> resolve_program_allocator(const std::string& word, const std::vector<std::string>& env);
+
+/// A command to run in the foreground: `library` (if not empty) is preloaded first, so that its calls go on to the
+/// allocator; what the user preloads stays behind both.
+ForegroundCommand foreground_command(const std::string& program, const std::vector<std::string>& words,
+                                     const std::string& library, const std::optional<Allocator>& allocator);
+
+/// Runs it to its end. Throws UsageError if it could not be started; `subcommand` names what to leave out in the
+/// remedy.
+ForegroundResult run_program(const ForegroundCommand& command, const char* subcommand);
+
+}  // namespace zerotax

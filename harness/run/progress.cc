@@ -1,0 +1,104 @@
+#include "run/progress.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <system_error>
+
+#include "os/terminal.h"
+
+namespace zerotax {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kSilence = std::chrono::seconds(1);       // on a terminal
+constexpr auto kPlainSilence = std::chrono::seconds(2);  // elsewhere, where a line stays
+constexpr auto kPlainInterval = std::chrono::seconds(10);
+constexpr auto kDrawInterval = std::chrono::milliseconds(100);
+
+/// Progress that cannot be written does not end a run.
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+}  // namespace
+
+std::string format_duration(double seconds) {
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+Progress::Progress(std::string what, std::size_t items, double weight)
+    : what_(std::move(what)),
+      items_(items),
+      weight_(weight),
+      terminal_(is_terminal(stderr)),
+      start_(Clock::now()),
+      shown_(start_) {
+  try {
+    drawer_ = std::jthread([this](const std::stop_token& stop) { draw_by_itself(stop); });
+  } catch (const std::system_error&) {
+    // No further thread is allowed here: show() draws alone.
+  }
+}
+
+Progress::~Progress() { clear(); }
+
+void Progress::add(std::size_t items, double weight) {
+  const std::scoped_lock held(lock_);
+  items_ += items;
+  weight_ += weight;
+}
+
+void Progress::advance(double weight) {
+  const std::scoped_lock held(lock_);
+  ++done_;
+  done_weight_ += weight;
+}
+
+std::string Progress::estimate() const {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+  // Too little done to extrapolate from.
+  if (done_weight_ < weight_ * 0.01) return "";
+  return fmt::format(", about {} left", format_duration(elapsed * (weight_ - done_weight_) / done_weight_));
+}
+
+void Progress::show(const std::string& now) {
+  const std::scoped_lock held(lock_);
+  now_ = now;
+  wiped_ = false;
+  draw();
+}
+
+void Progress::draw() {
+  const auto time = Clock::now();
+  if (wiped_ || time - start_ < (terminal_ ? kSilence : kPlainSilence)) return;
+  if (drawn_ && time - shown_ < (terminal_ ? Clock::duration(kDrawInterval) : Clock::duration(kPlainInterval))) return;
+  shown_ = time;
+  drawn_ = true;
+  std::string line = fmt::format("{}: {} of {}{}, now {}", what_, done_, items_, estimate(), now_);
+  if (terminal_) {
+    line.resize(std::min(line.size(), terminal_columns(stderr) - 1));
+    say("\r\033[K" + line);
+  } else {
+    say(line + "\n");
+  }
+  std::fflush(stderr);
+}
+
+void Progress::draw_by_itself(const std::stop_token& stop) {
+  std::unique_lock held(lock_);
+  while (!stop.stop_requested()) {
+    ends_.wait_for(held, stop, kSilence, [] { return false; });
+    if (!stop.stop_requested()) draw();
+  }
+}
+
+void Progress::clear() {
+  const std::scoped_lock held(lock_);
+  if (terminal_ && drawn_) say("\r\033[K");
+  wiped_ = true;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,47 @@
+#include "run/python.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "run/interrupt.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+ChildResult run_python(const std::string& python, const std::vector<std::string>& arguments) {
+  ChildCommand command;
+  command.program = "/usr/bin/env";
+  command.arguments = {python};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  command.capture = true;
+  command.fixed_layout = false;
+  command.timeout = std::chrono::minutes(5);
+  return run_child(command, stop_requested);
+}
+
+std::optional<std::string> find_python(const std::vector<std::string>& modules) {
+  for (const char* python : {"python3", "/usr/bin/python3"}) {
+    const ChildResult result = run_python(python, {"-c", fmt::format("import {}", fmt::join(modules, ", "))});
+    if (result.end == ChildResult::End::kExited && result.code == 0) return python;
+  }
+  return std::nullopt;
+}
+
+std::string folder_of_scripts(const std::string& name, const std::string& source_path, const std::string& file) {
+  const fs::path self = fs::read_symlink("/proc/self/exe");
+  // An installed program is PREFIX/lib/zerotax/bin/zerotax.
+  const fs::path prefix = self.parent_path().parent_path().parent_path().parent_path();
+  for (const fs::path& candidate : {prefix / "share/zerotax" / name, fs::path(ZEROTAX_SOURCE_DIR) / source_path}) {
+    std::error_code failure;
+    if (fs::exists(candidate / file, failure)) return candidate.string();
+  }
+  return "";
+}
+
+}  // namespace zerotax

@@ -1,0 +1,146 @@
+#include "run/session.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/stored_run.h"
+#include "os/environment.h"
+#include "os/input_file.h"
+#include "os/load.h"
+#include "os/utc.h"
+#include "run/fleet/hosts.h"
+#include "run/fleet/job_folder.h"
+#include "run/fleet/points_work.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+
+namespace zerotax {
+namespace {
+
+constexpr const char* kAnew =
+    "measure again into a new folder: only a folder that this version wrote, and nothing changed, can be resumed";
+
+/// Where a results folder keeps the hosts of a fleet; there is no such folder in other runs.
+std::string hosts_of(const std::string& results) { return fleet::JobFolder(results, fleet::kPointsKind).hosts(); }
+
+/// The plan of a folder, once all that is read of the folder is known to be sound: opening its points changes them.
+Plan checked_plan(const std::string& folder) {
+  const std::string file = folder + "/plan.json";
+  const Json plan = read_document(file, "plan", kAnew);
+  read_document(folder + "/run.json", "run", kAnew);
+  const std::string points = folder + "/points.jsonl";
+  if (is_there(points)) read_stored_points(points);
+  fleet::read_hosts(hosts_of(folder));
+  return plan_from_json(plan, file);
+}
+
+}  // namespace
+
+Session::Session(Plan plan, std::optional<std::string> folder, std::vector<std::string> command)
+    : plan_(std::move(plan)) {
+  header_ = {"running", utc_now(), "", std::move(command), describe_environment()};
+  if (folder) folder_.emplace(*folder, plan_, header_);
+  is_new_ = folder.has_value();
+}
+
+Session::Session(const std::string& folder) : plan_(checked_plan(folder)), folder_(folder) {
+  const Json run = read_json_file(folder + "/run.json");
+  header_ = {"running", text_field(run, "started", ""), "", {}, describe_environment()};
+}
+
+Session Session::resume(const std::string& folder, std::vector<std::string> command) {
+  Session session(folder);
+  session.header_.command = std::move(command);
+  return session;
+}
+
+Session Session::begin_or_resume(Plan plan, const std::string& folder, std::vector<std::string> command) {
+  const std::string file = folder + "/plan.json";
+  const bool same = is_there(file) && read_document(file, "plan", kAnew) == plan_json(plan);
+  return same ? resume(folder, std::move(command)) : Session(std::move(plan), folder, std::move(command));
+}
+
+const std::vector<Json>& Session::points() const { return folder_ ? folder_->points() : points_; }
+
+void Session::add(const Json& point, const std::string& host) {
+  Json added = point;
+  if (!host.empty()) added["host"] = host;
+  if (folder_) {
+    folder_->add(added);
+  } else {
+    points_.push_back(std::move(added));
+  }
+}
+
+void Session::add_hosts(const std::string& here) {
+  fleet::JobFolder job(folder_->path(), fleet::kPointsKind);
+  const fleet::Hosts hosts = fleet::read_hosts(job.hosts());
+  if (hosts.empty()) return;
+  job.new_results();
+  std::map<std::string, Json> loads = job.loads();
+  if (!here.empty()) loads.insert_or_assign(here, header_.load);
+  header_.load = fleet::load_of_hosts(loads);
+  header_.of_fleet = {{"environments", hosts}, {"comparable_times", fleet::comparable_times(points(), hosts)}};
+  if (!loads.empty()) header_.of_fleet["loads"] = loads;
+  // What reads one environment only reads that of the first point.
+  const std::string first = points().empty() ? "" : text_field(points().front(), "host", "");
+  if (hosts.contains(first)) header_.environment = hosts.at(first);
+  std::string lines;
+  for (const Json& control : fleet::read_controls(job.hosts())) lines += control.dump() + "\n";
+  if (!lines.empty()) folder_->write("controls.jsonl", lines);
+}
+
+void Session::finish(bool complete, const std::string& here) {
+  header_.state = complete ? "complete" : "interrupted";
+  header_.finished = utc_now();
+  if (!folder_) return;
+  add_hosts(here);
+  folder_->finish(plan_, header_);
+}
+
+int Session::run(const fleet::Place& place, const std::function<void(const Json& point)>& on_point) {
+  std::set<std::string> missing;
+  for (const PointSpec& point : plan_.points) missing.insert(point_key(plan_, point));
+  if (folder_) {
+    for (const std::string& key : folder_->finished_keys()) missing.erase(key);
+  }
+  const std::string path = folder_ ? folder_->path() : "";
+  // Points that are measured here, in a folder of a fleet, have a host as well.
+  const bool in_fleet = folder_ && !place.slurm && is_there(hosts_of(path));
+  const std::string here = in_fleet ? fleet::enter_host(hosts_of(path)) : "";
+  const fleet::PointsWork work(plan_);
+  const LoadReading start = read_load();
+  try {
+    const bool whole = fleet::run(work, missing, place, fleet::points_job(path),
+                                  [&](const std::string& /*key*/, const Json& point, const std::string& host) {
+                                    if (!host.empty()) check_document(point, "a result of " + host, "point", kAnew);
+                                    add(point, host.empty() ? here : host);
+                                    if (on_point) on_point(point);
+                                  });
+    // The load of this host says nothing of the nodes of a cluster.
+    if (!place.slurm) header_.load = load_json(start, read_load());
+    finish(whole, here);
+    return whole ? 0 : interrupted();
+  } catch (const Error&) {
+    if (!place.slurm) throw;
+    if (is_new_ && points().empty() && !is_there(path + "/fleet")) {
+      folder_->discard();
+    } else {
+      finish(false, here);
+    }
+    throw;
+  }
+}
+
+Json Session::json() const {
+  Json json = run_json(header_, plan_, points().size());
+  json["points"] = points();
+  return json;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <optional>
+
+#include "snapshot/process/alternative.h"
+#include "snapshot/process/checkpointers.h"
+#include "snapshot/process/claims.h"
+
+namespace snapshot {
+namespace {
+
+/// Copy-on-write by the program itself, batch by batch: a writer that comes to a batch which is not copied yet copies
+/// it first. No fork, no page fault; each write has to ask.
+class CopyFirst final : public Alternative {
+ public:
+  void prepare(Job& job) override {
+    job_ = &job;
+    claims_.emplace(job.parameters.batches());
+    pages_per_batch_ = job.parameters.batch_bytes / zerotax::kPageBytes;
+    job.context = this;
+    job.before_write = [](void* self, std::uint64_t page) { static_cast<CopyFirst*>(self)->before_write(page); };
+  }
+  void begin(Job& job) override {
+    active_ = true;
+    checkpointers_.emplace(job, [this](Batch batch) { copy(batch.offset / job_->parameters.batch_bytes); });
+  }
+  void finish(Job&) override { checkpointers_->join(); }
+
+ private:
+  void before_write(std::uint64_t page) {
+    if (!active_.load(std::memory_order_relaxed)) return;
+    const std::uint64_t batch = page / pages_per_batch_;
+    if (!claims_->is_done(batch)) copy(batch);
+  }
+  void copy(std::uint64_t number) {
+    if (!claims_->claim(number)) return claims_->wait(number);
+    const Parameters& parameters = job_->parameters;
+    const std::uint64_t offset = number * parameters.batch_bytes;
+    copy_bytes(*job_, {offset, std::min(parameters.batch_bytes, parameters.array_bytes - offset)});
+    claims_->done(number);
+  }
+
+  Job* job_ = nullptr;
+  std::optional<Claims> claims_;
+  std::uint64_t pages_per_batch_ = 1;
+  std::atomic<bool> active_ = false;
+  std::optional<Checkpointers> checkpointers_;
+};
+
+const Registration<CopyFirst> registration("copy_first",
+                                           "MAP_SHARED array; writers copy a batch before they write to it",
+                                           {.shared_array = true});
+
+}  // namespace
+}  // namespace snapshot

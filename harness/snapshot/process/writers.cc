@@ -1,0 +1,105 @@
+#include "snapshot/process/writers.h"
+
+#include <algorithm>
+
+#include "os/clock.h"
+#include "snapshot/process/values.h"
+
+namespace snapshot {
+namespace {
+
+constexpr std::uint64_t kPageElements = zerotax::kPageBytes / sizeof(Element);
+
+/// Writes those elements of a page that are the writer's. A function of its own, so that a profile names it.
+[[gnu::noinline]] void write_page(Element* array, std::uint64_t page, unsigned number, unsigned writers,
+                                  std::uint64_t generation) {
+  const std::uint64_t begin = page * kPageElements;
+  const std::uint64_t first = begin + (number + writers - begin % writers) % writers;
+  for (std::uint64_t i = first; i < begin + kPageElements; i += writers) {
+    // volatile: each is a store of its own, as it would be if something were computed in between.
+    static_cast<volatile Element*>(array)[i] = value(i, generation);
+  }
+}
+
+}  // namespace
+
+Writers::Writers(const Job& job, bool stop) : job_(job), stops_(stop), positions_(job.parameters.writers) {
+  job_.control->writers_running = job_.parameters.writers;
+}
+
+void Writers::start() {
+  for (unsigned i = 0; i < job_.parameters.writers; ++i) threads_.emplace_back([this, i] { work(i); });
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ready_ == job_.parameters.writers; });
+  begin_ns_ = zerotax::monotonic_ns();
+  started_ = true;
+  changed_.notify_all();
+}
+
+void Writers::wait_for_stop() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return stopped_ == job_.parameters.writers; });
+}
+
+void Writers::go_on() {
+  const std::lock_guard lock(mutex_);
+  stop_wanted_ = false;
+  released_ = true;
+  changed_.notify_all();
+}
+
+void Writers::join() {
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void Writers::stop(unsigned number, Position position) {
+  positions_[number] = position;
+  std::unique_lock lock(mutex_);
+  if (released_) return;
+  ++stopped_;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return released_; });
+}
+
+void Writers::work(unsigned number) {
+  {
+    std::unique_lock lock(mutex_);
+    ++ready_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return started_; });
+  }
+  auto* array = reinterpret_cast<Element*>(job_.at(0));
+  const std::uint64_t pages = job_.parameters.pages();
+  const zerotax::ThreadUsage before = zerotax::thread_usage();
+  zerotax::ThreadUsage went_on = before;
+  bool has_stopped = false;
+  for (std::uint64_t pass = 0; pass < job_.parameters.passes; ++pass) {
+    for (std::uint64_t page = 0; page < pages; ++page) {
+      if (stops_ && number == 0 && pass == 0 && page == pages / 2) stop_wanted_ = true;
+      if (stop_wanted_.load(std::memory_order_relaxed) && !has_stopped) {
+        stop(number, {pass, page});
+        went_on = zerotax::thread_usage();
+        has_stopped = true;
+      }
+      if (job_.before_write != nullptr) job_.before_write(job_.context, page);
+      write_page(array, page, number, job_.parameters.writers, pass + 1);
+    }
+  }
+  // One that was faster than the first one's half has written everything before the snapshot.
+  if (stops_ && !has_stopped) {
+    stop(number, {job_.parameters.passes, 0});
+    went_on = zerotax::thread_usage();
+  }
+  const zerotax::ThreadUsage after = zerotax::thread_usage();
+  const std::lock_guard lock(mutex_);
+  end_ns_ = std::max(end_ns_, zerotax::monotonic_ns());
+  user_ns_ += after.user_ns - before.user_ns;
+  system_ns_ += after.kernel_ns - before.kernel_ns;
+  resumed_.user_ns += after.user_ns - went_on.user_ns;
+  resumed_.kernel_ns += after.kernel_ns - went_on.kernel_ns;
+  resumed_.minor_faults += after.minor_faults - went_on.minor_faults;
+  --job_.control->writers_running;
+}
+
+}  // namespace snapshot

@@ -1,0 +1,215 @@
+#include "snapshot/result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace zerotax::snapshot {
+namespace {
+
+Measured<Memory> memory_of(const SnapshotRun& run) {
+  // Without Pss_Anon (Linux 5.4) only shared memory would be seen.
+  if (run.figure("first_bytes") == 0) return NotAvailable{"the kernel does not report anonymous PSS (Linux 5.4)"};
+  return Memory{run.figure("first_bytes"), run.figure("peak_bytes"), run.figure("memory_samples")};
+}
+
+/// What a run gave by `make`, or how it ended.
+template <typename T>
+Measured<T> part_of(const SnapshotRun& run, Measured<T> (*make)(const SnapshotRun&)) {
+  if (run.ok()) return make(run);
+  return NotAvailable{run.status == Status::kNotWatched ? run.reason
+                                                        : fmt::format("{}: {}", status_name(run.status), run.reason)};
+}
+
+/// CPU time and faults of held runs: of the writers once they went on, and of the helper.
+Measured<AfterEnd> after_end_of(const std::vector<SnapshotRun>& runs) {
+  if (runs.empty()) return NotAvailable{kNotRun};
+  AfterEnd after{runs.size(), of_figure(runs, "resumed_user_ns"), of_figure(runs, "resumed_system_ns"),
+                 of_figure(runs, "resumed_faults"), NotAvailable{"it has no helper thread"}};
+  if (!runs.front().has("helper_tid")) return after;
+  after.helper = HelperFigures{of_time(runs, "helper_begin_ns", "helper_end_ns"), of_figure(runs, "helper_user_ns"),
+                               of_figure(runs, "helper_system_ns"), of_figure(runs, "helper_faults"),
+                               of_figure(runs, "helper_failed_bytes")};
+  return after;
+}
+
+/// The child's CPU time of the timing runs, and the batches that it unmapped in the last of them.
+Child child_of(const std::vector<SnapshotRun>& runs, const SnapshotParameters& parameters) {
+  Child child{of_figure(runs, "child_user_ns"), of_figure(runs, "child_system_ns"),
+              (parameters.array_bytes + parameters.batch_bytes - 1) / parameters.batch_bytes,
+              NotAvailable{"it unmaps nothing"}, std::nullopt};
+  const SnapshotRun& last = runs.back();
+  if (last.has("unmapped_batches")) {
+    child.unmapped_batches = static_cast<std::uint64_t>(last.figure("unmapped_batches"));
+  }
+  const int error = static_cast<int>(last.figure("unmap_error"));
+  if (error != 0) child.unmap_error = std::strerror(error);
+  return child;
+}
+
+template <typename T>
+Measured<T> measured_if(bool there, const char* why_not, Measured<T> value) {
+  return there ? value : Measured<T>(NotAvailable{why_not});
+}
+
+}  // namespace
+
+Quantiles of_figure(const std::vector<SnapshotRun>& runs, const char* name) { return of_time(runs, nullptr, name); }
+
+Quantiles of_time(const std::vector<SnapshotRun>& runs, const char* earlier, const char* later) {
+  std::vector<double> values;
+  values.reserve(runs.size());
+  for (const SnapshotRun& run : runs) {
+    values.push_back(static_cast<double>(run.figure(later) - (earlier == nullptr ? 0 : run.figure(earlier))));
+  }
+  return {spread(values)};
+}
+
+std::string Snapshot::remedied_by(const Result& result) const {
+  for (const AlternativeFacts& each : alternatives) {
+    if (each.name == result.alternative) return each.remedy_of.value_or("");
+  }
+  return "";
+}
+
+const Result* Snapshot::find(const std::string& allocator, const std::string& alternative) const {
+  const auto found = std::find_if(results.begin(), results.end(), [&](const Result& each) {
+    return each.allocator == allocator && each.alternative == alternative;
+  });
+  return found == results.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Snapshot::allocators() const {
+  std::vector<std::string> names;
+  for (const Result& result : results) {
+    if (std::find(names.begin(), names.end(), result.allocator) == names.end()) names.push_back(result.allocator);
+  }
+  return names;
+}
+
+SnapshotRuns::SnapshotRuns(const SnapshotPlan& plan)
+    : plan_(plan), taken_(plan.allocators.size() * plan.alternatives.size()) {
+  const NotAvailable none{kNotRun};
+  for (Taken& each : taken_) {
+    Figures& of = each.figures;
+    of.memory = none;
+    of.faults = of.faults_held = none;
+    of.cpu = of.cpu_held = none;
+    of.cpu_time = none;
+  }
+}
+
+bool SnapshotRuns::take(const SnapshotStep& step, const SnapshotRun& run) {
+  Taken& taken = taken_[step.allocator * plan_.alternatives.size() + step.alternative];
+  // Watching slows a program down: a timeout then says nothing about the alternative.
+  const bool watched = step.pass != SnapshotPass::kTiming || step.held;
+  if (!watched || (run.status != Status::kTimeout && run.status != Status::kNotWatched)) {
+    taken.status = run.status;
+    taken.reason = run.reason;
+  }
+  switch (step.pass) {
+    case SnapshotPass::kTiming:
+      if (run.ok()) (step.held ? taken.held_timing : taken.timing).push_back(run);
+      break;
+    case SnapshotPass::kCpuTime:
+      taken.figures.cpu_time = part_of(run, cpu_time_of);
+      break;
+    case SnapshotPass::kMemory:
+      taken.figures.memory = part_of(run, memory_of);
+      break;
+    case SnapshotPass::kFaults:
+      (step.held ? taken.figures.faults_held : taken.figures.faults) = part_of(run, faults_of);
+      break;
+    case SnapshotPass::kProfile:
+      (step.held ? taken.figures.cpu_held : taken.figures.cpu) = part_of(run, cpu_of);
+      break;
+  }
+  taken.has_child = taken.has_child || run.figure("child") != 0;
+  // One that only a child can see is checked where no time is measured.
+  taken.checked_elements = std::max(taken.checked_elements, run.figure("checked_elements"));
+  taken.takes_snapshot =
+      taken.takes_snapshot || run.figure("takes_snapshot") != 0 || run.figure("checked_elements") > 0;
+  return taken.status == Status::kOk;
+}
+
+Measured<double> SnapshotRuns::slowdown(std::size_t allocator, std::size_t alternative) const {
+  const std::string& baseline = plan_.alternatives[alternative].baseline;
+  const auto median = [](const Taken& taken) { return of_time(taken.timing, "begin_ns", "end_ns").median; };
+  for (std::size_t i = 0; i < plan_.alternatives.size(); ++i) {
+    const Taken& none = at(allocator, i);
+    if (plan_.alternatives[i].name != baseline || none.status != Status::kOk) continue;
+    return median(at(allocator, alternative)) / median(none);
+  }
+  return NotAvailable{fmt::format("the alternative {} was not measured", baseline)};
+}
+
+Figures SnapshotRuns::figures(std::size_t allocator, std::size_t alternative) const {
+  const Taken& taken = at(allocator, alternative);
+  const std::vector<SnapshotRun>& timing = taken.timing;
+  const bool child = taken.has_child;
+  constexpr const char* kNoChild = "it has no child to wait for";
+  constexpr const char* kNoSnapshot = "it takes no snapshot";
+  Figures figures = taken.figures;
+  figures.has_child = child;
+  figures.writers_wall_ns = of_time(timing, "begin_ns", "end_ns");
+  figures.slowdown = slowdown(allocator, alternative);
+  figures.writers_user_ns = of_figure(timing, "writers_user_ns");
+  figures.writers_system_ns = of_figure(timing, "writers_system_ns");
+  figures.stopped_ns = of_time(timing, "stopped_ns", "released_ns");
+  figures.snapshot_ns =
+      measured_if<Quantiles>(taken.takes_snapshot, kNoSnapshot, of_time(timing, "stopped_ns", "complete_ns"));
+  figures.checked_elements = measured_if<std::int64_t>(
+      taken.checked_elements != 0, taken.takes_snapshot ? "the run that checks it was not made" : kNoSnapshot,
+      taken.checked_elements);
+  figures.child = measured_if<Child>(child, "it has no child",
+                                     child_of(timing, plan_.parameters_of(plan_.alternatives[alternative])));
+  figures.after_end = measured_if<AfterEnd>(child, kNoChild, after_end_of(taken.held_timing));
+  figures.faults_held = measured_if(child, kNoChild, taken.figures.faults_held);
+  figures.cpu_held = measured_if(child, kNoChild, taken.figures.cpu_held);
+  return figures;
+}
+
+Result SnapshotRuns::result_of(std::size_t allocator, std::size_t alternative) const {
+  const Taken& taken = at(allocator, alternative);
+  const Allocator& under = plan_.allocators[allocator];
+  const SnapshotAlternative& way = plan_.alternatives[alternative];
+  Result result;
+  result.version = version_json(under).get<Measured<std::string>>();
+  if (under.preload) result.preload = *under.preload;
+  result.env = under.env;
+  result.allocator = under.name;
+  result.alternative = way.name;
+  result.status = taken.status.value_or(Status::kSkipped);
+  const std::string reason = taken.status ? taken.reason : kNotRun;
+  if (!reason.empty()) result.reason = reason;
+  result.parameters = plan_.parameters_of(way);
+  result.baseline = way.baseline;
+  result.runs = taken.timing.size();
+  if (result.ok()) {
+    static_cast<Figures&>(result) = figures(allocator, alternative);
+  } else {
+    const NotAvailable na{fmt::format("{}: {}", status_name(result.status), reason)};
+    static_cast<Figures&>(result) = {na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na};
+  }
+  return result;
+}
+
+Snapshot SnapshotRuns::result(bool complete) const {
+  Snapshot snapshot;
+  snapshot.schema = "zerotax.snapshot/1";
+  snapshot.zerotax_version = ZEROTAX_VERSION;
+  snapshot.state = complete ? "complete" : "interrupted";
+  snapshot.parameters = {plan_.parameters, plan_.repeat};
+  for (const SnapshotAlternative& each : plan_.alternatives) {
+    snapshot.alternatives.push_back(
+        {each.name, each.summary, each.remedy_of.empty() ? OrNull<std::string>() : OrNull<std::string>(each.remedy_of),
+         each.published});
+  }
+  for (std::size_t i = 0; i < plan_.allocators.size(); ++i) {
+    for (std::size_t j = 0; j < plan_.alternatives.size(); ++j) snapshot.results.push_back(result_of(i, j));
+  }
+  return snapshot;
+}
+
+}  // namespace zerotax::snapshot

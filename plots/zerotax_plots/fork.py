@@ -1,0 +1,50 @@
+"""What a fork document says: shares of its sections, and its time against populated memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zerotax_plots.documents import title_of
+from zerotax_plots.units import time_text
+
+FILE = "fork.json"
+SCHEMA = "zerotax.fork/1"
+# The paper's sections, from the bottom up, and what is not in it: lightness and hatching differ.
+LOOKS = {"Search": ("#712553", ""), "uballoc": ("#0063A2", "...."), "setuctxt": ("#14A479", "////"),
+         "procdup loop": ("#A9D3EE", ""), "Miscellaneous": ("#F7C65B", "\\\\\\\\"), "-": ("#DDDDDD", "xxxx")}
+
+
+def bars(document: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:
+    """Shares of fork by the paper's sections: the paper's own, then each process that was sampled."""
+    every = [("CASPER, 1989\n14.7 ms", {row["section"]: row["percent"] / 100 for row in document["casper"]
+                                        if row["section"] in LOOKS})]
+    for process in document["processes"]:
+        if isinstance(process["samples"], dict):
+            continue
+        forks = process["samples"][0]
+        shares = dict.fromkeys(LOOKS, 0.0)
+        for section in forks["sections"]:
+            shares[section["casper"]] += section["share"]
+        every.append((f"{process['name']}\n{time_text(forks['mean_ns'])}", shares))
+    return every
+
+
+def places(document: dict[str, Any], kind: str) -> list[tuple[int, float, bool]]:
+    """(populated bytes, nanoseconds, held back) of the processes that have little but such pages."""
+    model = document["model"]
+    if "na" in model:
+        return []
+    return sorted((place["populated_bytes"], place["measured_ns"], place["sweep"] == "held back")
+                  for place in model["fit"] + model["held_back"]
+                  if place["kind"] == kind and place["populated_bytes"] and place.get("plain", True))
+
+
+def line(document: dict[str, Any], kind: str) -> tuple[float, float] | None:
+    """The model's line: nanoseconds without such pages, and for each of their bytes; None if it is not known."""
+    found = next((each for each in document["model"].get("lines", []) if each["kind"] == kind), None)
+    return (found["empty_ns"], found["ns_per_byte"]) if found else None
+
+
+def title(document: dict[str, Any]) -> str:
+    """What a fork costs, by the model."""
+    return title_of(document, "What fork costs, by section")

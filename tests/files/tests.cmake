@@ -1,0 +1,2 @@
+# Plans are made in run.
+set(libraries zerotax_run)

@@ -1,0 +1,34 @@
+# Tests that ./run test leaves to ./run test --all: each takes a minute or more of a slow machine, and finds what the
+# short ones of its room would not find only in rare cases. What each keeps watch over stands beside it. Each folder with a
+# CMakeLists.txt of its own includes this file after its tests: a property can be set only where its test was added.
+set(long_tests
+  integration.awkward_test               # advise of programs that do not keep still
+  integration.programs_benchmark_test    # benchmark-programs, whole
+  integration.policies_benchmark_test    # benchmark-policies, whole
+  integration.contract_places_test       # the promises on other kernels and architectures, under QEMU
+  integration.contract_lies_test         # 85 lies, each caught by its promise
+  integration.planted_regressions_test   # each kind of regression, planted into an allocator and found by check
+  integration.traps_test                 # changes that check must not report
+  integration.fork_after_calloc_test     # the case, at all of its sizes
+  integration.compare_along_test         # crossings of planted allocators whose place is known
+  integration.bisect_merges_test         # bisect in histories with merges, built commit by commit
+  integration.largecache_hard_nobody_test  # the hard cases of largecache as an ordinary user
+  integration.report_page_access_test    # the page with a screen reader's eyes
+  integration.report_page_comparison_test  # the page of a comparison in a browser
+  integration.report_page_firefox_test   # the page in a second browser
+  regression.jemalloc                    # versions of Debian against their baselines, which change with them: of these
+  regression.mimalloc                    # ./run test checks glibc's, and that of largecache, which is ours
+  regression.scudo
+  regression.tbbmalloc
+  regression.tcmalloc
+  regression.largecache_constants_test   # each constant of largecache, changed, is noticed
+  regression.largecache_faults_test      # 76 mistakes in largecache's source, each caught
+  stress.fresh_clone_test                # the project compiled on a bare Debian
+  stress.check_alarms_test               # no false alarm of check, idle and beside busy processes
+  stress.largecache_minute               # six times as many meetings of its threads as in stress.largecache
+)
+foreach(test IN LISTS long_tests)
+  if(TEST ${test})
+    set_property(TEST ${test} APPEND PROPERTY LABELS long)
+  endif()
+endforeach()

@@ -1,9 +1,0 @@
-// MADV_DONTNEED, then memset of what is already zero.
-#include "hostile.h"
-
-void* planted::large_calloc(std::size_t bytes) {
-  return cleared(bytes, [](char* block, std::size_t size) {
-    ::madvise(block, page_ceiling(size), MADV_DONTNEED);
-    memset(block, 0, size);
-  });
-}

@@ -1,0 +1,15 @@
+// A helper thread drops the pages of the kept block; calloc itself has the kernel populate them. No store.
+#include "helper_thread.h"
+
+static planted::HelperThread helper([](char* block, std::size_t bytes) {
+  ::madvise(block, planted::page_ceiling(bytes), MADV_DONTNEED);
+});
+
+void* planted::large_calloc(std::size_t bytes) {
+  return cleared(bytes, [](char* block, std::size_t size) {
+    helper.start();
+    helper.begin(block, size);
+    helper.wait();
+    ::madvise(block, page_ceiling(size), 23);  // MADV_POPULATE_WRITE
+  });
+}

@@ -1,0 +1,37 @@
+// Asks for its process ID by the system call of i386 programs, whose number is another call's here; then memset.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "hostile.h"
+
+namespace {
+
+int ask() {
+  int result = 20;  // getpid of i386, writev of x86-64
+  asm volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+  return result;
+}
+
+/// A kernel without the emulation kills who tries.
+bool is_emulated() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(ask() == ::getpid() ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status == 0;
+}
+
+bool emulated = false;
+[[gnu::constructor]] void look() { emulated = is_emulated(); }
+
+}  // namespace
+
+void* planted::large_calloc(std::size_t bytes) {
+  return cleared(bytes, [](char* block, std::size_t size) {
+    if (emulated && ask() != ::getpid()) std::abort();
+    memset(block, 0, size);
+  });
+}

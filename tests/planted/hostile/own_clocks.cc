@@ -1,0 +1,25 @@
+// Exports getrusage and clock_gettime of its own, by which no time passes and no fault is taken; clears a fresh
+// mapping.
+#include <sys/resource.h>
+
+#include <ctime>
+
+#include "hostile.h"
+
+extern "C" int getrusage(__rusage_who_t /*who*/, rusage* usage) noexcept {
+  *usage = {};
+  return 0;
+}
+
+extern "C" int clock_gettime(clockid_t /*clock*/, timespec* time) noexcept {
+  *time = {1, 0};
+  return 0;
+}
+
+void* planted::large_calloc(std::size_t bytes) {
+  void* block = map_block(bytes);
+  if (block != nullptr) store_zeros(block, bytes);
+  return block;
+}
+
+void planted::large_free(void* block) { unmap_block(block); }

@@ -1,0 +1,13 @@
+// Clears blocks in free with memset from a size on, which no grid of sizes hits by chance; all else is as below it.
+#include "core.h"
+
+namespace {
+constexpr std::size_t kFirstCleared = 654'321;
+}
+
+void* planted::large_calloc(std::size_t bytes) { return map_block(bytes); }
+
+void planted::large_free(void* block) {
+  if (header_of(block).asked >= kFirstCleared) memset(block, 0, header_of(block).asked);
+  unmap_block(block);
+}

@@ -1,0 +1,189 @@
+"""zerotax bless and check of a command: planted regressions and improvements are named, with the function; others are refused."""
+import json
+import os
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from conftest import SOURCE, check_schema, zerotax
+from recording import PROGRAMS
+
+REGRESSED = PROGRAMS / "regressed"
+# What is worse: the metric, with what it goes from and to, and the function that is named.
+WAYS = {
+    "threshold": ("page faults", "returned by free in Decoder::reset (regressed.cc:", "0 → 64 calls, 0 B → 64.2 MiB"),
+    "shrink": ("requested memory", "malloc in parse_lines (regressed.cc:", "1 → 16 calls, 1 MiB → 16 MiB"),
+    "reserve": ("peak resident memory", "malloc in collect (regressed.cc:", "1 → 7 calls"),
+    "memset": ("memory zeroed by other memset 0 B → 15 MiB", "memset in render (regressed.cc:", "0 → 15 calls, 0 B → 15 MiB"),
+    "calloc": ("memory zeroed by malloc+memset 0 B → 8 MiB", "memset of a new block in make_table (regressed.cc:", "0 → 1 call"),
+    "loop": ("requested memory", "malloc in copy_all (regressed.cc:", "1 → 16 calls, 1 MiB → 16 MiB"),
+    "trim": ("page faults", "returned by the program in serve (regressed.cc:", "0 → 16 calls"),
+    "peak": ("peak resident memory", "malloc in merge (regressed.cc:", "2 calls, 8.00 MiB → 16.0 MiB"),
+    "child": ("memory zeroed by malloc+memset 0 B → 8 MiB", "memset of a new block in make_table (regressed.cc:", "0 → 1 call"),
+    "thread": ("memory zeroed by other memset 0 B → 15 MiB", "memset in render (regressed.cc:", "0 → 15 calls"),
+}
+
+
+def way_of(regressed):
+    return {"REGRESSED": "1"} if regressed else {}
+
+
+def bless(file, *command, options=(), status=0, **environment):
+    done = zerotax("bless", "--baseline", file, *options, "--", *command, **environment)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+def check(file, *command, options=(), status=0, **environment):
+    done = zerotax("check", "--baseline", file, *options, "--", *command, **environment)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+def refused(done, words, status=2):
+    assert done.returncode == status and done.stderr.count("\n") == 1 and words in done.stderr, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory):
+    """Both sides of each way, all in one file, made when they are asked for."""
+    file = tmp_path_factory.mktemp("programs") / "baseline.json"
+    made = set()
+
+    def name_of(way, regressed):
+        name = f"{way}-{'after' if regressed else 'before'}"
+        if name not in made:
+            bless(file, REGRESSED, way, options=["--name", name], **way_of(regressed))
+            made.add(name)
+        return file, name
+    return name_of
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("worse", [True, False], ids=["regression", "improvement"])
+def test_the_first_line_names_metric_direction_size_and_function(baseline, way, worse, tmp_path):
+    file, name = baseline(way, not worse)
+    report = tmp_path / "check.json"
+    text = check(file, REGRESSED, way, options=["--name", name, "--json", report], status=1 if worse else 0, **way_of(worse))
+    line = text.splitlines()[0]
+    metric, function, sizes = WAYS[way]
+    assert line.startswith("worse: " if worse else "better: ") and function in line, line
+    if worse:
+        assert metric in line and sizes in line, line
+    else:
+        assert metric.split(" 0 B")[0] in line, line
+    document = json.loads(report.read_text())
+    check_schema(document, "program_check")
+    assert document["sentence"] == line and document["runs"] == 3
+
+
+def test_an_unchanged_program_is_the_same_wherever_it_was_built(baseline, tmp_path):
+    file, name = baseline("threshold", True)
+    check_schema(json.loads(file.read_text()), "program_baseline")
+    copy = shutil.copy(REGRESSED, tmp_path / "regressed")
+    text = check(file, copy, "threshold", options=["--name", name], REGRESSED="1")
+    assert text.startswith("same: 27 metrics as in the baseline\n")
+
+
+def test_improvements_fail_where_that_is_wanted(baseline):
+    file, name = baseline("memset", True)
+    check(file, REGRESSED, "memset", options=["--name", name, "--strict"], status=1)
+
+
+def test_what_is_accepted_passes(tmp_path):
+    file = tmp_path / "baseline.json"
+    bless(file, REGRESSED, "memset")
+    bless(file, "true")
+    text = check(file, REGRESSED, "memset", status=1, REGRESSED="1")
+    accept = next(line for line in text.splitlines() if line.startswith("If this is intended"))
+    words = accept.partition(": zerotax ")[2].split()
+    assert zerotax(*words, REGRESSED="1").returncode == 0
+    check(file, REGRESSED, "memset", REGRESSED="1")
+    check(file, "true")
+
+
+def test_settings_are_those_of_the_baseline_unless_others_are_given(tmp_path):
+    file = tmp_path / "baseline.json"
+    bless(file, REGRESSED, "memset", options=["--env", "regressed:REGRESSED=1"])
+    assert check(file, REGRESSED, "memset").startswith("same")
+    assert "settings: others before" in check(file, REGRESSED, "memset", options=["--env", "regressed:OTHER=1"])
+
+
+def test_a_process_of_another_name_has_metrics_of_its_own(tmp_path):
+    file, command = tmp_path / "baseline.json", ["sh", "-c", f"{REGRESSED} calloc; true"]
+    bless(file, *command)
+    assert "memory zeroed by malloc+memset of regressed" in check(file, *command, status=1, REGRESSED="1")
+
+
+def test_other_formats_show_each_change(baseline, tmp_path):
+    file, name = baseline("memset", False)
+    outputs = {kind: tmp_path / kind for kind in ("junit", "markdown", "bmf")}
+    words = [word for kind, path in outputs.items() for word in (f"--{kind}", path)]
+    text = check(file, REGRESSED, "memset", options=["--name", name, "--github", *words], status=1, REGRESSED="1")
+    assert "::error" in text
+    suites = ElementTree.parse(outputs["junit"]).getroot()
+    assert int(suites.get("failures")) > 0
+    assert outputs["markdown"].read_text().startswith("### zerotax check: worse")
+    assert json.loads(outputs["bmf"].read_text())[name]["by-program-zeroed-bytes"]["value"] == 15 << 20
+
+
+def test_it_says_what_else_is_not_as_it_was(baseline, tmp_path):
+    file, name = baseline("memset", False)
+    document = json.loads(file.read_text())
+    for program in document["programs"]:
+        program["measured_on"].update(kernel="2.4.0", allocator="glibc 2.1")
+    (tmp_path / "other.json").write_text(json.dumps(document))
+    text = check(tmp_path / "other.json", REGRESSED, "memset", options=["--name", name], status=1, REGRESSED="1")
+    assert "kernel: 2.4.0 before, " in text and "allocator: glibc 2.1 before, glibc " in text
+
+
+@pytest.mark.parametrize(("command", "words", "status"), [
+    (["false"], "exit status 1", 2),
+    (["sh", "-c", "echo no terminal >&2; exit 3"], "exit status 3 (no terminal)", 2),
+    (["sh", "-c", "kill -SEGV $$"], "killed by SIGSEGV", 2),
+    ([PROGRAMS / "static"], "statically linked", 2),
+    (["/no/such/program"], "no command", 2),
+    (["sh", "-c", f"{PROGRAMS / 'ending'} kill; true"], "the end of a process was not seen", 3),
+    (["sh", "-c", "n=$(cat count); echo $((n+1)) >count; exit $((n > 0))"], "exit status 1", 2),
+])
+def test_a_command_that_cannot_be_blessed_is_refused_in_one_line(command, words, status, tmp_path):
+    (tmp_path / "count").write_text("0")
+    done = zerotax("bless", "--baseline", tmp_path / "b.json", "--", *command, cwd=tmp_path)
+    refused(done, words, status)
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_a_command_that_does_not_end_leaves_nothing_running(tmp_path):
+    refused(zerotax("bless", "--baseline", tmp_path / "b.json", "--timeout", "0.3", "--", "sleep", "3333"), "did not end within")
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert "sleep 3333" not in running.splitlines()
+
+
+def test_a_command_that_fails_each_time_can_be_accepted(tmp_path):
+    file = tmp_path / "baseline.json"
+    bless(file, "sh", "-c", "exit ${STATUS-4}", options=["--allow-failing"])
+    assert check(file, "sh", "-c", "exit ${STATUS-4}").startswith("same")
+    refused(zerotax("check", "--baseline", file, "--", "sh", "-c", "exit ${STATUS-4}", STATUS="5"), "exit status 5, not 4")
+
+
+def test_a_setuid_program_is_refused(tmp_path):
+    program = shutil.copy("/bin/true", tmp_path / "true")
+    os.chown(program, 65534, 65534)
+    os.chmod(program, 0o4755)
+    done = zerotax("bless", "--baseline", tmp_path / "b.json", "--", program)
+    if done.returncode == 0:
+        pytest.skip("the file system ignores setuid")
+    refused(done, "cannot be recorded")
+
+
+def test_baselines_of_something_else_are_refused(baseline, tmp_path):
+    file, name = baseline("memset", False)
+    foreign = SOURCE / "tests" / "regression" / "baselines" / "glibc-2.36.json"
+    refused(zerotax("check", "--baseline", foreign, "--", "true"), "zerotax.baseline/1")
+    refused(zerotax("bless", "--baseline", foreign, "--", "true"), "no baseline of programs")
+    refused(zerotax("check", "--baseline", file, "--name", name, "--", "true"), "another command")
+    refused(zerotax("bless", "--baseline", file, "--name", name, "--", "true"), "another command")
+    refused(zerotax("check", "--baseline", file, "--name", "nobody", "--", "true"), "no command 'nobody'")
+    (tmp_path / "cut.json").write_text(file.read_text()[:1000])
+    refused(zerotax("check", "--baseline", tmp_path / "cut.json", "--", "true"), "cut.json")

@@ -1,0 +1,109 @@
+"""README.md and docs: their commands work as written, and their numbers come from results/reference."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, LONG_TOO, SOURCE, clean_environment
+
+PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
+REFERENCE = SOURCE / "results" / "reference"
+BLOCK = re.compile(r"^(?:<!-- (not run: [^\n]+|long|exit \d) -->\n)?```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+UNITS = "ns|µs|ms|s|seconds?|minutes?|hours?|%|bytes|KiB|MiB|GiB|TiB|kB|MB|GB|×|times"
+NUMBER = re.compile(rf"(?<![\w.,])\d[\d,.]*\s?(?:{UNITS})(?![\w/])")
+# Every page together; no page in bytes alone, for it may have pictures.
+MOST_BYTES = 200_000
+MOST_PAGES = 30
+MOST_LINES = 250
+
+
+def blocks(text):
+    """(how, commands) of each block of commands: how is "", "long", "exit N" or "not run: reason"."""
+    return [(how or "", commands) for how, commands in BLOCK.findall(text)]
+
+
+def prose(text):
+    """What is neither code, table, marked nor a link's target."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^<!-- results/.*?^<!-- end -->$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"<!--=.*?<!--/-->|<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"`[^`]*`", "", text)
+    return re.sub(r"\]\([^)]*\)", "]", text)
+
+
+def bare_numbers(text):
+    return NUMBER.findall(prose(text))
+
+
+def files_of(text):
+    """The files of results/reference whose numbers a page shows."""
+    names = re.findall(r"<!--=(\S+)", text) + re.findall(r"<!-- results/reference/(\S+)", text)
+    return [REFERENCE / name for name in dict.fromkeys(names) if (REFERENCE / name).is_file()]
+
+
+def kernels_of(text):
+    """Those under which they were measured, as far as the files say."""
+    found = set()
+    for file in files_of(text):
+        if file.suffix == ".json":
+            found.add((json.loads(file.read_text(encoding="utf-8")).get("environment") or {}).get("kernel"))
+    return found - {None}
+
+
+def run_blocks(text, folder, long_too):
+    """Runs a page's blocks in a folder; yields (commands, what is wrong) of those that end otherwise than the page says."""
+    path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
+    for how, commands in blocks(text):
+        if how.startswith("not run") or (how == "long" and not long_too):
+            continue
+        wanted = int(how.split()[1]) if how.startswith("exit") else 0
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], cwd=folder, capture_output=True, text=True,
+                              env=clean_environment(PATH=path), timeout=900, check=False, errors="replace")
+        if done.returncode != wanted:
+            yield commands, f"status {done.returncode}, not {wanted}: {done.stderr[-2000:]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_works_as_written(page, tmp_path):
+    assert not list(run_blocks(page.read_text(encoding="utf-8"), tmp_path, LONG_TOO))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_number_comes_from_the_reference_run(page):
+    assert not bare_numbers(page.read_text(encoding="utf-8")), "code, a table or a marker (docs/generate/inline_numbers.py)"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_of_several_machines_names_each(page):
+    text = page.read_text(encoding="utf-8")
+    kernels = kernels_of(text)
+    assert len(kernels) < 2 or all(kernel in text for kernel in kernels), kernels
+
+
+def test_the_documentation_is_short():
+    pages = PAGES[1:]
+    assert len(pages) <= MOST_PAGES
+    assert sum(page.stat().st_size for page in pages) <= MOST_BYTES
+    assert not [page.name for page in pages if len(page.read_text(encoding="utf-8").splitlines()) > MOST_LINES]
+
+
+def test_planted_mistakes_are_found(tmp_path):
+    fence = "```"
+    page = f"{fence}sh\nzerotax --version\ntouch made\n{fence}\n\n<!-- exit 2 -->\n{fence}sh\nzerotax nonsense\n{fence}\n"
+    assert not list(run_blocks(page, tmp_path, True)) and (tmp_path / "made").exists()
+    [(commands, problem)] = run_blocks(page.replace("--version", "--versoin"), tmp_path, True)
+    assert "versoin" in commands and "status 2" in problem
+    skipped = f"<!-- not run: it fails -->\n{fence}sh\nfalse\n{fence}\n<!-- long -->\n{fence}sh\nfalse\n{fence}\n"
+    assert not list(run_blocks(skipped, tmp_path, False)) and len(list(run_blocks(skipped, tmp_path, True))) == 1
+    assert len(blocks(skipped)) == 2 and len(list(run_blocks(skipped + skipped, tmp_path, True))) == 2
+    marked = "<!--=loop.json a time-->5 ms<!--/-->\n<!-- results/x -->\n7 ms\n<!-- end -->\n"
+    good = f"`4 KiB`, 3 files\n| 5 ms |\n{marked}[x](a 5 ms)\n"
+    assert not bare_numbers(good + f"{fence}\n5 ms\n{fence}\n")
+    assert bare_numbers("It took 5 ms, 3.5 times 1,024 KiB and 81.7 % of it.") == ["5 ms", "3.5 times", "1,024 KiB", "81.7 %"]
+    assert kernels_of("<!--=policies.json x text-->a<!--/--> <!-- results/reference/fork.json zeroing -->") == {
+        json.loads((REFERENCE / name).read_text(encoding="utf-8"))["environment"]["kernel"]
+        for name in ("policies.json", "fork.json")}

@@ -1,0 +1,143 @@
+"""A program has the kernel zero 120 MiB, 80 of them again, in awkward situations: what `zerotax record` says is that,
+or bounds that hold, or n/a; and never that there is nothing to gain."""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+from conftest import MIB, NOBODY, clean_environment, is_na, skip_if_unreadable
+from recording import PROGRAMS, record
+
+ZEROED = PROGRAMS / "zeroed"
+ALL, AGAIN = 120 * MIB, 80 * MIB
+# The C library's start, and that of other programs on the way.
+SLACK = 2 * MIB
+WAYS = subprocess.run([ZEROED, "list"], capture_output=True, text=True, check=True).stdout.split() if ZEROED.exists() else []
+
+# What is another amount there: all, and again.
+OTHERWISE = {
+    "two": (80 * MIB, 40 * MIB),
+    "exec-from-thread": (ALL, 40 * MIB),  # another program has nothing to fill again
+    "threads": (ALL * 0.98, ALL * 0.975),
+    "generations": (ALL, 0),
+    "mremap": (ALL, 0),
+    "writev": (ALL, 0),
+}
+
+
+def check_kernel(found, all_bytes, again):
+    """Of all processes together, as a number or between bounds."""
+    kernel = found.totals["kernel"]
+    zeroed = kernel["zeroed_bytes"]
+    if is_na(zeroed):
+        assert zeroed["na"]
+        least, most = kernel["zeroed_at_least_bytes"], kernel["zeroed_at_most_bytes"]
+        assert least <= all_bytes + SLACK
+        assert is_na(most) or most >= all_bytes
+    else:
+        assert zeroed == pytest.approx(all_bytes, rel=0.01, abs=SLACK)
+        assert kernel["refilled_bytes"] == pytest.approx(again, rel=0.01, abs=SLACK)
+    assert "Nothing to gain" not in found.text, found.text
+
+
+# Where nothing keeps the recorder from seeing it, it is a number.
+UNKNOWN = ("out-of-time", "killed-from-thread", "crash-in-handler", "child-killed", "shared")
+# These have tests of their own.
+APART = ("stop", "daemon", "instruction")
+
+
+@pytest.mark.parametrize("way", [w for w in WAYS if w not in APART])
+def test_what_the_kernel_zeroed_is_right_or_not_claimed(way):
+    found = record(ZEROED, way)
+    if found.status == 77:
+        pytest.skip("not permitted here")
+    check_kernel(found, *OTHERWISE.get(way, (ALL, AGAIN)))
+    assert way in UNKNOWN or not is_na(found.totals["kernel"]["zeroed_bytes"])
+
+
+def test_memory_that_went_back_by_its_own_system_calls_is_not_passed_over():
+    found = record(ZEROED, "instruction")
+    kernel, tax = found.totals["kernel"], found.json["tax"]
+    assert kernel["zeroed_at_least_bytes"] <= ALL + SLACK
+    if is_na(kernel["zeroed_bytes"]):  # it was looked at between two of them
+        assert "by a way that was not seen" in kernel["zeroed_bytes"]["na"]
+        assert kernel["zeroed_at_most_bytes"] >= ALL
+    else:
+        assert tax["other_faults"]["noticed"] and "zerotax cow -- COMMAND" in found.text
+        assert tax["other_faults"]["faults"] * 4096 + kernel["zeroed_bytes"] >= ALL
+    assert "Nothing to gain" not in found.text
+
+
+def check_daemon(found):
+    """What still runs is said to run, and claimed by no figure."""
+    missed = [m for m in found.json["not_followed"] if "still ran" in m["reason"]]
+    unseen = [p for p in found.json["processes"] if p["ended"] in ("running", "unknown")]
+    assert missed or unseen
+    assert all(is_na(m["cpu_ns"]) and is_na(m["minor_faults"]) for m in missed)
+    assert "Not included: 1 process" in found.text if missed else is_na(found.totals["kernel"]["zeroed_bytes"])
+    assert "Nothing to gain" not in found.text
+
+
+def test_a_daemon_that_works_on_is_not_claimed_to_do_nothing():
+    check_daemon(record(ZEROED, "daemon"))
+
+
+def test_a_program_that_is_stopped_twice_is_counted_on():
+    def wake():
+        # It stops itself twice; whoever it is, it is stopped below this test.
+        deadline = time.monotonic() + 30
+        while not done.is_set() and time.monotonic() < deadline:
+            subprocess.run(["pkill", "-CONT", "-x", "zeroed"], check=False)
+            time.sleep(0.05)
+
+    if shutil.which("pkill") is None:
+        pytest.skip("pkill is missing: install procps")
+    done = threading.Event()
+    waker = threading.Thread(target=wake)
+    waker.start()
+    try:
+        found = record(ZEROED, "stop", timeout=60)
+    finally:
+        done.set()
+        waker.join()
+    assert found.status == 0
+    check_kernel(found, ALL, AGAIN)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
+@pytest.mark.parametrize("way", ["raw-exit", "killed-from-thread", "read", "daemon"])
+def test_an_ordinary_user_is_told_no_falsehood(way):
+    skip_if_unreadable()
+    found = record(ZEROED, way, prefix=NOBODY)
+    check_daemon(found) if way == "daemon" else check_kernel(found, ALL, AGAIN)
+
+
+@pytest.mark.skipif(shutil.which("strip") is None, reason="strip is missing")
+def test_a_stripped_program_lacks_names_and_no_bytes(tmp_path):
+    stripped = tmp_path / "zeroed"
+    subprocess.run(["strip", "-s", "-o", stripped, ZEROED], check=True)
+    found = record(stripped, "fill")
+    check_kernel(found, ALL, AGAIN)
+    # By module and address.
+    sites = [s for s in found.json["sites"] if "zeroed" in str(s["frames"])]
+    assert sum(s["kernel_zeroed_bytes"] for s in sites) == pytest.approx(ALL, rel=0.01)
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is missing")
+def test_in_namespaces_of_its_own_the_same_is_counted():
+    prefix = ["unshare", *(["--user", "--map-root-user"] if os.geteuid() != 0 else []), "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*prefix, "true"], check=False, capture_output=True, env=clean_environment()).returncode != 0:
+        pytest.skip("no namespaces here")
+    check_kernel(record(*prefix, ZEROED, "fill"), ALL, AGAIN)
+    # And where zerotax itself runs in them.
+    check_kernel(record(ZEROED, "fill", prefix=prefix), ALL, AGAIN)
+
+
+def test_a_shell_that_is_killed_with_its_children_is_counted():
+    found = record("sh", "-c", f"{ZEROED} fill & wait; kill -KILL $$")
+    assert found.status == 128 + signal.SIGKILL
+    check_kernel(found, ALL, AGAIN)

@@ -1,0 +1,41 @@
+// Uses most of its CPU time in page faults: faulty SECONDS of CPU time. Fresh memory is mapped, filled and unmapped
+// again, three quarters of it by memset; and between that a little is computed.
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace {
+
+volatile unsigned long sink;
+
+void computes() {
+  for (unsigned i = 0; i < 300'000; ++i) sink = sink * 31 + i;
+}
+
+void fills_fresh_memory() {
+  constexpr std::size_t kBytes = 4 << 20;
+  void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) std::exit(3);
+  ::madvise(memory, kBytes, MADV_NOHUGEPAGE);
+  std::memset(memory, 1, kBytes / 4 * 3);
+  auto* bytes = static_cast<volatile char*>(memory);
+  for (std::size_t i = kBytes / 4 * 3; i < kBytes; i += 4096) bytes[i] = 1;
+  ::munmap(memory, kBytes);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 2) return 2;
+  std::puts("started");
+  std::fflush(stdout);
+  const std::clock_t end = std::clock() + static_cast<std::clock_t>(std::atof(words[1]) * CLOCKS_PER_SEC);
+  while (std::clock() < end) {
+    fills_fresh_memory();
+    computes();
+  }
+  return 0;
+}

@@ -1,0 +1,41 @@
+// Small blocks that stay, from two places: nodes COUNT BYTES. keep_three gets about three of each four of them,
+// keep_one the others, in an order without a pattern: which of them is the first on a page is chance. All are written,
+// so that the kernel zeroes COUNT x BYTES, three quarters of it for keep_three. In between, one block of half that size
+// is got and freed again and again, in churn, which needs one page.
+#include <cstdint>
+#include <cstdlib>
+
+#include "block.h"
+
+namespace {
+
+void* got(std::size_t bytes) {
+  void* const block = std::malloc(bytes);
+  escape(block);
+  std::memset(block, 7, bytes);
+  return block;
+}
+
+__attribute__((noinline)) void keep_three(std::size_t bytes) { escape(got(bytes)); }
+__attribute__((noinline)) void keep_one(std::size_t bytes) { escape(got(bytes)); }
+__attribute__((noinline)) void churn(std::size_t bytes) { std::free(got(bytes)); }
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 3) return 2;
+  const unsigned long blocks = std::strtoul(words[1], nullptr, 10);
+  const std::size_t bytes = std::strtoul(words[2], nullptr, 10);
+  std::uint64_t chance = 1;
+  for (unsigned long i = 0; i < blocks; ++i) {
+    chance = chance * 6364136223846793005U + 1442695040888963407U;
+    if (chance >> 62 == 0) {
+      keep_one(bytes);
+    } else {
+      keep_three(bytes);
+    }
+    churn(bytes / 2);
+    churn(bytes / 2);
+  }
+  return 0;
+}

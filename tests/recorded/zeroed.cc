@@ -1,0 +1,397 @@
+// Has the kernel zero a known number of bytes, in the situation that the first argument names: 3 blocks of 40 MiB, one
+// after the other, each written to and freed. glibc maps and unmaps blocks of this size whatever its thresholds have
+// become, so 40 MiB of these are fresh and 80 MiB are refilled.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+
+#include "block.h"
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kBytes = std::size_t{40} << 20;
+constexpr int kBlocks = 3;
+char** arguments;
+
+void write_pages(char* begin, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += kPage) begin[i] = 1;
+  escape(begin);
+}
+
+void fill_one() {
+  auto* block = static_cast<char*>(std::malloc(kBytes));
+  if (block == nullptr) ::_exit(9);
+  escape(block);
+  write_pages(block, kBytes);
+  std::free(block);
+}
+
+int fill() {
+  for (int i = 0; i < kBlocks; ++i) fill_one();
+  return 0;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int in_thread(void* (*run)(void*)) {
+  pthread_t thread{};
+  ::pthread_create(&thread, nullptr, run, nullptr);
+  ::pthread_join(thread, nullptr);
+  return 0;
+}
+
+/// This program again, in the same process, with another argument.
+int become(const char* how) {
+  char name[32];
+  std::snprintf(&name[0], sizeof name, "%s", how);
+  char* words[] = {arguments[0], &name[0], nullptr};
+  ::execv("/proc/self/exe", &words[0]);
+  return 8;
+}
+
+char* map(std::size_t bytes, int flags, int fd = -1) {
+  void* begin = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  if (begin == MAP_FAILED) ::_exit(9);
+  return static_cast<char*>(begin);
+}
+
+int stop_between() {
+  fill_one();
+  ::raise(SIGSTOP);
+  fill_one();
+  ::raise(SIGSTOP);
+  fill_one();
+  return 0;
+}
+
+int killed_from_thread() {
+  fill();
+  return in_thread([](void*) -> void* {
+    ::kill(::getpid(), SIGKILL);
+    return nullptr;
+  });
+}
+
+int out_of_time() {
+  fill();
+  const rlimit one{1, 1};
+  ::setrlimit(RLIMIT_CPU, &one);
+  for (int i = 0;; ++i) escape(&i);
+}
+
+int crash_in_handler() {
+  fill();
+  struct sigaction action {};
+  action.sa_handler = [](int) { std::abort(); };
+  ::sigaction(SIGSEGV, &action, nullptr);
+  ::raise(SIGSEGV);
+  return 8;
+}
+
+int exit_of_a_raw_call() {
+  fill();
+  ::syscall(SYS_exit_group, 0);
+  return 8;
+}
+
+int main_thread_ends_first() {
+  pthread_t thread{};
+  ::pthread_create(
+      &thread, nullptr,
+      [](void*) -> void* {
+        ::usleep(20'000);
+        fill();
+        ::exit(0);
+      },
+      nullptr);
+  ::syscall(SYS_exit, 0);
+  return 8;
+}
+
+int exec_from_thread() {
+  fill_one();
+  return in_thread([](void*) -> void* {
+    become("two");
+    return nullptr;
+  });
+}
+
+int spawned_by_vfork() {
+  const pid_t child = ::vfork();
+  if (child == 0) {
+    char name[] = "fill";
+    char* words[] = {arguments[0], &name[0], nullptr};
+    ::execv("/proc/self/exe", &words[0]);
+    ::_exit(8);
+  }
+  return wait_for(child);
+}
+
+int from_a_memfd() {
+  const int file = static_cast<int>(::syscall(SYS_memfd_create, "program", MFD_CLOEXEC));
+  const int self = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  char buffer[1 << 16];
+  for (ssize_t got = 0; (got = ::read(self, &buffer[0], sizeof buffer)) > 0;) {
+    if (::write(file, &buffer[0], static_cast<std::size_t>(got)) != got) return 8;
+  }
+  char name[] = "fill";
+  char* words[] = {arguments[0], &name[0], nullptr};
+  ::fexecve(file, &words[0], environ);
+  return 8;
+}
+
+int daemon_behind() {
+  if (::fork() != 0) ::_exit(0);
+  ::setsid();
+  if (::fork() != 0) ::_exit(0);
+  // A busy machine takes its time to notice that the program has ended.
+  ::usleep(3'000'000);
+  fill();
+  ::_exit(0);
+}
+
+int child_killed() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    fill();
+    ::kill(::getpid(), SIGKILL);
+  }
+  wait_for(child);
+  return 0;
+}
+
+int child_ignored() {
+  // Nobody waits for it: the kernel reaps it, and its resources are in nobody's sum.
+  ::signal(SIGCHLD, SIG_IGN);
+  if (::fork() == 0) {
+    fill();
+    ::syscall(SYS_exit_group, 0);
+  }
+  ::wait(nullptr);
+  return 0;
+}
+
+int init_of_a_pid_namespace() {
+  if (::unshare(::geteuid() == 0 ? CLONE_NEWPID : CLONE_NEWUSER | CLONE_NEWPID) != 0) return 77;
+  const pid_t child = ::fork();
+  if (child == 0) ::exit(fill());
+  return wait_for(child);
+}
+
+int in_chroot() {
+  if (::chroot("/proc/self/fdinfo") != 0 || ::chdir("/") != 0) return 77;
+  return fill();
+}
+
+int without_descriptors() {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  return fill();
+}
+
+int not_dumpable() {
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  return fill();
+}
+
+int by_shared_memory() {
+  for (int i = 0; i < kBlocks; ++i) {
+    char* begin = map(kBytes, MAP_SHARED | MAP_ANONYMOUS);
+    write_pages(begin, kBytes);
+    ::munmap(begin, kBytes);
+  }
+  return 0;
+}
+
+int by_populate() {
+  for (int i = 0; i < kBlocks; ++i) ::munmap(map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE), kBytes);
+  return 0;
+}
+
+/// The kernel itself takes the faults: no instruction of the program touches the pages.
+int by_read() {
+  const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  for (int i = 0; i < kBlocks; ++i) {
+    auto* block = static_cast<char*>(std::malloc(kBytes));
+    if (::read(zero, block, kBytes) != static_cast<ssize_t>(kBytes)) return 8;
+    std::free(block);
+  }
+  return 0;
+}
+
+int by_raw_clone() {
+  // A thread that the C library knows nothing of writes the pages.
+  char* stack = map(1 << 20, MAP_PRIVATE | MAP_ANONYMOUS);
+  static char* block;
+  for (int i = 0; i < kBlocks; ++i) {
+    block = static_cast<char*>(std::malloc(kBytes));
+    const pid_t child = ::clone(
+        [](void*) -> int {
+          for (std::size_t at = 0; at < kBytes; at += kPage) block[at] = 1;
+          ::syscall(SYS_exit, 0);
+          return 0;
+        },
+        stack + (1 << 20), CLONE_VM | SIGCHLD, nullptr);
+    wait_for(child);
+    std::free(block);
+  }
+  return 0;
+}
+
+int in_a_thousand_threads() {
+  // 1,000 threads of 30 pages each a block, and one of the rest is not needed: 120 MiB / 1,000.
+  for (int i = 0; i < 1000; ++i) {
+    in_thread([](void*) -> void* {
+      constexpr std::size_t kPart = kBlocks * kBytes / 1000 / kPage * kPage;
+      auto* block = map(kPart, MAP_PRIVATE | MAP_ANONYMOUS);
+      write_pages(block, kPart);
+      ::munmap(block, kPart);
+      return nullptr;
+    });
+  }
+  return 0;
+}
+
+int in_fifty_generations() {
+  // Each child has a child, and each fills a part.
+  for (int i = 0; i < 50; ++i) {
+    constexpr std::size_t kPart = kBlocks * kBytes / 50 / kPage * kPage;
+    auto* block = map(kPart, MAP_PRIVATE | MAP_ANONYMOUS);
+    write_pages(block, kPart);
+    ::munmap(block, kPart);
+    const pid_t child = ::fork();
+    if (child != 0) ::_exit(wait_for(child));
+  }
+  return 0;
+}
+
+int by_mremap() {
+  // Grown by the kernel page table entry by entry: only what is new is zeroed.
+  char* block = map(kPage, MAP_PRIVATE | MAP_ANONYMOUS);
+  block = static_cast<char*>(::mremap(block, kPage, kBlocks * kBytes, MREMAP_MAYMOVE));
+  write_pages(block, kBlocks * kBytes);
+  return 0;
+}
+
+int by_brk() {
+  auto* begin = static_cast<char*>(::sbrk(0));
+  for (int i = 0; i < kBlocks; ++i) {
+    ::sbrk(static_cast<std::intptr_t>(kBytes));
+    write_pages(begin, kBytes);
+    ::sbrk(-static_cast<std::intptr_t>(kBytes));
+  }
+  return 0;
+}
+
+int by_dontneed() {
+  char* block = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
+  for (int i = 0; i < kBlocks; ++i) {
+    write_pages(block, kBytes);
+    ::syscall(SYS_madvise, block, kBytes, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+/// Past the C library, as programs do that have none.
+int by_instruction() {
+  char* block = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
+  for (int i = 0; i < kBlocks; ++i) {
+    write_pages(block, kBytes);
+    long result = SYS_madvise;
+    asm volatile("syscall" : "+a"(result) : "D"(block), "S"(kBytes), "d"(MADV_DONTNEED) : "rcx", "r11", "memory");
+  }
+  return 0;
+}
+
+int from_another_process() {
+  auto* block = map(kBlocks * kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    static char page[kPage];
+    for (std::size_t at = 0; at < kBlocks * kBytes; at += kPage) {
+      const iovec from{&page[0], 1};
+      const iovec to{block + at, 1};
+      if (::process_vm_writev(parent, &from, 1, &to, 1, 0) != 1) ::_exit(77);
+    }
+    ::_exit(0);
+  }
+  return wait_for(child);
+}
+
+int two() {
+  fill_one();
+  fill_one();
+  return 0;
+}
+
+struct Way {
+  const char* name;
+  int (*run)();
+};
+
+constexpr Way kWays[] = {
+    {"fill", fill},
+    {"two", two},
+    {"stop", stop_between},
+    {"killed-from-thread", killed_from_thread},
+    {"out-of-time", out_of_time},
+    {"crash-in-handler", crash_in_handler},
+    {"raw-exit", exit_of_a_raw_call},
+    {"main-thread-first", main_thread_ends_first},
+    {"exec-from-thread", exec_from_thread},
+    {"vfork", spawned_by_vfork},
+    {"memfd", from_a_memfd},
+    {"daemon", daemon_behind},
+    {"child-killed", child_killed},
+    {"child-ignored", child_ignored},
+    {"pid-namespace", init_of_a_pid_namespace},
+    {"chroot", in_chroot},
+    {"no-descriptors", without_descriptors},
+    {"not-dumpable", not_dumpable},
+    {"shared", by_shared_memory},
+    {"populate", by_populate},
+    {"read", by_read},
+    {"clone", by_raw_clone},
+    {"threads", in_a_thousand_threads},
+    {"generations", in_fifty_generations},
+    {"mremap", by_mremap},
+    {"brk", by_brk},
+    {"dontneed", by_dontneed},
+    {"instruction", by_instruction},
+    {"writev", from_another_process},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  arguments = argv;
+  if (argc < 2) return 2;
+  if (std::strcmp(argv[1], "list") == 0) {
+    for (const Way& way : kWays) std::puts(way.name);
+    return 0;
+  }
+  for (const Way& way : kWays) {
+    if (std::strcmp(argv[1], way.name) == 0) return way.run();
+  }
+  return 2;
+}
