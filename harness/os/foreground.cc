@@ -41,7 +41,13 @@ void pass_on_unless_from_terminal(int number, siginfo_t* info, void* /*context*/
 /// Keeps the dispositions of the signals that we treat otherwise while the program runs.
 class Dispositions {
  public:
+  /// Holds these signals back until unblock(): before fork() has returned here, there is no one to pass them to.
   Dispositions() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int number : kPassedOn) sigaddset(&held, number);
+    for (const int number : kFromTerminal) sigaddset(&held, number);
+    ::sigprocmask(SIG_BLOCK, &held, &mask_before_);
     struct sigaction action {};
     action.sa_handler = pass_on;
     for (const int number : kPassedOn) change(number, action);
@@ -57,6 +63,8 @@ class Dispositions {
     for (int i = 0; i < used_; ++i) ::sigaction(numbers_[i], &before_[i], nullptr);
   }
 
+  void unblock() const { ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr); }
+
  private:
   void change(int number, struct sigaction action) {
     action.sa_flags |= SA_RESTART;
@@ -64,6 +72,7 @@ class Dispositions {
     ::sigaction(number, &action, &before_[used_++]);
   }
 
+  sigset_t mask_before_{};
   int used_ = 0;
   int numbers_[8]{};
   struct sigaction before_[8]{};
@@ -112,6 +121,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   if (pid == 0) {
     dispositions.restore();
     if (command.before_exec != nullptr) command.before_exec();
+    dispositions.unblock();
     ::execve(command.program.c_str(), argv.data(), envp.data());
     const int reason = errno;
     [[maybe_unused]] const ssize_t written = ::write(pipe.write_end.get(), &reason, sizeof reason);
@@ -119,9 +129,11 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   }
   if (pid < 0) {
     result.not_started = errno;
+    dispositions.unblock();
     return result;
   }
   child_pid = pid;
+  dispositions.unblock();
   result.pid = pid;
   pipe.write_end.reset();
   // Returns at the exec, which closes the other end.

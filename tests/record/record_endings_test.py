@@ -175,7 +175,7 @@ def test_threads_that_count_and_fork_at_once_lose_nothing(name):
 def test_what_is_left_running_is_reported_as_it_is_now():
     # Not before it has become what it is: the report may come first otherwise.
     found = record("sh", "-c", "sleep 20 >/dev/null 2>&1 & echo $!; "
-                   "until grep -q sleep /proc/$!/comm && grep -q arena /proc/$!/maps; do :; done; sleep 0.3")
+                   "for i in $(seq 500); do grep -q sleep /proc/$!/comm && grep -q arena /proc/$!/maps && break; done; sleep 0.3")
     pid = int(found.out)
     try:
         assert os.kill(pid, 0) is None

@@ -1,0 +1,65 @@
+#include "os/foreground.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <csignal>
+#include <string>
+
+namespace zerotax {
+namespace {
+
+ForegroundCommand shell(const std::string& script) {
+  ForegroundCommand command;
+  command.program = "/bin/sh";
+  command.words = {"sh", "-c", script};
+  return command;
+}
+
+TEST(Foreground, EndsAsTheProgramDoes) {
+  EXPECT_EQ(run_foreground(shell("exit 7")).exit_status, 7);
+  const ForegroundResult killed = run_foreground(shell("kill -KILL $$"));
+  EXPECT_EQ(killed.signal, SIGKILL);
+  EXPECT_EQ(killed.exit_status, 128 + SIGKILL);
+}
+
+TEST(Foreground, SaysWhyAProgramDidNotStart) {
+  ForegroundCommand command = shell("");
+  command.program = "/no/such/program";
+  EXPECT_EQ(run_foreground(command).not_started, ENOENT);
+}
+
+// The signal comes before fork() has returned in the parent, as it may on a busy machine long after the program began.
+int signal_at_fork = 0;
+
+TEST(Foreground, PassesOnASignalThatComesBeforeForkHasReturned) {
+  ::pthread_atfork(
+      nullptr,
+      [] {
+        if (signal_at_fork != 0) ::raise(signal_at_fork);
+      },
+      nullptr);
+  for (const int number : {SIGTERM, SIGINT}) {
+    signal_at_fork = number;
+    const ForegroundResult ended = run_foreground(shell("sleep 20"));
+    signal_at_fork = 0;
+    EXPECT_EQ(ended.signal, number);
+  }
+}
+
+TEST(Foreground, LeavesTheMaskAndTheHandlersAsTheyWere) {
+  run_foreground(shell("exit 0"));
+  sigset_t mask;
+  ::sigprocmask(SIG_BLOCK, nullptr, &mask);
+  struct sigaction action {};
+  for (const int number : {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    EXPECT_FALSE(sigismember(&mask, number));
+    ::sigaction(number, nullptr, &action);
+    EXPECT_EQ(action.sa_handler, SIG_DFL);
+  }
+  // Nor is the program's own mask changed: SIGTERM ends it.
+  EXPECT_EQ(run_foreground(shell("kill -TERM $$; sleep 20")).signal, SIGTERM);
+}
+
+}  // namespace
+}  // namespace zerotax
