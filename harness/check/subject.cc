@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 #include "base/shell.h"
+#include "base/size.h"
+#include "base/units.h"
 #include "check/document.h"
 #include "check/plan.h"
 #include "os/input_file.h"
@@ -32,8 +35,30 @@ std::vector<std::string> env_words(const std::string& name, const std::map<std::
   return words;
 }
 
-std::string bless_text(const Allocator& allocator, const std::string& path, bool force) {
+/// "20MiB", or the number of bytes where that would round it.
+std::string size_word(std::uint64_t bytes) {
+  std::string word = format_size(bytes);
+  std::erase(word, ' ');
+  return parse_size(word) == bytes ? word : fmt::format("{}", bytes);
+}
+
+/// The options of `bless` that choose what this baseline holds: none for the usual one.
+std::vector<std::string> scope_words(const Allocator& allocator, const Baseline& baseline) {
+  std::set<std::uint64_t> usual;
+  std::set<std::uint64_t> held;
+  for (const PointSpec& point : baseline_plan(allocator, 1).points) usual.insert(point.size_bytes);
+  for (const Point& point : baseline.points) held.insert(point.size_bytes);
+  if (held == usual) return {};
+  std::vector<std::string> words;
+  for (const std::uint64_t size : held) words.insert(words.end(), {"--size", size_word(size)});
+  if (baseline.thresholds) words.emplace_back("--thresholds");
+  return words;
+}
+
+std::string bless_text(const Allocator& allocator, const std::string& path, bool force,
+                       const std::vector<std::string>& scope = {}) {
   std::vector<std::string> words{"zerotax", "bless", "--allocator", word_of(allocator), "--baseline", path};
+  words.insert(words.end(), scope.begin(), scope.end());
   for (const std::string& word : env_words(allocator.name, allocator.env)) words.push_back(word);
   if (force) words.emplace_back("--force");
   return shell_text(words);
@@ -106,7 +131,7 @@ CheckSubject subject_of(const Allocator& allocator, const std::string& path, Bas
   Allocator accepted = subject.allocator;
   if (accepted.preload && !is_builtin(subject.baseline.allocator)) accepted.name = subject.baseline.allocator;
   const bool other = accepted.name != subject.baseline.allocator || accepted.env != subject.baseline.env;
-  subject.accept = bless_text(accepted, path, other);
+  subject.accept = bless_text(accepted, path, other, scope_words(allocator, subject.baseline));
   return subject;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "base/wrap.h"
@@ -24,6 +25,27 @@ std::string beside(const std::string& name, const std::string& description) {
 void spread(std::string& words) {
   for (std::size_t at = words.find(','); at != std::string::npos; at = words.find(',', at + 2))
     words.insert(at + 1, " ");
+}
+
+/// An example in lines of at most 80 columns that a shell still reads as one command: what it is for goes above it, and
+/// a command that is too long goes on below, from one of its options.
+std::string folded(const std::string& example) {
+  constexpr std::size_t kWidth = 80;
+  if (example.size() <= kWidth) return example + "\n";
+  const std::size_t blanks = example.find("   ", 2);
+  if (blanks != std::string::npos && example.starts_with("  zerotax")) {
+    const std::size_t words = example.find_first_not_of(" #", blanks);
+    return wrap(example.substr(words), "  # ", "  # ") + folded(example.substr(0, blanks));
+  }
+  for (const char* before : {" --", " && ", " "}) {
+    const std::size_t cut = example.rfind(before, kWidth - 3);
+    // Not inside of what is quoted.
+    if (cut == std::string::npos || cut <= example.find_first_not_of(' ') ||
+        std::count(example.begin(), example.begin() + static_cast<std::ptrdiff_t>(cut), '\'') % 2 != 0)
+      continue;
+    return example.substr(0, cut) + " \\\n" + folded("      " + example.substr(cut + 1));
+  }
+  return example + "\n";
 }
 
 /// "SIZE", "N": what an option takes; empty for a flag.
@@ -72,12 +94,12 @@ std::string HelpFormat::make_subcommand(const CLI::App* command) const {
 
 std::string HelpFormat::make_description(const CLI::App* app) const { return wrap(app->get_description(), "", ""); }
 
-/// Examples stand as they are; words below them are wrapped.
+/// Examples are folded; words below them are wrapped.
 std::string HelpFormat::make_footer(const CLI::App* app) const {
   std::istringstream lines(app->get_footer());
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    text += line.empty() || line.starts_with("  ") ? line + "\n" : wrap(line, "", "");
+    text += line.empty() || line.starts_with("  ") ? folded(line) : wrap(line, "", "");
   }
   return text;
 }

@@ -13,11 +13,14 @@ constexpr const char* kHeading = "## Redundant zeroing, by allocator\n\n";
 constexpr const char* kIntroduction =
     "A block from calloc must be all zero. Memory fresh from the kernel already is,\n"
     "and so is memory that nothing has written to. An allocator that writes zeros\n"
-    "there anyway wastes time, page faults and memory. In this table, a program\n"
-    "callocs a block, touches none of it, and frees it, over and over.\n\n";
+    "there anyway wastes time, page faults and memory.\n\n";
+constexpr const char* kTableIntroduction =
+    "A program callocs a block, touches none of it, and frees it, over and over:\n\n";
 
+/// Nothing where no allocator was measured at one of these sizes.
 std::string table_of(const Summary& summary) {
   using Side = Column::Side;
+  bool any = false;
   Table table({{"one calloc, then a free", Unit::kText, 26},
                {"calloc(100 MiB)", Unit::kText, 15, "", {}, 1, Side::kRight},
                {"calloc(1000 MiB)", Unit::kText, 16, "", {}, 1, Side::kRight},
@@ -25,10 +28,12 @@ std::string table_of(const Summary& summary) {
   for (std::size_t n = 0; n < summary.verdicts.allocators.size(); ++n) {
     const PointTax* small = headline_point(summary.verdicts, n, kHeadlineSizes[0]);
     const PointTax* large = headline_point(summary.verdicts, n, kHeadlineSizes[1]);
+    any = any || small != nullptr || large != nullptr;
     table.add({summary.verdicts.allocators[n].label.substr(0, 26), time_cell(small), time_cell(large),
                redundant_cell(small)});
   }
-  return table.markdown(true) +
+  if (!any) return "";
+  return kTableIntroduction + table.markdown(true) +
          "\n(time of one calloc; redundant: share of the 100 MiB that was zeroed needlessly)\n\n";
 }
 

@@ -72,6 +72,21 @@ std::string modes_list(const std::vector<Point>& points) {
   return text;
 }
 
+/// What the kernel zeroed again, for the points of the case that asks for it: no column shows it.
+std::string refills_text(const std::vector<Point>& points) {
+  Table table({{"one round", Unit::kText, 22},
+               {"size", Unit::kBytes, 9},
+               {"requested", Unit::kText, 9, "", {}, 1, Column::Side::kRight},
+               {"kernel-zeroed", Unit::kText, 13, "", {}, 1, Column::Side::kRight},
+               {"refilled", Unit::kText, 9, "", {}, 1, Column::Side::kRight}});
+  for (const Point& point : points) {
+    if (point.case_name != "refill_loop" || point.status == PointStatus::kSkipped) continue;
+    table.add({row_label(point), point.size_bytes, bytes_word(point, Metric::kRequestedBytes),
+               bytes_word(point, Metric::kKernelZeroedBytes), bytes_word(point, Metric::kRefilledBytes)});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
 /// A line for each point whose free wrote zeros: no column shows it.
 std::string frees_text(const std::vector<Point>& points) {
   std::string text;
@@ -103,7 +118,8 @@ std::string points_table(const std::vector<Point>& points, const Palette& palett
                         needless ? palette(Tone::kWorse, redundant) : redundant,
                         point.is_ok() ? "" : palette(Tone::kWorse, " !"));
   }
-  text += modes_list(points) + transfers_table(points) + forks_table(points) + frees_text(points);
+  text +=
+      modes_list(points) + transfers_table(points) + forks_table(points) + refills_text(points) + frees_text(points);
   for (const Point& point : points) {
     if (point.is_ok()) continue;
     text += fmt::format("{} {}, touch {:g}: {}: {}\n", point.allocator, format_size(point.size_bytes), point.touch,

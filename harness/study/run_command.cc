@@ -99,6 +99,7 @@ struct RunOptions {
 };
 
 void add_loop(Arguments& arguments, RunOptions& options) {
+  arguments.formerly("--calls", "--ops");
   arguments.flag("--loop", options.loop,
                  "instead of points, run a loop of calloc beside one of malloc: total time, CPU seconds, context "
                  "switches (10000 calls of 100MiB and 1000MiB where --ops and --size are not given)");

@@ -69,7 +69,7 @@ ExitStatus judge_again(const Options& options) {
   }
   if (!options.json.empty()) write_file(options.json, json_text(thresholds_json(read)));
   if (options.json != "-") {
-    fmt::print("{}\n", map_of(read).sentence);
+    fmt::print("{}\n{}\n", thresholds_text(read.lanes), map_of(read).sentence);
     if (options.plot) fmt::print("\n{}", thresholds_plot(read, plot_style()));
   }
   return ExitStatus::kDone;

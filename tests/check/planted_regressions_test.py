@@ -66,4 +66,6 @@ def test_a_threshold_that_was_halved_is_named_with_both_places_and_what_lies_bet
     assert said.splitlines()[0] == (
         "worse: the threshold at 2 MiB moved to 1 MiB: every calloc from 1 MiB to just below 2 MiB now zeroes fresh "
         "memory: 1 → 257 faults at 1 MiB")
+    # The baseline that replaces this one holds the same points.
     assert "If this is intended, accept it with: zerotax bless --allocator mine=" in said
+    assert said.split("accept it with:")[1].split()[-3:] == ["--size", "1MiB", "--thresholds"]

@@ -212,10 +212,13 @@ def test_the_table_says_what_the_file_says(tmp_path):
     assert "touch 0, main thread; touch 0, worker thread" in done.stdout
     assert done.stdout.count("1,299,709") == 1, "lanes that agree are shown once"
     assert f"\n{found['probes']} probes" in done.stdout
-    told = " ".join(done.stdout.split())
-    for entry in found["thresholds"]:
-        for change in entry["changes"]:
-            assert change in told
+    again = zerotax("thresholds", "--read", file)
+    assert again.returncode == 0, again.stderr
+    for text in (done.stdout, again.stdout):
+        told = " ".join(text.split())
+        for entry in found["thresholds"]:
+            for change in entry["changes"]:
+                assert change in told
 
 
 def seconds_used(driver):
