@@ -45,7 +45,7 @@ static size_t number(const char* word, size_t least, size_t most) {
 static char* make_table(size_t pages) {
   char* table = mmap(kTable, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (table == MAP_FAILED) fail("prefork: no memory for the table");
-  /* Of a huge page, a write copies as much as the kernel decides. */
+  /* A write to a huge page copies as much as the kernel decides. */
   madvise(table, pages * kPage, MADV_NOHUGEPAGE);
   memset(table, 1, pages * kPage);
   return table;

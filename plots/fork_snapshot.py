@@ -49,7 +49,7 @@ def found(results: Results) -> dict[str, Any]:
 
 
 def head(document: dict[str, Any], results: Results) -> Results:
-    """What the subtitle is taken from."""
+    """The facts for the subtitle."""
     run = {key: document[key] for key in ("started", "zerotax_version", "environment", "state")}
     first = document["results"][0]
     run["allocators"] = [{"name": first["allocator"], "version": first["version"]}]

@@ -73,7 +73,7 @@ def load_thresholds(source: Path) -> Results:
 
 
 def _head(document: dict[str, Any], results: Results) -> Results:
-    """What the subtitle is taken from."""
+    """The facts for the subtitle."""
     names: dict[str, dict[str, Any]] = {
         lane["allocator"]: {"name": lane["allocator"], "version": lane["version"]}
         for lane in document["lanes"]}

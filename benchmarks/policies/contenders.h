@@ -18,7 +18,7 @@ struct Contender {
 /// resolve_allocators does.
 std::vector<Contender> all_contenders();
 
-/// What is to be measured of one contender: loop.c's words.
+/// What to measure of one contender: the arguments of loop.c.
 struct LoopWords {
   std::vector<std::uint64_t> sizes;
   double fraction = 0;

@@ -1,4 +1,4 @@
-# What benchmark-policies measures, linked against nothing: allocators are preloaded into it.
+# The program that benchmark-policies measures. Linked against no library: allocators are preloaded into it.
 add_executable(benchmark-policies-loop ${CMAKE_CURRENT_SOURCE_DIR}/policies/loop.c)
 set_target_properties(benchmark-policies-loop PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks/policies OUTPUT_NAME loop)

@@ -1,4 +1,4 @@
-# What benchmark-programs runs and is no program of Debian's. Linked against no allocator: they are preloaded.
+# The programs of benchmark-programs that Debian does not package. Linked against no allocator: they are preloaded.
 foreach(name blocks growing threads)
   file(GLOB source ${CMAKE_CURRENT_SOURCE_DIR}/programs/${name}.c*)
   add_executable(benchmark-programs-${name} ${source})

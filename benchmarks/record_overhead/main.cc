@@ -1,6 +1,6 @@
-// What zerotax record adds to the wall time of programs whose blocks are under 64 KiB: each is run recorded and as it
-// is, in turn, and the ratio of each pair is taken. Expected: under 3 %. The last row is a program that has memory
-// zeroed again and again: it says what recording costs there, without a bound.
+// How much zerotax record adds to the wall time of programs whose blocks are under 64 KiB: each program runs recorded
+// and unrecorded, in turn, and each pair gives a ratio. Expected: under 3 %. The program of the last row has memory
+// zeroed again and again: its row shows the cost of recording there, without a bound.
 
 #include <fmt/format.h>
 #include <malloc.h>

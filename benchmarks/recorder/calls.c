@@ -1,4 +1,4 @@
-/* calls COUNT: prints the ns that a call of a small function takes. Built as it is, and with -finstrument-functions. */
+/* calls COUNT: prints the ns that a call of a small function takes. Built without and with -finstrument-functions. */
 #include <stdio.h>
 #include <stdlib.h>
 

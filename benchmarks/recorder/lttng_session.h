@@ -16,9 +16,9 @@ class LttngSession {
   LttngSession(const LttngSession&) = delete;
   LttngSession& operator=(const LttngSession&) = delete;
 
-  /// Why there is none; empty: it runs.
+  /// Why the session could not be started; empty if it runs.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
-  /// For a program that is to be traced.
+  /// The variables for a program to trace.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment() const;
 
  private:

@@ -179,7 +179,7 @@ void measure_calls(const Place& place, bool smoke, int rounds, int& off) {
   }
   kinds.measure(rounds);
   kinds.print("\nns per call of an instrumented function");
-  // What is bare is part of each.
+  // The bare call is part of each.
   const double bare = kinds.median_of("bare");
   if (const double peer = kinds.median_of("uftrace"); peer > 0) {
     expect("  uftrace / zerotax", (peer - bare) / (kinds.median_of("zerotax") - bare), kCallPeerRatio, false, off);

@@ -36,7 +36,7 @@ def differences_table(found: dict) -> str:
 
 
 def broken_list(found: dict) -> str:
-    """What was found where a promise is broken, once for all places that found it."""
+    """The details of each broken promise, once for all places that found it."""
     places: dict[tuple[str, str], list[str]] = {}
     for name, document in found.items():
         for row in document["promises"]:

@@ -94,7 +94,7 @@ def question_block() -> str:
 
 
 def counts_of(name: str, child: bool, key: str) -> int:
-    """Of an example of docs/cow.md: faults of the parent, or of its children."""
+    """Faults of the parent, or of its children, in an example of docs/cow.md."""
     return sum(p["counts"][key] for p in reference(f"cow/{name}.json")["processes"] if (p["parent"] != 0) == child)
 
 

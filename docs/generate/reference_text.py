@@ -30,7 +30,7 @@ def machine(run: dict, up: str = "") -> str:
 
 
 def or_na(figure: Any, text: Callable[[float], str]) -> str:
-    """A figure as the function writes it, its median if it is a spread; n/a if there is none."""
+    """A figure as the function writes it, or its median if it is a spread; n/a if it is missing."""
     if isinstance(figure, dict):
         return text(figure["median"]) if "median" in figure else "n/a"
     return text(figure)

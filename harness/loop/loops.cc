@@ -50,7 +50,7 @@ double beyond(double one, double other) { return std::max(one - other, 0.0); }
 
 std::optional<LoopCost> LoopPair::zeroing() const {
   if (!with_malloc.failure.empty() || !with_calloc.failure.empty()) return std::nullopt;
-  // What differs then is noise. A mapping of its own has a page for its header, whoever asks for it.
+  // A calloc that zeroes nothing differs by noise only. A mapping of its own has a page for its header in either loop.
   const auto populated = audit.count(Metric::kPopulatedBytes);
   if (audit.evident_count(Metric::kZeroedBytes) == 0 && populated && *populated < 2 * kPageBytes) {
     LoopCost nothing;

@@ -26,7 +26,7 @@ struct LoopCost {
 
 /// A loop of malloc and free, or calloc and free, in a process of its own.
 struct MeasuredLoop {
-  std::string failure;        ///< why there is none; empty if it was measured
+  std::string failure;        ///< why there is no result; empty if it was measured
   std::uint64_t calls = 0;    ///< made
   LoopCost cost;              ///< of all calls that were asked for
   bool estimated = false;     ///< from those that were made in the time that a loop has

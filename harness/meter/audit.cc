@@ -112,7 +112,7 @@ void AuditMeter::begin_call(bool in_free) {
   zero_filled_ = {};
   opened_dirty_.clear();
   store_count_ = 0;
-  // Our own faults in between are none of another thread's.
+  // Our own faults in between belong to no other thread.
   faults_ = thread_minor_faults();
   all_faults_ = process_minor_faults();
   others_ns_ = thread_cpu_ns();
@@ -139,7 +139,7 @@ void AuditMeter::end_call(SyscallTally& calls) {
   }
   followed_ = count_syscalls_ && !SyscallCounter::incomplete() && unfollowed_ == Unfollowed::kNothing;
   account_.end_step(followed_ && !has_twin_ && all_faults_ <= faults_);
-  // What another thread returned, and this one populated again, is there before and after.
+  // Pages that another thread returned and this one populated again are there before and after.
   const std::int64_t left_nothing =
       faults_ - memset_faults_ - account_.new_bytes() / static_cast<std::int64_t>(kPageBytes);
   if (!alone_ && others_ns_ > 0 && left_nothing >= kManyFaults) account_.forget_step();
@@ -215,7 +215,7 @@ AuditMeter::Store AuditMeter::store_to(std::uintptr_t page, bool by_memset) {
   if (unsure_.contains(page)) return doubt("nothing tells who wrote to these pages");
   if (!in_free_ && hidden_.contains(page))
     return doubt("the kernel was allowed to take pages of the block (MADV_FREE)");
-  // What the kernel put there in this call is new, and so is what is populated now and was not before.
+  // New pages are those that the kernel put there in this call, and those populated now that were not before.
   const bool fresh = dropped_.contains(page) || !populated_before_.contains(page);
   return fresh && !populated_.contains(page) ? store_to_new(by_memset, stored || watched) : store_to_old(page, stored);
 }
@@ -246,7 +246,7 @@ void AuditMeter::count(Store store, AddressRange part, std::size_t bytes) {
     case Store::kNone:
       break;
     case Store::kUnknown:
-      // Of a page that is shared, somebody else may have written the rest; but some blocks have no other.
+      // Somebody else may have written the rest of a shared page; but some blocks have no page of their own.
       if (part.bytes() == kPageBytes) forget_zeroed_bytes(doubt_);
       if (filled_.has_no_page()) forget_zeroed_bytes("the block has no page of its own");
       break;

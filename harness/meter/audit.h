@@ -57,7 +57,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void count_before_they_go(AddressRange pages);
   void count_zeros_of(AddressRange pages);
 
-  // memset (audit_memset.cc): what it writes is known. Of a page that it writes a part of, the rest is watched.
+  // memset (audit_memset.cc): what it writes is known. Where it writes part of a page, the rest is watched.
   template <typename Visit>
   static void for_each_partial_page(AddressRange range, Visit visit);
   void note_stores_beside(std::uintptr_t page);
@@ -73,7 +73,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void note_zeros_that_go(AddressRange pages);
   void note_unfollowed(const SystemCall& plain, const SystemCall& call, long result);
 
-  /// What is known about a page of the block that is populated and reads zero.
+  /// Whether a populated page of the block that reads zero was written to, as far as is known.
   enum class Store { kNone, kZeros, kZerosOverDirty, kUnknown };
   /// `by_memset`: a memset wrote a part of the page, and the question is about the rest.
   Store store_to(std::uintptr_t page, bool by_memset);

@@ -106,7 +106,7 @@ void AuditMeter::look_before_calloc() {
   if (!inline_watched()) return;
 
   for (std::size_t i = 0; i < block_count_; ++i) {
-    // Of a block that was freed, only what is still there may be read.
+    // Only the pages that remain of a freed block may be read.
     scratch_.clear();
     for_each_mapping([&](const Mapping& mapping) {
       const AddressRange common = mapping.range.intersect(blocks_[i].pages());

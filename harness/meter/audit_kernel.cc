@@ -25,7 +25,7 @@ void AuditMeter::before_call(const SystemCall& made) {
     note_zeros_that_go(dropped);
     if (call.number == SYS_madvise) hidden_.add(hidden_by(call));
   }
-  // What is watched is a mapping of its own, and mremap moves no more than one.
+  // A watched range is a mapping of its own, and mremap moves at most one mapping.
   if (moved_by(call, 0).bytes() > 0) tracker_.release(dropped);
   tracker_.release(registered_by(call));
   look_before_populating(target_of(call));

@@ -20,8 +20,8 @@ class FilledPages {
   };
   [[nodiscard]] Bytes total() const;
 
-  /// Whether only pages were filled that are none of the block's own, because it has none: the block itself may have
-  /// been written, or its neighbours.
+  /// Whether bytes were filled, but only on pages shared with neighbours, because the block has no page of its own: the
+  /// bytes may be the block's or its neighbours'.
   [[nodiscard]] bool is_doubtful() const;
   /// Whether the block has no page of its own.
   [[nodiscard]] bool has_no_page() const { return whole_.bytes() == 0; }

@@ -16,7 +16,7 @@
 namespace zerotax {
 namespace {
 
-/// One byte from one process to the other: "done", "go on".
+/// One byte from one process to the other: "done", "continue".
 bool tell(int fd) {
   const char word = 1;
   return ::send(fd, &word, 1, MSG_NOSIGNAL) == 1;

@@ -10,7 +10,7 @@ namespace zerotax {
 /// Where the heap ends: brk(0), by a call that is not dispatched.
 std::uintptr_t program_break();
 
-/// A process_madvise of one range as the madvise that it is; any other call as it is. To be used in place of the call.
+/// A process_madvise of one range as the equivalent madvise; any other call unchanged. To be used in place of the call.
 SystemCall in_plain_words(const SystemCall& call);
 
 /// The pages that the call is about to take away, by unmapping, purging or moving them. `heap_end`: before the call.

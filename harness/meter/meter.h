@@ -40,7 +40,7 @@ class Meter {
   /// From now on, allocate() is malloc.
   void use_malloc() { mallocs_ = true; }
 
-  /// Why the operation cannot go on, for a cause other than the allocator: a text that stays.
+  /// Why the operation cannot continue, for a cause other than the allocator: a text that stays.
   void fail(const char* why) { failure_ = why; }
   [[nodiscard]] const char* failure() const { return failure_; }
 

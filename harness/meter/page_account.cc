@@ -14,7 +14,7 @@ namespace {
 /// Reading the pagemap entry by entry costs 8 bytes a page: beyond this much mapped memory the pass would take minutes.
 constexpr std::size_t kReadableBytes = std::size_t{8} << 30;
 
-/// What the lists' makers need of the stack is populated now, too: they run deeper in it later, within a call.
+/// Populates the stack that the makers of the lists need: they run deeper in it later, within a call.
 [[gnu::noinline]] void populate_stack() {
   volatile char deep[std::size_t{32} << 10];
   for (std::size_t at = 0; at < sizeof deep; at += kPageBytes) deep[at] = 0;
@@ -155,7 +155,7 @@ void PageAccount::after_call(bool failed, AddressRange moved) {
   if (failed) shared_gone_ = false;
   if (!is_watched() || failed || going_.bytes() == 0) return;
   if (moved.bytes() > 0) {
-    // What was populated in pages that moved is neither new nor returned, though the lists will look like it.
+    // Populated pages that moved are neither new nor returned, though the lists will look like it.
     if (moved.begin != going_.begin) unseen_ = true;
     return;
   }

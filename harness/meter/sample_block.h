@@ -215,7 +215,7 @@ struct SampleBlock {
   std::uint32_t by_frame;  ///< 1: copies and reuses were distinguished by page frame numbers, else by exclusiveness
   Transfer transfer;
   Loop loop;
-  char failure[kReasonBytes];  ///< why the case could not be set up, or go on; empty if it could
+  char failure[kReasonBytes];  ///< why the case could not be set up, or continue; empty if it could
   // Why a metric is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];
   char na_redundant[kReasonBytes];
@@ -254,7 +254,7 @@ inline constexpr std::uint64_t kSampleBlockMagic =
 /// Exit status of a probe that was given a sample block from another build, or a case it does not have.
 inline constexpr int kWrongSampleBlock = 64;
 
-/// Exit status of a probe whose case could not be set up, or go on; SampleBlock::failure says why.
+/// Exit status of a probe whose case could not be set up, or continue; SampleBlock::failure says why.
 inline constexpr int kCaseFailed = 65;
 
 }  // namespace zerotax

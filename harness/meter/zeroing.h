@@ -13,7 +13,7 @@ struct MemsetTime {
   std::int64_t stores;        ///< memsets to zero
 };
 
-/// A clock around every memset to zero. What reading it costs is measured when it is made, in the same process.
+/// A clock around every memset to zero. Its construction measures, in the same process, what reading the clock costs.
 class ZeroingClock final : private ZeroingHook::Listener {
  public:
   /// Hooks memset and its kin, and counts in the sample block how many slots there were.

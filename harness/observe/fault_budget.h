@@ -37,7 +37,7 @@ class FaultBudget {
   bool spend(std::uint64_t faults, Now now);
   /// Recording has ended.
   void close(Now now);
-  /// Whether it is time to begin anew.
+  /// Whether it is time to begin again.
   bool may_open(Now now);
   /// Recording has begun, which took so long.
   void open(std::uint64_t took_ns) { opening_ns_ = took_ns; }

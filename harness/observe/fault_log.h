@@ -27,8 +27,8 @@ struct FaultLogResult {
 /// out. A file that cannot be written on ends with its last whole line.
 class FaultLog {
  public:
-  /// Begins the file anew; "-" is standard output. `durations`: whether the beginning of each fault is known, and who
-  /// took it, as it is for root. Throws UsageError if it cannot be opened.
+  /// Begins the file from scratch; "-" is standard output. `durations`: whether it is known when each fault began, and
+  /// who took it, as it is for root. Throws UsageError if it cannot be opened.
   FaultLog(std::string path, bool durations);
 
   /// `where` and `code` are where the address and the instruction lie; null: not known.

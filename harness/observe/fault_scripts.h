@@ -17,7 +17,7 @@
 
 namespace zerotax {
 
-/// The function that a fault is put down to.
+/// The function that a fault is attributed to.
 struct FaultCaller {
   Frame frame;
   std::string through;  ///< the C library's function that it called, which took the fault; empty: itself

@@ -18,7 +18,7 @@ namespace zerotax {
 class FaultSites {
  public:
   /// `code`: where the instruction lies; null if that is not known, or the kernel took the fault. `caller`: the
-  /// function that it is put down to; then that is its place.
+  /// function that it is attributed to; then that is its place.
   void add(const Fault& fault, FaultClass kind, bool refill, const Region* code,
            const std::optional<FaultCaller>& caller = std::nullopt, std::uint64_t times = 1);
 

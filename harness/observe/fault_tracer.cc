@@ -272,7 +272,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       process.forked = parent->second.forked = true;
       process.shares = parent->second.shares = true;
       if (events_->method() == FaultEvents::Method::kSoftware) {
-        // What is not recorded is looked at when recording begins anew.
+        // While nothing is recorded, no look is needed: recording begins again with one.
         if (recording_) look(event.parent, Look::kKnown);
         sharing_.fork(event.parent, event.pid);
       }

@@ -48,7 +48,7 @@ class FaultTracer {
  public:
   /// Of the program that the calling thread starts next, from its exec on. Throws MachineError.
   explicit FaultTracer(FaultTracerOptions options);
-  /// Of a process that runs, and its descendants. Throws MachineError, UsageError.
+  /// Follows a running process and its descendants. Throws MachineError, UsageError.
   FaultTracer(FaultTracerOptions options, pid_t pid);
   ~FaultTracer();
   FaultTracer(const FaultTracer&) = delete;
@@ -64,7 +64,7 @@ class FaultTracer {
     std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< by name and begin
     FilledPages filled;
     bool alive = true;
-    bool forked = false;  ///< since it was looked at anew
+    bool forked = false;  ///< since it was last looked at from scratch
     bool shares = false;  ///< it may share pages with a process that it forked, or that forked it
     std::uint64_t space_read_ns = 0;
     std::uint64_t cpu_ns = 0;  ///< that it had used when that was asked last

@@ -1,4 +1,4 @@
-// What the tracer does where tracepoints are unavailable.
+// The tracer's work where tracepoints are unavailable.
 
 #include <unordered_set>
 
@@ -51,7 +51,7 @@ void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_
   sharing_.found_huge(pid, first, kHugePages, time_ns);
 }
 
-/// Finds the private pages that a process has though no fault reported them, and those that it gave back. Of a
+/// Finds the private pages that a process has though no fault reported them, and those that it gave back. For a
 /// process that has just been `joined` the kernel says which are shared: with its parent, or one that is not watched.
 void FaultTracer::look(pid_t pid, Look how) {
   const auto now = static_cast<std::uint64_t>(monotonic_ns());

@@ -18,7 +18,7 @@ enum class Fill {
 /// glibc's variants for x86-64 but one, __memset_avx512_no_vzeroupper.
 bool memset_keeps_its_value();
 
-/// Of a memset that does, from rsi.
+/// The fill by a memset that does, from rsi.
 Fill fill_of_register(std::uint64_t value);
 
 }  // namespace zerotax

@@ -9,7 +9,7 @@
 
 namespace zerotax {
 
-/// What a call stack is weighted by.
+/// The weight of a call stack.
 enum class StackWeight { kRedundant, kZeroed, kTime, kKernel, kRefilled, kReturned };
 
 /// The names of the weights: redundant, zeroed, kernel, refilled, returned, ns.

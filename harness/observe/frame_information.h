@@ -19,7 +19,7 @@ struct CodeStart {
 };
 
 /// Where the code that an address lies in begins: the start of its row of call frame information, which for a function
-/// that keeps nothing on the stack is its own. 0 if there is none.
+/// that keeps nothing on the stack is its own. 0 if it has no such row.
 CodeStart code_start(Dwfl_Module* module, std::uint64_t address);
 
 /// A symbol without a size, as assembly has them, is said to be of all that follows. Of what has call frame information

@@ -21,7 +21,7 @@ class HiddenCalls {
     std::uint64_t address = 0;
   };
 
-  /// What the call before a return address calls, if that is a function of malloc's family. `files`: an address in
+  /// The target of the call before a return address, if that is a function of malloc's family. `files`: an address in
   /// each, in the order in which they were loaded, which is that in which a symbol is looked up.
   const Target* called_before(Dwfl* session, std::uint64_t address, const std::vector<std::uint64_t>& files);
   /// Something else was loaded.

@@ -28,7 +28,7 @@ struct InterpreterNames {
 void to_json(Json& json, const InterpreterNames& names);
 void from_json(const Json& json, InterpreterNames& names);
 
-/// Of each interpreter that ran: where the names of its scripts' functions came from, or why there are none. Computed
+/// Where the names of the scripts' functions came from, for each interpreter that ran, or why there are none. Computed
 /// here for all that show functions (profile, record, cow).
 class ScriptNames {
  public:

@@ -79,7 +79,7 @@ bool PageSharing::found(pid_t pid, std::uint64_t number, std::uint64_t time_ns, 
 void PageSharing::found_anew(pid_t pid, std::uint64_t number, std::uint64_t time_ns, bool shared, pid_t with,
                              bool forked) {
   if (found(pid, number, time_ns, shared, with)) {
-    // Only a fork protects a page: one that its process alone has may be filled anew, but is not reused.
+    // Only a fork protects a page: one that its process alone has may be filled again, but is not reused.
     processes_[pid][number].write_protected = shared || forked;
     return;
   }

@@ -16,7 +16,7 @@
 namespace zerotax {
 
 /// Names of ranges of addresses, as the lines of a perf map give them: "ADDRESS SIZE NAME", both numbers hexadecimal.
-/// What is named later replaces what it overlaps: code is thrown away, and its memory used again.
+/// A later name replaces those that it overlaps: code is thrown away, and its memory used again.
 class PerfMapNames {
  public:
   struct Entry {

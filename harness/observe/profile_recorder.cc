@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds kFirstLooks{500};
 /// Between two readings of the threads' clocks; they take one part in so many of the time, at most.
 constexpr std::chrono::steady_clock::duration kClockPause = std::chrono::milliseconds(40);
 constexpr int kClockShare = 20;
-/// That wait to be unwound: some 260 MB. What is more is lost.
+/// That wait to be unwound: some 260 MB. Any more are lost.
 constexpr std::size_t kMostEvents = 16'000;
 /// Its exit need not be waited for: nothing is known of which of its threads were counted.
 constexpr long kManyThreads = 1L << 40;
@@ -292,7 +292,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (process->unwinder.use_count() > 1) {
         process->unwinder = std::make_shared<Unwinder>(event.pid, *process->unwinder);
       }
-      // Of a program, its own file is mapped first.
+      // A program's own file is mapped first.
       if (data_.load_address == 0 && !process->mapped) data_.load_address = load_address(event);
       process->mapped = true;
       process->unwinder->map({event.begin, event.end, event.file_offset, event.name, event.inode, event.path});

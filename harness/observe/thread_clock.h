@@ -18,10 +18,10 @@ class ThreadClock {
 
   /// A process that runs already: what its threads have used so far is not counted.
   void begin(pid_t process);
-  /// What they have used by now; of threads that are new, all.
+  /// Reads what its threads have used by now. All use of a new thread counts.
   void look(pid_t process);
 
-  /// Of a thread; nothing used if it was never met.
+  /// What a thread used; nothing if it was never met.
   [[nodiscard]] ThreadTimes used(const ThreadId& thread) const;
   [[nodiscard]] std::map<ThreadId, ThreadTimes> used() const;
 

@@ -192,7 +192,7 @@ Unwinder::Session& Unwinder::session() {
       const std::optional<std::uint64_t> bias =
           path.empty() ? std::nullopt : ElfFile(path).load_bias(file.begin, file.file_offset);
       if (!bias) continue;
-      // What is reported again is taken for another file at the same place, and both are dropped.
+      // libdwfl takes a file that is reported again for another one at the same place, and drops both.
       if (!reported_.emplace(fmt::format("{} {}", file.inode, file.name), *bias).second) continue;
       paths_[{file.inode, file.name}] = path;
       ::dwfl_report_elf(session_->dwfl, file_name(file.name).c_str(), path.c_str(), -1, *bias, true);

@@ -27,7 +27,7 @@ class Unwinder {
   /// `scripts`: what names its scripts' functions, if it is known already. Otherwise it is looked for when it is
   /// needed, which may be after the process's end, and then it is found in our own /tmp alone.
   explicit Unwinder(std::uint32_t pid, std::shared_ptr<PerfMap> scripts = nullptr);
-  /// Of a child of fork that has mappings of its own by now, beside those of its parent.
+  /// For a child of fork that has mappings of its own by now, beside those of its parent.
   Unwinder(std::uint32_t pid, Unwinder& parent);
   ~Unwinder();
   Unwinder(const Unwinder&) = delete;
@@ -56,7 +56,7 @@ class Unwinder {
   /// with few registers, where the process stands still meanwhile: then the frame pointer is looked for where it is
   /// needed.
   Stack frames(const PerfEvent& sample, const ReadMemory& read = {});
-  /// What the sampled thread was filling memory with, if that is what it was doing in user mode.
+  /// How the sampled thread was filling memory, if that is what it was doing in user mode.
   Fill fill(const PerfEvent& sample);
   /// What is mapped at an address, or nullptr.
   [[nodiscard]] const Mapping* mapping_of(std::uint64_t address) const;

@@ -34,7 +34,7 @@ class WallSampler {
   [[nodiscard]] bool refused() const { return refused_; }
 
  private:
-  /// Of a thread that still waits where it was found before, nothing need be unwound again.
+  /// A thread that still waits where it was found before need not be unwound again.
   struct Known {
     std::string line;
     std::vector<unsigned char> memory;

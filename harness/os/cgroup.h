@@ -11,7 +11,7 @@ struct CgroupLine {
   std::string path;         ///< below where the hierarchy is mounted
 };
 
-/// Lines that are none are left out (cgroups(7), /proc/pid/cgroup).
+/// Malformed lines are left out (cgroups(7), /proc/pid/cgroup).
 std::vector<CgroupLine> parse_cgroup_lines(const std::string& text);
 
 }  // namespace zerotax

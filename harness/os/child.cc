@@ -82,8 +82,8 @@ void reap(pid_t pid, ChildResult& result) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  // What it left running in its group is killed too. We are its reaper (run_child), so that nothing stays, not even a
-  // zombie where process 1 of a container reaps none.
+  // The processes that it left running in its group are killed too. We are its reaper (run_child), so that nothing
+  // stays, not even a zombie where process 1 of a container reaps none.
   ::kill(-pid, SIGKILL);
   while (::waitpid(-pid, nullptr, 0) > 0 || errno == EINTR) {
   }

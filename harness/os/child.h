@@ -43,8 +43,8 @@ bool can_fix_layout();
 /// Runs a command to its end. The child gets a process group of its own and is first in line for the kernel's
 /// out-of-memory killer. It is killed, with its group, at the timeout, when its resident set passes the limit (looked
 /// at every 20 ms), when `stop` answers true, and when it has stopped itself by a signal (kSuspended). The timeout is
-/// of the time in which it and we could run: who is stopped by somebody else (SIGSTOP, Ctrl-Z) is waited for. What is
-/// left of its group when it has ended is killed and waited for. Safe to call from several threads.
+/// of the time in which it and we could run: who is stopped by somebody else (SIGSTOP, Ctrl-Z) is waited for. When it
+/// has ended, the rest of its group is killed and waited for. Safe to call from several threads.
 ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop);
 
 }  // namespace zerotax

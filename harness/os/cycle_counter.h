@@ -13,7 +13,7 @@ class CycleCounter {
  public:
   CycleCounter();
 
-  /// Why there is none; empty if there is one.
+  /// Why there is no counter; empty if there is one.
   [[nodiscard]] const char* reason() const { return reason_; }
   /// Cycles so far; nothing if there is no counter, or if it did not run all the time.
   [[nodiscard]] std::optional<std::int64_t> read() const;

@@ -144,7 +144,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
 }
 
 void FaultEvents::record(bool on) {
-  // What begins a fault is recorded last, and first no more: each beginning is to have its end.
+  // The events that begin a fault are switched on last and off first, so that each recorded beginning has its end.
   std::array sources{Source::kUser, Source::kKernel, Source::kAllocation, Source::kMinor, Source::kMajor};
   if (on) std::reverse(sources.begin(), sources.end());
   for (const Source source : sources) streams_->enable(static_cast<unsigned>(source), on);

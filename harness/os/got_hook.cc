@@ -12,7 +12,7 @@
 namespace zerotax {
 namespace {
 
-/// What of an object's dynamic section is needed to walk its relocations.
+/// The part of an object's dynamic section that is needed to walk its relocations.
 struct Dynamic {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;

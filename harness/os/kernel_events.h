@@ -21,7 +21,7 @@ struct KernelEventKind {
 /// A tracepoint by the name that perf gives it, "sched:sched_wakeup". Nothing where it is missing, or tracepoints
 /// cannot be read.
 std::optional<KernelEventKind> find_tracepoint(const std::string& name);
-/// The same. Throws MachineError if there is none.
+/// The same. Throws MachineError if it is not found.
 KernelEventKind require_tracepoint(const std::string& name);
 
 /// One that happened.
@@ -43,7 +43,7 @@ class KernelEvents {
   /// Of the program that the calling thread execs next (as a child), from its exec on. Throws MachineError with the
   /// reason, for tracepoints that they are root's.
   explicit KernelEvents(std::vector<KernelEventKind> kinds);
-  /// Of one thread that runs, from now on. What it starts is not followed, so that its forks do no work for it.
+  /// Of one running thread, from now on. Nothing that it starts is followed, so that its forks do no work for it.
   KernelEvents(std::vector<KernelEventKind> kinds, pid_t thread);
 
   /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.

@@ -30,7 +30,7 @@ std::int64_t used_by(int who) {
   return in_ns(usage.ru_utime) + in_ns(usage.ru_stime);
 }
 
-/// All but idle and waiting: user, nice, system, irq, softirq. What the host took (steal) is no program's.
+/// All but idle and waiting: user, nice, system, irq, softirq. Time that the host took (steal) belongs to no program.
 std::optional<std::int64_t> busy_ns() {
   std::ifstream file("/proc/stat");
   std::string cpu;

@@ -8,7 +8,7 @@
 
 namespace zerotax {
 
-/// What this machine lacks or limits is reported as such, never as something that an allocator does. Exit status 3.
+/// A lack or limit of this machine is reported as such, never as something that an allocator does. Exit status 3.
 
 /// A process that could not be started: why, and what to do. `what` as in "the probe '/path/bench-glibc'";
 /// `missing_remedy` is the remedy if the file is missing.

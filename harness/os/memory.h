@@ -17,7 +17,7 @@ struct MemoryState {
   std::optional<std::uint64_t>
       cgroup_available;  ///< that limit less what is used, reclaimable file pages not subtracted
 
-  /// What a new process can use before something is killed.
+  /// The memory that a new process can use before something is killed.
   [[nodiscard]] std::uint64_t usable() const {
     return cgroup_available && *cgroup_available < available ? *cgroup_available : available;
   }

@@ -68,7 +68,7 @@ bool for_each_region(int fd, AddressRange range, Wanted wanted, Visit visit) {
   arguments.category_mask = wanted.all_of;
   arguments.category_anyof_mask = wanted.any_of;
   arguments.return_mask = wanted.returned;
-  // The region buffer can be too short for what is found: go on from where the walk ended.
+  // The region buffer can be too short for what is found: continue from where the walk ended.
   while (arguments.start < range.end) {
     const int count = ::ioctl(fd, kPagemapScan, &arguments);
     if (count < 0) return false;

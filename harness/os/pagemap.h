@@ -25,11 +25,11 @@ class Pagemap {
   /// that a fallback can be tested on a kernel that does not need it.
   explicit Pagemap(Sharing sharing = Sharing::kPossible);
 
-  /// Opens it with a method that was found before in this program, and learns nothing anew: the shared zero page counts
+  /// Opens it with a method that was found before in this program, without new checks: the shared zero page counts
   /// as populated with kRead. kNone where /proc is out of reach by now.
   explicit Pagemap(Method known);
 
-  /// Of a descriptor of /proc/self/pagemap, which it takes over, and such a method. `release` gives it back.
+  /// Takes over a descriptor of /proc/self/pagemap and such a method. `release` gives the descriptor back.
   Pagemap(UniqueFd fd, Method known) : fd_(std::move(fd)), method_(known) {}
   [[nodiscard]] int release() { return fd_.release(); }
 

@@ -19,7 +19,7 @@ class PagemapEntry {
   [[nodiscard]] bool of_file() const { return bit(61); }
   /// Mapped by this process alone.
   [[nodiscard]] bool exclusive() const { return bit(56); }
-  /// Of a present page, the number of its page frame; 0 for all but root (CAP_SYS_ADMIN).
+  /// The number of the page frame of a present page; 0 for all but root (CAP_SYS_ADMIN).
   [[nodiscard]] std::uint64_t frame() const { return present() ? bits_ & ((std::uint64_t{1} << 55) - 1) : 0; }
 
  private:

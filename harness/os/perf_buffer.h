@@ -16,7 +16,7 @@ namespace zerotax {
 /// That the kernel refused the last system call, by errno.
 inline std::system_error refused() { return {errno, std::generic_category()}; }
 
-/// What an ordinary user may lock for perf is 516 KiB a CPU (perf_event_mlock_kb).
+/// An ordinary user may lock 516 KiB a CPU for perf (perf_event_mlock_kb).
 inline constexpr std::size_t kUserPerfBufferBytes = std::size_t{512} << 10;
 
 /// Reads a perf record's fields one after the other; past its end, zeros.

@@ -19,14 +19,14 @@ class PerfMapFile {
   /// More than any interpreter writes in a day; what is beyond is not read.
   static constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 
-  /// Of a process, best while it runs. Of one that has ended it is taken to have been of our user and in our
-  /// containers. `not_before_s`: when an ended one began, in seconds since 1970; 0: not before us.
+  /// The map of a process, best opened while it runs. A process that has ended is taken to have been of our user and in
+  /// our containers. `not_before_s`: when an ended one began, in seconds since 1970; 0: not before us.
   explicit PerfMapFile(pid_t pid, std::int64_t not_before_s = 0);
 
   enum class Read {
     kNothing,  ///< new, or there is no such file
     kMore,
-    kAnew,  ///< the file was begun anew: what was read before no longer counts
+    kAnew,  ///< the file was begun again: what was read before no longer counts
   };
   /// Adds what was written since the last call to `text`.
   Read read(std::string& text);

@@ -10,7 +10,7 @@ namespace zerotax {
 /// is tried with flags that no kernel knows: the kernel itself refuses those first (EINVAL), so that any other answer
 /// is that of a seccomp filter or sandbox in front of it, as containers have. Allocates nothing.
 int perf_denial();
-/// It in words; empty if there is none.
+/// That denial in words; empty if perf_event_open(2) is not denied.
 std::string why_perf_denied();
 
 /// What would permit it there.

@@ -40,7 +40,7 @@ class PerfStreams {
       });
     }
   }
-  /// Ends the records of a source's events, or lets them go on.
+  /// Stops the records of a source's events, or resumes them.
   void enable(unsigned source, bool on);
   /// How often a source's events have happened so far, in all threads; recorded or not.
   [[nodiscard]] std::uint64_t count(unsigned source) const;

@@ -8,10 +8,10 @@
 
 namespace zerotax {
 
-/// What a thread believes of its signals while its system calls are dispatched by SIGSYS. Dispatch needs that signal
+/// A thread's own view of its signals while its system calls are dispatched by SIGSYS. Dispatch needs that signal
 /// unblocked, or the kernel kills the process; and the dispatched calls that change the signal mask or the alternate
-/// stack are undone when the handler returns, unless its frame is changed too. All of it is kept from the thread: what
-/// it asks for, it finds, and what it set is so for good once the dispatch ends. Allocates nothing; one thread only.
+/// stack are undone when the handler returns, unless its frame is changed too. All of it is kept from the thread: it
+/// finds what it asks for, and what it set stays set once the dispatch ends. Allocates nothing; one thread only.
 class SignalView {
  public:
   /// Takes SIGSYS for `handler`. Returns nullptr, or why not: the process handles SIGSYS itself.

@@ -9,7 +9,7 @@ namespace zerotax {
 
 /// Counts the system calls of one thread, by number, between begin() and end(): syscall user dispatch (Linux >= 5.11)
 /// sends each as SIGSYS to a handler that counts it and carries it out. In process and unprivileged; one per process.
-/// What the thread believes of its signals stays as it is (os/signal_view.h).
+/// The thread's view of its signals stays unchanged (os/signal_view.h).
 /// Source: Documentation/admin-guide/syscall-user-dispatch.rst.
 class SyscallCounter {
  public:

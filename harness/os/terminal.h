@@ -8,7 +8,7 @@ namespace zerotax {
 /// Whether the stream is a terminal.
 bool is_terminal(std::FILE* stream);
 
-/// The columns of the terminal that the stream is; 80 if it is none, or does not tell.
+/// The columns of the stream's terminal; 80 if it is not a terminal, or its width is unknown.
 std::size_t terminal_columns(std::FILE* stream);
 
 /// Whether the locale of the environment writes UTF-8: the first of LC_ALL, LC_CTYPE and LANG that is set and not empty

@@ -16,12 +16,12 @@ struct TraceEvent {
     std::size_t bytes = 0;
     bool is_signed = false;
     std::string type;       ///< as in C, without a length: "unsigned long", "char", "__data_loc char[]"
-    std::size_t count = 0;  ///< elements of an array; 0: it is none
+    std::size_t count = 0;  ///< elements of an array; 0: not an array
   };
   std::uint64_t id = 0;
   std::map<std::string, Field> fields;  ///< by name; "common_..." are those that all events have
 
-  /// The value of an unsigned field of 4 or 8 bytes; 0 if there is none of this name, or the data is cut.
+  /// The value of an unsigned field of 4 or 8 bytes; 0 if no such field has this name, or the data is cut.
   [[nodiscard]] std::uint64_t value(const char* field, const unsigned char* data, std::size_t bytes) const;
 };
 

@@ -112,7 +112,7 @@ std::vector<std::string> words_of(const MetricRow& row);
 /// "timing".
 const char* pass_name(MetricPass pass);
 
-/// The metric of this key ("calloc_ns", "fork.child.copies"); nothing if there is none.
+/// The metric of this key ("calloc_ns", "fork.child.copies"); nothing if no metric has it.
 std::optional<Metric> metric_of_key(std::string_view dotted_key);
 
 }  // namespace zerotax

@@ -9,7 +9,7 @@ using Parts = std::array<Metric, 3>;  // of calloc, touching and free
 constexpr Parts kTimes{Metric::kCallocNs, Metric::kTouchNs, Metric::kFreeNs};
 constexpr Parts kPartFaults{Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults};
 
-/// `values`: of the point's steady state or of one operation; nullptr if there are none.
+/// `values`: of the point's steady state or of one operation; nullptr if it has none.
 std::optional<double> sum_of(const Point& point, const MetricValues* values, const Parts& parts) {
   if (values == nullptr) return std::nullopt;
   double sum = 0;

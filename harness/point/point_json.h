@@ -7,7 +7,7 @@
 
 namespace zerotax {
 
-/// A point as results/schema/point.schema.json has it. What is absent is left out.
+/// A point as results/schema/point.schema.json has it. Absent values are left out.
 Json to_json(const Point& point);
 
 /// A point that was stored. Keys that it lacks are absent; keys of a later version are passed over. Throws

@@ -13,7 +13,7 @@ std::string field(const Json& value) {
   return csv_field(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
-/// A column: its name, and where its value is in a point. What is not there, or n/a, is an empty field.
+/// A column: its name, and where its value is in a point. A value that is absent or n/a becomes an empty field.
 struct Column {
   std::string name;
   Json::json_pointer place;

@@ -93,8 +93,8 @@ class TracedMeter final : public Meter {
   }
 
  private:
-  /// The child of an allocator that forks inside a call and comes back in both is another process: it must not go on in
-  /// the metrics of the first.
+  /// The child of an allocator that forks inside a call and comes back in both is another process: it must not continue
+  /// in the metrics of the first.
   void end_if_forked() const {
     if (::getpid() != self_) ::_exit(0);
   }
@@ -297,7 +297,7 @@ int run_point(int fd) {
   }
   // The phase stays: it says what failed.
   if (context.case_failed) return kCaseFailed;
-  // An allocator that forks and goes on in the child has ended the process that is measured.
+  // An allocator that forks and continues in the child has ended the process that is measured.
   if (::getpid() == self) samples.phase = Phase::kDone;
   return 0;
 }

@@ -93,7 +93,7 @@ std::string place_of(const Call& call) {
   return text;
 }
 
-/// What is too wide is cut at its end; but a place is kept, then the name is cut, and the module left out first.
+/// Cuts a line that is too wide. A place is kept: the module is left out first, then the name is cut at its end.
 std::string call_line(const std::string& before, const Function& function, const std::string& place,
                       std::size_t columns) {
   std::string line = before + function.function;

@@ -128,7 +128,7 @@ std::string why_unknown(const std::string& category, const Categories& found, co
   return "the kernel hides the names of its functions (kernel.kptr_restrict)";
 }
 
-/// Of a category of the kernel, what its samples and those of unknown cause may be at most: a page fault is taken
+/// The most samples that a category of the kernel may have: its own and those of unknown cause. A page fault is taken
 /// outside of system calls, a mapping call is one.
 std::uint64_t at_most(const std::string& category, const Categories& found, bool sampled) {
   const auto of = [&](const std::string& name) {

@@ -61,7 +61,7 @@ struct Function {
   std::uint64_t samples = 0;
 };
 
-/// A call, and what it called. Of a tree by place: where.
+/// A call, and what it called. In a tree by place: also where.
 struct Call : Function {
   std::vector<Call> children;
   std::optional<Measured<std::uint64_t>> offset;

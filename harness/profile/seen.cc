@@ -50,7 +50,7 @@ Measured<double> user_share(const ProfileSubject& subject, const ProfileData& da
   return std::clamp(1 - seen_s / subject.user_s, 0.0, 1.0);
 }
 
-/// What went unseen of the time that may be sampled; n/a if that is too little to tell.
+/// The unseen share of the time that may be sampled; n/a if that is too little to tell.
 Measured<double> missing_share(const Profile& profile) {
   if (!profile.unseen) return NotAvailable{profile.unseen.why()};
   return profile.method.kernel || is_denied(profile) ? Measured<double>(profile.unseen->share)

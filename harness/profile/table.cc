@@ -61,7 +61,7 @@ std::string method_line(const Profile& profile) {
                      is_account_short(profile) ? "at least " : "", profile.user_s, profile.system_s, profile.wall_s);
 }
 
-/// What could not be sampled, and how it is counted instead.
+/// The times that could not be sampled, and how they are counted instead.
 std::string method_lines(const SamplingMethod& method) {
   std::string text;
   const auto line = [&](const Measured<std::string>& part, const char* before, const char* behind) {

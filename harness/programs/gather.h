@@ -9,7 +9,7 @@ namespace zerotax::programs {
 
 using Runner = std::function<CommandRun()>;
 
-/// Of a process that a run does not have.
+/// The values of a process that a run does not have.
 const Values& no_values();
 
 /// Adds a run to what others showed: ranges grow, and what only some runs know is n/a. Returns whether a range grew

@@ -46,7 +46,7 @@ inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::kFreeCa
 /// Metrics that tell of one thing.
 enum class Family : std::uint8_t { kOfKernel, kOfAllocator, kOfNewBlocks, kOfProgram, kOfPeak, kOfCalls };
 
-/// Which way a change goes: more of what costs is worse. What only says how is neither.
+/// Which way a change goes. For a metric of cost, more is worse; for one that only describes how, it is neither.
 enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
 /// "worse", "better", "neither".
 const char* word_of(Direction direction);

@@ -30,8 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What can be checked without running anything; of a command that is in a baseline already, with its variables where
-/// the command line has none.
+/// The target of a request. Checks what can be checked without running anything. Its variables are those of the command
+/// line: check() takes those of the baseline where the command line has none.
 Target target_of(const Request& request) {
   Target target;
   target.recorded = record::resolve_record_target(request.words, "", {});
@@ -116,7 +116,7 @@ std::string command_text(const Command& command) {
                    remedy);
 }
 
-/// The baseline that a command is to be added to. Throws UsageError unless that is one of programs, and has no other
+/// The baseline that a command will be added to. Throws UsageError unless that is one of programs, and has no other
 /// command of this name.
 Baseline baseline_to_extend(const Target& target, const std::string& path, bool force) {
   std::error_code failure;

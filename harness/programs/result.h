@@ -56,7 +56,7 @@ struct CommandRun {
   std::vector<std::string> notes;  ///< what was not seen of it
 };
 
-/// What a run depends on besides the program; names for people are in conditions.cc.
+/// The conditions of a run besides the program; names for people are in conditions.cc.
 struct Conditions {
   std::string kernel;
   std::string thp;

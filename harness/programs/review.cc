@@ -15,7 +15,7 @@ namespace {
 using record::SiteKind;
 using enum SiteNumber;
 
-/// What call stacks have in common that are joined: their kind and their innermost functions.
+/// The key by which call stacks are joined: their kind and their innermost functions.
 using Joined = std::pair<SiteKind, std::vector<std::string>>;
 
 Joined joined(const SiteKey& key, std::size_t depth) {
@@ -142,7 +142,7 @@ std::string site_words(const SiteChange& site, const Measure& measure) {
                      format_size(measure.bytes(site.before)), format_size(measure.bytes(site.after)));
 }
 
-/// What a change of the kernel's part is made of: memory that was returned and filled again, or memory that is fresh.
+/// Explains a change of the kernel's part: by memory that was returned and filled again, or by memory that is fresh.
 std::string kernel_words(const Check& check, bool up) {
   const auto more_of = [&](Metric metric) -> std::int64_t {
     const auto& before = check.baseline.metrics[metric];
@@ -173,7 +173,7 @@ double times(const Change& change) {
   return up ? after / before : before / after;
 }
 
-/// Of a direction, the change that stands for the others: of each family the first, of those the largest.
+/// The change in this direction that stands for the others: the largest among the first of each family.
 const Change* headline(const std::vector<Change>& changes, Direction direction) {
   const Change* best = nullptr;
   for (const bool whole : {true, false}) {

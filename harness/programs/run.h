@@ -17,7 +17,7 @@ struct Target : Command {
 /// if it does not end by itself in time, MachineError if what it did cannot be counted here, Stop.
 CommandRun run_once(const Target& target);
 
-/// What a record says, as far as it is compared. Throws MachineError, with `name`, for one with holes.
+/// The part of a record that is compared. Throws MachineError, with `name`, for one with holes.
 CommandRun run_of(const record::Record& record, const std::string& name);
 
 /// The key of a call stack, and its place.

@@ -69,7 +69,7 @@ std::pair<SiteKey, Place> key_of(const record::RecordedSite& site) {
   for (const record::RecordedFrame& frame : site.frames) {
     if (scripted ? frame.is_script() : is_own(frame)) own.push_back(&frame);
   }
-  // Of a stack through libraries alone, all of it.
+  // A stack through libraries alone counts in full.
   if (own.empty()) {
     for (const record::RecordedFrame& frame : site.frames) own.push_back(&frame);
   }

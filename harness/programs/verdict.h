@@ -4,7 +4,7 @@
 
 namespace zerotax::programs {
 
-/// What a command with changes is judged by.
+/// The basis for judging a command with changes.
 struct Judged {
   CommandRun first;
   std::uint64_t runs = 0;

@@ -23,7 +23,7 @@ namespace {
 
 // A process takes 50 to 500 KiB of it: room for hundreds.
 constexpr std::uint64_t kFreeBytes = 256 * kMiB;
-/// Of a slot, before its first table.
+/// The bytes of a slot before its first table.
 constexpr std::size_t kHeadBytes = 4096;
 static_assert(sizeof(Holdings) + 3 * kPathBytes + 256 <= kHeadBytes);
 

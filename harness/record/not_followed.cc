@@ -16,7 +16,7 @@ const Count kNone = NotAvailable{"the kernel did not count it"};
 /// A sum with what was not counted is not known.
 void add(Count& sum, const Count& more) { sum = sum && more ? Count(*sum + *more) : kNone; }
 
-/// Of a program that a process was about to become: why it recorded nothing.
+/// Why a program that a process was about to become recorded nothing.
 std::string why_missed(const ExecEntry& entry) {
   const std::string file = find_program(&entry.path[0]);
   std::string why;

@@ -27,7 +27,7 @@ struct KnownRemedy {
 std::vector<KnownRemedy> known_remedies(const std::string& allocator);
 
 /// The name in allocators/ of the allocator in a library or program: "glibc" of "/lib/x86_64-linux-gnu/libc.so.6".
-/// Empty if it is none of them.
+/// Empty if it is not one of them.
 std::string allocator_name(const std::string& file);
 
 }  // namespace zerotax::record

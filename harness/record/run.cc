@@ -63,7 +63,7 @@ constexpr std::pair<Gap, const char*> kGaps[] = {
     {kMadeCode, "it made code in memory (JIT), whose stores of zeros cannot be seen"},
 };
 
-/// What the gaps of a process, or those that all have, leave unmeasured is n/a, not 0.
+/// Makes the metrics that the gaps leave unmeasured n/a, not 0: the gaps of a process, or those that all have.
 template <typename M>
 M withheld(M metrics, std::uint32_t gaps) {
   if ((gaps & kOwnCalloc) != 0) {
@@ -175,7 +175,7 @@ Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotF
   const auto waited = static_cast<std::uint64_t>(run.user_ns + run.system_ns);
   NotRecorded missed = not_recorded(rows);
   const bool running = std::any_of(rows.begin(), rows.end(), [](const NotFollowed& each) { return each.running; });
-  // What the others used is what the recorded ones did not.
+  // The recorded processes used part of that time, the others the rest.
   if (!missed.cpu_ns && !running) missed.cpu_ns = waited - std::min(waited, sums.cpu_ns);
   const std::uint64_t cpu_ns = std::max(waited, sums.cpu_ns + missed.cpu_ns.value_or(0));
   const bool unseen = (sums.any_gaps & (kOwnCalloc | kNoLibcSlots)) != 0;

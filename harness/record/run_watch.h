@@ -46,7 +46,7 @@ class RunWatch {
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  /// The program has ended: looks a last time. The rest is to be asked after this.
+  /// The program has ended: looks a last time. Call the functions below after this.
   void stop();
 
   /// Whether every process was counted, and every fault of it: not so where perf events are denied, or limited to user

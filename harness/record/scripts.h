@@ -18,7 +18,7 @@ class RecordedScripts {
  public:
   explicit RecordedScripts(const std::vector<const ProcessSlot*>& processes) : processes_(processes) {}
 
-  /// What lies at an address that is in no file. Nothing if that is not known.
+  /// The function at an address that is in no file. Nothing if that is not known.
   std::optional<ScriptFunction> function(const ProcessSlot& process, std::uint64_t address);
   /// Of all processes: the interpreters among their programs and libraries.
   ScriptNames names();

@@ -18,8 +18,8 @@ class SeenRun {
   SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch* watch);
 
   [[nodiscard]] const std::vector<const ProcessSlot*>& processes() const { return processes_; }
-  /// What the kernel zeroed for a process: exactly, or between bounds. Of a process that ended unseen, the least is
-  /// what it held and had returned when it was last looked at; the most is a page for each fault since it began to be
+  /// How much the kernel zeroed for a process: exactly, or between bounds. If it ended unseen, the least is the memory
+  /// that it held and had returned when it was last looked at; the most is a page for each fault since it began to be
   /// recorded, all that it held then, and whatever anybody on this machine had populated in larger pieces meanwhile.
   [[nodiscard]] const KernelPart& kernel(const ProcessSlot& slot) const { return kernel_.at(&slot); }
   /// CPU time of a process, as far as it was seen; in nanoseconds. `sum`: of its threads.

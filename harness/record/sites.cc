@@ -15,7 +15,7 @@ struct Place {
   std::string module;
   std::vector<unsigned char> build_id;
   std::uint64_t address;
-  // Of a script's function, in place of all that.
+  // A script's function, in place of all that.
   std::string function = {};
   std::string file = {};
   int line = 0;
@@ -66,8 +66,8 @@ Estimate Site::*better_estimate(const ProcessSlot& process) {
   return looks >= growths ? &Site::first_pages : &Site::growth;
 }
 
-/// By what the estimates of a process are to be multiplied: with what is known of its large blocks, they are at most
-/// what the kernel zeroed for it. What is less than that is nobody's.
+/// The factor for the estimates of a process: with the known bytes of its large blocks, they are at most the bytes that
+/// the kernel zeroed for it. Any bytes left over belong to no site.
 double share_out(const SeenRun& seen, const ProcessSlot& process, Estimate Site::*estimate, RecordedSites& sites) {
   const KernelPart& kernel = seen.kernel(process);
   if (!kernel.known()) return 1;

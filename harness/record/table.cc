@@ -90,7 +90,7 @@ Column words(const char* name, std::size_t width) {
   return {name, Unit::kText, width, "n/a", {}, 1, Column::Side::kRight};
 }
 
-/// The innermost function of a script on a stack: what the interpreter did was for it. Their number if there is none.
+/// The innermost function of a script on a stack, for which the interpreter worked. Their number if there is none.
 std::size_t script_frame(const std::vector<RecordedFrame>& frames) {
   const auto found =
       std::find_if(frames.begin(), frames.end(), [](const RecordedFrame& frame) { return frame.is_script(); });

@@ -32,8 +32,8 @@ Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
   Stores stores{sum_of(sum.zeroed[kind])};
   const ZeroCost& cost = sum.cost[kind];
   stores.untimed = less(stores.bytes, cost.bytes);
-  // Of stores that took faults, what faults cost elsewhere is left out; where a fault takes 10 µs, as in some virtual
-  // machines, that estimate can exceed all that they took. What the other stores took is measured.
+  // The time of stores that took faults is reduced by what such faults cost elsewhere; where a fault takes 10 µs, as in
+  // some virtual machines, that estimate can exceed all that they took. The time of the other stores is measured.
   const std::uint64_t with_faults_ns = less(cost.cpu_ns, cost.faultless_cpu_ns);
   const double in_faults = as_double(std::min(cost.faults * kPageBytes, cost.bytes)) * ns_per_byte;
   stores.user_ns = cost.cpu_ns - std::min(with_faults_ns, static_cast<std::uint64_t>(in_faults));

@@ -80,7 +80,7 @@ std::string notes(const Tax& tax) {
   return text;
 }
 
-/// The cost in one sentence. What is known within bounds is said so.
+/// The cost in one sentence. It says so if a cost is known only within bounds.
 std::string headline(const Tax& tax) {
   const double cpu = as_double(tax.cpu_ns);
   const std::string of =

@@ -90,7 +90,7 @@ std::string tidy_path(const std::string& path) {
   return usable ? real.string() : whole.string();
 }
 
-/// What a name is used for: a word of --env, a part of a file's name, a column of a table.
+/// Refuses a name that cannot be a word of --env, a part of a file's name, and a column of a table.
 void check_name(const std::string& name) {
   constexpr std::size_t kLongest = 100;
   const auto is_control = [](char each) { return static_cast<unsigned char>(each) < 0x20 || each == 0x7F; };
@@ -128,7 +128,7 @@ Allocator parse_allocator(const std::string& word) {
   return allocator;
 }
 
-/// What is said of a built-in name is said of a project.
+/// Statements about a built-in name are about its project: no other library may take the name.
 void check_is_named(const Allocator& allocator, const std::string& known_as) {
   if (!is_builtin(allocator.name) || known_as == allocator.name) return;
   throw UsageError(fmt::format("'{}' is {}, and {} is the name of a built-in allocator", *allocator.preload,

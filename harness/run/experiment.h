@@ -16,7 +16,7 @@ namespace zerotax {
 using Say = std::function<void(const std::string& now)>;
 
 /// One thing to measure: a point, a pair of processes, a build. Its functions keep what they found where their room
-/// wants it. They may throw Stop, which ends the experiment; any other exception ends it too, and goes on to the
+/// wants it. They may throw Stop, which ends the experiment; any other exception ends it too, and passes on to the
 /// caller.
 struct Item {
   std::string key = {};    ///< unique within its work; needed only where hosts share the work

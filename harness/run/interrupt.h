@@ -4,8 +4,8 @@
 
 namespace zerotax {
 
-/// Thrown out of whatever measures or runs programs once a signal asked for an end: the only type for it. What was
-/// finished is kept; main says that nothing was, if nobody catches it.
+/// Thrown out of whatever measures or runs programs once a signal asked for an end: the only type for it. Finished
+/// results are kept; main says that nothing was, if nobody catches it.
 struct Stop {};
 
 /// From now on SIGINT, SIGTERM and SIGHUP ask for an orderly end; one a second or more after the first ends us at once.

@@ -17,7 +17,7 @@ struct MeteredCommand {
   bool only_these_variables = false;
   std::string folder;  ///< where it runs; empty: where we do
   std::string input = "/dev/null";
-  std::string output = "/dev/null";  ///< written anew
+  std::string output = "/dev/null";  ///< overwritten
   std::string errors = "/dev/null";  ///< appended to
   std::string client;                ///< of a server: a command for the shell; not counted, and `output` is its
   std::string ready;                 ///< of a server: a command for the shell, tried until it succeeds

@@ -56,7 +56,7 @@ std::string first_line(const std::string& text) {
   return line.empty() ? "" : fmt::format(" ({})", line.substr(0, 120));
 }
 
-/// Of a process that exited.
+/// For a process that exited.
 PassVerdict judge_exit(const ChildResult& child, const SampleBlock& samples, const std::string& how) {
   const std::string where = place(samples);
   if (child.code == kCaseFailed && samples.failure[0] != '\0') {

@@ -15,7 +15,7 @@ namespace zerotax {
 /// the loader cannot load the allocator; and an Error with the status of a finding if the allocator ends it.
 std::map<std::string, std::string> ask_probe(const Allocator& allocator);
 
-/// What to do if a probe is missing.
+/// The remedy for a missing probe.
 inline constexpr const char* kMissingProbe =
     "build it with ./run build, or point ZEROTAX_PROBE_DIR at the folder of the probes";
 

@@ -30,8 +30,8 @@ std::string project_library(const std::string& file);
 /// not found.
 std::optional<Allocator> resolve_program_allocator(const std::string& word, const std::vector<std::string>& env);
 
-/// A command to run in the foreground: `library` (if not empty) is preloaded first, so that its calls go on to the
-/// allocator; what the user preloads stays behind both.
+/// A command to run in the foreground: `library` (if not empty) is preloaded first, and passes its calls on to the
+/// allocator; libraries that the user preloads come after both.
 ForegroundCommand foreground_command(const std::string& program, const std::vector<std::string>& words,
                                      const std::string& library, const std::optional<Allocator>& allocator);
 

@@ -21,13 +21,13 @@ class Session {
   /// Resumes an interrupted run: its own plan, and what is missing of it.
   static Session resume(const std::string& folder, std::vector<std::string> command);
 
-  /// As --on slurm needs it: goes on in a folder that an earlier run of the same plan has begun, so that the same
+  /// As --on slurm needs it: continues in a folder that an earlier run of the same plan has begun, so that the same
   /// command line can be given again; else makes the folder.
   static Session begin_or_resume(Plan plan, const std::string& folder, std::vector<std::string> command);
 
-  /// Measures, here or on Slurm, which needs a folder. Returns the number of the signal that ended it early, or 0. What
-  /// was finished is stored either way. `on_point` is called with each point when it is stored. Throws as fleet::run; a
-  /// folder that was made for this and is still empty is then removed.
+  /// Measures, here or on Slurm, which needs a folder. Returns the number of the signal that ended it early, or 0.
+  /// Finished points are stored either way. `on_point` is called with each point when it is stored. Throws as
+  /// fleet::run; a folder that was made for this and is still empty is then removed.
   int run(const fleet::Place& place = {}, const std::function<void(const Json& point)>& on_point = {});
 
   [[nodiscard]] const Plan& plan() const { return plan_; }

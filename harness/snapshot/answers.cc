@@ -25,14 +25,14 @@ constexpr const char* kHeld[] = {
     "{name}, with the writers held until the child has ended: {held_faults}: {held_verdict}. ",
     "By the pagemap, {held_exclusive} of the array's {held_pages} pages then belonged to the parent alone. ",
     "That costs {held_kernel}."};
-/// Of an alternative that is not the first with a child: the counts alone.
+/// For an alternative that is not the first with a child: the counts alone.
 constexpr const char* kInBrief[] = {"{name}: {counts_before} until the child ended, {counts_after} afterwards",
                                     "; {held_counts} with the writers held until then", "{full_stop}"};
 /// Whether the child's unmapping worked.
 constexpr const char* kUnmapping[] = {
     "{name}: the child's munmap failed ({unmap_error}); it unmapped {unmapped} of {batches}, and had the rest to its "
     "end."};
-/// What the private memory that the snapshot is copied to costs, and whom.
+/// The cost of the private memory that the snapshot is copied to, and who bears it.
 constexpr const char* kDestination[] = {
     "{name}: the {destination_pages} pages of the snapshot's destination are private memory: {filled} in the parent, "
     "{copied_to} in the child. The child's CPU time is {child_user} in user mode and {child_kernel} in the kernel."};
@@ -184,7 +184,7 @@ std::string copied_pages(const Snapshot& snapshot, const std::string& allocator)
   return bullet(fmt::format("Pages that the kernel copied for the parent: {}.", fmt::join(copies, ", ")));
 }
 
-/// What the advice recommends under an allocator; empty if there is none.
+/// The recommendation of the advice under an allocator; empty if there is none.
 std::string how_to_avoid(const Snapshot& snapshot, const std::string& allocator) {
   for (const Advice& advice : snapshot.advice) {
     if (advice.allocator != allocator) continue;

@@ -46,7 +46,7 @@ ZEROTAX_FIELDS(Advice, allocator, instead_of, least_time, shortest_stop, least_m
                no_faults_after_end, next)
 ZEROTAX_FIELDS_WRITTEN(Snapshot, schema, zerotax_version, state, started, command, environment, parameters,
                        alternatives, results, advice, sentence, contradiction, loss, notes)
-// What is said of it is said anew (add_verdict).
+// The verdict is not read but made again (add_verdict).
 ZEROTAX_FIELDS_READ(Snapshot, schema, zerotax_version, state, started, command, environment, parameters, alternatives,
                     results)
 

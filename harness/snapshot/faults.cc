@@ -66,7 +66,7 @@ Measured<Faults> faults_of(const SnapshotRun& run) {
   faults.helper = has_helper ? Measured<Counts>(helper) : NotAvailable{"it has no helper thread"};
   faults.destination = destination_of(run);
   faults.traced = faults.before_end.all() + faults.after_end.all() + faults.elsewhere.all() + helper.all();
-  // What a system call of the helper populates is counted as faults, though no exception was taken.
+  // Pages that a system call of the helper populates are counted as faults, though no exception was taken.
   faults.counted = run.figure("window_faults") - run.figure("helper_bulk_faults");
   faults.pages = array.pages().bytes() / kPageBytes;
   faults.exclusive_pages = run.has("exclusive_pages") ? Measured<std::int64_t>(run.figure("exclusive_pages"))

@@ -6,7 +6,7 @@
 
 namespace zerotax::snapshot {
 
-/// What the kernel does for a program whose pages are shared by fork, by the function that names it.
+/// A part of the kernel's work for a program whose pages are shared by fork, recognised by the function that names it.
 using Section = std::uint64_t Sections::*;
 
 struct KernelSection {

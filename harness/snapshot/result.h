@@ -14,8 +14,8 @@
 
 namespace zerotax::snapshot {
 
-// The fields below are the keys of results/schema/snapshot.schema.json, which describes them. What earlier versions did
-// not write is optional or Measured.
+// The fields below are the keys of results/schema/snapshot.schema.json, which describes them. Fields that earlier
+// versions did not write are optional or Measured.
 
 /// Why there is nothing of a run that was not made.
 inline constexpr const char* kNotRun = "interrupted before it was run";
@@ -127,7 +127,7 @@ struct AfterEnd {
   Measured<HelperFigures> helper;
 };
 
-/// What was measured of a result; each is n/a where its status is not ok.
+/// The figures of a result; each is n/a if the result's status is not ok.
 struct Figures {
   Measured<bool> has_child;
   Measured<Quantiles> writers_wall_ns;
@@ -242,7 +242,7 @@ struct Snapshot : Verdict, DocumentHead {
   std::vector<AlternativeFacts> alternatives;
   std::vector<Result> results;
 
-  /// The alternative that a result's is a remedy of; empty if it is none.
+  /// The alternative that a result's alternative is a remedy of; empty if it is not a remedy.
   [[nodiscard]] std::string remedied_by(const Result& result) const;
   /// Null if that was not measured.
   [[nodiscard]] const Result* find(const std::string& allocator, const std::string& alternative) const;
@@ -304,7 +304,7 @@ Measured<CpuTime> cpu_time_of(const SnapshotRun& run);
 /// Adds what is said of it, or replaces it: of each result its mark and remedy, and the verdict on all.
 void add_verdict(Snapshot& snapshot);
 
-/// What a remedy moves and saves; n/a for what is no remedy, or where it or the alternative that it is a remedy of was
+/// What a remedy moves and saves; n/a for a result of no remedy, or where it or the alternative that it remedies was
 /// not measured.
 Measured<Remedy> remedy_of(const Snapshot& snapshot, const Result& result);
 
@@ -312,7 +312,7 @@ Measured<Remedy> remedy_of(const Snapshot& snapshot, const Result& result);
 /// and found better; otherwise `next` names commands that measure more.
 std::vector<Advice> advice_of(const Snapshot& snapshot);
 
-/// What is said of counts of faults that are too low; `lost`: whose, with what was lost. Null if nothing was.
+/// The warning about counts of faults that are too low; `lost`: whose, with what was lost. Null if nothing was.
 OrNull<std::string> loss_text(const std::vector<std::string>& lost);
 
 /// The table for the terminal: a row per alternative, at most 80 columns, and what was not ok.

@@ -133,7 +133,7 @@ struct SnapshotRun {
   [[nodiscard]] bool has(const std::string& name) const { return figures.contains(name); }
 };
 
-/// Runs the program once. What goes wrong is its status and reason. `library` is preloaded unless it is empty; `stop`
+/// Runs the program once. Its status and reason say what went wrong. `library` is preloaded unless it is empty; `stop`
 /// as in run_child. Throws MachineError if the pass cannot be carried out here at all.
 SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library, const std::string& alternative,
                          const SnapshotParameters& parameters, SnapshotPass pass, std::chrono::milliseconds timeout,

@@ -19,7 +19,7 @@
 namespace zerotax::snapshot {
 namespace {
 
-/// Where there is no other choice: the benchmark as it is, and as it was meant.
+/// Where there is no other choice: the benchmark as published, and as it was meant.
 std::vector<SnapshotAlternative> swept_alternatives(const Options& options) {
   if (options.alternatives.empty()) return chosen_alternatives({"published", "published_fixed"});
   return chosen_alternatives(options.alternatives);

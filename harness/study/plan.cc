@@ -45,7 +45,7 @@ void add_quick_study(Plan& plan) {
   sizes.insert(sizes.end(), biggest.begin(), biggest.end());
   sizes.push_back(kGiB);
   for (const std::uint64_t size : sizes) {
-    // Behaviour that changes with the number of the call changes before the sixth; big blocks are either mapped anew or
+    // Behaviour that changes with the number of the call changes before the sixth; big blocks are mapped each time or
     // kept. Every pass makes at least this many operations, so that all passes have the same ones in their steady
     // state. Small blocks are cheap: enough operations to catch what happens in one call of seven.
     const Repeats repeats = size <= 2 * kMiB    ? Repeats{20, 12, 12, 12, 30}

@@ -42,7 +42,7 @@ PlotLine line_of(const std::string& label, const std::map<std::uint64_t, const P
       continue;
     }
     const Signature now = signature_of(*point);
-    // What the first call of a process does alone is not in the times.
+    // The times do not include what only the first call of a process does.
     const bool joined = before && before->reuse == now.reuse && before->refilling == now.refilling;
     if (!joined) line.pieces.emplace_back();
     // A clock does not resolve less than a nanosecond, and a logarithmic axis has no zero.

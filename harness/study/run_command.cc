@@ -80,7 +80,7 @@ Session make_run_session(const MeasureOptions& options, bool slurm, bool full) {
   return {std::move(plan), options.out.empty() ? std::nullopt : std::optional(options.out), Subcommand::command_line};
 }
 
-/// What goes on from the points: what is wrong with them, or the report of that where they are not stored.
+/// The command for the next step: to list what is wrong with the points, or to report it if they are not stored.
 std::string next_after(const Session& session, const std::string& file, const std::vector<Point>& points) {
   const std::vector<AllocatorFindings> found = find_findings(points);
   const std::string report = findings::next_step(found, points);

@@ -75,7 +75,7 @@ ExitStatus judge_again(const Options& options) {
   return ExitStatus::kDone;
 }
 
-/// In a new folder, or in that of an earlier search of the same lanes, which then goes on.
+/// In a new folder, or in that of an earlier search of the same lanes, which then continues.
 int search_on_slurm(ThresholdSession& session, const fleet::Place& place, const std::string& folder) {
   constexpr const char* kName = "thresholds";
   std::error_code failure;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kSchema = "zerotax.thresholds/1";
 
-/// What a lane is of, without what was found in it.
+/// The identity of a lane, without what was found in it.
 ThresholdLane lane_of(const Json& json) {
   ThresholdLane lane;
   lane.allocator.name = json.at("allocator");

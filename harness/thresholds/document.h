@@ -19,8 +19,8 @@ void from_json(const Json& json, Piece& piece);
 /// The object of "zerotax.thresholds/1": the lanes that were searched, with their map if they are of kPlainCase.
 Json thresholds_json(const Thresholds& thresholds);
 
-/// From such an object, which keeps to its schema, of this version or an earlier one: what the map says of it is made
-/// anew.
+/// From such an object, which keeps to its schema, of this version or an earlier one. The map is not read but made
+/// again.
 Thresholds read_thresholds(const Json& json);
 
 /// Takes over what an earlier search of the same range found in a lane, from the object that thresholds_json made.

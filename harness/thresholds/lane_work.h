@@ -16,7 +16,7 @@ class LaneWork : public fleet::Work {
   explicit LaneWork(ThresholdSession& session) : session_(session) {}
 
   [[nodiscard]] std::string title() const override { return "searching lanes"; }
-  /// What is touched is populated, and takes longest: that comes first, so that no long lane is left alone at the end.
+  /// Touched blocks are populated, and take longest: they come first, so that no long lane is left alone at the end.
   [[nodiscard]] std::vector<Item> items() const override;
   /// Nothing but counts decides about thresholds.
   [[nodiscard]] bool is_timed() const override { return false; }

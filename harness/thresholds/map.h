@@ -30,7 +30,7 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-/// Of a search up to a size. Neighbours that do the same are one piece.
+/// The pieces of a search up to a size. Neighbours that do the same are one piece.
 std::vector<Piece> pieces_of(const ThresholdSearch& found, std::uint64_t from_bytes, std::uint64_t to_bytes);
 
 struct MapLane {

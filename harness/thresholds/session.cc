@@ -26,8 +26,8 @@ Repeats refill_repeats(std::uint64_t size) {
   return {ops, ops, ops, ops, 0};
 }
 
-/// Behaviour can change up to the fifth call; where a call takes long, blocks are mapped anew or kept, and a few show
-/// which.
+/// Behaviour can change up to the fifth call. Where a call takes long, blocks are mapped each time or kept, and a few
+/// calls show which.
 Repeats repeats_for(std::uint64_t size) {
   const std::uint32_t ops = size <= 4 * kMiB ? 8 : size <= 64 * kMiB ? 6 : size <= 256 * kMiB ? 4 : 3;
   return {ops, ops, ops, ops, 0};

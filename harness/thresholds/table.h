@@ -17,9 +17,9 @@ std::string thresholds_text(const std::vector<ThresholdLane>& lanes);
 /// no lane was searched.
 std::string thresholds_plot(const Thresholds& thresholds, const PlotStyle& style);
 
-/// What goes on from thresholds, as a command to paste: what the first at which a calloc becomes more costly means in
-/// time, by measuring the sizes on both sides of it. `words`: those of --allocator, that name what is not built in.
-/// Empty if there is none.
+/// The next step after thresholds, as a command to paste: it measures the sizes on both sides of the first threshold at
+/// which a calloc becomes more costly, to show what that means in time. `words`: those of --allocator, that name what
+/// is not built in. Empty if no exact threshold makes a calloc more costly.
 std::string next_step(const Thresholds& thresholds, const std::vector<std::string>& words = {});
 
 }  // namespace zerotax::thresholds

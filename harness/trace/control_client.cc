@@ -119,7 +119,7 @@ void ControlClient::wait_for_answer(std::uint32_t answers_before) {
                          "what it recorded is in its folder: zerotax trace list FOLDER");
     }
     const std::int64_t waited = monotonic_ns() - begin;
-    // Nothing has happened yet, and nothing will: a process that is stopped would act when it goes on.
+    // Nothing has happened yet, and nothing will: a process that is stopped would act once it continues.
     const bool gives_up = waited > kPatienceNs || (waited > kStoppedNs && is_stopped());
     if (state == state_word(ControlState::kRequested) && gives_up &&
         state_of(*control_).compare_exchange_strong(state, state_word(ControlState::kIdle))) {

@@ -15,7 +15,7 @@ struct ControlAnswer {
   recorder::ControlResult result = recorder::ControlResult::kDone;
   std::string message;  ///< of kFailed
   recorder::ControlRecording recording = recorder::ControlRecording::kOff;
-  std::string folder;  ///< of its trace, or of the last one; empty: there is none
+  std::string folder;  ///< of its trace, or of the last one; empty without one
   std::string events;
   std::string until;
   std::uint64_t buffer_bytes = 0;

@@ -9,7 +9,7 @@
 
 namespace zerotax::trace {
 
-/// What a process is recording: the object of "zerotax.trace_control/1" (results/schema/trace_control.schema.json).
+/// The recording of a process: the object of "zerotax.trace_control/1" (results/schema/trace_control.schema.json).
 /// Reads the trace, to count its records.
 Json control_json(pid_t pid, const std::string& action, const ControlAnswer& answer);
 

@@ -7,7 +7,7 @@
 
 namespace zerotax::trace {
 
-/// When the process started (ProcessFacts::start_ticks). Throws UsageError if there is none that could have a recorder.
+/// When the process started (ProcessFacts::start_ticks). Throws UsageError unless it exists and could have a recorder.
 std::uint64_t check_controllable(pid_t pid);
 
 /// The path of a process's control file: in `folder`, or if that is empty in the one that ZEROTAX_TRACE_CONTROL names,

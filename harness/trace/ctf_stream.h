@@ -19,7 +19,7 @@ struct CtfPacket {
   std::uint64_t bytes = 0;  ///< of the records
 };
 
-/// The packets of a stream file that are readable, in their order. What is cut or damaged is left out and reported in
+/// The packets of a stream file that are readable, in their order. Cut or damaged packets are left out and reported in
 /// `problems`, each a line that begins with the file.
 struct CtfStreamFile {
   std::vector<CtfPacket> packets;

@@ -41,7 +41,7 @@ struct CtfMetadata {
   [[nodiscard]] std::int64_t monotonic_ns(std::uint64_t ticks) const;
 };
 
-/// Reads the TSDL that our recorder writes (and no other's). What is cut at its end is left out and reported in
+/// Reads the TSDL that our recorder writes (and no other's). An event type cut at the end is left out and reported in
 /// `problem`. Throws UsageError if our recorder did not write it, or its head is damaged; `path` is for messages.
 CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem);
 

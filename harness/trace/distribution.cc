@@ -72,7 +72,7 @@ std::string histogram_text(const Json& histogram, std::size_t columns) {
   std::string text;
   for (const Json& row : histogram) {
     const auto count = row.at("count").get<std::uint64_t>();
-    // Whatever there is, is seen: a bar of at least one mark.
+    // Every count above 0 shows: as a bar of at least one mark.
     const std::size_t marks = count == 0 ? 0 : std::max<std::size_t>(1, count * room / most);
     std::string line =
         fmt::format("{:>9} to {:>9} {:>11}  {}", format_ns(row.at("from_ns").get<double>()),

@@ -12,8 +12,8 @@
 namespace zerotax::trace {
 
 /// Stops the trace of the program that the calling thread starts next, and of all that is started from it by exec, as
-/// soon as they take page faults at this rate, all together. What they inherit is put into our environment: their
-/// buffers keep the latest records, and they can be stopped.
+/// soon as they take page faults at this rate, all together. They inherit our environment, which makes their buffers
+/// keep the latest records, and lets them be stopped.
 class FaultWatch {
  public:
   /// Throws MachineError if faults cannot be watched.

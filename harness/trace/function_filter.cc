@@ -21,7 +21,7 @@ bool is_one_of(const std::vector<std::string>& words, const std::string& word) {
 
 std::string without_parameters(const std::string& function) {
   const std::size_t end = function.find_last_of(')');
-  // What stands behind the parameters is " const" and the like; a bracket within a template argument is no end.
+  // After the parameters follows " const" and the like; a bracket within a template argument does not end them.
   if (end == std::string::npos || function.find_first_of(">:", end) != std::string::npos) return function;
   int open = 0;
   for (std::size_t at = end + 1; at-- > 0;) {

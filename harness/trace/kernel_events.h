@@ -17,7 +17,7 @@ std::vector<std::string> kernel_event_names(const std::string& words);
 
 /// The events of this kernel whose name contains `text` (all: ""): the object of "zerotax.trace_events/1"
 /// (results/schema/trace_events.schema.json). With the exact name of one tracepoint, also its fields. Throws UsageError
-/// if there is none.
+/// if no event matches.
 Json kernel_events_json(const std::string& text);
 std::string kernel_events_text(const Json& json);
 

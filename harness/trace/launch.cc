@@ -29,7 +29,7 @@ void check_folder(const std::string& folder) {
   }
 }
 
-/// What the kernel's events are recorded by, while there is a program to watch.
+/// Records the kernel's events while there is a program to watch.
 class KernelWatch {
  public:
   /// Throws as KernelLog, FaultTracer and KernelEventLog.

@@ -132,7 +132,7 @@ ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findin
   return status;
 }
 
-/// What may be the rule in an id that is no possible one: "redundnt-reuse" of "glibc-redundnt-reuse-20MiB".
+/// The likely rule in an id that is not possible: "redundnt-reuse" of "glibc-redundnt-reuse-20MiB".
 std::string rule_in(const std::string& id, const std::string& allocator) {
   const std::string rest = id.starts_with(allocator + "-") ? id.substr(allocator.size() + 1) : id;
   return rest.substr(0, rest.rfind('-'));

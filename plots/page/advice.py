@@ -25,7 +25,7 @@ def _ratio(row: dict[str, Any], figure: str) -> str:
 
 
 def _rows(document: dict[str, Any]) -> list[Part]:
-    """What was tried, what is best by the goal first."""
+    """The remedies that were tried, the best by the goal first."""
     goal = document["method"]["goal"]
     tried = sorted(
         document["remedies"], key=lambda row: (row["reason"] != "", row["ratios"][goal].get("median", float("inf")))
@@ -61,7 +61,7 @@ def advice_of(document: dict[str, Any], file: str) -> Part:
 
 
 def advice_part(folder: Path) -> Part:
-    """All advices of a folder; a file that cannot be read costs its advice, not the page."""
+    """All advice of a folder; a file that cannot be read costs its advice, not the page."""
     advices, problems, files = [], [], []
     for path in sorted(folder.glob("advise*.json")):
         try:

@@ -1,4 +1,4 @@
-"""The table of the page's first screen: a row for each allocator. What it says is judged in summary.json."""
+"""The table of the page's first screen: a row for each allocator. Its judgements come from summary.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies beside a run, as parts of its page: thresholds, findings, fork, snapshot, faults. What is missing is a
+"""The documents beside a run, as parts of its page: thresholds, findings, fork, snapshot, faults. A missing one becomes a
 sentence that names the command which makes it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names of the lines of a run, figures of first calls, and links into the page. What is judged is in summary.json."""
+"""Names of the lines of a run, figures of first calls, and links into the page. Its judgements are in summary.json."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Value = Callable[[Point], "float | Na"]
 
 
 def full_names(results: Results) -> dict[Key, str]:
-    """What each line is called, with its version: "mimalloc 2.0.9 [A=1]"."""
+    """The name of each line, with its version: "mimalloc 2.0.9 [A=1]"."""
     versions = {}
     for points in results.cases.values():
         for point in points:

@@ -1,4 +1,4 @@
-"""The page's section on method: name, how it is measured, what it does not prove. docs/method.md has all of it."""
+"""The page's section on method: name, how it is measured, its limits. docs/method.md has all of it."""
 
 METHOD = [
     (

@@ -122,7 +122,7 @@ class Words:
 
 
 def _number(value: float | Na, reasons: Words) -> float | int:
-    """The value, whole or to six digits; or, below zero, the number of the reason why there is none, from -1 on."""
+    """The value, whole or to six digits; or, below zero, the number of the reason why it is missing, from -1 on."""
     if isinstance(value, Na):
         return -1 - reasons.place(f"{value.kind}: {value.why}")
     return int(value) if value == int(value) else float(f"{value:.6g}")

@@ -11,7 +11,7 @@ Part = dict[str, Any]
 
 
 def _shown(value: Any, metric: str) -> str:
-    """A value before or after: a figure, a word, system calls with their counts, why there is none; "none" for null."""
+    """A value before or after: a figure, a word, system calls with their counts, why it is missing; "none" for null."""
     if value is None:
         return "none"
     if isinstance(value, dict) and set(value) == {"na"}:

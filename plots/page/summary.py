@@ -13,7 +13,7 @@ PARTS = ("warning", "broken", "lead", "for_whom", "each")
 
 
 class Sentence(NamedTuple):
-    """What is found, whom it is about or for, and the fragment of the page that shows it, if one does."""
+    """A finding, whom it is about or for, and the fragment of the page that shows it, if one does."""
 
     subject: str
     text: str

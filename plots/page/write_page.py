@@ -157,7 +157,7 @@ def rendered(template: str, scripts: Sequence[str], data: Any, **words: Any) -> 
 
 def with_more_runs(results: Results, folder: Path) -> tuple[Results, dict[str, str]]:
     """The run, with the points of further runs of the folder in the place of its own of the same cases; and of which
-    cases, from which file. A file that cannot be read is told of on stderr."""
+    cases, from which file. A file that cannot be read is reported on stderr."""
     cases, told = dict(results.cases), {}
     for file, names in MORE_RUNS.items():
         path = folder / file

@@ -69,7 +69,7 @@ def styles(names: set[str]) -> dict[str, Style]:
 
 
 def labels(keys: list[Key]) -> dict[Key, str]:
-    """What each line is called: allocator, its settings if any, and " (worker)" off main.
+    """The label of each line: allocator, its settings if any, and " (worker)" off main.
 
     Two builds of one allocator are told apart by the file that was preloaded.
     """

@@ -21,7 +21,7 @@ from zerotax_plots.results import Results, load
 
 FORMATS = ("png", "svg")
 PNG_DPI = 150
-# What reading a document raises that is not as its schema says.
+# Raised when a document that does not match its schema is read.
 DAMAGED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 Draw = Callable[[Results], Figure]
 Load = Callable[[Path], Results]

@@ -1,4 +1,4 @@
-"""What zerotax says of the points of a run: summary.json, or what the command makes where there is none."""
+"""The command's statements about the points of a run: from summary.json, or made by the command if that is missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def summary_of(source: Path, zerotax: Path | None = None) -> dict[str, Any] | No
     """The summary of the run in this file (run.json, or the file of `zerotax run --json`); None if there is none and
     no command to make it. Raises ResultsError when it is unusable.
 
-    One of an earlier version, without what figures say, is made anew if there is a command.
+    One of an earlier version, without what figures say, is made again if there is a command.
     """
     given = given_as(source)
     beside = source.parent / FILE
@@ -49,13 +49,13 @@ def known(source: Path) -> dict[str, Any]:
 
 
 def figure_title(results: Results, figure: str, plain: str) -> str:
-    """What the figure shows, or the title of its axes where nothing is said of it."""
+    """The title of a figure from the summary, or the title of its axes if the summary has none."""
     text = known(results.source).get("figures", {}).get(figure, {}).get("title")
     return text if isinstance(text, str) else plain
 
 
 def touch_heading(results: Results, touch: float) -> str:
-    """What a touched fraction means, in words where there are any."""
+    """The meaning of a touched fraction, in words if the summary has any."""
     name = plain_text(touch)
     words = known(results.source).get("touches", {}).get(name)
     return f"touch {name}: the program writes {words}" if words else f"touch {name}"

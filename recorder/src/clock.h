@@ -11,7 +11,7 @@ struct ClockPair {
   std::uint64_t realtime_ns;
 };
 
-/// What timestamps are counted in.
+/// The clock of the timestamps.
 struct Clock {
   bool tsc = false;  ///< counts_tsc() for threads that may still be recording when the next trace begins
   ClockPair begin{};

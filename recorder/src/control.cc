@@ -193,7 +193,7 @@ void begin_control() {
 
 void end_control() {
   if (!is_marked() || control == nullptr) return;
-  // What has been taken is answered first; `answers` tells the client so, even if it sees nothing but kClosed.
+  // Requests already taken are answered first; `answers` tells the client so, even if it sees nothing but kClosed.
   std::uint32_t state = state_of(*control).load();
   while (state == state_word(ControlState::kTaken) ||
          !state_of(*control).compare_exchange_weak(state, state_word(ControlState::kClosed))) {

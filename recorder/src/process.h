@@ -48,7 +48,7 @@ int mark_process();
 /// Whether this process has been marked: false in a child that has not recorded yet.
 bool is_marked();
 
-/// Creates the process's folder and its first metadata if there is none. registry_lock is held. Returns 0 or an errno
+/// Creates the process's folder and its first metadata unless they exist. registry_lock is held. Returns 0 or an errno
 /// value, which it reports.
 int make_folder();
 

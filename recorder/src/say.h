@@ -6,14 +6,14 @@ namespace zerotax::recorder {
 /// vsnprintf of integers and strings is.
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
 
-/// What this thread says from now on is kept in `text` (the latest line, without the name and the line's end) and not
-/// printed; nullptr: printed again. One thread at a time.
+/// Keeps all that this thread says from now on in `text` (the latest line, without the name and the line's end) instead
+/// of printing it; nullptr: prints again. One thread at a time.
 void say_into(char* text, unsigned long room);
 
 /// Problems that may occur with every record: each is reported once per process.
 enum class Trouble : unsigned { kBuffer = 1, kStream = 2, kMetadata = 4, kLarge = 8, kType = 16, kOther = 32 };
 
-/// Whether this problem is to be reported now.
+/// Whether to report this problem now.
 bool first_time(Trouble trouble);
 
 /// Resets this: the next process or trace may report everything again.

@@ -11,10 +11,10 @@ namespace zerotax::recorder {
 /// unusable or one too many. Nothing of `type` itself is kept: its library may be closed. registry_lock is held.
 std::uint64_t add_type(const zerotax_type& type);
 
-/// Bytes of a record of the type of this number; 0 if there is none. Any thread.
+/// Bytes of a record of the type of this number; 0 if no type has it. Any thread.
 std::uint64_t record_bytes(std::uint64_t number);
 
-/// What the settings say of the type of this number: is it recorded, and does its first record end the trace? Any
+/// The settings of the type of this number: is it recorded, and does its first record end the trace? Any
 /// thread.
 bool is_skipped(std::uint64_t number);
 bool is_trigger(std::uint64_t number);

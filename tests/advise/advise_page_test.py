@@ -1,4 +1,4 @@
-"""Advice that lies beside a run is a section of its page, word for word; a file that is none costs its advice only."""
+"""Advice beside a run is a section of its page, word for word; a file that holds no advice costs its advice only."""
 
 import html
 import json

@@ -32,7 +32,7 @@ class Advised:
 
 
 def advise(*command, options=(), **environment):
-    """Runs `zerotax advise options -- command`; its JSON is held against the schema."""
+    """Runs `zerotax advise options -- command`; its JSON is checked against the schema."""
     with tempfile.TemporaryDirectory() as folder:
         document, markdown = pathlib.Path(folder, "advise.json"), pathlib.Path(folder, "advise.md")
         done = subprocess.run(
@@ -47,7 +47,7 @@ def advise(*command, options=(), **environment):
 
 
 def check_text(found):
-    """The table says what the document says, in 80 columns but for what is to be pasted."""
+    """The table says what the document says, in 80 columns but for lines that a user pastes."""
     line = found.advice["line"]
     assert line is None or found.out.startswith(line + "\n")
     words = re.sub(r"\s+", " ", found.out)

@@ -25,7 +25,7 @@ std::vector<std::vector<Figures>> recorded_runs() {
   return all;
 }
 
-/// Draws runs anew, in stretches as they were measured, so that a machine that was slow for a while is slow for a
+/// Resamples the runs, in stretches as they were measured, so that a machine that was slow for a while is slow for a
 /// while.
 class Resampled {
  public:

@@ -191,7 +191,7 @@ TEST(Search, WhatIsSlowerInBothRunsIsJudgedByBoth) {
 
 TEST(Search, WhatWasStoppedBeforeItsSecondRunKeepsItsFirst) {
   SimulatedProgram program({{2}, {0.5}, {1}}, 0.01, 1);
-  unsigned left = 8;  // the program as it is, round 1 and its references
+  unsigned left = 8;  // the program unchanged, round 1 and its references
   const auto run = [&](std::size_t candidate) {
     Trial trial = program(candidate);
     if (left-- == 0) trial.end = Trial::End::kStopped;

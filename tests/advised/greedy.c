@@ -2,7 +2,7 @@
 
 #include "work.h"
 
-/* What it allocates is kept to the end, so that no allocator makes a difference. */
+/* It keeps its block to the end, so that no allocator makes a difference. */
 static unsigned long work(int rounds, size_t bytes) {
   unsigned char* block = malloc(bytes);
   if (block == NULL) abort();

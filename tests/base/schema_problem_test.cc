@@ -24,7 +24,7 @@ std::string problem_with(const char* key, const Json& value) {
 
 TEST(SchemaProblem, ThereIsNoneInWhatIsSound) { EXPECT_EQ(schema_problem(baseline(), "baseline"), ""); }
 
-// What the schema of points says is found there, by a reference from one file to the other.
+// A rule of the schema of points is found there, by a reference from one file to the other.
 TEST(SchemaProblem, NamesThePlaceTheValueAndTheFault) {
   EXPECT_EQ(problem_with("zeroed_bytes", "x"), R"(/points/0/zeroed_bytes: "x" has the wrong type)");
   EXPECT_EQ(problem_with("zeroed_bytes", -7),

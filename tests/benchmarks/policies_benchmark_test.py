@@ -22,7 +22,7 @@ def test_a_smoke_run_fits_the_schema_and_can_be_drawn(tmp_path):
     assert (untouched["touch"], touched["touch"]) == (0, 0.1)
     contenders = touched["contenders"]
     assert {"glibc", "jemalloc", "adaptive", "unmap"} <= contenders.keys()
-    # What explains the cell is no matter of time: 26 of 256 pages.
+    # The counts that explain the cell do not depend on time: 26 of 256 pages.
     assert contenders["unmap"]["faults"] == contenders["purge"]["faults"] == 26
     assert contenders["memset"]["faults"] == contenders["dirty"]["faults"] == 0
     assert contenders["memset"]["zeroed_bytes"] == contenders["libmalloc-116"]["zeroed_bytes"] == 1 << 20

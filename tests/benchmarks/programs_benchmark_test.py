@@ -86,7 +86,7 @@ def test_a_contender_that_crashes_hangs_or_changes_the_output_is_shown_with_how(
     assert contenders["ends"]["status"] == "exit status 7"
     assert contenders["differs"]["status"] == "other output"
     assert contenders["glibc"]["status"] == "ok"
-    # What failed is not run again, and has no figures that could be taken for good ones.
+    # A contender that failed is not run again, and has no figures that could be taken for good ones.
     assert len(contenders["crashes"]["each_faults"]) == 1 and len(contenders["glibc"]["each_faults"]) == 2
     assert contenders["crashes"]["cpu_s"] == contenders["crashes"]["cpu_ratio"] == {"na": "killed by SIGABRT"}
     assert "crashes killed by SIGABRT: no room" in text and "differs other output" in text

@@ -66,7 +66,7 @@ def test_largecache_zeroes_the_whole_100_mb_for_each_record(case):
     point = received("largecache", MB100, case)
     transfer = point["transfer"]
     assert point["zeroed_bytes"] == pages(MB100)
-    # What was received is the only part that was not zero already.
+    # Only the received bytes were not zero already.
     assert point["redundant_zeroed_bytes"] == pages(MB100) - RECORD
     assert transfer["zeroed_per_received_byte"] == pages(MB100) / RECORD
     assert transfer["redundant_per_received_byte"] == (pages(MB100) - RECORD) / RECORD

@@ -1,4 +1,4 @@
-"""What a command line leaves out is taken from the baseline, or asked for: never guessed."""
+"""Anything that a command line leaves out is taken from the baseline, or asked for: never guessed."""
 import json
 
 import pytest

@@ -1,4 +1,4 @@
-"""Whatever a file holds that zerotax reads, it is used whole or refused: status 2, one line, nothing measured or changed."""
+"""zerotax reads a file whole or refuses it, whatever it holds: status 2, one line, nothing measured or changed."""
 
 import functools
 import json
@@ -145,7 +145,7 @@ def test_what_is_committed_is_read(tmp_path, file):
     if file.is_dir():
         assert zerotax("findings", file).returncode == 1
         return
-    # Of an allocator that is never there: what is asked first is whether the baseline can be used.
+    # The baseline is of an allocator that does not exist: whether the file can be used is checked first.
     changed = edited(lambda baseline: baseline["points"][0].update(home=3))
     shutil.copy(file, tmp_path / "changed.json")
     changed(tmp_path / "changed.json")

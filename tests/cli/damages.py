@@ -191,7 +191,7 @@ THRESHOLDS = {
     "changes that are a word": (edited(lambda found: found["thresholds"][0].update(changes="x")), "/thresholds/0/changes"),
 }
 
-# Of a trace: the file, and how it is damaged.
+# For a trace: the file, and how it is damaged.
 TRACES = {
     "empty metadata": ("metadata", text("")),
     "cut metadata": ("metadata", replaced(lambda old: old[:200])),

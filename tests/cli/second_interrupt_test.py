@@ -13,7 +13,7 @@ import pytest
 from conftest import INTERRUPTED_BY_SIGINT, ZEROTAX, clean_environment, mostly_long
 
 SLEEP = ["/bin/sh", "-c", "sleep 600; true"]
-# Whatever measures until it is interrupted, with what its file of --json must have.
+# Commands that measure until they are interrupted, each with the key that its file of --json must have.
 COMMANDS = {
     "run": (["run", "--allocator", "glibc", "--ops", "100000", "--size", "100MiB", "--size", "101MiB"], "points"),
     "loop": (["run", "--loop", "--allocator", "glibc", "--size", "1MiB", "--ops", "1000000000", "--seconds", "600"], "loops"),

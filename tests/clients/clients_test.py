@@ -1,4 +1,4 @@
-"""Unmodified Python clients under each allocator: zeroing shows in what they have resident, and without it there is none."""
+"""Unmodified Python clients under each allocator: zeroing makes their buffers resident; without it they stay small."""
 
 import json
 import pathlib

@@ -6,7 +6,7 @@ import pytest
 from conftest import BUILD, MIB, PLANTED, check_schema, interrupt, zerotax
 
 LARGECACHE = BUILD / "lib" / "liblargecache.so"
-# Clears every block below 64 MiB and maps larger ones anew; and the other way round (glibc maps what is above 32 MiB).
+# Clears every block below 64 MiB and maps larger ones each time; and the other way round (glibc maps those above 32 MiB).
 BELOW = ("below=" + str(LARGECACHE), "below:LARGECACHE_ENTRY_LIMIT=64MiB")
 ABOVE = ("above=" + str(LARGECACHE), "above:LARGECACHE_THRESHOLD=64MiB", "above:LARGECACHE_ENTRY_LIMIT=1GiB")
 CRASH = f"crash={PLANTED / 'libplanted_crash.so'}"
@@ -72,7 +72,7 @@ def test_the_other_way_round_it_is_the_same_cliff():
 
 
 def test_one_that_is_cheaper_everywhere():
-    # The one clears what the other maps anew.
+    # The one clears blocks that the other maps each time.
     found = compare(*words(ABOVE, ("glibc",)), "--from", "80MiB", "--to", "160MiB", *FEW)
     assert (found["verdict"], found["crossings"]) == ("none in range", [])
     stretch, = found["stretches"]
@@ -87,7 +87,7 @@ def test_the_text_fits_a_terminal_and_the_file_is_the_same_finding(tmp_path):
     found = json.loads((tmp_path / "crossover.json").read_text())
     check_schema(found, "crossover")
     assert ("crossing at " if found["crossings"] else "none in range") in done.stdout
-    # Below 128 MiB largecache clears what glibc maps anew.
+    # Below 128 MiB largecache clears blocks that glibc maps each time.
     assert found["stretches"][0]["cheaper"] == "glibc" and found["points"][0]["ratio"]["median"] < 0.1
 
 

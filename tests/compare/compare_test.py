@@ -109,7 +109,7 @@ def test_mimalloc_against_a_policy_without_its_flaw_is_slower_in_the_right_cells
     found = compare("largecache", "mimalloc", "--env", "old:LARGECACHE_POLICY=unmap", "--size", "64KiB", "--size", "20MiB",
                     *FEW, status=1)
     small, *large = found["points"]
-    # Up to 127 KiB both clear a reused block; beyond, one maps it anew, and the other clears what is new.
+    # Up to 127 KiB both clear a reused block; beyond, one maps it each time, and the other clears what is new.
     assert not [each for each in small["work"] if each["decides"]]
     for point in large:
         assert point["verdict"] == "SLOWER" and changes(point)["redundant_zeroed_bytes"] == "more", point["reason"]

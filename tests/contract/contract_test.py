@@ -155,7 +155,7 @@ def test_what_was_tested_elsewhere_is_shown(tmp_path):
 
 
 def test_it_runs_under_another_command_and_writes_reports(tmp_path):
-    """What is broken there is shown by a program that was run there, and here as a control."""
+    """A program that was run there, and here as a control, shows each broken promise."""
     emulator = shutil.which("qemu-x86_64-static")
     if emulator is None or shutil.which("cc") is None:
         pytest.skip("install qemu-user-static")
@@ -228,7 +228,7 @@ def test_nobody_can_run_it():
 
 @pytest.mark.parametrize("limit", ["--as=20000000", "--nproc=1"])
 def test_without_memory_or_processes_nothing_is_kept_that_was_not_tested(limit):
-    """What could not be done is not testable here; nothing is accused."""
+    """A promise that could not be tested is "not testable here"; nothing is accused."""
     if os.geteuid() != 0:
         pytest.skip("only root can become nobody, whom both limits bind")
     skip_if_unreadable()

@@ -58,7 +58,7 @@ def words(seconds: float) -> list[str]:
 
 
 def run(*command: object, timeout: float = 900) -> str:
-    """What a command printed, whatever its status: a broken promise is 1."""
+    """The output of a command, whatever its status: a broken promise is 1."""
     return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, timeout=timeout,
                           check=False).stdout
 
@@ -105,7 +105,7 @@ def _set(path: str, value: str) -> Callable[[], None] | None:
 
 @place("prepared", "this kernel, as root, with KSM, pages of 64 KiB, and swap (zram)")
 def prepared(seconds: float) -> str:
-    """What most machines have switched off; it is put back afterwards."""
+    """Switches on features that most machines have switched off; puts all back afterwards."""
     need_root()
     undo = [_set("/sys/kernel/mm/ksm/sleep_millisecs", "10"), _set("/sys/kernel/mm/ksm/pages_to_scan", "2000"),
             _set("/sys/kernel/mm/ksm/run", "1"),

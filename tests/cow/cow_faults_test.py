@@ -30,7 +30,7 @@ def watch_each(*arguments, **how):
 
 
 def check_sums(report, each):
-    """What is told one by one is what was told in all."""
+    """The faults reported one by one add up to the totals."""
     for process in report["processes"]:
         own = collections.Counter(CLASS[f["class"]] for f in each if f["pid"] == process["pid"])
         assert {key: own[key] for key in CLASSES} == {key: process["counts"][key] for key in CLASSES}
@@ -137,7 +137,7 @@ def test_a_file_that_may_grow_no_more_ends_with_a_whole_line(tmp_path):
 
 
 def through_a_pipe(read):
-    """What was not written when standard output is a pipe that `read` reads."""
+    """Runs cow with its faults on a pipe that `read` reads. Returns what was read, how cow ended, and its report."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "cow.json")
         with subprocess.Popen([ZEROTAX, "cow", "--faults", "-", "--json", file, "--", FORKS, "20000", "5", "5", "5"],

@@ -10,8 +10,8 @@ BASE, HUGE = ("2000", "12", "0"), ("1000", "8", "4")   # pages, rounds, huge pag
 
 
 def at_random(size, seed, give_back, method):
-    """Of a program that knows what each of its faults did: that, what was reported, and how many faults were taken again,
-    for each process."""
+    """Runs a program that knows what each of its faults did. Returns that, what was reported, and how many faults were
+    taken again, for each process."""
     pages, rounds, huge = size
     report, done = watch(RECORDED / "forks_at_random", pages, rounds, seed, give_back, huge, options=["--buffer", "64MiB"],
                          ZEROTAX_FAULTS=method)

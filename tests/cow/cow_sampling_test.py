@@ -94,7 +94,7 @@ def test_every_fault_is_recorded_where_that_is_asked_for(method, tmp_path):
                              ZEROTAX_FAULTS=method, **FEW)
         assert is_na(report["sampling"]) and "sampled" not in done.stderr
         totals = report["totals"]
-        # What is released while it is shared, an ordinary user sees too late.
+        # An ordinary user sees too late that a page was released while it was shared.
         assert totals["copies"] >= COPIES and (method == "software" or totals["zero_fills"] >= ZERO_FILLS)
         # Those that begin and end the watching are in one of the two counts; on a busy machine, some are taken twice.
         assert sum(totals[key] for key in CLASSES) == pytest.approx(totals["handled"], rel=0.02)

@@ -48,7 +48,7 @@ def test_a_profiler_beside_it_changes_no_figure():
 def check_as_ordinary_user(report, pages, child, both, after):
     assert report["method"] == "software"
     parent, forked = report["processes"]
-    # What the kernel wrote for read(2) is not seen.
+    # The kernel's own write for read(2) is not seen.
     assert on_range(forked, pages) == faults(copies=child)
     assert on_range(parent, pages) == faults(zero_fills=pages, copies=both, reuses=after + child)
     for figure in ("kernel", "zeroed_bytes", "copy_ns"):
@@ -258,7 +258,7 @@ def test_hundreds_of_workers_are_all_told(count):
 @as_root
 @pytest.mark.parametrize("workers, files", [(400, None), (4000, 2000)])
 def test_workers_that_run_are_watched_or_refused_in_one_line(workers, files, tmp_path):
-    """Each is watched by five files of the kernel on each CPU; where these are too many, the program goes on unharmed."""
+    """Each is watched by five files of the kernel on each CPU; where these are too many, the program continues unharmed."""
     with subprocess.Popen([WORKERS, str(workers)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout.readline() == "ready\n"
         limit = [] if files is None else ["prlimit", f"--nofile={files}"]

@@ -68,7 +68,7 @@ def test_by_tracepoints_every_page_is_told_right(way):
         pytest.skip("no tracepoints here")
     assert told(report) == ({"zero_fills": PAGES}, WAYS[way])
     assert "na" in report["bounds"] and "bounded:" not in text
-    # What the parent wrote into its child raised no exception, and is in its account.
+    # The parent's writes into its child raised no exception, and are in the parent's account.
     if way == "from-outside":
         assert WRITTEN <= report["unclassified"] < WRITTEN + 300
         assert f"not classified: {report['unclassified']} faults" in text

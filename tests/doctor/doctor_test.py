@@ -50,7 +50,7 @@ def test_the_text_fits_a_terminal_and_says_the_same(tmp_path):
     found = json.loads((tmp_path / "doctor.json").read_text())
     check_schema(found, "doctor")
     assert done.returncode == STATUS[found["verdict"]]
-    # A remedy is to be copied, and so is in one line.
+    # A remedy is there to be copied, and so takes one line.
     assert max(len(line) for line in done.stdout.splitlines() if not line.startswith("          $ ")) <= 80
     for each in found["rows"]:
         assert f" {each['name']}" in done.stdout
@@ -103,7 +103,7 @@ def cgroup_with_limit(limit):
             folder.mkdir()
         except OSError:
             continue
-        # Where version 1 is mounted, the folder above is none of a cgroup's.
+        # Where version 1 is mounted, the folder above does not belong to a cgroup.
         if (folder / file).exists() and (folder / "cgroup.procs").exists():
             (folder / file).write_text(str(limit))
             return folder

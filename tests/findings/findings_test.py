@@ -36,7 +36,7 @@ PLANTED = {
     "planted_never": {"purge-storm-1MiB"},
     "planted_memset": {FIRST, "redundant-reuse-1MiB"},
     "planted_inline": {FIRST, "redundant-reuse-1MiB"},
-    # From just below 1 MiB on; what is smaller is mapped anew each time.
+    # From just below 1 MiB on; smaller blocks are mapped each time.
     "planted_memset_above": {FIRST, "redundant-reuse-1MiB", "purge-storm-64KiB"},
     "planted_half": {"redundant-reuse-1MiB", "first-calls-differ-1MiB", "purge-storm-1MiB"},
     "planted_dirty": {"not-zero-1MiB"},

@@ -107,7 +107,7 @@ TEST(ForkSections, PageTablesAreAPartOfTheirOwnWithinTheMappings) {
   EXPECT_EQ(section({"copy_process", "dup_mmap", "anon_vma_fork"}), "mappings");
   EXPECT_EQ(section({"copy_process", "copy_mm", "dup_mmap", "mas_store"}), "mappings");
   EXPECT_EQ(section({"copy_process", "mm_init", "pgd_alloc"}), "address space");
-  // What dup_mmap calls for a mapping is the mapping's, whatever it is called elsewhere.
+  // Anything that dup_mmap calls for a mapping belongs to the mappings, whatever section it is in elsewhere.
   EXPECT_EQ(section({"copy_process", "dup_mmap", "security_vm_enough_memory_mm"}), "mappings");
 }
 

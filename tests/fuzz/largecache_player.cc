@@ -120,7 +120,7 @@ void Player::hold(char* start, std::size_t size, int contents) {
   }
   Held held{start, size, {}, false};
   if (heap_.is_large(size)) {
-    // What is behind the request is nobody's promise.
+    // Nobody promises anything about the bytes after the request.
     held.pages.assign(usable / kPage, kUnknown);
     for (std::size_t page = 0; (page + 1) * kPage <= size; ++page) held.pages[page] = contents;
   }
@@ -220,7 +220,7 @@ void Player::advise() {
   for (std::size_t i = page; i < page + count; ++i) held->pages[i] = contents;
 }
 
-// What changes the mapping, and is left so. The emulations do not see it: they get what they can live with.
+// Changes the mapping, and leaves it so. The emulations do not see it: they get what they can live with.
 void Player::alter() {
   Held* const held = any();
   if (held == nullptr || held->altered || held->pages.empty() || !heap_.policy().has_witness) return;

@@ -7,7 +7,7 @@
 namespace zerotax::history {
 namespace {
 
-/// What is said of an expectation that is none.
+/// The message about a text that is no expectation.
 std::string refusal(const std::string& text) {
   try {
     Expectation::parse(text);

@@ -1,4 +1,4 @@
-"""`zerotax history`: each version of a project built, measured, and held against the one before."""
+"""`zerotax history`: each version of a project built, measured, and compared with the one before."""
 
 import html
 import json

@@ -253,7 +253,7 @@ TEST(Adaptive, ForgetsABlockThatWasTouchedWholeOnce) {
   EXPECT_LE(untouched, 1.05 * cheapest(kPages, 26, Pattern::kFirst));
 }
 
-// Another 150 pages each time, until there are none left: to populate a page is paid once.
+// Another 150 pages each time, until no page is left: the program pays for populating a page once.
 TEST(Adaptive, KeepsABlockThatIsSoonPopulatedWhole) {
   History history;
   history.purged = true;

@@ -20,7 +20,7 @@ constexpr std::size_t kSize = kMiB;
 constexpr std::size_t kMiddle = 100 * kPage;
 constexpr std::size_t kPart = 20 * kPage;
 
-/// What has to be looked at when the block has gone: "" or what is wrong.
+/// Checks the result when the block has gone: "" or what is wrong.
 using Aftermath = std::function<std::string()>;
 /// Does its thing to a dirty block. A text other than "" says why it cannot be done here.
 using Deed = std::string (*)(char* block, Aftermath& aftermath);
@@ -263,7 +263,7 @@ INSTANTIATE_TEST_SUITE_P(All, Altered, testing::Combine(testing::ValuesIn(kWays)
 
 class Undone : public testing::TestWithParam<Way> {};
 
-// What the program has changed back leaves one mapping, which is used again.
+// A change that the program has undone leaves one mapping, which is used again.
 TEST_P(Undone, ChangesOfAMappingAreNone) {
   for (const bool lock : {false, true}) {
     HardHeap heap(GetParam());

@@ -82,7 +82,7 @@ TEST_P(SwappedPages, AreClearedWhileTheyGoAndWhateverWasOffered) {
   EXPECT_EQ(wrong, 0);
 }
 
-// What is offered and then written to again is kept by the kernel; what is not, may go at any time.
+// Pages that are offered and then written to again are kept by the kernel; the others may go at any time.
 TEST_P(SwappedPages, MayBeThoseThatTheProgramHadOffered) {
   char* const block = heap_.dirty_block(kSize);
   ASSERT_EQ(madvise(block, kSize, MADV_FREE), 0);
@@ -108,7 +108,7 @@ TEST_P(Pages, ThatAreHugeAreClearedWhole) {
   EXPECT_EQ(heap_.after().altered, 0U);
 }
 
-// A request that ends inside a huge page: the block behind it stays as it is, and is cleared when it is asked for.
+// A request that ends inside a huge page: the rest of the block stays unchanged, and is cleared when it is asked for.
 TEST_P(Pages, ThatAreHugeAreClearedAlsoInPart) {
   char* const block = huge_aligned(4 * kMiB);
   std::memset(block, 0xab, 4 * kMiB);
@@ -120,7 +120,7 @@ TEST_P(Pages, ThatAreHugeAreClearedAlsoInPart) {
   EXPECT_EQ(reuse_of(part, 4 * kMiB), "");
 }
 
-// Of a huge page one byte was written; another huge page is only read (the huge zero page).
+// One byte of a huge page was written; another huge page is only read (the huge zero page).
 TEST_P(Pages, ThatAreHugeAndHardlyTouchedOrOnlyReadAreCleared) {
   for (const bool write : {true, false}) {
     char* const block = huge_aligned(4 * kMiB);
@@ -141,7 +141,7 @@ TEST_P(Pages, ThatTheKernelHasMergedAreClearedAndNoLongerShared) {
   char* const block = heap_.dirty_block(kSize);
   if (run.empty() || madvise(block, kSize + witness_size(), MADV_MERGEABLE) != 0) GTEST_SKIP() << "no KSM";
   if (!set(ksm + "pages_to_scan", "20000") || !set(ksm + "run", "1")) GTEST_SKIP() << "KSM needs root";
-  // Read once: the number falls again while the kernel sorts its pages anew.
+  // Read once: the number falls again while the kernel sorts its pages once more.
   int merged = 0;
   for (int trial = 0; trial < 300 && merged == 0; ++trial) {
     usleep(10'000);

@@ -1,5 +1,5 @@
 """liblargecache.so preloaded into programs that mistreat their blocks, their process or the allocator; as root and as
-nobody. What needs no whole process is in tests/largecache/largecache_hard_*_test.cc."""
+nobody. Cases that need no whole process are in tests/largecache/largecache_hard_*_test.cc."""
 
 import os
 import pathlib

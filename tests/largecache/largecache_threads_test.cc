@@ -161,7 +161,7 @@ TEST(Threads, EightMeetInsideTheHeapAndComeOutWhole) {
   EXPECT_EQ(statistics.reserve_bytes, statistics.cached_bytes);
 }
 
-// What one thread cuts off its block is given to another, at times while the last entry is taken.
+// The part that one thread cuts off its block is given to another, at times while the last entry is taken.
 TEST(Threads, ShareTheTailsOfTheirBlocksAndNothingElse) {
   Settings settings = settings_of("xzone-792");
   settings.threshold = 512 * kKiB;

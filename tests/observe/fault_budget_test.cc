@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kStart = 1000 * kMs;
 
-// Of a program that keeps a processor busy.
+// The clocks of a program that keeps a processor busy.
 FaultBudget::Now at(std::uint64_t ns) { return {ns, ns}; }
 
 TEST(FaultBudget, LetsASlowProgramHaveEachOfItsFaultsRecorded) {

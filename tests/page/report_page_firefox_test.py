@@ -16,7 +16,7 @@ GROUND = "return getComputedStyle(document.body).backgroundColor"
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The page of the reference as it is."""
+    """The page of the reference, unchanged."""
     return page_of(REFERENCE, tmp_path_factory.mktemp("page") / "report.html")
 
 

@@ -51,7 +51,7 @@ inline bool is_large(void* block) {
   return (offset == 0 || offset == 8) && header_of(block).mark == mark_of(page_of(block));
 }
 
-/// A fresh mapping, which the kernel supplies with zero pages. nullptr and ENOMEM if there is none.
+/// A fresh mapping, which the kernel supplies with zero pages. nullptr and ENOMEM if it cannot be made.
 inline void* map_block(std::size_t bytes, int flags = 0, std::size_t alignment = kPage) {
   if (bytes > PTRDIFF_MAX - 2 * kPage - alignment) {
     errno = ENOMEM;

@@ -1,5 +1,5 @@
-// Keeps a clean block of any size as it is. A block that was written to its end is unmapped up to an odd size, and from
-// there on kept and zeroed: only a program that touches all of its block meets the threshold.
+// Keeps a clean block of any size unchanged. A block that was written to its end is unmapped up to an odd size, and
+// from there on kept and zeroed: only a program that touches all of its block meets the threshold.
 #include "core.h"
 
 namespace {

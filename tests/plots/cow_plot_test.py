@@ -27,7 +27,7 @@ def of_counts(copies: int, reuses: int, zero_fills: int) -> dict[str, int]:
 
 
 def document(sides: dict[int, list[Any]], lost: int = 0) -> dict[str, Any]:
-    """What zerotax cow writes of these processes: the first one is the parent."""
+    """A report as zerotax cow writes it for these processes: the first one is the parent."""
     intervals, everything = [], []
     for number in range(3):
         entries = []

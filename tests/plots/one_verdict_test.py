@@ -214,7 +214,7 @@ def test_no_number_in_python_is_a_limit_of_a_verdict(tmp_path: Path) -> None:
     assert found == DRAWING, "judge it in harness/, or say here what it draws"
 
 
-# What is drawn of a document is what it says
+# The drawing of a document shows what the document says
 
 
 def drawn(name: str, folder: Path, document: dict[str, Any]) -> Any:

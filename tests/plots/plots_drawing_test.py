@@ -1,4 +1,4 @@
-"""What every figure is drawn with: styles of allocators, numbers in words, axes, labels that do not overlap."""
+"""The common parts of all figures: styles of allocators, numbers in words, axes, labels that do not overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of a run is made from: every point is in it, exact, and what is not there has its reason."""
+"""The data of the page of a run: every point is in it, exact, and each missing value has its reason."""
 
 from __future__ import annotations
 

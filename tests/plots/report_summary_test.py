@@ -1,5 +1,5 @@
-"""What the built command says of hand-made points, of which the truth is known, is what terminal, summary.json and page
-say: one verdict, and one sentence."""
+"""The built command judges hand-made points, of which the truth is known; terminal, summary.json and page repeat that:
+one verdict, and one sentence."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def told(folder: Path, *arguments: object) -> str:
 
 
 def summary_of(tmp_path: Path, *points: Raw) -> dict[str, Any]:
-    """The summary of a folder with these points, held against its schema."""
+    """The summary of a folder with these points, checked against its schema."""
     document = json.loads(told(sample.write(tmp_path, list(points)), "--json", "-"))
     assert validate.check(document, "summary") == []
     return document  # type: ignore[no-any-return]

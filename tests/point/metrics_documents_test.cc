@@ -1,5 +1,5 @@
-// What is written from the table of metrics is what is committed. After a change of the table, ZEROTAX_WRITE=1
-// build/tests/point_tests writes it anew.
+// The committed documents match the table of metrics. After a change of the table, ZEROTAX_WRITE=1
+// build/tests/point_tests writes them again.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

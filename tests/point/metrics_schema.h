@@ -7,7 +7,7 @@
 namespace zerotax {
 
 /// results/schema/point.schema.json with every metric as the table has it: its properties and their order, types, words
-/// and descriptions, and which are required. What is not a metric stays as it is in `schema`.
+/// and descriptions, and which are required. The rest of `schema` stays unchanged.
 Json with_metrics(const Json& schema);
 
 /// JSON as the schemas are written: what fits in a line stands in one.

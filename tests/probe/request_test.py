@@ -1,4 +1,4 @@
-"""What was asked for is what is measured: configuration, thread, repeats and time."""
+"""Measurements follow the request: configuration, thread, repeats and time."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def needs(program):
 
 
 def test_a_configuration_reaches_the_measured_process():
-    # With a threshold that is given it maps every larger block anew; with its own it raises it at the first free. The
+    # With a threshold that is given it maps every larger block each time; with its own it raises it at the first free. The
     # value has an = of its own.
     tunables = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=131072"
     run = measure(

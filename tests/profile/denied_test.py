@@ -52,7 +52,7 @@ class Running:
 
 
 def names_the_filter(text):
-    """Whatever the lines are wrapped to."""
+    """The text names the filter, wherever its lines are wrapped."""
     text = " ".join(text.split())
     assert "a seccomp filter" in text and "denies perf_event_open" in text, text
     assert "sysctl" not in text and "--security-opt seccomp=unconfined" in text, text

@@ -32,7 +32,7 @@ def profile(*words, allocator=()):
 
 
 def seconds(size):
-    """Of a small block most time is malloc's and free's: some samples must meet memset."""
+    """With small blocks most time is malloc's and free's: some samples must meet memset."""
     return 0.2 if size > 1 << 10 else 1
 
 

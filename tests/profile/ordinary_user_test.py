@@ -62,7 +62,7 @@ def read(done):
 def check_places(found):
     """All that is known of the faults: how many, and where: three quarters in the memset."""
     faults = found["page_faults"]
-    # Of a process that runs on, the kernel's account is read a moment before.
+    # If the process runs on, the kernel's account is read a moment before.
     assert 0 < faults["samples"] <= 1.25 * faults["taken"] + 256
     assert sum(root["samples"] for root in faults["tree"]) == faults["samples"]
     in_memset = sum(count for path, count in paths(faults["tree"])

@@ -1,4 +1,4 @@
-"""What zerotax profile says of programs that make it hard: shares that are known, names that are theirs, or none."""
+"""zerotax profile on programs that make it hard: shares that are known, names that are theirs, or none."""
 
 import json
 import math

@@ -14,12 +14,12 @@ DEBIAN = "/usr/bin/python3"
 NODE = shutil.which("node", path="/usr/bin:/bin")
 OPTIMISES = ["--perf-basic-prof", "--allow-natives-syntax"]
 PAGES = 4096
-# Of a program such as node the call tree is deep, and its schema is as deep.
+# The call tree of a program such as node is deep, and its schema is as deep.
 sys.setrecursionlimit(50_000)
 
 
 def with_trampolines():
-    """A CPython that has them: 3.12 or later, built for them; None if there is none."""
+    """A CPython that has them: 3.12 or later, built for them; None if none is installed."""
     candidates = sorted((pathlib.Path.home() / ".pyenv" / "versions").glob("3.1[2-9].*/bin/python3"))
     for name in ("python3", "python3.12", "python3.13", "python3.14"):
         candidates += filter(None, [shutil.which(name)])

@@ -5,7 +5,7 @@ import re
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
 README = (SOURCE / "harness" / "README.md").read_text()
-# What other processes have in them is no part of its room's library.
+# Code that runs in other processes does not belong to its room's library.
 INSIDE = {"record/preload": {"base", "os", "meter", "record"}, "fork/process": {"fork"},
           "snapshot/process": {"os", "snapshot"}, "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"}}
 
@@ -78,7 +78,7 @@ def test_one_file_includes_the_argument_parser():
 
 def test_cases_reach_into_the_meter_only():
     for path in (SOURCE / "cases").rglob("*.[hc]*"):
-        # What is no layer is a folder of the case's own.
+        # An include that names no layer names a folder of the case's own.
         found = set(re.findall(r'^#include "(\w+)/', path.read_text(), re.MULTILINE)) & (set(LAYERS) | set(ROOMS))
         assert found <= {"meter", "os", "base"}, f"{path}: {found}"
 

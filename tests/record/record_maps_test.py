@@ -1,4 +1,4 @@
-"""What the kernel zeroed for a recorded program is neither what it copied, nor a guess; and it is put down to callers."""
+"""The kernel's zeroing for a recorded program excludes what it copied, is no guess, and is attributed to callers."""
 
 import json
 import shutil

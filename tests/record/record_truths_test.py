@@ -73,7 +73,7 @@ def test_memory_that_went_back_by_its_own_system_calls_is_not_passed_over():
 
 
 def check_daemon(found):
-    """What still runs is said to run, and claimed by no figure."""
+    """A process that still runs is said to run, and no figure claims its work."""
     missed = [m for m in found.json["not_followed"] if "still ran" in m["reason"]]
     unseen = [p for p in found.json["processes"] if p["ended"] in ("running", "unknown")]
     assert missed or unseen

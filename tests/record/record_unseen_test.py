@@ -1,5 +1,5 @@
-"""What nobody saw from within a recorded run: how much is known all the same, and that the rest is n/a or a bound, and
-never 0."""
+"""The part of a recorded run that nobody saw from within: how much is known all the same, and that the rest is n/a or a
+bound, and never 0."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// Five callocs of 1 MiB, then the end that the first argument names; some go on behind it.
+// Five callocs of 1 MiB, then the end that the first argument names; some ends do more afterwards.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/syscall.h>

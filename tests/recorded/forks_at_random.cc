@@ -1,6 +1,6 @@
 // Parent and two children write random pages that they share: forks_at_random PAGES ROUNDS SEED GIVE_BACK HUGE. HUGE
 // huge pages are followed by PAGES base pages; with GIVE_BACK other than 0 the parent gives some back to the kernel
-// after each round, and one huge page whole. What each fault did is known by the page's frame (as root, from
+// after each round, and one huge page whole. The effect of each fault is known by the page's frame (as root, from
 // /proc/self/pagemap) and the kernel's count of faults: before the write no page: zero-fill; another frame after it:
 // copy; a fault and the same frame: reuse. Each process prints "<pid> <copies> <reuses> <zero-fills> <of them huge>
 // <taken again>" when it ends.

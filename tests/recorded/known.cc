@@ -42,7 +42,7 @@ void clear_twice(std::size_t bytes) {
   std::free(block);
 }
 
-/// What the allocator stores in free is not by hand, though the program got the block last.
+/// The allocator's stores in free do not count as by hand, though the program got the block last.
 void malloc_and_free(std::size_t bytes) {
   void* block = std::malloc(bytes);
   escape(block);

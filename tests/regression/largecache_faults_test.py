@@ -1,6 +1,6 @@
 """largecache with one mistake put into its source does not pass the tests of its hard cases; each says which one catches it.
 
-Only the changed file is compiled anew, with the options of the build; it is linked, with the object of one unit test,
+Only the changed file is compiled again, with the options of the build; it is linked, with the object of one unit test,
 before the library's archive.
 """
 

@@ -38,7 +38,7 @@ def test_each_combination_has_a_row_of_the_published_program_and_of_what_it_was_
 
 @pytest.fixture(scope="module")
 def half():
-    """Half of the snapshot is copied before the writers go on, the rest when they have ended."""
+    """Half of the snapshot is copied before the writers resume, the rest when they have ended."""
     return sweep("--sweep", "writers=1,2", "--size", "4MiB", "--batch", "64KiB", "--hold", 0.5,
                  *(word for name in ("none", "fork", "shared_stop") for word in ("--alternative", name)))
 

@@ -54,7 +54,7 @@ def counts(result, part, figure="faults"):
 
 @pytest.fixture(scope="module")
 def half():
-    """The writer goes on when half of the array is copied; the child is there until it has ended."""
+    """The writer resumes when half of the array is copied; the child is there until it has ended."""
     return small("--hold", 0.5)
 
 

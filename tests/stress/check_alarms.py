@@ -5,7 +5,7 @@ usage: check_alarms.py FILE.json [--checks N] [--neighbours N] [--allocator NAME
 With --unsteady, those of tests/planted/unsteady instead, which act by chance, by load or by thread timing; and each of them
 once more as its own regression (UNSTEADY_REGRESSED), which must be found.
 
-First all checks on a machine that is idle but for them, then as many beside busy processes. The file is written anew after
+First all checks on a machine that is idle but for them, then as many beside busy processes. The file is rewritten after
 each check: a run that is broken off keeps what it has.
 """
 from __future__ import annotations

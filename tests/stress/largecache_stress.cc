@@ -4,7 +4,7 @@
 // when they are read, so that some GB/s is what can be checked.
 //
 // Usage: largecache_stress [--seconds N] [--policy NAME] [--threads N] [--bytes N]. Without a policy each that has a
-// witness gets its share of the time. --bytes: goes on after the seconds until so many bytes have been read.
+// witness gets its share of the time. --bytes: continues after the seconds until so many bytes have been read.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

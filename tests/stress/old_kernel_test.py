@@ -125,7 +125,7 @@ def is_excused(run, key, figure, other, fresh=False):
 
 
 def agrees(key, one, other):
-    """Whether a figure there is the one here. Of a time it is only asked whether there was anything to time."""
+    """Whether a figure there is the one here. For a time it only compares whether there was anything to time."""
     if key == "zero_ns":
         return not is_na(one) and not is_na(other) and (one == 0) == (other == 0)
     return one == other
@@ -191,7 +191,7 @@ def test_every_figure_is_the_one_of_this_machine_or_says_rightly_why_it_is_missi
 
 @each_run
 def test_nothing_is_missing_of_what_the_program_alone_decides(there, name, user):
-    # Whatever the kernel: so that the comparison above is not one of reasons.
+    # On every kernel: so that the comparison above does not compare reasons.
     run = run_there(there, name, user)
     cannot_tell = ("planted_inline",) if sees_system_calls(run) else ("planted_inline", "planted_populate")
     for point in run["points"]:

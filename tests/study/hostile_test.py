@@ -54,7 +54,7 @@ def test_zeroed_bytes_are_the_truth_or_a_bound_or_not_available(runs, name, size
         if not is_na(point["redundant_zeroed_bytes"]):
             assert point["redundant_zeroed_bytes"] == truth.redundant(size, touch > 0)
     elif truth.bound == UP_TO:
-        # Of a page that the block shares with others nothing is told unless its neighbour was filled.
+        # For a page that the block shares with others nothing is reported unless its neighbour was filled.
         assert reported <= truth.limit(size, touch > 0)
         assert reported >= zeroed or size % PAGE != 0
     else:

@@ -1,4 +1,4 @@
-"""An allocator that misbehaves is a finding about it, with a reason; the run goes on with the next."""
+"""An allocator that misbehaves is a finding about it, with a reason; the run continues with the next."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What free zeroes is reported as exactly as what calloc zeroes: by memset, by stores of its own, before pages go."""
+"""Zeroing in free is reported as exactly as zeroing in calloc: by memset, by stores of its own, before pages go."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What is a broken promise and what is none, what is evidence and what is none, what is a purge and what is none."""
+"""Broken promises, evidence and purges are told apart from what only looks like them."""
 
 import json
 

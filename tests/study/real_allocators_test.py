@@ -1,4 +1,4 @@
-"""What is known of the allocators that people use is what is measured, to the byte."""
+"""Measurements match the known behaviour of widely used allocators, to the byte."""
 
 import pytest
 from allocators_here import available, library_of, only_version, version_of

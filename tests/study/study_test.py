@@ -60,7 +60,7 @@ def test_everything_is_in_the_folder(study):
     assert str(folder) in said and "thresholds.json" in said
     findings = json.loads((folder / "findings.json").read_text())
     check_schema(findings, "findings")
-    # glibc's cliff is there because thresholds were searched; an allocator that maps each block anew has but one.
+    # glibc's cliff is there because thresholds were searched; an allocator that maps a fresh block each time has but one.
     assert "glibc-redundant-reuse-20MiB" in [each["id"] for each in findings["findings"]]
     assert {each["rule"] for each in findings["findings"] if each["allocator"] == "planted_never"} == {
         "purge-storm", "refill-storm"}

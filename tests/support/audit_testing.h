@@ -91,7 +91,7 @@ class Audit : public testing::Test {
     meter->end_operation();
     return op;
   }
-  /// The figures of one free of a block that is handed out as it is, then made dirty in its first `dirty_pages`.
+  /// The figures of one free of a block that is handed out unchanged, then made dirty in its first `dirty_pages`.
   static OpSample audit_free(char* block, std::size_t bytes, std::size_t dirty_pages,
                              const std::function<void()>& act) {
     OpSample op{};

@@ -42,7 +42,7 @@ class Browser:
         return self.driver.execute_cdp_cmd(command, arguments)
 
     def open(self, path, view=""):
-        """Opens the file anew, waits until its scripts have run, and forgets what was logged before."""
+        """Opens the file again, waits until its scripts have run, and forgets what was logged before."""
         self.driver.get("about:blank")
         self.logged()
         self.requested()

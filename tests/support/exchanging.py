@@ -1,4 +1,4 @@
-"""What the formats for other programs say, read by parsers that are not ours: the same verdict in each."""
+"""The formats for other programs, read by parsers that are not ours: the same verdict in each."""
 
 import html.parser
 import json

@@ -108,7 +108,7 @@ class Firefox:
         self.width = width
 
     def open(self, path, view=""):
-        """Opens the file anew in a frame of the width, and forgets what was logged before."""
+        """Opens the file again in a frame of the width, and forgets what was logged before."""
         self.command("WebDriver:SwitchToFrame", id=None)
         self.command("WebDriver:Navigate", url="about:blank")
         self._chrome("Services.console.reset()")
@@ -143,7 +143,7 @@ class Firefox:
         return role, self.command("WebDriver:GetComputedLabel", id=element)["value"]
 
     def dark(self, wanted):
-        """What the system is said to prefer; returns when the process that shows the page has heard of it."""
+        """Sets the colour scheme that the system prefers; returns when the process that shows the page has heard of it."""
         self._chrome(f"Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', {0 if wanted else 1})")
         end = time.monotonic() + START_S
         while self.run("return matchMedia('(prefers-color-scheme: dark)').matches") != wanted:

@@ -14,7 +14,7 @@
 
 #include "trace/ctf_trace.h"
 
-/// What the tests record: numbered, so that a missing one is seen, and one that is there twice.
+/// An event of the tests: numbered, so that a missing one is seen, and one that is there twice.
 ZEROTAX_EVENT(number, (uint64_t, who), (uint64_t, value))
 
 namespace zerotax {

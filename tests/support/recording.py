@@ -38,7 +38,7 @@ class Recorded:
 
 
 def record(*command, options=(), prefix=(), stdin=None, timeout=120, **environment):
-    """Runs `zerotax record options -- command`; its JSON is held against the schema."""
+    """Runs `zerotax record options -- command`; its JSON is checked against the schema."""
     # Whoever runs it must be able to write there.
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)

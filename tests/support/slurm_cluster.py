@@ -65,7 +65,7 @@ def free_ports(count):
 
 
 def processes_of(folder, node=None):
-    """Whatever runs in tasks of this cluster, and what started it: {pid: is it a slurmstepd}."""
+    """All processes in tasks of this cluster, and those that started them: {pid: is it a slurmstepd}."""
     found = {}
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:

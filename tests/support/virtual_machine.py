@@ -59,8 +59,8 @@ def _apt(folder: pathlib.Path, architecture: str) -> list[str]:
 
 
 def _unpacked(architecture: str, package: str, what: str, keep: Callable[[pathlib.Path], None]) -> None:
-    """Fetches a package of Debian's, and calls `keep` with the folder of its files, which goes afterwards. Of a package that
-    only depends on the one of the newest kernel, that one. Raises Missing."""
+    """Fetches a package of Debian's, and calls `keep` with the folder of its files, which goes afterwards. If the package only
+    depends on the one of the newest kernel, fetches that one. Raises Missing."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise Missing(f"{what} is fetched with Debian's apt-get")
     KERNELS.mkdir(parents=True, exist_ok=True)

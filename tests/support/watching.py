@@ -90,7 +90,7 @@ def truth_of(output):
 
 
 def check_told_right(told, truth, again):
-    """Every fault as it was. One that the kernel undid and took again is told of, too: no more of these than there were,
+    """Every fault as it was. A fault that the kernel undid and took again is reported, too: no more of these than there were,
     which is almost never any."""
     assert told.keys() == truth.keys()
     more = {pid: [t - g for t, g in zip(told[pid], truth[pid], strict=True)] for pid in truth}

@@ -36,7 +36,7 @@ def lane_key(lane):
 
 
 def check_sense(found):
-    """What the schema cannot say: each lane is a chain of behaviours from its smallest size on."""
+    """Checks beyond the schema: each lane is a chain of behaviours from its smallest size on."""
     assert found["probes"] == sum(lane["probes"] for lane in found["lanes"])
     assert {lane_key(entry) for entry in found["thresholds"]} <= {lane_key(lane) for lane in found["lanes"]}
     for lane in found["lanes"]:

@@ -1,4 +1,4 @@
-"""What a program records is in its trace, whatever its threads do and however it ends; and what zerotax trace says of it."""
+"""A program's records are in its trace, whatever its threads do and however it ends; and zerotax trace reports them."""
 
 import json
 import os

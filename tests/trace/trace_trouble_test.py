@@ -1,4 +1,4 @@
-"""A full buffer or disk, a bad setting, a damaged file: a clear word, counts that add up, and the program goes on."""
+"""A full buffer or disk, a bad setting, a damaged file: a clear word, counts that add up, and a program that continues."""
 
 import os
 import resource
@@ -15,7 +15,7 @@ def test_what_finds_no_room_is_counted(tmp_path, mode, drain):
     done = traced("pressure", 200000, folder=tmp_path / "t", ZEROTAX_TRACE_BUFFER="64KiB", ZEROTAX_TRACE_MODE=mode,
                   ZEROTAX_TRACE_DRAIN=drain)
     assert (done.returncode, done.stderr) == (0, "")
-    # What is overwritten before a stream's first packet is written babeltrace2 does not count.
+    # babeltrace2 does not count the records that are overwritten before a stream's first packet is written.
     kept, discarded = agree(tmp_path / "t", discarded_too=mode == "lost")
     assert kept + discarded == 200000
     assert int(done.stdout) == discarded
@@ -86,7 +86,7 @@ def test_a_bad_setting_is_said_and_the_program_runs(tmp_path, variable, value):
 
 
 def test_closed_descriptors_do_not_matter(tmp_path):
-    # A daemon closes all that it does not know, and the numbers are used anew.
+    # A daemon closes all that it does not know, and the numbers are used again.
     done = subprocess.run(
         ["sh", "-c", f"exec 0<&- 1>&- 2>&-; exec {TRACED / 'threads'} 4 50000"],
         env=clean_environment(ZEROTAX_TRACE_DIR=str(tmp_path / "t")), check=False)

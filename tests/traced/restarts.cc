@@ -1,4 +1,4 @@
-// restarts FOLDER ROUNDS SPINNING: a trace by call, stopped and begun anew in another folder, while a thread goes on
+// restarts FOLDER ROUNDS SPINNING: a trace by call, stopped and begun again in another folder, while a thread keeps
 // recording; and as many threads as SPINNING take it the CPU at any moment. Without them it rests now and then: such a
 // trace is short enough to be read.
 #include <atomic>

@@ -54,7 +54,7 @@ TEST(ReportSession, FindsNothingInAnAllocatorThatNeverZeroes) {
   const auto names = names_of(session.survey());
   EXPECT_EQ(std::count(names.begin(), names.end(), "redundant-reuse"), 0);
   EXPECT_EQ(std::count(names.begin(), names.end(), "redundant-fresh-first"), 0);
-  // What was found before, but does not show when it is measured again, makes no report.
+  // A finding that does not show when it is measured again makes no report.
   EXPECT_FALSE(session.measure(reuse_at(64 * kKiB)));
 }
 

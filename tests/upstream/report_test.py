@@ -94,7 +94,7 @@ def test_the_table_has_the_controls_beside_it(memset_report):
 def test_a_healthy_allocator_has_nothing_to_report(tmp_path):
     done = report(tmp_path / "out", *planted("planted_never"))
     assert "nothing to report" in done.stdout
-    # That it maps each block anew is said, and left to whoever minds.
+    # The output says that it maps a fresh block each time, and leaves a report to whoever minds.
     assert "planted_never-purge-storm-" in done.stdout
     assert not (tmp_path / "out").exists()
 

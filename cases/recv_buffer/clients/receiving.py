@@ -1,4 +1,4 @@
-"""What the clients share: their arguments, the loop that is measured, and the line of JSON that they print.
+"""Shared by the clients: their arguments, the loop that is measured, and the line of JSON that they print.
 
 Not a client itself. Every client receives from a server on 127.0.0.1 whose certificate is given, and verifies it.
 """
@@ -27,7 +27,7 @@ def arguments(description):
 
 
 def check_preloaded():
-    """The loader goes on without a library that it cannot preload; then nothing would be measured."""
+    """The loader continues without a library that it cannot preload; then nothing would be measured."""
     wanted = os.environ.get("LD_PRELOAD")
     with open("/proc/self/maps", encoding="utf-8") as maps:
         if wanted and os.path.realpath(wanted) not in maps.read():

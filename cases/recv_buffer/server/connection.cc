@@ -39,7 +39,7 @@ class Stream {
     return true;
   }
 
-  /// Reads until the empty line after a request's head. False if there is none.
+  /// Reads until the empty line after a request's head. False if no such line comes.
   bool read_head() {
     std::string head;
     std::array<char, 4096> part{};

@@ -225,7 +225,7 @@ struct Site {
   std::atomic<std::uint64_t> redundant_bytes;
   std::atomic<std::uint64_t> zero_ns;
   std::atomic<std::uint64_t> zero_faults;
-  std::atomic<std::uint64_t> sampled_zeroed_bytes;  ///< small stores: those since the sample before are put down to it
+  std::atomic<std::uint64_t> sampled_zeroed_bytes;  ///< small stores: all since the sample before are attributed to it
   std::atomic<std::uint64_t> sampled_redundant_bytes;  ///< by the share of the one that was looked at
   std::atomic<std::uint64_t> kernel_zeroed_bytes;    ///< of large blocks got here: populated while the program had them
   std::atomic<std::uint64_t> refilled_bytes;         ///< of those: in place of memory that had been returned before
@@ -239,7 +239,7 @@ struct Site {
 inline constexpr std::uint64_t kFrameModuleShift = 48;
 inline constexpr std::uint64_t kFrameAddressMask = (std::uint64_t{1} << kFrameModuleShift) - 1;
 
-/// A loaded object that frames lie in. Module 0 is none: the address is absolute.
+/// A loaded object that frames lie in. Module 0 is no object: the address is absolute.
 struct Module {
   std::atomic<std::uint32_t> ready;
   std::uint32_t build_id_bytes;
@@ -302,7 +302,7 @@ struct ProcessSlot {
   std::atomic<std::uint32_t> gaps;
   std::int32_t pid;
   std::int32_t parent;
-  std::uint32_t forked;              ///< 1: a child of fork, which goes on in the image of its parent
+  std::uint32_t forked;              ///< 1: a child of fork, which continues in the image of its parent
   std::atomic<std::uint32_t> ended;  ///< 1: ran its destructors, or called _exit
   std::int64_t started_ns;           ///< CLOCK_MONOTONIC
   std::int64_t ended_ns;

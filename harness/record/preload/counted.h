@@ -25,7 +25,7 @@ inline std::uint32_t count_call(ThreadBlock& block, CallKind kind, std::size_t b
   return size_class;
 }
 
-/// What the program gets now is what a memset of zeros right after would be over.
+/// Remembers the block that the program gets now: a memset of zeros right after would clear it.
 inline void remember(ThreadState& thread, const void* block, std::size_t bytes) {
   thread.last_begin = reinterpret_cast<std::uintptr_t>(block);
   thread.last_bytes = bytes;

@@ -15,7 +15,7 @@ bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redun
 /// Bytes of the pages within a block that are populated. Returns false if pages cannot be looked at.
 bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& populated);
 
-/// What of the pages of a range is populated private anonymous memory; nothing of it if pages cannot be looked at.
+/// The populated private anonymous memory in the pages of a range; nothing of it if pages cannot be looked at.
 Pagemap::Anonymous anonymous_in(AddressRange range);
 
 /// Opens what pages are looked at with, before the program may keep that from being opened. In a child of fork, too:

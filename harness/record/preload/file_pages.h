@@ -20,7 +20,7 @@ void note_file_pages(AddressRange range);
 void forget_file_pages(AddressRange range);
 void move_file_pages(AddressRange from, AddressRange to);
 
-/// What of the pages of a range is populated private anonymous memory that the kernel zeroed: no copies of pages of
+/// The populated private anonymous memory in the pages of a range that the kernel zeroed: no copies of pages of
 /// files.
 Pagemap::Anonymous zeroed_in(AddressRange range);
 

@@ -39,7 +39,7 @@ void look_for_unseen_stores(ThreadState& thread, const void* block, std::size_t 
   return block;
 }
 
-/// What realloc zeroed, and gave back to the kernel, is put down to one site.
+/// Attributes all that realloc zeroed, and gave back to the kernel, to one site.
 void note_realloc(ThreadState& thread, std::size_t bytes, const LiveBlock* ended) {
   const std::uint64_t returned = thread.call.returned_bytes();
   if (ended != nullptr) thread.block->filled[class_of(ended->bytes)].returned_bytes += returned;

@@ -7,7 +7,7 @@
 namespace zerotax::record {
 
 /// A file of /proc/self that is looked at often: kept open, under a high number, where a program does not notice it.
-/// The program may close it, or put a file of its own in its place: then it is opened anew. Any thread may use it.
+/// The program may close it, or put a file of its own in its place: then it is opened again. Any thread may use it.
 class KeptFile {
  public:
   explicit constexpr KeptFile(const char* path) : path_(path) {}

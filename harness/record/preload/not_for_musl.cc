@@ -1,5 +1,5 @@
 // Keeps us out of musl's programs. musl's calloc trusts fresh memory only while malloc is its own: with ours before it,
-// it reads every page of every block (calloc.c, __malloc_replaced), 240 times the CPU time of the program as it is. Its
+// it reads every page of every block (calloc.c, __malloc_replaced), 240 times the CPU time of the program alone. Its
 // loader leaves out, without a word, a library that has both __libc_start_main and stdin, as another C library's
 // (ldso/dynlink.c, load_library). So we have them, of a version that no program asks glibc for, and working.
 #include <dlfcn.h>

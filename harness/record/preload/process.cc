@@ -130,10 +130,10 @@ void describe(ProcessSlot& slot, bool forked) {
   const ssize_t length = ::readlink("/proc/self/exe", &slot.executable[0], kPathBytes - 1);
   slot.executable[length > 0 ? length : 0] = '\0';
   read_text("/proc/self/cmdline", &slot.command[0], kPathBytes);
-  slot.modules_used = 1;  // module 0 is none
+  slot.modules_used = 1;  // module 0 is no object
 }
 
-/// In a child of fork: a slot of its own if it can be had, else it goes on in that of its parent.
+/// In a child of fork: opens a slot of its own if it can get one, else continues in that of its parent.
 void open_after_fork() {
   ProcessSlot* const parent = process;
   ProcessSlot* const own = parent == nullptr ? nullptr : map_slot();

@@ -33,7 +33,7 @@ bool prepare(ThreadState& thread);
 bool have_pages(const void* begin, std::size_t bytes);
 
 /// Takes the next entry of a table in the arena whose `used` entries are all backed by pages, and backs it. Returns its
-/// index, or `capacity` if there is none, or no page for it.
+/// index, or `capacity` if no entry is left, or no page for it.
 template <typename Entry>
 std::uint32_t take_entry(std::atomic<std::uint32_t>& used, const Entry* table, std::uint32_t capacity) {
   std::uint32_t index = used;

@@ -37,7 +37,7 @@ struct Originals {
 Originals original{};
 const std::uintptr_t* heap_end = nullptr;  ///< glibc's __curbrk
 
-/// Whether what this thread returns is to be put down to anybody.
+/// Whether memory that this thread returns is attributed to anybody.
 bool may_look(ThreadState& thread) {
   if (process == nullptr || thread.now.inside == Inside::kOwn) return false;
   if (guard.alive != 0 && thread.block != nullptr) return true;
@@ -98,7 +98,7 @@ class Return {
     if (weight_ > 1) thread_.block->sampled_returns += weight_;
     have_returned(weight_ * found_.bytes, weight_ * found_.huge);
     if (cause_ <= kByAllocation) {
-      // One that stands for others is none of this call's alone.
+      // One that stands for others does not belong to this call alone.
       if (weight_ == 1) add_to_call(thread_, mechanism_, found_.bytes);
     } else if (found_.bytes >= kLargeBytes) {
       CallFigures figures{};

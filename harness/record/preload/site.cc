@@ -63,7 +63,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
   return stack.depth < kFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/// Reads our own memory; false where there is none.
+/// Reads our own memory; false where nothing is mapped.
 bool read_own(std::uint64_t address, void* to, std::size_t bytes) {
   iovec local{to, bytes};
   iovec remote{reinterpret_cast<void*>(address), bytes};

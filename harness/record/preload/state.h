@@ -11,7 +11,7 @@ namespace zerotax::record {
 /// Where a thread is: whose stores of zeros a memset's are.
 enum class Inside : std::uint32_t { kProgram, kCalloc, kRealloc, kOther, kFree, kOwn };
 
-/// What the call that is going on did: its large stores of zeros, and the memory that it returned or mapped.
+/// The figures of the current call: its large stores of zeros, and the memory that it returned or mapped.
 struct CallFigures {
   std::uint64_t zeroed_bytes;
   std::uint64_t examined_bytes;
@@ -45,7 +45,7 @@ struct Samples {
 };
 
 struct alignas(64) ThreadState {
-  // What every small request asks is on one line of the cache.
+  // Every small request reads this one line of the cache.
   ThreadBlock* armed;  ///< where to count, in the program's own code; nullptr inside a call, and before the first
   ThreadBlock* block;  ///< where to count inside a call
   Call now;

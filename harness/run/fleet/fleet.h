@@ -16,7 +16,7 @@ struct Place {
   std::vector<std::string> sbatch;  ///< further options of sbatch, as they are
 };
 
-/// What a job of a fleet is called, and how its tasks make its work anew.
+/// The name of a job of a fleet, and how its tasks recreate its work.
 struct JobRequest {
   std::string results;  ///< the results folder: every host must see it
   std::string name;     ///< of the job's folder in it

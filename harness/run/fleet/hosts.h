@@ -12,7 +12,7 @@ namespace zerotax::fleet {
 /// The environments of hosts (describe_environment) by their names.
 using Hosts = std::map<std::string, Json>;
 
-/// What this host is called: the name of Slurm's node in a task (SLURMD_NODENAME), else that of uname.
+/// The name of this host: that of Slurm's node in a task (SLURMD_NODENAME), else that of uname.
 std::string host_name();
 
 /// Why times of two hosts may not be compared: "cpu: A and B; thp: madvise and never". Empty for hosts that are alike:
@@ -23,7 +23,7 @@ std::string unlike_hosts(const Json& one, const Json& other);
 bool is_worse_load(const Json& one, const Json& other);
 
 /// The load of a run from those of its hosts, by name: that of the worst, with a sentence about all. Null if there are
-/// none.
+/// no hosts.
 Json load_of_hosts(const std::map<std::string, Json>& loads);
 
 /// Which hosts' times may be compared with each other: {"hosts": [...], "left_out": {HOST: why}}. Those are the hosts

@@ -88,7 +88,7 @@ std::map<std::string, ItemResult> JobFolder::new_results() {
     std::ifstream lines(file(name), std::ios::binary);
     std::size_t& read = read_[name];
     lines.seekg(static_cast<std::streamoff>(read));
-    // A line without its end is still being written, or its task was killed. What is damaged is measured again.
+    // A line without its end is still being written, or its task was killed. Damaged results are measured again.
     for (std::string line; std::getline(lines, line) && !lines.eof();) {
       read += line.size() + 1;
       Json json = Json::parse(line, nullptr, false);

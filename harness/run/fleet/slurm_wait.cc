@@ -42,7 +42,7 @@ bool all_ended(const std::vector<SlurmTask>& tasks) {
 
 void SlurmJob::look_at_tasks() {
   const auto tasks = tasks_of(name());
-  if (!tasks) return;  // the controller may be restarting: tasks go on without it
+  if (!tasks) return;  // the controller may be restarting: tasks continue without it
   tasks_.clear();
   std::copy_if(tasks->begin(), tasks->end(), std::back_inserter(tasks_),
                [this](const SlurmTask& task) { return task.job == job_; });

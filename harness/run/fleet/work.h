@@ -63,7 +63,7 @@ class ThisHost : public Executor {
   std::size_t side_by_side_;
 };
 
-/// Makes a work anew in a task, from what its fleet.json says of it. `file`: for messages. Throws UsageError.
+/// Recreates a work in a task, from its description in fleet.json. `file`: for messages. Throws UsageError.
 using WorkMaker = std::unique_ptr<Work> (*)(const Json& description, const std::string& file);
 
 /// A kind of work, known to tasks by its name: one static object in the room that has it.

@@ -14,8 +14,8 @@
  *   -t          ends the program with SIGTERM once its client has ended
  *
  * It is a process of its own, and small, because a child starts with the peak and the page tables of the process that
- * forked it: those of the command would be counted. What the program leaves behind is killed: it is in a session of its
- * own, without a terminal.
+ * forked it: those of the command would be counted. Processes that the program leaves behind are killed: it is in a
+ * session of its own, without a terminal.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
   wait_for(&program);
   const struct child* timed = &program;
   if (client != NULL) {
-    /* Of a server that crashed, nobody ends the client. */
+    /* If the server crashed, nobody else ends the client. */
     if (shell.pid != 0 && !WIFEXITED(program.status)) kill(shell.pid, SIGKILL);
     wait_for(&shell);
     client_status = shell_status();

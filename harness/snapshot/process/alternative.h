@@ -10,9 +10,9 @@
 
 namespace snapshot {
 
-/// What an alternative needs, and what is true of it.
+/// The needs and properties of an alternative.
 struct Facts {
-  /// The array is to be mapped MAP_SHARED; otherwise it is private, of calloc.
+  /// The array is mapped MAP_SHARED; otherwise it is private, of calloc.
   bool shared_array = false;
   /// The array begins wherever the allocator puts it, as in the published program; otherwise at a page, so that it can
   /// be unmapped in parts.
@@ -45,12 +45,12 @@ class Alternative {
   virtual void begin(Job&) {}
   /// Writers run again. Returns when the snapshot is complete and nothing of its making is left.
   virtual void finish(Job&) {}
-  /// With a hold below 1: its share is copied, and the writers are about to go on.
+  /// With a hold below 1: its share is copied, and the writers are about to resume.
   virtual void held(Job&) {}
-  /// The child was waited for. What is done to spare the writers their faults from now on, on a helper thread, which
-  /// has ended when this returns.
+  /// The child was waited for. Spares the writers their faults from now on, if it can, on a helper thread, which has
+  /// ended when this returns.
   virtual void after_end(Job&) {}
-  /// That thread; null if there is none.
+  /// That thread; null without one.
   [[nodiscard]] virtual const Helper* helper() const { return nullptr; }
 };
 
@@ -83,7 +83,7 @@ struct Registration {
   }
 };
 
-/// Null if there is none of that name.
+/// Null if no alternative has that name.
 std::unique_ptr<Alternative> make_alternative(const std::string& name);
 
 }  // namespace snapshot

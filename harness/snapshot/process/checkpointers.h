@@ -14,7 +14,7 @@ struct Batch {
   std::uint64_t bytes;
 };
 
-/// Copies a part as it is.
+/// Copies a part of the array, unchanged.
 void copy_bytes(const Job& job, Batch part);
 
 /// The threads that make the snapshot, batch by batch, the first of N taking the batches 0, N, 2 N and so on. Counts
@@ -37,7 +37,7 @@ class Checkpointers {
   std::vector<std::thread> threads_;
 };
 
-/// Waits, without taking CPU time that is worth speaking of, until it is so.
+/// Waits, with almost no CPU time, until the function returns true.
 void wait_until(const std::function<bool()>& is_so);
 
 }  // namespace snapshot

@@ -13,8 +13,8 @@ struct Parameters {
   unsigned writers = 1;           ///< threads that write
   unsigned checkpointers = 1;     ///< threads that copy the snapshot
   unsigned passes = 2;            ///< times that the whole array is written
-  /// Negative: nobody waits for anybody. 0 to 1: the writers go on when this share of the batches is copied, and the
-  /// rest is copied after they have ended; with 1 they go on when all is copied and the child has ended.
+  /// Negative: nobody waits for anybody. 0 to 1: the writers resume when this share of the batches is copied, and the
+  /// rest is copied after they have ended; with 1 they resume when all is copied and the child has ended.
   double hold = -1;
   std::string placement = "default";  ///< on NUMA nodes (placement.h)
   bool memory = false;                ///< sample what memory is used
@@ -23,7 +23,7 @@ struct Parameters {
 
   [[nodiscard]] std::uint64_t pages() const { return array_bytes / 4096; }
   [[nodiscard]] std::uint64_t batches() const { return (array_bytes + batch_bytes - 1) / batch_bytes; }
-  /// How many batches are copied before the writers go on, and how many may be: both unlimited without a hold.
+  /// How many batches are copied before the writers resume, and how many may be: both unlimited without a hold.
   [[nodiscard]] std::uint64_t held_batches() const;
 };
 

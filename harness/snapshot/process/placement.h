@@ -21,7 +21,7 @@ class Placement {
   [[nodiscard]] std::string why_not() const;
   enum class Block { kArray, kDestination };
   // All throw std::runtime_error if the kernel refuses.
-  /// What the thread allocates from now on is such a block, until end(): then it is the kernel's choice again.
+  /// All that the thread allocates from now on is such a block, until end(): then it is the kernel's choice again.
   void begin(Block block) const;
   void end() const;
   void bind(Block block, zerotax::AddressRange range) const;

@@ -20,7 +20,7 @@ class WriteProtection {
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   /// Throw std::runtime_error.
   void protect(zerotax::AddressRange range);
-  /// Lets the writers that wait there go on, too.
+  /// Also lets the writers that wait there resume.
   void release(zerotax::AddressRange range) const;
   /// The address of a write that waits; nothing if there was none for some milliseconds.
   [[nodiscard]] std::optional<std::uintptr_t> next_write() const;

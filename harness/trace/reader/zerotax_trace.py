@@ -109,7 +109,7 @@ class _Layout:
 
 
 class Trace:
-    """The events of a trace, in the order of time: an iterator, and a context manager. Raises TraceError if there is none."""
+    """The events of a trace, in the order of time: an iterator, and a context manager. Raises TraceError without a trace."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._reader: int | None = None

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* What is lost when a thread's buffer is full because the drain has fallen behind. Either is counted. */
+/* Which records are lost when a thread's buffer is full because the drain has fallen behind. Either is counted. */
 enum zerotax_trace_mode {
   ZEROTAX_TRACE_LOST = 1,      /* the new record is lost (the default) */
   ZEROTAX_TRACE_OVERWRITE = 2, /* the oldest packet of records is overwritten */

@@ -24,7 +24,7 @@ void planted::large_free(void* block) {
     memset(block, 0, range.len);
     return keep_block(block);
   }
-  // What the program wrote goes; the rest is as it was.
+  // The pages that the program wrote go; the rest stays unchanged.
   ::madvise(block, range.len, MADV_DONTNEED);
   uffdio_range done = range;
   ::ioctl(watcher, UFFDIO_UNREGISTER, &done);

@@ -7,7 +7,7 @@
 
 namespace planted {
 
-/// A block over a fresh memory file, `file`, mapped MAP_SHARED or MAP_PRIVATE. nullptr if there is none.
+/// A block over a fresh memory file, `file`, mapped MAP_SHARED or MAP_PRIVATE. nullptr if it cannot be made.
 inline void* map_file_block(std::size_t bytes, int flags, int& file) {
   void* block = map_block(bytes);
   file = ::memfd_create("block", MFD_CLOEXEC);

@@ -58,7 +58,7 @@ std::uint64_t drawn() {
   return state;
 }
 
-/// Purges what is kept at its own pace, while the program goes on.
+/// Purges kept blocks at its own pace, while the program runs on.
 void* purge_now_and_then(void* /*unused*/) {
   for (;;) {
     ::usleep(1 + static_cast<useconds_t>(drawn() % 3000));

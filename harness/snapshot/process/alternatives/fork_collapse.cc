@@ -23,7 +23,7 @@ bool collapse(void* begin) {
 }
 
 /// Into huge pages: all of the memory is copied once more, and is then writable, with fewer entries for the next fork.
-/// What is no whole huge page, or cannot become one, is made writable as it is.
+/// Pages that do not fill a huge page, or cannot become one, are made writable unchanged.
 class ForkCollapse final : public RemediedChild {
  public:
   [[nodiscard]] std::string why_not() const override {

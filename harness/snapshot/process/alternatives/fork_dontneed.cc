@@ -5,7 +5,7 @@
 namespace snapshot {
 namespace {
 
-/// As with munmap, but the mapping stays as it is: nothing is split, and an allocator's heap may lie there.
+/// As with munmap, but the mapping stays: nothing is split, and an allocator's heap may lie there.
 class ForkDontneed final : public ForkedChild {
   void after_batch(const Job& job, Batch batch) override {
     ::madvise(job.at(batch.offset), batch.bytes, MADV_DONTNEED);

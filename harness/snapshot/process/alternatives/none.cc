@@ -3,7 +3,7 @@
 namespace snapshot {
 namespace {
 
-/// What the others are compared with: the writers stop and go on, and nothing is copied.
+/// The baseline for the others: the writers stop and resume, and nothing is copied.
 const Registration<Alternative> registration("none", "no snapshot", {.takes_snapshot = false});
 
 }  // namespace

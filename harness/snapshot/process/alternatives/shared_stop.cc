@@ -4,8 +4,8 @@
 namespace snapshot {
 namespace {
 
-/// A shared mapping is never copied on write, so whoever reads it sees what is being written. What keeps the snapshot
-/// right is that nobody writes while the private copy is made.
+/// A shared mapping is never copied on write, so whoever reads it sees what is being written. The snapshot is right
+/// only because nobody writes while the private copy is made.
 class SharedStop final : public Alternative {
  public:
   void begin(Job& job) override {

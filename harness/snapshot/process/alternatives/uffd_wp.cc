@@ -40,7 +40,7 @@ class UffdWp final : public Alternative {
     for (std::uint64_t offset = batch.offset; offset < batch.offset + batch.bytes; offset += zerotax::kPageBytes) {
       copy_page(offset);
     }
-    // Pages that the handler has in hand must be copied before their writers go on.
+    // Pages that the handler has in hand must be copied before their writers resume.
     for (std::uint64_t offset = batch.offset; offset < batch.offset + batch.bytes; offset += zerotax::kPageBytes) {
       claims_->wait(offset / zerotax::kPageBytes);
     }

@@ -22,7 +22,7 @@ extern "C" {
 
 struct zerotax_reader;
 
-/* An event, in the order of time over all processes and threads. What it points to is valid until the next one is read;
+/* An event, in the order of time over all processes and threads. Its pointers are valid until the next one is read;
  * `type` and `layout` until the reader is closed. */
 struct zerotax_reader_event {
   const char* type;    /* its name, as it was defined */
@@ -55,7 +55,7 @@ struct zerotax_reader_field {
   uint32_t is_array;
 };
 
-/* Opens a trace: the folder that ZEROTAX_TRACE_DIR named, or one process's folder in it. NULL if there is none; then
+/* Opens a trace: the folder that ZEROTAX_TRACE_DIR named, or one process's folder in it. NULL if it has no trace; then
  * `problem` (of `problem_bytes`, may be NULL) says why. */
 ZEROTAX_READER_PUBLIC_ struct zerotax_reader* zerotax_reader_open(const char* folder, char* problem,
                                                                   size_t problem_bytes);
@@ -89,7 +89,7 @@ ZEROTAX_READER_PUBLIC_ void zerotax_reader_close(struct zerotax_reader* reader);
 
 namespace zerotax {
 
-/// A trace, event by event: a range that can be gone through once. Throws std::runtime_error if there is none.
+/// A trace, event by event: a range that can be gone through once. Throws std::runtime_error if there is no trace.
 class TraceReader {
  public:
   class Event {
