@@ -27,7 +27,7 @@ files_of() {
       ;;
     headers) sources -name '*.h' | grep '^[.]/\(harness\|recorder\|allocators\|cases\)/' ;;
     odr) sources -name '*.cc' | grep '^[.]/harness/' ;;
-    # What the build makes by itself, but for the pieces that are files of ours, is none of ours.
+    # Sources that the build generates are not ours, except those that consist of files of ours.
     tidy) sed -n 's/^  "file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | grep '[.]c[cx]*$' | grep -v cmake_pch | sort -u ;;
   esac
 }
