@@ -1,7 +1,7 @@
 # zerotax_embed(OUTPUT FOLDER_OF_NAMES|FILE_NAMES FILE ...)
 #
 # Writes an include file of rows {"name", R"zt(contents)zt"}, for a std::map of strings. The name of a row is that of the
-# file, or of its folder. A change of one of the files configures anew.
+# file, or of its folder. A change of one of the files runs CMake again.
 function(zerotax_embed output named)
   set(rows "")
   foreach(file IN LISTS ARGN)

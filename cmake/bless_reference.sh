@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures results/reference anew and puts its numbers into the pages: all of it, or the parts that are named. What was
-# there stays until its part is complete.
+# Measures results/reference again and puts its numbers into the pages: all of it, or the parts that are named. The old
+# files of a part stay until the part is complete.
 set -eu
 cd "$(dirname "$0")/.."
 zerotax=build/bin/zerotax
@@ -15,7 +15,7 @@ study() {
   $zerotax study --out "$1/study"
   [ -f "$1/study/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
   grep -q '"state": "complete"' "$1/study/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
-  # Findings are judged anew from the points by whoever shows them.
+  # Each program that shows findings judges them again, from the points.
   rm -f "$1/study/findings.json"
   mv "$1/study/"* "$1"
   rmdir "$1/study"

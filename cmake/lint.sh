@@ -20,10 +20,14 @@ files_of() {
     shell) printf '%s\n' ./run ./.ci/run && sources -name '*.sh' ;;
     python) sources -name '*.py' ;;
     javascript) sources -name '*.js' ;;
-    prose) sources -name '*.md' | grep -v '^[.]/results/' && sources -path './harness/cli/topics/*.txt' ;;
+    prose)
+      printf '%s\n' ./run
+      sources -name '*.md' -o -path './harness/cli/topics/*.txt' -o -name '*.cc' -o -name '*.[ch]' -o -name '*.py' \
+        -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.sh' | grep -v '^[.]/results/'
+      ;;
     headers) sources -name '*.h' | grep '^[.]/\(harness\|recorder\|allocators\|cases\)/' ;;
     odr) sources -name '*.cc' | grep '^[.]/harness/' ;;
-    # What the build makes by itself, but for the pieces that are files of ours, is none of ours.
+    # Sources that the build generates are not ours, except those that consist of files of ours.
     tidy) sed -n 's/^  "file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | grep '[.]c[cx]*$' | grep -v cmake_pch | sort -u ;;
   esac
 }
@@ -37,10 +41,10 @@ python() { xargs flake8 <"$1"; }
 # A node that is not Debian's does not look where Debian puts the modules of eslint.
 javascript() { NODE_PATH=/usr/share/nodejs${NODE_PATH:+:$NODE_PATH} xargs eslint --format unix <"$1"; }
 
-# Spelling everywhere, and phrases that are read twice in pages and help texts.
+# Spelling, and phrases that a reader must read twice: in pages, help topics, comments, docstrings and messages.
 prose() {
   # shellcheck disable=SC2046  # no name of ours has a blank
-  codespell --quiet-level 3 --ignore-words cmake/spelling.txt $(cat "$1") harness recorder cases allocators plots cmake
+  codespell --quiet-level 3 --ignore-words cmake/spelling.txt $(grep '[.]md$' "$1") harness recorder cases allocators plots cmake
   xargs /usr/bin/python3 cmake/prose.py <"$1"
 }
 

@@ -1,5 +1,8 @@
 #!/usr/bin/python3
-"""Finds phrases in pages and help texts that a reader must read twice. usage: cmake/prose.py FILE...
+"""Finds phrases that a reader must read twice. usage: cmake/prose.py FILE...
+
+It reads pages and help topics, the comments of C, C++, Python, CMake and shell sources, the docstrings of Python, and the
+string literals of the C++ sources in the folders of MESSAGES.
 
 Prints file, line and phrase, with what to write. Exit status 1 if it found any.
 """
@@ -8,10 +11,10 @@ from __future__ import annotations
 import pathlib
 import re
 import sys
+from collections.abc import Iterator
 
-PHRASES = {
-    r"(?:^|[.!?] )(?:What|That which|Whatever|Whoever) [a-z]+[^.?]{0,60} (?:is|are) ": "name the subject",
-    r"\bis none\b|\bare none\b": "say what it is not",
+FREE_RELATIVE = r"(?:^|[.!?] )(?:What|That which|Whatever|Whoever) [a-z]+%s{0,60} (?:is|are) "
+COMMON = {
     r"\bis so\b(?! [a-z]+ that)": "say what it is",
     r"\bthose of these\b|\bthese of those\b": "name both",
     r"(?:^|[.!?] )Of an? [a-z]": "begin with the subject",
@@ -21,25 +24,84 @@ PHRASES = {
     r"\bput down to\b": "attributed to",
     r"\bmended\b": "fixed",
     r"\badvices\b": "advice",
-    r"\bas it is\b(?! [a-z])": "unchanged",
     r"\b[Dd]oes not prove\b": "Limits",
     r"\b(?:is|are|was|were) told of\b": "is reported",
     r"\bis to be [a-z]+ed\b": "say who does it",
     r"\bis not to be had\b": "is unavailable",
     r"\bbehind --": "after --",
 }
+# Of pages and help topics.
+PHRASES = COMMON | {
+    FREE_RELATIVE % "[^.?]": "name the subject",
+    r"\bis none\b|\bare none\b": "say what it is not",
+    r"\bas it is\b(?! [a-z])": "unchanged",
+}
+# Of sources. A comment may be a heading, such as "What a run costs, and when it is worth it": only a free relative without
+# punctuation or another clause before its verb is a subject. "If there is none" and "the program as it is" are good English.
+SUBJECT = r"(?:(?! (?:if|when|where|while|unless|because|since|so|as|that|which|who|whose|than) )[^.?,:;()])"
+SOURCE_PHRASES = COMMON | {
+    FREE_RELATIVE % SUBJECT: "name the subject",
+    r"(?<!there )\b(?:is|are) none\b": "say what it is not",
+    r"(?<!program )\bas it is\b(?! [a-z])": "unchanged",
+}
+# Phrases of messages that results/reference contains. They change when it is measured again.
+STORED = re.compile("maps it anew|it is none that zerotax knows")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\[])|\n\n|\n(?=[-*|#>] ?)")
 CODE = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`\n]*`|^\|[^\n]*$|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
 
+# The tokens that may contain the first character of a comment or a literal. Only those with a name are checked.
+C_TOKENS = re.compile(r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?<!\w)'(?:\\.|[^'\\\n])+'|
+    (?P<literal>R"(?P<end>[^(\s]*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*")""", re.DOTALL | re.VERBOSE)
+PYTHON_TOKENS = re.compile(r'''(?P<comment>\#[^\n]*)|(?P<docstring>^[ ]*"""(?:\\.|[^\\])*?""")|"""(?:\\.|[^\\])*?"""|
+    \'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*\'''', re.DOTALL | re.MULTILINE | re.VERBOSE)
+SHELL_TOKENS = re.compile(r"(?P<comment>(?<!\S)#[^\n]*)")
+TOKENS = {".cc": C_TOKENS, ".h": C_TOKENS, ".c": C_TOKENS, ".py": PYTHON_TOKENS, ".cmake": SHELL_TOKENS, ".sh": SHELL_TOKENS}
+MARKS = re.compile(r'^[ \t]*(?:///?<?|/?\*+|#+)(?=\s)|\*/|"|\\[a-z]|`[^`\n]*`', re.MULTILINE)
+MESSAGES = ("harness", "recorder", "allocators")
 
-def blanked(text: str) -> str:
-    """The text with code, tables and comments as so many blanks, lines kept."""
-    return CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+
+def blanked(pattern: re.Pattern[str], text: str) -> str:
+    """The text with blanks in place of each match. Line breaks stay."""
+    return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
-def problems(text: str, is_page: bool) -> list[tuple[int, str, str]]:
-    """(line, phrase, what to write) of each; a help text's lines are no sentences."""
-    text = blanked(text)
+def passages(text: str, tokens: re.Pattern[str], with_literals: bool) -> Iterator[tuple[int, str]]:
+    """(offset, words) of each comment, docstring and literal.
+
+    Adjacent literals are one passage, and so are the comments of adjacent lines that begin in the same column.
+    """
+    group, column, begin, end = None, 0, 0, 0
+    for token in tokens.finditer(text):
+        at = token.start() - text.rfind("\n", 0, token.start())
+        gap = text[end:token.start()]
+        is_same = token.lastgroup == group and not gap.strip() and gap.count("\n") < 2 and (group == "literal" or at == column)
+        if not is_same:
+            if group:
+                yield begin, blanked(STORED, blanked(MARKS, text[begin:end]))
+            group, column, begin = token.lastgroup, at, token.start()
+            if group == "literal" and not with_literals:
+                group = None
+        end = token.end()
+    if group:
+        yield begin, blanked(STORED, blanked(MARKS, text[begin:end]))
+
+
+def source_problems(path: pathlib.Path, text: str, tokens: re.Pattern[str]) -> list[tuple[int, str, str]]:
+    """(line, phrase, what to write) of each problem in the comments, docstrings and messages of a source."""
+    found = []
+    for offset, words in passages(text, tokens, path.parts[0] in MESSAGES and path.suffix != ".c"):
+        places = [word.start() for word in re.finditer(r"\S+", words)]
+        joined = " ".join(words.split())
+        for pattern, instead in SOURCE_PHRASES.items():
+            for match in re.finditer(pattern, joined):
+                word = joined.count(" ", 0, match.start() + re.search(r"\w", match.group()).start())
+                found.append((text.count("\n", 0, offset + places[word]) + 1, match.group(), instead))
+    return sorted(found)
+
+
+def page_problems(text: str, is_page: bool) -> list[tuple[int, str, str]]:
+    """(line, phrase, what to write) of each problem in a page or a help topic."""
+    text = blanked(CODE, text)
     found = []
     for pattern, instead in PHRASES.items():
         for match in re.finditer(pattern, text, re.MULTILINE):
@@ -52,10 +114,17 @@ def problems(text: str, is_page: bool) -> list[tuple[int, str, str]]:
     return sorted(found)
 
 
+def problems(path: pathlib.Path) -> list[tuple[int, str, str]]:
+    """(line, phrase, what to write) of each problem in a file."""
+    text = path.read_text(encoding="utf-8")
+    tokens = SHELL_TOKENS if path.name in ("CMakeLists.txt", "run") else TOKENS.get(path.suffix)
+    return source_problems(path, text, tokens) if tokens else page_problems(text, path.suffix == ".md")
+
+
 def main() -> int:
     status = 0
     for name in sys.argv[1:]:
-        for line, phrase, instead in problems(pathlib.Path(name).read_text(encoding="utf-8"), name.endswith(".md")):
+        for line, phrase, instead in problems(pathlib.Path(name)):
             print(f"{name}:{line}: '{phrase}': {instead}")
             status = 1
     return status

@@ -27,7 +27,7 @@ struct Watched {
   std::size_t found = 0;
 };
 
-/// Writes zeros over the pages that may be non-zero (pagemap.h); pages that are swapped out are mapped anew, which
+/// Writes zeros over the pages that may be non-zero (pagemap.h); pages that are swapped out are mapped again, which
 /// avoids reading them. False if the kernel does not report these pages, or stops reporting midway: `dirty` is then
 /// meaningless, and no page may be assumed to be zero.
 bool zero_dirty(std::uintptr_t address, std::size_t size, Dirty& dirty, Watched* watched = nullptr);

@@ -16,8 +16,8 @@ namespace zerotax::largecache {
 // bytes; a failing call returns nullptr with errno ENOMEM (no room, or a product that overflows) or
 // EINVAL (an unusable alignment).
 
-/// What the functions below do unless a glance shows that the C library is concerned alone. Their free and usable_size
-/// are given nullptr or the start of a page.
+/// The complete functions: those below call them unless a glance shows that the call concerns only the C library.
+/// Their free and usable_size are given nullptr or the start of a page.
 namespace complete {
 void* malloc(LargeHeap& heap, std::size_t size);
 void* calloc(LargeHeap& heap, std::size_t count, std::size_t size);

@@ -159,7 +159,7 @@ void LargeHeap::evict_oldest_locked(Evicted& evicted) {
   give_up_locked(oldest, evicted);
 }
 
-// The block is in neither the table nor the ring any more, and is to be unmapped.
+// The block is no longer in the table or the ring; the caller unmaps it with the others of `evicted`.
 void LargeHeap::give_up_locked(const Block& block, Evicted& evicted) {
   histories_.give_back(block.history);
   evicted.add(block);

@@ -76,8 +76,8 @@ void move_block(const Block& from, Block& to) {
 
 }  // namespace
 
-// Whatever follows in the run may have been pushed past the hole: it is moved there, and leaves another hole. A block
-// is always in one of the two places, whole, because peek() may come at any moment.
+// Each block that follows in the run may have been pushed past the hole: if so, it moves there, and leaves another
+// hole. A block is always in one of the two places, whole, because peek() may come at any moment.
 Block InUseTable::remove(std::uintptr_t address) {
   if (size_ == 0 || address == 0) return {};
   std::size_t hole = probe(address);

@@ -40,7 +40,7 @@ class InUseTable {
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
  private:
-  // Of a free slot the address is 0.
+  // The address of a free slot is 0.
   [[nodiscard]] std::size_t home(std::uintptr_t address) const;
   [[nodiscard]] std::size_t after(std::size_t slot) const { return slot + 1 == capacity_ ? 0 : slot + 1; }
   // Slots from one to the other, around the end.

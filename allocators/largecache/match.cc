@@ -27,8 +27,8 @@ bool is_populated(const Block& block) {
 
 }  // namespace
 
-// What is likely to be populated comes first for malloc; what is not, for calloc. Malloc takes nothing that is clean:
-// the faults would be the same as with fresh pages, and calloc would have to do without it.
+// Malloc prefers blocks that are likely to be populated; calloc prefers the others. Malloc never takes a clean block:
+// the faults would be the same as with fresh pages, and calloc would have to do without the block.
 std::optional<LargeHeap::Choice> LargeHeap::choose_locked(std::size_t size, std::size_t alignment, Contents contents,
                                                           bool growing) const {
   const auto of = [&](bool (*suits)(const Block&), bool counts) -> std::optional<Choice> {

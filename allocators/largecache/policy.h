@@ -34,7 +34,7 @@ enum class AtFree {
 /// What zeroing a block took.
 struct Cleared {
   std::size_t zeroed_bytes = 0;  // that we wrote zeros over
-  std::size_t purged_bytes = 0;  // that the kernel was asked to supply anew
+  std::size_t purged_bytes = 0;  // that the kernel was asked to supply again
 };
 
 /// Is `size` more than half of `old_size`? libmalloc keeps such a block (src/magazine_malloc.c, szone_realloc).
@@ -89,7 +89,7 @@ struct Policy {
   /// Is the C library, whose small blocks are, kept from giving back what it will need again?
   bool keeps_small_memory = false;
 
-  /// When realloc asks for `size` bytes that are not large: does the block of `old_size` >= `size` bytes stay as it is?
+  /// When realloc asks for `size` bytes that are not large: is the block of `old_size` >= `size` bytes kept unchanged?
   bool (*stays)(const Settings& settings, std::size_t old_size, std::size_t size) = stays_above_half;
 
   /// When it asks for `size` < `old_size` bytes (rounded) that are large: is the rest cut off?

@@ -1,8 +1,8 @@
 // Does the program read the pages that calloc gave it before it writes to them? A fresh page that is read first takes
 // two faults: the first maps the shared zero page, the second copies it, and interrupts every other processor that runs
-// the program, lest it read the zero page on. Whether both came is seen in the thread's count of faults, and whether it
-// did write, in the page table. Where that is so, populating fresh blocks at once (madvise(2), MADV_POPULATE_WRITE)
-// costs less. Pure arithmetic: no lock, no system call.
+// the program, lest it continue to read the zero page. The thread's count of faults shows whether both came, and the
+// page table shows whether it did write. If so, populating fresh blocks at once (madvise(2), MADV_POPULATE_WRITE) costs
+// less. Pure arithmetic: no lock, no system call.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_READ_HABIT_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_READ_HABIT_H_
 
@@ -13,7 +13,7 @@
 
 namespace zerotax::largecache {
 
-/// What a block is like when it is freed.
+/// The pages of a block when it is freed.
 struct PagesUsed {
   std::uint64_t all = 0;      // pages that it has
   std::uint64_t written = 0;  // populated
@@ -61,7 +61,7 @@ class ReadHabit {
   /// The block that is watched, if any, will show nothing: a fork shares its pages.
   void forget() { __atomic_store_n(&address_, 0, __ATOMIC_RELAXED); }
 
-  /// Memory is short: nothing is populated until the habit has been learnt anew, after a while.
+  /// Memory is short: nothing is populated until the habit has been learnt again, after a while.
   void unlearn();
 
   /// Are blocks populated? Without the lock, a guess.

@@ -132,7 +132,7 @@ void LargeHeap::shorten(std::uintptr_t address, std::size_t old_size, std::size_
     if (policy().keeps_tails) tail = tail_locked(from, end);
   }
   // If the kernel refuses (pages.h), the block stays as long as it was. The pages that become the witness are mapped
-  // anew: otherwise, whatever the program did to all of the block would have been done to them, too.
+  // again: otherwise, they would have got whatever the program did to all of the block.
   if ((policy().has_witness && !map_pages_over(address + size, witness_size())) ||
       (tail > from && !unmap_pages(from, tail - from))) {
     record(address, old_size);

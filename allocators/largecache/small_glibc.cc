@@ -95,7 +95,7 @@ std::size_t claimed(void* pointer) {
   std::size_t header[2];
   std::memcpy(header, static_cast<const char*>(pointer) - sizeof header, sizeof header);
   const std::size_t size = header[1] & ~kFlags;
-  // What glibc has mapped is as long as its alignment made it; glibc checks, as here, that it ends at a page's end.
+  // The alignment decides how long a mapped block of glibc is; glibc checks, as here, that it ends at a page's end.
   if ((header[1] & kIsMmapped) != 0) return (header[0] + size) % page_size() == 0 ? kAlignment : 0;
   return size % kAlignment == 0 ? size : 0;
 }

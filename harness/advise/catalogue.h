@@ -14,7 +14,7 @@ struct Catalogue {
   std::vector<NotTried> not_tried;
 };
 
-/// What remedies are chosen for.
+/// The situation that remedies are chosen for.
 struct Situation {
   std::string allocator;                 ///< name of the program's own, as in allocators/; empty: unknown
   std::string version;                   ///< of it; empty: unknown

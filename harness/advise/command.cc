@@ -45,7 +45,7 @@ struct Options {
   std::string markdown;
 };
 
-/// It is read anew in each run.
+/// Each run reads the input again.
 void check_input(const std::string& path) {
   std::error_code failure;
   const char* why = !std::filesystem::exists(path, failure)            ? "there is no such file"
@@ -53,7 +53,7 @@ void check_input(const std::string& path) {
                     : ::access(path.c_str(), R_OK) != 0                ? "it cannot be read"
                                                                        : nullptr;
   if (why == nullptr) return;
-  throw UsageError(fmt::format("invalid --input '{}': {}", path, why), "give a file that each run can read anew");
+  throw UsageError(fmt::format("invalid --input '{}': {}", path, why), "give a file that each run can read again");
 }
 
 void check_numbers(const Options& options) {
@@ -119,7 +119,7 @@ ExitStatus test(const Request& request, const Options& options) {
   if (!options.json.empty()) write_file(options.json, json_text(self_test_json(test)));
   if (options.json == "-") return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
   fmt::print("{} of {} without effect recommended one.\n", test.recommended, format_counted(test.advices, "advice"));
-  if (stop_requested()) say_interrupted("of the advices that were finished");
+  if (stop_requested()) say_interrupted("counting only what was finished");
   return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
@@ -169,7 +169,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.flag("--all", options->all, "try everything, whatever the recording says");
   arguments
       .option("--self-test", options->self_test,
-              "instead: N advices in which no remedy has any effect, and how many recommend one")
+              "instead: search N times where no remedy has any effect, and count how often one is recommended")
       .shown_as("N");
   add_json(arguments, options->json);
   arguments.option("--markdown", options->markdown, "write the advice as Markdown to this file (- is standard output)")

@@ -13,7 +13,7 @@ namespace {
 constexpr double kLeastNoise = 0.003;
 /// A median of absolute deviations as a standard deviation, of a normal distribution.
 constexpr double kToDeviation = 1.4826;
-/// What two more than are needed to prove anything leave room for: one or two pairs of the other sign.
+/// Pairs beyond the fewest that can prove anything: they leave room for one or two pairs of the other sign.
 constexpr unsigned kSpare = 2;
 constexpr double kPower = 0.9;
 /// Degrees of freedom with which Student's distribution is the normal one.
@@ -62,7 +62,7 @@ double noise_of_present(const std::vector<SearchRun>& runs, Goal goal) {
 }
 
 double noise_of_score(double noise, std::size_t runs) {
-  // Of the run itself, and of the mean of two references.
+  // The noise of the run itself, and of the mean of two references.
   return noise * std::sqrt(1.5 / static_cast<double>(std::max<std::size_t>(1, runs)));
 }
 

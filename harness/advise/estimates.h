@@ -15,7 +15,7 @@ std::vector<std::vector<double>> ratios_to_neighbours(const std::vector<SearchRu
 /// their median: a run that was disturbed does not count. At least 0.3 %.
 double noise_of_present(const std::vector<SearchRun>& runs, Goal goal);
 
-/// Of a mean of so many ratios to neighbours.
+/// The standard deviation of a score, the mean of the ratios to neighbours of `runs` runs.
 double noise_of_score(double noise, std::size_t runs);
 
 /// What a few runs say: FASTER or SLOWER beyond band and three times the noise, SAME where twice the noise leaves no

@@ -51,7 +51,7 @@ Recording read(const record::Record& record) {
   double most = -1;
   for (const record::RecordedProcess& process : record.processes) {
     const double calls = calls_of(process);
-    // What the process that called its allocator most runs under is what the program runs under.
+    // The program counts as running under the allocator of the process that called its allocator most.
     if (calls > most) recorded.allocator_file = process.allocator;
     most = std::max(most, calls);
     recorded.calls += calls;
@@ -99,7 +99,7 @@ std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner:
   const std::string started = utc_now();
   TargetRunner::Variables all = variables;
   for (const auto& [key, value] : record::recorded_command(target, arena).environment) {
-    // The recorder comes first, so that its calls go on to the allocator.
+    // The recorder comes first, so that it passes the calls on to the allocator.
     const auto preloaded = variables.find(key);
     all[key] = key == "LD_PRELOAD" && preloaded != variables.end() ? target.library + ":" + preloaded->second : value;
   }

@@ -141,7 +141,7 @@ struct AdviceResult : DocumentHead {
   std::vector<RunOfRemedy> runs;
 };
 
-/// Of so many advices in which every remedy is the present state, how many recommend one: the object
+/// How many of `advices` searches recommend a remedy, although every remedy is the present state: the object
 /// "zerotax.advise_self_test/1" (results/schema/advise_self_test.schema.json).
 struct SelfTest : DocumentHead {
   Goal goal{};

@@ -146,9 +146,9 @@ std::vector<std::size_t> Screening::standing() const {
   return left;
 }
 
-/// Those that are left, what is to be preferred first: of all that are about as good as the best, what changes no
-/// allocator, then what is shorter, then what takes less memory. About as good: within some percent of what the present
-/// state costs, or within the noise.
+/// The candidates that are left, in order of preference. Among those about as good as the best, those that change no
+/// allocator come first, then the shorter ones, then those that take less memory. About as good: within some percent of
+/// the cost of the present state, or within the noise.
 std::vector<std::size_t> Screening::ranked() const {
   std::vector<std::size_t> left = standing();
   if (left.empty()) return left;

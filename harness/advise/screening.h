@@ -15,7 +15,7 @@ class Screening {
   /// All rounds. False if it was stopped.
   bool run();
 
-  /// What is left, at most three: that which is to be confirmed first is first. Empty if nothing gains enough.
+  /// The candidates that are left, at most three, in the order to confirm them in. Empty if none gains enough.
   [[nodiscard]] std::vector<std::size_t> finalists() const;
 
  private:

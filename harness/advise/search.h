@@ -14,7 +14,7 @@ namespace zerotax::advise {
 /// The place of the present state among candidates: none.
 inline constexpr std::size_t kPresent = static_cast<std::size_t>(-1);
 
-/// What the search needs to know of a remedy; all else is what its runs say.
+/// What the search needs to know of a remedy; its runs show all else.
 struct Candidate {
   std::size_t settings = 1;
   bool preload = false;
@@ -25,7 +25,7 @@ struct Candidate {
 struct SearchMethod {
   Goal goal = Goal::kCpu;
   double alpha = 0.005;       ///< chance to recommend something that has no effect, whatever is tried
-  double band = 0.05;         ///< a smaller relative gain is none
+  double band = 0.05;         ///< a smaller relative gain does not count
   double near = 0.03;         ///< of two that differ by less of the present state's cost, the simpler one is preferred
   double memory_ratio = 1.5;  ///< peak memory that a remedy may take, in times the present state's
   double memory_slack = 16 << 20;  ///< bytes that it may take in any case

@@ -14,7 +14,7 @@
 
 namespace zerotax::advise {
 
-/// What is to be advised on, checked.
+/// The program to give advice on, checked.
 struct Target : Program {
   std::string program;  ///< its file
   double timeout_s = 60;

@@ -59,7 +59,7 @@ std::string gains_text(const Confirmation& confirmation, Goal goal) {
   return text + ".";
 }
 
-/// What the two recordings say, as that is exact where times are not; what one of them lacks is left out.
+/// The changes between the two recordings, which are exact where times are not. Counts that one lacks are left out.
 std::string recorded_text(const Advice& advice) {
   if (!advice.after || !*advice.after || !advice.recording) return "";
   std::vector<std::string> changes;
@@ -181,7 +181,7 @@ std::string other_work_text(const Advice& advice) {
   const double after = (*advice.after)->calls;
   if (std::max(before, after) < kFew || std::max(before, after) <= kMostRatio * std::min(before, after)) return "";
   return fmt::format(
-      "The recorded runs did not do the same work: {} of malloc's family as it is, {} with the remedy. "
+      "The recorded runs did not do the same work: {} of malloc's family without the remedy, {} with it. "
       "What is gained may be work that was not done. ",
       format_counted(static_cast<std::uint64_t>(before), "call"), format_count(static_cast<std::uint64_t>(after)));
 }

@@ -16,7 +16,7 @@ Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal
 /// The confirmation of a remedy, or nullptr.
 const Confirmation* confirmation_of(const Advice& advice, std::size_t remedy);
 
-/// Of a confirmation that was finished.
+/// The verdict on one goal of a finished confirmation.
 inline const TimeVerdict& verdict_of(const Confirmation& confirmation, Goal goal) {
   return confirmation.verdicts[static_cast<std::size_t>(goal)];
 }

@@ -4,7 +4,7 @@
 
 namespace zerotax {
 
-/// A C++ symbol as it was written in the source; any other name as it is.
+/// A C++ symbol as it was written in the source; any other name unchanged.
 std::string demangled(const char* symbol);
 
 /// The last part of a path.

@@ -45,8 +45,8 @@ std::vector<TimeVerdict> judge(const std::vector<TimeSample>& samples, const Com
     verdicts[i].p = signed_rank_p(averages[i], nulls.of(samples[i].log_ratios.size()));
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return verdicts[a].p < verdicts[b].p; });
-  // Holm: the smallest p against alpha / m, the next against alpha / (m - 1), …, up to the first that fails; all
-  // others are held against what that one was.
+  // Holm: the smallest p is compared with alpha / m, the next with alpha / (m - 1), …, up to the first that fails; all
+  // others are compared with the level of that one.
   double largest = 0;
   bool failed = false;
   double level = 0;

@@ -12,8 +12,8 @@ namespace zerotax {
 struct CompareMethod {
   double alpha =
       0.005;           ///< share of comparisons of equals that may show any difference of time, at all points together
-  double band = 0.05;  ///< a smaller relative difference is none, however well it is proven
-  double floor_ns = 40;  ///< nor is a smaller absolute one: two readings of the clock (docs/method.md)
+  double band = 0.05;  ///< a smaller relative difference does not count, however well it is proven
+  double floor_ns = 40;  ///< nor does a smaller absolute one: two readings of the clock (docs/method.md)
   double same = 0.10;    ///< SAME wants the 95 % interval to lie within this relative difference
   std::uint64_t seed = 20'161'212;
 };

@@ -5,7 +5,7 @@
 
 namespace zerotax {
 
-/// What a word says: colour is for nothing else.
+/// The meaning of a word: colour shows nothing else.
 enum class Tone { kWorse, kBetter, kDoubtful };
 
 /// Colours words by what they say, or leaves them alone.

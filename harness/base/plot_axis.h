@@ -9,7 +9,7 @@ namespace zerotax {
 /// Writes a value of an axis: "64 KiB", "1 ms".
 using AxisText = std::function<std::string(double value)>;
 
-/// What a value on an axis is called, and where it stands, in cells from its beginning.
+/// The text for a value on an axis, and its place, in cells from the beginning of the axis.
 struct AxisTick {
   double place;
   std::string text;

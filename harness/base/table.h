@@ -11,7 +11,7 @@
 
 namespace zerotax {
 
-/// What the numbers of a column are: how they are written for people (base/units.h).
+/// The unit of a column: how its numbers are written for people (base/units.h).
 enum class Unit { kText, kCount, kBytes, kNs, kNumber, kRatio, kPercent, kWholePercent };
 
 /// One field of a table: text, a number in the unit of its column, n/a, or nothing.
@@ -61,7 +61,7 @@ class Table {
 
   /// Cells that are left out at the end are blank. Throws std::invalid_argument for more cells than columns.
   void add(std::vector<Cell> cells);
-  /// A line of its own below the last row, as it is, or several, as wrap makes them; not in markdown or csv.
+  /// A line of its own below the last row, unchanged, or several, as wrap makes them; not in markdown or csv.
   void note(std::string line);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 

@@ -128,7 +128,7 @@ Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& point
 /// What of a point or threshold differs.
 enum class ChangeKind : std::uint8_t { kStatus, kMetric, kNotMeasured, kThreshold };
 
-/// What changes at a size, in words, before and now: nothing where there was no threshold, or is none any more.
+/// The changes of behaviour at a size, in words, before and now: nothing if the threshold is new, or is gone.
 struct ThresholdChange {
   std::optional<std::vector<std::string>> before;
   std::optional<std::vector<std::string>> after;

@@ -73,7 +73,7 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   CheckResult result;
   result.allocator = subject.allocator;
   result.baseline_path = subject.path;
-  // What a change means is judged with all that is known, also where less was asked for.
+  // The review judges the meaning of a change from all that is known, even if less was asked for.
   result.review = review_changes(scope.all_metrics || !scope.metrics.empty() ? sizes : compared, verdict.measured,
                                  std::move(verdict.changes));
   result.baseline = compared;

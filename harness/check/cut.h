@@ -8,7 +8,7 @@
 
 namespace zerotax::check {
 
-/// What of a baseline is to be compared, and how exactly.
+/// The parts of a baseline to compare, and how exactly.
 struct CheckScope {
   std::vector<std::uint64_t> sizes;  ///< only points of these; empty: all. With sizes, no thresholds
   bool all_metrics = true;           ///< else only these; whether a point fails is compared nevertheless

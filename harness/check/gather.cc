@@ -52,7 +52,7 @@ SeenRange range_of(const Slot& slot, const Values& values) {
   return range;
 }
 
-/// Of one metric: leaves it as it is, or makes it n/a and keeps its range.
+/// Leaves one metric unchanged, or makes it n/a and keeps its range.
 void agree(const Slot& slot, const std::vector<Baseline>& runs, const std::vector<Baseline>& paused, MetricValue& value,
            std::vector<SeenRange>& ranges) {
   if (!value.is_measured()) return;

@@ -10,7 +10,7 @@
 
 namespace zerotax::check {
 
-/// A part of a baseline that is to be measured again.
+/// A part of a baseline to measure again.
 struct BaselinePart {
   std::vector<PointIdentity> points;
   bool thresholds = false;  ///< search them all

@@ -34,11 +34,11 @@ struct NewBaseline {
 /// How often `bless` measures what differs from run to run.
 inline constexpr std::size_t kRunsOfWhatDiffers = 6;
 
-/// What is to be accepted as the baseline of an allocator: measured twice with its clock stopped, the second time
-/// beside busy threads, and once more with pauses between its calls. A point of which any metric is not the same each
-/// time is measured kRunsOfWhatDiffers times, and the range seen is held (agreed_baseline). by_the_clock names those
-/// metrics that change when the clock races. With `sizes` only points of these; `thresholds` says whether they are
-/// searched.
+/// A new baseline of an allocator, to be accepted or not: measured twice with its clock stopped, the second time beside
+/// busy threads, and once more with pauses between its calls. If any metric of a point is not the same each time, the
+/// point is measured kRunsOfWhatDiffers times, and the baseline holds the range seen (agreed_baseline). by_the_clock
+/// names the metrics that change when the clock races. With `sizes`, it has only points of these; `thresholds` says
+/// whether thresholds are searched for.
 NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s,
                                  const std::vector<std::uint64_t>& sizes = {}, bool thresholds = true);
 

@@ -21,7 +21,7 @@ OutcomeKind kind_of(const ReviewGroup& group) {
   return is_failure(group.cause) ? OutcomeKind::kFailed : OutcomeKind::kWorse;
 }
 
-/// Of a whole check. What is better here and worse there is worse, as its exit status is.
+/// The kind of a whole check. A change that is better here and worse there counts as worse, as in the exit status.
 OutcomeKind kind_of(ReviewVerdict verdict) {
   constexpr OutcomeKind kKinds[] = {OutcomeKind::kSame,  OutcomeKind::kBetter,  OutcomeKind::kWorse,
                                     OutcomeKind::kWorse, OutcomeKind::kChanged, OutcomeKind::kFailed};
@@ -38,7 +38,7 @@ std::string group_name(const ReviewGroup& group) {
   return name;
 }
 
-/// Of a group of changes; nullptr: of all, if there are none.
+/// The outcome of a group of changes; nullptr: of the whole check, if nothing changed.
 Outcome outcome_of(const CheckResult& result, const ReviewGroup* group, bool strict) {
   Outcome outcome;
   outcome.suite = result.allocator.name;
@@ -63,8 +63,8 @@ std::string slug_of(std::string name) {
   return name;
 }
 
-/// What a review knows of a metric of a point that is not as in the baseline, by its name: its value now, if that is a
-/// number.
+/// The metrics of points that are not as in the baseline, by their names, as a review knows them: the value now, if it
+/// is a number.
 using Known = std::map<std::string, std::optional<double>>;
 
 Known known_values(const CheckResult& result) {
@@ -75,7 +75,7 @@ Known known_values(const CheckResult& result) {
       known[change.name] = change.after.number();
       continue;
     }
-    // Of a point that does not end well, or is not there, nothing is known.
+    // Nothing is known of a point that does not end well, or is missing.
     for (const Metric metric : kSteadyMetrics) known[name_of(Slot{*change.point, 0, metric})] = std::nullopt;
   }
   return known;

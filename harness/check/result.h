@@ -19,7 +19,7 @@ struct NotCompared {
                     ///< out by --only"
 };
 
-/// One allocator held against its baseline.
+/// One allocator compared with its baseline.
 struct CheckResult {
   Allocator allocator;
   std::string baseline_path;

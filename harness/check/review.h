@@ -9,8 +9,8 @@
 
 namespace zerotax::check {
 
-// What a new measurement of an allocator means, held against its baseline: typed and in sentences. What a point does is
-// judged by the functions of findings; this only says what is different from before.
+// The meaning of a new measurement of an allocator compared with its baseline: typed and in sentences. The functions of
+// findings judge each point; the code here only says what differs from before.
 
 /// What has changed, as a maintainer would call it.
 enum class Cause : std::uint8_t {

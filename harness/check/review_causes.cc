@@ -128,7 +128,7 @@ Blame blame_of_metric(const BaselineChange& change, const std::vector<ChangedTra
   return {best->trait->cause, best->direction, best->trait->first_calls_only, true};
 }
 
-/// What the first calls do differently is no matter of theirs alone where later calls do so too.
+/// A change of the first calls does not concern them alone if later calls change in the same way.
 void join_first_calls(const std::vector<BaselineChange>& changes, std::vector<Blame>& blames) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (blames[i].judged || changes[i].call == 0) continue;

@@ -6,7 +6,7 @@
 
 namespace zerotax::check {
 
-/// What a change is put down to.
+/// The cause that a change is attributed to.
 struct Blame {
   Cause cause = Cause::kPlacement;
   Direction direction = Direction::kNeither;
@@ -24,8 +24,8 @@ struct Blame {
 std::vector<Blame> blame_changes(const Baseline& before, const Baseline& after,
                                  const std::vector<BaselineChange>& changes);
 
-/// What a change of a metric by itself is put down to, and what is behind its value, with a slot for the plural;
-/// nullptr: its name for people.
+/// The cause that a change of one metric alone is attributed to, and the words after its value, with a slot for the
+/// plural; nullptr: its name for people.
 struct MetricWords {
   Metric metric;
   Cause cause;

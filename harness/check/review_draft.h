@@ -15,7 +15,7 @@ struct Draft {
   std::optional<Cause> moved;  ///< of a group of a threshold that moved: what the sizes between do otherwise now
 };
 
-/// What a review is made of.
+/// The input of a review.
 struct ReviewInput {
   const Baseline& before;
   const Baseline& after;

@@ -253,7 +253,7 @@ std::string threshold_words(const ReviewThreshold& threshold, const std::string&
   return fmt::format("the threshold at {} means something else now: {}", at, what);
 }
 
-/// Of a group of thresholds that no measured point shows.
+/// The sentence on a group of thresholds that no measured point shows.
 std::string thresholds_sentence(const ReviewInput& input, const ReviewGroup& group) {
   const ThresholdChange& change = input.changes[group.changes.front()].threshold;
   const std::string what = first_words(change.is_gone() ? *change.before : *change.after);

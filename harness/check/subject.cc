@@ -127,7 +127,7 @@ CheckSubject subject_of(const Allocator& allocator, const std::string& path, Bas
   CheckSubject subject{allocator, path, std::move(baseline), {}, ""};
   match_name(subject, force);
   match_settings(subject, force);
-  // A library under another name goes on under that of the baseline, unless that means a built-in one.
+  // A library under another name takes the name of the baseline, unless that is the name of a built-in allocator.
   Allocator accepted = subject.allocator;
   if (accepted.preload && !is_builtin(subject.baseline.allocator)) accepted.name = subject.baseline.allocator;
   const bool other = accepted.name != subject.baseline.allocator || accepted.env != subject.baseline.env;

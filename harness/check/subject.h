@@ -9,7 +9,7 @@
 
 namespace zerotax::check {
 
-/// An allocator and the baseline that it is held against.
+/// An allocator and the baseline that it is compared with.
 struct CheckSubject {
   Allocator allocator;
   std::string path;  ///< of the baseline
@@ -22,8 +22,8 @@ struct CheckSubject {
 /// Without
 /// --allocator, a file says which built-in allocator is meant; a folder means all of them. Without --env, the
 /// configuration is the baseline's; another one is a note. Reads everything before anything is measured. Throws
-/// UsageError, with the command to give instead, if there is no baseline, or it is one of another allocator and not
-/// `force`: a library that was only given another name (NAME=PATH) is none.
+/// UsageError, with the command to give instead, if there is no baseline, or without `force` if it is the baseline of
+/// another allocator. A library that was only given another name (NAME=PATH) is not another allocator.
 std::vector<CheckSubject> resolve_subjects(const MeasureOptions& options, const std::string& baseline, bool force);
 
 /// Throws UsageError if `bless` would overwrite anything but a baseline of this allocator in this configuration.

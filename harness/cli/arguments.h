@@ -39,7 +39,7 @@ class Argument {
   Argument& positive();
   /// Not in --help, the manual page or completion.
   Argument& hidden();
-  /// What a shell offers, where it is not a file.
+  /// The values that a shell offers, if the argument is not a file.
   Argument& completed_by(ValueList values);
 
   /// Whether it was on the command line.

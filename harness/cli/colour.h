@@ -10,7 +10,7 @@ namespace zerotax {
 /// Adds --color, which every command has.
 void add_colour_option(Arguments& arguments);
 
-/// What may be coloured on a stream, by --color and by what the stream is (suits_colour). The only place that decides.
+/// The palette for a stream, by --color and by the kind of stream (suits_colour). Nothing else decides on colour.
 Palette palette_for(std::FILE* stream);
 
 }  // namespace zerotax

@@ -52,7 +52,7 @@ std::string list_of_topics() {
   return text;
 }
 
-/// What the words are about: nothing, a topic, a command, or a verb of one.
+/// The help on what the words name: nothing, a topic, a command, or a verb of one.
 std::string explained(const CLI::App& root, const std::vector<std::string>& words) {
   if (words.empty()) return help_of(root, root.get_name()) + list_of_topics();
   const std::string& first = words.front();

@@ -10,8 +10,8 @@ namespace zerotax {
 /// "zerotax trace run", as it is called.
 std::string called(const CLI::App& command);
 
-/// What is wrong with a word that is none of a command's: an option that it does not have, with what was probably
-/// meant, or a word too many.
+/// The error for a word that a command does not know: an option that it does not have, with the option that was
+/// probably meant, or a word too many.
 UsageError leftover_error(const CLI::App& command, const std::string& word);
 
 /// The same of a command line that was parsed. Throws std::logic_error if no word is left over.

@@ -84,8 +84,8 @@ int run(int argc, char** argv) {
   } catch (const std::system_error& failure) {
     const int error = failure.code().value();
     if (error == EPIPE || std::ferror(stdout) != 0) return fail_to_write(error);
-    // A thread could not be started; all else concerns a file.
-    // What the C library calls EAGAIN is mostly a lack of addresses for the thread's stack.
+    // EAGAIN means that a thread could not be started, mostly for lack of addresses for its stack. All other errors
+    // concern a file.
     const bool few_addresses = zerotax::resource_limit(RLIMIT_AS).has_value();
     if (error == EAGAIN) return fail(zerotax::call_trouble("cannot start a thread", few_addresses ? ENOMEM : error));
     return fail(failure.what(), "free some space, or write somewhere else", zerotax::ExitStatus::kUsage);

@@ -123,7 +123,7 @@ std::string man_page(const CLI::App& app) {
     if (topic.name == "options") title = "COMMON OPTIONS";
     text += fmt::format(".SH {}\n{}", title, topic_for_manual(topic, escaped));
   }
-  text += ".SH SEE ALSO\nThe pages under share/doc/zerotax: how each metric is measured, and what it does not prove.\n";
+  text += ".SH SEE ALSO\nThe pages under share/doc/zerotax: how each metric is measured, and the limits of each.\n";
   return text;
 }
 

@@ -7,7 +7,7 @@
 namespace zerotax {
 
 /// The manual page zerotax(1), in man(7)'s language, from the command line's own description: every command with its
-/// options and examples. What is hidden from --help is not in it.
+/// options and examples. It leaves out what --help hides.
 std::string man_page(const CLI::App& app);
 
 }  // namespace zerotax

@@ -61,7 +61,7 @@ void check_program(const CLI::App& command) {
   }
 }
 
-/// Of a command or verb that writes files.
+/// Adds --force to a command or verb that writes files.
 void add_force_option(Arguments& arguments) {
   const auto options =
       arguments.app().get_options([](const CLI::Option* each) { return is_output_option(each->get_name()); });

@@ -26,7 +26,7 @@ class Subcommand {
   static void add_all(CLI::App& app, ExitStatus& status);
 
   /// Throws UsageError if the first word of the command line is neither an option nor a subcommand, or is --version and
-  /// more words follow; or if the command has verbs (`zerotax trace run`) and the second word is none of them.
+  /// more words follow; or if the command has verbs (`zerotax trace run`) and the second word is not one of them.
   static void check_first_word(const CLI::App& app);
 
   /// The words of the command line, for run.json.

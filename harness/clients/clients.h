@@ -24,8 +24,8 @@ class ClientRunner {
   /// Throws MachineError if this build has no server, or no scripts.
   explicit ClientRunner(std::chrono::milliseconds timeout);
 
-  /// Starts a server, and a client of it under the allocator that asks for `size_bytes` at a time. What goes
-  /// wrong is the result's status and reason; the only exception is Stop.
+  /// Starts a server, and a client of it under the allocator that asks for `size_bytes` at a time. The result's
+  /// status and reason report any failure; the only exception is Stop.
   [[nodiscard]] ClientResult run(const Allocator& allocator, const Client& client, std::uint64_t size_bytes) const;
 
  private:

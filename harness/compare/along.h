@@ -26,7 +26,7 @@ struct Along {
   }
   /// Whether enough was measured for a verdict.
   [[nodiscard]] bool has_verdict() const { return found.points.size() >= 2; }
-  /// Of a log ratio A/B.
+  /// The cheaper side, by the sign of a log ratio A/B.
   [[nodiscard]] const std::string& cheaper(int sign) const { return sign < 0 ? setup.a.name : setup.b.name; }
   /// Null if the place is left out.
   [[nodiscard]] const PointVerdict* verdict_at(const PairedPlace& place) const;

@@ -10,7 +10,7 @@
 namespace zerotax::compare {
 namespace {
 
-/// What one call takes: the median, or where calls are not alike the mean over their kinds, for the median would hide
+/// The cost of one call: the median, or if calls are not alike the mean over their kinds, because the median would hide
 /// one kind behind another. Nothing if it was not counted.
 std::optional<std::uint64_t> per_call(const Point& point, Metric metric) {
   const std::vector<CallMode>& modes =

@@ -26,7 +26,7 @@ std::string header_text(const CompareReport& report) {
            wrap(fmt::format("{}, {} pairs of processes at each point, interleaved", cost, report.pairs), "", "  ");
   }
   return text +
-         wrap(fmt::format("{} in runs that were made apart: no paired measurement. What is counted is judged exactly; "
+         wrap(fmt::format("{} in runs that were made apart: no paired measurement. Counts are judged exactly; "
                           "a time of one process each proves nothing, so it decides nothing. To judge times, compare "
                           "the allocators themselves.",
                           cost),

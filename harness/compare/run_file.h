@@ -32,10 +32,10 @@ struct Conditions {
   std::size_t cpus = 1;
 };
 
-/// Of an environment (os/environment.h). Throws Json::exception if it is damaged.
+/// The conditions of an environment (os/environment.h). Throws Json::exception if it is damaged.
 Conditions read_conditions(const Json& environment);
 
-/// What of the two machines would make figures differ: "kernel: 6.1.0 and 6.18.44". Empty if nothing does.
+/// The conditions of the two machines that make figures differ: "kernel: 6.1.0 and 6.18.44". Empty if there are none.
 std::string differing_conditions(const Conditions& before, const Conditions& after);
 
 /// The points of both runs, paired by allocator, case, size, touch and thread, in OLD's order; those of NEW alone last.

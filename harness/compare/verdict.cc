@@ -105,7 +105,7 @@ CompareVerdict judge(const ComparedPoint& point, const TimeVerdict& time) {
   } else if (time.kind == Time::kFaster) {
     verdict.kind = CompareKind::kFaster;
   } else {
-    // What does more of one thing and less of another is judged by its time alone.
+    // If a side does more of one thing and less of another, time alone decides.
     const bool same = time.kind == Time::kSame || (time.kind == Time::kUnknown && equal_ns);
     verdict.kind = same ? CompareKind::kSame : CompareKind::kAmbiguous;
   }

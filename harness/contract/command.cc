@@ -137,7 +137,7 @@ const Subcommand command(
             for (const Promise& each : list_promises()) ids.push_back(each.id);
             return ids;
           });
-      arguments.option("--seconds", options->seconds, "how long a race goes on, where 10,000 tries take longer")
+      arguments.option("--seconds", options->seconds, "how long a race may last if 10,000 tries take longer")
           .shown_as("SECONDS")
           .with_default();
       arguments.option("--results", options->read, "test nothing: show what zerotax-contract --json printed elsewhere")

@@ -27,7 +27,7 @@ enum class Verdict : std::uint8_t { kKept, kBroken, kUnsupported, kNotTestable }
 /// "kept", "broken", "unsupported", "not testable here".
 const char* word_of(Verdict verdict);
 
-/// What was found where a promise is broken.
+/// The evidence that a promise is broken.
 struct Evidence {
   std::uint64_t address = 0;
   std::uint64_t offset = 0;  ///< of the first wrong byte in what was looked at
@@ -80,13 +80,13 @@ struct Results {
 std::vector<Promise> list_promises();
 
 /// Tests them one after the other, each in a process of its own, until a signal asks for an end. `race_seconds`: the
-/// most that a race goes on; `under` starts the suite (an emulator, a sandbox), and is empty for this kernel. What is
-/// broken is compiled by $CC or cc, and run there, too. Throws as list_promises, and UsageError if `under` cannot be
-/// started.
+/// longest that a race may last; `under` starts the suite (an emulator, a sandbox), and is empty for this kernel. $CC
+/// or cc compiles the program of each broken promise, which is run there, too. Throws as list_promises, and UsageError
+/// if `under` cannot be started.
 Results test_promises(const std::vector<Promise>& promises, double race_seconds, const std::vector<std::string>& under);
 
 /// What `zerotax-contract --json` printed where this command does not run; a last line that was cut off is left out.
-/// What is broken is not run here. Throws UsageError if the file is something else.
+/// Programs of broken promises are not run here. Throws UsageError if the file is something else.
 Results read_results(const std::string& path);
 
 }  // namespace zerotax::contract

@@ -48,7 +48,7 @@ ChildCommand suite_command(std::vector<std::string> words, double seconds) {
   return command;
 }
 
-/// Of a command line that is put before another.
+/// The command with another command line, `under`, put before it.
 ChildCommand under_command(const std::vector<std::string>& under, ChildCommand command) {
   if (under.empty()) return command;
   std::vector<std::string> words(under.begin() + 1, under.end());

@@ -23,8 +23,8 @@ struct CowSubject {
   std::optional<std::uint64_t> minor_faults;  ///< of that process, by the kernel's account; none: not known
 };
 
-// The fields below are the keys of results/schema/cow.schema.json, which describes them. What earlier versions did not
-// write is optional or Measured.
+// The fields below are the keys of results/schema/cow.schema.json, which describes them. Fields that earlier
+// versions did not write are optional or Measured.
 
 struct Counts {
   std::uint64_t copies = 0;

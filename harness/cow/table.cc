@@ -69,7 +69,7 @@ std::string top(const char* what, Rows rows) {
 
 std::string known(const Measured<std::uint64_t>& count) { return count ? format_count(*count) : "n/a"; }
 
-/// What is exact of the counts, and what is not.
+/// Which counts are exact, and which are not.
 std::string sampling_lines(const Cow& cow) {
   if (!cow.sampling) return "";
   const Totals& totals = cow.totals;
@@ -110,12 +110,12 @@ std::string bounds_lines(const Cow& cow) {
                      "", "  ");
 }
 
-/// Where some faults are put down to the interpreter for want of a stack.
+/// Says how many faults are attributed to the interpreter for want of a stack.
 std::string stacks_line(const Cow& cow) {
   const std::uint64_t missing = cow.stacks ? cow.stacks->lost + cow.stacks->skipped : 0;
   if (missing == 0) return "";
   return wrap(
-      fmt::format("! {} in user mode have no stack: they are put down to the function that took them, such as the "
+      fmt::format("! {} in user mode have no stack: they are attributed to the function that took them, such as the "
                   "interpreter's, and not to the script's",
                   format_counted(missing, "fault")),
       "", "  ");

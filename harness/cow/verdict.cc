@@ -31,7 +31,7 @@ bool has_children(const std::vector<Interval>& intervals) {
   });
 }
 
-/// "./server --fast", "process 4711". Of a long command line the beginning.
+/// "./server --fast", "process 4711". Only the beginning of a long command line.
 std::string watched_words(const Cow& cow) {
   if (cow.command.empty()) return fmt::format("process {}", cow.pid);
   return first_characters(fmt::format("{}", fmt::join(cow.command, " ")), 160);

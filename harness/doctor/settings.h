@@ -25,7 +25,7 @@ struct Setting {
 /// Every setting (checks/settings.cc).
 const std::vector<Setting>& settings();
 
-/// Of a file as "always [madvise] never" the word in brackets, else its whole first line.
+/// Looks at the word in brackets of a file such as "always [madvise] never", else at its whole first line.
 Finding look_at(const Setting& setting, const Machine& machine);
 
 }  // namespace zerotax::doctor

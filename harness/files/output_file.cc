@@ -54,7 +54,7 @@ void write_all(int fd, const std::string& path, const std::string& text) {
   }
 }
 
-/// Named pipes that check_writable has opened: opened anew, they would have ended for their reader in between.
+/// Named pipes that check_writable has opened. They stay open: reopened, they would end for their reader in between.
 std::map<std::string, UniqueFd>& held_pipes() {
   static std::map<std::string, UniqueFd> pipes;
   return pipes;
@@ -100,7 +100,7 @@ std::string followed(const std::string& path) {
   return failure ? path : real.string();
 }
 
-/// A new file beside it. What has that name is another's, and stays.
+/// A new file beside it. A file that has the name already is not ours, and stays.
 std::pair<UniqueFd, std::string> open_neighbour(const std::string& path) {
   for (int number = 0;; ++number) {
     std::string name = fmt::format("{}.{}{}.new", path, ::getpid(), number == 0 ? "" : fmt::format("-{}", number));

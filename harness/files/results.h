@@ -25,7 +25,7 @@ struct RunHeader {
 Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished);
 
 /// A results folder: plan.json, run.json, points.jsonl (one line per finished point, on disk as soon as it is
-/// finished), points.csv. Whatever happens, what was finished is there and valid.
+/// finished), points.csv. Whatever happens, the finished points are there and valid.
 class ResultsFolder {
  public:
   /// Makes the folder, with its plan and a run.json of state "running". Throws UsageError if it cannot be made, or

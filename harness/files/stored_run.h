@@ -8,7 +8,7 @@
 
 namespace zerotax {
 
-/// Of a study's folder, beside its points: what was measured at the two sizes of each threshold that matters.
+/// A file in a study's folder, beside its points: the measurements at the two sizes of each threshold that matters.
 inline constexpr const char* kEdgesFile = "edges.json";
 
 /// The results of a run: read, never written to.

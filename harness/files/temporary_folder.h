@@ -6,8 +6,8 @@
 
 namespace zerotax {
 
-/// A private folder in the temporary one, removed with all that is in it at the end. What processes that were killed
-/// left there is removed when a process makes its first one.
+/// A private folder in the temporary one, removed with all that is in it at the end. When a process makes its first
+/// one, it removes the folders that killed processes left there.
 class TemporaryFolder {
  public:
   /// Of the name zerotax-`what`-XXXXXX. Throws MachineError if it cannot be made.

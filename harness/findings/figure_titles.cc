@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMostNames = 3;   ///< in a title, as long as
 constexpr std::size_t kMostChars = 40;  ///< they are no longer than this together
 
-/// What a title is about: the points of one size and touched fraction.
+/// The subject of a title: the points of one size and touched fraction.
 struct MeasuredAt {
   double touch;
   std::uint64_t size_bytes;
@@ -72,7 +72,7 @@ std::string names_or_count(const std::vector<std::string>& names, std::size_t of
   return names.size() < of ? fmt::format("{} of {}", names.size(), of) : fmt::format("all {}", of);
 }
 
-/// Or why there is none.
+/// A title, or why there is none.
 using Title = Measured<std::string>;
 
 /// The times of one calloc of the lines at a place, least first.

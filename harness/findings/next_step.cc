@@ -10,7 +10,7 @@
 namespace zerotax::findings {
 namespace {
 
-/// Of an allocator that zeroes on purpose nobody wants to hear.
+/// Nobody wants a report of an allocator that zeroes on purpose.
 bool is_reported(const AllocatorFindings& one) {
   const Project* project = project_of(one.allocator);
   return project == nullptr || !project->deliberate;

@@ -8,8 +8,8 @@
 
 namespace zerotax::findings {
 
-/// What goes on from findings, as a command to paste: a bug report of the first of those that matter most, by the words
-/// under which its allocator was measured. Empty if no allocator has any that is to be reported.
+/// The next step after findings, as a command to paste: a bug report of the first of those that matter most, by the
+/// words under which its allocator was measured. Empty if no allocator has a finding to report.
 std::string next_step(const std::vector<AllocatorFindings>& all, const std::vector<Point>& points);
 
 }  // namespace zerotax::findings

@@ -12,7 +12,7 @@
 
 namespace zerotax::findings {
 
-/// What the table and the first figure are about, in bytes.
+/// The sizes of the table and the first figure, in bytes.
 inline constexpr std::uint64_t kHeadlineSizes[] = {100 << 20, 1000 << 20};
 
 enum class SummaryPart { kWarning, kHeadline, kBroken, kLead, kForWhom, kEach, kCoverage };

@@ -138,7 +138,7 @@ const SummarySentence* first_of_part(const Sentences& sentences, SummaryPart par
   return found == sentences.end() ? nullptr : &*found;
 }
 
-/// What writes the zeros takes the time: where only some calls do, it is theirs, and so is the ratio.
+/// The calls that write the zeros take the time: if only some calls do, the time is theirs, and so is the ratio.
 SummarySentence worst_case(const Verdicts& verdicts, const PointTax& worst) {
   const RedundantCalls& calls = worst.calls->front();
   const bool some = !calls.every() && calls.calloc_ns;
@@ -168,7 +168,7 @@ SummarySentence headline(const Verdicts& verdicts, const Sentences& sentences) {
   return {SummaryPart::kHeadline, "Coverage", coverage(verdicts)};
 }
 
-/// What spoils the run as a whole: that it is not complete, that others kept the machine busy.
+/// Warns of trouble with the run as a whole: it is not complete, or others kept the machine busy.
 void add_warnings(const SummaryRun& run, Sentences& sentences) {
   if (run.unfinished) sentences.push_back({SummaryPart::kWarning, "Not complete", *run.unfinished});
   if (const std::string load = load_sentence(run.load.value_or(Json())); !load.empty()) {

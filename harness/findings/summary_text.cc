@@ -37,7 +37,7 @@ std::string table_of(const Summary& summary) {
          "\n(time of one calloc; redundant: share of the 100 MiB that was zeroed needlessly)\n\n";
 }
 
-/// What avoids an allocator's needless zeroing, after what is said of it.
+/// The sentence on what avoids an allocator's needless zeroing; it follows the sentence on that zeroing.
 std::string avoided(const Summary& summary, std::size_t allocator) {
   const auto& avoid = summary.avoid[allocator];
   if (!avoid) return "";

@@ -44,7 +44,7 @@ std::string free_text(const AllocatorTax& tax) {
 
 /// What the first call of a process does, where it differs from the later ones: known of it, or not said.
 std::string first_text(const AllocatorTax& tax) {
-  if (tax.redundant_first.known.empty()) return " What the first calloc of a process does is not known.";
+  if (tax.redundant_first.known.empty()) return " It is not known what the first calloc of a process does.";
   if (tax.redundant.spans.empty() && !tax.redundant_first.spans.empty()) {
     return fmt::format(" The first calloc of a process does, at {}.", ranges_text(tax.redundant_first));
   }

@@ -11,8 +11,8 @@
 
 namespace zerotax::fork {
 
-// The fields below are the keys of results/schema/fork.schema.json, which describes them. What earlier versions did not
-// write is optional or Measured.
+// The fields below are the keys of results/schema/fork.schema.json, which describes them. Fields that earlier
+// versions did not write are optional or Measured.
 
 struct PagesOrder {
   std::uint64_t pages = 0;

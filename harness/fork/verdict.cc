@@ -28,7 +28,7 @@ const Prediction* base_of(const Model& model) {
   return found == model.fit.end() ? nullptr : &*found;
 }
 
-/// What a term of the model costs; nothing if that is not known.
+/// The cost of a term of the model; nothing if it is not known.
 std::optional<double> cost_of(const Model& model, const char* key) {
   for (const Term& term : model.terms) {
     if (term.key == key && term.ns) return *term.ns;

@@ -82,7 +82,7 @@ class Bisecting {
     std::vector<std::string> ids = setup_.repository.line(from, to);
     const Commit lowest = setup_.repository.commit(ids.back(), "git bisect");
     if (lowest.parents.front() != from.id) {
-      // What is before that merge is not between the two: `git bisect` begins at it.
+      // Commits before that merge are not between the two: `git bisect` begins at the merge.
       const Answer answer = answer_of(lowest);
       if (answer.kind == found_.kind_after()) return {lowest, {}};
       if (answer.kind == Answer::Kind::kUnknown) return {{}, commits(ids)};
@@ -139,7 +139,7 @@ class Bisecting {
     } else {
       const auto base = setup_.repository.merge_base(first.commit, source->commit);
       if (!base) {
-        merge.sentence = fmt::format("It is a merge; its parent {}, whose line begins anew, brought it ({}).",
+        merge.sentence = fmt::format("It is a merge; its parent {}, whose line has a root of its own, brought it ({}).",
                                      source->commit.name(), source->answer.value);
         return std::nullopt;
       }

@@ -23,7 +23,7 @@ class Cache {
 
   /// A document of this name; nothing if there is none.
   [[nodiscard]] std::optional<Json> read(const std::string& name) const;
-  /// Another command may read it at the same time: it is whole, or not there. What cannot be written is left out.
+  /// Another command may read it at the same time: it is whole, or not there. If it cannot be written, it is left out.
   void write(const std::string& name, const Json& document) const;
 
  private:

@@ -32,7 +32,7 @@ constexpr const char* kHistoryExamples =
     "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.1.*' --html history.html\n"
     "  zerotax history --repo /shared/mimalloc --recipe mimalloc --on slurm --out /shared/mimalloc-history\n"
     "A range is followed along first parents, one row for each commit of it, and A itself first; --all-parents takes\n"
-    "every commit. Tags are in the order of their versions. What is built and measured is kept in\n"
+    "every commit. Tags are in the order of their versions. Builds and measurements are kept in\n"
     "$XDG_CACHE_HOME/zerotax/history: a second run resumes.\n";
 
 struct HistoryOptions {

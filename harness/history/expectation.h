@@ -38,7 +38,7 @@ struct Observed {
 /// Then one of == != < <= > >= and a number, a size, or a word that the metric can be.
 class Expectation {
  public:
-  /// Throws UsageError for what is none of these, and for a time: times differ from run to run.
+  /// Throws UsageError for any other text, and for a time: times differ from run to run.
   static Expectation parse(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -46,7 +46,7 @@ class Expectation {
   [[nodiscard]] bool is_of_a_point() const {
     return subject_ != Subject::kThresholds && subject_ != Subject::kThreshold;
   }
-  /// What it is about, for titles: "zeroed_bytes".
+  /// The name of its subject, for titles: "zeroed_bytes".
   [[nodiscard]] const std::string& name() const { return name_; }
 
   /// Measures it. Throws Stop.

@@ -23,7 +23,7 @@ std::unique_ptr<fleet::Work> make_version_work(const Json& description, const st
   try {
     return std::make_unique<VersionWork>(description.get<VersionPlan>());
   } catch (const Json::exception& failure) {
-    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), "delete it, and start anew");
+    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), "delete it, and start again");
   }
 }
 
@@ -102,7 +102,7 @@ MeasuredVersions measure_on_slurm(const VersionPlan& plan, const fleet::Place& p
                        "give --out a new folder");
     }
   };
-  // What a signal left unfinished is missing from the result.
+  // Versions that a signal left unfinished are missing from the result.
   static_cast<void>(fleet::run(work, missing, place, request, on_result));
   measured.environments = fleet::read_hosts(fleet::JobFolder(request.results, request.name).hosts());
   return measured;

@@ -21,8 +21,8 @@ Answer is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size)
 /// The later calls of a point that write zeros over fresh memory, if there are any.
 std::optional<RedundantCalls> fresh_calls(const Point& point);
 
-/// The later calls of a point that zero a reused block that nobody wrote to, if there are any. What the call populates
-/// was fresh: that is another's, and where calls differ, so is the point.
+/// The later calls of a point that zero a reused block that nobody wrote to, if there are any. Memory that a call
+/// populates was fresh: such calls belong to fresh_calls, and where calls differ, so does the whole point.
 std::optional<RedundantCalls> reuse_calls(const Point& point);
 
 /// Whether later calls do, all of them or some.

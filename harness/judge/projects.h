@@ -64,7 +64,7 @@ const std::map<std::string, std::string>& embedded_upstreams();
 /// nullptr if nothing is known. `allocator` is the name it was measured under.
 const Project* project_of(const std::string& allocator);
 
-/// The file as it is, with what `zerotax advise` reads of it.
+/// The unchanged file, with the parts that `zerotax advise` reads.
 const Json* upstream_of(const std::string& allocator);
 
 /// The entries of a list of an allocator's project that are about a finding.

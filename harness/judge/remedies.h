@@ -7,7 +7,7 @@
 
 namespace zerotax {
 
-/// What is known to avoid a finding: a version in which its cause is gone, or a setting. The other's fields are absent.
+/// A known way to avoid a finding: a version in which its cause is gone, or a setting. The other's fields are absent.
 struct KnownRemedy {
   std::string kind;  ///< "version", "setting"
   std::optional<std::string> version;

@@ -46,10 +46,10 @@ inline constexpr std::size_t kMostChangesInGap = 4;
 /// bisection; a behaviour met on the way that is neither's is asked for again, and if it is there again, followed on
 /// both sides. If it is not, the size is noisy, and the gap around it is one threshold that is not exact: bisecting
 /// noise would never end. Each side of each exact threshold is probed once more at the end: who answers differently is
-/// noisy, too. What is not known of zeroing in free is taken to be as at the next smaller size that is otherwise alike,
-/// else as at the next larger one: if only that changes where it is not known, the threshold is not exact. What begins
-/// and ends between two neighbours is not found: refine the grid. `grid` must be ascending and not empty. Probes: the
-/// grid, at most log2 of the gap for each change, and the repeats.
+/// noisy, too. Unknown zeroing in free is taken to be as at the next smaller size that is otherwise alike,
+/// else as at the next larger one: if only that changes where it is not known, the threshold is not exact. A behaviour
+/// that begins and ends between two neighbours is not found: refine the grid. `grid` must be ascending and not empty.
+/// Probes: the grid, at most log2 of the gap for each change, and the repeats.
 ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe);
 
 /// Looks for a threshold at each of these sizes (1 byte or more), and nowhere else: two probes each.

@@ -81,8 +81,8 @@ std::vector<std::string> describe_change(const Signature& below, const Signature
 /// ok)".
 bool tells_of_failing(const std::string& change);
 
-/// What such words say of the cost: 1 if above the threshold more is zeroed, populated or given back, or it fails
-/// there; -1 if less; 0 if neither, or both.
+/// The direction of the cost in such words: 1 if more is zeroed, populated or given back above the threshold, or it
+/// fails there; -1 if less; 0 if neither, or both.
 int cost_direction_of(const std::vector<std::string>& changes);
 
 /// Whether a word of a behaviour says that nothing is known.

@@ -12,8 +12,8 @@
 
 namespace zerotax {
 
-// What sentences, figures and the page say of points is judged here, once. Whoever shows it compares nothing with a
-// limit of its own.
+// The code here judges points, once, for sentences, figures and the page. Code that shows judgements compares
+// nothing with a limit of its own.
 
 inline constexpr double kSlowRatio = 10;  ///< slow: so many times the fastest at the same size, and
 inline constexpr double kSlowNs = 1e5;    ///< so many nanoseconds: a system call more makes 200 ns ten times as slow,
@@ -39,7 +39,7 @@ struct PointTax {
   Answer clears_in_free;                             ///< free writes zeros over at least half of the block
   Answer needless_in_free;                           ///< at least half of the block was zero then
   bool looked_at_free;                               ///< older runs did not
-  Answer returns;                                    ///< memory goes back to the kernel and comes again, zeroed anew
+  Answer returns;                                    ///< memory goes back to the kernel and comes again, zeroed again
   std::optional<double> calloc_ns;                   ///< median
   std::optional<std::uint64_t> calloc_faults;
   std::vector<double> calloc_ns_modes;  ///< where calls are not alike: of each kind, most frequent first

@@ -78,7 +78,7 @@ TEST(SummaryFirstCall, IsNotSaidToBeCleanWhereItIsNotKnown) {
   unknown["first_ops"][0]["redundant_zeroed_bytes"] = not_available("no PAGEMAP_SCAN");
   const Json summary = judged({unknown});
   EXPECT_EQ(summary.at("allocators")[0].at("redundant_first").at("word"), "unknown");
-  EXPECT_TRUE(has(sentence_of(summary, "each", "a 1.0"), "What the first calloc of a process does is not known."));
+  EXPECT_TRUE(has(sentence_of(summary, "each", "a 1.0"), "It is not known what the first calloc of a process does."));
   EXPECT_FALSE(has(sentence_of(summary, "each", "a 1.0"), "does not."));
 }
 

@@ -107,7 +107,7 @@ def test_a_merged_line_that_differed_from_its_start_is_not_searched(tmp_path, ca
 def test_lines_without_a_common_commit_can_be_merged(tmp_path, cache):
     named = make_graph(tmp_path / "p", [("x", ZEROES, []), ("a", GOOD, []), ("m", ZEROES, ["a", "x"])])
     document, text = bisected(tmp_path / "p", cache, named["a"], named["m"])
-    assert document["first_bad"]["commit"] == named["m"] and "whose line begins anew" in text
+    assert document["first_bad"]["commit"] == named["m"] and "whose line has a root of its own" in text
 
 
 def test_the_fix_is_found_if_the_good_version_is_the_newer_one(tmp_path, cache):

@@ -68,7 +68,7 @@ double take_in_zero_page(History& history, const Look& look) {
 
 // Does it cost less to purge each time than to keep, as far as the last two calls show?
 bool purging_is_cheaper(const History& history, const Costs& costs, const Look& look, double zero_page) {
-  // It may go on growing as it did, but not beyond its end.
+  // The block may keep growing as it did, but not beyond its end.
   const double room = (static_cast<double>(history.pages) - look.populated) / kSampleCalls;
   const double grown = std::clamp(static_cast<double>(look.populated) - history.populated, 0.0, std::max(0.0, room));
   const double touched = history.touched;

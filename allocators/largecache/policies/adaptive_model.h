@@ -31,7 +31,7 @@ struct Costs {
 
 enum class Action : std::uint8_t { kLook, kWhole, kPurge };
 
-/// What to do so that `pages` pages of a block with this history are zero. `generation`: see History.
+/// Chooses how to make `pages` pages of a block with this history zero. `generation`: see History.
 Action choose(History& history, std::uint32_t pages, std::uint32_t generation);
 
 /// What a look found.

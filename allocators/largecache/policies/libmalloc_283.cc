@@ -8,8 +8,8 @@ namespace {
 
 /// From this much physical memory on it is "largemem".
 constexpr std::size_t kLargeMemory = std::size_t{32} << 30;
-/// Larger requests are large: above the small class, or above the medium one, which only large memory has. What is
-/// medium there is the small allocator's here.
+/// Larger requests are large: above the small class, or above the medium one, which only large memory has. Here, the
+/// small allocator serves medium requests.
 constexpr std::size_t kThreshold = std::size_t{32} << 10;
 constexpr std::size_t kThresholdLargeMemory = std::size_t{8} << 20;
 /// MEDIUM_QUANTUM, bytes.
@@ -25,9 +25,9 @@ void set_defaults(Settings& settings, std::size_t physical_memory) {
   settings.medium_quantum = large_memory ? kMediumQuantum : 0;
 }
 
-// What realloc compares with half of the block is the size that the request would get (src/magazine_malloc.c:508,
-// :749). Halves of whole pages are multiples of the quanta of the small and tiny classes, so that rounding to these
-// changes nothing; of the medium one's they are not.
+// realloc compares half of the block with the size that the request would get (src/magazine_malloc.c:508, :749). Halves
+// of whole pages are multiples of the quanta of the small and tiny classes, so that rounding to these changes nothing;
+// they are not multiples of the medium class's quantum.
 bool stays_above_half_rounded(const Settings& settings, std::size_t old_size, std::size_t size) {
   const std::size_t quantum = settings.medium_quantum;
   if (quantum != 0 && size > kThreshold) size = (size + quantum - 1) / quantum * quantum;

@@ -1,4 +1,4 @@
-// What tcmalloc does: pages are kept, and calloc clears all of the request.
+// Does as tcmalloc: pages are kept, and calloc clears all of the request.
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {

@@ -1,4 +1,4 @@
-// What jemalloc does with large blocks: the mapping is kept, its pages are given back, so that calloc finds zeros.
+// Does as jemalloc with large blocks: the mapping is kept, its pages are given back, so that calloc finds zeros.
 #include "largecache/clear.h"
 #include "largecache/policies/shared.h"
 

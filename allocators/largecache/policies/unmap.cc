@@ -1,4 +1,4 @@
-// What glibc does above its threshold: nothing is kept, so nothing ever needs clearing.
+// Does as glibc above its threshold: nothing is kept, so nothing ever needs clearing.
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {

@@ -38,7 +38,7 @@ struct options {
   unsigned only_count;
 };
 
-// What a child is killed by when it goes wrong; what somebody else ended is no finding.
+// The name of a signal that kills a child when it goes wrong; NULL for others, which come from outside.
 static const char* signal_text(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -153,12 +153,12 @@ static const char kHelp[] =
     "zerotax-contract: which promises of the kernel that zeroing rests on are kept here\n\n"
     "  --list         names the promises, and tests none\n"
     "  --only ID      tests this one; may be repeated\n"
-    "  --seconds S    the most that a race goes on, 10 by default; at most 10,000 tries\n"
+    "  --seconds S    the most that a race may last, 10 by default; at most 10,000 tries\n"
     "  --limit S      the most that a promise may take, 60 by default; what takes longer hangs\n"
     "  --json         a JSON object a line: of the system, and then of each promise\n"
     "Exit status: 0 none is broken, 1 one is, 2 unusable arguments.\n";
 
-// -1: go on.
+// -1: continue.
 static int read_options(int count, char** words, struct options* options) {
   for (int i = 1; i < count; ++i) {
     const char* word = words[i];

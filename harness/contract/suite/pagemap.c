@@ -55,7 +55,7 @@ static void entry_discarded(void) {
   }
 }
 
-// The pages that are listed, each in `found`; the walk goes on where the room for regions was too small.
+// The pages that are listed, each in `found`; the walk continues if the room for regions was too small.
 static size_t scan(int fd, unsigned char* p, size_t pages, uint64_t any_of, uint64_t flags, size_t room, bool* found) {
   struct scan_region regions[64];
   struct scan_request request = {.size = sizeof request, .flags = flags, .start = (uint64_t)(uintptr_t)p};

@@ -191,7 +191,7 @@ size_t write_program(const struct report* from, const struct promise* promise, c
     if (stop == NULL) break;
     if (strncmp(line, "  @child", 8) == 0) {
       put(&out, "%.*s", (int)from->used[1], from->steps[1]);
-      // It ended where it found something wrong; elsewhere it would go on.
+      // It ended if it found something wrong; otherwise it would continue.
       if (strstr(from->steps[1], "_exit(0);") == NULL) put(&out, "    _exit(0);\n");
     } else {
       put(&out, "%.*s\n", (int)(stop - line), line);

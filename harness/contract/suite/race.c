@@ -1,4 +1,4 @@
-// What the kernel promises while another thread is at it. A race goes on for kTries tries, or race_seconds seconds.
+// Promises of the kernel while another thread is at work. A race lasts for kTries tries, or race_seconds seconds.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// What the tests of promises are made of. A test is a function that takes steps: it maps, fills, asks the kernel, and
+// The parts of the tests of promises. A test is a function that takes steps: it maps, fills, asks the kernel, and
 // says what it expects. Each step is also written down as a line of C, so that a broken promise comes with the program
 // that shows it.
 #pragma once

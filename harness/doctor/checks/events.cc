@@ -16,7 +16,7 @@ bool may_all(const Machine& machine) {
 
 constexpr const char* kPermitPerfHere = "docker run --cap-add PERFMON …   # or: --security-opt seccomp=unconfined";
 
-/// Whatever the settings are: the call itself is tried, on this machine.
+/// Tries the call itself on this machine, whatever the settings are.
 std::string why_denied(const Machine& machine) { return machine.is_this() ? why_perf_denied() : ""; }
 
 Finding look_at_perf(const Machine& machine) {

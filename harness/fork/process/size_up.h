@@ -4,7 +4,7 @@
 
 namespace zerotax {
 
-/// What the process is to have beyond what it needs.
+/// The memory and other resources that the process gets beyond what it needs.
 struct TargetSize {
   std::uint64_t populated_bytes = 0;
   enum class Kind { kPrivate, kHuge, kShared, kDontFork } kind = Kind::kPrivate;  ///< of these

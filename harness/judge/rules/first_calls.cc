@@ -1,4 +1,4 @@
-// What the first call shows is not what the later ones do: a benchmark of one call measures something else than a
+// The first call does not behave like the later ones: a benchmark of one call measures something else than a
 // service.
 #include "base/units.h"
 #include "judge/points.h"

@@ -26,7 +26,7 @@ std::optional<Difference> difference_of(const Point& one, const Point& other) {
     const auto here = count_of(one, metric);
     const auto there = count_of(other, metric);
     if (!here || !there) continue;
-    // What differs by less is a header or a page at an edge.
+    // A smaller difference is a header, or a page at an edge.
     if (!is_little(std::max(*here, *there) - std::min(*here, *there), one.size_bytes)) {
       return Difference{&one, &other, metric};
     }

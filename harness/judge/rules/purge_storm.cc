@@ -40,8 +40,8 @@ Way way_of(const Point& point) {
   return Way::kOther;
 }
 
-/// What happens to the pages; a mapping of its own that goes with its block is what mmap thresholds are documented to
-/// do.
+/// What happens to the pages. An allocator that gives a block a mapping of its own, and unmaps it with the block, does
+/// what the documentation of mmap thresholds says.
 struct WayWords {
   Way way;
   Severity big;

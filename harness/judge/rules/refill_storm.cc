@@ -1,5 +1,5 @@
 // A service frees its buffers together and needs them again at once (the case refill_loop). The allocator returns them
-// to the kernel in between, and the kernel zeroes the same memory anew in each round.
+// to the kernel in between, and the kernel zeroes the same memory again in each round.
 #include <fmt/format.h>
 
 #include <algorithm>

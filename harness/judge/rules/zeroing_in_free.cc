@@ -12,7 +12,7 @@ bool clears_zeros(const Point& point) {
   return redundant && is_much(*redundant, point.size_bytes);
 }
 
-/// What the program wrote is cleared, and little else.
+/// Free clears the bytes that the program wrote, and little else.
 bool clears_contents(const Point& point) {
   const auto zeroed = borne_out(point, Metric::kZeroedInFreeBytes);
   return zeroed && is_much(*zeroed, point.size_bytes) && !clears_zeros(point);
