@@ -27,8 +27,8 @@ void spread(std::string& words) {
     words.insert(at + 1, " ");
 }
 
-/// An example in lines of at most 80 columns that a shell still reads as one command: what it is for goes above it, and
-/// a command that is too long goes on below, from one of its options.
+/// An example in lines of at most 80 columns that a shell still reads as one command: its purpose stands above it, and
+/// a command that is too long continues on the next line with one of its options.
 std::string folded(const std::string& example) {
   constexpr std::size_t kWidth = 80;
   if (example.size() <= kWidth) return example + "\n";

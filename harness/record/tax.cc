@@ -248,7 +248,7 @@ std::string advice_of(const Tax& tax, const TaxInput& input) {
   const bool unknown =
       noticed ? worst->cause == Cause::kUnseen : !tax.zeroing_at_most_cpu_ns || tax.not_recorded.noticed;
   if (unknown) {
-    return "What zeroing costs here is not known exactly. Try next: zerotax profile -- COMMAND, which samples every "
+    return "The cost of zeroing here is not known exactly. Try next: zerotax profile -- COMMAND, which samples every "
            "process from outside, its page faults and its memset.";
   }
   if (!noticed && tax.other_faults.noticed) {

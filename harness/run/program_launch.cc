@@ -34,7 +34,7 @@ void check_takes_preload(const std::string& program, const char* cannot) {
   throw UsageError(
       fmt::format("'{}' cannot {}: it {}", program, cannot, why),
       "give a dynamically linked program for glibc and this machine that needs no extra privileges, or sample "
-      "it as it is: zerotax profile -- COMMAND");
+      "it without recording: zerotax profile -- COMMAND");
 }
 
 std::string project_library(const std::string& file) {

@@ -144,7 +144,7 @@ Thresholds read_thresholds(const Json& json) {
 }
 
 void take_over(const Json& earlier, ThresholdLane& lane, const std::string& case_name, const std::string& file) {
-  const std::string remedy = "delete it: it is then searched anew";
+  const std::string remedy = "delete it, and it is searched again";
   const std::string schema = earlier.is_object() ? text_field(earlier, "schema", "none") : "none";
   if (schema != kSchema) {
     throw UsageError(fmt::format("{} has the schema '{}', not '{}'", file, schema, kSchema), remedy);

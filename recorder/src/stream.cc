@@ -54,7 +54,7 @@ class StreamFile {
     // If even that fails, the reader ignores the incomplete packet.
     if (done > 0) static_cast<void>(::ftruncate(file_, bytes_) == 0);
     if (first_time(Trouble::kStream)) {
-      say("'%s' cannot be written: %s; records are lost as long as that is so; make room or name another folder in "
+      say("'%s' cannot be written: %s; records are lost until it can; make room or name another folder in "
           "ZEROTAX_TRACE_DIR",
           path_, std::strerror(failure_));
     }

@@ -1,5 +1,5 @@
 // Has the kernel populate every block in the way named by PLANTED_WAY, then stores zeros over its first half with
-// instructions of its own, unless PLANTED_STORES is "none".
+// instructions of its own, unless PLANTED_STORES says "none".
 #include <cstdlib>
 #include <string_view>
 

@@ -119,7 +119,7 @@ def is_excused(run, key, figure, other, fresh=False):
         return False
     if other["allocator"] == "planted_populate" and not sees_system_calls(run):
         return is_na(figure)  # pages that appeared may be stores, or asked of the kernel
-    # Of a fresh block it shows in the pagemap which pages were filled.
+    # The pagemap shows which pages of a fresh block were filled.
     return other["zeroed_method"] == "inline" and not fresh and figure == {
         "na": f"stores other than memset may have gone unseen: {no_write_tracking(run)}"}
 

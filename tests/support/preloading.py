@@ -29,7 +29,7 @@ def environment(preload, **knobs):
 
 
 def run(command, preload=True, cwd=None, prefix=(), **knobs):
-    """Runs it to its end; the knobs are environment variables. What `prefix` starts it with is not preloaded."""
+    """Runs it to its end; the knobs are environment variables. The command in `prefix` is not preloaded."""
     if prefix:
         variables = environment(False, **knobs)
         command = [*prefix, "env", *([f"LD_PRELOAD={LIBRARY}"] if preload else []), *map(str, command)]

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kAgain = "delete it, and start anew";
+constexpr const char* kAgain = "delete it, and start again";
 
 void make_folder(const std::string& path) {
   std::error_code failure;

@@ -65,7 +65,7 @@ std::unique_ptr<Work> make_points_work(const Json& /*description*/, const std::s
   // RESULTS/fleet/points/fleet.json: the plan is that of the results folder.
   const auto results = std::filesystem::path(file).parent_path().parent_path().parent_path();
   const std::string plan = (results / "plan.json").string();
-  const Json json = read_document(plan, "plan", "start anew, into a new folder");
+  const Json json = read_document(plan, "plan", "start again, in a new folder");
   return std::make_unique<OwnPointsWork>(std::make_unique<Plan>(plan_from_json(json, plan)));
 }
 

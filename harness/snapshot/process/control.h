@@ -19,7 +19,7 @@ struct Control {
   std::atomic<std::uint64_t> unmapped = 0;        ///< batches that the child has unmapped
   std::atomic<std::uint64_t> memory_samples = 0;  ///< that were finished while the alternative worked
   std::atomic<int> unmap_error = 0;               ///< the errno of a batch that it could not unmap
-  // Of a snapshot that only the child can see:
+  // What only the child can see:
   std::atomic<std::uint64_t> checked = 0;
   std::atomic<std::uint64_t> wrong = 0;
   std::atomic<std::uint64_t> first_wrong = 0;
