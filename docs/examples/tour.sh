@@ -22,7 +22,7 @@ record() {
   zerotax record -- /usr/bin/python3 -c 'for _ in range(100): bytearray(20_000_000)' 2>"$folder/record.txt" || [ $? = 1 ]
 }
 
-cow() { (cd docs/examples && zerotax cow -- /usr/bin/python3 server.py 2>"$folder/cow.txt"); }
+cow() { (cd docs/examples && zerotax cow --every-fault -- /usr/bin/python3 server.py 2>"$folder/cow.txt"); }
 
 # Two versions of an allocator: the second one's calloc writes zeros over fresh memory. 1: that is worse.
 check() {

@@ -38,28 +38,31 @@ ul { padding-left: 20px }"""
 
 
 class Terminal(NamedTuple):
-    """A command, a file of what it printed, and which lines are shown: from and to those that begin so; `…` between."""
+    """A command, a file of what it printed, and the parts shown: from the first line that matches to the next, and N more."""
     command: str
     file: str
-    parts: list[tuple[str, str]]
+    parts: list[tuple[str, str, int]]
 
 
 TERMINALS = {
     "record": Terminal("zerotax record -- /usr/bin/python3 -c 'for _ in range(100): bytearray(20_000_000)'", "tour/record.txt",
-                       [("", "    _PyEval_EvalFrameDefault"), ("Try next", "memory.")]),
+                       [("", "_PyEval_EvalFrameDefault", 0), ("^Try next", r"\.$", 0)]),
     "advise": Terminal("zerotax advise -- /usr/bin/python3 numpy_rounds.py", "advise/numpy.out",
-                       [("", "mimalloc"), ("largecache: adaptive: ", "not confirmed")]),
-    "cow": Terminal("zerotax cow -- /usr/bin/python3 server.py", "tour/cow.txt",
-                    [("", "      312"), ("   copies   reuses zero-fills  refills    file  other    copied  code", "   15,625")]),
+                       [("", "^tried", 6), ("pairs of runs, each", r"runs each\.$", 0)]),
+    "cow": Terminal("zerotax cow --every-fault -- /usr/bin/python3 server.py", "tour/cow.txt",
+                    [("", "  mapping$", 2), ("  code$", "", 3)]),
 }
 NAMES = ["page", "page_phone", *TERMINALS, "check"]
 
 
-def part_of(lines: list[str], begin: str, end: str) -> list[str]:
-    """The lines from the first that begins so to the next that does. Raises StopIteration where there is none."""
-    first = next(i for i, line in enumerate(lines) if line.startswith(begin))
-    last = next(i for i, line in enumerate(lines) if i >= first and line.startswith(end))
-    return lines[first:last + 1]
+def part_of(lines: list[str], begin: str, end: str, more: int) -> list[str]:
+    """The lines of a part. Raises SystemExit where there is none."""
+    try:
+        first = next(i for i, line in enumerate(lines) if re.search(begin, line))
+        last = next(i for i, line in enumerate(lines) if i >= first and re.search(end, line))
+    except StopIteration:
+        raise SystemExit(f"no lines from '{begin}' to '{end}' below: {lines[0]}") from None
+    return lines[first:last + 1 + more]
 
 
 def output(file: pathlib.Path) -> str:
@@ -71,8 +74,8 @@ def terminal_lines(shown: Terminal) -> list[str]:
     """The command, and the shown parts of its output with … for what is left out."""
     text = output(REFERENCE / shown.file)
     lines = [f"$ {shown.command}"]
-    for begin, end in shown.parts:
-        lines += [*(["…"] if len(lines) > 1 else []), *part_of(text.splitlines(), begin, end)]
+    for part in shown.parts:
+        lines += [*(["…"] if len(lines) > 1 else []), *part_of(text.splitlines(), *part)]
     return lines if text.endswith(lines[-1]) else [*lines, "…"]
 
 
