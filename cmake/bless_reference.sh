@@ -100,11 +100,7 @@ tour() { docs/examples/tour.sh "$1/tour"; }
 
 advise() { docs/examples/advise.sh "$1/advise"; }
 
-# Last, as it pictures what the others have put into results/reference.
-report_page() {
-  $python benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit
-  $python benchmarks/report_page/picture.py results/reference "$1/report_page.png"
-}
+report_page() { $python benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit; }
 
 profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --text "$1/profile-largecache.txt"; }
 
@@ -165,4 +161,5 @@ for part in "$@"; do
   done
   rmdir "$new"
 done
+$python docs/generate/screenshots.py
 exec $python docs/generate/update_pages.py

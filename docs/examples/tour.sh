@@ -1,29 +1,44 @@
 #!/bin/sh
-# What README.md (run), docs/record.md (record) and docs/cow.md (cow) show.
+# What README.md (run), docs/record.md (record), docs/cow.md (cow) and docs/tour.md (record, cow, check) show.
 #
-#   docs/examples/tour.sh FOLDER     writes run.txt, record.txt and cow.txt to FOLDER
+#   docs/examples/tour.sh FOLDER [NAME]...   writes run.txt, record.txt, cow.txt, check.md and check.txt to FOLDER
+#
+# Without names all of: run record cow check. The last needs the planted allocators, which ./run test builds.
 set -eu
 cd "$(dirname "$0")/../.."
-folder=$1
-mkdir -p "$folder"
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+shift
+[ $# -gt 0 ] || set -- run record cow check
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-PATH=$PWD/build/bin:$PATH
+build=${ZEROTAX_BUILD:-$PWD/build}
+PATH=$build/bin:$PATH
 
-zerotax run --allocator glibc --allocator jemalloc --allocator mimalloc --size 20MiB --size 100MiB >"$folder/run.txt"
+run() { zerotax run --allocator glibc --allocator jemalloc --allocator mimalloc --size 20MiB --size 100MiB >"$folder/run.txt"; }
 
 # These two leave standard output to the program. 1: it found redundant zeroing.
-zerotax record -- /usr/bin/python3 -c 'for _ in range(100): bytearray(20_000_000)' 2>"$folder/record.txt" || [ $? = 1 ]
+record() {
+  zerotax record -- /usr/bin/python3 -c 'for _ in range(100): bytearray(20_000_000)' 2>"$folder/record.txt" || [ $? = 1 ]
+}
 
-cat >"$work/server.py" <<'TEXT'
-import os
-data = bytearray(b"x" * 64_000_000)
-done, ready = os.pipe()
-if os.fork() == 0:
-    os.close(ready)
-    os._exit(len(os.read(done, 1)))  # until the parent has written
-data[::4096] = bytes(len(data[::4096]))
-os.close(ready)
-os.wait()
-TEXT
-zerotax cow -- /usr/bin/python3 "$work/server.py" 2>"$folder/cow.txt"
+cow() { (cd docs/examples && zerotax cow --every-fault -- /usr/bin/python3 server.py 2>"$folder/cow.txt"); }
+
+# Two versions of an allocator: the second one's calloc writes zeros over fresh memory. 1: that is worse.
+check() {
+  cp "$build/tests/planted/libplanted_never.so" "$work/libmine.so"
+  (cd "$work" && zerotax bless --allocator mine=./libmine.so --baseline mine.json --size 64KiB --size 1MiB >bless.txt)
+  cp "$build/tests/planted/libplanted_zeroes_fresh.so" "$work/libmine.so"
+  (cd "$work" && zerotax check --allocator mine=./libmine.so --baseline mine.json --markdown "$folder/check.md" \
+    >"$folder/check.txt") || [ $? = 1 ]
+}
+
+for name in "$@"; do
+  case "$name" in
+    run | record | cow | check) "$name" ;;
+    *)
+      echo "tour.sh: unknown name '$name' (choose: run record cow check)" >&2
+      exit 2
+      ;;
+  esac
+done

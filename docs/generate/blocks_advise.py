@@ -10,7 +10,6 @@ from zerotax_plots.units import time_text
 PAGE = "docs/advise.md"
 PROGRAMS = ("numpy", "node", "gcc", "redis", "sqlite3", "git")
 WORDS = {"nothing_helps": "nothing helps", "nothing_to_gain": "nothing to gain"}
-ROWS = 6  # lines of the table of what was tried
 
 
 def by_hand(name: str) -> str:
@@ -42,12 +41,4 @@ def printed_advice() -> str:
     return re.sub(r"/\S*/(?=build/lib/|numpy_rounds)", "", text)
 
 
-def example_block() -> str:
-    """That, with the first rows of its table."""
-    text = printed_advice()
-    head, tried = text.split("\ntried", 1)
-    rows = ("tried" + tried.split("\n\nNot tried:")[0]).splitlines()[:1 + ROWS]
-    return "\n".join(["```", head, *rows, "...", "", text.rsplit("\n\n", 1)[1], "```"])
-
-
-BLOCKS = {"results/reference/advise": programs_block, f"results/reference/advise/{PROGRAMS[0]}.out": example_block}
+BLOCKS = {"results/reference/advise": programs_block}

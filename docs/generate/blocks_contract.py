@@ -30,9 +30,12 @@ def differences_table(found: dict) -> str:
     """The promises that are not kept everywhere."""
     verdicts = {name: {row["id"]: row["verdict"] for row in document["promises"]} for name, document in found.items()}
     ids = list(next(iter(verdicts.values())))
-    rows = [[f"`{promise}`", *(SHORT[of.get(promise, "not testable here")] for of in verdicts.values())]
-            for promise in ids if any(of.get(promise) != "kept" for of in verdicts.values())]
-    return rows_table(["promise", *(f"`{name}`" for name in verdicts)], rows)
+    differing = [promise for promise in ids if any(of.get(promise) != "kept" for of in verdicts.values())]
+    columns: dict[tuple[str, ...], list[str]] = {}  # places that agree share one
+    for name, of in verdicts.items():
+        columns.setdefault(tuple(SHORT[of.get(promise, "not testable here")] for promise in differing), []).append(f"`{name}`")
+    rows = [[f"`{promise}`", *cells] for promise, cells in zip(differing, zip(*columns))]
+    return rows_table(["promise", *(", ".join(names) for names in columns.values())], rows)
 
 
 def broken_list(found: dict) -> str:

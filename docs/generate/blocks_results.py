@@ -1,5 +1,5 @@
-"""docs/results.md: what one calloc costs with each allocator, and what refilling costs."""
-from reference_text import machine, reference, refill_table, table
+"""docs/results.md: what one calloc costs with each allocator."""
+from reference_text import machine, reference, table
 from zerotax_plots.units import size_text, time_text
 
 PAGE = "docs/results.md"
@@ -22,4 +22,4 @@ def summary_block() -> str:
     return f"{rows}\n\n{machine(reference('run.json'), '../')}"
 
 
-BLOCKS = {"results/reference/summary.json": summary_block, "results/reference/refill_loop.json": lambda: refill_table("../")}
+BLOCKS = {"results/reference/summary.json": summary_block}
