@@ -110,7 +110,7 @@ def source_of(name: str) -> bytes:
 
 
 def digest_of(name: str) -> str:
-    """Of a picture's source."""
+    """The digest of a picture's source."""
     return hashlib.sha256(source_of(name)).hexdigest()
 
 

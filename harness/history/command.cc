@@ -31,8 +31,8 @@ constexpr const char* kHistoryExamples =
     "  zerotax history --repo . --build 'make -j {jobs}' --library 'libmine.so' --range v1.0..HEAD\n"
     "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.1.*' --html history.html\n"
     "  zerotax history --repo /shared/mimalloc --recipe mimalloc --on slurm --out /shared/mimalloc-history\n"
-    "A range is followed along first parents, one row for each commit of it, and A itself first; --all-parents takes\n"
-    "every commit. Tags are in the order of their versions. Builds and measurements are kept in\n"
+    "A range is followed along first parents, one row for each commit of it, and A itself first; --all-parents takes "
+    "every commit. Tags are in the order of their versions. Builds and measurements are kept in "
     "$XDG_CACHE_HOME/zerotax/history: a second run resumes.\n";
 
 struct HistoryOptions {
