@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "observe/symbols.h"
 
 namespace zerotax::trace {
 
@@ -28,8 +29,8 @@ class FunctionFilter {
     return functions.empty() && not_functions.empty() && objects.empty() && not_objects.empty();
   }
 
-  /// Of the function with this frame (Symbols::frame); remembers which names it matched.
-  FunctionChoice choose(const Json& frame);
+  /// Of the function with this frame; remembers which names it matched.
+  FunctionChoice choose(const NamedFrame& frame);
 
   /// Throws UsageError if a name matched none of the functions that it was asked about. Not if there were none at all.
   void check_all_matched() const;
