@@ -17,8 +17,6 @@ namespace zerotax::trace {
 struct CtfProcess {
   std::string folder;
   CtfMetadata metadata;
-  pid_t pid = 0;
-  std::string name;
 };
 
 /// A thread's stream: of its own records, or of those that its signal handlers made meanwhile.

@@ -26,16 +26,14 @@ void add_times(Json& json, const Span& span) {
 
 Json process_json(const CtfProcess& process) {
   Json json;
-  const auto& env = process.metadata.env;
-  const auto text = [&](const char* key) {
-    const auto found = env.find(key);
-    return found == env.end() ? not_available("the trace does not say") : Json(found->second);
+  const auto said = [](const std::optional<std::string>& text) {
+    return text ? Json(*text) : not_available("the trace does not say");
   };
-  json["pid"] = process.pid;
-  json["name"] = process.name;
+  json["pid"] = process.metadata.pid;
+  json["name"] = process.metadata.process_name;
   json["folder"] = process.folder;
-  json["mode"] = text("mode");
-  json["clock"] = text("clock_source");
+  json["mode"] = said(process.metadata.mode);
+  json["clock"] = said(process.metadata.clock_source);
   json["ticks_per_second"] = process.metadata.frequency;
   json["realtime_minus_monotonic_ns"] = static_cast<std::int64_t>(process.metadata.begin_realtime_ns) -
                                         static_cast<std::int64_t>(process.metadata.begin_monotonic_ns);

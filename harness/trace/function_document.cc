@@ -37,7 +37,7 @@ Json tree_json(const CtfTrace& trace, FunctionProfile& profile, unsigned depth) 
   for (const std::size_t index : profile.paths().ordered(depth)) {
     const CallPath& path = profile.paths().at(index);
     Json row;
-    row["pid"] = trace.processes()[path.process].pid;
+    row["pid"] = trace.processes()[path.process].metadata.pid;
     row["depth"] = path.depth;
     row["parent"] = path.parent == CallPaths::kRoot ? Json(nullptr) : Json(rows.at(path.parent));
     row["frame"] = profile.frame(path.process, path.function);
@@ -67,7 +67,7 @@ Json functions_json(CtfTrace& trace, const std::string& folder, FunctionQuery& q
   std::vector<Json> rows;
   for (const auto& [key, figures] : profile.figures()) {
     Json row;
-    row["pid"] = trace.processes()[key.first].pid;
+    row["pid"] = trace.processes()[key.first].metadata.pid;
     row["frame"] = profile.frame(key.first, key.second);
     row.update(figures_json(figures));
     rows.push_back(std::move(row));

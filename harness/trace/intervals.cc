@@ -21,12 +21,6 @@ constexpr const char* kAnyKey = "any";
 
 bool is_of(const CtfEvent& event, const std::string& type) { return type == kAnyType || event.type->name == type; }
 
-const CtfField* field_of(const CtfType& type, const std::string& name) {
-  const auto found =
-      std::find_if(type.fields.begin(), type.fields.end(), [&](const CtfField& field) { return field.name == name; });
-  return found == type.fields.end() ? nullptr : &*found;
-}
-
 /// Keys that every event has.
 const std::set<std::string>& common_keys() {
   static const std::set<std::string> keys{kThreadKey, kProcessKey, kAnyKey, "pid", "tid"};
@@ -41,7 +35,7 @@ void check_key(const std::string& type, const std::string& key, const std::vecto
     for (const auto& [id, each] : process.metadata.types) {
       if (each.name != type) continue;
       exists = true;
-      if (field_of(each, key) != nullptr) return;
+      if (each.field(key) != nullptr) return;
       for (const CtfField& field : each.fields) known.insert(field.name);
     }
   }
@@ -53,7 +47,7 @@ std::string key_of(const CtfEvent& event, const std::string& name) {
   if (name == kThreadKey) return fmt::format("{}:{}", event.pid, event.tid);
   if (name == kProcessKey) return std::to_string(event.pid);
   if (name == kAnyKey) return name;
-  if (const CtfField* field = field_of(*event.type, name)) {
+  if (const CtfField* field = event.type->field(name)) {
     return ctf_field_value(*field, event.bytes + field->offset).dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   if (name == "pid") return std::to_string(event.pid);

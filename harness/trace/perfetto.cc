@@ -43,13 +43,13 @@ void write_perfetto(CtfTrace& trace, std::FILE* to) {
   fmt::print(to, R"({{"name":"zerotax","ph":"M","pid":0,"tid":0,"args":{{}}}})");
   for (const CtfProcess& process : trace.processes()) {
     fmt::print(to, ",\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"name\":{}}}}}",
-               process.pid, quoted(process.name));
+               process.metadata.pid, quoted(process.metadata.process_name));
   }
   FunctionCalls calls;
   // A slice ends whatever ended the call: those that a jump left, too.
   calls.on_end = [&](std::size_t process, pid_t tid, std::int64_t ns) {
     fmt::print(to, ",\n{{\"ph\":\"E\",\"ts\":{:.3f},\"pid\":{},\"tid\":{}}}", static_cast<double>(ns) * 1e-3,
-               trace.processes()[process].pid, tid);
+               trace.processes()[process].metadata.pid, tid);
   };
   trace.for_each([&](const CtfEvent& event) {
     calls.add(event);
