@@ -53,8 +53,8 @@ std::vector<std::string> ctf_process_folders(const std::string& folder) {
   return found;
 }
 
-CtfTrace::CtfTrace(const std::string& folder) {
-  const auto folders = ctf_process_folders(folder);
+CtfTrace::CtfTrace(std::string folder) : folder_(std::move(folder)) {
+  const auto folders = ctf_process_folders(folder_);
   for (const std::string& each : folders) {
     try {
       open_process(each);

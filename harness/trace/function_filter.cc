@@ -76,13 +76,4 @@ void FunctionFilter::check_all_matched() const {
   check_matched("--not-object", "program or library", not_objects, known_objects_);
 }
 
-Json FunctionFilter::json() const {
-  Json json;
-  json["functions"] = functions;
-  json["not_functions"] = not_functions;
-  json["objects"] = objects;
-  json["not_objects"] = not_objects;
-  return json;
-}
-
 }  // namespace zerotax::trace
