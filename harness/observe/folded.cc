@@ -84,7 +84,7 @@ FoldedStacks fold_sites(const Json& sites, StackWeight weight) {
     const std::uint64_t value = weight_of(site, weight);
     if (value == 0) continue;
     std::vector<std::string> names;
-    for (const Json& frame : site.at("frames")) names.push_back(clean(frame_label(frame, true)));
+    for (const Json& frame : site.at("frames")) names.push_back(clean(frame_label(frame.get<NamedFrame>(), true)));
     std::reverse(names.begin(), names.end());
     const std::string kind = site.at("kind");
     names.push_back(kind == "by_hand" || kind == "by_program" ? "memset" : kind);

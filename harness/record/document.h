@@ -22,8 +22,6 @@ Record read_record(const Json& json);
 /// `sites` of it.
 Json sites_json(const Record& record);
 
-Json frame_json(const RecordedFrame& frame);
-void from_json(const Json& json, RecordedFrame& frame);
 void to_json(Json& json, Cause cause);
 void from_json(const Json& json, Cause& cause);
 

@@ -9,6 +9,7 @@
 #include "base/document_head.h"
 #include "base/fields.h"
 #include "observe/interpreter.h"
+#include "observe/symbols.h"
 #include "record/preload/arena.h"
 
 namespace zerotax::record {
@@ -144,17 +145,6 @@ struct SizeRow {
   std::optional<std::uint64_t> returned_bytes;
 };
 
-struct RecordedFrame {
-  Measured<std::string> module;
-  std::uint64_t address = 0;
-  Measured<std::string> function;
-  Measured<std::string> file;
-  Measured<int> line;
-
-  /// A function of a script, which lies in no file of machine code.
-  [[nodiscard]] bool is_script() const { return !module && function; }
-};
-
 /// What samples of small blocks stand for.
 struct SampledSite {
   std::uint64_t zeroed_bytes = 0;
@@ -180,7 +170,7 @@ struct RecordedSite {
   std::uint64_t refilled_bytes = 0;
   ReturnedBytes returned_by;
   std::uint64_t returned_bytes = 0;
-  std::vector<RecordedFrame> frames;
+  std::vector<NamedFrame> frames;
 
   /// Large stores and blocks, and what samples of small ones stand for.
   [[nodiscard]] std::uint64_t all_zeroed_bytes() const { return zeroed_bytes + sampled.zeroed_bytes; }

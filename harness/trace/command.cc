@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/units.h"
-#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"
@@ -16,7 +15,6 @@
 #include "trace/ctf_repair.h"
 #include "trace/document.h"
 #include "trace/fields.h"
-#include "trace/kernel_events.h"
 #include "trace/launch.h"
 #include "trace/triggered_run.h"
 #include "trace/verbs.h"
@@ -61,17 +59,14 @@ struct TraceOptions {
   std::string perfetto;
 };
 
-void say_problems(const std::vector<std::string>& problems) {
-  for (const std::string& problem : problems) fmt::print(stderr, "{}", wrap(problem, "! ", "  "));
-}
-
 /// Where the summary goes: standard output, unless JSON goes there.
 std::FILE* text_out(const TraceOptions& options) {
   return options.json == "-" || options.perfetto == "-" ? stderr : stdout;
 }
 
-void put_json(const TraceOptions& options, const Json& json) {
-  if (!options.json.empty()) write_file(options.json, json_text(json));
+void put_summary(const TraceOptions& options, const Summary& summary, CtfTrace& trace) {
+  if (!options.json.empty()) write_file(options.json, json_text(summary_json(summary)));
+  write_perfetto_file(options.perfetto, trace);
 }
 
 /// Nothing if no intervals are asked for.
@@ -95,23 +90,18 @@ ExitStatus summarise(const TraceOptions& options) {
   const std::optional<IntervalChoice> choice = interval_choice(options);
   if (!options.svg.empty()) draw_svg("trace_intervals", "");
   CtfTrace trace(options.folder);
-  std::optional<TraceIntervals> intervals;
-  if (choice) {
-    choice->check(trace.processes());
-    intervals.emplace(*choice);
-  }
-  const Json json = trace_json(trace, options.folder, intervals ? &*intervals : nullptr);
-  put_json(options, json);
-  write_perfetto_file(options.perfetto, trace);
-  fmt::print(text_out(options), "{}", options.action == "list" ? trace_list_text(json) : trace_summary_text(json));
-  fmt::print(stderr, "{}", trace_warnings(json));
-  if (intervals && intervals->empty()) {
+  if (choice) choice->check(trace.processes());
+  const Summary summary = summary_of(trace, choice);
+  put_summary(options, summary, trace);
+  fmt::print(text_out(options), "{}", options.action == "list" ? list_text(summary) : summary_text(summary));
+  fmt::print(stderr, "{}", warnings_text(summary));
+  if (summary.intervals && summary.intervals->all.count == 0) {
     const std::string& key = options.key;
-    fmt::print(stderr, "zerotax trace: no {} is followed by {} {}\n", intervals->choice().from, intervals->choice().to,
+    fmt::print(stderr, "zerotax trace: no {} is followed by {} {}\n", choice->from, choice->to,
                key.empty() ? "in the same thread" : "with the same " + key);
     return ExitStatus::kFinding;
   }
-  if (!options.svg.empty()) write_file(options.svg, draw_svg("trace_intervals", json_text(json)));
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("trace_intervals", json_text(summary_json(summary))));
   return ExitStatus::kDone;
 }
 
@@ -129,22 +119,20 @@ ExitStatus print(const TraceOptions& options) {
       fmt::print("{}\n", ctf_line(trace.process_of(event), event, *begin));
     });
   }
-  say_problems(trace.problems());
-  if (trace.discarded() > 0)
-    fmt::print(stderr, "! {} discarded\n", format_counted(trace.discarded(), "record was", "records were"));
+  fmt::print(stderr, "{}", warnings_text(source_of(trace)));
   return ExitStatus::kDone;
 }
 
 ExitStatus list_kernel_events(const TraceOptions& options) {
-  const Json json = kernel_events_json(options.event);
-  put_json(options, json);
-  fmt::print(text_out(options), "{}", kernel_events_text(json));
+  const EventList events = kernel_event_list(options.event);
+  if (!options.json.empty()) write_file(options.json, json_text(event_list_json(events)));
+  fmt::print(text_out(options), "{}", kernel_events_text(events));
   return ExitStatus::kDone;
 }
 
 ExitStatus repair(const TraceOptions& options) {
   const CtfRepair done = repair_ctf_trace(options.folder);
-  say_problems(done.problems);
+  fmt::print(stderr, "{}", problems_text(done.problems));
   fmt::print("{} added to streams, {} removed\n", format_counted(done.packets, "packet"),
              format_counted(done.buffers, "buffer"));
   return ExitStatus::kDone;
@@ -172,18 +160,17 @@ ExitStatus run(const TraceOptions& options) {
   if (std::filesystem::is_empty(options.out, failure)) {
     fmt::print(stderr, "{}", kNothing);
   } else {
-    say_problems(repair_ctf_trace(options.out).problems);
+    fmt::print(stderr, "{}", problems_text(repair_ctf_trace(options.out).problems));
     CtfTrace trace(options.out);
-    const Json json = trace_json(trace, options.out, nullptr);
-    put_json(options, json);
-    write_perfetto_file(options.perfetto, trace);
-    fmt::print(stderr, "{}{}", trace_summary_text(json), trace_warnings(json));
+    const Summary summary = summary_of(trace, std::nullopt);
+    put_summary(options, summary, trace);
+    fmt::print(stderr, "{}{}", summary_text(summary), warnings_text(summary));
     if (!result.kernel.empty()) fmt::print(stderr, "kernel events: {}\n", result.kernel);
     if (result.kernel_lost > 0)
       fmt::print(stderr, "! {} lost\n", format_counted(result.kernel_lost, "kernel event was", "kernel events were"));
-    fmt::print(stderr, "{}", stopped.empty() ? until.event_text(json) : stopped);
+    fmt::print(stderr, "{}", stopped.empty() ? until.event_text(summary) : stopped);
     fmt::print(stderr, "the trace is in {}\n", options.out);
-    if (json.at("events") == 0) fmt::print(stderr, "{}", kNothing);
+    if (summary.events == 0) fmt::print(stderr, "{}", kNothing);
   }
   return static_cast<ExitStatus>(result.exit_status);
 }

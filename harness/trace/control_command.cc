@@ -11,7 +11,7 @@
 #include "cli/common_options.h"
 #include "files/output_file.h"
 #include "trace/control_client.h"
-#include "trace/control_document.h"
+#include "trace/document.h"
 #include "trace/event_names.h"
 #include "trace/verbs.h"
 
@@ -102,9 +102,9 @@ ExitStatus control(const ControlChoice& choice, const std::string& verb, recorde
   ControlClient client(choice.pid, choice.control);
   const ControlAnswer answer = client.ask(action, wanted);
   check_answer(choice.pid, answer);
-  const Json json = control_json(choice.pid, verb, answer);
-  if (!choice.json.empty()) write_file(choice.json, json_text(json));
-  fmt::print(choice.json == "-" ? stderr : stdout, "{}", control_text(json));
+  const Control result = control_result(choice.pid, verb, answer);
+  if (!choice.json.empty()) write_file(choice.json, json_text(control_json(result)));
+  fmt::print(choice.json == "-" ? stderr : stdout, "{}", control_text(result));
   return ExitStatus::kDone;
 }
 

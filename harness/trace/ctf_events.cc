@@ -66,7 +66,7 @@ class CtfCursor {
     if (ticks < event_.ticks) ticks += kMask + 1;
     event_.ticks = ticks;
     event_.monotonic_ns = process_.metadata.monotonic_ns(ticks);
-    event_.pid = process_.pid;
+    event_.pid = process_.metadata.pid;
     event_.tid = stream_.tid;
     if (event_.type->of_kernel) take_owner();
     at_ += found->second.record_bytes();
@@ -93,7 +93,7 @@ class CtfCursor {
 
 std::string CtfTrace::process_of(const CtfEvent& event) const {
   for (const CtfProcess& process : processes_) {
-    if (process.pid == event.pid) return process.name;
+    if (process.metadata.pid == event.pid) return process.metadata.process_name;
   }
   return std::to_string(event.pid);
 }

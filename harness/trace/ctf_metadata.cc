@@ -32,8 +32,10 @@ bool has_long_line(const std::string& text) {
 }
 
 /// "key = value;" or "key = "value";" of each line of a block.
-std::map<std::string, std::string> settings_of(const std::string& text, const std::string& block) {
-  std::map<std::string, std::string> found;
+using Settings = std::map<std::string, std::string>;
+
+Settings settings_of(const std::string& text, const std::string& block) {
+  Settings found;
   const auto begin = text.find("\n" + block + " {\n");
   const auto end = begin == std::string::npos ? begin : text.find("\n};", begin);
   if (end == std::string::npos) return found;
@@ -43,6 +45,29 @@ std::map<std::string, std::string> settings_of(const std::string& text, const st
     found[(*i)[1]] = (*i)[2].matched ? (*i)[2].str() : (*i)[3].str();
   }
   return found;
+}
+
+std::optional<std::string> setting(const Settings& settings, const char* name) {
+  const auto found = settings.find(name);
+  return found == settings.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::uint64_t number_of(const Settings& settings, const char* name) {
+  return parse_number(setting(settings, name).value_or(""));
+}
+
+/// All that the block says of the process and its clocks.
+CtfMetadata parse_env(const Settings& env) {
+  CtfMetadata metadata;
+  metadata.pid = static_cast<pid_t>(number_of(env, "vpid"));
+  metadata.process_name = setting(env, "procname").value_or("");
+  metadata.mode = setting(env, "mode");
+  metadata.clock_source = setting(env, "clock_source");
+  metadata.records_without_stream = number_of(env, "records_without_stream");
+  metadata.begin_ticks = number_of(env, "calibration_begin_ticks");
+  metadata.begin_monotonic_ns = number_of(env, "calibration_begin_monotonic_ns");
+  metadata.begin_realtime_ns = number_of(env, "calibration_begin_realtime_ns");
+  return metadata;
 }
 
 std::string bytes_of_uuid(std::string text) {
@@ -90,6 +115,12 @@ CtfType parse_type(const std::string& body) {
 
 }  // namespace
 
+const CtfField* CtfType::field(std::string_view name) const {
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const CtfField& each) { return each.name == name; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
 std::int64_t CtfMetadata::monotonic_ns(std::uint64_t ticks) const {
   const Wide since = static_cast<Wide>(ticks) - static_cast<Wide>(begin_ticks);
   return static_cast<std::int64_t>(begin_monotonic_ns) +
@@ -97,19 +128,14 @@ std::int64_t CtfMetadata::monotonic_ns(std::uint64_t ticks) const {
 }
 
 CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem) {
-  CtfMetadata metadata;
   if (has_long_line(text)) throw UsageError(fmt::format("'{}' is damaged: it has an endless line", path), kRemedy);
-  metadata.env = settings_of(text, "env");
-  if (!text.starts_with("/* CTF 1.8 */") || metadata.env["tracer_name"] != "zerotax-recorder") {
+  const Settings env = settings_of(text, "env");
+  if (!text.starts_with("/* CTF 1.8 */") || setting(env, "tracer_name") != "zerotax-recorder") {
     throw UsageError(fmt::format("'{}' was not written by zerotax's recorder, or is damaged", path), kRemedy);
   }
-  auto trace = settings_of(text, "trace");
-  auto clock = settings_of(text, "clock");
-  metadata.uuid = bytes_of_uuid(trace["uuid"]);
-  metadata.frequency = parse_number(clock["freq"]);
-  metadata.begin_ticks = parse_number(metadata.env["calibration_begin_ticks"]);
-  metadata.begin_monotonic_ns = parse_number(metadata.env["calibration_begin_monotonic_ns"]);
-  metadata.begin_realtime_ns = parse_number(metadata.env["calibration_begin_realtime_ns"]);
+  CtfMetadata metadata = parse_env(env);
+  metadata.uuid = bytes_of_uuid(setting(settings_of(text, "trace"), "uuid").value_or(""));
+  metadata.frequency = number_of(settings_of(text, "clock"), "freq");
   if (metadata.uuid.size() != 16 || metadata.frequency == 0) {
     throw UsageError(fmt::format("'{}' is damaged: it has no clock", path), kRemedy);
   }

@@ -53,8 +53,8 @@ std::vector<std::string> ctf_process_folders(const std::string& folder) {
   return found;
 }
 
-CtfTrace::CtfTrace(const std::string& folder) {
-  const auto folders = ctf_process_folders(folder);
+CtfTrace::CtfTrace(std::string folder) : folder_(std::move(folder)) {
+  const auto folders = ctf_process_folders(folder_);
   for (const std::string& each : folders) {
     try {
       open_process(each);
@@ -78,8 +78,6 @@ void CtfTrace::open_process(const std::string& folder) {
   const std::string path = folder + "/metadata";
   process.metadata = parse_ctf_metadata(read_input_file(path), path, problem);
   if (!problem.empty()) problems_.push_back(problem);
-  process.name = process.metadata.env["procname"];
-  process.pid = static_cast<pid_t>(std::strtol(process.metadata.env["vpid"].c_str(), nullptr, 10));
   processes_.push_back(std::move(process));
   open_streams(processes_.size() - 1);
 }
@@ -143,10 +141,7 @@ void CtfTrace::add_ring(std::size_t process, const std::string& path) {
 std::uint64_t CtfTrace::discarded() const {
   std::uint64_t sum = 0;
   for (const CtfStream& stream : streams_) sum += stream.discarded;
-  for (const CtfProcess& process : processes_) {
-    const auto found = process.metadata.env.find("records_without_stream");
-    if (found != process.metadata.env.end()) sum += std::strtoull(found->second.c_str(), nullptr, 10);
-  }
+  for (const CtfProcess& process : processes_) sum += process.metadata.records_without_stream;
   return sum;
 }
 

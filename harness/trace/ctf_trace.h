@@ -17,8 +17,6 @@ namespace zerotax::trace {
 struct CtfProcess {
   std::string folder;
   CtfMetadata metadata;
-  pid_t pid = 0;
-  std::string name;
 };
 
 /// A thread's stream: of its own records, or of those that its signal handlers made meanwhile.
@@ -50,8 +48,9 @@ struct CtfEvent {
 class CtfTrace {
  public:
   /// Throws UsageError if there is nothing.
-  explicit CtfTrace(const std::string& folder);
+  explicit CtfTrace(std::string folder);
 
+  [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] const std::vector<CtfProcess>& processes() const { return processes_; }
   [[nodiscard]] const std::vector<CtfStream>& streams() const { return streams_; }
   /// The name of the process that an event is of; its number, if it recorded nothing itself.
@@ -71,6 +70,7 @@ class CtfTrace {
   void open_streams(std::size_t process);
   void add_ring(std::size_t process, const std::string& path);
 
+  std::string folder_;
   std::vector<CtfProcess> processes_;
   std::vector<CtfStream> streams_;
   std::vector<std::unique_ptr<MappedFile>> files_;

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zerotax::trace {
@@ -24,13 +28,19 @@ struct CtfType {
   std::vector<CtfField> fields;
   std::uint32_t bytes = 0;  ///< of its fields; the record has 8 more before it, and is padded to 8
   bool of_kernel = false;   ///< "kernel_...", or a tracepoint's name: the kernel's, whoever recorded it
+  /// nullptr if it has no field of this name.
+  [[nodiscard]] const CtfField* field(std::string_view name) const;
   [[nodiscard]] std::uint64_t record_bytes() const { return (8 + std::uint64_t{bytes} + 7) / 8 * 8; }
 };
 
-/// What the metadata file of a recorded process says.
+/// The metadata file of a recorded process.
 struct CtfMetadata {
   std::string uuid;  ///< its 16 bytes
-  std::map<std::string, std::string> env;
+  pid_t pid = 0;
+  std::string process_name;
+  std::optional<std::string> mode;
+  std::optional<std::string> clock_source;
+  std::uint64_t records_without_stream = 0;  ///< that were not kept, and belong to no stream
   std::uint64_t frequency = 0;
   std::uint64_t begin_ticks = 0;         ///< one moment on all clocks
   std::uint64_t begin_monotonic_ns = 0;  ///< CLOCK_MONOTONIC

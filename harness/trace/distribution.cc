@@ -31,52 +31,46 @@ std::size_t class_of(double ns) {
 
 }  // namespace
 
-Json distribution_json(const std::vector<double>& ns) {
-  Json json;
-  json["count"] = ns.size();
-  constexpr std::pair<const char*, double> kQuantiles[] = {{"min_ns", 0},    {"p25_ns", 0.25}, {"median_ns", 0.5},
-                                                           {"p75_ns", 0.75}, {"p95_ns", 0.95}, {"p99_ns", 0.99},
-                                                           {"max_ns", 1}};
-  if (ns.empty()) {
-    for (const char* key : {"total_ns", "mean_ns", "variance_ns2"}) json[key] = not_available("there are none");
-    for (const auto& [key, q] : kQuantiles) json[key] = not_available("there are none");
-    return json;
-  }
-  const Moments of = moments(ns);
-  json["total_ns"] = std::accumulate(ns.begin(), ns.end(), 0.0);
-  json["mean_ns"] = of.mean;
-  json["variance_ns2"] = ns.size() > 1 ? Json(of.variance) : not_available("there is only one");
-  for (const auto& [key, q] : kQuantiles) json[key] = quantile(ns, q);
-  return json;
+Distribution distribution_of(const std::vector<double>& ns) {
+  const bool any = !ns.empty();
+  const std::string none = "there are none";
+  const Moments of = any ? moments(ns) : Moments{};
+  const auto at = [&](double q) { return known_if(any, any ? quantile(ns, q) : 0, none); };
+  return {ns.size(),
+          known_if(any, std::accumulate(ns.begin(), ns.end(), 0.0), none),
+          known_if(any, of.mean, none),
+          known_if(ns.size() > 1, of.variance, any ? "there is only one" : none),
+          at(0),
+          at(0.25),
+          at(0.5),
+          at(0.75),
+          at(0.95),
+          at(0.99),
+          at(1)};
 }
 
-Json histogram_json(const std::vector<double>& ns) {
+std::vector<HistogramRow> histogram_of(const std::vector<double>& ns) {
   std::map<std::size_t, std::uint64_t> counts;
   for (const double time : ns) ++counts[class_of(time)];
-  Json histogram = Json::array();
+  std::vector<HistogramRow> histogram;
   if (counts.empty()) return histogram;
   for (std::size_t number = counts.begin()->first; number <= counts.rbegin()->first; ++number) {
-    const auto found = counts.find(number);
-    histogram.push_back({{"from_ns", lower_limit(number)},
-                         {"to_ns", lower_limit(number + 1)},
-                         {"count", found == counts.end() ? 0 : found->second}});
+    histogram.push_back({lower_limit(number), lower_limit(number + 1), counts[number]});
   }
   return histogram;
 }
 
-std::string histogram_text(const Json& histogram, std::size_t columns) {
+std::string histogram_text(const std::vector<HistogramRow>& histogram, std::size_t columns) {
   constexpr std::size_t kBeforeBar = 36;
   std::uint64_t most = 1;
-  for (const Json& row : histogram) most = std::max(most, row.at("count").get<std::uint64_t>());
+  for (const HistogramRow& row : histogram) most = std::max(most, row.count);
   const std::size_t room = columns > kBeforeBar + 8 ? columns - kBeforeBar : 8;
   std::string text;
-  for (const Json& row : histogram) {
-    const auto count = row.at("count").get<std::uint64_t>();
+  for (const HistogramRow& row : histogram) {
     // Every count above 0 shows: as a bar of at least one mark.
-    const std::size_t marks = count == 0 ? 0 : std::max<std::size_t>(1, count * room / most);
-    std::string line =
-        fmt::format("{:>9} to {:>9} {:>11}  {}", format_ns(row.at("from_ns").get<double>()),
-                    format_ns(row.at("to_ns").get<double>()), format_count(count), std::string(marks, '#'));
+    const std::size_t marks = row.count == 0 ? 0 : std::max<std::size_t>(1, row.count * room / most);
+    std::string line = fmt::format("{:>9} to {:>9} {:>11}  {}", format_ns(row.from_ns), format_ns(row.to_ns),
+                                   format_count(row.count), std::string(marks, '#'));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

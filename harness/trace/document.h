@@ -1,22 +1,18 @@
 #pragma once
 
-#include <string>
-
-#include "base/json.h"
-#include "trace/ctf_trace.h"
-#include "trace/intervals.h"
+#include "trace/control_result.h"
+#include "trace/function_result.h"
+#include "trace/kernel_events.h"
+#include "trace/result.h"
 
 namespace zerotax::trace {
 
-/// Reads a whole trace: the object of "zerotax.trace/1" (results/schema/trace.schema.json). `intervals` may be nullptr.
-Json trace_json(CtfTrace& trace, const std::string& folder, TraceIntervals* intervals);
-
-/// The table for the terminal, from that object: `list` (processes and streams) or else the summary (types, times
-/// between events).
-std::string trace_list_text(const Json& json);
-std::string trace_summary_text(const Json& json);
-
-/// The warnings of that object: what is damaged, what was lost; empty if nothing.
-std::string trace_warnings(const Json& json);
+// The objects of results/schema/: "zerotax.trace/1", "zerotax.functions/1", "zerotax.functions_diff/1",
+// "zerotax.trace_control/1", "zerotax.trace_events/1".
+Json summary_json(const Summary& summary);
+Json functions_json(const Functions& functions);
+Json function_diff_json(const FunctionDiff& diff);
+Json control_json(const Control& control);
+Json event_list_json(const EventList& events);
 
 }  // namespace zerotax::trace

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/units.h"
-
 namespace zerotax::trace {
 namespace {
 
@@ -66,6 +64,6 @@ std::string ctf_line(const std::string& process, const CtfEvent& event, std::int
   return line;
 }
 
-std::string time_text(const Json& ns) { return is_not_available(ns) ? "n/a" : format_ns(ns.get<double>()); }
+std::string time_text(const Cell& ns) { return ns.text(Unit::kNs, "n/a"); }
 
 }  // namespace zerotax::trace

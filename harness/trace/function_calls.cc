@@ -6,11 +6,11 @@
 namespace zerotax::trace {
 namespace {
 
-std::uint64_t field(const CtfEvent& event, const char* name) {
+/// An address; 0 if there is none of this name.
+std::uint64_t address(const CtfEvent& event, std::string_view name) {
   std::uint64_t value = 0;
-  for (const CtfField& each : event.type->fields) {
-    if (each.name == name && each.bytes == sizeof value) std::memcpy(&value, event.bytes + each.offset, sizeof value);
-  }
+  const CtfField* field = event.type->field(name);
+  if (field != nullptr && field->bytes == sizeof value) std::memcpy(&value, event.bytes + field->offset, sizeof value);
   return value;
 }
 
@@ -77,12 +77,12 @@ void FunctionCalls::add(const CtfEvent& event) {
   const std::string& type = event.type->name;
   if (type == "function_entry") {
     Call call;
-    call.function = field(event, "function");
-    call.stack = field(event, "stack");
+    call.function = address(event, "function");
+    call.stack = address(event, "stack");
     call.begin_ns = event.monotonic_ns;
     begin_call(process, thread, call);
   } else if (type == "function_exit") {
-    const std::uint64_t function = field(event, "function");
+    const std::uint64_t function = address(event, "function");
     if (thread.depth[function] == 0) {
       ++exits_without_entry_;
       return;
@@ -91,7 +91,7 @@ void FunctionCalls::add(const CtfEvent& event) {
     while (thread.calls.back().function != function) end_call(process, thread, event.monotonic_ns, true);
     end_call(process, thread, event.monotonic_ns, false);
   } else if (type == "function_jump") {
-    const std::uint64_t stack = field(event, "stack");
+    const std::uint64_t stack = address(event, "stack");
     while (!thread.calls.empty() && thread.calls.back().stack + kHookBelow < stack) {
       end_call(process, thread, event.monotonic_ns, true);
     }

@@ -1,5 +1,3 @@
-#include "trace/function_diff.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,130 +7,91 @@
 
 #include "base/names.h"
 #include "base/units.h"
-#include "observe/symbols.h"
 #include "trace/fields.h"
 #include "trace/function_profile.h"
-#include "trace/function_verdict.h"
+#include "trace/function_result.h"
 
 namespace zerotax::trace {
 namespace {
 
 /// Name and file name: addresses differ from run to run, and files may have been moved.
 using Name = std::pair<std::string, std::string>;
-using Functions = std::map<Name, FunctionSide>;
+struct Sides {
+  FunctionSide before;
+  FunctionSide after;
+};
+using AllSides = std::map<Name, Sides>;
 
-Functions read_side(const DiffSide& side, FunctionFilter& filter) {
-  FunctionProfile profile(side.trace, filter, false);
-  Functions functions;
+void read_side(CtfTrace& trace, FunctionFilter& filter, FunctionSide Sides::*side, AllSides& all) {
+  FunctionProfile profile(trace, filter, false);
   for (const auto& [key, figures] : profile.figures()) {
-    const Json& frame = profile.frame(key.first, key.second);
-    FunctionSide& function = functions[{frame_label(frame, true), file_name(text_field(frame, "module", ""))}];
+    const NamedFrame& frame = profile.frame(key.first, key.second);
+    FunctionSide& function = all[{frame_label(frame, true), file_name(frame.module.value_or(""))}].*side;
     function.total_ns += figures.total_ns;
     function.self.add(figures.self);
     function.unfinished += figures.unfinished;
   }
-  return functions;
 }
 
-Json side_json(const FunctionSide& side) {
-  if (!side.is_there()) return not_available("not called");
-  Json json;
-  json["calls"] = side.self.count();
-  json["total_ns"] = side.total_ns;
-  json["self_ns"] = side.self.sum();
-  json["self_mean_ns"] = side.self.count() == 0 ? not_available("no call ended") : Json(side.self.mean());
-  json["self_stddev_ns"] =
-      side.self.count() < 2 ? not_available("fewer than two calls ended") : Json(std::sqrt(side.self.variance()));
-  json["unfinished"] = side.unfinished;
-  return json;
+Measured<DiffFigures> figures_of(const FunctionSide& side) {
+  if (!side.is_there()) return NotAvailable{"not called"};
+  const std::uint64_t calls = side.self.count();
+  return DiffFigures{calls,
+                     side.total_ns,
+                     side.self.sum(),
+                     known_if(calls > 0, calls > 0 ? side.self.mean() : 0, "no call ended"),
+                     known_if(calls > 1, calls > 1 ? std::sqrt(side.self.variance()) : 0, "fewer than two calls ended"),
+                     side.unfinished};
 }
 
-Json diff_row_json(const Name& name, const FunctionSide& before, const FunctionSide& after, bool complete) {
-  const FunctionVerdict verdict = judge_function(before, after, complete);
-  Json row;
-  row["function"] = name.first;
-  row["object"] = name.second.empty() ? not_available("the address lies in no loaded file") : Json(name.second);
-  row["before"] = side_json(before);
-  row["after"] = side_json(after);
-  row["calls_change"] = static_cast<std::int64_t>(after.self.count()) - static_cast<std::int64_t>(before.self.count());
-  row["self_change_ns"] = verdict.change_ns;
-  row["noise_ns"] = verdict.noise_ns;
-  row["verdict"] = verdict.name;
-  row["why"] = verdict.why.empty() ? Json(nullptr) : Json(verdict.why);
-  return row;
+DiffRow row_of(const Name& name, const Sides& sides, bool complete) {
+  const auto& [before, after] = sides;
+  return {judge_function(before, after, complete),
+          name.first,
+          known_if(!name.second.empty(), name.second, "the address lies in no loaded file"),
+          figures_of(before),
+          figures_of(after),
+          static_cast<std::int64_t>(after.self.count()) - static_cast<std::int64_t>(before.self.count())};
 }
 
-Json trace_of(const DiffSide& side) {
-  Json json;
-  json["folder"] = side.folder;
-  json["discarded"] = side.trace.discarded();
-  json["problems"] = side.trace.problems();
-  return json;
-}
-
-bool is_complete(const DiffSide& side) { return side.trace.discarded() == 0 && side.trace.problems().empty(); }
-
-std::string signed_time(std::int64_t ns) {
-  return fmt::format("{}{}", ns < 0 ? "-" : "+", format_ns(static_cast<double>(std::abs(ns))));
-}
+std::string signed_time(std::int64_t ns) { return (ns < 0 ? "-" : "+") + time_text(std::abs(ns)); }
 
 }  // namespace
 
-Json function_diff_json(const DiffSide& before, const DiffSide& after, FunctionFilter& filter) {
-  const Functions old = read_side(before, filter);
-  const Functions now = read_side(after, filter);
+FunctionDiff diff_functions(CtfTrace& before, CtfTrace& after, FunctionFilter& filter) {
+  AllSides all;
+  read_side(before, filter, &Sides::before, all);
+  read_side(after, filter, &Sides::after, all);
   filter.check_all_matched();
-  const bool complete = is_complete(before) && is_complete(after);
-  Functions all = old;
-  all.insert(now.begin(), now.end());
-  std::vector<Json> rows;
-  bool more = false;
-  bool less = false;
-  for (const auto& [name, unused] : all) {
-    const auto first = old.find(name);
-    const auto second = now.find(name);
-    rows.push_back(diff_row_json(name, first == old.end() ? FunctionSide{} : first->second,
-                                 second == now.end() ? FunctionSide{} : second->second, complete));
-    const int direction = direction_of(rows.back().at("verdict"));
-    more = more || direction > 0;
-    less = less || direction < 0;
+  FunctionDiff diff{source_of(before), source_of(after), filter, Direction::kSame, {}};
+  const bool complete = diff.before.is_complete() && diff.after.is_complete();
+  for (const auto& [name, sides] : all) {
+    diff.functions.push_back(row_of(name, sides, complete));
+    diff.verdict = std::max(diff.verdict, direction_of(diff.functions.back().verdict));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Json& one, const Json& other) {
-    return std::abs(one.at("self_change_ns").get<std::int64_t>()) >
-           std::abs(other.at("self_change_ns").get<std::int64_t>());
+  std::stable_sort(diff.functions.begin(), diff.functions.end(), [](const DiffRow& one, const DiffRow& other) {
+    return std::abs(one.self_change_ns) > std::abs(other.self_change_ns);
   });
-  Json json;
-  json["schema"] = "zerotax.functions_diff/1";
-  json["zerotax_version"] = ZEROTAX_VERSION;
-  json["before"] = trace_of(before);
-  json["after"] = trace_of(after);
-  json["filters"] = filter.json();
-  json["verdict"] = more ? "more" : less ? "less" : "same";
-  json["functions"] = rows;
-  return json;
+  return diff;
 }
 
-std::string function_diff_text(const Json& json) {
+std::string function_diff_text(const FunctionDiff& diff) {
   std::string text = fmt::format("{:>19} {:>19}\n{:>9} {:>9} {:>9} {:>9} {:>9}  {:<11}  function\n", "calls", "self",
                                  "before", "after", "before", "after", "change", "verdict");
+  const auto calls = [](const Measured<DiffFigures>& side) { return side ? format_count(side->calls) : "-"; };
+  const auto self = [](const Measured<DiffFigures>& side) { return side ? time_text(side->self_ns) : "-"; };
   std::uint64_t same = 0;
-  for (const Json& row : json.at("functions")) {
-    if (row.at("verdict") == "same") {
+  for (const DiffRow& row : diff.functions) {
+    if (row.verdict == FunctionChange::kSame) {
       ++same;
       continue;
     }
-    const auto calls = [&](const char* side) {
-      return is_not_available(row.at(side)) ? "-" : format_count(row.at(side).at("calls"));
-    };
-    const auto self = [&](const char* side) {
-      return is_not_available(row.at(side)) ? "-" : time_text(row.at(side).at("self_ns"));
-    };
-    text += fmt::format("{:>9} {:>9} {:>9} {:>9} {:>9}  {:<11}  {}\n", calls("before"), calls("after"), self("before"),
-                        self("after"), signed_time(row.at("self_change_ns")), row.at("verdict").get<std::string>(),
-                        row.at("function").get<std::string>());
+    text += fmt::format("{:>9} {:>9} {:>9} {:>9} {:>9}  {:<11}  {}\n", calls(row.before), calls(row.after),
+                        self(row.before), self(row.after), signed_time(row.self_change_ns), change_words(row.verdict),
+                        row.function);
   }
-  if (json.at("functions").empty()) return "neither trace has such function calls: record them with --functions\n";
-  if (same == json.at("functions").size()) text.clear();
+  if (diff.functions.empty()) return "neither trace has such function calls: record them with --functions\n";
+  if (same == diff.functions.size()) text.clear();
   if (same > 0) text += fmt::format("{} the same\n", format_counted(same, "function is", "functions are"));
   return text;
 }

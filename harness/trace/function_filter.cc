@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/nearest.h"
-#include "observe/symbols.h"
 
 namespace zerotax::trace {
 namespace {
@@ -44,9 +43,9 @@ bool FunctionFilter::matches(const std::vector<std::string>& names, const std::v
   return found;
 }
 
-FunctionChoice FunctionFilter::choose(const Json& frame) {
+FunctionChoice FunctionFilter::choose(const NamedFrame& frame) {
   const std::string name = frame_label(frame, true);
-  const std::string module = text_field(frame, "module", "");
+  const std::string module = frame.module.value_or("");
   const std::vector<std::string> names{name, without_parameters(name)};
   const std::vector<std::string> files{file_name(module), module};
   known_functions_.insert(names.back());
@@ -75,15 +74,6 @@ void FunctionFilter::check_all_matched() const {
   check_matched("--not", "function", not_functions, known_functions_);
   check_matched("--object", "program or library", objects, known_objects_);
   check_matched("--not-object", "program or library", not_objects, known_objects_);
-}
-
-Json FunctionFilter::json() const {
-  Json json;
-  json["functions"] = functions;
-  json["not_functions"] = not_functions;
-  json["objects"] = objects;
-  json["not_objects"] = not_objects;
-  return json;
 }
 
 }  // namespace zerotax::trace

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "observe/symbols.h"
 
 namespace zerotax::trace {
 
@@ -16,25 +16,24 @@ struct FunctionChoice {
 };
 
 /// Which functions are wanted: by name with all that they call, or by the file that they are in. Names may have * and ?
-/// and [...] (fnmatch(3)).
-class FunctionFilter {
- public:
+/// and [...] (fnmatch(3)). The fields are keys of results/schema/functions.schema.json.
+struct Filters {
   std::vector<std::string> functions;      ///< these and what they call; empty: all
   std::vector<std::string> not_functions;  ///< without these and what they call
   std::vector<std::string> objects;        ///< in these programs and libraries; empty: all
   std::vector<std::string> not_objects;
-
   [[nodiscard]] bool empty() const {
     return functions.empty() && not_functions.empty() && objects.empty() && not_objects.empty();
   }
+};
 
-  /// Of the function with this frame (Symbols::frame); remembers which names it matched.
-  FunctionChoice choose(const Json& frame);
+class FunctionFilter : public Filters {
+ public:
+  /// Of the function with this frame; remembers which names it matched.
+  FunctionChoice choose(const NamedFrame& frame);
 
   /// Throws UsageError if a name matched none of the functions that it was asked about. Not if there were none at all.
   void check_all_matched() const;
-
-  [[nodiscard]] Json json() const;
 
  private:
   bool matches(const std::vector<std::string>& names, const std::vector<std::string>& candidates);

@@ -1,23 +1,24 @@
 #include "trace/function_names.h"
 
+#include <algorithm>
+
 #include "trace/fields.h"
 
 namespace zerotax::trace {
 
 void FunctionNames::add(const std::string& process, const CtfEvent& event) {
   if (event.type->name != "function_module") return;
-  const Json fields = ctf_fields(event);
   Module module;
-  module.begin = fields.at("begin");
-  module.end = fields.at("end");
-  module.bias = fields.at("bias");
-  module.path = fields.at("path");
-  module.build_id = fields.at("build_id").get<std::vector<unsigned char>>();
-  module.build_id.resize(std::min<std::size_t>(module.build_id.size(), fields.at("build_id_bytes").get<std::size_t>()));
+  module.begin = ctf_field<std::uint64_t>(event, "begin");
+  module.end = ctf_field<std::uint64_t>(event, "end");
+  module.bias = ctf_field<std::uint64_t>(event, "bias");
+  module.path = ctf_field<std::string>(event, "path");
+  module.build_id = ctf_field<std::vector<unsigned char>>(event, "build_id");
+  module.build_id.resize(std::min(module.build_id.size(), ctf_field<std::size_t>(event, "build_id_bytes")));
   modules_[process].push_back(std::move(module));
 }
 
-const Json& FunctionNames::frame(const std::string& process, std::uint64_t address) {
+const NamedFrame& FunctionNames::frame(const std::string& process, std::uint64_t address) {
   const auto known = frames_.find({process, address});
   if (known != frames_.end()) return known->second;
   const Module* found = nullptr;

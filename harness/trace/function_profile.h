@@ -17,8 +17,7 @@ class FunctionProfile {
   [[nodiscard]] const std::map<FunctionCalls::Key, FunctionFigures>& figures() const { return calls_.figures(); }
   [[nodiscard]] const CallPaths& paths() const { return paths_; }
   [[nodiscard]] std::uint64_t exits_without_entry() const { return calls_.exits_without_entry(); }
-  /// The frame of Symbols::frame.
-  const Json& frame(std::size_t process, std::uint64_t function);
+  const NamedFrame& frame(std::size_t process, std::uint64_t function);
 
  private:
   CtfTrace& trace_;

@@ -1,75 +1,65 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/units.h"
-#include "observe/symbols.h"
 #include "trace/fields.h"
-#include "trace/function_document.h"
+#include "trace/function_result.h"
 
 namespace zerotax::trace {
 namespace {
 
 constexpr unsigned kDeepestIndent = 16;  ///< beyond it, the depth is a number
 
-bool has_several_processes(const Json& rows) {
-  std::set<int> processes;
-  for (const Json& row : rows) processes.insert(row.at("pid").get<int>());
-  return processes.size() > 1;
+template <typename Row>
+bool has_several_processes(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.pid != rows.front().pid; });
 }
 
-std::string table_text(const Json& rows) {
+std::string table_text(const std::vector<FunctionRow>& rows) {
   std::string text = fmt::format("{:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  function\n", "calls", "total", "self",
                                  "std dev", "p50", "p90", "p99");
   const bool several = has_several_processes(rows);
-  for (const Json& row : rows) {
-    text += fmt::format("{:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  {}", row.at("calls").get<std::uint64_t>(),
-                        time_text(row.at("total_ns")), time_text(row.at("self_ns")), time_text(row.at("stddev_ns")),
-                        time_text(row.at("median_ns")), time_text(row.at("p90_ns")), time_text(row.at("p99_ns")),
-                        frame_label(row.at("frame"), false));
-    text += several ? fmt::format(" [{}]\n", row.at("pid").get<int>()) : "\n";
+  for (const FunctionRow& row : rows) {
+    text += fmt::format("{:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  {}", row.calls, time_text(row.total_ns),
+                        time_text(row.self_ns), time_text(row.stddev_ns), time_text(row.median_ns),
+                        time_text(row.p90_ns), time_text(row.p99_ns), frame_label(row.frame, false));
+    text += several ? fmt::format(" [{}]\n", row.pid) : "\n";
   }
   return text;
 }
 
-std::string tree_text(const Json& rows) {
+std::string tree_text(const std::vector<PathRow>& rows) {
   std::string text = fmt::format("{:>9} {:>9} {:>10}  function\n", "total", "self", "calls");
   const bool several = has_several_processes(rows);
-  int process = 0;
-  for (const Json& row : rows) {
-    const int pid = row.at("pid");
-    if (several && pid != process) text += fmt::format("process {}\n", pid);
-    process = pid;
-    const unsigned depth = row.at("depth");
-    const std::string indent(std::size_t{2} * std::min(depth, kDeepestIndent), ' ');
-    text +=
-        fmt::format("{:>9} {:>9} {:>10}  {}{}{}\n", time_text(row.at("total_ns")), time_text(row.at("self_ns")),
-                    row.at("calls").get<std::uint64_t>(), indent,
-                    depth > kDeepestIndent ? fmt::format("({} deep) ", depth) : "", frame_label(row.at("frame"), true));
+  pid_t process = 0;
+  for (const PathRow& row : rows) {
+    if (several && row.pid != process) text += fmt::format("process {}\n", row.pid);
+    process = row.pid;
+    const std::string indent(std::size_t{2} * std::min(row.depth, kDeepestIndent), ' ');
+    text += fmt::format("{:>9} {:>9} {:>10}  {}{}{}\n", time_text(row.total_ns), time_text(row.self_ns), row.calls,
+                        indent, row.depth > kDeepestIndent ? fmt::format("({} deep) ", row.depth) : "",
+                        frame_label(row.frame, true));
   }
   return text;
-}
-
-std::string nothing_text(const Json& filters) {
-  const bool filtered = std::any_of(filters.begin(), filters.end(), [](const Json& names) { return !names.empty(); });
-  return filtered
-             ? "the filters leave no function call\n"
-             : "this trace has no function calls: compile with -finstrument-functions, and run with zerotax trace run "
-               "--functions\n";
 }
 
 }  // namespace
 
-std::string functions_text(const Json& json) {
-  if (json.at("functions").empty()) return nothing_text(json.at("filters"));
+std::string functions_text(const Functions& functions) {
+  if (functions.functions.empty()) {
+    return functions.filters.empty()
+               ? "this trace has no function calls: compile with -finstrument-functions, and run with zerotax trace "
+                 "run --functions\n"
+               : "the filters leave no function call\n";
+  }
   std::uint64_t left = 0;
   std::uint64_t unfinished = 0;
-  for (const Json& row : json.at("functions")) {
-    left += row.at("left_without_exit").get<std::uint64_t>();
-    unfinished += row.at("unfinished").get<std::uint64_t>();
+  for (const FunctionRow& row : functions.functions) {
+    left += row.left_without_exit;
+    unfinished += row.unfinished;
   }
-  std::string text = json.at("tree").is_array() ? tree_text(json.at("tree")) : table_text(json.at("functions"));
+  std::string text = functions.tree ? tree_text(*functions.tree) : table_text(functions.functions);
   if (left > 0)
     text += fmt::format("{} left by a jump, without an exit event\n", format_counted(left, "call was", "calls were"));
   if (unfinished > 0)

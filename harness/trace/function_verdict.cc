@@ -15,43 +15,50 @@ double variance_of_sum(const TimeSums& self) { return static_cast<double>(self.c
 
 }  // namespace
 
+const char* change_words(FunctionChange change) {
+  constexpr const char* kWords[] = {"appeared",   "vanished",    "grew", "shrank",
+                                    "more calls", "fewer calls", "same", "unclear"};
+  return kWords[static_cast<std::size_t>(change)];
+}
+
 FunctionVerdict judge_function(const FunctionSide& before, const FunctionSide& after, bool complete) {
-  FunctionVerdict verdict;
-  verdict.change_ns = static_cast<std::int64_t>(after.self.sum()) - static_cast<std::int64_t>(before.self.sum());
+  using enum FunctionChange;
+  FunctionVerdict result;
+  result.self_change_ns = static_cast<std::int64_t>(after.self.sum()) - static_cast<std::int64_t>(before.self.sum());
   const bool spread_is_known = std::min(before.self.count(), after.self.count()) >= kFewestCalls;
-  verdict.noise_ns = spread_is_known
-                         ? Json(kDeviations * std::sqrt(variance_of_sum(before.self) + variance_of_sum(after.self)))
-                         : not_available("fewer than 10 calls in a trace");
-  const auto unclear = [&](const char* why) {
-    verdict.name = "unclear";
-    verdict.why = why;
-    return verdict;
+  result.noise_ns = NotAvailable{"fewer than 10 calls in a trace"};
+  if (spread_is_known) {
+    result.noise_ns = kDeviations * std::sqrt(variance_of_sum(before.self) + variance_of_sum(after.self));
+  }
+  const auto become = [&](FunctionChange change, const char* why = nullptr) {
+    result.verdict = change;
+    if (why != nullptr) result.why = why;
+    return result;
   };
   const bool calls_differ = before.self.count() != after.self.count();
   if (!complete && (calls_differ || !before.is_there() || !after.is_there())) {
-    return unclear("records are missing in a trace");
+    return become(kUnclear, "records are missing in a trace");
   }
-  if (!before.is_there() || !after.is_there()) {
-    verdict.name = before.is_there() ? "vanished" : "appeared";
-    return verdict;
-  }
-  const auto change = static_cast<double>(std::abs(verdict.change_ns));
+  if (!before.is_there()) return become(kAppeared);
+  if (!after.is_there()) return become(kVanished);
+  const auto change = static_cast<double>(std::abs(result.self_change_ns));
   const bool is_large = change > kPart * static_cast<double>(before.self.sum());
-  if (is_large && spread_is_known && change > verdict.noise_ns.get<double>()) {
-    verdict.name = verdict.change_ns > 0 ? "grew" : "shrank";
-  } else if (calls_differ) {
-    verdict.name = after.self.count() > before.self.count() ? "more calls" : "fewer calls";
-  } else if (is_large && !spread_is_known) {
-    return unclear("too few calls to tell a change from chance");
-  } else {
-    verdict.name = "same";
+  if (is_large && spread_is_known && change > *result.noise_ns) {
+    return become(result.self_change_ns > 0 ? kGrew : kShrank);
   }
-  return verdict;
+  if (calls_differ) {
+    return become(after.self.count() > before.self.count() ? kMoreCalls : kFewerCalls);
+  }
+  if (is_large && !spread_is_known) {
+    return become(kUnclear, "too few calls to tell a change from chance");
+  }
+  return result;
 }
 
-int direction_of(const std::string& verdict) {
-  if (verdict == "appeared" || verdict == "grew" || verdict == "more calls") return 1;
-  return verdict == "vanished" || verdict == "shrank" || verdict == "fewer calls" ? -1 : 0;
+Direction direction_of(FunctionChange change) {
+  using enum FunctionChange;
+  if (change == kAppeared || change == kGrew || change == kMoreCalls) return Direction::kMore;
+  return change == kVanished || change == kShrank || change == kFewerCalls ? Direction::kLess : Direction::kSame;
 }
 
 }  // namespace zerotax::trace

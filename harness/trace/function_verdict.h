@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/json.h"
+#include "base/fields.h"
 #include "trace/time_sums.h"
 
 namespace zerotax::trace {
@@ -16,13 +16,17 @@ struct FunctionSide {
   [[nodiscard]] bool is_there() const { return self.count() + unfinished > 0; }
 };
 
-/// What became of a function. The names are those of the JSON.
+enum class FunctionChange { kAppeared, kVanished, kGrew, kShrank, kMoreCalls, kFewerCalls, kSame, kUnclear };
+
+/// "more calls".
+const char* change_words(FunctionChange change);
+
+/// What became of a function. The fields are keys of results/schema/functions_diff.schema.json.
 struct FunctionVerdict {
-  /// appeared, vanished, grew, shrank, more calls, fewer calls, same, unclear
-  std::string name;
-  std::string why;             ///< of unclear; otherwise empty
-  Json noise_ns;               ///< that the change of self time must exceed
-  std::int64_t change_ns = 0;  ///< of self time
+  std::int64_t self_change_ns = 0;
+  Measured<double> noise_ns;  ///< that the change of self time must exceed
+  FunctionChange verdict = FunctionChange::kSame;
+  OrNull<std::string> why;  ///< of kUnclear
 };
 
 /// The verdict of one function. Its self time grew or shrank if it changed by more than a tenth, and by more than three
@@ -30,7 +34,8 @@ struct FunctionVerdict {
 /// `complete`: both traces have all their records; otherwise what has gone may only be missing.
 FunctionVerdict judge_function(const FunctionSide& before, const FunctionSide& after, bool complete);
 
-/// Whether this verdict means that the program does more than before: 1; less: -1; neither: 0.
-int direction_of(const std::string& verdict);
+/// Whether a program does less than before, or more. The greatest of its functions is the program's own.
+enum class Direction { kSame, kLess, kMore };
+Direction direction_of(FunctionChange change);
 
 }  // namespace zerotax::trace

@@ -6,8 +6,6 @@
 #include "cli/common_options.h"
 #include "files/output_file.h"
 #include "trace/document.h"
-#include "trace/function_diff.h"
-#include "trace/function_document.h"
 #include "trace/verbs.h"
 
 namespace zerotax::trace {
@@ -42,11 +40,11 @@ ExitStatus diff(FunctionOptions& options) {
   check_diff(options);
   CtfTrace before(options.before);
   CtfTrace after(options.folder);
-  const Json json = function_diff_json({before, options.before}, {after, options.folder}, options.query.filter);
-  if (!options.json.empty()) write_file(options.json, json_text(json));
-  fmt::print(table_out(options), "{}", function_diff_text(json));
-  fmt::print(stderr, "{}{}", trace_warnings(json.at("before")), trace_warnings(json.at("after")));
-  return json.at("verdict") == "more" ? ExitStatus::kFinding : ExitStatus::kDone;
+  const FunctionDiff result = diff_functions(before, after, options.query.filter);
+  if (!options.json.empty()) write_file(options.json, json_text(function_diff_json(result)));
+  fmt::print(table_out(options), "{}", function_diff_text(result));
+  fmt::print(stderr, "{}{}", warnings_text(result.before), warnings_text(result.after));
+  return result.verdict == Direction::kMore ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
 ExitStatus show_functions(FunctionOptions& options) {
@@ -62,11 +60,11 @@ ExitStatus show_functions(FunctionOptions& options) {
   }
   if (!options.before.empty()) return diff(options);
   CtfTrace trace(options.folder);
-  const Json json = functions_json(trace, options.folder, options.query);
-  if (!options.json.empty()) write_file(options.json, json_text(json));
+  const Functions functions = functions_of(trace, options.query);
+  if (!options.json.empty()) write_file(options.json, json_text(functions_json(functions)));
   write_perfetto_file(options.perfetto, trace);
-  fmt::print(table_out(options), "{}", functions_text(json));
-  fmt::print(stderr, "{}", trace_warnings(json));
+  fmt::print(table_out(options), "{}", functions_text(functions));
+  fmt::print(stderr, "{}", warnings_text(functions));
   return ExitStatus::kDone;
 }
 

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/units.h"
-#include "trace/distribution.h"
 #include "trace/fields.h"
 
 namespace zerotax::trace {
@@ -20,12 +19,6 @@ constexpr const char* kProcessKey = "process";
 constexpr const char* kAnyKey = "any";
 
 bool is_of(const CtfEvent& event, const std::string& type) { return type == kAnyType || event.type->name == type; }
-
-const CtfField* field_of(const CtfType& type, const std::string& name) {
-  const auto found =
-      std::find_if(type.fields.begin(), type.fields.end(), [&](const CtfField& field) { return field.name == name; });
-  return found == type.fields.end() ? nullptr : &*found;
-}
 
 /// Keys that every event has.
 const std::set<std::string>& common_keys() {
@@ -41,7 +34,7 @@ void check_key(const std::string& type, const std::string& key, const std::vecto
     for (const auto& [id, each] : process.metadata.types) {
       if (each.name != type) continue;
       exists = true;
-      if (field_of(each, key) != nullptr) return;
+      if (each.field(key) != nullptr) return;
       for (const CtfField& field : each.fields) known.insert(field.name);
     }
   }
@@ -53,20 +46,19 @@ std::string key_of(const CtfEvent& event, const std::string& name) {
   if (name == kThreadKey) return fmt::format("{}:{}", event.pid, event.tid);
   if (name == kProcessKey) return std::to_string(event.pid);
   if (name == kAnyKey) return name;
-  if (const CtfField* field = field_of(*event.type, name)) {
+  if (const CtfField* field = event.type->field(name)) {
     return ctf_field_value(*field, event.bytes + field->offset).dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   if (name == "pid") return std::to_string(event.pid);
   return name == "tid" ? std::to_string(event.tid) : "";
 }
 
-std::string sentence_of(const Json& json) {
-  const Json& all = json.at("all");
-  const std::string what =
-      fmt::format("from {} to {}", json.at("from").get<std::string>(), json.at("to").get<std::string>());
-  if (all.at("count") == 0) return "There is no time " + what;
-  return fmt::format("{} {}: median {}, longest {}", format_counted(all.at("count").get<std::uint64_t>(), "time"), what,
-                     time_text(all.at("median_ns")), time_text(all.at("max_ns")));
+std::string sentence_of(const Intervals& intervals) {
+  const Distribution& all = intervals.all;
+  const std::string what = fmt::format("from {} to {}", intervals.from, intervals.to);
+  if (all.count == 0) return "There is no time " + what;
+  return fmt::format("{} {}: median {}, longest {}", format_counted(all.count, "time"), what, time_text(all.median_ns),
+                     time_text(all.max_ns));
 }
 
 }  // namespace
@@ -107,38 +99,27 @@ void TraceIntervals::add(const CtfEvent& event) {
   found->second = {event.monotonic_ns, owner};
 }
 
-bool TraceIntervals::empty() const {
-  return std::all_of(threads_.begin(), threads_.end(), [](const auto& each) { return each.second.ns.empty(); });
-}
-
-Json TraceIntervals::json() const {
+Intervals TraceIntervals::result() const {
   std::map<Owner, Thread> threads = threads_;
   for (const auto& [key, pending] : pending_) {
     // The last one of a chain of the same type begins nothing, and lacks nothing.
     threads[pending.owner].without_to += choice_.from != choice_.to ? 1 : 0;
   }
-  Json json;
-  json["from"] = choice_.from;
-  json["to"] = choice_.to;
-  json["key"] = {{"from", choice_.from_key}, {"to", choice_.to_key}};
+  Intervals result;
+  result.from = choice_.from;
+  result.to = choice_.to;
+  result.key = {choice_.from_key, choice_.to_key};
   std::vector<double> all;
-  Json rows = Json::array();
   for (const auto& [who, thread] : threads) {
     all.insert(all.end(), thread.ns.begin(), thread.ns.end());
-    Json row;
-    row["pid"] = who.first;
-    row["tid"] = who.second;
-    row["from_without_to"] = thread.without_to;
-    row["to_without_from"] =
-        choice_.to == kAnyType ? not_available("any event ends a time") : Json(thread.without_from);
-    row["time"] = distribution_json(thread.ns);
-    rows.push_back(std::move(row));
+    result.threads.push_back({who.first, who.second, thread.without_to,
+                              known_if(choice_.to != kAnyType, thread.without_from, "any event ends a time"),
+                              distribution_of(thread.ns)});
   }
-  json["all"] = distribution_json(all);
-  json["sentence"] = sentence_of(json);
-  json["histogram"] = histogram_json(all);
-  json["threads"] = std::move(rows);
-  return json;
+  result.all = distribution_of(all);
+  result.sentence = sentence_of(result);
+  result.histogram = histogram_of(all);
+  return result;
 }
 
 }  // namespace zerotax::trace

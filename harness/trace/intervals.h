@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/fields.h"
 #include "trace/ctf_trace.h"
+#include "trace/distribution.h"
 
 namespace zerotax::trace {
 
@@ -29,6 +30,32 @@ struct IntervalChoice {
   void check(const std::vector<CtfProcess>& processes) const;
 };
 
+// The fields below are keys of results/schema/trace.schema.json.
+
+struct IntervalKey {
+  std::string from;
+  std::string to;
+};
+
+/// Of a thread in which times ended.
+struct IntervalThread {
+  pid_t pid = 0;
+  pid_t tid = 0;
+  std::uint64_t from_without_to = 0;
+  Measured<std::uint64_t> to_without_from;
+  Distribution time;
+};
+
+struct Intervals {
+  std::string from;
+  std::string to;
+  IntervalKey key;
+  Distribution all;
+  std::string sentence;
+  std::vector<HistogramRow> histogram;
+  std::vector<IntervalThread> threads;
+};
+
 /// The time from one type of event to another, of events with the same key: from the last FROM before a TO to that TO.
 /// The same type twice: from each to the next. By default in each thread; with another key also across threads and
 /// processes.
@@ -38,11 +65,7 @@ class TraceIntervals {
 
   void add(const CtfEvent& event);
 
-  /// from, to, key, all (the distribution), histogram, threads (those in which the times ended: pid, tid), and how many
-  /// events had no partner.
-  [[nodiscard]] Json json() const;
-  [[nodiscard]] bool empty() const;
-  [[nodiscard]] const IntervalChoice& choice() const { return choice_; }
+  [[nodiscard]] Intervals result() const;
 
  private:
   using Owner = std::pair<pid_t, pid_t>;

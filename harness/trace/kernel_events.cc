@@ -11,13 +11,13 @@
 namespace zerotax::trace {
 namespace {
 
-Json fields_json(const KernelEventType& type) {
-  Json fields = Json::array();
+std::vector<KernelEventField> fields_of(const KernelEventType& type) {
+  std::vector<KernelEventField> fields;
   for (const zerotax_field& field : type.fields()) {
     const char* kind = field.kind == ZEROTAX_KIND_TEXT     ? "text"
                        : field.kind == ZEROTAX_KIND_SIGNED ? "signed"
                                                            : "unsigned";
-    fields.push_back({{"name", field.name}, {"kind", kind}, {"bytes", field.bytes}, {"count", field.count}});
+    fields.push_back({field.name, kind, field.bytes, field.count});
   }
   return fields;
 }
@@ -39,51 +39,43 @@ std::vector<std::string> kernel_event_names(const std::string& words) {
   return names;
 }
 
-Json kernel_events_json(const std::string& text) {
-  Json json;
-  json["schema"] = "zerotax.trace_events/1";
-  json["zerotax_version"] = ZEROTAX_VERSION;
-  json["events"] = Json::array();
+EventList kernel_event_list(const std::string& text) {
+  EventList listed;
   for (const CommonKernelEvent& event : {kFaultsEvent, kSwitches}) {
     if (std::string(event.name).find(text) == std::string::npos) continue;
-    json["events"].push_back({{"name", event.name}, {"summary", event.summary}});
+    listed.events.push_back({event.name, event.summary, {}, {}});
   }
   const std::vector<std::string> all = trace_event_names();
-  json["tracepoints"] = all.empty() ? not_available("tracepoints are root's") : Json(all.size());
+  listed.tracepoints = known_if(!all.empty(), all.size(), "tracepoints are root's");
   for (const std::string& name : all) {
     if (name.find(text) == std::string::npos) continue;
-    Json event{{"name", name}};
+    ListedEvent& event = listed.events.emplace_back();
+    event.name = name;
     if (name == text) {
       const KernelEventType type(kernel_event_kind(name));
-      event["fields"] = fields_json(type);
-      event["left_out"] = type.left_out();
+      event.fields = fields_of(type);
+      event.left_out = type.left_out();
     }
-    json["events"].push_back(std::move(event));
   }
-  if (!json.at("events").empty()) return json;
+  if (!listed.events.empty()) return listed;
   throw UsageError(fmt::format("no event of this kernel has '{}' in its name", text),
                    all.empty() ? "run it as root: tracepoints are root's" : "zerotax trace events lists all of them");
 }
 
-std::string kernel_events_text(const Json& json) {
+std::string kernel_events_text(const EventList& events) {
   std::string text;
-  for (const Json& event : json.at("events")) {
-    text += event.at("name").get<std::string>() + "\n";
-    if (event.contains("summary")) text += wrap(event.at("summary").get<std::string>(), "    ", "    ");
-    if (!event.contains("fields")) continue;
-    for (const Json& field : event.at("fields")) {
-      const auto count = field.at("count").get<unsigned>();
-      text += fmt::format("    {}{}: {}, {} bytes\n", field.at("name").get<std::string>(),
-                          count > 1 ? fmt::format("[{}]", count) : "", field.at("kind").get<std::string>(),
-                          field.at("bytes").get<unsigned>() * count);
+  for (const ListedEvent& event : events.events) {
+    text += event.name + "\n";
+    if (event.summary) text += wrap(*event.summary, "    ", "    ");
+    if (!event.fields) continue;
+    for (const KernelEventField& field : *event.fields) {
+      text +=
+          fmt::format("    {}{}: {}, {} bytes\n", field.name, field.count > 1 ? fmt::format("[{}]", field.count) : "",
+                      field.kind, field.bytes * field.count);
     }
-    for (const Json& name : event.at("left_out")) {
-      text += fmt::format("    {}: not recorded\n", name.get<std::string>());
-    }
+    for (const std::string& name : *event.left_out) text += fmt::format("    {}: not recorded\n", name);
   }
-  if (is_not_available(json.at("tracepoints"))) {
-    text += wrap("tracepoints: n/a (" + text_field(json.at("tracepoints"), "na", "") + ")", "", "  ");
-  }
+  if (!events.tracepoints) text += wrap("tracepoints: n/a (" + events.tracepoints.why() + ")", "", "  ");
   return text;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/fields.h"
 #include "observe/kernel_event_log.h"
 
 namespace zerotax::trace {
@@ -15,10 +17,30 @@ inline constexpr CommonKernelEvent kFaultsEvent{
 /// "sched:sched_switch,faults" as names, each once. Throws UsageError for an empty one.
 std::vector<std::string> kernel_event_names(const std::string& words);
 
-/// The events of this kernel whose name contains `text` (all: ""): the object of "zerotax.trace_events/1"
-/// (results/schema/trace_events.schema.json). With the exact name of one tracepoint, also its fields. Throws UsageError
-/// if no event matches.
-Json kernel_events_json(const std::string& text);
-std::string kernel_events_text(const Json& json);
+// The fields below are the keys of results/schema/trace_events.schema.json, which describes them.
+
+struct KernelEventField {
+  std::string name;
+  std::string kind;
+  std::uint32_t bytes = 0;
+  std::uint32_t count = 0;
+};
+
+struct ListedEvent {
+  std::string name;
+  std::optional<std::string> summary;
+  std::optional<std::vector<KernelEventField>> fields;
+  std::optional<std::vector<std::string>> left_out;
+};
+
+struct EventList {
+  std::vector<ListedEvent> events;
+  Measured<std::size_t> tracepoints;
+};
+
+/// The events of this kernel whose name contains `text` (all: ""); with the exact name of one tracepoint, also its
+/// fields. Throws UsageError if no event matches.
+EventList kernel_event_list(const std::string& text);
+std::string kernel_events_text(const EventList& events);
 
 }  // namespace zerotax::trace

@@ -64,11 +64,10 @@ Trigger parse_trigger(const std::string& until) {
   return {"", rate};
 }
 
-std::string event_trigger_text(const Json& trace, const std::string& event) {
-  for (const Json& type : trace.at("types")) {
-    const std::string name = type.at("name");
-    if (::fnmatch(event.c_str(), name.c_str(), 0) != 0 || type.at("events") == 0) continue;
-    return fmt::format("stopped at the first {}: the trace has what preceded it\n", name);
+std::string event_trigger_text(const std::vector<EventCount>& types, const std::string& event) {
+  for (const EventCount& type : types) {
+    if (::fnmatch(event.c_str(), type.name.c_str(), 0) != 0 || type.events == 0) continue;
+    return fmt::format("stopped at the first {}: the trace has what preceded it\n", type.name);
   }
   return fmt::format("no {} was recorded: the trace has the latest records before the end\n", event);
 }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
+#include "trace/result.h"
 
 namespace zerotax::trace {
 
@@ -24,7 +24,7 @@ struct Trigger {
 /// "deadline_missed", or "100 faults in 10ms". Throws UsageError if it is neither.
 Trigger parse_trigger(const std::string& until);
 
-/// Whether such an event ended the trace of a program, in a sentence; `trace` is the object of "zerotax.trace/1".
-std::string event_trigger_text(const Json& trace, const std::string& event);
+/// Whether such an event ended the trace of a program, which has these types of event, in a sentence.
+std::string event_trigger_text(const std::vector<EventCount>& types, const std::string& event);
 
 }  // namespace zerotax::trace

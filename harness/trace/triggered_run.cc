@@ -21,8 +21,8 @@ TriggeredRun::TriggeredRun(const std::string& until, bool kernel) {
 
 std::string TriggeredRun::finish() { return watch_ ? watch_->finish() : ""; }
 
-std::string TriggeredRun::event_text(const Json& trace) const {
-  return trigger_.event.empty() ? "" : event_trigger_text(trace, trigger_.event);
+std::string TriggeredRun::event_text(const Summary& summary) const {
+  return trigger_.event.empty() ? "" : event_trigger_text(summary.types, trigger_.event);
 }
 
 }  // namespace zerotax::trace

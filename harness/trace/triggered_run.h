@@ -18,8 +18,8 @@ class TriggeredRun {
 
   /// After the program's end: what happened to a rate of faults, in a sentence; empty: no rate was given.
   std::string finish();
-  /// What happened to an event, in a sentence; empty: no event was given. `trace`: of "zerotax.trace/1".
-  [[nodiscard]] std::string event_text(const Json& trace) const;
+  /// What happened to an event, in a sentence; empty: no event was given.
+  [[nodiscard]] std::string event_text(const Summary& summary) const;
 
  private:
   Trigger trigger_;

@@ -8,7 +8,7 @@
 
 #include "cli/subcommand.h"
 #include "files/output_file.h"
-#include "trace/perfetto.h"
+#include "trace/perfetto_document.h"
 
 namespace zerotax::trace {
 

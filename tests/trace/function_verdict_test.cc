@@ -12,63 +12,70 @@ FunctionSide side_of(std::uint64_t calls, std::uint64_t ns) {
   return side;
 }
 
-std::string verdict_of(const FunctionSide& before, const FunctionSide& after, bool complete = true) {
-  return judge_function(before, after, complete).name;
+FunctionChange verdict_of(const FunctionSide& before, const FunctionSide& after, bool complete = true) {
+  return judge_function(before, after, complete).verdict;
 }
 
 TEST(FunctionVerdict, NamesWhatBecameOfAFunction) {
-  EXPECT_EQ(verdict_of(side_of(0, 0), side_of(10, 100)), "appeared");
-  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(0, 0)), "vanished");
-  EXPECT_EQ(verdict_of(side_of(100, 100), side_of(100, 200)), "grew");
-  EXPECT_EQ(verdict_of(side_of(100, 200), side_of(100, 100)), "shrank");
-  EXPECT_EQ(verdict_of(side_of(100, 100), side_of(100, 100)), "same");
+  EXPECT_EQ(verdict_of(side_of(0, 0), side_of(10, 100)), FunctionChange::kAppeared);
+  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(0, 0)), FunctionChange::kVanished);
+  EXPECT_EQ(verdict_of(side_of(100, 100), side_of(100, 200)), FunctionChange::kGrew);
+  EXPECT_EQ(verdict_of(side_of(100, 200), side_of(100, 100)), FunctionChange::kShrank);
+  EXPECT_EQ(verdict_of(side_of(100, 100), side_of(100, 100)), FunctionChange::kSame);
 }
 
 TEST(FunctionVerdict, OneCallMoreIsMoreCallsAndNoGrowth) {
-  EXPECT_EQ(verdict_of(side_of(100, 100), side_of(101, 100)), "more calls");
-  EXPECT_EQ(verdict_of(side_of(101, 100), side_of(100, 100)), "fewer calls");
-  EXPECT_EQ(verdict_of(side_of(100, 100), side_of(200, 100)), "grew");
+  EXPECT_EQ(verdict_of(side_of(100, 100), side_of(101, 100)), FunctionChange::kMoreCalls);
+  EXPECT_EQ(verdict_of(side_of(101, 100), side_of(100, 100)), FunctionChange::kFewerCalls);
+  EXPECT_EQ(verdict_of(side_of(100, 100), side_of(200, 100)), FunctionChange::kGrew);
 }
 
 TEST(FunctionVerdict, AChangeWithinTheSpreadOrATenthIsNone) {
-  EXPECT_EQ(verdict_of(side_of(1000, 100), side_of(1000, 109)), "same");
+  EXPECT_EQ(verdict_of(side_of(1000, 100), side_of(1000, 109)), FunctionChange::kSame);
   FunctionSide wild;
   FunctionSide wilder;
   for (int i = 0; i < 10; ++i) {
     wild.self.add(i == 0 ? 100'000 : 10);
     wilder.self.add(i == 0 ? 200'000 : 10);
   }
-  EXPECT_EQ(verdict_of(wild, wilder), "same");
+  EXPECT_EQ(verdict_of(wild, wilder), FunctionChange::kSame);
 }
 
 TEST(FunctionVerdict, FewCallsTellNothingOfChance) {
-  EXPECT_EQ(verdict_of(side_of(9, 100), side_of(9, 1000)), "unclear");
-  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(10, 1000)), "grew");
-  EXPECT_EQ(verdict_of(side_of(9, 100), side_of(9, 105)), "same");
+  EXPECT_EQ(verdict_of(side_of(9, 100), side_of(9, 1000)), FunctionChange::kUnclear);
+  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(10, 1000)), FunctionChange::kGrew);
+  EXPECT_EQ(verdict_of(side_of(9, 100), side_of(9, 105)), FunctionChange::kSame);
   const FunctionVerdict verdict = judge_function(side_of(1, 100), side_of(1, 1000), true);
-  EXPECT_EQ(verdict.name, "unclear");
-  EXPECT_FALSE(verdict.why.empty());
-  EXPECT_TRUE(is_not_available(verdict.noise_ns));
-  EXPECT_EQ(verdict.change_ns, 900);
+  EXPECT_EQ(verdict.verdict, FunctionChange::kUnclear);
+  EXPECT_TRUE(verdict.why);
+  EXPECT_FALSE(verdict.noise_ns);
+  EXPECT_EQ(verdict.self_change_ns, 900);
 }
 
 TEST(FunctionVerdict, WhatIsMissingWhereRecordsAreMissingIsUnclear) {
-  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(0, 0), false), "unclear");
-  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(9, 100), false), "unclear");
-  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(10, 100), false), "same");
+  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(0, 0), false), FunctionChange::kUnclear);
+  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(9, 100), false), FunctionChange::kUnclear);
+  EXPECT_EQ(verdict_of(side_of(10, 100), side_of(10, 100), false), FunctionChange::kSame);
 }
 
 TEST(FunctionVerdict, ACallThatDidNotEndIsThere) {
   FunctionSide running;
   running.unfinished = 1;
-  EXPECT_EQ(verdict_of(running, running), "same");
-  EXPECT_EQ(verdict_of(side_of(0, 0), running), "appeared");
+  EXPECT_EQ(verdict_of(running, running), FunctionChange::kSame);
+  EXPECT_EQ(verdict_of(side_of(0, 0), running), FunctionChange::kAppeared);
 }
 
 TEST(FunctionVerdict, OnlyWhatIsMoreIsAFinding) {
-  for (const char* name : {"appeared", "grew", "more calls"}) EXPECT_EQ(direction_of(name), 1) << name;
-  for (const char* name : {"vanished", "shrank", "fewer calls"}) EXPECT_EQ(direction_of(name), -1) << name;
-  for (const char* name : {"same", "unclear"}) EXPECT_EQ(direction_of(name), 0) << name;
+  using enum FunctionChange;
+  for (const FunctionChange more : {kAppeared, kGrew, kMoreCalls}) EXPECT_EQ(direction_of(more), Direction::kMore);
+  for (const FunctionChange less : {kVanished, kShrank, kFewerCalls}) EXPECT_EQ(direction_of(less), Direction::kLess);
+  for (const FunctionChange none : {kSame, kUnclear}) EXPECT_EQ(direction_of(none), Direction::kSame);
+}
+
+TEST(FunctionVerdict, HasTheWordsOfItsChange) {
+  EXPECT_STREQ(change_words(FunctionChange::kAppeared), "appeared");
+  EXPECT_STREQ(change_words(FunctionChange::kFewerCalls), "fewer calls");
+  EXPECT_STREQ(change_words(FunctionChange::kUnclear), "unclear");
 }
 
 }  // namespace

@@ -44,12 +44,12 @@ TEST(TraceIntervals, AreTakenWithinAThread) {
   told.event(1, "other", 115);
   told.event(1, "end", 130);
   told.event(2, "end", 210);
-  const Json json = told.intervals.json();
-  EXPECT_EQ(json.at("all").at("count"), 2);
-  EXPECT_EQ(json.at("all").at("min_ns"), 30.0);
-  EXPECT_EQ(json.at("all").at("max_ns"), 100.0);
-  EXPECT_EQ(json.at("threads").at(0).at("time").at("median_ns"), 30.0);
-  EXPECT_EQ(json.at("threads").at(1).at("time").at("median_ns"), 100.0);
+  const Intervals found = told.intervals.result();
+  EXPECT_EQ(found.all.count, 2U);
+  EXPECT_EQ(*found.all.min_ns, 30.0);
+  EXPECT_EQ(*found.all.max_ns, 100.0);
+  EXPECT_EQ(*found.threads.at(0).time.median_ns, 30.0);
+  EXPECT_EQ(*found.threads.at(1).time.median_ns, 100.0);
 }
 
 TEST(TraceIntervals, BeginAtTheLastFromAndCountWhatHasNoPartner) {
@@ -59,26 +59,26 @@ TEST(TraceIntervals, BeginAtTheLastFromAndCountWhatHasNoPartner) {
   told.event(1, "begin", 120);
   told.event(1, "end", 130);
   told.event(1, "begin", 140);
-  const Json row = told.intervals.json().at("threads").at(0);
-  EXPECT_EQ(row.at("time").at("total_ns"), 10.0);
-  EXPECT_EQ(row.at("from_without_to"), 2);
-  EXPECT_EQ(row.at("to_without_from"), 1);
+  const IntervalThread row = told.intervals.result().threads.at(0);
+  EXPECT_EQ(*row.time.total_ns, 10.0);
+  EXPECT_EQ(row.from_without_to, 2U);
+  EXPECT_EQ(*row.to_without_from, 1U);
 }
 
 TEST(TraceIntervals, OfOneTypeAreFromEachToTheNext) {
   ToldIntervals told("tick", "tick");
   for (const std::int64_t ns : {100, 110, 130}) told.event(1, "tick", ns);
-  const Json row = told.intervals.json().at("threads").at(0);
-  EXPECT_EQ(row.at("time").at("count"), 2);
-  EXPECT_EQ(row.at("time").at("total_ns"), 30.0);
-  EXPECT_EQ(row.at("from_without_to"), 0);
+  const IntervalThread row = told.intervals.result().threads.at(0);
+  EXPECT_EQ(row.time.count, 2U);
+  EXPECT_EQ(*row.time.total_ns, 30.0);
+  EXPECT_EQ(row.from_without_to, 0U);
 }
 
 TEST(TraceIntervals, WithoutAPairHaveNoFigures) {
   ToldIntervals told("begin", "end");
   told.event(1, "begin", 100);
-  EXPECT_TRUE(told.intervals.empty());
-  EXPECT_TRUE(is_not_available(told.intervals.json().at("all").at("median_ns")));
+  EXPECT_EQ(told.intervals.result().all.count, 0U);
+  EXPECT_FALSE(told.intervals.result().all.median_ns);
 }
 
 TEST(TraceIntervals, WithAFieldAsKeyCrossThreadsAndProcesses) {
@@ -88,15 +88,15 @@ TEST(TraceIntervals, WithAFieldAsKeyCrossThreadsAndProcesses) {
   told.event(3, "end", 150, 8, 2);
   told.event(1, "end", 190, 7);
   told.event(1, "end", 200, 9);
-  const Json json = told.intervals.json();
-  EXPECT_EQ(json.at("all").at("count"), 2);
-  EXPECT_EQ(json.at("all").at("min_ns"), 40.0);
-  EXPECT_EQ(json.at("all").at("max_ns"), 90.0);
-  EXPECT_EQ(json.at("all").at("mean_ns"), 65.0);
-  EXPECT_EQ(json.at("all").at("variance_ns2"), 2 * 25.0 * 25.0);
+  const Intervals found = told.intervals.result();
+  EXPECT_EQ(found.all.count, 2U);
+  EXPECT_EQ(*found.all.min_ns, 40.0);
+  EXPECT_EQ(*found.all.max_ns, 90.0);
+  EXPECT_EQ(*found.all.mean_ns, 65.0);
+  EXPECT_EQ(*found.all.variance_ns2, 2 * 25.0 * 25.0);
   // A time is of the thread in which it ended.
-  EXPECT_EQ(json.at("threads").back().at("pid"), 2);
-  EXPECT_EQ(json.at("threads").at(0).at("to_without_from"), 1);
+  EXPECT_EQ(found.threads.back().pid, 2);
+  EXPECT_EQ(*found.threads.at(0).to_without_from, 1U);
 }
 
 TEST(TraceIntervals, OfAForkEndWithTheFirstEventOfTheChild) {
@@ -105,17 +105,17 @@ TEST(TraceIntervals, OfAForkEndWithTheFirstEventOfTheChild) {
   told.event(1, "other", 105);
   told.event(2, "first", 130, 0, 2);
   told.event(2, "second", 140, 0, 2);
-  const Json json = told.intervals.json();
-  EXPECT_EQ(json.at("all").at("count"), 1);
-  EXPECT_EQ(json.at("all").at("total_ns"), 30.0);
-  EXPECT_TRUE(is_not_available(json.at("threads").at(0).at("to_without_from")));
+  const Intervals found = told.intervals.result();
+  EXPECT_EQ(found.all.count, 1U);
+  EXPECT_EQ(*found.all.total_ns, 30.0);
+  EXPECT_FALSE(found.threads.at(0).to_without_from);
 }
 
 TEST(TraceIntervals, OfAnyEventsAreFromOneToTheNextWhoeverTheyAreOf) {
   ToldIntervals told("begin", "end", "any");
   told.event(1, "begin", 100);
   told.event(2, "end", 101, 0, 2);
-  EXPECT_EQ(told.intervals.json().at("all").at("total_ns"), 1.0);
+  EXPECT_EQ(*told.intervals.result().all.total_ns, 1.0);
 }
 
 TEST(IntervalChoice, RefusesAKeyThatTheEventsLack) {
@@ -133,20 +133,20 @@ TEST(IntervalChoice, RefusesAKeyThatTheEventsLack) {
 }
 
 TEST(Histogram, HasEveryTimeOnceInClassesWithoutAGap) {
-  const Json rows = histogram_json({0.5, 1, 1.9, 2, 4.9, 5, 120, 999});
-  ASSERT_EQ(rows.size(), 9);
-  EXPECT_EQ(rows.front().at("from_ns"), 0.0);
+  const std::vector<HistogramRow> rows = histogram_of({0.5, 1, 1.9, 2, 4.9, 5, 120, 999});
+  ASSERT_EQ(rows.size(), 9U);
+  EXPECT_EQ(rows.front().from_ns, 0.0);
   double limit = 0;
   std::uint64_t times = 0;
-  for (const Json& row : rows) {
-    EXPECT_EQ(row.at("from_ns"), limit);
-    limit = row.at("to_ns");
-    times += row.at("count").get<std::uint64_t>();
+  for (const HistogramRow& row : rows) {
+    EXPECT_EQ(row.from_ns, limit);
+    limit = row.to_ns;
+    times += row.count;
   }
-  EXPECT_EQ(times, 8);
+  EXPECT_EQ(times, 8U);
   EXPECT_EQ(limit, 1000.0);
-  EXPECT_EQ(rows.at(1).at("count"), 2);  // 2 to 5
-  EXPECT_TRUE(histogram_json({}).empty());
+  EXPECT_EQ(rows.at(1).count, 2U);  // 2 to 5
+  EXPECT_TRUE(histogram_of({}).empty());
 }
 
 }  // namespace

@@ -27,10 +27,9 @@ TEST(Trigger, AnythingElseIsRefused) {
 }
 
 TEST(Trigger, TheSentenceComesFromTheTrace) {
-  Json trace;
-  trace["types"] = Json::array({Json{{"name", "request"}, {"events", 5}}, Json{{"name", "missed"}, {"events", 1}}});
-  EXPECT_NE(event_trigger_text(trace, "mis*").find("stopped at the first missed"), std::string::npos);
-  EXPECT_NE(event_trigger_text(trace, "other").find("no other was recorded"), std::string::npos);
+  const std::vector<EventCount> types{{{5, 0, 9}, "request"}, {{1, 9, 9}, "missed"}};
+  EXPECT_NE(event_trigger_text(types, "mis*").find("stopped at the first missed"), std::string::npos);
+  EXPECT_NE(event_trigger_text(types, "other").find("no other was recorded"), std::string::npos);
 }
 
 TEST(EventNames, MakeOneList) {

@@ -1,4 +1,4 @@
-#include "trace/perfetto.h"
+#include "trace/perfetto_document.h"
 
 #include <fmt/format.h>
 
@@ -18,16 +18,15 @@ void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event
   const auto where = fmt::format(R"("ts":{:.3f},"pid":{},"tid":{})", us, event.pid, event.tid);
   if (type == "function_exit" || type == "function_jump" || type == "function_module") return;  // seen by what they end
   if (type == "function_entry") {
-    const auto address = ctf_fields(event).at("function").get<std::uint64_t>();
+    const auto address = ctf_field<std::uint64_t>(event, "function");
     fmt::print(to, ",\n{{\"name\":{},\"ph\":\"B\",{}}}", quoted(names.label(process.folder, address)), where);
     return;
   }
   if (type == "kernel_page_fault") {  // reported at its end
-    const Json fields = ctf_fields(event);
-    const double duration_us = fields.at("duration_ns").get<double>() * 1e-3;
+    const double duration_us = ctf_field<double>(event, "duration_ns") * 1e-3;
     fmt::print(to, ",\n{{\"name\":{},\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},\"args\":{}}}",
-               quoted("fault: " + fields.at("kind").get<std::string>()), us - duration_us, duration_us, event.pid,
-               event.tid, fields.dump(-1, ' ', false, Json::error_handler_t::replace));
+               quoted("fault: " + ctf_field<std::string>(event, "kind")), us - duration_us, duration_us, event.pid,
+               event.tid, ctf_fields(event).dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
   }
   fmt::print(to, ",\n{{\"name\":{},\"ph\":\"i\",\"s\":\"t\",{},\"args\":{}}}", quoted(type), where,
@@ -43,13 +42,13 @@ void write_perfetto(CtfTrace& trace, std::FILE* to) {
   fmt::print(to, R"({{"name":"zerotax","ph":"M","pid":0,"tid":0,"args":{{}}}})");
   for (const CtfProcess& process : trace.processes()) {
     fmt::print(to, ",\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"name\":{}}}}}",
-               process.pid, quoted(process.name));
+               process.metadata.pid, quoted(process.metadata.process_name));
   }
   FunctionCalls calls;
   // A slice ends whatever ended the call: those that a jump left, too.
   calls.on_end = [&](std::size_t process, pid_t tid, std::int64_t ns) {
     fmt::print(to, ",\n{{\"ph\":\"E\",\"ts\":{:.3f},\"pid\":{},\"tid\":{}}}", static_cast<double>(ns) * 1e-3,
-               trace.processes()[process].pid, tid);
+               trace.processes()[process].metadata.pid, tid);
   };
   trace.for_each([&](const CtfEvent& event) {
     calls.add(event);
