@@ -115,9 +115,9 @@ CtfType parse_type(const std::string& body) {
 
 }  // namespace
 
-const CtfField* CtfType::field(std::string_view name) const {
+const CtfField* CtfType::field(std::string_view called) const {
   const auto found =
-      std::find_if(fields.begin(), fields.end(), [&](const CtfField& each) { return each.name == name; });
+      std::find_if(fields.begin(), fields.end(), [&](const CtfField& each) { return each.name == called; });
   return found == fields.end() ? nullptr : &*found;
 }
 

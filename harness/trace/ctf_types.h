@@ -29,7 +29,7 @@ struct CtfType {
   std::uint32_t bytes = 0;  ///< of its fields; the record has 8 more before it, and is padded to 8
   bool of_kernel = false;   ///< "kernel_...", or a tracepoint's name: the kernel's, whoever recorded it
   /// nullptr if it has no field of this name.
-  [[nodiscard]] const CtfField* field(std::string_view name) const;
+  [[nodiscard]] const CtfField* field(std::string_view called) const;
   [[nodiscard]] std::uint64_t record_bytes() const { return (8 + std::uint64_t{bytes} + 7) / 8 * 8; }
 };
 
