@@ -30,7 +30,7 @@ std::string worst_by_hand(const std::vector<record::RecordedSite>& sites) {
   }
   if (worst == nullptr) return "";
   std::string first;
-  for (const record::RecordedFrame& frame : worst->frames) {
+  for (const NamedFrame& frame : worst->frames) {
     const std::string function = frame.function.value_or("");
     if (frame.file && frame.line) return fmt::format("{}:{} ({})", *frame.file, *frame.line, function);
     if (first.empty() && !function.empty() && function != "memset" && frame.module) {

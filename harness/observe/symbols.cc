@@ -61,52 +61,42 @@ Symbols::File& Symbols::open(const std::string& module, const std::vector<unsign
   return *file;
 }
 
-Json Symbols::frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address) {
-  Json frame;
-  if (module.empty()) {
-    frame["module"] = not_available("the address lies in no loaded file");
-    frame["address"] = address;
-    for (const char* key : {"function", "file", "line"})
-      frame[key] = not_available("the address lies in no loaded file");
-    return frame;
-  }
+NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned char>& build_id,
+                          std::uint64_t address) {
+  const NotAvailable nowhere{"the address lies in no loaded file"};
+  if (module.empty()) return {nowhere, address, nowhere, nowhere, nowhere};
   const File& file = open(module, build_id);
-  frame["module"] = module;
-  frame["address"] = address;
   const GElf_Addr place = address + file.bias;
   const char* name = file.module != nullptr ? ::dwfl_module_addrname(file.module, place) : nullptr;
-  const std::string why = file.why.empty() ? "no symbol there" : file.why;
-  frame["function"] = name != nullptr ? Json(demangled(name)) : not_available(why);
   Dwfl_Line* found = file.module != nullptr ? ::dwfl_module_getsrc(file.module, place) : nullptr;
   int line = 0;
   const char* source = found != nullptr ? ::dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr) : nullptr;
+  const bool has_line = source != nullptr;
   const std::string no_line = file.why.empty() ? "no debug information" : file.why;
-  frame["file"] = source != nullptr ? Json(source) : not_available(no_line);
-  frame["line"] = source != nullptr ? Json(line) : not_available(no_line);
-  return frame;
+  return {module, address,
+          known_if(name != nullptr, name != nullptr ? demangled(name) : "",
+                   file.why.empty() ? "no symbol there" : file.why),
+          known_if(has_line, std::string(has_line ? source : ""), no_line), known_if(has_line, line, no_line)};
 }
 
-Json script_frame_json(const ScriptFunction& script) {
-  Json frame;
-  frame["module"] = not_available("memory that an interpreter made code in");
-  frame["address"] = 0;
-  frame["function"] = script.function;
-  frame["file"] = script.file.empty() ? not_available("the interpreter does not say") : Json(script.file);
-  frame["line"] = script.line == 0 ? not_available("the interpreter does not say") : Json(script.line);
-  return frame;
+NamedFrame frame_of_script(const ScriptFunction& script) {
+  const std::string unsaid = "the interpreter does not say";
+  return {NotAvailable{"memory that an interpreter made code in"}, 0, script.function,
+          known_if(!script.file.empty(), script.file, unsaid), known_if(script.line != 0, script.line, unsaid)};
 }
 
-std::string frame_label(const Json& frame, bool function_only) {
-  const std::string module = text_field(frame, "module", "");
-  const std::string function =
-      text_field(frame, "function", fmt::format("{:#x}", frame.at("address").get<std::uint64_t>()));
-  const bool named = frame.at("function").is_string();
-  if (function_only) return named || module.empty() ? function : fmt::format("{}+{}", file_name(module), function);
-  const std::string source = text_field(frame, "file", "");
-  if (!source.empty() && frame.at("line").is_number())
-    return fmt::format("{} ({}:{})", function, file_name(source), frame.at("line").get<int>());
+std::string frame_label(const NamedFrame& frame, bool function_only) {
+  const std::string module = frame.module.value_or("");
+  const std::string function = frame.function.value_or(fmt::format("{:#x}", frame.address));
+  if (function_only) {
+    return frame.function || module.empty() ? function : fmt::format("{}+{}", file_name(module), function);
+  }
+  const std::string source = frame.file.value_or("");
+  if (!source.empty() && frame.line) return fmt::format("{} ({}:{})", function, file_name(source), *frame.line);
   if (!source.empty()) return fmt::format("{} ({})", function, file_name(source));
   return module.empty() ? function : fmt::format("{} ({})", function, file_name(module));
 }
+
+ZEROTAX_FIELDS(NamedFrame, module, address, function, file, line)
 
 }  // namespace zerotax

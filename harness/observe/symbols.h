@@ -6,10 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/fields.h"
 #include "observe/script_function.h"
 
 namespace zerotax {
+
+/// A place in a program file, or a function of a script; the fields are the keys of a frame in
+/// results/schema/record.schema.json.
+struct NamedFrame {
+  Measured<std::string> module;
+  std::uint64_t address = 0;  ///< in the numbering of the module's file
+  Measured<std::string> function;
+  Measured<std::string> file;
+  Measured<int> line;
+
+  /// A function of a script, which lies in no file of machine code.
+  [[nodiscard]] bool is_script() const { return !module && function; }
+};
+void to_json(Json& json, const NamedFrame& frame);
+void from_json(const Json& json, NamedFrame& frame);
 
 /// Names of places in program files, from their symbol tables and debug information (also where that is in a file of
 /// its own, found by build-id), by elfutils' libdwfl. Nothing is asked of the network.
@@ -20,9 +35,9 @@ class Symbols {
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
-  /// The frame of results/schema/record.schema.json: module, address, function, file and line, where known. `address`
-  /// is in the file's own numbering. A file that has changed since (another build-id, if one is given) names nothing.
-  Json frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address);
+  /// The names at an address, where known. A file that has changed since (another build-id, if one is given) names
+  /// nothing.
+  NamedFrame frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address);
 
  private:
   struct File;
@@ -32,9 +47,9 @@ class Symbols {
 };
 
 /// The same of a function of a script, which lies in no file but has a name, and the script's file.
-Json script_frame_json(const ScriptFunction& script);
+NamedFrame frame_of_script(const ScriptFunction& script);
 
 /// "main (known.c:3)", "0x1234 (libx.so)": a frame in few words; without the place if `function_only`.
-std::string frame_label(const Json& frame, bool function_only);
+std::string frame_label(const NamedFrame& frame, bool function_only);
 
 }  // namespace zerotax

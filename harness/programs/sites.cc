@@ -13,7 +13,7 @@ bool starts_with_any(const std::string& text, std::initializer_list<const char*>
 }
 
 /// Not of the C and C++ libraries, be it as a template in the program.
-bool is_own(const record::RecordedFrame& frame) {
+bool is_own(const NamedFrame& frame) {
   if (frame.is_script()) return true;
   if (!frame.module || !frame.function) return false;
   if (starts_with_any(file_name(*frame.module),
@@ -44,7 +44,7 @@ std::string short_name(std::string function) {
   return function;
 }
 
-Place place_of(const record::RecordedFrame& frame) {
+Place place_of(const NamedFrame& frame) {
   Place place{short_name(frame.function.value_or(frame.module ? file_name(*frame.module) : "?")), "", std::nullopt};
   const bool in_header = frame.file && starts_with_any(*frame.file, {"/usr/include/", "/usr/lib/"});
   if (!frame.file || in_header) return place;
@@ -63,17 +63,17 @@ std::string words_of(const Place& place) {
 
 std::pair<SiteKey, Place> key_of(const record::RecordedSite& site) {
   SiteKey key{site.kind, {}};
-  std::vector<const record::RecordedFrame*> own;
+  std::vector<const NamedFrame*> own;
   const bool scripted =
       std::any_of(site.frames.begin(), site.frames.end(), [](const auto& frame) { return frame.is_script(); });
-  for (const record::RecordedFrame& frame : site.frames) {
+  for (const NamedFrame& frame : site.frames) {
     if (scripted ? frame.is_script() : is_own(frame)) own.push_back(&frame);
   }
   // A stack through libraries alone counts in full.
   if (own.empty()) {
-    for (const record::RecordedFrame& frame : site.frames) own.push_back(&frame);
+    for (const NamedFrame& frame : site.frames) own.push_back(&frame);
   }
-  for (const record::RecordedFrame* frame : own) {
+  for (const NamedFrame* frame : own) {
     Place place = place_of(*frame);
     place.line.reset();
     std::string words = words_of(place);

@@ -45,7 +45,6 @@ ZEROTAX_FIELDS(Totals, calloc_calls, requested_bytes, zeroing_stores, zeroed_byt
 ZEROTAX_FIELDS(SizeRow, from_bytes, below_bytes, calloc_calls, requested_bytes, malloc_calls, realloc_calls,
                zeroed_bytes, redundant_zeroed_bytes, by_hand_zeroed_bytes, by_hand_redundant_zeroed_bytes,
                unpopulated_blocks, kernel_zeroed_bytes, refilled_bytes, returned_bytes)
-ZEROTAX_FIELDS(RecordedFrame, module, address, function, file, line)
 ZEROTAX_FIELDS(SampledSite, zeroed_bytes, redundant_zeroed_bytes, kernel_zeroed_bytes)
 void to_json(Json& json, const ReturnedBytes& bytes) {
   json = Json::object();
@@ -91,7 +90,5 @@ std::vector<KnownRemedy> known_remedies(const std::string& allocator) {
 
 Json record_json(const Record& record) { return record; }
 Record read_record(const Json& json) { return json.get<Record>(); }
-Json frame_json(const RecordedFrame& frame) { return frame; }
-Json sites_json(const Record& record) { return record.sites; }
 
 }  // namespace zerotax::record

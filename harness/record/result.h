@@ -9,6 +9,7 @@
 #include "base/document_head.h"
 #include "base/fields.h"
 #include "observe/interpreter.h"
+#include "observe/symbols.h"
 #include "record/preload/arena.h"
 
 namespace zerotax::record {
@@ -33,6 +34,9 @@ enum class Cause {
 /// fresh, refilled, returning, unseen, redundant, needed, unexamined, in_free, by_hand, by_program: as a recording has
 /// them.
 const char* cause_name(Cause cause);
+
+/// calloc, realloc, by hand, malloc, free, purge, program, memset: in words, for people.
+const char* kind_text(SiteKind kind);
 
 /// munmap, madvise, brk, mremap or mmap.
 const char* mechanism_name(std::size_t mechanism);
@@ -144,17 +148,6 @@ struct SizeRow {
   std::optional<std::uint64_t> returned_bytes;
 };
 
-struct RecordedFrame {
-  Measured<std::string> module;
-  std::uint64_t address = 0;
-  Measured<std::string> function;
-  Measured<std::string> file;
-  Measured<int> line;
-
-  /// A function of a script, which lies in no file of machine code.
-  [[nodiscard]] bool is_script() const { return !module && function; }
-};
-
 /// What samples of small blocks stand for.
 struct SampledSite {
   std::uint64_t zeroed_bytes = 0;
@@ -180,7 +173,7 @@ struct RecordedSite {
   std::uint64_t refilled_bytes = 0;
   ReturnedBytes returned_by;
   std::uint64_t returned_bytes = 0;
-  std::vector<RecordedFrame> frames;
+  std::vector<NamedFrame> frames;
 
   /// Large stores and blocks, and what samples of small ones stand for.
   [[nodiscard]] std::uint64_t all_zeroed_bytes() const { return zeroed_bytes + sampled.zeroed_bytes; }

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "observe/symbols.h"
-#include "record/document.h"
 #include "record/kernel_part.h"
 
 namespace zerotax::record {
@@ -42,10 +41,9 @@ Place place_of(const ProcessSlot& process, std::uint64_t frame, RecordedScripts&
   return {&module.path[0], {&module.build_id[0], &module.build_id[0] + length}, frame & kFrameAddressMask};
 }
 
-RecordedFrame frame_of(const Place& place, Symbols& symbols) {
-  const Json frame = place.function.empty() ? symbols.frame(place.module, place.build_id, place.address)
-                                            : script_frame_json({place.function, place.file, place.line});
-  return frame.get<RecordedFrame>();
+NamedFrame frame_of(const Place& place, Symbols& symbols) {
+  return place.function.empty() ? symbols.frame(place.module, place.build_id, place.address)
+                                : frame_of_script({place.function, place.file, place.line});
 }
 
 std::uint64_t scaled(std::uint64_t bytes, double scale) {

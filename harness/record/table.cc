@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "observe/symbols.h"
-#include "record/document.h"
 #include "record/tax.h"
 #include "record/tax_table.h"
 
@@ -91,15 +90,10 @@ Column words(const char* name, std::size_t width) {
 }
 
 /// The innermost function of a script on a stack, for which the interpreter worked. Their number if there is none.
-std::size_t script_frame(const std::vector<RecordedFrame>& frames) {
+std::size_t script_frame(const std::vector<NamedFrame>& frames) {
   const auto found =
-      std::find_if(frames.begin(), frames.end(), [](const RecordedFrame& frame) { return frame.is_script(); });
+      std::find_if(frames.begin(), frames.end(), [](const NamedFrame& frame) { return frame.is_script(); });
   return static_cast<std::size_t>(found - frames.begin());
-}
-
-const char* kind_text(SiteKind kind) {
-  constexpr const char* kWords[] = {"calloc", "realloc", "by hand", "malloc", "free", "purge", "program", "memset"};
-  return kWords[static_cast<std::size_t>(kind)];
 }
 
 /// The site and its callers.
@@ -116,7 +110,7 @@ void add_site(Table& table, const RecordedSite& site) {
   const std::size_t script = script_frame(site.frames);
   for (std::size_t i = 0; i < site.frames.size(); ++i) {
     if (i > kCallers && i != script) continue;
-    table.note(wrap(frame_label(frame_json(site.frames[i]), false), "    ", "      "));
+    table.note(wrap(frame_label(site.frames[i], false), "    ", "      "));
   }
 }
 
@@ -243,6 +237,11 @@ std::string warnings(const Record& record) {
 }
 
 }  // namespace
+
+const char* kind_text(SiteKind kind) {
+  constexpr const char* kWords[] = {"calloc", "realloc", "by hand", "malloc", "free", "purge", "program", "memset"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
 
 std::string record_text(const Record& record) {
   const RunResult& run = record.run;

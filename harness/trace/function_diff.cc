@@ -25,8 +25,8 @@ Functions read_side(const DiffSide& side, FunctionFilter& filter) {
   FunctionProfile profile(side.trace, filter, false);
   Functions functions;
   for (const auto& [key, figures] : profile.figures()) {
-    const Json& frame = profile.frame(key.first, key.second);
-    FunctionSide& function = functions[{frame_label(frame, true), file_name(text_field(frame, "module", ""))}];
+    const NamedFrame& frame = profile.frame(key.first, key.second);
+    FunctionSide& function = functions[{frame_label(frame, true), file_name(frame.module.value_or(""))}];
     function.total_ns += figures.total_ns;
     function.self.add(figures.self);
     function.unfinished += figures.unfinished;

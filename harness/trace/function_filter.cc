@@ -44,9 +44,9 @@ bool FunctionFilter::matches(const std::vector<std::string>& names, const std::v
   return found;
 }
 
-FunctionChoice FunctionFilter::choose(const Json& frame) {
+FunctionChoice FunctionFilter::choose(const NamedFrame& frame) {
   const std::string name = frame_label(frame, true);
-  const std::string module = text_field(frame, "module", "");
+  const std::string module = frame.module.value_or("");
   const std::vector<std::string> names{name, without_parameters(name)};
   const std::vector<std::string> files{file_name(module), module};
   known_functions_.insert(names.back());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "observe/symbols.h"
 
 namespace zerotax::trace {
 
@@ -29,7 +30,7 @@ class FunctionFilter {
   }
 
   /// Of the function with this frame (Symbols::frame); remembers which names it matched.
-  FunctionChoice choose(const Json& frame);
+  FunctionChoice choose(const NamedFrame& frame);
 
   /// Throws UsageError if a name matched none of the functions that it was asked about. Not if there were none at all.
   void check_all_matched() const;

@@ -17,7 +17,7 @@ void FunctionNames::add(const std::string& process, const CtfEvent& event) {
   modules_[process].push_back(std::move(module));
 }
 
-const Json& FunctionNames::frame(const std::string& process, std::uint64_t address) {
+const NamedFrame& FunctionNames::frame(const std::string& process, std::uint64_t address) {
   const auto known = frames_.find({process, address});
   if (known != frames_.end()) return known->second;
   const Module* found = nullptr;

@@ -17,7 +17,7 @@ class FunctionNames {
   void add(const std::string& process, const CtfEvent& event);
 
   /// The frame of Symbols::frame, of an address in a process's memory.
-  const Json& frame(const std::string& process, std::uint64_t address);
+  const NamedFrame& frame(const std::string& process, std::uint64_t address);
 
   /// In few words: "read_request", "0x1234".
   std::string label(const std::string& process, std::uint64_t address);
@@ -32,7 +32,7 @@ class FunctionNames {
   };
   Symbols symbols_;
   std::map<std::string, std::vector<Module>> modules_;
-  std::map<std::pair<std::string, std::uint64_t>, Json> frames_;
+  std::map<std::pair<std::string, std::uint64_t>, NamedFrame> frames_;
 };
 
 }  // namespace zerotax::trace

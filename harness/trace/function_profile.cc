@@ -23,7 +23,7 @@ FunctionProfile::FunctionProfile(CtfTrace& trace, FunctionFilter& filter, bool w
   calls_.choose = nullptr;
 }
 
-const Json& FunctionProfile::frame(std::size_t process, std::uint64_t function) {
+const NamedFrame& FunctionProfile::frame(std::size_t process, std::uint64_t function) {
   return names_.frame(trace_.processes()[process].folder, function);
 }
 

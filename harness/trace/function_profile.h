@@ -18,7 +18,7 @@ class FunctionProfile {
   [[nodiscard]] const CallPaths& paths() const { return paths_; }
   [[nodiscard]] std::uint64_t exits_without_entry() const { return calls_.exits_without_entry(); }
   /// The frame of Symbols::frame.
-  const Json& frame(std::size_t process, std::uint64_t function);
+  const NamedFrame& frame(std::size_t process, std::uint64_t function);
 
  private:
   CtfTrace& trace_;

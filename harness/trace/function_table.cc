@@ -27,7 +27,7 @@ std::string table_text(const Json& rows) {
     text += fmt::format("{:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  {}", row.at("calls").get<std::uint64_t>(),
                         time_text(row.at("total_ns")), time_text(row.at("self_ns")), time_text(row.at("stddev_ns")),
                         time_text(row.at("median_ns")), time_text(row.at("p90_ns")), time_text(row.at("p99_ns")),
-                        frame_label(row.at("frame"), false));
+                        frame_label(row.at("frame").get<NamedFrame>(), false));
     text += several ? fmt::format(" [{}]\n", row.at("pid").get<int>()) : "\n";
   }
   return text;
@@ -43,10 +43,10 @@ std::string tree_text(const Json& rows) {
     process = pid;
     const unsigned depth = row.at("depth");
     const std::string indent(std::size_t{2} * std::min(depth, kDeepestIndent), ' ');
-    text +=
-        fmt::format("{:>9} {:>9} {:>10}  {}{}{}\n", time_text(row.at("total_ns")), time_text(row.at("self_ns")),
-                    row.at("calls").get<std::uint64_t>(), indent,
-                    depth > kDeepestIndent ? fmt::format("({} deep) ", depth) : "", frame_label(row.at("frame"), true));
+    text += fmt::format("{:>9} {:>9} {:>10}  {}{}{}\n", time_text(row.at("total_ns")), time_text(row.at("self_ns")),
+                        row.at("calls").get<std::uint64_t>(), indent,
+                        depth > kDeepestIndent ? fmt::format("({} deep) ", depth) : "",
+                        frame_label(row.at("frame").get<NamedFrame>(), true));
   }
   return text;
 }

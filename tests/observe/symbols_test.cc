@@ -19,29 +19,29 @@ constexpr int kOwnLine = __LINE__ - 6;
 constexpr const char* kSelf = "/proc/self/exe";
 
 TEST(Symbols, NameFunctionFileAndLine) {
-  const Json frame = Symbols().frame(kSelf, {}, own_address());
-  EXPECT_NE(frame.at("function").get<std::string>().find("own_address"), std::string::npos);
-  EXPECT_TRUE(frame.at("file").get<std::string>().ends_with("symbols_test.cc"));
-  EXPECT_EQ(frame.at("line"), kOwnLine);
+  const NamedFrame frame = Symbols().frame(kSelf, {}, own_address());
+  EXPECT_NE(frame.function->find("own_address"), std::string::npos);
+  EXPECT_TRUE(frame.file->ends_with("symbols_test.cc"));
+  EXPECT_EQ(*frame.line, kOwnLine);
   const std::string label = frame_label(frame, false);
   EXPECT_NE(label.find("(symbols_test.cc:" + std::to_string(kOwnLine) + ")"), std::string::npos);
 }
 
 TEST(Symbols, AFileThatChangedNamesNothing) {
-  const Json frame = Symbols().frame(kSelf, {1, 2, 3}, own_address());
-  EXPECT_NE(frame.at("function").at("na").get<std::string>().find("replaced"), std::string::npos);
+  const NamedFrame frame = Symbols().frame(kSelf, {1, 2, 3}, own_address());
+  EXPECT_NE(frame.function.why().find("replaced"), std::string::npos);
 }
 
 TEST(Symbols, AMissingFileNamesNothing) {
-  const Json frame = Symbols().frame("/no/such/file", {}, 0x1234);
-  EXPECT_TRUE(is_not_available(frame.at("function")));
+  const NamedFrame frame = Symbols().frame("/no/such/file", {}, 0x1234);
+  EXPECT_FALSE(frame.function);
   EXPECT_EQ(frame_label(frame, false), "0x1234 (file)");
   EXPECT_EQ(frame_label(frame, true), "file+0x1234");
 }
 
 TEST(Symbols, AnAddressInNoFileIsJustThat) {
-  const Json frame = Symbols().frame("", {}, 0x1234);
-  EXPECT_TRUE(is_not_available(frame.at("module")));
+  const NamedFrame frame = Symbols().frame("", {}, 0x1234);
+  EXPECT_FALSE(frame.module);
   EXPECT_EQ(frame_label(frame, false), "0x1234");
 }
 

@@ -7,13 +7,12 @@
 namespace zerotax::programs {
 namespace {
 
-using record::RecordedFrame;
 using record::RecordedSite;
 using record::SiteKind;
 
-RecordedFrame frame(const std::string& module, const std::string& function, const std::string& file, int line,
-                    std::uint64_t address = 1) {
-  RecordedFrame made;
+NamedFrame frame(const std::string& module, const std::string& function, const std::string& file, int line,
+                 std::uint64_t address = 1) {
+  NamedFrame made;
   made.module = module;
   made.address = address;
   made.function = function;
@@ -22,7 +21,7 @@ RecordedFrame frame(const std::string& module, const std::string& function, cons
   return made;
 }
 
-RecordedSite site_of(std::vector<RecordedFrame> frames) {
+RecordedSite site_of(std::vector<NamedFrame> frames) {
   RecordedSite site;
   site.kind = SiteKind::kFree;
   site.frames = std::move(frames);
@@ -52,7 +51,7 @@ TEST(SiteKeys, LeaveOutTheLibrariesOfTheLanguage) {
 }
 
 TEST(SiteKeys, OfAScriptAreItsFunctions) {
-  RecordedFrame script;
+  NamedFrame script;
   script.module = NotAvailable{"made at run time"};
   script.function = std::string("load");
   script.file = std::string("/home/me/work.py");
@@ -68,7 +67,7 @@ TEST(SiteKeys, OfLibrariesAloneAreAllFrames) {
 }
 
 TEST(SiteKeys, DoNotCountADeepRecursion) {
-  const RecordedFrame walk = frame("decoder", "walk(int)", "walk.cc", 5);
+  const NamedFrame walk = frame("decoder", "walk(int)", "walk.cc", 5);
   EXPECT_EQ(key_of(site_of({walk, walk, walk})).first, key_of(site_of({walk})).first);
 }
 

@@ -107,16 +107,10 @@ TEST(TimeSums, KnowASmallVarianceOfLongTimes) {
   EXPECT_NEAR(sums.variance(), 9.0, 0.001);
 }
 
-Json frame_of(const char* function, const char* module) {
-  Json frame;
-  frame["module"] = module;
-  frame["address"] = 16;
-  frame["function"] = function;
-  return frame;
-}
+NamedFrame frame_of(const std::string& function, const std::string& module) { return {module, 16, function, {}, {}}; }
 
 TEST(FunctionFilter, MatchesNamesWithAndWithoutParametersAndPatterns) {
-  const Json frame = frame_of("app::read(int) const", "/usr/lib/libapp.so");
+  const NamedFrame frame = frame_of("app::read(int) const", "/usr/lib/libapp.so");
   for (const char* name : {"app::read", "app::read(int) const", "app::*", "*read*"}) {
     FunctionFilter filter;
     filter.functions = {name};
