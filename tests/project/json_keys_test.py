@@ -6,7 +6,7 @@ import re
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
 READ = re.compile(r'\.at\("|\["[a-z]|\.(?:contains|value)\("')
 # Taken off this list as each is converted; none is added.
-JSON_WITHIN = {"files", "observe", "os", "run", "trace"}
+JSON_WITHIN = {"trace"}
 
 
 def readers():
