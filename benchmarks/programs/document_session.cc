@@ -25,7 +25,7 @@ Json ratio_json(const std::optional<Ratio>& ratio, const std::string& why) {
 }
 
 // Every round's figure, failed or not.
-Json each_json(const Measured& measured, const std::string& contender, double (*figure)(const Figures&)) {
+Json each_json(const MeasuredProgram& measured, const std::string& contender, double (*figure)(const Figures&)) {
   Json json = Json::array();
   const auto found = measured.runs.find(contender);
   if (found == measured.runs.end()) return json;
@@ -33,7 +33,7 @@ Json each_json(const Measured& measured, const std::string& contender, double (*
   return json;
 }
 
-std::string message_of(const Measured& measured, const std::string& contender) {
+std::string message_of(const MeasuredProgram& measured, const std::string& contender) {
   const auto found = measured.runs.find(contender);
   return found == measured.runs.end() || found->second.empty() ? "" : found->second.back().message;
 }
@@ -48,7 +48,7 @@ std::string broken_text(const Promises& promises) {
   return text;
 }
 
-Json contender_json(const Measured& measured, const std::string& name) {
+Json contender_json(const MeasuredProgram& measured, const std::string& name) {
   const std::string status = measured.status(name);
   const std::string why = status == "ok" ? "no glibc to compare with" : status;
   Json json{{"status", status},
@@ -69,7 +69,7 @@ Json contender_json(const Measured& measured, const std::string& name) {
 
 }  // namespace
 
-std::string program_text(const Measured& measured, const std::vector<Contender>& contenders) {
+std::string program_text(const MeasuredProgram& measured, const std::vector<Contender>& contenders) {
   std::string text = fmt::format("{}: {}\n", measured.program.name, measured.program.does);
   if (!measured.missing.empty()) return text + fmt::format("  n/a: {}\n", measured.missing);
   if (measured.rounds() == 0) return text + "  n/a: no round was completed\n";
@@ -97,7 +97,7 @@ std::string program_text(const Measured& measured, const std::vector<Contender>&
   return text;
 }
 
-Json program_json(const Measured& measured, const std::vector<Contender>& contenders) {
+Json program_json(const MeasuredProgram& measured, const std::vector<Contender>& contenders) {
   Json json{{"name", measured.program.name}, {"does", measured.program.does}, {"rounds", measured.rounds()}};
   std::string missing = measured.missing;
   if (missing.empty() && measured.rounds() == 0) missing = "no round was completed";

@@ -51,7 +51,7 @@ struct Place {
 };
 
 /// One program under each contender once; false if that was interrupted, and then nothing is kept of it.
-bool measure_round(Measured& measured, const std::string& file, const std::vector<Contender>& contenders,
+bool measure_round(MeasuredProgram& measured, const std::string& file, const std::vector<Contender>& contenders,
                    std::size_t round, const Place& place, Progress& progress) {
   std::map<std::string, Run> runs;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
@@ -70,12 +70,12 @@ bool measure_round(Measured& measured, const std::string& file, const std::vecto
 }
 
 /// The rounds from `first` on, each with all of these programs, until `end` or a signal asks for an end.
-void measure(const std::vector<Measured*>& all, const std::vector<Contender>& contenders, std::size_t first,
+void measure(const std::vector<MeasuredProgram*>& all, const std::vector<Contender>& contenders, std::size_t first,
              std::size_t end, std::chrono::seconds timeout, const TemporaryFolder& folder) {
   const std::size_t steps = (end - first) * all.size() * contenders.size();
   Progress progress(first == 0 ? "programs" : "programs that are not decided", steps, static_cast<double>(steps));
   for (std::size_t round = first; round < end; ++round) {
-    for (Measured* measured : all) {
+    for (MeasuredProgram* measured : all) {
       std::string why;
       const std::string file = installed(measured->program, why);
       if (file.empty()) {
@@ -94,15 +94,15 @@ void measure(const std::vector<Measured*>& all, const std::vector<Contender>& co
 }
 
 /// All programs under every contender; then those that this did not decide under the two glibcs and adaptive.
-void measure(std::vector<Measured>& all, const std::vector<Contender>& contenders, const Options& options) {
+void measure(std::vector<MeasuredProgram>& all, const std::vector<Contender>& contenders, const Options& options) {
   const TemporaryFolder folder("programs");  // of the input of all programs, a folder each
   const std::chrono::seconds timeout(options.timeout_s);
   const auto rounds = static_cast<std::size_t>(options.smoke ? 1 : options.rounds);
-  std::vector<Measured*> chosen;
+  std::vector<MeasuredProgram*> chosen;
   chosen.reserve(all.size());
-  for (Measured& measured : all) chosen.push_back(&measured);
+  for (MeasuredProgram& measured : all) chosen.push_back(&measured);
   measure(chosen, contenders, 0, rounds, timeout, folder);
-  std::erase_if(chosen, [](const Measured* measured) { return !is_undecided(*measured); });
+  std::erase_if(chosen, [](const MeasuredProgram* measured) { return !is_undecided(*measured); });
   if (stop_requested() || options.smoke || options.again == 0 || chosen.empty()) return;
   std::vector<Contender> judged = contenders;
   std::erase_if(judged, [](const Contender& contender) { return !is_judged(contender.name); });
@@ -135,7 +135,7 @@ int run(const Options& options) {
   if (options.smoke && contender_words.empty()) contender_words = {kDefault, "adaptive"};
   const std::vector<Contender> contenders = chosen_contenders(contender_words);
   const std::vector<std::string> names = words_of(options.programs);
-  std::vector<Measured> all;
+  std::vector<MeasuredProgram> all;
   for (Program& program : chosen_programs(names)) {
     if (options.smoke && names.empty() && !program.quick) continue;
     all.push_back({std::move(program), {}, {}});
@@ -150,7 +150,7 @@ int run(const Options& options) {
             {"programs", Json::array()}};
   std::size_t broken = 0;
   std::size_t judged = 0;
-  for (const Measured& measured : all) {
+  for (const MeasuredProgram& measured : all) {
     fmt::print("{}\n", program_text(measured, contenders));
     json["programs"].push_back(program_json(measured, contenders));
     const auto promises = judge(measured);

@@ -10,7 +10,7 @@
 #include "measure.h"
 
 /// What was measured of one program. Only rounds that are complete are in it.
-struct Measured {
+struct MeasuredProgram {
   Program program;
   std::string missing;                           ///< why it cannot run here; empty if it can
   std::map<std::string, std::vector<Run>> runs;  ///< by contender, a run a round, up to the first that failed; those
@@ -36,10 +36,10 @@ double cpu_of(const Figures& figures);
 double peak_of(const Figures& figures);
 
 /// The cheaper of default and raised glibc by the median of this figure; empty if both failed.
-std::string baseline(const Measured& measured, double (*figure)(const Figures&));
+std::string baseline(const MeasuredProgram& measured, double (*figure)(const Figures&));
 
 /// None if either failed or the other used none.
-std::optional<Ratio> ratio(const Measured& measured, const std::string& contender, const std::string& other,
+std::optional<Ratio> ratio(const MeasuredProgram& measured, const std::string& contender, const std::string& other,
                            double (*figure)(const Figures&));
 
 /// What `adaptive` promises of a program. A ratio of times that is above its limit counts as broken where its whole
@@ -54,17 +54,17 @@ struct Promises {
 };
 
 /// None if adaptive or default glibc were not measured, or glibc failed; all broken if adaptive failed.
-std::optional<Promises> judge(const Measured& measured);
+std::optional<Promises> judge(const MeasuredProgram& measured);
 
 /// Whether further rounds could change what `judge` says of CPU time: not where an interval is below its limit, nor
 /// where it is above one and a half times that. (On a noisy machine seven rounds find 1.12 where thirty find 1.01.)
-bool is_undecided(const Measured& measured);
+bool is_undecided(const MeasuredProgram& measured);
 
 /// Whether `judge` looks at this contender: adaptive and the two glibcs.
 bool is_judged(const std::string& contender);
 
 /// One table: a row a contender.
-std::string program_text(const Measured& measured, const std::vector<Contender>& contenders);
+std::string program_text(const MeasuredProgram& measured, const std::vector<Contender>& contenders);
 
 /// An element of "programs" of the document.
-zerotax::Json program_json(const Measured& measured, const std::vector<Contender>& contenders);
+zerotax::Json program_json(const MeasuredProgram& measured, const std::vector<Contender>& contenders);

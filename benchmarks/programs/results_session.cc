@@ -17,7 +17,7 @@ constexpr double kBeyondDoubt = 1.5;
 
 constexpr const char* kOurs = "adaptive";
 
-const std::vector<Run>* runs_of(const Measured& measured, const std::string& contender) {
+const std::vector<Run>* runs_of(const MeasuredProgram& measured, const std::string& contender) {
   const auto found = measured.runs.find(contender);
   return found == measured.runs.end() || found->second.empty() ? nullptr : &found->second;
 }
@@ -28,13 +28,13 @@ double faults_of(const Figures& figures) { return figures.faults; }
 double cpu_of(const Figures& figures) { return figures.cpu_s(); }
 double peak_of(const Figures& figures) { return figures.peak_bytes; }
 
-std::size_t Measured::rounds() const {
+std::size_t MeasuredProgram::rounds() const {
   std::size_t most = 0;
   for (const auto& [name, all] : runs) most = std::max(most, all.size());
   return most;
 }
 
-std::string Measured::status(const std::string& contender) const {
+std::string MeasuredProgram::status(const std::string& contender) const {
   const std::vector<Run>* all = runs_of(*this, contender);
   if (all == nullptr) return "not measured";
   if (all->back().status != "ok") return all->back().status;
@@ -44,21 +44,21 @@ std::string Measured::status(const std::string& contender) const {
   return same ? "ok" : "other output";
 }
 
-std::optional<double> Measured::median(const std::string& contender, double (*figure)(const Figures&)) const {
+std::optional<double> MeasuredProgram::median(const std::string& contender, double (*figure)(const Figures&)) const {
   if (status(contender) != "ok") return {};
   std::vector<double> values;
   for (const Run& run : *runs_of(*this, contender)) values.push_back(figure(run.figures));
   return zerotax::median(values);
 }
 
-std::string baseline(const Measured& measured, double (*figure)(const Figures&)) {
+std::string baseline(const MeasuredProgram& measured, double (*figure)(const Figures&)) {
   const auto plain = measured.median(kDefault, figure);
   const auto raised = measured.median(kRaised, figure);
   if (!plain) return raised ? kRaised : "";
   return raised && *raised < *plain ? kRaised : kDefault;
 }
 
-std::optional<Ratio> ratio(const Measured& measured, const std::string& contender, const std::string& other,
+std::optional<Ratio> ratio(const MeasuredProgram& measured, const std::string& contender, const std::string& other,
                            double (*figure)(const Figures&)) {
   if (measured.status(contender) != "ok" || measured.status(other) != "ok") return {};
   const std::vector<Run>& own = *runs_of(measured, contender);
@@ -74,7 +74,7 @@ std::optional<Ratio> ratio(const Measured& measured, const std::string& contende
   return Ratio{median(ratios), percentile_interval(estimates, kLevel)};
 }
 
-std::optional<Promises> judge(const Measured& measured) {
+std::optional<Promises> judge(const MeasuredProgram& measured) {
   if (runs_of(measured, kOurs) == nullptr || measured.status(kDefault) != "ok") return {};
   if (measured.status(kOurs) != "ok") return Promises{false, false, false, false};
   const auto faults = ratio(measured, kOurs, baseline(measured, faults_of), faults_of);
@@ -85,7 +85,7 @@ std::optional<Promises> judge(const Measured& measured) {
                   !to_default || to_default->interval.low <= 1, !peak || peak->median <= kMostPeak};
 }
 
-bool is_undecided(const Measured& measured) {
+bool is_undecided(const MeasuredProgram& measured) {
   const auto open = [](const std::optional<Ratio>& ratio, double limit) {
     return ratio && ratio->interval.high > limit && ratio->interval.low < limit * kBeyondDoubt;
   };

@@ -251,7 +251,7 @@ const SeenRange* range_of(const Baseline& baseline, const Slot& slot) {
 }
 
 Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& points, const ThresholdSearch& thresholds,
-                     const Json& environment, ClockMode clock) {
+                     const Environment& environment, ClockMode clock) {
   Baseline baseline;
   baseline.allocator = allocator.name;
   baseline.version = version_json(allocator).get<Measured<std::string>>();

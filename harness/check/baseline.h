@@ -12,6 +12,7 @@
 #include "base/measured.h"
 #include "judge/search.h"
 #include "meter/sample_block.h"
+#include "os/environment.h"
 #include "point/plan.h"
 #include "point/typed_point.h"
 
@@ -123,7 +124,7 @@ const SeenRange* range_of(const Baseline& baseline, const Slot& slot);
 
 /// What a baseline holds of a measurement.
 Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& points, const ThresholdSearch& thresholds,
-                     const Json& environment, ClockMode clock);
+                     const Environment& environment, ClockMode clock);
 
 /// What of a point or threshold differs.
 enum class ChangeKind : std::uint8_t { kStatus, kMetric, kNotMeasured, kThreshold };

@@ -90,7 +90,7 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   result.accepted_failures = failing_in_baseline(compared);
   result.measured_on = conditions_of(describe_environment());
   result.conditions = differing_conditions(subject.baseline.measured_on, result.measured_on, result.review.changes);
-  result.load = load_json(start, read_load());
+  result.load = load_between(start, read_load());
   result.notes = subject.notes;
   result.accept = subject.accept;
   return result;

@@ -247,17 +247,15 @@ Baseline baseline_from_json(const Json& json) {
   return baseline;
 }
 
-Json conditions_of(const Json& environment) {
-  Json found;
-  for (const char* key : {"kernel", "cpu", "thp", "cpus", "page_bytes", "libc", "pagemap_scan"}) {
-    if (const auto value = environment.find(key); value != environment.end()) found[key] = *value;
-  }
-  found["zerotax"] = ZEROTAX_VERSION;
-  return found;
-}
-
-std::string busy_sentence(const Json& load) {
-  return load.is_object() && load.at("busy").get<bool>() ? load.at("sentence").get<std::string>() : "";
+Json conditions_of(const Environment& environment) {
+  return {{"kernel", environment.kernel},
+          {"cpu", environment.cpu},
+          {"thp", environment.thp},
+          {"cpus", environment.cpus},
+          {"page_bytes", environment.page_bytes},
+          {"libc", environment.libc},
+          {"pagemap_scan", environment.pagemap_scan},
+          {"zerotax", ZEROTAX_VERSION}};
 }
 
 Json check_json(const Check& check) {

@@ -13,12 +13,9 @@ Json to_json(const Baseline& baseline);
 /// cannot be read, contradicts itself, or occurs twice.
 Baseline baseline_from_json(const Json& json);
 
-/// What of an environment (os/environment.h) a baseline keeps: "kernel", "cpu", "thp", "cpus", "page_bytes", "libc",
+/// What of an environment a baseline keeps: "kernel", "cpu", "thp", "cpus", "page_bytes", "libc",
 /// "pagemap_scan", and the version of zerotax.
-Json conditions_of(const Json& environment);
-
-/// The sentence of a load (os/load.h) under which metrics were measured; empty unless it was busy.
-std::string busy_sentence(const Json& load);
+Json conditions_of(const Environment& environment);
 
 /// The object of "zerotax.check/1" (results/schema/check.schema.json). Every sentence that the terminal or anything
 /// else shows is in it.

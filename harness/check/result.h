@@ -5,6 +5,7 @@
 
 #include "check/conditions.h"
 #include "check/review.h"
+#include "os/load.h"
 #include "point/allocator.h"
 
 namespace zerotax::check {
@@ -30,7 +31,7 @@ struct CheckResult {
   std::vector<std::string> accepted_failures;   ///< failing_in_baseline
   std::vector<ConditionDifference> conditions;  ///< what differs between the machine of the baseline and this one
   Json measured_on;                             ///< this machine, as in a baseline
-  Json load;                                    ///< under which it was measured (os/load.h)
+  Load load;                                    ///< under which it was measured
   std::vector<std::string> notes;  ///< sentences on what was done that nobody asked for, as taking a configuration over
   std::string accept;              ///< the command that accepts what is new
 };

@@ -60,8 +60,7 @@ std::string conditions_text(const CheckResult& result, bool explain) {
       text += line("The baseline was measured elsewhere: " + each.sentence);
     }
   }
-  const std::string busy = busy_sentence(result.load);
-  return busy.empty() ? text : text + line(busy);
+  return result.load.busy ? text + line(result.load.sentence) : text;
 }
 
 std::string accept_text(const CheckResult& result) {

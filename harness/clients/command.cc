@@ -13,7 +13,6 @@
 #include "clients/table.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
-#include "point/point_json.h"
 #include "run/allocators.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
@@ -89,7 +88,7 @@ ExitStatus run(const Options& options) {
   if (signal == 0) document.results = run_clients(session.plan(), clients, runner);
   if (interrupted() != 0) document.state = "interrupted";
   const std::vector<ClientResult>& results = document.results;
-  const std::vector<Point> points = typed_points(session.points());
+  const std::vector<Point>& points = session.points();
   if (!file.empty()) write_file(file, json_text(clients_json(document)));
   if (file != "-") fmt::print("{}", clients_table(clients, points, results));
   if (interrupted() != 0) say_interrupted();

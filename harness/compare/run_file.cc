@@ -76,9 +76,8 @@ bool is_run_file(const std::string& word) {
 RunFile read_run_file(const std::string& path) { return {read_stored_run(path), path}; }
 
 const Json& RunFile::environment_of(const Point& point) const {
-  if (!point.host || !environments.is_object()) return environment;
-  const auto found = environments.find(*point.host);
-  return found == environments.end() ? environment : *found;
+  const auto found = environments.find(point.host.value_or(""));
+  return found == environments.end() ? environment : found->second;
 }
 
 std::string differing_conditions(const Conditions& before, const Conditions& after) {

@@ -80,7 +80,7 @@ Json contract_json(const Results& all, const Request& request) {
   json["state"] = all.complete ? "complete" : "interrupted";
   json["started"] = request.started;
   json["command"] = request.command;
-  json["environment"] = request.read.empty() ? describe_environment()
+  json["environment"] = request.read.empty() ? Json(describe_environment())
                                              : not_available(fmt::format("the tests ran elsewhere: {}", request.read));
   json["tested_on"] = all.system ? system_json(*all.system) : not_available("the suite did not run");
   json["under"] = all.under.empty() ? Json(nullptr) : Json(fmt::format("{}", fmt::join(all.under, " ")));

@@ -30,8 +30,8 @@ ExitStatus doctor(const Options& options) {
   const Machine machine(options.root);
   const std::vector<Row> rows = examine(machine);
   if (!options.json.empty()) {
-    const Json environment =
-        machine.is_this() ? describe_environment() : not_available("another machine's files were examined");
+    const Measured<Environment> environment =
+        machine.is_this() ? Measured(describe_environment()) : NotAvailable{"another machine's files were examined"};
     write_file(options.json, json_text(doctor_json(rows, environment)));
   }
   if (options.json != "-") fmt::print("{}", doctor_text(rows, palette_for(stdout)));

@@ -5,7 +5,7 @@
 
 namespace zerotax::doctor {
 
-Json doctor_json(const std::vector<Row>& rows, const Json& environment) {
+Json doctor_json(const std::vector<Row>& rows, const Measured<Environment>& environment) {
   Json json;
   json["schema"] = "zerotax.doctor/1";
   json["environment"] = environment;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/schema.h"
@@ -25,6 +25,14 @@ void check_document(const Json& document, const std::string& where, const std::s
                     const std::string& remedy) {
   const std::string problem = schema_problem(document, name);
   if (!problem.empty()) throw UsageError(fmt::format("{} is damaged: {}", where, problem), remedy);
+}
+
+bool is_bencher_metrics(const Json& document) {
+  const auto is_measure = [](const Json& each) { return each.is_object() && each.value("value", Json()).is_number(); };
+  return document.is_object() && !document.empty() &&
+         std::all_of(document.begin(), document.end(), [&](const Json& each) {
+           return each.is_object() && !each.empty() && std::all_of(each.begin(), each.end(), is_measure);
+         });
 }
 
 }  // namespace zerotax

@@ -14,4 +14,7 @@ Json read_document(const std::string& path, const std::string& name, const std::
 /// The same for what was read already. `where` names it: a file, or a line of one.
 void check_document(const Json& document, const std::string& where, const std::string& name, const std::string& remedy);
 
+/// {benchmark: {measure: {"value": number}}}: the format of Bencher, which leaves no room for a name of ours.
+bool is_bencher_metrics(const Json& document);
+
 }  // namespace zerotax

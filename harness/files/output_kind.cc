@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/strict_json.h"
+#include "files/document.h"
 #include "os/input_file.h"
 
 namespace zerotax {
@@ -59,14 +60,7 @@ bool is_folded(Text text) {
   return calls;
 }
 
-/// {benchmark: {measure: {"value": number}}}: the format leaves no room for a name of ours, either.
-bool is_bencher(Text text) {
-  const Json json = parsed(text);
-  const auto is_measure = [](const Json& each) { return each.is_object() && each.value("value", Json()).is_number(); };
-  return json.is_object() && !json.empty() && std::all_of(json.begin(), json.end(), [&](const Json& each) {
-           return each.is_object() && !each.empty() && std::all_of(each.begin(), each.end(), is_measure);
-         });
-}
+bool is_bencher(Text text) { return is_bencher_metrics(parsed(text)); }
 
 bool is_svg(Text text) {
   return has(text, "<svg") && (has(text, "<!-- zerotax -->") || has(text, ">zerotax</dc:title>"));

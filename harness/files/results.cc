@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "files/output_file.h"
+#include "files/run_parts.h"
 #include "point/point_json.h"
 #include "point/points_csv.h"
 
@@ -21,7 +22,6 @@ namespace zerotax {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kRunSchema = "zerotax.run/1";
 
 std::time_t now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
 
@@ -32,7 +32,7 @@ std::pair<std::vector<Json>, std::size_t> read_points(const std::string& path) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line) && !file.eof();) {
     Json point = Json::parse(line, nullptr, false);
-    if (!point.is_object() || !point.contains("allocator")) break;
+    if (text_field(point, "allocator", "").empty()) break;
     points.push_back(std::move(point));
     bytes += line.size() + 1;
   }
@@ -42,25 +42,6 @@ std::pair<std::vector<Json>, std::size_t> read_points(const std::string& path) {
 }  // namespace
 
 std::string default_results_path() { return fmt::format("results/{:%Y-%m-%dT%H-%M-%SZ}", fmt::gmtime(now())); }
-
-Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished) {
-  Json json;
-  json["schema"] = kRunSchema;
-  json["zerotax_version"] = ZEROTAX_VERSION;
-  json["state"] = header.state;
-  json["started"] = header.started;
-  json["finished"] = header.finished.empty() ? Json(nullptr) : Json(header.finished);
-  json["command"] = header.command;
-  json["environment"] = header.environment;
-  if (!header.load.is_null()) json["load"] = header.load;
-  json.update(header.of_fleet);
-  json["allocators"] = Json::array();
-  for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
-  json["plan"] = {{"points_planned", plan.points.size()},
-                  {"points_finished", finished},
-                  {"study", plan.study.empty() ? Json(nullptr) : Json(plan.study)}};
-  return json;
-}
 
 ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader& header) : path_(std::move(path)) {
   std::error_code failure;
@@ -74,9 +55,7 @@ ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader
                      "give --out a new folder, or resume the run in this one with --resume");
   }
   write("plan.json", json_text(plan_json(plan)));
-  Json json = run_json(header, plan, 0);
-  json["points_file"] = "points.jsonl";
-  write("run.json", json_text(json));
+  write("run.json", json_text(run_json(header, plan, 0)));
   open_points();
 }
 
@@ -87,9 +66,9 @@ ResultsFolder::ResultsFolder(std::string path) : path_(std::move(path)) {
     throw UsageError(fmt::format("{}/run.json has schema '{}', not '{}'", path_, schema, kRunSchema),
                      "measure again into a new folder: this version resumes only folders of its own schema");
   }
-  const std::string points_path = path_ + "/points.jsonl";
-  std::size_t bytes = 0;
-  std::tie(points_, bytes) = read_points(points_path);
+  const std::string points_path = path_ + "/" + kPointsFile;
+  const auto [points, bytes] = read_points(points_path);
+  points_ = typed_points(points);
   open_points();
   if (::ftruncate(points_fd_.get(), static_cast<off_t>(bytes)) != 0) {
     throw UsageError(fmt::format("cannot write {}: {}", points_path, std::strerror(errno)), "check its permissions");
@@ -97,7 +76,7 @@ ResultsFolder::ResultsFolder(std::string path) : path_(std::move(path)) {
 }
 
 void ResultsFolder::open_points() {
-  const std::string file = path_ + "/points.jsonl";
+  const std::string file = path_ + "/" + kPointsFile;
   points_fd_ = UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!points_fd_) {
     throw UsageError(fmt::format("cannot write {}: {}", file, std::strerror(errno)),
@@ -107,14 +86,14 @@ void ResultsFolder::open_points() {
 
 std::set<std::string> ResultsFolder::finished_keys() const {
   std::set<std::string> keys;
-  for (const Point& point : typed_points(points_)) keys.insert(key_of(point));
+  for (const Point& point : points_) keys.insert(key_of(point));
   return keys;
 }
 
 void ResultsFolder::check_still_there() const {
   struct stat open_file {};
   struct stat named_file {};
-  const std::string file = path_ + "/points.jsonl";
+  const std::string file = path_ + "/" + kPointsFile;
   if (::fstat(points_fd_.get(), &open_file) != 0) return;
   const bool there = ::stat(file.c_str(), &named_file) == 0 && named_file.st_ino == open_file.st_ino &&
                      named_file.st_dev == open_file.st_dev;
@@ -128,14 +107,14 @@ void ResultsFolder::check_still_there() const {
                    "move it back, or resume with: --resume NEW_PLACE (the points so far are in it)");
 }
 
-void ResultsFolder::add(const Json& point) {
+void ResultsFolder::add(const Point& point) {
   check_still_there();
-  const std::string line = point.dump() + "\n";
+  const std::string line = to_json(point).dump() + "\n";
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t written = ::write(points_fd_.get(), line.data() + done, line.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      throw UsageError(fmt::format("cannot write {}/points.jsonl: {}", path_, std::strerror(errno)),
+      throw UsageError(fmt::format("cannot write {}/{}: {}", path_, kPointsFile, std::strerror(errno)),
                        fmt::format("free some space; what was finished is kept, resume with: --resume {}", path_));
     }
     done += static_cast<std::size_t>(written);
@@ -145,16 +124,14 @@ void ResultsFolder::add(const Json& point) {
 
 void ResultsFolder::finish(const Plan& plan, const RunHeader& header) {
   check_still_there();
-  Json json = run_json(header, plan, points_.size());
-  json["points_file"] = "points.jsonl";
   write("points.csv", points_csv(points_));
-  write("run.json", json_text(json));
+  write("run.json", json_text(run_json(header, plan, points_.size())));
 }
 
 void ResultsFolder::discard() {
   points_fd_.reset();
   std::error_code failure;
-  for (const char* name : {"plan.json", "run.json", "points.jsonl"}) fs::remove(fs::path(path_) / name, failure);
+  for (const char* name : {"plan.json", "run.json", kPointsFile}) fs::remove(fs::path(path_) / name, failure);
   if (made_) fs::remove(path_, failure);
 }
 

@@ -1,28 +1,48 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "os/environment.h"
+#include "os/load.h"
 #include "os/unique_fd.h"
 #include "point/plan.h"
+#include "point/typed_point.h"
 
 namespace zerotax {
 
-/// What a run found, without where it is stored: the object of "zerotax.run/1" (results/schema/run.schema.json).
+/// Which hosts' times may be compared with each other, and why not those of the others, by name.
+struct ComparableTimes {
+  std::vector<std::string> hosts;
+  std::map<std::string, std::string> left_out;
+};
+
+/// A run as a whole: what "zerotax.run/1" (results/schema/run.schema.json) says beside its plan and points.
 struct RunHeader {
   std::string state;  ///< "running", "complete" or "interrupted"
   std::string started;
   std::string finished;  ///< empty while it is running
   std::vector<std::string> command;
-  Json environment;
-  Json load = nullptr;             ///< under which it was measured (os/load.h); null while it is running
-  Json of_fleet = Json::object();  ///< of a fleet: "environments", "loads" (by host), "comparable_times"
+  Environment environment;
+  std::optional<Load> load = {};  ///< under which it was measured; nothing while it is running
+  // Of a fleet, by host.
+  std::optional<std::map<std::string, Environment>> environments = {};
+  std::optional<ComparableTimes> comparable_times = {};
+  std::optional<std::map<std::string, Load>> loads = {};
 };
 
-/// The run's object, without its points.
+/// The file beside run.json that holds its points.
+inline constexpr const char* kPointsFile = "points.jsonl";
+
+/// The object of run.json, whose points are in kPointsFile; and that of a run with its points.
 Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished);
+Json run_json(const RunHeader& header, const Plan& plan, const std::vector<Point>& points);
+
+void from_json(const Json& json, ComparableTimes& comparable);
 
 /// A results folder: plan.json, run.json, points.jsonl (one line per finished point, on disk as soon as it is
 /// finished), points.csv. Whatever happens, the finished points are there and valid.
@@ -37,12 +57,12 @@ class ResultsFolder {
   explicit ResultsFolder(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] const std::vector<Json>& points() const { return points_; }
+  [[nodiscard]] const std::vector<Point>& points() const { return points_; }
   [[nodiscard]] std::set<std::string> finished_keys() const;
 
   /// Appends a finished point. Throws UsageError if it could not be stored (disk full), or the folder was deleted or
   /// moved meanwhile.
-  void add(const Json& point);
+  void add(const Point& point);
 
   /// Writes run.json, and points.csv beside it.
   void finish(const Plan& plan, const RunHeader& header);
@@ -60,7 +80,7 @@ class ResultsFolder {
   std::string path_;
   bool made_ = false;  ///< the folder itself was made by this object
   UniqueFd points_fd_;
-  std::vector<Json> points_;
+  std::vector<Point> points_;
 };
 
 /// A results/<time> folder name for a run that starts now.

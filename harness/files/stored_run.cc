@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/strict_json.h"
 #include "files/document.h"
+#include "files/run_parts.h"
 #include "os/input_file.h"
 #include "point/point_health.h"
 #include "point/point_json.h"
@@ -42,8 +43,8 @@ Point checked_point(const Json& json, const std::string& where, std::set<std::st
 }
 
 /// The file of points beside run.json, and nowhere else.
-std::string points_file(const Json& run, const fs::path& folder, const std::string& file) {
-  const std::string name = text_field(run, "points_file", "points.jsonl");
+std::string points_file(const RunParts& run, const fs::path& folder, const std::string& file) {
+  const std::string name = run.points_file.value_or(kPointsFile);
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
     throw UsageError(fmt::format("{} is damaged: /points_file: '{}' is not the name of a file beside it", file, name),
                      kDamaged);
@@ -52,21 +53,24 @@ std::string points_file(const Json& run, const fs::path& folder, const std::stri
 }
 
 /// The points that a run's document holds itself.
-std::vector<Point> points_within(const Json& run, const std::string& file) {
+std::vector<Point> points_within(const RunParts& run, const std::string& file) {
   std::vector<Point> points;
   std::set<std::string> keys;
-  for (const Json& point : run.at("points")) {
+  for (const Json& point : *run.points) {
     points.push_back(checked_point(point, fmt::format("{} /points/{}", file, points.size()), keys));
   }
   return points;
 }
 
-/// What a run's document says of the run as a whole.
-StoredRun run_of(const Json& run, const std::string& file) {
+RunParts read_run(const std::string& file, const std::string& remedy) {
+  return read_document(file, "run", remedy).get<RunParts>();
+}
+
+StoredRun run_of(const RunParts& run, const std::string& file) {
   StoredRun stored;
-  stored.environment = run.at("environment");
-  stored.environments = run.value("environments", Json());
-  stored.comparable_times = run.value("comparable_times", Json());
+  stored.environment = run.environment;
+  if (run.environments) stored.environments = *run.environments;
+  stored.comparable_times = run.comparable_times;
   stored.files = {file};
   return stored;
 }
@@ -85,8 +89,8 @@ void add_beside(const fs::path& folder, StoredRun& stored) {
   }
   const std::string edges = (folder / kEdgesFile).string();
   if (is_there(edges)) {
-    const Json run = read_document(edges, "run", kMeasureEdgesAgain);
-    if (!run.contains("points")) throw UsageError(edges + " has no points of its own", kMeasureEdgesAgain);
+    const RunParts run = read_run(edges, kMeasureEdgesAgain);
+    if (!run.points) throw UsageError(edges + " has no points of its own", kMeasureEdgesAgain);
     stored.edges = points_within(run, edges);
     stored.files.push_back(edges);
   }
@@ -116,7 +120,7 @@ std::vector<Point> read_stored_points(const std::string& file, bool by_host) {
 
 StoredRun read_all_but_points(const std::string& folder) {
   const std::string file = folder + "/run.json";
-  StoredRun stored = run_of(read_document(file, "run", kRemedy), file);
+  StoredRun stored = run_of(read_run(file, kRemedy), file);
   add_beside(folder, stored);
   return stored;
 }
@@ -125,9 +129,9 @@ StoredRun read_stored_run(const std::string& path) {
   std::error_code failure;
   const bool folder = fs::is_directory(path, failure);
   const std::string file = folder ? path + "/run.json" : path;
-  const Json run = read_document(file, "run", kRemedy);
+  const RunParts run = read_run(file, kRemedy);
   StoredRun stored = run_of(run, file);
-  if (run.contains("points")) {
+  if (run.points) {
     stored.points = points_within(run, file);
   } else {
     const fs::path parent = fs::path(file).parent_path();

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "files/results.h"
 #include "point/typed_point.h"
 
 namespace zerotax {
@@ -13,9 +16,9 @@ inline constexpr const char* kEdgesFile = "edges.json";
 
 /// The results of a run: read, never written to.
 struct StoredRun {
-  Json environment;       ///< where it was measured
-  Json environments;      ///< of a fleet, those of its hosts by name; else null
-  Json comparable_times;  ///< of a fleet (fleet::leave_out_times); else null
+  Json environment;                                 ///< where it was measured, as it was written
+  std::map<std::string, Json> environments;         ///< of a fleet, those of its hosts by name
+  std::optional<ComparableTimes> comparable_times;  ///< of a fleet (fleet::leave_out_times)
   std::vector<Point> points;
   std::vector<Point> controls;     ///< of a fleet: the same points, measured on every host
   Json thresholds;                 ///< the object of "zerotax.thresholds/1", or null

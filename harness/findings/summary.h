@@ -45,9 +45,9 @@ struct SummaryRun {
   OrNull<std::string> unfinished = std::nullopt;  ///< that it is not complete, and how far it got
   std::uint64_t points = 0;
   std::uint64_t points_without_result = 0;
-  std::optional<Json> load = {};  ///< how busy others kept the machine, as run.json has it
+  std::optional<Load> load = {};  ///< how busy others kept the machine
   std::optional<std::string> times_left_out = {};
-  Json comparable_times = {};  ///< of a fleet (fleet::leave_out_times), not in the summary; else null
+  std::optional<ComparableTimes> comparable_times = {};  ///< of a fleet (fleet::leave_out_times), not in the summary
 };
 
 /// Every verdict on a run, and every sentence. The terminal, the figures and the page show it and judge nothing.
@@ -74,8 +74,8 @@ std::vector<SummarySentence> summary_sentences(const Verdicts& verdicts, const S
 /// too little to compare, and the figure then has the title of its axes.
 std::vector<std::pair<const char*, Measured<std::string>>> figure_titles(const Verdicts& verdicts);
 
-/// That a run was measured under load, as a paragraph of the terminal; "" if it was not, or for null: nobody looked.
-std::string load_text(const Json& load);
+/// That a run was measured under load, as a paragraph of the terminal; "" if it was not, or nobody looked.
+std::string load_text(const std::optional<Load>& load);
 
 /// Writes summary.json into a results folder, beside run.json.
 Summary write_summary(const ResultsFolder& folder, const std::vector<Point>& points);
@@ -86,7 +86,7 @@ SummaryRun read_summary_run(const Json& run);
 /// The object of "zerotax.summary/1" (results/schema/summary.schema.json).
 Json summary_json(const Summary& summary);
 
-/// That a run was measured under load, and what that means; "" if it was not, or for null.
-std::string load_sentence(const Json& load);
+/// That a run was measured under load, and what that means; "" if it was not, or nobody looked.
+std::string load_sentence(const std::optional<Load>& load);
 
 }  // namespace zerotax::findings

@@ -169,8 +169,8 @@ SummaryRun read_summary_run(const Json& run) {
   const std::string started = text_field(run, "started", "");
   if (!state.empty()) read.state = state;
   if (!started.empty()) read.started = started;
-  if (run.contains("load")) read.load = run.at("load");
-  read.comparable_times = run.value("comparable_times", Json());
+  read_field(run, "load", read.load);
+  read_field(run, "comparable_times", read.comparable_times);
   if (state.empty() || state == "complete") return read;
   const Json plan = run.value("plan", Json());
   const auto points = [&](const char* key) {
@@ -182,11 +182,6 @@ SummaryRun read_summary_run(const Json& run) {
       fmt::format("The run is {}: {} of {} points {} measured.", state == "running" ? "still going" : state, finished,
                   points("points_planned"), finished == "1" ? "is" : "are");
   return read;
-}
-
-std::string load_sentence(const Json& load) {
-  if (!load.is_object() || !load.at("busy").get<bool>()) return "";
-  return load.at("sentence").get<std::string>() + " Times are not to be relied on; counts are right.";
 }
 
 Json summary_json(const Summary& summary) {

@@ -171,7 +171,7 @@ SummarySentence headline(const Verdicts& verdicts, const Sentences& sentences) {
 /// Warns of trouble with the run as a whole: it is not complete, or others kept the machine busy.
 void add_warnings(const SummaryRun& run, Sentences& sentences) {
   if (run.unfinished) sentences.push_back({SummaryPart::kWarning, "Not complete", *run.unfinished});
-  if (const std::string load = load_sentence(run.load.value_or(Json())); !load.empty()) {
+  if (const std::string load = load_sentence(run.load); !load.empty()) {
     sentences.push_back({SummaryPart::kWarning, "Load", load});
   }
 }

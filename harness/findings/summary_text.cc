@@ -48,7 +48,11 @@ std::string avoided(const Summary& summary, std::size_t allocator) {
 
 }  // namespace
 
-std::string load_text(const Json& load) {
+std::string load_sentence(const std::optional<Load>& load) {
+  return load && load->busy ? load->sentence + " Times are not to be relied on; counts are right." : "";
+}
+
+std::string load_text(const std::optional<Load>& load) {
   const std::string sentence = load_sentence(load);
   return sentence.empty() ? sentence : wrap(sentence, "\n", "");
 }
@@ -64,7 +68,7 @@ std::string summary_text(const Summary& summary) {
              "- ", "  ");
   }
   std::string text = kHeading + headline + kIntroduction + table_of(summary) + each;
-  text += load_text(summary.run.load.value_or(Json()));
+  text += load_text(summary.run.load);
   if (summary.run.points_without_result > 0) text += "\nPoints without a result:\n\n";
   for (const PointTax& point : summary.verdicts.points) {
     if (point.is_ok()) continue;

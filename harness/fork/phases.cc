@@ -57,7 +57,7 @@ ForkPhaseTimes phases_of(const std::vector<KernelEvent>& events, const std::vect
   ForkPhaseTimes times;
   std::optional<UnderWay> fork;
   for (const KernelEvent& event : events) {
-    const auto memory = [&] { return kinds[event.kind].tracepoint->value("mm", event.raw.data(), event.raw.size()); };
+    const auto memory = [&] { return kinds[event.kind].tracepoint->number("mm", event.raw.data(), event.raw.size()); };
     if (event.kind == kEnter) {
       times.incomplete += fork ? 1 : 0;
       fork = UnderWay{event.time_ns};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/document_head.h"
 #include "base/fields.h"
 #include "fork/agreement.h"
 #include "fork/study.h"
@@ -181,10 +182,8 @@ struct SharedTables {
   double first_write_ns = 0;
 };
 
-struct Fork {
-  std::string schema;
-  std::string started;
-  Json environment;
+/// Without the version and the command of its head: the first documents had none.
+struct Fork : DocumentHead {
   bool complete = false;
   std::optional<bool> full;  ///< not in a document of an earlier version, which was
   unsigned rounds = 0;

@@ -9,12 +9,15 @@ namespace zerotax::history {
 namespace {
 
 /// What is measured on another machine may differ: what counts for that.
-std::string machine_lines(const Json& environment) {
+std::string machine_lines(const Environment& environment) {
   std::string text;
-  for (const char* key : {"kernel", "cpu", "thp", "libc"}) {
-    const std::string value = text_field(environment, key, "");
-    if (!value.empty()) text += fmt::format("- {}: {}\n", key, value);
-  }
+  const auto add = [&](const char* what, const Measured<std::string>& value) {
+    if (value) text += fmt::format("- {}: {}\n", what, *value);
+  };
+  add("kernel", environment.kernel);
+  add("cpu", environment.cpu);
+  add("thp", environment.thp);
+  add("libc", environment.libc);
   return text;
 }
 

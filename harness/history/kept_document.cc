@@ -109,8 +109,8 @@ std::string key_of(const Recipe& recipe) {
 }
 
 std::string key_of(const Grid& grid, std::uint64_t probe) {
-  const Json environment = describe_environment();
-  const Json key{ZEROTAX_VERSION, probe, grid, environment.value("kernel", Json()), environment.value("thp", Json())};
+  const Environment environment = describe_environment();
+  const Json key{ZEROTAX_VERSION, probe, grid, environment.kernel, environment.thp};
   return key.dump();
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "history/question.h"
+#include "os/environment.h"
 
 namespace zerotax::history {
 
@@ -11,7 +12,7 @@ struct Request {
   std::string repository;  ///< its folder
   Recipe recipe;
   std::string started;
-  Json environment;  ///< os/environment.h
+  Environment environment;
 };
 
 struct HistoryRequest : Request {

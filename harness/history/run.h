@@ -21,7 +21,7 @@ struct Row {
 struct History {
   std::vector<Row> rows;
   bool complete = true;
-  std::map<std::string, Json> environments;  ///< of the hosts of a fleet, by name
+  std::map<std::string, Environment> environments;  ///< of the hosts of a fleet, by name
 };
 
 /// Builds, measures and compares versions in this order, with progress; those that a fleet has measured are only

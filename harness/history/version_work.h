@@ -43,7 +43,7 @@ class VersionWork : public fleet::Work {
 /// What a job of a fleet made of versions.
 struct MeasuredVersions {
   std::map<std::string, Version> by_commit;
-  std::map<std::string, Json> environments;  ///< of the hosts, by name
+  std::map<std::string, Environment> environments;  ///< of the hosts, by name
 };
 
 /// Builds and measures versions as a Slurm job, one a task, in a results folder that every node sees. A signal ends it

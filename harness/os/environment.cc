@@ -16,75 +16,61 @@
 namespace zerotax {
 namespace {
 
-Json first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (std::getline(file, line)) return line;
-  return not_available(path + " cannot be read");
-}
-
-Json cpu_name() {
+Measured<std::string> cpu_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     const auto colon = line.find(": ");
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
-  return not_available("/proc/cpuinfo does not name a model");
+  return NotAvailable{"/proc/cpuinfo does not name a model"};
 }
 
 /// "always [madvise] never" says madvise.
-Json huge_pages() {
-  const Json line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
-  if (!line.is_string()) return not_available("this kernel has no transparent huge pages");
-  const auto text = line.get<std::string>();
-  const auto open = text.find('[');
-  const auto close = text.find(']');
-  if (open == std::string::npos || close == std::string::npos) return text;
-  return text.substr(open + 1, close - open - 1);
+Measured<std::string> huge_pages() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string line;
+  if (!std::getline(file, line)) return NotAvailable{"this kernel has no transparent huge pages"};
+  const auto open = line.find('[');
+  const auto close = line.find(']');
+  if (open == std::string::npos || close == std::string::npos) return line;
+  return line.substr(open + 1, close - open - 1);
 }
 
-Json load_average() {
-  double load[3];
-  if (::getloadavg(&load[0], 3) != 3) return not_available("getloadavg failed");
-  return Json::array({load[0], load[1], load[2]});
-}
-
-Json capabilities() {
-  const Pagemap pagemap;
-  const WriteTracker tracker;
-  Json found;
-  found["pagemap"] = pagemap.method() == Pagemap::Method::kScan   ? "PAGEMAP_SCAN"
-                     : pagemap.method() == Pagemap::Method::kRead ? "read"
-                                                                  : pagemap.reason();
-  found["write_tracking"] = tracker.available() ? "userfaultfd, asynchronous" : std::string(tracker.reason());
-  found["root"] = ::geteuid() == 0;
-  return found;
+Measured<std::array<double, 3>> load_average() {
+  std::array<double, 3> load{};
+  if (::getloadavg(load.data(), 3) != 3) return NotAvailable{"getloadavg failed"};
+  return load;
 }
 
 }  // namespace
 
-Json describe_environment() {
+Environment describe_environment() {
   utsname system{};
   ::uname(&system);
   const MemoryState memory = read_memory_state();
-  const Json found = capabilities();
-  Json environment;
-  environment["kernel"] = &system.release[0];
-  environment["machine"] = &system.machine[0];
-  environment["cpu"] = cpu_name();
-  environment["cpus"] = ::sysconf(_SC_NPROCESSORS_ONLN);
-  environment["memory_bytes"] = memory.total;
-  environment["memory_available_bytes"] = memory.available;
-  environment["page_bytes"] = kPageBytes;
-  environment["thp"] = huge_pages();
-  environment["swap_bytes"] = memory.swap;
-  environment["cgroup_memory_limit_bytes"] =
-      memory.cgroup_limit ? Json(*memory.cgroup_limit) : not_available("no limit is set");
-  environment["load_average"] = load_average();
-  environment["libc"] = std::string("glibc ") + ::gnu_get_libc_version();
-  environment["pagemap_scan"] = found["pagemap"] == "PAGEMAP_SCAN";
-  environment["capabilities"] = found;
-  return environment;
+  const Pagemap pagemap;
+  const WriteTracker tracker;
+  const bool scan = pagemap.method() == Pagemap::Method::kScan;
+  Environment found;
+  found.kernel = std::string(&system.release[0]);
+  found.machine = std::string(&system.machine[0]);
+  found.cpu = cpu_name();
+  found.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  found.memory_bytes = memory.total;
+  found.memory_available_bytes = memory.available;
+  found.page_bytes = std::uint64_t{kPageBytes};
+  found.thp = huge_pages();
+  found.swap_bytes = memory.swap;
+  found.cgroup_memory_limit_bytes = {memory.cgroup_limit, "no limit is set"};
+  found.load_average = load_average();
+  found.libc = std::string("glibc ") + ::gnu_get_libc_version();
+  found.pagemap_scan = scan;
+  found.capabilities =
+      Capabilities{scan                                         ? "PAGEMAP_SCAN"
+                   : pagemap.method() == Pagemap::Method::kRead ? "read"
+                                                                : pagemap.reason(),
+                   tracker.available() ? "userfaultfd, asynchronous" : std::string(tracker.reason()), ::geteuid() == 0};
+  return found;
 }
 
 }  // namespace zerotax

@@ -190,9 +190,9 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
     case Source::kKernel: {
       const TraceEvent& format = source == Source::kUser ? user_ : kernel_;
       event.kind = FaultEvent::Kind::kBegin;
-      event.address = format.value("address", raw, raw_bytes);
-      event.instruction = format.value("ip", raw, raw_bytes);
-      event.error_code = format.value("error_code", raw, raw_bytes);
+      event.address = format.number("address", raw, raw_bytes);
+      event.instruction = format.number("ip", raw, raw_bytes);
+      event.error_code = format.number("error_code", raw, raw_bytes);
       break;
     }
     case Source::kAllocation: {

@@ -49,8 +49,8 @@ std::optional<double> others_cpus(const LoadReading& start, const LoadReading& e
 
 double rounded(double value) { return std::round(value * 100) / 100; }
 
-Json or_na(const std::optional<double>& value, const char* why) {
-  return value ? Json(rounded(*value)) : not_available(why);
+Measured<double> or_na(const std::optional<double>& value, const char* why) {
+  return value ? Measured(rounded(*value)) : NotAvailable{why};
 }
 
 }  // namespace
@@ -76,24 +76,22 @@ LoadReading read_load() {
   return reading;
 }
 
-Json load_json(const LoadReading& start, const LoadReading& end, std::size_t cpus) {
+Load load_between(const LoadReading& start, const LoadReading& end, std::size_t cpus) {
   const auto others = others_cpus(start, end);
   const auto machine = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   const bool loaded = start.load && load_level(*start.load, cpus) == LoadLevel::kBusy;
-  const bool busy = others ? *others / machine >= kBusyShare : loaded;
-  Json json{{"cpus", cpus},
-            {"start", or_na(start.load, "getloadavg failed")},
-            {"end", or_na(end.load, "getloadavg failed")},
-            {"others_cpus", or_na(others, start.all_ns && end.all_ns ? "it took less than half a second"
-                                                                     : "/proc/stat cannot be read")},
-            {"busy", busy}};
-  const auto average = [](const std::optional<double>& load) { return load ? fmt::format("{:.2f}", *load) : "n/a"; };
-  json["sentence"] =
-      fmt::format("{}: load average {} at the start and {} at the end, {} CPU{}{}.",
-                  busy ? "Measured under load" : "Measured on a machine that was not loaded", average(start.load),
-                  average(end.load), cpus, cpus == 1 ? "" : "s",
-                  others ? fmt::format("; other programs kept {:.2f} CPUs busy meanwhile", *others) : "");
-  return json;
+  Load load{cpus,
+            or_na(start.load, "getloadavg failed"),
+            or_na(end.load, "getloadavg failed"),
+            or_na(others, start.all_ns && end.all_ns ? "it took less than half a second" : "/proc/stat cannot be read"),
+            others ? *others / machine >= kBusyShare : loaded,
+            {}};
+  const auto average = [](const std::optional<double>& each) { return each ? fmt::format("{:.2f}", *each) : "n/a"; };
+  load.sentence = fmt::format("{}: load average {} at the start and {} at the end, {} CPU{}{}.",
+                              load.busy ? "Measured under load" : "Measured on a machine that was not loaded",
+                              average(start.load), average(end.load), cpus, cpus == 1 ? "" : "s",
+                              others ? fmt::format("; other programs kept {:.2f} CPUs busy meanwhile", *others) : "");
+  return load;
 }
 
 }  // namespace zerotax

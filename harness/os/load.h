@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/json.h"
+#include "base/measured.h"
 
 namespace zerotax {
 
@@ -28,11 +30,23 @@ struct LoadReading {
 };
 LoadReading read_load();
 
-/// Under which load something was measured between two readings: {"cpus", "start", "end" (load averages), "others_cpus"
-/// (CPUs that other programs kept busy meanwhile, on average), "busy", "sentence"}. Busy is what others did
-/// meanwhile: a quarter of the CPUs, half of what they could get beside as many measurements. Only where that is not
-/// known, it is a load average at the start that is: this one tells of the minute before, in which we may have been
-/// built ourselves, and the one at the end counts what was measured, too.
-Json load_json(const LoadReading& start, const LoadReading& end, std::size_t cpus = allowed_cpus());
+/// Under which load something was measured. The fields are the keys of "load" in results/schema/run.schema.json.
+struct Load {
+  std::size_t cpus = 0;
+  Measured<double> start;        ///< load average
+  Measured<double> end;          ///< load average
+  Measured<double> others_cpus;  ///< CPUs that other programs kept busy meanwhile, on average
+  bool busy = false;
+  std::string sentence;
+};
+
+/// The load between two readings. Busy is what others did meanwhile: a quarter of the CPUs, half of what they could get
+/// beside as many measurements. Only where that is not known, it is a load average at the start that is: this one tells
+/// of the minute before, in which we may have been built ourselves, and the one at the end counts what was measured,
+/// too.
+Load load_between(const LoadReading& start, const LoadReading& end, std::size_t cpus = allowed_cpus());
+
+void to_json(Json& json, const Load& load);
+void from_json(const Json& json, Load& load);
 
 }  // namespace zerotax

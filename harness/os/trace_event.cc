@@ -33,7 +33,7 @@ std::string tracefs_file(const std::string& path) {
 
 }  // namespace
 
-std::uint64_t TraceEvent::value(const char* field, const unsigned char* data, std::size_t bytes) const {
+std::uint64_t TraceEvent::number(const char* field, const unsigned char* data, std::size_t bytes) const {
   const auto found = fields.find(field);
   if (found == fields.end()) return 0;
   const Field& where = found->second;

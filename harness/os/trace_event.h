@@ -22,7 +22,7 @@ struct TraceEvent {
   std::map<std::string, Field> fields;  ///< by name; "common_..." are those that all events have
 
   /// The value of an unsigned field of 4 or 8 bytes; 0 if no such field has this name, or the data is cut.
-  [[nodiscard]] std::uint64_t value(const char* field, const unsigned char* data, std::size_t bytes) const;
+  [[nodiscard]] std::uint64_t number(const char* field, const unsigned char* data, std::size_t bytes) const;
 };
 
 /// From the text of a file "format" (Documentation/trace/events.rst). Nothing if it is not such a text.

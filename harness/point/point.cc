@@ -5,7 +5,6 @@
 #include "point/first_operations.h"
 #include "point/fork_metrics.h"
 #include "point/measured_values.h"
-#include "point/point_json.h"
 #include "point/point_outcome.h"
 #include "point/steady_state.h"
 #include "point/transfer.h"
@@ -116,14 +115,6 @@ Point skipped_point(const Plan& plan, const PointSpec& spec, const std::string& 
     if (row.group == MetricGroup::kPoint) point[row.metric] = MetricValue::not_available("skipped: " + reason);
   }
   return point;
-}
-
-Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes) {
-  return to_json(measured_point(plan, spec, passes));
-}
-
-Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::string& reason) {
-  return to_json(skipped_point(plan, spec, reason));
 }
 
 }  // namespace zerotax

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "base/json.h"
 #include "point/pass_result.h"
 #include "point/plan.h"
 #include "point/typed_point.h"
@@ -34,9 +33,5 @@ Point measured_point(const Plan& plan, const PointSpec& spec, const Passes& pass
 
 /// A point that was not measured.
 Point skipped_point(const Plan& plan, const PointSpec& spec, const std::string& reason);
-
-/// The same as JSON (results/schema/point.schema.json).
-Json point_json(const Plan& plan, const PointSpec& spec, const Passes& passes);
-Json skipped_point_json(const Plan& plan, const PointSpec& spec, const std::string& reason);
 
 }  // namespace zerotax

@@ -4,6 +4,7 @@
 
 #include "base/csv.h"
 #include "point/metrics.h"
+#include "point/point_json.h"
 
 namespace zerotax {
 namespace {
@@ -45,12 +46,13 @@ std::vector<Column> make_columns() {
 
 }  // namespace
 
-std::string points_csv(const std::vector<Json>& points) {
+std::string points_csv(const std::vector<Point>& points) {
   static const std::vector<Column> columns = make_columns();
   std::string text;
   for (const Column& column : columns) text += (text.empty() ? "" : ",") + column.name;
   text += "\n";
-  for (const Json& point : points) {
+  for (const Point& each : points) {
+    const Json point = to_json(each);
     std::string line;
     for (const Column& column : columns) {
       const bool first = &column == &columns.front();

@@ -88,25 +88,24 @@ std::string problem_in(const Program& program) {
 }
 
 /// A condition in words.
-std::string condition(const Json& environment, const char* key) {
-  const auto found = environment.find(key);
-  if (found == environment.end() || is_not_available(*found)) return "unknown";
-  return found->is_string() ? found->get<std::string>() : found->dump();
+template <typename T>
+std::string condition(const Measured<T>& found) {
+  return found ? fmt::format("{}", *found) : "unknown";
 }
 
 }  // namespace
 
 Conditions conditions_now(const std::string& allocator) {
-  const Json environment = describe_environment();
+  const Environment environment = describe_environment();
   Conditions now;
-  now.kernel = condition(environment, "kernel");
-  now.thp = condition(environment, "thp");
-  now.libc = condition(environment, "libc");
+  now.kernel = condition(environment.kernel);
+  now.thp = condition(environment.thp);
+  now.libc = condition(environment.libc);
   now.aslr = can_fix_layout() ? "fixed layout" : "random layout";
   now.allocator = file_name(allocator).starts_with("libc.so") ? now.libc : allocator;
   if (now.allocator.empty()) now.allocator = "unknown";
-  now.cpus = condition(environment, "cpus");
-  now.page_bytes = condition(environment, "page_bytes");
+  now.cpus = condition(environment.cpus);
+  now.page_bytes = condition(environment.page_bytes);
   now.zerotax = ZEROTAX_VERSION;
   return now;
 }

@@ -10,10 +10,10 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "observe/flame_graph.h"
-#include "observe/folded.h"
 #include "os/utc.h"
 #include "record/document.h"
 #include "record/run.h"
+#include "record/site_stacks.h"
 #include "run/program_launch.h"
 
 namespace zerotax::record {
@@ -68,7 +68,7 @@ ExitStatus run(const RecordOptions& options) {
   watch.stop();
   const Record record = record_result(target, result, arena, started, &watch);
   if (!options.json.empty()) write_file(options.json, json_text(record_json(record)));
-  const FoldedStacks stacks = fold_sites(sites_json(record), weight);
+  const FoldedStacks stacks = fold_sites(record.sites, weight);
   if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
   if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
   if (options.text.empty()) {

@@ -90,6 +90,5 @@ std::vector<KnownRemedy> known_remedies(const std::string& allocator) {
 
 Json record_json(const Record& record) { return record; }
 Record read_record(const Json& json) { return json.get<Record>(); }
-Json sites_json(const Record& record) { return record.sites; }
 
 }  // namespace zerotax::record

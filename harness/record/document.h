@@ -19,8 +19,6 @@ NLOHMANN_JSON_SERIALIZE_ENUM(SiteKind, {{SiteKind::kOther, "malloc"},
 /// The object "zerotax.record/1" (results/schema/record.schema.json).
 Json record_json(const Record& record);
 Record read_record(const Json& json);
-/// `sites` of it.
-Json sites_json(const Record& record);
 
 void to_json(Json& json, Cause cause);
 void from_json(const Json& json, Cause& cause);

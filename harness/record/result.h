@@ -35,6 +35,9 @@ enum class Cause {
 /// them.
 const char* cause_name(Cause cause);
 
+/// calloc, realloc, by hand, malloc, free, purge, program, memset: in words, for people.
+const char* kind_text(SiteKind kind);
+
 /// munmap, madvise, brk, mremap or mmap.
 const char* mechanism_name(std::size_t mechanism);
 

@@ -96,11 +96,6 @@ std::size_t script_frame(const std::vector<NamedFrame>& frames) {
   return static_cast<std::size_t>(found - frames.begin());
 }
 
-const char* kind_text(SiteKind kind) {
-  constexpr const char* kWords[] = {"calloc", "realloc", "by hand", "malloc", "free", "purge", "program", "memset"};
-  return kWords[static_cast<std::size_t>(kind)];
-}
-
 /// The site and its callers.
 void add_site(Table& table, const RecordedSite& site) {
   const auto size = [](bool sampled, std::uint64_t bytes) {
@@ -242,6 +237,11 @@ std::string warnings(const Record& record) {
 }
 
 }  // namespace
+
+const char* kind_text(SiteKind kind) {
+  constexpr const char* kWords[] = {"calloc", "realloc", "by hand", "malloc", "free", "purge", "program", "memset"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
 
 std::string record_text(const Record& record) {
   const RunResult& run = record.run;

@@ -62,12 +62,15 @@ void check_library_file(const std::string& path) {
 }
 
 /// A library that replaces a part of the family would have blocks of one allocator freed by another.
-void check_replaces_malloc(const Allocator& allocator, const std::map<std::string, std::string>& answer) {
-  for (const char* function : {"malloc", "calloc", "realloc", "free"}) {
+void check_replaces_malloc(const Allocator& allocator, const ProbeAnswer& answer) {
+  const std::pair<const char*, const std::string&> functions[] = {{"malloc", answer.malloc_file},
+                                                                  {"calloc", answer.calloc_file},
+                                                                  {"realloc", answer.realloc_file},
+                                                                  {"free", answer.free_file}};
+  for (const auto& [function, file] : functions) {
     std::error_code failure;
-    const auto from = answer.find(function);
-    if (from != answer.end() && fs::equivalent(from->second, *allocator.preload, failure)) continue;
-    const std::string& errors = answer.at("errors");
+    if (fs::equivalent(file, *allocator.preload, failure)) continue;
+    const std::string& errors = answer.errors;
     const std::string said = errors.find("cannot be preloaded") != std::string::npos
                                  ? "; the loader says: " + errors.substr(0, errors.find('\n'))
                                  : "";
@@ -254,14 +257,13 @@ std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
   }
   for (const std::string& word : env_words) apply_env(word, allocators);
   for (Allocator& allocator : allocators) {
-    const auto answer = ask_probe(allocator);
+    const ProbeAnswer answer = ask_probe(allocator);
     if (allocator.preload) {
       check_replaces_malloc(allocator, answer);
-      check_is_named(allocator, answer.at("known_as"));
+      check_is_named(allocator, answer.known_as);
     }
-    check_settings(allocator, answer.at("errors"));
-    const auto version = answer.find("version");
-    if (version != answer.end()) allocator.version = version->second;
+    check_settings(allocator, answer.errors);
+    allocator.version = answer.version;
   }
   return allocators;
 }

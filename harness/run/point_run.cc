@@ -6,6 +6,7 @@
 
 #include "base/size.h"
 #include "base/units.h"
+#include "point/point_json.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
 #include "run/memory_guard.h"
@@ -62,10 +63,6 @@ Point PointRun::point() const {
   return skipped_.empty() ? measured_point(plan_, spec_, passes_) : skipped_point(plan_, spec_, skipped_);
 }
 
-Json PointRun::json() const {
-  return skipped_.empty() ? point_json(plan_, spec_, passes_) : skipped_point_json(plan_, spec_, skipped_);
-}
-
 Point audit_point(const Plan& plan, const PointSpec& spec) {
   PointRun run(plan, spec);
   run.audit();
@@ -108,7 +105,7 @@ std::vector<Item> items_of(const Plan& plan) {
       if (!plan.audit_only) (*run)->time();
     };
     item.result = [run] {
-      Json result = (*run)->json();
+      Json result = to_json((*run)->point());
       run->reset();
       return result;
     };

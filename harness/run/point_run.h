@@ -33,7 +33,6 @@ class PointRun {
   void time();
 
   [[nodiscard]] Point point() const;
-  [[nodiscard]] Json json() const;
 
  private:
   PassResult pass(Pass which);
@@ -53,7 +52,7 @@ Point count_point(const Plan& plan, const PointSpec& spec);
 /// All passes of one point, with nothing beside them.
 Point measure_point(const Plan& plan, const PointSpec& spec);
 
-/// The points of a plan, each with its result as JSON (point_json): size by size and case by case first the audits,
+/// The points of a plan, each with its result as JSON: size by size and case by case first the audits,
 /// side by side, then the timing and zeroing passes, one after the other and nothing beside them. The plan must outlive
 /// the items.
 std::vector<Item> items_of(const Plan& plan);

@@ -26,15 +26,35 @@ constexpr auto kPatience = std::chrono::seconds(10);
 /// The loader's own exit status, when it cannot load what is preloaded, or what that needs.
 constexpr int kLoaderFailed = 127;
 
-std::map<std::string, std::string> parse(const std::string& text) {
-  std::map<std::string, std::string> answer;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const auto equals = line.find('=');
-    if (equals != std::string::npos) answer[line.substr(0, equals)] = line.substr(equals + 1);
+/// The lines "key=value" of probe/identify.cc.
+struct Answer : ProbeAnswer {
+  std::string layout;
+  bool complete = false;
+
+  explicit Answer(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const auto equals = line.find('=');
+      if (equals != std::string::npos) take(line.substr(0, equals), line.substr(equals + 1));
+    }
   }
-  return answer;
-}
+
+ private:
+  void take(const std::string& key, const std::string& value) {
+    if (key == "malloc") malloc_file = value;
+    if (key == "calloc") calloc_file = value;
+    if (key == "realloc") realloc_file = value;
+    if (key == "free") free_file = value;
+    if (key == "version") version = value;
+    if (key == "known_as") known_as = value;
+    if (key == "layout") layout = value;
+    if (key == "end") complete = true;
+    if (key.starts_with("case.")) cases[name_in(key)].summary = value;
+    if (key.starts_with("forks.")) cases[name_in(key)].forks = value == "1";
+    if (key.starts_with("memory.")) cases[name_in(key)].memory = std::stod(value);
+  }
+  static std::string name_in(const std::string& key) { return key.substr(key.find('.') + 1); }
+};
 
 /// Throws for a probe that did not answer to the end.
 void check_answered(const Allocator& allocator, const ChildResult& child, bool complete) {
@@ -66,7 +86,7 @@ MachineError other_build(const Allocator& allocator) {
           "build both together with ./run build"};
 }
 
-std::map<std::string, std::string> ask_probe(const Allocator& allocator) {
+ProbeAnswer ask_probe(const Allocator& allocator) {
   require_proc();
   const SharedFile file("zerotax-answer", 0);
   ChildCommand command;
@@ -78,33 +98,21 @@ std::map<std::string, std::string> ask_probe(const Allocator& allocator) {
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
   const ChildResult result = run_child(command, nullptr);
-  auto answer = parse(file.text());
-  check_answered(allocator, result, answer.contains("end"));
-  if (answer["layout"] != fmt::format("{:#x}", kSampleBlockMagic)) throw other_build(allocator);
-  answer["errors"] = result.errors;
+  Answer answer(file.text());
+  check_answered(allocator, result, answer.complete);
+  if (answer.layout != fmt::format("{:#x}", kSampleBlockMagic)) throw other_build(allocator);
+  answer.errors = result.errors;
   return answer;
 }
 
 const std::map<std::string, KnownCase>& known_cases() {
-  static const auto kCases = [] {
-    const Allocator plain{"glibc", probe_folder() + "/bench-glibc", {}, {}, {}};
-    std::map<std::string, KnownCase> cases;
-    for (const auto& [key, value] : ask_probe(plain)) {
-      constexpr std::string_view kSummary = "case.";
-      constexpr std::string_view kMemory = "memory.";
-      if (key.starts_with(kSummary)) cases[key.substr(kSummary.size())].summary = value;
-      constexpr std::string_view kForks = "forks.";
-      if (key.starts_with(kForks)) cases[key.substr(kForks.size())].forks = value == "1";
-      if (key.starts_with(kMemory)) cases[key.substr(kMemory.size())].memory = std::stod(value);
-    }
-    return cases;
-  }();
+  static const auto kCases = ask_probe({"glibc", probe_folder() + "/bench-glibc", {}, {}, {}}).cases;
   return kCases;
 }
 
 std::optional<std::string> library_to_preload(const Allocator& allocator) {
   if (allocator.preload) return allocator.preload;
-  const std::string library = ask_probe(allocator).at("malloc");
+  const std::string library = ask_probe(allocator).malloc_file;
   if (std::filesystem::path(library).filename().string().starts_with("libc.so")) return std::nullopt;
   return library;
 }

@@ -61,13 +61,12 @@ std::optional<Allocator> resolve_program_allocator(const std::string& word, cons
   // What the user preloads would answer in its place.
   Allocator alone = allocator;
   alone.preload = "";
-  const auto answer = ask_probe(alone);
-  const auto version = answer.find("version");
-  allocator.version = version != answer.end() ? version->second : "";
+  const ProbeAnswer answer = ask_probe(alone);
+  allocator.version = answer.version;
   std::error_code failure;
-  allocator.preload = std::filesystem::canonical(answer.at("calloc"), failure).string();
+  allocator.preload = std::filesystem::canonical(answer.calloc_file, failure).string();
   if (failure) {
-    throw MachineError(fmt::format("the library of {} is not where its probe says ({})", word, answer.at("calloc")),
+    throw MachineError(fmt::format("the library of {} is not where its probe says ({})", word, answer.calloc_file),
                        "give its path, as in --allocator " + word + "=PATH");
   }
   return allocator;

@@ -13,6 +13,7 @@
 #include "os/input_file.h"
 #include "os/load.h"
 #include "os/utc.h"
+#include "point/point_json.h"
 #include "run/fleet/hosts.h"
 #include "run/fleet/job_folder.h"
 #include "run/fleet/points_work.h"
@@ -65,15 +66,14 @@ Session Session::begin_or_resume(Plan plan, const std::string& folder, std::vect
   return same ? resume(folder, std::move(command)) : Session(std::move(plan), folder, std::move(command));
 }
 
-const std::vector<Json>& Session::points() const { return folder_ ? folder_->points() : points_; }
+const std::vector<Point>& Session::points() const { return folder_ ? folder_->points() : points_; }
 
-void Session::add(const Json& point, const std::string& host) {
-  Json added = point;
-  if (!host.empty()) added["host"] = host;
+void Session::add(Point point, const std::string& host) {
+  if (!host.empty()) point.host = host;
   if (folder_) {
-    folder_->add(added);
+    folder_->add(point);
   } else {
-    points_.push_back(std::move(added));
+    points_.push_back(std::move(point));
   }
 }
 
@@ -82,16 +82,17 @@ void Session::add_hosts(const std::string& here) {
   const fleet::Hosts hosts = fleet::read_hosts(job.hosts());
   if (hosts.empty()) return;
   job.new_results();
-  std::map<std::string, Json> loads = job.loads();
-  if (!here.empty()) loads.insert_or_assign(here, header_.load);
+  std::map<std::string, Load> loads = job.loads();
+  if (!here.empty() && header_.load) loads.insert_or_assign(here, *header_.load);
   header_.load = fleet::load_of_hosts(loads);
-  header_.of_fleet = {{"environments", hosts}, {"comparable_times", fleet::comparable_times(points(), hosts)}};
-  if (!loads.empty()) header_.of_fleet["loads"] = loads;
+  header_.environments = hosts;
+  header_.comparable_times = fleet::comparable_times(points(), hosts);
+  if (!loads.empty()) header_.loads = loads;
   // What reads one environment only reads that of the first point.
-  const std::string first = points().empty() ? "" : text_field(points().front(), "host", "");
+  const std::string first = points().empty() ? "" : points().front().host.value_or("");
   if (hosts.contains(first)) header_.environment = hosts.at(first);
   std::string lines;
-  for (const Json& control : fleet::read_controls(job.hosts())) lines += control.dump() + "\n";
+  for (const Point& control : fleet::read_controls(job.hosts())) lines += to_json(control).dump() + "\n";
   if (!lines.empty()) folder_->write("controls.jsonl", lines);
 }
 
@@ -103,7 +104,7 @@ void Session::finish(bool complete, const std::string& here) {
   folder_->finish(plan_, header_);
 }
 
-int Session::run(const fleet::Place& place, const std::function<void(const Json& point)>& on_point) {
+int Session::run(const fleet::Place& place, const std::function<void(const Point& point)>& on_point) {
   std::set<std::string> missing;
   for (const PointSpec& point : plan_.points) missing.insert(point_key(plan_, point));
   if (folder_) {
@@ -117,13 +118,14 @@ int Session::run(const fleet::Place& place, const std::function<void(const Json&
   const LoadReading start = read_load();
   try {
     const bool whole = fleet::run(work, missing, place, fleet::points_job(path),
-                                  [&](const std::string& /*key*/, const Json& point, const std::string& host) {
-                                    if (!host.empty()) check_document(point, "a result of " + host, "point", kAnew);
+                                  [&](const std::string& /*key*/, const Json& result, const std::string& host) {
+                                    if (!host.empty()) check_document(result, "a result of " + host, "point", kAnew);
+                                    const Point point = point_from_json(result);
                                     add(point, host.empty() ? here : host);
                                     if (on_point) on_point(point);
                                   });
     // The load of this host says nothing of the nodes of a cluster.
-    if (!place.slurm) header_.load = load_json(start, read_load());
+    if (!place.slurm) header_.load = load_between(start, read_load());
     finish(whole, here);
     return whole ? 0 : interrupted();
   } catch (const Error&) {
@@ -137,10 +139,6 @@ int Session::run(const fleet::Place& place, const std::function<void(const Json&
   }
 }
 
-Json Session::json() const {
-  Json json = run_json(header_, plan_, points().size());
-  json["points"] = points();
-  return json;
-}
+Json Session::json() const { return run_json(header_, plan_, points()); }
 
 }  // namespace zerotax

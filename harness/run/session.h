@@ -28,14 +28,14 @@ class Session {
   /// Measures, here or on Slurm, which needs a folder. Returns the number of the signal that ended it early, or 0.
   /// Finished points are stored either way. `on_point` is called with each point when it is stored. Throws as
   /// fleet::run; a folder that was made for this and is still empty is then removed.
-  int run(const fleet::Place& place = {}, const std::function<void(const Json& point)>& on_point = {});
+  int run(const fleet::Place& place = {}, const std::function<void(const Point& point)>& on_point = {});
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  [[nodiscard]] const std::vector<Json>& points() const;
+  [[nodiscard]] const std::vector<Point>& points() const;
   /// Nullptr without a folder.
   [[nodiscard]] const ResultsFolder* folder() const { return folder_ ? &*folder_ : nullptr; }
-  /// Under which load it was measured (load_json); null before it was.
-  [[nodiscard]] const Json& load() const { return header_.load; }
+  /// Under which load it was measured; nothing before it was.
+  [[nodiscard]] const std::optional<Load>& load() const { return header_.load; }
   /// The whole run in one object, points included.
   [[nodiscard]] Json json() const;
 
@@ -44,12 +44,12 @@ class Session {
   /// `here`: what this host is called in a folder of a fleet, if something was measured here; else empty.
   void finish(bool complete, const std::string& here);
   void add_hosts(const std::string& here);
-  void add(const Json& point, const std::string& host);
+  void add(Point point, const std::string& host);
 
   Plan plan_;
   RunHeader header_;
   std::optional<ResultsFolder> folder_;
-  std::vector<Json> points_;
+  std::vector<Point> points_;
   bool is_new_ = false;  ///< the folder was made by this object
 };
 

@@ -20,7 +20,6 @@
 #include "findings/table.h"
 #include "judge/cliff_edges.h"
 #include "os/input_file.h"
-#include "point/point_json.h"
 #include "run/allocators.h"
 #include "run/figures.h"
 #include "run/fleet/hosts.h"
@@ -126,14 +125,13 @@ class Headline {
  public:
   explicit Headline(const Session& session) {
     for (const PointSpec& point : session.plan().points) missing_ += is_headline(point) ? 1 : 0;
-    for (const Json& point : session.points()) add(point);
+    for (const Point& point : session.points()) add(point);
   }
 
   /// Returns whether that was the last one.
-  bool add(const Json& json) {
-    Point point = point_from_json(json);
+  bool add(const Point& point) {
     if (!is_headline(point)) return false;
-    points_.push_back(std::move(point));
+    points_.push_back(point);
     return --missing_ == 0;
   }
 
@@ -161,10 +159,10 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const std::string folder = session.folder()->path();
   check_study(session.plan(), folder);
   Headline headline(session);
-  int signal = session.run(place, [&](const Json& point) {
+  int signal = session.run(place, [&](const Point& point) {
     if (headline.add(point)) headline.show();
   });
-  std::vector<Point> points = typed_points(session.points());
+  std::vector<Point> points = session.points();
   const std::string summary = summary_text(write_summary(*session.folder(), points));
   session.folder()->write("summary.md", summary);
   const auto search = [&](const ThresholdAxes& axes, const char* name) {

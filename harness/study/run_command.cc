@@ -18,7 +18,6 @@
 #include "findings/summary.h"
 #include "loop/loop_run.h"
 #include "point/audited_operations.h"
-#include "point/point_json.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
@@ -143,7 +142,7 @@ ExitStatus run(const RunOptions& all) {
   const fleet::Place place = options.fleet.place();
   Session session = make_run_session(options, place.slurm, all.full);
   const int signal = session.run(place);
-  const std::vector<Point> points = typed_points(session.points());
+  const std::vector<Point>& points = session.points();
   if (session.folder() != nullptr) findings::write_summary(*session.folder(), points);
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
   if (options.json != "-") {

@@ -12,8 +12,6 @@
 namespace zerotax::thresholds {
 namespace {
 
-constexpr const char* kSchema = "zerotax.thresholds/1";
-
 /// The identity of a lane, without what was found in it.
 ThresholdLane lane_of(const Json& json) {
   ThresholdLane lane;
@@ -94,7 +92,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Doing, {{Doing::kUnknown, words_of(Doing::kUnknown)
 ZEROTAX_FIELDS(Piece, from_bytes, to_bytes, word)
 
 Json thresholds_json(const Thresholds& thresholds) {
-  Json json{{"schema", kSchema}};
+  Json json{{"schema", thresholds.schema}};
   if (!thresholds.is_plain()) json["case"] = thresholds.case_name;
   json["zerotax_version"] = thresholds.zerotax_version;
   json["started"] = thresholds.started;
@@ -130,10 +128,8 @@ Json thresholds_json(const Thresholds& thresholds) {
 }
 
 Thresholds read_thresholds(const Json& json) {
-  Thresholds read{text_field(json, "case", kPlainCase),
-                  json.at("zerotax_version"),
-                  json.at("started"),
-                  json.at("environment"),
+  Thresholds read{{json.at("schema"), json.at("zerotax_version"), json.at("started"), {}, json.at("environment")},
+                  text_field(json, "case", kPlainCase),
                   json.value("environments", Json()),
                   {}};
   for (const Json& each : json.at("lanes")) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/document_head.h"
 #include "judge/search.h"
 #include "point/allocator.h"
 
@@ -30,12 +30,11 @@ struct ThresholdLane {
 /// it does not.
 std::string failure_of(const ThresholdLane& lane);
 
+inline constexpr const char* kSchema = "zerotax.thresholds/1";
+
 /// A search for thresholds, as far as it was made.
-struct Thresholds {
+struct Thresholds : DocumentHead {
   std::string case_name = kPlainCase;
-  std::string zerotax_version;
-  std::string started;  ///< as utc_now() gives it
-  Json environment;
   Json environments = {};  ///< of a fleet, by host; else null
   std::vector<ThresholdLane> lanes;
 

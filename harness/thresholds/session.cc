@@ -36,7 +36,9 @@ Repeats repeats_for(std::uint64_t size) {
 }  // namespace
 
 ThresholdSession::ThresholdSession(Plan plan, ThresholdAxes axes)
-    : plan_(std::move(plan)), axes_(std::move(axes)), started_(utc_now()), environment_(describe_environment()) {
+    : plan_(std::move(plan)),
+      axes_(std::move(axes)),
+      head_{kSchema, ZEROTAX_VERSION, utc_now(), {}, describe_environment()} {
   for (const Allocator& allocator : plan_.allocators) {
     for (const double touch : axes_.touches) {
       for (const std::string& thread : axes_.threads) {
@@ -69,7 +71,7 @@ void ThresholdSession::search(ThresholdLane& lane, const Say& say) {
 }
 
 Json ThresholdSession::json_of(const ThresholdLane& lane) const {
-  return thresholds_json({axes_.case_name, ZEROTAX_VERSION, started_, environment_, {}, {lane}});
+  return thresholds_json({head_, axes_.case_name, {}, {lane}});
 }
 
 int ThresholdSession::run(const std::function<void()>& on_lane, const fleet::Place& place, const SearchFolder& folder) {
@@ -98,14 +100,12 @@ void ThresholdSession::add_hosts(const SearchFolder& folder) {
   for (const ThresholdLane& lane : lanes_) {
     const auto host = hosts.find(lane.host);
     if (host == hosts.end()) continue;
-    if (environments_.is_null()) environment_ = host->second;
+    if (environments_.is_null()) head_.environment = host->second;
     environments_[host->first] = host->second;
   }
 }
 
-Thresholds ThresholdSession::result() const {
-  return {axes_.case_name, ZEROTAX_VERSION, started_, environment_, environments_, lanes_};
-}
+Thresholds ThresholdSession::result() const { return {head_, axes_.case_name, environments_, lanes_}; }
 
 Json ThresholdSession::json() const { return thresholds_json(result()); }
 

@@ -66,8 +66,7 @@ class ThresholdSession {
 
   Plan plan_;
   ThresholdAxes axes_;
-  std::string started_;
-  Json environment_;
+  DocumentHead head_;
   Json environments_;  ///< of a fleet, by host; else null
   std::vector<ThresholdLane> lanes_;
 };

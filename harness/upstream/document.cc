@@ -61,12 +61,6 @@ Json profile_json(const Measured<ReportProfile>& found) {
   return {{"samples", found->samples}, {"categories", profile::categories_json(found->categories)}};
 }
 
-std::string field(const Json& object, const char* key) {
-  const Json& value = object.at(key);
-  if (value.is_string()) return value.get<std::string>();
-  return is_not_available(value) ? "n/a: " + text_field(value, "na", "") : value.dump();
-}
-
 }  // namespace
 
 std::vector<ReportThreshold> read_thresholds(const Json& document) {
@@ -76,17 +70,6 @@ std::vector<ReportThreshold> read_thresholds(const Json& document) {
     thresholds.back().whole = each;
   }
   return thresholds;
-}
-
-std::vector<std::string> machine_lines(const ReportData& data) {
-  const Json& environment = data.environment;
-  const auto word = [&](const char* key) { return field(environment, key); };
-  const auto size = [&](const char* key) { return format_size(environment.at(key).get<std::uint64_t>()); };
-  return {fmt::format("kernel: Linux {} ({})", word("kernel"), word("machine")),
-          fmt::format("CPU: {}, {} of them; memory {}, swap {}", word("cpu"), word("cpus"), size("memory_bytes"),
-                      size("swap_bytes")),
-          fmt::format("transparent huge pages: {} (the reproducer switches them off for itself)", word("thp")),
-          fmt::format("C library: {}; compiler: {}", word("libc"), data.compiler)};
 }
 
 Json report_json(const ReportData& data) {

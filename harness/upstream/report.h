@@ -8,6 +8,7 @@
 #include "base/measured.h"
 #include "judge/finding.h"
 #include "judge/projects.h"
+#include "os/environment.h"
 #include "point/plan.h"
 #include "point/typed_point.h"
 #include "profile/result.h"
@@ -52,7 +53,7 @@ struct ReportData {
   Finding finding;
   std::uint64_t size_bytes = 0;  ///< that the reproducer and the trials are of
   std::string started;
-  Json environment;
+  Environment environment;
   std::string compiler;
   std::vector<Point> points;                ///< of the table: the allocator, and the others beside it
   std::vector<ReportThreshold> thresholds;  ///< those of the allocator at the finding's touch and thread
@@ -82,9 +83,6 @@ Json report_json(const ReportData& data);
 
 /// Those of an object of "zerotax.thresholds/1".
 std::vector<ReportThreshold> read_thresholds(const Json& document);
-
-/// What a report says of the machine, a line each.
-std::vector<std::string> machine_lines(const ReportData& data);
 
 /// Tables of a report, as Markdown that also reads as plain text; each line ends with a line break.
 

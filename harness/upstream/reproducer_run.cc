@@ -63,7 +63,7 @@ Allocator resolve_reproducer_allocator(const Allocator& allocator) {
   Allocator resolved = allocator;
   if (resolved.preload) return resolved;
   // Whose calloc it is.
-  const std::string its = ask_probe(allocator).find("calloc")->second;
+  const std::string its = ask_probe(allocator).calloc_file;
   std::error_code failure;
   const fs::path library = fs::canonical(its, failure);
   if (failure) {

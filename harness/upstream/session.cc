@@ -66,7 +66,7 @@ Plan ReportSession::plan_of(const std::vector<Allocator>& allocators) const {
 std::vector<Point> ReportSession::run(Plan plan) const {
   Session session(std::move(plan), std::nullopt, request_.command);
   if (session.run() != 0) throw ReportInterrupted{};
-  return typed_points(session.points());
+  return session.points();
 }
 
 std::vector<ReportThreshold> ReportSession::thresholds_of(const std::string& case_name, double touch,

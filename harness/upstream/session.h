@@ -55,7 +55,7 @@ class ReportSession {
   ReportRequest request_;
   CCompiler compiler_;
   std::string started_;
-  Json environment_;
+  Environment environment_;
   std::vector<Point> points_;  ///< of the survey
   AllocatorFindings found_;
   std::vector<std::pair<std::tuple<std::string, double, std::string>, std::vector<ReportThreshold>>> lanes_;

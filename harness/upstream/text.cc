@@ -72,6 +72,16 @@ std::string workaround(const ReportData& data, const Markup& markup) {
   return text + "\n" + table;
 }
 
+std::vector<std::string> machine_lines(const ReportData& data) {
+  const Environment& found = data.environment;
+  const auto word = [](const auto& value) { return value ? fmt::format("{}", *value) : "n/a: " + value.why(); };
+  return {fmt::format("kernel: Linux {} ({})", word(found.kernel), word(found.machine)),
+          fmt::format("CPU: {}, {} of them; memory {}, swap {}", word(found.cpu), word(found.cpus),
+                      format_size(*found.memory_bytes), format_size(*found.swap_bytes)),
+          fmt::format("transparent huge pages: {} (the reproducer switches them off for itself)", word(found.thp)),
+          fmt::format("C library: {}; compiler: {}", word(found.libc), data.compiler)};
+}
+
 std::string environment(const ReportData& data, const Markup& markup) {
   std::string text =
       markup.item(fmt::format("allocator: {}, {}{}", data.subject.name(),

@@ -39,8 +39,7 @@ Baseline baseline(std::uint64_t zeroed, const Json& calls, std::uint64_t thresho
   found.above.status = "ok";
   search.thresholds = {found};
   const Allocator allocator{"mine", "/p", {}, {}, "1"};
-  return baseline_of(allocator, {point(zeroed, calls)}, search, Json{{"kernel", "k"}, {"cpu", "c"}, {"thp", "t"}},
-                     ClockMode::kStopped);
+  return baseline_of(allocator, {point(zeroed, calls)}, search, Environment{}, ClockMode::kStopped);
 }
 
 TEST(Baseline, LeavesOutAThresholdThatIsNotExact) {
@@ -49,8 +48,7 @@ TEST(Baseline, LeavesOutAThresholdThatIsNotExact) {
   found.above.status = "ok";
   search.thresholds = {found};
   const Allocator allocator{"mine", "/p", {}, {}, "1"};
-  const Baseline made =
-      baseline_of(allocator, {}, search, Json{{"kernel", "k"}, {"cpu", "c"}, {"thp", "t"}}, ClockMode::kStopped);
+  const Baseline made = baseline_of(allocator, {}, search, Environment{}, ClockMode::kStopped);
   ASSERT_TRUE(made.thresholds);
   EXPECT_TRUE(made.thresholds->empty());
 }

@@ -173,7 +173,7 @@ TEST(DoctorReport, TheWorstRowDecides) {
   EXPECT_EQ(doctor_status(with(Weight::kNote)), ExitStatus::kDone);
   EXPECT_EQ(doctor_status(with(Weight::kSpoils)), ExitStatus::kFinding);
   EXPECT_EQ(doctor_status(with(Weight::kStops)), ExitStatus::kMachine);
-  EXPECT_EQ(doctor_json(with(Weight::kStops), not_available("none"))["verdict"], "cannot measure");
+  EXPECT_EQ(doctor_json(with(Weight::kStops), NotAvailable{"none"})["verdict"], "cannot measure");
   EXPECT_NE(doctor_text(with(Weight::kSpoils)).find("          $ r\n"), std::string::npos);
 }
 

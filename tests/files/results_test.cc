@@ -26,10 +26,10 @@ class Results : public testing::Test {
     fs::remove_all(folder);
     plan.allocators.push_back({"mine", "/bin/true", "/lib/libmine.so", {{"A", "x,\"y\""}}, "1.2"});
     add_points(plan, {{"calloc_loop"}, {4096, 8192}, {0.0, 1.0}, {"main"}}, {});
-    header = {"running", utc_now(), "", {"zerotax", "run"}, Json::object()};
+    header = {"running", utc_now(), "", {"zerotax", "run"}, {}};
   }
   void TearDown() override { fs::remove_all(folder); }
-  [[nodiscard]] Json point(std::size_t i) const { return skipped_point_json(plan, plan.points.at(i), "a test"); }
+  [[nodiscard]] Point point(std::size_t i) const { return skipped_point(plan, plan.points.at(i), "a test"); }
 
   std::string folder;
   Plan plan;
@@ -112,18 +112,18 @@ TEST_F(Results, AsCsvHaveNoTextForWhatIsNotAvailable) {
 }
 
 TEST_F(Results, AsCsvHaveThePercentilesUnderTheirNames) {
-  Json measured = point(0);
-  measured["calloc_ns"] = {{"median", 20.0}, {"p05", 10.0}, {"p95", 30.0}};
+  Point measured = point(0);
+  measured[Metric::kCallocNs] = MetricValue::time({20.0, 10.0, 30.0});
   const std::string csv = points_csv({measured});
   EXPECT_NE(csv.find(",calloc_ns_median,calloc_ns_p05,calloc_ns_p95,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",a test,20.0,10.0,30.0,"), std::string::npos) << csv;
 }
 
 TEST_F(Results, AsCsvQuoteAQuoteOrALineBreakThatStandsAlone) {
-  Json quoted = point(0);
-  quoted["reason"] = "a \"b\"";
+  Point quoted = point(0);
+  quoted.reason = "a \"b\"";
   EXPECT_NE(points_csv({quoted}).find(",\"a \"\"b\"\"\","), std::string::npos);
-  quoted["reason"] = "a\nb";
+  quoted.reason = "a\nb";
   EXPECT_NE(points_csv({quoted}).find(",\"a\nb\","), std::string::npos);
 }
 

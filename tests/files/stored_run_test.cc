@@ -10,6 +10,7 @@
 #include "os/environment.h"
 #include "os/utc.h"
 #include "point/point.h"
+#include "point/point_json.h"
 #include "run/make_plan.h"
 #include "temporary_folder.h"
 
@@ -30,22 +31,19 @@ Plan plan_of_two() {
 
 std::string point(std::size_t i = 0) {
   const Plan plan = plan_of_two();
-  return skipped_point_json(plan, plan.points.at(i), "a test").dump();
+  return to_json(skipped_point(plan, plan.points.at(i), "a test")).dump();
 }
 
-/// run.json, but for its points.
+/// run.json, with its points beside it.
 Json run() {
   return run_json({"complete", utc_now(), utc_now(), {"zerotax", "run"}, describe_environment()}, plan_of_two(), 2);
 }
 
-std::string run_of_folder() {
-  Json json = run();
-  json["points_file"] = "points.jsonl";
-  return json.dump();
-}
+std::string run_of_folder() { return run().dump(); }
 
 std::string run_with(const std::string& points) {
   Json json = run();
+  json.erase("points_file");
   json["points"] = Json::parse(points);
   return json.dump();
 }

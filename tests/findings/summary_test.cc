@@ -127,7 +127,7 @@ TEST(SummaryHeadline, IsTheDistanceOrWhoZeroesWhereNobodyZeroesNeedlessly) {
 
 TEST(SummaryWarnings, SayThatTheRunWasDisturbedAndNothingOtherwise) {
   const auto warned = [](bool busy, const char* state) {
-    const Json load{{"busy", busy}, {"sentence", "Measured under load."}};
+    const Load load{2, 0.1, 0.1, 0.1, busy, "Measured under load."};
     return judged({zeroed(kMiB, true)}, {{"state", state}, {"load", load}});
   };
   EXPECT_EQ(sentence_of(warned(true, "complete"), "warning", "Load"),

@@ -14,39 +14,39 @@ TEST(Load, IsBusyFromHalfAProcessForEachCpuOn) {
 }
 
 TEST(Load, AtTheStartMakesAMeasurementOneUnderLoad) {
-  const Json json = load_json({1.0, 0, {}, 0}, {3.0, kSecond, {}, 0}, 2);
-  EXPECT_TRUE(json["busy"]);
-  EXPECT_EQ(json["sentence"], "Measured under load: load average 1.00 at the start and 3.00 at the end, 2 CPUs.");
+  const Load load = load_between({1.0, 0, {}, 0}, {3.0, kSecond, {}, 0}, 2);
+  EXPECT_TRUE(load.busy);
+  EXPECT_EQ(load.sentence, "Measured under load: load average 1.00 at the start and 3.00 at the end, 2 CPUs.");
 }
 
 TEST(Load, AtTheEndMayBeOurOwn) {
-  EXPECT_FALSE(load_json({0.1, 0, {}, 0}, {3.0, kSecond, {}, 0}, 2)["busy"]);
+  EXPECT_FALSE(load_between({0.1, 0, {}, 0}, {3.0, kSecond, {}, 0}, 2).busy);
   // Two CPUs for ten seconds, all of it ours.
-  EXPECT_FALSE(load_json({0.1, 0, 0, 0}, {3.0, 10 * kSecond, 20 * kSecond, 20 * kSecond}, 2)["busy"]);
+  EXPECT_FALSE(load_between({0.1, 0, 0, 0}, {3.0, 10 * kSecond, 20 * kSecond, 20 * kSecond}, 2).busy);
 }
 
 TEST(Load, OfOthersCountsWhateverTheAverageSays) {
-  const Json json = load_json({0.1, 0, 0, 0}, {0.2, kSecond, 1000 * kSecond, 0}, 2);
-  EXPECT_TRUE(json["busy"]);
-  EXPECT_EQ(json["others_cpus"], 1000);
+  const Load load = load_between({0.1, 0, 0, 0}, {0.2, kSecond, 1000 * kSecond, 0}, 2);
+  EXPECT_TRUE(load.busy);
+  EXPECT_EQ(*load.others_cpus, 1000);
 }
 
 // zerotax itself was built in that minute.
 TEST(Load, BeforeTheStartIsNone) {
-  EXPECT_FALSE(load_json({2.7, 0, 0, 0}, {1.4, 10 * kSecond, 20 * kSecond, 20 * kSecond}, 2)["busy"]);
+  EXPECT_FALSE(load_between({2.7, 0, 0, 0}, {1.4, 10 * kSecond, 20 * kSecond, 20 * kSecond}, 2).busy);
 }
 
 TEST(Load, IsNotAvailableWhereNothingSaysSo) {
-  const Json json = load_json({}, {}, 1);
-  EXPECT_TRUE(is_not_available(json["start"]) && is_not_available(json["others_cpus"]));
-  EXPECT_FALSE(json["busy"]);
+  const Load load = load_between({}, {}, 1);
+  EXPECT_FALSE(load.start || load.others_cpus);
+  EXPECT_FALSE(load.busy);
 }
 
 TEST(Load, IsReadHere) {
   const LoadReading now = read_load();
   EXPECT_GT(now.now_ns, 0);
   EXPECT_GE(allowed_cpus(), 1U);
-  EXPECT_TRUE(load_json(now, read_load()).contains("sentence"));
+  EXPECT_FALSE(load_between(now, read_load()).sentence.empty());
 }
 
 }  // namespace

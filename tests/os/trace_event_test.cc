@@ -22,10 +22,10 @@ TEST(TraceEvent, IsReadFromItsFormat) {
   const std::uint64_t flags = 0x140dca;
   data[16] = 9;
   std::memcpy(&data[24], &flags, sizeof flags);
-  EXPECT_EQ(event->value("order", &data[0], sizeof data), 9U);
-  EXPECT_EQ(event->value("gfp_flags", &data[0], sizeof data), flags);
-  EXPECT_EQ(event->value("gfp_flags", &data[0], 28), 0U) << "cut";
-  EXPECT_EQ(event->value("pfn", &data[0], sizeof data), 0U) << "no such field";
+  EXPECT_EQ(event->number("order", &data[0], sizeof data), 9U);
+  EXPECT_EQ(event->number("gfp_flags", &data[0], sizeof data), flags);
+  EXPECT_EQ(event->number("gfp_flags", &data[0], 28), 0U) << "cut";
+  EXPECT_EQ(event->number("pfn", &data[0], sizeof data), 0U) << "no such field";
 }
 
 TEST(TraceEvent, WhatIsNoFormatIsNoEvent) {

@@ -11,6 +11,7 @@
 
 #include "meter/meter.h"
 #include "point/point.h"
+#include "point/point_json.h"
 #include "run/make_plan.h"
 
 namespace zerotax {
@@ -68,7 +69,7 @@ class PointTest : public testing::Test {
     plan.allocators.push_back({"mine", "/p", {}, {}, ""});
     add_points(plan, {{"calloc_loop"}, {1 << 20}, {0.0}, {"main"}}, {});
   }
-  [[nodiscard]] Json json(const Passes& passes) const { return point_json(plan, plan.points[0], passes); }
+  [[nodiscard]] Json json(const Passes& passes) const { return to_json(measured_point(plan, plan.points[0], passes)); }
   Plan plan;
 };
 

@@ -57,7 +57,7 @@ Json skipped() {
   Plan plan;
   plan.allocators.push_back({"mine", "/p", "/lib/mine.so", {{"B", "1"}, {"A", "2"}}, ""});
   add_points(plan, {{"calloc_loop"}, {4096}, {0.5}, {"worker"}}, {});
-  return skipped_point_json(plan, plan.points.at(0), "a test");
+  return to_json(skipped_point(plan, plan.points.at(0), "a test"));
 }
 
 std::string refusal(const Json& json) {
@@ -253,7 +253,7 @@ TEST(TypedPoint, TheCommittedCsvIsWhatThePointsSay) {
   std::ostringstream committed;
   committed << std::ifstream(kReference / "points.csv").rdbuf();
   const auto old_rows = rows_of(committed.str());
-  const auto rows = rows_of(points_csv(points_of_lines(kReference / "points.jsonl")));
+  const auto rows = rows_of(points_csv(typed_points(points_of_lines(kReference / "points.jsonl"))));
   ASSERT_EQ(rows.size(), old_rows.size());
   std::size_t at = 0;
   for (std::size_t column = 0; column < old_rows[0].size(); ++column, ++at) {

@@ -1,12 +1,10 @@
-"""A room's results are structs: only its document.cc knows a key of JSON. The rooms that are not converted yet are named."""
+"""A room's results are structs: only its document.cc knows a key of JSON."""
 import os
 import pathlib
 import re
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
 READ = re.compile(r'\.at\("|\["[a-z]|\.(?:contains|value)\("')
-# Taken off this list as each is converted; none is added.
-JSON_WITHIN = {"files", "observe", "os", "run"}
 
 
 def readers():
@@ -17,8 +15,4 @@ def readers():
 
 
 def test_only_documents_know_keys():
-    assert readers() - JSON_WITHIN == set()
-
-
-def test_who_is_converted_is_off_the_list():
-    assert JSON_WITHIN - readers() == set()
+    assert readers() == set()

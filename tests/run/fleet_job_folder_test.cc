@@ -12,9 +12,7 @@ class JobFolderTest : public WithTemporaryFolder {
   [[nodiscard]] static JobPlan plan() {
     return {"points", "0123456789abcdef", true, {{"a", "b"}, {"c"}}, {{"plan", "plan.json"}}};
   }
-  [[nodiscard]] static Json load(double others) {
-    return {{"cpus", 2}, {"start", 0.1}, {"end", 0.1}, {"others_cpus", others}, {"busy", false}, {"sentence", "x: y"}};
-  }
+  [[nodiscard]] static Load load(double others) { return {2, 0.1, 0.1, others, false, "x: y"}; }
   [[nodiscard]] JobFolder job() const { return {path("results"), "points"}; }
 };
 
@@ -47,12 +45,12 @@ TEST_F(JobFolderTest, ResultsAreReadOnceAndTheFirstOfAKeyCounts) {
   job().create(plan());
   JobFolder reader = job();
   const UniqueFd first = job().start_results(0);
-  JobFolder::add_result(first.get(), "a", {"n1", {{"x", 1}}, nullptr});
+  JobFolder::add_result(first.get(), {"a", "n1", {{"x", 1}}, {}});
   EXPECT_EQ(reader.new_results().at("a").host, "n1");
   EXPECT_TRUE(reader.new_results().empty());
   const UniqueFd second = job().start_results(0);
-  JobFolder::add_result(second.get(), "a", {"n2", {{"x", 2}}, nullptr});
-  JobFolder::add_result(second.get(), "b", {"n2", {{"x", 3}}, nullptr});
+  JobFolder::add_result(second.get(), {"a", "n2", {{"x", 2}}, {}});
+  JobFolder::add_result(second.get(), {"b", "n2", {{"x", 3}}, {}});
   const auto results = reader.new_results();
   EXPECT_EQ(results.size(), 1U);
   EXPECT_EQ(results.at("b").result, (Json{{"x", 3}}));
@@ -75,14 +73,14 @@ TEST_F(JobFolderTest, WhatIsCutOrDamagedIsNotThere) {
 TEST_F(JobFolderTest, TheLoadOfAHostIsThatOfItsWorstTaskAtItsEnd) {
   job().create(plan());
   const UniqueFd first = job().start_results(0);
-  JobFolder::add_result(first.get(), "a", {"n1", Json::object(), load(1.9)});
-  JobFolder::add_result(first.get(), "b", {"n1", Json::object(), load(0.9)});
+  JobFolder::add_result(first.get(), {"a", "n1", Json::object(), load(1.9)});
+  JobFolder::add_result(first.get(), {"b", "n1", Json::object(), load(0.9)});
   const UniqueFd second = job().start_results(1);
-  JobFolder::add_result(second.get(), "c", {"n1", Json::object(), load(0.5)});
+  JobFolder::add_result(second.get(), {"c", "n1", Json::object(), load(0.5)});
   JobFolder reader = job();
   EXPECT_EQ(reader.new_results().size(), 3U);
   ASSERT_EQ(reader.loads().size(), 1U);
-  EXPECT_EQ(reader.loads().at("n1").at("others_cpus"), 0.9);
+  EXPECT_EQ(*reader.loads().at("n1").others_cpus, 0.9);
 }
 
 TEST_F(JobFolderTest, AHostWhoseEnvironmentChangedIsAnother) {
@@ -90,8 +88,8 @@ TEST_F(JobFolderTest, AHostWhoseEnvironmentChangedIsAnother) {
   const std::string hosts = job().hosts();
   const std::string name = enter_host(hosts);
   EXPECT_EQ(enter_host(hosts), name);
-  Json other = read_hosts(hosts).at(name);
-  other["kernel"] = "another";
+  Environment other = read_hosts(hosts).at(name);
+  other.kernel = std::string("another");
   write("results/fleet/hosts/" + name + ".json", Json{{"schema", "zerotax.host/1"}, {"environment", other}}.dump());
   EXPECT_EQ(enter_host(hosts), name + "#2");
   EXPECT_EQ(read_hosts(hosts).size(), 2U);

@@ -38,7 +38,7 @@ ThresholdLane lane(const char* allocator, const char* thread, const Signature& f
 }
 
 Thresholds found(const std::vector<ThresholdLane>& lanes) {
-  return {kPlainCase, "1.0", "2026-11-20T00:00:00Z", {}, {}, lanes};
+  return {{kSchema, "1.0", "2026-11-20T00:00:00Z", {}, {}}, kPlainCase, {}, lanes};
 }
 
 Json map_of(const std::vector<ThresholdLane>& lanes) { return thresholds_json(found(lanes)); }

@@ -10,8 +10,7 @@
 #include "files/stored_run.h"
 #include "os/environment.h"
 #include "os/input_file.h"
-#include "point/point_json.h"
-#include "run/fleet/job_folder.h"
+#include "run/fleet/document.h"
 
 namespace zerotax::fleet {
 namespace {
@@ -32,29 +31,20 @@ std::vector<std::string> names_ending(const std::string& folder, const std::stri
   return names;
 }
 
-Json environment_in(const std::string& file) {
-  return read_document(file, "host", "delete it, and give the same command again").at("environment");
-}
-
-/// What the two differ in becomes n/a.
-Json agreed(Json one, const Json& other) {
-  for (auto& [key, value] : one.items()) {
-    if (other.contains(key) && other.at(key) == value) continue;
-    if (value.is_number() || value.is_string()) value = not_available("not the same when it was measured again");
-  }
-  return one;
+Environment environment_in(const std::string& file) {
+  return read_document(file, "host", "delete it, and give the same command again").get<HostEntry>().environment;
 }
 
 }  // namespace
 
 std::string enter_host(const std::string& hosts) {
-  const Json environment = describe_environment();
+  const HostEntry entry{.environment = describe_environment()};
   const std::string name = host_name();
   for (int number = 1;; ++number) {
     std::string entered = number == 1 ? name : fmt::format("{}#{}", name, number);
     const std::string file = fmt::format("{}/{}{}", hosts, entered, kEnvironment);
-    if (!is_there(file)) write_file(file, json_text({{"schema", "zerotax.host/1"}, {"environment", environment}}));
-    if (unlike_hosts(environment_in(file), environment).empty()) return entered;
+    if (!is_there(file)) write_file(file, json_text(entry));
+    if (unlike_hosts(environment_in(file), entry.environment).empty()) return entered;
   }
 }
 
@@ -69,22 +59,20 @@ Hosts read_hosts(const std::string& hosts) {
 void measure_controls(const std::string& hosts, const std::string& host, const Work& work) {
   const std::string file = fmt::format("{}/{}{}", hosts, host, kControls);
   if (is_there(file)) return;
-  const std::vector<Json> first = work.controls();
-  const std::vector<Json> second = work.controls();
+  const std::vector<Point> first = work.controls();
+  const std::vector<Point> second = work.controls();
   std::string lines;
   for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    Json control = agreed(first[i], second[i]);
-    control["host"] = host;
-    lines += control.dump() + "\n";
+    lines += control_json(first[i], second[i], host).dump() + "\n";
   }
   if (!lines.empty()) write_file(file, lines);
 }
 
-std::vector<Json> read_controls(const std::string& hosts) {
-  std::vector<Json> controls;
+std::vector<Point> read_controls(const std::string& hosts) {
+  std::vector<Point> controls;
   for (const std::string& name : names_ending(hosts, kControls)) {
     const std::string file = fmt::format("{}/{}{}", hosts, name, kControls);
-    for (const Point& point : read_stored_points(file)) controls.push_back(to_json(point));
+    for (Point& point : read_stored_points(file)) controls.push_back(std::move(point));
   }
   return controls;
 }

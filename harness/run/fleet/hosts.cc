@@ -13,12 +13,6 @@
 namespace zerotax::fleet {
 namespace {
 
-std::string in_words(const Json& environment, const char* key) {
-  const auto found = environment.find(key);
-  if (found == environment.end() || is_not_available(*found)) return "n/a";
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
 bool is_time(const MetricRow& row) {
   return row.kind == MetricKind::kTimeSpread || row.kind == MetricKind::kDuration ||
          (row.kind == MetricKind::kRatio && row.pass == MetricPass::kTiming);
@@ -39,49 +33,50 @@ std::string host_name() {
   return &system.nodename[0];
 }
 
-std::string unlike_hosts(const Json& one, const Json& other) {
+std::string unlike_hosts(const Environment& one, const Environment& other) {
   std::string text;
-  for (const char* key : {"kernel", "cpu", "thp", "page_bytes"}) {
-    const std::string here = in_words(one, key);
-    const std::string there = in_words(other, key);
-    if (here != there) text += fmt::format("{}{}: {} and {}", text.empty() ? "" : "; ", key, here, there);
-  }
+  const auto compare = [&](const char* what, const auto& here, const auto& there) {
+    const auto word = [](const auto& value) { return value ? fmt::format("{}", *value) : "n/a"; };
+    if (word(here) == word(there)) return;
+    text += fmt::format("{}{}: {} and {}", text.empty() ? "" : "; ", what, word(here), word(there));
+  };
+  compare("kernel", one.kernel, other.kernel);
+  compare("cpu", one.cpu, other.cpu);
+  compare("thp", one.thp, other.thp);
+  compare("page_bytes", one.page_bytes, other.page_bytes);
   return text;
 }
 
-bool is_worse_load(const Json& one, const Json& other) {
-  const auto others = [](const Json& load) {
-    const Json& cpus = load.at("others_cpus");
-    return std::pair(load.at("busy").get<bool>(), cpus.is_number() ? cpus.get<double>() : 0.0);
-  };
+bool is_worse_load(const Load& one, const Load& other) {
+  const auto others = [](const Load& load) { return std::pair(load.busy, load.others_cpus.value_or(0)); };
   return others(one) > others(other);
 }
 
-Json load_of_hosts(const std::map<std::string, Json>& loads) {
-  if (loads.empty()) return nullptr;
+std::optional<Load> load_of_hosts(const std::map<std::string, Load>& loads) {
+  if (loads.empty()) return std::nullopt;
   auto worst = loads.begin();
   std::size_t busy = 0;
   for (auto each = loads.begin(); each != loads.end(); ++each) {
     if (is_worse_load(each->second, worst->second)) worst = each;
-    if (each->second.at("busy").get<bool>()) ++busy;
+    if (each->second.busy) ++busy;
   }
-  Json load = worst->second;
-  const auto sentence = load.at("sentence").get<std::string>();
+  Load load = worst->second;
   const std::string hosts = format_counted(loads.size(), "host");
   // Behind its verdict, which is of one host.
-  load["sentence"] = fmt::format("{}; most was on {}{}",
-                                 busy == 0 ? fmt::format("Measured on {}, none under load", hosts)
-                                           : fmt::format("Measured under load on {} of {}", busy, hosts),
-                                 worst->first, sentence.substr(std::min(sentence.find(": "), sentence.size())));
+  load.sentence =
+      fmt::format("{}; most was on {}{}",
+                  busy == 0 ? fmt::format("Measured on {}, none under load", hosts)
+                            : fmt::format("Measured under load on {} of {}", busy, hosts),
+                  worst->first, load.sentence.substr(std::min(load.sentence.find(": "), load.sentence.size())));
   return load;
 }
 
-Json comparable_times(const std::vector<Json>& points, const Hosts& hosts) {
-  if (hosts.empty()) return nullptr;
+std::optional<ComparableTimes> comparable_times(const std::vector<Point>& points, const Hosts& hosts) {
+  if (hosts.empty()) return std::nullopt;
   std::map<std::string, std::size_t> measured;
-  for (const Json& point : points) ++measured[text_field(point, "host", "")];
+  for (const Point& point : points) ++measured[point.host.value_or("")];
   std::size_t most = 0;
-  const Json* chosen = &hosts.begin()->second;
+  const Environment* chosen = &hosts.begin()->second;
   for (const auto& [name, environment] : hosts) {
     std::size_t alike = 0;
     for (const auto& [other, its] : hosts) alike += unlike_hosts(environment, its).empty() ? measured[other] : 0;
@@ -89,26 +84,26 @@ Json comparable_times(const std::vector<Json>& points, const Hosts& hosts) {
     most = alike;
     chosen = &environment;
   }
-  Json comparable{{"hosts", Json::array()}, {"left_out", Json::object()}};
+  ComparableTimes comparable;
   for (const auto& [name, environment] : hosts) {
     const std::string why = unlike_hosts(*chosen, environment);
     if (why.empty()) {
-      comparable["hosts"].push_back(name);
+      comparable.hosts.push_back(name);
     } else {
-      comparable["left_out"][name] = why;
+      comparable.left_out.emplace(name, why);
     }
   }
   return comparable;
 }
 
-std::size_t leave_out_times(const Json& comparable, std::vector<Point>& points) {
-  if (!comparable.is_object()) return 0;
+std::size_t leave_out_times(const std::optional<ComparableTimes>& comparable, std::vector<Point>& points) {
+  if (!comparable) return 0;
   std::size_t left_out = 0;
   for (Point& point : points) {
-    const auto why = point.host ? comparable.at("left_out").find(*point.host) : comparable.at("left_out").end();
-    if (why == comparable.at("left_out").end()) continue;
+    const auto why = comparable->left_out.find(point.host.value_or(""));
+    if (why == comparable->left_out.end()) continue;
     const std::string reason =
-        fmt::format("measured on {}, which is unlike the other hosts ({})", *point.host, why->get<std::string>());
+        fmt::format("measured on {}, which is unlike the other hosts ({})", *point.host, why->second);
     ++left_out;
     take_times(point, reason);
     for (FirstOperation& operation : point.first_ops) take_times(operation, reason);
@@ -117,11 +112,11 @@ std::size_t leave_out_times(const Json& comparable, std::vector<Point>& points) 
   return left_out;
 }
 
-std::string left_out_text(const Json& comparable, std::size_t points) {
-  if (points == 0 || !comparable.is_object()) return "";
+std::string left_out_text(const std::optional<ComparableTimes>& comparable, std::size_t points) {
+  if (points == 0 || !comparable) return "";
   std::string hosts;
-  for (const auto& [name, why] : comparable.at("left_out").items()) {
-    hosts += fmt::format("{}{} ({})", hosts.empty() ? "" : ", ", name, why.get<std::string>());
+  for (const auto& [name, why] : comparable->left_out) {
+    hosts += fmt::format("{}{} ({})", hosts.empty() ? "" : ", ", name, why);
   }
   return fmt::format("Times of {} are left out: they were measured on hosts unlike the others: {}.",
                      format_counted(points, "point"), hosts);

@@ -15,6 +15,7 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "os/input_file.h"
+#include "run/fleet/document.h"
 
 namespace zerotax::fleet {
 namespace {
@@ -56,8 +57,7 @@ std::string JobFolder::log(std::size_t shard) const { return file(fmt::format("l
 
 std::optional<JobPlan> JobFolder::read_plan() const {
   if (!is_there(file("fleet.json"))) return std::nullopt;
-  const Json json = read_document(file("fleet.json"), "fleet", kAgain);
-  return JobPlan{json.at("kind"), json.at("token"), json.at("timed"), json.at("shards").get<Shards>(), json.at("work")};
+  return read_document(file("fleet.json"), "fleet", kAgain).get<JobPlan>();
 }
 
 void JobFolder::create(const JobPlan& plan) {
@@ -65,12 +65,7 @@ void JobFolder::create(const JobPlan& plan) {
   make_folder(path_);
   make_folder(hosts());
   write_file(file("token"), plan.token + "\n");
-  write_file(file("fleet.json"), json_text({{"schema", "zerotax.fleet/1"},
-                                            {"kind", plan.kind},
-                                            {"token", plan.token},
-                                            {"timed", plan.timed},
-                                            {"shards", plan.shards},
-                                            {"work", plan.work}}));
+  write_file(file("fleet.json"), json_text(plan));
 }
 
 void JobFolder::remove() const {
@@ -91,21 +86,18 @@ std::map<std::string, ItemResult> JobFolder::new_results() {
     // A line without its end is still being written, or its task was killed. Damaged results are measured again.
     for (std::string line; std::getline(lines, line) && !lines.eof();) {
       read += line.size() + 1;
-      Json json = Json::parse(line, nullptr, false);
+      const Json json = Json::parse(line, nullptr, false);
       if (!schema_problem(json, "shard_result").empty()) continue;
-      const std::string key = json.at("key");
-      const std::string host = json.at("host");
-      Json load = json.value("load", Json());
-      if (load.is_object()) loads_[name] = {host, load};
-      if (!seen_.insert(key).second) continue;
-      results.emplace(key, ItemResult{host, std::move(json["result"]), std::move(load)});
+      auto result = json.get<ItemResult>();
+      if (result.load) loads_[name] = {result.host, *result.load};
+      if (seen_.insert(result.key).second) results.emplace(result.key, std::move(result));
     }
   }
   return results;
 }
 
-std::map<std::string, Json> JobFolder::loads() const {
-  std::map<std::string, Json> worst;
+std::map<std::string, Load> JobFolder::loads() const {
+  std::map<std::string, Load> worst;
   for (const auto& [name, of_task] : loads_) {
     const auto& [host, load] = of_task;
     const auto [place, is_new] = worst.emplace(host, load);
@@ -125,10 +117,8 @@ UniqueFd JobFolder::start_results(std::size_t shard) const {
   throw UsageError(fmt::format("cannot write into {}: {}", path_, std::strerror(errno)), "check its permissions");
 }
 
-void JobFolder::add_result(int fd, const std::string& key, const ItemResult& result) {
-  Json json{{"key", key}, {"host", result.host}, {"result", result.result}};
-  if (result.load.is_object()) json["load"] = result.load;
-  const std::string line = json.dump() + "\n";
+void JobFolder::add_result(int fd, const ItemResult& result) {
+  const std::string line = Json(result).dump() + "\n";
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t written = ::write(fd, line.data() + done, line.size() - done);
     if (written < 0 && errno == EINTR) continue;

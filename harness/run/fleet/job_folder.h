@@ -21,13 +21,15 @@ struct JobPlan {
   bool timed = false;
   Shards shards;
   Json work;  ///< what the kind's WorkMaker needs
+  std::string schema = "zerotax.fleet/1";
 };
 
-/// What an item came to.
+/// What an item came to: a line of results (shard_result.schema.json).
 struct ItemResult {
+  std::string key;  ///< the item's
   std::string host;
   Json result;
-  Json load;  ///< under which its task has measured until then (os/load.h); null where no times are taken
+  std::optional<Load> load;  ///< under which its task has measured until then; nothing where no times are taken
 };
 
 /// RESULTS/fleet/NAME: the files by which the tasks of a job and the command that waits for them speak with each other.
@@ -58,19 +60,19 @@ class JobFolder {
   std::map<std::string, ItemResult> new_results();
 
   /// Of what new_results has read: under which load each host took times; of its tasks, the worst. Empty if none were.
-  [[nodiscard]] std::map<std::string, Json> loads() const;
+  [[nodiscard]] std::map<std::string, Load> loads() const;
 
   /// A new file of results of a shard, to append to.
   [[nodiscard]] UniqueFd start_results(std::size_t shard) const;
   /// Appends a line, so that it is there whole or not at all. Throws UsageError if it cannot be written.
-  static void add_result(int fd, const std::string& key, const ItemResult& result);
+  static void add_result(int fd, const ItemResult& result);
 
  private:
   std::string path_;
   bool made_results_ = false;
   std::map<std::string, std::size_t> read_;                    ///< bytes of each file of results
   std::set<std::string> seen_;                                 ///< keys
-  std::map<std::string, std::pair<std::string, Json>> loads_;  ///< host and load of each file of results, at its end
+  std::map<std::string, std::pair<std::string, Load>> loads_;  ///< host and load of each file of results, at its end
 };
 
 /// Enters this host and its environment in the folder of hosts. Returns its name there: host_name(), with a number
@@ -84,6 +86,6 @@ Hosts read_hosts(const std::string& hosts);
 void measure_controls(const std::string& hosts, const std::string& host, const Work& work);
 
 /// The controls of all hosts, each with its host. Throws UsageError for a damaged one.
-std::vector<Json> read_controls(const std::string& hosts);
+std::vector<Point> read_controls(const std::string& hosts);
 
 }  // namespace zerotax::fleet

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "files/document.h"
-#include "point/point_json.h"
 #include "run/make_plan.h"
 
 namespace zerotax::fleet {
@@ -36,7 +35,7 @@ std::uint64_t PointsWork::memory_bytes() const {
   return 2 * most + 256 * kMiB;
 }
 
-std::vector<Json> PointsWork::controls() const {
+std::vector<Point> PointsWork::controls() const {
   std::vector<std::uint64_t> sizes;
   for (const PointSpec& point : plan_.points) {
     if (memory_needed(point) <= kMostOfControl) sizes.push_back(point.size_bytes);
@@ -47,12 +46,12 @@ std::vector<Json> PointsWork::controls() const {
   for (std::size_t i = 0; i < kControlSizes && !sizes.empty(); ++i) {
     chosen.insert(sizes[i * (sizes.size() - 1) / (kControlSizes - 1)]);
   }
-  std::vector<Json> controls;
+  std::vector<Point> controls;
   std::set<std::string> there;
   for (const PointSpec& point : plan_.points) {
     const std::string kind = fmt::format("{}/{}/{}", point.allocator, point.case_name, point.size_bytes);
     if (!chosen.contains(point.size_bytes) || point.thread != "main" || !there.insert(kind).second) continue;
-    controls.push_back(to_json(audit_point(plan_, point)));
+    controls.push_back(audit_point(plan_, point));
   }
   return controls;
 }

@@ -8,7 +8,7 @@ namespace zerotax::fleet {
 
 inline constexpr const char* kPointsKind = "points";
 
-/// The points of a plan, each with its result as point_json.
+/// The points of a plan, each with its result as JSON.
 class PointsWork : public Work {
  public:
   explicit PointsWork(const Plan& plan) : plan_(plan) {}
@@ -17,7 +17,7 @@ class PointsWork : public Work {
   [[nodiscard]] std::vector<Item> items() const override { return items_of(plan_); }
   [[nodiscard]] bool is_timed() const override { return !plan_.audit_only; }
   [[nodiscard]] std::uint64_t memory_bytes() const override;
-  [[nodiscard]] std::vector<Json> controls() const override;
+  [[nodiscard]] std::vector<Point> controls() const override;
 
  private:
   const Plan& plan_;

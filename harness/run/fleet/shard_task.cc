@@ -56,7 +56,9 @@ bool run_shard(const std::string& folder, std::size_t shard) {
   const LoadReading start = read_load();
   const auto on_result = [&](const std::string& key, const Json& result, const std::string& /*here*/) {
     // With each result, so that it is known of a task that is killed as well. Counts are right under any load.
-    JobFolder::add_result(file.get(), key, {host, result, plan->timed ? load_json(start, read_load()) : Json()});
+    std::optional<Load> load;
+    if (plan->timed) load = load_between(start, read_load());
+    JobFolder::add_result(file.get(), {key, host, result, load});
   };
   return ThisHost(plan->timed ? 0 : 1).run(*work, missing, on_result);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "point/typed_point.h"
 #include "run/experiment.h"
 
 namespace zerotax::fleet {
@@ -33,7 +34,7 @@ class Work {
   [[nodiscard]] virtual unsigned cpus() const { return 1; }
   /// A few points, each with its deterministic metrics: measured once on every host, so that hosts that behave
   /// differently are found. Empty if the work has none. Throws Stop.
-  [[nodiscard]] virtual std::vector<Json> controls() const { return {}; }
+  [[nodiscard]] virtual std::vector<Point> controls() const { return {}; }
 };
 
 /// `host`: where it was done; empty: here.

@@ -1,0 +1,13 @@
+// Environments and loads as JSON.
+#include "base/fields.h"
+#include "os/environment.h"
+#include "os/load.h"
+
+namespace zerotax {
+
+ZEROTAX_FIELDS_WRITTEN(Capabilities, pagemap, write_tracking, root)
+ZEROTAX_FIELDS(Environment, kernel, machine, cpu, cpus, memory_bytes, memory_available_bytes, page_bytes, thp,
+               swap_bytes, cgroup_memory_limit_bytes, load_average, libc, pagemap_scan, capabilities)
+ZEROTAX_FIELDS(Load, cpus, start, end, others_cpus, busy, sentence)
+
+}  // namespace zerotax

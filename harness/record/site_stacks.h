@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "observe/folded.h"
+#include "record/result.h"
+
+namespace zerotax::record {
+
+/// The weight of a call stack.
+enum class StackWeight { kRedundant, kZeroed, kTime, kKernel, kRefilled, kReturned };
+
+/// The names of the weights: redundant, zeroed, kernel, refilled, returned, ns.
+const std::vector<std::string>& stack_weight_names();
+
+/// What a graph of this weight shows, such as "Bytes zeroed".
+const char* stack_weight_title(StackWeight weight);
+
+/// The weight of one of these names. Throws UsageError for another.
+StackWeight parse_stack_weight(const std::string& name);
+
+/// The stacks of a recording's sites, functions without their lines; bytes (small stores as sampled) or nanoseconds
+/// (large stores only). Stacks of weight 0 are left out.
+FoldedStacks fold_sites(const std::vector<RecordedSite>& sites, StackWeight weight);
+
+}  // namespace zerotax::record

@@ -1,0 +1,97 @@
+// A plan read again; point/plan.cc writes it.
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/fields.h"
+#include "base/size.h"
+#include "meter/sample_block.h"
+#include "run/allocators.h"
+#include "run/make_plan.h"
+
+namespace zerotax {
+namespace {
+
+/// A whole number of JSON within bounds. Throws UsageError.
+std::uint64_t number_from_json(const Json& json, const char* key, std::uint64_t least, std::uint64_t most) {
+  const Json& value = json.at(key);
+  if (value.is_number_unsigned() && value >= least && value <= most) return value.get<std::uint64_t>();
+  throw UsageError(fmt::format("invalid {} {} in the plan", key, value.dump()),
+                   fmt::format("it must be a whole number from {} to {}", least, most));
+}
+
+Repeats repeats_from_json(const Json& json) {
+  const auto ops = [&](const char* key) { return static_cast<std::uint32_t>(number_from_json(json, key, 1, kMaxOps)); };
+  constexpr std::uint64_t kDayMs = 86'400'000;
+  return {ops("ops"), ops("min_ops"), ops("audit_ops"), ops("zeroing_ops"),
+          static_cast<std::int64_t>(number_from_json(json, "budget_ms", 0, kDayMs))};
+}
+
+PointSpec point_from_json(const Json& json, const Plan& plan) {
+  const std::string name = json.at("allocator");
+  for (std::size_t i = 0; i < plan.allocators.size(); ++i) {
+    if (plan.allocators[i].name != name) continue;
+    return {i,
+            json.at("case"),
+            number_from_json(json, "size_bytes", 1, kAddressSpaceBytes),
+            json.at("touch"),
+            json.at("thread"),
+            repeats_from_json(json.at("repeats"))};
+  }
+  throw UsageError(fmt::format("the plan has a point of '{}', which is not one of its allocators", name),
+                   "measure again into a new folder");
+}
+
+/// The allocators of a plan, as they are here. Throws UsageError if one has another version now.
+std::vector<Allocator> allocators_from_json(const Json& json, const std::string& file) {
+  std::vector<std::string> words;
+  std::vector<std::string> env_words;
+  for (const Json& entry : json) {
+    const std::string name = entry.at("name");
+    words.push_back(entry.at("preload").is_null() ? name : name + "=" + entry.at("preload").get<std::string>());
+    for (const auto& [key, value] : entry.at("env").items()) {
+      env_words.push_back(fmt::format("{}:{}={}", name, key, value.get<std::string>()));
+    }
+  }
+  std::vector<Allocator> allocators = resolve_allocators(words, env_words);
+  for (std::size_t i = 0; i < allocators.size(); ++i) {
+    const Json& version = json.at(i).at("version");
+    if (version == version_json(allocators[i])) continue;
+    throw UsageError(fmt::format("{} was started with {} {}, but this machine now has {}", file, allocators[i].name,
+                                 version.dump(), version_json(allocators[i]).dump()),
+                     "versions cannot be mixed in one run: measure again into a new folder");
+  }
+  return allocators;
+}
+
+}  // namespace
+
+Plan plan_from_json(const Json& json, const std::string& file) {
+  const std::string remedy = "measure again into a new folder: only a folder that this version wrote can be resumed";
+  const std::string schema = text_field(json, "schema", "none");
+  if (schema != kPlanSchema) {
+    throw UsageError(fmt::format("{} has schema '{}', not '{}'", file, schema, kPlanSchema), remedy);
+  }
+  try {
+    Plan plan;
+    plan.study = json.at("study").is_null() ? "" : json.at("study").get<std::string>();
+    plan.timeout_s = json.at("timeout_s");
+    plan.audit_only = json.value("audit_only", false);
+    plan.allocators = allocators_from_json(json.at("allocators"), file);
+    PlanAxes axes;
+    for (const Json& entry : json.at("points")) {
+      const PointSpec& point = plan.points.emplace_back(point_from_json(entry, plan));
+      axes.cases.push_back(point.case_name);
+      axes.sizes.push_back(point.size_bytes);
+      axes.touches.push_back(point.touch);
+      axes.threads.push_back(point.thread);
+    }
+    check_axes(axes);
+    return plan;
+  } catch (const UsageError& failure) {
+    throw UsageError(fmt::format("{}: {}", file, failure.what()), failure.remedy());
+  } catch (const Json::exception& failure) {
+    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), remedy);
+  }
+}
+
+}  // namespace zerotax
