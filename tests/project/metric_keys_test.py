@@ -9,7 +9,6 @@ TABLE = (SOURCE / "harness" / "point" / "metrics.inc").read_text()
 KEYS = set(re.findall(r'^  \.key = "(\w+)"', TABLE, re.MULTILINE))
 # Files and rooms that read documents without points, though some of their keys are alike.
 OTHERS = {
-    "observe/folded.cc": "the sites of zerotax.record/1",
     "judge/document.cc": "behaviours in zerotax.thresholds/1",
 }
 KEY = '"(' + "|".join(sorted(KEYS)) + ')"'
