@@ -99,7 +99,7 @@ def comment_html() -> str:
 
 
 def source_of(name: str) -> bytes:
-    """What a picture is of, and how it is shown. Of the page, what its first screen shows and the files of its look."""
+    """The subject of a picture and its form. For the page: the data of its first screen and the files of its look."""
     if name in TERMINALS:
         return terminal_html(terminal_lines(TERMINALS[name])).encode()
     if name == "check":

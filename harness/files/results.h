@@ -29,7 +29,7 @@ struct RunHeader {
   std::vector<std::string> command;
   Environment environment;
   std::optional<Load> load = {};  ///< under which it was measured; nothing while it is running
-  // Of a fleet, by host.
+  // In a fleet, by host.
   std::optional<std::map<std::string, Environment>> environments = {};
   std::optional<ComparableTimes> comparable_times = {};
   std::optional<std::map<std::string, Load>> loads = {};

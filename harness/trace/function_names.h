@@ -16,7 +16,7 @@ class FunctionNames {
   /// Takes a function_module event; leaves any other.
   void add(const std::string& process, const CtfEvent& event);
 
-  /// Of an address in a process's memory.
+  /// The names of an address in a process's memory.
   const NamedFrame& frame(const std::string& process, std::uint64_t address);
 
   /// In few words: "read_request", "0x1234".

@@ -37,7 +37,7 @@ struct IntervalKey {
   std::string to;
 };
 
-/// Of a thread in which times ended.
+/// A thread in which times ended.
 struct IntervalThread {
   pid_t pid = 0;
   pid_t tid = 0;

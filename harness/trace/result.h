@@ -59,7 +59,7 @@ struct Summary : Source, Span {
   Measured<Intervals> intervals;
 };
 
-/// Of a trace that has been gone through.
+/// The source of a trace that was read to its end.
 Source source_of(const CtfTrace& trace);
 
 /// Reads a whole trace, with the times between events that were asked for.
