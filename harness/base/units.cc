@@ -11,6 +11,8 @@
 namespace zerotax {
 namespace {
 
+constexpr std::uint64_t kMegabyte = 1'000'000;
+
 /// To three digits, of which two or fewer follow the point. What rounds up to 10 or 100 has no digit more than 10 or
 /// 100.
 std::string three_digits(double value) {
@@ -34,9 +36,15 @@ std::string format_size(std::uint64_t bytes) {
 }
 
 std::string format_given_size(std::uint64_t bytes) {
-  constexpr std::uint64_t kMegabyte = 1'000'000;
   if (bytes == 0 || bytes % kMegabyte != 0 || bytes % kMiB == 0) return format_size(bytes);
   return fmt::format("{} MB", bytes / kMegabyte);
+}
+
+std::string size_word(std::uint64_t bytes) {
+  for (const auto& [unit, name] : {std::pair{kGiB, "GiB"}, {kMiB, "MiB"}, {kMegabyte, "MB"}, {kKiB, "KiB"}}) {
+    if (bytes != 0 && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, name);
+  }
+  return std::to_string(bytes);
 }
 
 std::string format_ns(double ns) {

@@ -14,6 +14,9 @@ std::string format_size(std::uint64_t bytes);
 /// Bytes as somebody gave them: "100 MB" is not a round number of MiB. Otherwise as format_size.
 std::string format_given_size(std::uint64_t bytes);
 
+/// Bytes as an option takes them, never rounded: "20MiB", "100MB", "5000".
+std::string size_word(std::uint64_t bytes);
+
 /// Nanoseconds with a unit and three digits: "850 ns", "1.23 µs", "45.6 ms", "12.0 s".
 std::string format_ns(double ns);
 

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/shell.h"
-#include "base/size.h"
 #include "base/units.h"
 #include "check/document.h"
 #include "check/plan.h"
@@ -33,13 +32,6 @@ std::vector<std::string> env_words(const std::string& name, const std::map<std::
   std::vector<std::string> words;
   for (const auto& [key, value] : env) words.insert(words.end(), {"--env", fmt::format("{}:{}={}", name, key, value)});
   return words;
-}
-
-/// "20MiB", or the number of bytes where that would round it.
-std::string size_word(std::uint64_t bytes) {
-  std::string word = format_size(bytes);
-  std::erase(word, ' ');
-  return parse_size(word) == bytes ? word : fmt::format("{}", bytes);
 }
 
 /// The options of `bless` that choose what this baseline holds: none for the usual one.

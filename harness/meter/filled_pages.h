@@ -11,7 +11,7 @@ class FilledPages {
  public:
   explicit FilledPages(AddressRange block = {});
 
-  /// Of the part of the block on one page, so many bytes were filled; `dirty`: over something else than zeros.
+  /// The bytes that were filled in the part of the block on one page; `dirty`: over something other than zeros.
   void add(AddressRange part, std::size_t bytes, bool dirty);
 
   struct Bytes {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/size.h"
 #include "base/units.h"
 #include "snapshot/result.h"
 
@@ -75,9 +74,7 @@ Measured<std::string> best_remedy(const Results& snapshots) {
 
 /// Commands that measure what was not.
 std::vector<NextCommand> next_commands(const Snapshot& snapshot, const Results& snapshots, bool has_remedy) {
-  std::string size = format_given_size(snapshot.parameters.array_bytes);
-  std::erase(size, ' ');
-  const std::string command = fmt::format("zerotax snapshot --size {}", size);
+  const std::string command = fmt::format("zerotax snapshot --size {}", size_word(snapshot.parameters.array_bytes));
   std::vector<NextCommand> next;
   if (std::all_of(snapshots.begin(), snapshots.end(), forks)) {
     next.push_back({command, "the alternatives to a forked child"});

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/size.h"
 
 namespace zerotax {
 namespace {
@@ -35,6 +36,19 @@ TEST(Units, AreWrittenAsInPythonAndJavaScript) {
   for (const auto& [rule, cases] : all.items()) {
     ASSERT_GE(cases.size(), 5U) << rule;
     for (const Json& each : cases) EXPECT_EQ(formatters.at(rule)(each[0]), each[1].get<std::string>()) << rule << each;
+  }
+}
+
+TEST(Units, AWordForAnOptionIsReadBackAsTheSameBytes) {
+  for (const auto& [bytes, word] : {std::pair{20 * kMiB, "20MiB"},
+                                    {kGiB, "1GiB"},
+                                    {3 * kKiB, "3KiB"},
+                                    {3 * kMiB / 2, "1536KiB"},
+                                    {std::uint64_t{100'000'000}, "100MB"},
+                                    {4101 * std::uint64_t{4096}, "16404KiB"},
+                                    {std::uint64_t{5001}, "5001"}}) {
+    EXPECT_EQ(size_word(bytes), word);
+    EXPECT_EQ(parse_size(word), bytes);
   }
 }
 

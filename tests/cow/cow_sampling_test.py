@@ -1,5 +1,5 @@
 """Where a program faults faster than each fault can be recorded at a bearable cost, `zerotax cow` records some of them:
-their sum stays exact, and it is said how many were recorded, and how far the rest may be from what is told."""
+the sum stays exact, and the output says how many were recorded, and how far the estimates may be off."""
 
 import json
 import os
