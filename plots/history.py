@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what each version of an allocator does at which size, and which version changed that.
+"""Figure: what each version of an allocator does at which size, or what a program costs, and which version changed that.
 
 RESULTS is the file of `zerotax history --json`, or the folder of its --out.
 """
@@ -22,6 +22,7 @@ from zerotax_plots.labels import text_width, wrap
 from zerotax_plots.layout import MARGIN, WIDTH, Layout
 from zerotax_plots.results import Results
 from zerotax_plots.style import FAINT, INK
+from zerotax_plots.units import count_text, size_text
 
 FIGURE = "history"
 FILE, SCHEMA = "history.json", "zerotax.history/1"
@@ -31,6 +32,12 @@ LEGEND_NOTE = ("Colour: what calloc does after a block of that size has been fre
 PITCH, BAR, LINE_PITCH = 0.26, 0.17, 0.145   # inches: a row, its bar, a line of the sentence below it
 NAME, SMALL = 9.5, 8.0                       # points
 LEGEND, AXIS = 0.62, 0.72                    # inches
+HEADS = 0.3                                  # inches: the names of columns
+PROGRAM_NOTE = ("Bars: the highest of the version's runs, of the command as a whole. Bold, with an arrow: a version that changed "
+                "something.")
+COST_COLOUR = "#3B8FC7"
+# What a command costs: the metrics of the columns.
+COSTS = ("minor_faults", "kernel_zeroed_bytes", "zeroed_bytes", "peak_bytes")
 MOST_LINES = 2
 # A size that was measured alone, without its neighbours: its bar is this part of an octave.
 ALONE = 2 ** 0.2
@@ -44,11 +51,17 @@ class Row(NamedTuple):
     changed: bool
     pieces: list[tuple[float, float, str]]
     words: list[str]   # below its bar, or in its place
+    costs: list[float | None]   # of a program, in the order of COSTS
+
+    @property
+    def measured(self) -> bool:
+        """Whether it has a bar."""
+        return bool(self.pieces or self.costs)
 
 
 def _words(version: dict[str, Any], room: float) -> list[str]:
     """What is said below the bar of a version that changed something, or in place of a bar."""
-    if not version["changed"] and "pieces" in version:
+    if not version["changed"] and version["state"] == "measured":
         return []
     lines = wrap(version["sentence"], room, SMALL)
     if len(lines) > MOST_LINES:
@@ -64,7 +77,9 @@ def _row(version: dict[str, Any], room: float) -> Row:
         if piece["from_bytes"] == piece["to_bytes"]:
             low, high = low / ALONE, low * ALONE
         pieces.append((low, high, piece["word"]))
-    return Row(version["name"], version["date"][:10], version["changed"], pieces, _words(version, room))
+    metrics = version.get("program", {}).get("metrics", {})
+    costs = [float(metrics[key]["high"]) if "high" in metrics[key] else None for key in COSTS] if metrics else []
+    return Row(version["name"], version["date"][:10], version["changed"], pieces, _words(version, room), costs)
 
 
 def draw(results: Results) -> Figure:
@@ -78,17 +93,55 @@ def draw(results: Results) -> Figure:
         rows = [_row(version, width) for version in document["versions"]]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ResultsError(f"{results.source}: does not match its schema ({error}); {REMEDY} again") from error
-    if not any(row.pieces for row in rows):
+    if not any(row.measured for row in rows):
         raise NothingToDraw(f"{results.source}: no version was measured; {REMEDY} with versions that build")
-    page = Layout(title_of(document, "What each version does"), head, [LEGEND_NOTE, *notes_of(document)])
-    return _draw(rows, document["words"], page, left, width)
+    of_program = "program" in document
+    page = Layout(title_of(document, "What each version does"), head,
+                  [PROGRAM_NOTE if of_program else LEGEND_NOTE, *notes_of(document)])
+    return (_draw_program if of_program else _draw)(rows, document["words"], page, left, width)
+
+
+def _tops(rows: list[Row]) -> list[float]:
+    """Where each row begins, and the last one ends, in inches."""
+    tops = [0.0]
+    for row in rows:
+        below = len(row.words) if row.measured else max(0, len(row.words) - 1)
+        tops.append(tops[-1] + PITCH + below * LINE_PITCH)
+    return tops
+
+
+def _draw_program(rows: list[Row], words: dict[str, str], page: Layout, left: float, width: float) -> Figure:
+    tops = _tops(rows)
+    height = tops[-1] + 0.05
+    figure = page.figure(HEADS + height)
+    total = figure.get_figheight()
+    room = width / len(COSTS)
+    for column, key in enumerate(COSTS):
+        axes = figure.add_axes(((left + column * room) / WIDTH, page.foot / total, room / WIDTH, height / total))
+        most = max((row.costs[column] or 0.0 for row in rows if row.costs), default=0.0)
+        # Numbers stand to the right of bars.
+        axes.set_xlim(0, (most or 1.0) * 1.9)
+        axes.set_ylim(height, 0)
+        axes.axis("off")
+        axes.text(0, 1.0 + 0.06 / height, words[key], transform=axes.transAxes, fontsize=SMALL, color=INK, va="bottom")
+        for row, top in zip(rows, tops):
+            if not row.costs:
+                continue
+            value = row.costs[column]
+            axes.barh(top + PITCH / 2, value or 0.0, height=BAR, facecolor=COST_COLOUR, edgecolor=INK, linewidth=0.4)
+            shown = "n/a" if value is None else size_text(value) if key.endswith("_bytes") else count_text(value)
+            axes.text((value or 0.0) + (most or 1.0) * 0.03, top + PITCH / 2, shown, fontsize=SMALL, va="center_baseline", color=INK)
+    names = figure.add_axes((left / WIDTH, page.foot / total, width / WIDTH, height / total))
+    names.set_ylim(height, 0)
+    names.axis("off")
+    names.patch.set_alpha(0)
+    for row, top in zip(rows, tops):
+        _draw_row(names, row, top, (MARGIN - left) / width)
+    return figure
 
 
 def _draw(rows: list[Row], words: dict[str, str], page: Layout, left: float, width: float) -> Figure:
-    tops = [0.0]
-    for row in rows:
-        below = len(row.words) if row.pieces else max(0, len(row.words) - 1)
-        tops.append(tops[-1] + PITCH + below * LINE_PITCH)
+    tops = _tops(rows)
     height = tops[-1] + 0.05
     figure = page.figure(LEGEND + height + AXIS)
     total = figure.get_figheight()
@@ -122,10 +175,10 @@ def _draw_row(axes: Axes, row: Row, top: float, left: float) -> None:
                   linewidth=0, zorder=2)
         axes.plot([low, high, high, low, low], [middle - BAR / 2] * 2 + [middle + BAR / 2] * 2 + [middle - BAR / 2],
                   color="#666666", linewidth=0.5, zorder=3, clip_on=False)
-    first = top + PITCH - 0.02 if row.pieces else middle - SMALL / 144
+    first = top + PITCH - 0.02 if row.measured else middle - SMALL / 144
     for number, line in enumerate(row.words):
         axes.text(0, first + number * LINE_PITCH, line, transform=side, fontsize=SMALL, va="top",
-                  color=INK if row.pieces else FAINT, zorder=6,
+                  color=INK if row.measured else FAINT, zorder=6,
                   bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"})
 
 

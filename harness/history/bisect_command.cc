@@ -26,13 +26,19 @@ constexpr const char* kBisectExamples =
     "  # A fix: the good version is the newer one.\n"
     "  zerotax bisect --repo ~/src/mimalloc --recipe mimalloc --bad v2.2.6 --good v2.2.7 --size 20MiB \\\n"
     "      --expect 'redundant-fresh == 0'\n"
+    "  # A program: what its command costs.\n"
+    "  zerotax bisect --repo . --build 'make -j {jobs}' --good v1.0 --bad HEAD \\\n"
+    "      --expect 'page_faults <= 2000' -- ./decoder tests/big.bin\n"
     "What else may be expected:\n"
     "  --expect 'free_syscalls.munmap == 0'\n"
     "  --expect 'first.redundant_zeroed_bytes <= 4KiB'\n"
     "  --expect 'thresholds == 3'\n"
     "  --expect 'threshold != 32MiB'\n"
     "  --expect 'redundant-reuse == 0'    no findings of this rule (docs/findings.md)\n"
-    "Without --expect: a version is bad if any deterministic metric, or a threshold, differs from the good version's.\n"
+    "  --expect 'peak_bytes of cc1 <= 64MiB'                  of a command: of its processes cc1\n"
+    "  --expect 'refilled_bytes in Decoder::reset == 0'       of a command: of this function\n"
+    "Without --expect: a version is bad if any deterministic metric, or a threshold, differs from the good version's, or if the check of a "
+    "command against the good version fails.\n"
     "Exit status: 0 if the commit was found; 1 if it cannot be decided, because versions do not build.\n";
 
 struct BisectOptions {
@@ -52,6 +58,11 @@ struct BisectOptions {
 Question question_of(const BisectOptions& options, const Commit& good) {
   Question question;
   question.good = good;
+  if (!options.common.words.empty()) {
+    if (!options.expect.empty()) question.expect_program = ProgramExpectation::parse(options.expect);
+    question.grid = options.common.grid();
+    return question;
+  }
   if (!options.expect.empty()) question.expect = Expectation::parse(options.expect);
   question.grid = options.common.grid();
   if (question.is_of_a_point()) {
@@ -75,7 +86,8 @@ Question question_of(const BisectOptions& options, const Commit& good) {
   return question;
 }
 
-ExitStatus bisect_versions(const BisectOptions& options) {
+ExitStatus bisect_versions(BisectOptions options, const Arguments& arguments) {
+  options.common.take_command(arguments, {"--case", "--touch", "--thread"});
   options.common.check();
   const Recipe recipe = options.common.chosen_recipe();
   question_of(options, {});
@@ -121,7 +133,7 @@ ExitStatus bisect_versions(const BisectOptions& options) {
 
 const Subcommand bisect_command(
     "bisect", zerotax::Question::kVersions,
-    "find the commit that changed an allocator's behaviour, for worse or better, by git bisect", kBisectExamples,
+    "find the commit that changed what an allocator or a program does, by git bisect", kBisectExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<BisectOptions>();
       options->common.add(arguments, "with --expect METRIC one",
@@ -151,7 +163,7 @@ const Subcommand bisect_command(
                   "write the draft of a report to this file (Markdown; - is standard output)")
           .path();
       add_json(arguments, options->json);
-      return [options] { return bisect_versions(*options); };
+      return [options, arguments] { return bisect_versions(*options, arguments); };
     });
 
 }  // namespace

@@ -52,10 +52,14 @@ std::string report_draft(const BisectRequest& request, const Bisection& found, c
   const std::string& allocator = request.recipe.name;
   const std::string name = found.first->id.substr(0, 10);
   std::string text = fmt::format("# {}: {}\n\n", allocator, heading_of(found, outcome, name));
-  text += fmt::format(
-      "Draft. `zerotax bisect` wrote it; check it before you send it. For the full report, with a reproducer in C:\n"
-      "`zerotax report --allocator {}={}`\n\n",
-      allocator, outcome.library.empty() ? "LIBRARY" : outcome.library);
+  text += "Draft. `zerotax bisect` wrote it; check it before you send it. ";
+  if (request.recipe.is_of_program()) {
+    text += fmt::format("For all call stacks:\n`zerotax record -- {}`\n\n",
+                        shell_text(request.question.grid.command->words));
+  } else {
+    text += fmt::format("For the full report, with a reproducer in C:\n`zerotax report --allocator {}={}`\n\n",
+                        allocator, outcome.library.empty() ? "LIBRARY" : outcome.library);
+  }
   text += fmt::format("## What changed\n\n| version | {} | measured{} |\n|---|---|---|\n", text_of(request.question),
                       measured_where(request.question));
   text += fmt::format("| before ({}) | {} | {} |\n", outcome.before.name(),

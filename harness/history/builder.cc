@@ -26,14 +26,14 @@ namespace fs = std::filesystem;
 /// Debian's links from the names of compilers to ccache.
 constexpr const char* kCcacheLinks = "/usr/lib/ccache";
 
-/// The files that a pattern matches, by name.
-std::vector<std::string> matches_of(const std::string& pattern) {
+/// The files, or files and folders, that a pattern matches, by name.
+std::vector<std::string> matches_of(const std::string& pattern, bool folders_too = false) {
   glob_t found{};
   std::vector<std::string> paths;
   if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
     for (std::size_t i = 0; i < found.gl_pathc; ++i) {
       std::error_code failure;
-      if (fs::is_regular_file(found.gl_pathv[i], failure)) paths.emplace_back(found.gl_pathv[i]);
+      if (folders_too || fs::is_regular_file(found.gl_pathv[i], failure)) paths.emplace_back(found.gl_pathv[i]);
     }
   }
   ::globfree(&found);
@@ -122,7 +122,49 @@ void keep_library(const Builder& builder, const Workspace& workspace, const std:
   }
 }
 
+/// Where the cache has what a program's command needs, below the folder of its build.
+std::string kept_folder(const std::string& folder) { return folder + "/kept"; }
+
+/// Copies with permissions; a link stays one.
+void copy_all(const std::string& from, const std::string& to) {
+  fs::create_directories(fs::path(to).parent_path());
+  fs::copy(from, to,
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing | fs::copy_options::copy_symlinks);
+}
+
+/// What a program's command needs, copied to the cache by its place below {source} or {build}.
+void keep_files(const Builder& builder, const Workspace& workspace, const std::string& folder, Build& build) {
+  const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
+  const std::string root = fs::path(workspace.source()).parent_path().string();
+  fs::create_directories(kept_folder(folder));
+  for (const std::string& pattern : builder.recipe.keep) {
+    const std::vector<std::string> found = matches_of(path_at(pattern, places), true);
+    if (found.empty()) {
+      build.state = Build::State::kNoProgram;
+      build.reason = fmt::format("the build succeeded, but there is no {}", pattern);
+      return;
+    }
+    for (const std::string& path : found) {
+      copy_all(path, kept_folder(folder) + "/" + fs::path(path).lexically_relative(root).string());
+    }
+  }
+}
+
 }  // namespace
+
+void Builder::put_in_place(Workspace& workspace, const Commit& commit) const {
+  const std::string kept = kept_folder(cache.build_folder(commit, recipe));
+  const std::string root = fs::path(workspace.source()).parent_path().string();
+  workspace.take(commit);
+  try {
+    for (const auto& entry : fs::directory_iterator(kept)) {
+      copy_all(entry.path().string(), root + "/" + entry.path().filename().string());
+    }
+  } catch (const fs::filesystem_error& failure) {
+    throw MachineError(fmt::format("{} cannot be used: {}", kept, failure.code().message()),
+                       "free some space, or add --again");
+  }
+}
 
 std::optional<Build> Builder::earlier(const Commit& commit) const {
   if (again) return std::nullopt;
@@ -135,6 +177,7 @@ std::optional<Build> Builder::earlier(const Commit& commit) const {
     build.log = folder + "/build.log";
     std::error_code failure;
     if (build.state != Build::State::kBuilt) return build;
+    if (recipe.is_of_program()) return fs::is_directory(kept_folder(folder), failure) ? std::optional(build) : std::nullopt;
     // The cache may have been moved.
     build.library = folder + "/" + fs::path(build.library).filename().string();
     return fs::is_regular_file(build.library, failure) ? std::optional(build) : std::nullopt;
@@ -175,7 +218,8 @@ Build Builder::build(Workspace& workspace, const Commit& commit, const std::func
   }
   if (run.exited && run.code == 0) {
     build.state = Build::State::kBuilt;
-    keep_library(*this, workspace, folder, build);
+    const auto keep = recipe.is_of_program() ? keep_files : keep_library;
+    keep(*this, workspace, folder, build);
   } else {
     build.reason = fmt::format("{}: {}", end_text(run.exited, run.code), last_words_of(build.log));
   }

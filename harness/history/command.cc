@@ -30,10 +30,12 @@ constexpr const char* kHistoryExamples =
     "  zerotax history --repo ~/src/jemalloc --recipe jemalloc --range 5.2.1..5.3.0 --no-thresholds --size 20MiB\n"
     "  zerotax history --repo . --build 'make -j {jobs}' --library 'libmine.so' --range v1.0..HEAD\n"
     "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.1.*' --html history.html\n"
+    "  zerotax history --repo . --build 'make -j {jobs}' --range v1.0..HEAD -- ./decoder tests/big.bin\n"
     "  zerotax history --repo /shared/mimalloc --recipe mimalloc --on slurm --out /shared/mimalloc-history\n"
     "A range is followed along first parents, one row for each commit of it, and A itself first; --all-parents takes "
     "every commit. Tags are in the order of their versions. Builds and measurements are kept in "
-    "$XDG_CACHE_HOME/zerotax/history: a second run resumes.\n";
+    "$XDG_CACHE_HOME/zerotax/history: a second run resumes. A command after -- runs in the folder of each version's "
+    "files.\n";
 
 struct HistoryOptions {
   CommonOptions common;
@@ -75,16 +77,18 @@ std::vector<Commit> selected(const HistoryOptions& options, const Repository& re
 }
 
 /// A recipe that fails everywhere is a mistake in it, rather than a history.
-void check_any_built(const History& history) {
-  const auto built = [](const Row& row) {
-    return row.version.state == Version::State::kMeasured || row.version.state == Version::State::kUnusable ||
-           row.version.state == Version::State::kNotMeasured;
+void check_any_built(const History& history, bool of_program) {
+  const auto built = [&](const Row& row) {
+    // An allocator that does not work is a result; a command that fails everywhere is a mistake in it.
+    return row.version.state == Version::State::kMeasured || row.version.state == Version::State::kNotMeasured ||
+           (row.version.state == Version::State::kUnusable && !of_program);
   };
   if (std::any_of(history.rows.begin(), history.rows.end(), built)) return;
   const Version& last = history.rows.back().version;
   throw UsageError(
-      fmt::format("none of {} versions was built; {} {}", history.rows.size(), last.commit.name(), why_not(last)),
-      "correct --build and --library, or the recipe");
+      fmt::format("none of {} versions was {}; {} {}", history.rows.size(), of_program ? "measured" : "built",
+                  last.commit.name(), why_not(last)),
+      of_program ? "correct --build, --keep or the command" : "correct --build and --library, or the recipe");
 }
 
 void write_folder(const HistoryOptions& options, const History& found, const std::string& json,
@@ -115,7 +119,8 @@ History measured_history(const HistoryOptions& options, const fleet::Place& plac
   return run_history(versions, commits, plan.grid, measure_on_slurm(plan, place, options.out));
 }
 
-ExitStatus history(HistoryOptions options) {
+ExitStatus history(HistoryOptions options, const Arguments& arguments) {
+  options.common.take_command(arguments, {});
   options.common.check();
   const Recipe recipe = options.common.chosen_recipe();
   const Grid grid = options.common.grid();
@@ -156,7 +161,7 @@ ExitStatus history(HistoryOptions options) {
                            options.common.build_timeout_s,
                            commits};
     const History found = measured_history(options, place, commits, Versions(builder, workspace), plan);
-    check_any_built(found);
+    check_any_built(found, recipe.is_of_program());
     const std::string json = json_text(history_json(request, found));
     const std::string text = history_text(request, found);
     write_folder(options, found, json, text);
@@ -193,7 +198,7 @@ const Subcommand history_command(
       add_json(arguments, options->json);
       arguments.option("--html", options->html, "write a page with the versions as its axis to this file").path();
       options->fleet.add(arguments);
-      return [options] { return history(*options); };
+      return [options, arguments] { return history(*options, arguments); };
     });
 
 }  // namespace

@@ -12,15 +12,16 @@ namespace {
 
 /// The keys that every document of this room begins with.
 Json document_head(const char* schema, bool complete, const Request& request) {
-  return {{"schema", schema},
-          {"zerotax_version", ZEROTAX_VERSION},
-          {"state", complete ? "complete" : "interrupted"},
-          {"started", request.started},
-          {"command", Subcommand::command_line},
-          {"environment", request.environment},
-          {"repository", request.repository},
-          {"allocator", request.recipe.name},
-          {"recipe", request.recipe}};
+  Json json = {{"schema", schema},
+               {"zerotax_version", ZEROTAX_VERSION},
+               {"state", complete ? "complete" : "interrupted"},
+               {"started", request.started},
+               {"command", Subcommand::command_line},
+               {"environment", request.environment},
+               {"repository", request.repository},
+               {"recipe", request.recipe}};
+  json[request.recipe.is_of_program() ? "program" : "allocator"] = request.recipe.name;
+  return json;
 }
 
 Json commit_json(const Commit& commit) {
@@ -48,10 +49,9 @@ Json steps_json(const std::vector<BisectStep>& steps) {
 Json difference_json(const Difference& difference) {
   Json json{{"verdict", difference.verdict},
             {"sentence", difference.sentence},
-            {"changes", Json::array()},
+            {"changes", difference.changes},
             {"unsteady", difference.unsteady}};
-  for (const check::BaselineChange& change : difference.changes) json["changes"].push_back(change.line);
-  return json;
+    return json;
 }
 
 Json build_json(const Version& version) {
@@ -81,12 +81,14 @@ Json row_json(const Row& row) {
   return json;
 }
 
-Json outcome_json(const Bisection& found, const BisectOutcome& outcome) {
+Json outcome_json(const Bisection& found, const BisectOutcome& outcome, bool of_program) {
   Json json = commit_json(*found.first, outcome.after_answer);
   json["diffstat"] = outcome.diffstat;
   json["before"] = commit_json(outcome.before, outcome.before_answer);
-  json["library"] = outcome.library.empty() ? not_available("it was not built") : Json(outcome.library);
-  json["version"] = outcome.version.empty() ? not_available("the library states none") : Json(outcome.version);
+  const char* const no_library = of_program ? "it is a program" : "it was not built";
+  const char* const no_version = of_program ? "it is a program" : "the library states none";
+  json["library"] = outcome.library.empty() ? not_available(no_library) : Json(outcome.library);
+  json["version"] = outcome.version.empty() ? not_available(no_version) : Json(outcome.version);
   json["difference"] =
       outcome.difference ? difference_json(*outcome.difference) : not_available("one of the two was not measured");
   json["findings"] = Json::array();
@@ -103,10 +105,14 @@ Json history_json(const HistoryRequest& request, const History& history) {
   if (!history.environments.empty()) json["environments"] = history.environments;
   json["selection"] = request.selection;
   json["grid"] = request.grid;
-  if (request.grid.thresholds) {
+  if (!request.grid.command && request.grid.thresholds) {
     json["range"] = {{"from_bytes", check::baseline_range().from}, {"to_bytes", request.grid.last_bytes()}};
   }
-  for (const auto& doing : thresholds::doings()) json["words"][doing.key] = doing.words;
+  if (request.grid.command) {
+    for (const programs::MetricRow& row : programs::metric_rows()) json["words"][row.key] = row.name;
+  } else {
+    for (const auto& doing : thresholds::doings()) json["words"][doing.key] = doing.words;
+  }
   const std::string title = title_of(request, history);
   json["title"] = title;
   json["sentence"] = title + ".";
@@ -127,7 +133,7 @@ Json bisect_json(const BisectRequest& request, const Bisection& found, const Bis
   json["between"] = found.between;
   json["steps"] = steps_json(found.steps);
   json["sentence"] = sentence_of(found, outcome);
-  const Json first = outcome != nullptr ? outcome_json(found, *outcome) : not_available("it was not found");
+  const Json first = outcome != nullptr ? outcome_json(found, *outcome, request.recipe.is_of_program()) : not_available("it was not found");
   json["first_bad"] = found.is_fix ? not_available("the good version is the newer one") : first;
   json["first_good"] = found.is_fix ? first : not_available("the bad version is the newer one");
   json["merges"] = Json::array();

@@ -11,13 +11,15 @@ namespace zerotax::history {
 NLOHMANN_JSON_SERIALIZE_ENUM(Build::State, {{Build::State::kTimeout, "timeout"},
                                             {Build::State::kBuilt, "built"},
                                             {Build::State::kFailed, "failed"},
-                                            {Build::State::kNoLibrary, "no_library"}})
+                                            {Build::State::kNoLibrary, "no_library"},
+                                            {Build::State::kNoProgram, "no_program"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Version::State, {{Version::State::kNotMeasured, "not_measured"},
                                               {Version::State::kMeasured, "measured"},
                                               {Version::State::kNotBuilt, "not_built"},
                                               {Version::State::kNoLibrary, "no_library"},
                                               {Version::State::kTimeout, "timeout"},
-                                              {Version::State::kUnusable, "unusable"}})
+                                              {Version::State::kUnusable, "unusable"},
+                                              {Version::State::kNoProgram, "no_program"}})
 /// The object of "zerotax.history/1" (results/schema/history.schema.json).
 Json history_json(const HistoryRequest& request, const History& history);
 

@@ -3,24 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <vector>
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/size.h"
 #include "judge/rule.h"
 
 namespace zerotax::history {
 namespace {
-
-constexpr const char* kExpectForm = "give METRIC OPERATOR VALUE, as in 'zeroed_bytes == 0'";
-
-std::string without_blanks(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
 
 std::vector<std::string> rule_names() {
   std::vector<std::string> names;
@@ -58,28 +48,13 @@ Metric metric_named(const std::string& key, std::string& call) {
 
 }  // namespace
 
-// Longer ones first: "<=" begins with "<".
-const Expectation::Operator Expectation::kOperators[] = {{"==", [](double one, double other) { return one == other; }},
-                                                         {"!=", [](double one, double other) { return one != other; }},
-                                                         {"<=", [](double one, double other) { return one <= other; }},
-                                                         {">=", [](double one, double other) { return one >= other; }},
-                                                         {"<", [](double one, double other) { return one < other; }},
-                                                         {">", [](double one, double other) { return one > other; }}};
-
 Expectation Expectation::parse(const std::string& text) {
-  const std::size_t at = text.find_first_of("=!<>");
-  if (at == std::string::npos) throw UsageError(fmt::format("invalid --expect '{}'", text), kExpectForm);
-  const std::string rest = text.substr(at);
-  const Operator* found = std::find_if(std::begin(kOperators), std::end(kOperators),
-                                       [&](const Operator& each) { return rest.starts_with(each.sign); });
-  if (found == std::end(kOperators)) {
-    throw UsageError(fmt::format("invalid --expect '{}'", text), "choose one of == != < <= > >=");
-  }
+  const Condition condition = parse_condition(text);
   Expectation expectation;
   expectation.text_ = text;
-  expectation.operator_ = found;
-  expectation.take_subject(without_blanks(text.substr(0, at)));
-  expectation.take_value(without_blanks(rest.substr(found->sign.size())));
+  expectation.operator_ = condition.comparison;
+  expectation.take_subject(condition.subject);
+  expectation.take_value(condition.value);
   return expectation;
 }
 
@@ -122,18 +97,8 @@ void Expectation::take_value(const std::string& value) {
     word_ = value;
     return;
   }
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (!value.empty() && error == std::errc() && end == value.data() + value.size() && std::isfinite(number)) {
-    number_ = number;
-    return;
-  }
-  const bool of_bytes =
-      subject_ == Subject::kThreshold || (subject_ == Subject::kMetric && row.kind == MetricKind::kBytes);
-  if (!of_bytes || value.empty()) {
-    throw UsageError(fmt::format("--expect: '{}' is no number", value), kExpectForm);
-  }
-  number_ = static_cast<double>(parse_size(value));
+  number_ = parse_expected(value, subject_ == Subject::kThreshold ||
+                                      (subject_ == Subject::kMetric && row.kind == MetricKind::kBytes));
 }
 
 }  // namespace zerotax::history

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "history/condition.h"
 #include "point/allocator.h"
 #include "point/metrics.h"
 
@@ -54,15 +55,9 @@ class Expectation {
 
  private:
   enum class Subject : std::uint8_t { kMetric, kThresholds, kThreshold, kFinding };
-  struct Operator {
-    std::string_view sign;
-    bool (*holds)(double one, double other);
-  };
-  static const Operator kOperators[];
-
   void take_subject(const std::string& name);
   void take_value(const std::string& value);
-  [[nodiscard]] bool is(std::string_view sign) const { return operator_->sign == sign; }
+  [[nodiscard]] bool is(std::string_view sign) const { return operator_->is(sign); }
   [[nodiscard]] bool compare(double number) const { return operator_->holds(number, number_); }
   [[nodiscard]] Observed observe_metric(const Allocator& allocator, const Place& place) const;
   [[nodiscard]] Observed observe_thresholds(const Allocator& allocator, const Place& place) const;
@@ -71,7 +66,7 @@ class Expectation {
   std::string text_;
   std::string name_;
   Subject subject_ = Subject::kMetric;
-  const Operator* operator_ = nullptr;
+  const Comparison* operator_ = nullptr;
   Metric metric_ = Metric::kZeroedBytes;
   bool first_ = false;
   std::string call_;  ///< of system calls

@@ -2,6 +2,7 @@
 #include "check/document.h"
 #include "history/document.h"
 #include "os/environment.h"
+#include "programs/document.h"
 #include "thresholds/document.h"
 
 namespace zerotax::history {
@@ -12,6 +13,7 @@ ZEROTAX_FIELDS(Build, state, seconds, library, reason)
 void to_json(Json& json, const Recipe& recipe) {
   json = {
       {"allocator", recipe.name}, {"build", recipe.commands}, {"library", recipe.libraries}, {"beside", recipe.beside}};
+  if (!recipe.keep.empty()) json["keep"] = recipe.keep;
 }
 
 void from_json(const Json& json, Recipe& recipe) {
@@ -23,17 +25,28 @@ void from_json(const Json& json, Recipe& recipe) {
   const std::vector<std::string> none;
   recipe.libraries = json.value("library", none);
   recipe.beside = json.value("beside", none);
+  recipe.keep = json.value("keep", none);
   recipe.tools = json.value("tools", std::vector<RecipeTool>());
   recipe.tags = text_field(json, "tags", "");
   recipe.repository = text_field(json, "repository", "");
 }
 
+ZEROTAX_FIELDS(MeasuredCommand, name, words, rounds)
+
 void to_json(Json& json, const Grid& grid) {
+  if (grid.command) {
+    json = {{"command", *grid.command}};
+    return;
+  }
   json = {{"sizes", grid.sizes}, {"thresholds", grid.thresholds}};
   if (grid.thresholds) json["to_bytes"] = grid.last_bytes();
 }
 
 void from_json(const Json& json, Grid& grid) {
+  if (json.contains("command")) {
+    grid.command = json.at("command").get<MeasuredCommand>();
+    return;
+  }
   json.at("sizes").get_to(grid.sizes);
   json.at("thresholds").get_to(grid.thresholds);
   grid.to_bytes = json.value("to_bytes", std::uint64_t{0});
@@ -45,10 +58,18 @@ void to_json(Json& json, const Place& place) {
 }
 
 void to_json(Json& json, const Measurement& measurement) {
+  if (measurement.program) {
+    json = {{"program", *measurement.program}};
+    return;
+  }
   json = {{"pieces", measurement.pieces}, {"baseline", check::to_json(measurement.baseline)}};
 }
 
 void from_json(const Json& json, Measurement& measurement) {
+  if (json.contains("program")) {
+    measurement.program = json.at("program").get<programs::Program>();
+    return;
+  }
   measurement.baseline = check::baseline_from_json(json.at("baseline"));
   json.at("pieces").get_to(measurement.pieces);
 }

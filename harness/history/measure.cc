@@ -9,6 +9,8 @@
 #include "check/plan.h"
 #include "check/work.h"
 #include "point/point_json.h"
+#include "programs/measure.h"
+#include "run/interrupt.h"
 #include "run/make_plan.h"
 #include "run/point_run.h"
 #include "thresholds/map.h"
@@ -77,6 +79,21 @@ Measurement measure(const Allocator& allocator, const Grid& grid, const std::fun
   std::vector<Piece> pieces = grid.thresholds ? thresholds::pieces_of(done.search, range.from, grid.last_bytes())
                                               : pieces_of_points(done.points);
   return {std::move(done.baseline), std::move(pieces)};
+}
+
+programs::Program measured_program(const Grid& grid, const RecipePlaces& places, const std::function<void()>& watch) {
+  std::vector<std::string> words;
+  for (const std::string& word : grid.command->words) words.push_back(word_at(word, places));
+  // A bare word is a program of PATH; other paths are those of this version.
+  if (words.front().find('/') != std::string::npos) words.front() = path_at(words.front(), places);
+  programs::Target target = programs::target_for(words, grid.command->name, grid.timeout_s);
+  target.command = grid.command->words;  // the folders of this run are no part of it
+  target.folder = places.source;
+  return programs::measured(target, {grid.command->rounds}, [&] {
+    end_if_stopped();
+    watch();
+    return programs::run_once(target);
+  });
 }
 
 check::Baseline measure_part(const Allocator& allocator, double timeout_s, const check::BaselinePart& part,

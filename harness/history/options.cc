@@ -7,10 +7,12 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "check/plan.h"
 #include "cli/common_options.h"
+#include "programs/programs.h"
 #include "run/make_plan.h"
 
 namespace zerotax::history {
@@ -18,6 +20,7 @@ namespace {
 
 constexpr double kMostSeconds = 86'400;
 constexpr std::int64_t kMostJobs = 1024;
+constexpr std::int64_t kMostRounds = 100;
 
 void check_seconds(const char* option, double seconds) {
   if (seconds > 0 && seconds <= kMostSeconds) return;
@@ -58,6 +61,15 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
   arguments
       .option("--library", library, "with --build: the library it makes, a pattern, below {source}, or as {build}/FILE")
       .path();
+  arguments
+      .option("--keep", keep,
+              "with a command: files or folders that the build makes and the command needs, a pattern, below {source}, "
+              "or as {build}/FILE (repeatable; the command's program is kept already)")
+      .shown_as("PATTERN")
+      .path()
+      .repeatable();
+  programs::add_name(arguments, name);
+  arguments.option("--rounds", rounds, "with a command: runs of each version, at most").shown_as("N").with_default();
   add_sizes(arguments, sizes, "the points of a baseline", sizes_more);
   arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)").shown_as("N");
   arguments.option("--build-timeout", build_timeout_s, "time limit of each build, in seconds")
@@ -68,7 +80,32 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
   add_to(arguments, to, "at which a threshold is looked for; default: 256MiB").word();
 }
 
+void CommonOptions::take_command(const Arguments& arguments, const std::vector<std::string>& more_of_allocators) {
+  std::vector<std::string> of_allocators{"--recipe", "--library", "--size", "--no-thresholds", "--to"};
+  of_allocators.insert(of_allocators.end(), more_of_allocators.begin(), more_of_allocators.end());
+  words = programs::command_words(arguments, of_allocators, {"--keep", "--name", "--rounds"});
+}
+
+Recipe CommonOptions::recipe_of_command() const {
+  if (build.empty()) {
+    throw UsageError("it is not said how to build a version", "give --build COMMAND (--build true builds nothing)");
+  }
+  std::vector<std::string> patterns = keep;
+  if (words.front().find('/') != std::string::npos) patterns.insert(patterns.begin(), words.front());
+  for (const std::string& pattern : patterns) {
+    if (!pattern.starts_with('/') && !(pattern + "/").starts_with("../") && pattern.find("/../") == std::string::npos) {
+      continue;
+    }
+    throw UsageError(fmt::format("'{}' is not below a version's files", pattern),
+                     "give a relative path or {build}/FILE, or a name on PATH as the command");
+  }
+  return recipe_of_program(name_of_command(), build, patterns);
+}
+
+std::string CommonOptions::name_of_command() const { return name.empty() ? file_name(words.front()) : name; }
+
 Recipe CommonOptions::chosen_recipe() const {
+  if (!words.empty()) return recipe_of_command();
   if (!recipe.empty()) {
     if (!build.empty() || !library.empty()) {
       throw UsageError("--recipe says how to build already", "leave out --build and --library, or --recipe");
@@ -86,12 +123,16 @@ Recipe CommonOptions::chosen_recipe() const {
 
 Grid CommonOptions::grid() const {
   Grid grid;
+  grid.timeout_s = timeout_s;
+  if (!words.empty()) {
+    grid.command = MeasuredCommand{name_of_command(), words, static_cast<std::uint64_t>(rounds)};
+    return grid;
+  }
   for (const std::string& size : sizes) grid.sizes.push_back(parse_size(size));
   std::sort(grid.sizes.begin(), grid.sizes.end());
   grid.sizes.erase(std::unique(grid.sizes.begin(), grid.sizes.end()), grid.sizes.end());
   check_axes({{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}});
   grid.thresholds = !no_thresholds;
-  grid.timeout_s = timeout_s;
   if (to.empty()) return grid;
   grid.to_bytes = parse_size(to);
   check_axes({{"calloc_loop"}, {grid.to_bytes}, {0.0}, {"main"}});
@@ -105,6 +146,7 @@ Grid CommonOptions::grid() const {
 
 void CommonOptions::check() const {
   if (jobs < 0 || jobs > kMostJobs) throw UsageError(fmt::format("invalid --jobs {}", jobs), "give 1 to 1024");
+  if (rounds < 1 || rounds > kMostRounds) throw UsageError(fmt::format("invalid --rounds {}", rounds), "give 1 to 100");
   check_seconds("--build-timeout", build_timeout_s);
   check_seconds("--timeout", timeout_s);
 }

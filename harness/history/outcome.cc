@@ -49,6 +49,7 @@ BisectOutcome outcome_of(const BisectSetup& setup, const Bisection& found) {
   if (old_version.measurement && new_version.measurement) {
     outcome.difference = difference_between(versions, old_version, new_version, setup.question.grid, watch);
   }
+  if (setup.question.grid.command) return outcome;
   const auto new_library = versions.allocator_of(new_version, watch);
   const auto old_library = versions.allocator_of(old_version, watch);
   if (!new_library || !old_library) return outcome;

@@ -5,12 +5,14 @@
 
 #include "history/difference.h"
 #include "history/expectation.h"
+#include "history/program_expectation.h"
 
 namespace zerotax::history {
 
 /// What is asked of each version of a bisection.
 struct Question {
   std::optional<Expectation> expect;  ///< nothing: does it do what the good version does?
+  std::optional<ProgramExpectation> expect_program;  ///< the same of a program
   Place place;                        ///< where the expectation is measured
   Grid grid;                          ///< what is compared with the good version
   Commit good;

@@ -69,6 +69,14 @@ Recipe recipe_of_options(const std::string& name, const std::string& command, co
   return recipe;
 }
 
+Recipe recipe_of_program(const std::string& name, const std::string& command, const std::vector<std::string>& keep) {
+  Recipe recipe;
+  recipe.name = name;
+  recipe.commands = {command};
+  recipe.keep = keep;
+  return recipe;
+}
+
 void check_tools(const Recipe& recipe) {
   for (const RecipeTool& tool : recipe.tools) {
     if (is_on_path(tool.program)) continue;
@@ -96,8 +104,12 @@ std::string command_at(const std::string& command, const RecipePlaces& places) {
   return replaced(replaced(with_jobs, "{source}", quoted(places.source)), "{build}", quoted(places.build));
 }
 
+std::string word_at(const std::string& word, const RecipePlaces& places) {
+  return replaced(replaced(word, "{source}", places.source), "{build}", places.build);
+}
+
 std::string path_at(const std::string& path, const RecipePlaces& places) {
-  const std::string whole = replaced(replaced(path, "{source}", places.source), "{build}", places.build);
+  const std::string whole = word_at(path, places);
   return whole.starts_with('/') ? whole : places.source + "/" + whole;
 }
 

@@ -23,15 +23,15 @@ std::string title_of(const HistoryRequest& request, const History& history) {
     changed += row.is_change() ? 1 : 0;
   }
   const std::size_t all = history.rows.size();
-  return fmt::format("{}: {} of {} changed what calloc and free do{}", request.recipe.name, changed,
-                     format_counted(all, "version"),
+  return fmt::format("{}: {} of {} changed {}{}", request.recipe.name, changed, format_counted(all, "version"),
+                     request.recipe.is_of_program() ? "what is counted of it" : "what calloc and free do",
                      measured < all ? fmt::format("; {} could not be measured", all - measured) : "");
 }
 
 std::vector<std::string> notes_of(const HistoryRequest& request, const History& history) {
   std::vector<std::string> notes{
       "Each version is compared with the one measured before it; deterministic metrics alone, no times."};
-  if (!request.grid.thresholds) {
+  if (!request.grid.command && !request.grid.thresholds) {
     notes.emplace_back("Thresholds were not searched: only the measured sizes are shown.");
   }
   const bool gaps =

@@ -8,6 +8,7 @@
 #include "history/document.h"
 #include "run/allocators.h"
 #include "run/metered_run.h"
+#include "run/program_launch.h"
 
 namespace zerotax::history {
 namespace {
@@ -18,6 +19,8 @@ Version::State state_of(Build::State state) {
   switch (state) {
     case Build::State::kNoLibrary:
       return Version::State::kNoLibrary;
+    case Build::State::kNoProgram:
+      return Version::State::kNoProgram;
     case Build::State::kTimeout:
       return Version::State::kTimeout;
     default:
@@ -39,7 +42,7 @@ std::string preloadable(const Workspace& workspace, const Build& build) {
 
 const char* text_of(Version::State state) {
   constexpr const char* kTexts[] = {"measured",      "does not build", "builds no library", "does not build in time",
-                                    "does not work", "not measured"};
+                                    "does not work", "not measured",   "builds no program"};
   return kTexts[static_cast<std::size_t>(state)];
 }
 
@@ -49,15 +52,17 @@ std::string why_not(const Version& version) {
                      has_log ? fmt::format(" (log: {})", version.build->log) : "");
 }
 
+bool Versions::build(Version& version, const std::function<void(const char* what)>& watch) const {
+  version.build = builder_.build(workspace_, version.commit, [&] { watch("building"); });
+  if (version.build->state == Build::State::kBuilt) return true;
+  version.state = state_of(version.build->state);
+  version.reason = version.build->reason;
+  return false;
+}
+
 std::optional<Allocator> Versions::allocator_of(Version& version,
                                                 const std::function<void(const char* what)>& watch) const {
-  version.build = builder_.build(workspace_, version.commit, [&] { watch("building"); });
-  if (version.build->state != Build::State::kBuilt) {
-    version.state = state_of(version.build->state);
-    version.reason = version.build->reason;
-    return std::nullopt;
-  }
-  return allocator_built(version);
+  return build(version, watch) ? allocator_built(version) : std::nullopt;
 }
 
 std::optional<Allocator> Versions::allocator_built(Version& version) const {
@@ -72,7 +77,9 @@ std::optional<Allocator> Versions::allocator_built(Version& version) const {
 
 std::string Versions::document_name(const Commit& commit, const Grid& grid) const {
   return fs::path(builder_.cache.build_folder(commit, builder_.recipe)).filename().string() + "/measured-" +
-         digits_of(key_of(grid, hash_of_file(probe_folder() + "/bench-glibc"))) + ".json";
+         digits_of(key_of(grid, hash_of_file(grid.command ? project_library("libzerotax-record.so")
+                                                          : probe_folder() + "/bench-glibc"))) +
+         ".json";
 }
 
 bool Versions::is_known(const Commit& commit, const Grid& grid) const {
@@ -98,18 +105,43 @@ Version Versions::measured(const Commit& commit, const Grid& grid,
       version.measurement.reset();  // a damaged file: as if there were none
     }
   }
-  const auto allocator = allocator_of(version, watch);
-  if (!allocator) return version;
-  watch("measuring");
-  version.reason = why_unusable(*allocator, grid);
-  if (!version.reason.empty()) {
-    version.state = Version::State::kUnusable;
-    return version;
+  if (!build(version, watch)) return version;
+  if (grid.command) {
+    measure_program(version, grid, watch);
+  } else {
+    measure_allocator(version, grid, watch);
   }
-  version.measurement = measure(*allocator, grid, [&] { watch("measuring"); });
+  if (!version.measurement) return version;
   version.state = Version::State::kMeasured;
   builder_.cache.write(name, *version.measurement);
   return version;
+}
+
+void Versions::measure_allocator(Version& version, const Grid& grid,
+                                 const std::function<void(const char* what)>& watch) const {
+  const auto allocator = allocator_built(version);
+  if (!allocator) return;
+  watch("measuring");
+  version.reason = why_unusable(*allocator, grid);
+  if (version.reason.empty()) {
+    version.measurement = measure(*allocator, grid, [&] { watch("measuring"); });
+  } else {
+    version.state = Version::State::kUnusable;
+  }
+}
+
+void Versions::measure_program(Version& version, const Grid& grid,
+                               const std::function<void(const char* what)>& watch) const {
+  builder_.put_in_place(workspace_, version.commit);
+  const RecipePlaces places{workspace_.source(), workspace_.build(), builder_.jobs};
+  try {
+    version.measurement = {{}, {}, measured_program(grid, places, [&] { watch("measuring"); })};
+  } catch (const UsageError& problem) {
+    version.reason = problem.what();
+  } catch (const MachineError& problem) {
+    version.reason = problem.what();
+  }
+  if (!version.measurement) version.state = Version::State::kUnusable;
 }
 
 }  // namespace zerotax::history

@@ -16,8 +16,9 @@ struct Version {
     kNotBuilt,     ///< its build failed
     kNoLibrary,    ///< its build made no library
     kTimeout,      ///< its build took too long
-    kUnusable,     ///< its library is no malloc replacement, crashes or hangs
+    kUnusable,     ///< its library is no malloc replacement, crashes or hangs; its command fails
     kNotMeasured,  ///< a signal came first
+    kNoProgram,    ///< its build did not make what the command needs
   };
   Commit commit;
   State state = State::kNotMeasured;
@@ -39,6 +40,8 @@ class Versions {
  public:
   Versions(const Builder& builder, Workspace& workspace) : builder_(builder), workspace_(workspace) {}
 
+  /// Builds a version. False if that is not possible, and then why is in `version`. Throws Stop.
+  bool build(Version& version, const std::function<void(const char* what)>& watch) const;
   /// Builds a version; the allocator to measure, or nothing, and why not in `version`. Throws Stop.
   std::optional<Allocator> allocator_of(Version& version, const std::function<void(const char* what)>& watch) const;
   /// The same of a version that was built.
@@ -49,6 +52,9 @@ class Versions {
   [[nodiscard]] bool is_known(const Commit& commit, const Grid& grid) const;
 
  private:
+  /// Measures what was built; the reason if that is not possible is in `version`. Throws Stop.
+  void measure_allocator(Version& version, const Grid& grid, const std::function<void(const char* what)>& watch) const;
+  void measure_program(Version& version, const Grid& grid, const std::function<void(const char* what)>& watch) const;
   [[nodiscard]] std::string document_name(const Commit& commit, const Grid& grid) const;
 
   const Builder& builder_;

@@ -22,9 +22,11 @@ constexpr const char* kSiteKeys[] = {"calls",          "requested_bytes", "kerne
 static_assert(std::size(kSiteKeys) == kSiteNumbers);
 
 const char* json_key(Metric metric) { return row_of(metric).key; }
-const char* json_key(SiteNumber number) { return kSiteKeys[static_cast<std::size_t>(number)]; }
+const char* json_key(SiteNumber number) { return key_of(number); }
 
 }  // namespace
+
+const char* key_of(SiteNumber number) { return kSiteKeys[static_cast<std::size_t>(number)]; }
 
 template <typename Enum, typename T, std::size_t kSize>
 void to_json(Json& json, const ByEnum<Enum, T, kSize>& values) {

@@ -7,6 +7,10 @@
 
 namespace zerotax::programs {
 
+/// A program of a baseline, and back. from_json throws a Json exception for what to_json has not made.
+void to_json(Json& json, const Program& program);
+void from_json(const Json& json, Program& program);
+
 /// The object "zerotax.program_baseline/1" (results/schema/program_baseline.schema.json).
 Json baseline_json(const Baseline& baseline);
 

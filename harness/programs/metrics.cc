@@ -58,6 +58,11 @@ std::string format_value(Unit unit, std::uint64_t value) {
   return unit == Unit::kBytes ? format_size(value) : format_count(value);
 }
 
+std::string format_range(Unit unit, const Range& range) {
+  const std::string low = format_value(unit, range.low);
+  return range.low == range.high ? low : fmt::format("{} to {}", low, format_value(unit, range.high));
+}
+
 std::uint64_t least_slack(Unit unit, const Range& range) {
   constexpr std::uint64_t kCounts = 16;
   constexpr std::uint64_t kBytes = std::uint64_t{64} << 10;

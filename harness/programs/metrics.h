@@ -69,6 +69,10 @@ std::string name_of(const MetricRow& row, const std::string& process);
 /// "71,697", "64 MiB".
 std::string format_value(Unit unit, std::uint64_t value);
 
+struct Range;
+/// "71,697 to 71,702", or one value.
+std::string format_range(Unit unit, const Range& range);
+
 /// One value for each of an enumeration that begins with 0.
 template <typename Enum, typename T, std::size_t kSize>
 struct ByEnum {

@@ -15,9 +15,8 @@
 #include "files/output_paths.h"
 #include "os/input_file.h"
 #include "programs/document.h"
-#include "programs/gather.h"
+#include "programs/measure.h"
 #include "programs/review.h"
-#include "programs/run.h"
 #include "programs/table.h"
 #include "programs/verdict.h"
 #include "run/allocators.h"
@@ -33,11 +32,7 @@ namespace fs = std::filesystem;
 /// The target of a request. Checks what can be checked without running anything. Its variables are those of the command
 /// line: check() takes those of the baseline where the command line has none.
 Target target_of(const Request& request) {
-  Target target;
-  target.recorded = record::resolve_record_target(request.words, "", {});
-  target.command = request.words;
-  target.name = request.name.empty() ? file_name(request.words.front()) : request.name;
-  target.timeout_s = request.timeout_s;
+  Target target = target_for(request.words, request.name, request.timeout_s);
   for (const std::string& word : request.env) {
     const EnvWord parsed = parse_env_word(word);
     if (parsed.allocator != target.name) {
@@ -137,12 +132,6 @@ Baseline baseline_to_extend(const Target& target, const std::string& path, bool 
   return baseline;
 }
 
-void check_exit_status(const CommandRun& run, const std::string& name, int expected, const std::string& remedy) {
-  if (run.exit_status == expected) return;
-  const std::string how = run.exit_status == 0 ? "ended with exit status 0" : run.notes.front();
-  throw UsageError(fmt::format("'{}' {}{}", name, how, expected == 0 ? "" : fmt::format(", not {}", expected)), remedy);
-}
-
 const Program& program_to_check(Baseline& baseline, const Target& target, const std::string& path) {
   const Program* program = program_in(baseline, target.name);
   if (program == nullptr) {
@@ -177,7 +166,7 @@ std::vector<std::string> command_words(const Arguments& arguments, const std::ve
 }
 
 void add_name(Arguments& arguments, std::string& name) {
-  arguments.option("--name", name, "of a command: its name in the baseline (default: that of its file)")
+  arguments.option("--name", name, "of a command: its name (default: that of its file)")
       .shown_as("NAME")
       .word();
 }
@@ -186,32 +175,19 @@ ExitStatus bless(const Request& request, std::int64_t rounds, bool allow_failing
   const Target target = target_of(request);
   check_outputs({{"--baseline", request.baseline}}, program_input(request.words));
   Baseline baseline = baseline_to_extend(target, request.baseline, force);
-  Program program;
-  static_cast<Command&>(program) = target;
-  CommandRun last;
-  {
-    Runs runs(target, gather_runs(static_cast<std::uint64_t>(rounds)));
-    gather(
-        program,
-        [&] {
-          CommandRun run = runs.next();
-          if (!allow_failing) {
-            check_exit_status(run, target.name, 0,
-                              "give a command that succeeds without a terminal and input, or add --allow-failing");
-          }
-          last = run;
-          return run;
-        },
-        static_cast<std::uint64_t>(rounds));
-  }
-  program.measured_on = conditions_now(last.allocator);
+  std::vector<std::string> notes;
+  const Program program = [&] {
+    const auto most = static_cast<std::uint64_t>(rounds);
+    Runs runs(target, gather_runs(most));
+    return measured(target, {most, allow_failing, &notes}, [&] { return runs.next(); });
+  }();
   if (Program* there = program_in(baseline, program.name)) {
     *there = program;
   } else {
     baseline.programs.push_back(program);
   }
   write_file(request.baseline, json_text(baseline_json(baseline)));
-  fmt::print("{}", bless_text(program, last.notes, request.baseline));
+  fmt::print("{}", bless_text(program, notes, request.baseline));
   return ExitStatus::kDone;
 }
 
@@ -223,37 +199,29 @@ ExitStatus check(const Request& request, bool strict, bool explain, const Exchan
                      "check the path, or make it with: " + accept_words(target, request.baseline, false));
   }
   Baseline baseline = read_baseline(request.baseline);
-  Check check;
-  check.baseline = program_to_check(baseline, target, request.baseline);
-  if (request.env.empty()) target.env = check.baseline.env;
+  const Program& blessed = program_to_check(baseline, target, request.baseline);
+  if (request.env.empty()) target.env = blessed.env;
   std::vector<NamedPath> inputs = program_input(request.words);
   inputs.push_back({"--baseline", request.baseline});
   check_outputs(exchange.outputs(), inputs);
 
   Judged judged = [&] {
     Runs runs(target, 1);
-    return judge(check.baseline, [&] {
+    return judge(blessed, [&] {
       CommandRun run = runs.next();
-      check_exit_status(run, target.name, check.baseline.exit_status,
+      check_exit_status(run, target.name, blessed.exit_status,
                         "find out why: it ended otherwise when its baseline was made");
       return run;
     });
   }();
+  const Conditions measured_on = conditions_now(judged.first.allocator);
+  Check check = check_of(blessed, std::move(judged), measured_on, "as in the baseline");
   check.subject = target;
   check.baseline_path = request.baseline;
-  check.measured = std::move(judged.first);
-  check.runs = judged.runs;
-  check.changes = std::move(judged.changes);
-  check.not_compared = std::move(judged.not_compared);
-  check.sites = site_changes(check.baseline, check.measured);
-  check.measured_on = conditions_now(check.measured.allocator);
-  check.conditions = differing_conditions(check.baseline.measured_on, check.measured_on);
-  if (check.baseline.env != target.env) check.conditions.emplace_back("settings: others before than now (--env)");
-  check.verdict = verdict_of(check.changes);
+  if (blessed.env != target.env) check.conditions.emplace_back("settings: others before than now (--env)");
   check.strict = strict;
-  check.passed = check.verdict == Verdict::kSame || (check.verdict == Verdict::kBetter && !strict);
-  check.accept = accept_words(target, request.baseline, check.baseline.env != target.env);
-  check.sentence = sentence_of(check);
+  check.passed = check.passed && (!strict || check.verdict == Verdict::kSame);
+  check.accept = accept_words(target, request.baseline, blessed.env != target.env);
 
   const exchange::OutcomeList outcomes = check_outcomes(check);
   if (!exchange.silent()) fmt::print("{}", check_text(check, explain, palette_for(stdout)));

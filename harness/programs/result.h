@@ -19,6 +19,8 @@ inline constexpr std::size_t kSiteNumbers = static_cast<std::size_t>(SiteNumber:
 template <typename T>
 using BySiteNumber = ByEnum<SiteNumber, T, kSiteNumbers>;
 using SiteValues = BySiteNumber<std::uint64_t>;
+/// In JSON, and in --expect: "returned_bytes".
+const char* key_of(SiteNumber number);
 
 /// A call stack, as it is found again in another build: no addresses, no lines, no folders.
 struct SiteKey {

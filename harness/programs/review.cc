@@ -265,13 +265,13 @@ std::string words_of(const Change& change) {
                      format_value(row.unit, change.after));
 }
 
-std::string sentence_of(const Check& check) {
+std::string sentence_of(const Check& check, const std::string& same) {
   if (check.verdict == Verdict::kSame) {
     std::size_t compared = 0;
     for (const MetricRow& row : metric_rows()) {
       compared += check.baseline.metrics[row.metric] && check.measured.all[row.metric] ? 1 : 0;
     }
-    return fmt::format("same: {} as in the baseline", format_counted(compared, "metric"));
+    return fmt::format("same: {} {}", format_counted(compared, "metric"), same);
   }
   std::string sentence = word_of(check.verdict);
   const char* between = ": ";

@@ -8,8 +8,9 @@ namespace zerotax::programs {
 /// are joined by what they are and their innermost function, so that a caller of another name hides none.
 std::vector<SiteChange> site_changes(const Program& baseline, const CommandRun& run);
 
-/// The verdict in one line: the metric that changed most, how, and the place that explains most of it.
-std::string sentence_of(const Check& check);
+/// The verdict in one line: the metric that changed most, how, and the place that explains most of it; or, after the
+/// number of metrics, `same`.
+std::string sentence_of(const Check& check, const std::string& same);
 
 /// One line of a change: "page faults 1,148 → 71,697", with the process, if it is of one.
 std::string words_of(const Change& change);

@@ -137,6 +137,15 @@ CommandRun run_of(const record::Record& record, const std::string& name) {
   return run;
 }
 
+Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s) {
+  Target target;
+  target.recorded = record::resolve_record_target(words, "", {});
+  target.command = words;
+  target.name = name.empty() ? file_name(words.front()) : name;
+  target.timeout_s = timeout_s;
+  return target;
+}
+
 CommandRun run_once(const Target& target) {
   const TemporaryFolder folder{"programs"};
   record::RecordArena arena;
@@ -145,6 +154,7 @@ CommandRun run_once(const Target& target) {
   command.words = target.recorded.words;
   command.environment = record::recorded_command(target.recorded, arena).environment;
   for (const auto& entry : target.env) command.environment.emplace_back(entry);
+  command.folder = target.folder;
   command.errors = folder.file("errors");
   command.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(target.timeout_s * 1e3)));
   command.fixed_layout = true;

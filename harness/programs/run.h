@@ -11,7 +11,11 @@ namespace zerotax::programs {
 struct Target : Command {
   record::RecordTarget recorded;
   double timeout_s = 60;
+  std::string folder;  ///< in which it runs; empty: where we do
 };
+
+/// Finds the program of a command. Throws UsageError if it cannot be recorded.
+Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s);
 
 /// Runs it once under the recorder, without a terminal, at fixed addresses where that is permitted. Throws UsageError
 /// if it does not end by itself in time, MachineError if what it did cannot be counted here, Stop.

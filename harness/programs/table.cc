@@ -21,11 +21,6 @@ const char* heading_of(Direction direction) {
   return direction == Direction::kNeither ? "changed" : word_of(direction);
 }
 
-std::string range_text(const MetricRow& row, const Range& range) {
-  const std::string low = format_value(row.unit, range.low);
-  return range.low == range.high ? low : fmt::format("{} to {}", low, format_value(row.unit, range.high));
-}
-
 bool is_shown(const Change& change, const Check& check, bool explain) {
   return explain || change.direction != Direction::kNeither || check.verdict == Verdict::kChanged;
 }
@@ -39,7 +34,7 @@ std::string changes_text(const Check& check, bool explain, const Palette& palett
     if (!is_shown(change, check, explain)) continue;
     const MetricRow& row = row_of(change.metric);
     table.add({fmt::format("  {}", heading_of(change.direction)), name_of(row, change.process),
-               range_text(row, change.before), format_value(row.unit, change.after)});
+               format_range(row.unit, change.before), format_value(row.unit, change.after)});
   }
   if (table.empty()) return "";
   std::string text = table.text();
@@ -147,7 +142,7 @@ std::string bless_text(const Program& program, const std::vector<std::string>& n
       std::string& names = not_known[range.why()];
       names += (names.empty() ? "" : ", ") + std::string(row.name);
     } else if (range->high - range->low > least_slack(row.unit, *range)) {
-      text += line(fmt::format("not the same each time: {}: {}", row.name, range_text(row, *range)));
+      text += line(fmt::format("not the same each time: {}: {}", row.name, format_range(row.unit, *range)));
     }
   }
   for (const auto& [why, names] : not_known) text += line(fmt::format("not compared: {} ({})", names, why));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "programs/review.h"
+
 namespace zerotax::programs {
 namespace {
 
@@ -36,23 +38,28 @@ void compare(const std::string& process, const Ranges& before, const Values& aft
   }
 }
 
+/// A process that is not in a baseline.
+const Ranges& no_ranges() {
+  static const Ranges none = [] {
+    Ranges ranges;
+    ranges.all.fill(Range{});
+    return ranges;
+  }();
+  return none;
+}
+
 Judged compared(const Program& baseline, const CommandRun& run) {
   Judged judged;
   compare("", baseline.metrics, run.all, judged);
   const auto is_named = [&](const auto& each) { return baseline.processes.contains(each.first); };
   // One process is the command as a whole.
   if (baseline.processes.size() < 2 && std::all_of(run.processes.begin(), run.processes.end(), is_named)) return judged;
-  static const Ranges none = [] {
-    Ranges ranges;
-    ranges.all.fill(Range{});
-    return ranges;
-  }();
   for (const auto& [name, before] : baseline.processes) {
     const auto found = run.processes.find(name);
     compare(name, before, found == run.processes.end() ? no_values() : found->second, judged);
   }
   for (const auto& [name, after] : run.processes) {
-    if (!baseline.processes.contains(name)) compare(name, none, after, judged);
+    if (!baseline.processes.contains(name)) compare(name, no_ranges(), after, judged);
   }
   return judged;
 }
@@ -77,7 +84,75 @@ void keep_lasting(const Judged& again, Judged& judged) {
   judged.changes = std::move(kept);
 }
 
+void sort_changes(std::vector<Change>& changes) {
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& one, const Change& other) { return one.direction < other.direction; });
+}
+
+/// The value of one range that is nearest to another.
+std::uint64_t nearest(const Range& range, const Range& other) {
+  return range.low > other.high ? range.low : std::min(range.high, std::max(range.low, other.low));
+}
+
+Values nearest_values(const Ranges& ranges, const Ranges& others) {
+  Values values;
+  for (std::size_t i = 0; i < kMetrics; ++i) {
+    const Measured<Range>& range = ranges.all[i];
+    const Measured<Range>& other = others.all[i];
+    values.all[i] =
+        range ? Measured<std::uint64_t>(other ? nearest(*range, *other) : range->low) : NotAvailable{range.why()};
+  }
+  return values;
+}
+
+/// The run that a program could have made which differs least from another program.
+CommandRun nearest_run(const Program& program, const Program& other) {
+  CommandRun run;
+  run.exit_status = program.exit_status;
+  run.allocator = program.measured_on.allocator;
+  run.all = nearest_values(program.metrics, other.metrics);
+  for (const auto& [name, ranges] : program.processes) {
+    const auto found = other.processes.find(name);
+    run.processes[name] = nearest_values(ranges, found == other.processes.end() ? no_ranges() : found->second);
+  }
+  for (const auto& [key, site] : program.sites) {
+    const auto found = other.sites.find(key);
+    Site& near = run.sites[key];
+    near.place = site.place;
+    for (std::size_t i = 0; i < kSiteNumbers; ++i) {
+      near.numbers.all[i] =
+          nearest(site.numbers.all[i], found == other.sites.end() ? Range{} : found->second.numbers.all[i]);
+    }
+  }
+  return run;
+}
+
 }  // namespace
+
+Judged compare(const Program& before, const Program& after) {
+  CommandRun run = nearest_run(after, before);
+  Judged judged = compared(before, run);
+  judged.first = std::move(run);
+  judged.runs = after.runs;
+  sort_changes(judged.changes);
+  return judged;
+}
+
+Check check_of(const Program& baseline, Judged judged, const Conditions& measured_on, const std::string& same) {
+  Check check;
+  check.baseline = baseline;
+  check.measured = std::move(judged.first);
+  check.runs = judged.runs;
+  check.changes = std::move(judged.changes);
+  check.not_compared = std::move(judged.not_compared);
+  check.sites = site_changes(baseline, check.measured);
+  check.measured_on = measured_on;
+  check.conditions = differing_conditions(baseline.measured_on, measured_on);
+  check.verdict = verdict_of(check.changes);
+  check.passed = check.verdict == Verdict::kSame || check.verdict == Verdict::kBetter;
+  check.sentence = sentence_of(check, same);
+  return check;
+}
 
 Judged judge(const Program& baseline, const Runner& run) {
   CommandRun first = run();
@@ -88,8 +163,7 @@ Judged judge(const Program& baseline, const Runner& run) {
     keep_lasting(compared(baseline, run()), judged);
     ++judged.runs;
   }
-  std::stable_sort(judged.changes.begin(), judged.changes.end(),
-                   [](const Change& one, const Change& other) { return one.direction < other.direction; });
+  sort_changes(judged.changes);
   return judged;
 }
 

@@ -15,6 +15,13 @@ struct Judged {
 /// Runs it once, and while a metric lies outside its range on the same side each time, up to two times more.
 Judged judge(const Program& baseline, const Runner& run);
 
+/// Compares what runs of two programs showed: of the later one, in each metric, the value nearest to the earlier range.
+Judged compare(const Program& before, const Program& after);
+
+/// What was compared, with changes, places that differ, conditions, verdict and sentence. `same` is the sentence of a
+/// command without changes, after the number of metrics: "as in the baseline".
+Check check_of(const Program& baseline, Judged judged, const Conditions& measured_on, const std::string& same);
+
 /// Of all changes: what only says how counts where nothing that costs changed.
 Verdict verdict_of(const std::vector<Change>& changes);
 

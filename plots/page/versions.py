@@ -66,6 +66,30 @@ def _views(versions: list[Part]) -> list[Part]:
     return sorted(views, key=lambda view: not view["differs"])
 
 
+def _upper(value: Any) -> float | None:
+    return number(value.get("high")) if isinstance(value, dict) else None
+
+
+def _program_views(document: Part) -> list[Part]:
+    """Each metric of a command by version, and of its processes, if there are several. The upper end of what runs showed."""
+    versions = document["versions"]
+    programs = [version.get("program", {}) for version in versions]
+    processes = sorted({name for program in programs for name in program.get("processes", {})})
+    sets = [("the command", [program.get("metrics", {}) for program in programs])]
+    if len(processes) > 1:
+        sets += [(name, [program.get("processes", {}).get(name, {}) for program in programs]) for name in processes]
+    views = []
+    for title, metrics in sets:
+        charts = []
+        for key, name in document["words"].items():
+            ys = [_upper(each.get(key)) for each in metrics]
+            chart = line(title, Style(SHADES[0], MARKERS[0], "-"), [float(x) for x in range(len(versions))], ys)
+            charts.append({"key": key, "name": name, "unit": "bytes" if key.endswith("_bytes") else "count", "lines": [chart],
+                           "changed": len(set(ys) - {None}) > 1})
+        views.append({"name": title, "charts": charts, "differs": any(chart["changed"] for chart in charts)})
+    return sorted(views, key=lambda view: not view["differs"])
+
+
 def _row(version: Part) -> Part:
     difference = version.get("difference") or {}
     verdict = difference.get("verdict", "same") if version["changed"] else "same"
@@ -86,6 +110,7 @@ def _row(version: Part) -> Part:
 def history_parts(document: Part) -> Part:
     """The parts of the page of zerotax.history/1."""
     versions = document["versions"]
+    of_program = "program" in document
     lanes = _lanes(versions)
     rows = [_row(each) for each in versions]
     return {
@@ -96,7 +121,7 @@ def history_parts(document: Part) -> Part:
         "warnings": [] if document["state"] == "complete" else ["The history is interrupted: the same command again resumes it."],
         "notes": document["notes"],
         "groups": [],
-        "views": _views(versions),
+        "views": _program_views(document) if of_program else _views(versions),
         "versions": list(reversed(rows)),
         "names": [each["name"] for each in versions],
         "map": {

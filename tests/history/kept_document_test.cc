@@ -47,6 +47,23 @@ TEST(KeptDocument, WhatBecameOfAVersionComesBack) {
   EXPECT_EQ(read.measurement->pieces, version.measurement->pieces);
 }
 
+TEST(KeptDocument, AProgramComesBack) {
+  VersionPlan plan;
+  plan.recipe = recipe_of_program("decoder", "make", {"./decoder", "data"});
+  plan.grid.command = MeasuredCommand{"decoder", {"./decoder", "{source}/input"}, 5};
+  expect_it_comes_back(plan);
+  const auto read = Json(plan).get<VersionPlan>();
+  EXPECT_TRUE(read.recipe.is_of_program());
+  EXPECT_EQ(read.grid.command->words, plan.grid.command->words);
+  Version version;
+  version.state = Version::State::kMeasured;
+  version.measurement = Measurement{};
+  version.measurement->program = programs::Program{};
+  version.measurement->program->metrics.all.fill(programs::Range{1, 2});
+  version.measurement->program->metrics.all[0] = NotAvailable{"not seen"};
+  expect_it_comes_back(version);
+}
+
 TEST(KeptDocument, ARecipeHasTheSameKeyUnderAnotherName) {
   EXPECT_EQ(key_of(recipe_of_options("a", "make", "x.so")), key_of(recipe_of_options("b", "make", "x.so")));
   EXPECT_NE(key_of(recipe_of_options("a", "make", "x.so")), key_of(recipe_of_options("a", "make -s", "x.so")));

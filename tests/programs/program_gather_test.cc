@@ -112,6 +112,30 @@ TEST(Judge, AMetricThatIsNotAvailableNowIsNoChange) {
   EXPECT_EQ(judged.not_compared.at(0).why, "only small stores");
 }
 
+TEST(Compare, IsOfTheNearestValuesOfTwoRanges) {
+  const Program before = program_of({run_with({{kMinorFaults, 1000}}), run_with({{kMinorFaults, 1100}})});
+  // 1,200 is one width of the earlier range beyond it.
+  EXPECT_TRUE(
+      compare(before, program_of({run_with({{kMinorFaults, 1200}}), run_with({{kMinorFaults, 9000}})})).changes.empty());
+  const Judged worse = compare(before, program_of({run_with({{kMinorFaults, 1201}}), run_with({{kMinorFaults, 9000}})}));
+  ASSERT_EQ(worse.changes.size(), 1U);
+  EXPECT_EQ(worse.changes[0].after, 1201U);
+  EXPECT_EQ(worse.changes[0].direction, Direction::kWorse);
+  const Judged better = compare(before, program_of({run_with({{kMinorFaults, 10}}), run_with({{kMinorFaults, 899}})}));
+  ASSERT_EQ(better.changes.size(), 1U);
+  EXPECT_EQ(better.changes[0].after, 899U);
+}
+
+TEST(Compare, CountsAProcessThatOnlyOneHas) {
+  CommandRun more = run_with();
+  more.processes["helper"] = more.all;
+  const Judged judged = compare(program_of({more}), program_of({run_with()}));
+  ASSERT_FALSE(judged.changes.empty());
+  EXPECT_EQ(judged.changes[0].process, "helper");
+  EXPECT_EQ(judged.changes[0].after, 0U);
+  EXPECT_TRUE(compare(program_of({more}), program_of({more, more})).changes.empty());
+}
+
 TEST(Verdict, WhatOnlySaysHowCountsAlone) {
   const auto verdict = [](std::initializer_list<Direction> directions) {
     std::vector<Change> changes;

@@ -9,15 +9,9 @@ namespace {
 using enum Metric;
 using record::SiteKind;
 
-Check check_of(const CommandRun& before, const CommandRun& after) {
-  Check check;
-  check.baseline = program_of({before});
-  Judged judged = judge(check.baseline, runner_of({after}));
-  check.measured = judged.first;
-  check.changes = judged.changes;
-  check.sites = site_changes(check.baseline, after);
-  check.verdict = verdict_of(check.changes);
-  return check;
+std::string sentence_of(const CommandRun& before, const CommandRun& after) {
+  const Program program = program_of({before});
+  return check_of(program, judge(program, runner_of({after})), {}, "as in the baseline").sentence;
 }
 
 /// The program of the issue: 64 blocks of 1 MiB returned in each round.
@@ -33,10 +27,10 @@ CommandRun refilling() {
 }
 
 TEST(Sentence, NamesWhoReturnedWhatWasFilledAgain) {
-  EXPECT_EQ(sentence_of(check_of(run_with(), refilling())),
+  EXPECT_EQ(sentence_of(run_with(), refilling()),
             "worse: page faults 1,000 → 71,697: 70,480 refills; returned by free in Decoder::reset (decoder.cc:118), "
             "0 → 64 calls, 0 B → 64 MiB");
-  EXPECT_EQ(sentence_of(check_of(refilling(), run_with())),
+  EXPECT_EQ(sentence_of(refilling(), run_with()),
             "better: page faults 71,697 → 1,000: 70,480 refills fewer; returned by free in Decoder::reset "
             "(decoder.cc:118), 64 → 0 calls, 64 MiB → 0 B");
 }
@@ -44,20 +38,20 @@ TEST(Sentence, NamesWhoReturnedWhatWasFilledAgain) {
 TEST(Sentence, HasTheMetricThatChangedMost) {
   CommandRun after = run_with({{kMinorFaults, 2000}, {kByHand, 40'960'000}});
   add_site(after, SiteKind::kByHand, {"load (decoder.cc)"}, SiteNumber::kZeroed, 9, 36'864'000, 7);
-  EXPECT_EQ(sentence_of(check_of(run_with(), after)),
+  EXPECT_EQ(sentence_of(run_with(), after),
             "worse: memory zeroed by malloc+memset 3.91 MiB → 39.1 MiB: memset of a new block in load (decoder.cc:7), "
             "0 → 9 calls, 0 B → 35.2 MiB");
 }
 
 TEST(Sentence, OfAMixedOneHasBothSides) {
-  EXPECT_EQ(sentence_of(check_of(run_with(), run_with({{kMinorFaults, 500}, {kPeak, 8'192'000}}))),
+  EXPECT_EQ(sentence_of(run_with(), run_with({{kMinorFaults, 500}, {kPeak, 8'192'000}})),
             "mixed: peak resident memory 3.91 MiB → 7.81 MiB; better: page faults 1,000 → 500");
 }
 
 TEST(Sentence, OfWhatCostsNothingIsChanged) {
-  EXPECT_EQ(sentence_of(check_of(run_with(), run_with({{kReturnedByBrk, 0}}))),
+  EXPECT_EQ(sentence_of(run_with(), run_with({{kReturnedByBrk, 0}})),
             "changed: memory returned by brk 3.91 MiB → 0 B");
-  EXPECT_EQ(sentence_of(check_of(run_with(), run_with())), "same: 27 metrics as in the baseline");
+  EXPECT_EQ(sentence_of(run_with(), run_with()), "same: 27 metrics as in the baseline");
 }
 
 TEST(Sentence, NamesAProcessIfTheCommandAsAWholeIsAsItWas) {
@@ -65,7 +59,7 @@ TEST(Sentence, NamesAProcessIfTheCommandAsAWholeIsAsItWas) {
   before.processes["helper"] = before.all;
   CommandRun after = before;
   after.processes["helper"][kMinorFaults] = 3000;
-  EXPECT_EQ(sentence_of(check_of(before, after)), "worse: page faults of helper 1,000 → 3,000");
+  EXPECT_EQ(sentence_of(before, after), "worse: page faults of helper 1,000 → 3,000");
 }
 
 TEST(Conditions, ThatDifferAreNamed) {
