@@ -28,9 +28,9 @@ std::string value_text(Goal goal, double value) {
 std::string kind_word(TimeVerdict::Kind kind, Goal goal) {
   using Kind = TimeVerdict::Kind;
   const bool time = goal == Goal::kCpu || goal == Goal::kWall;
-  if (kind == Kind::kFaster) return time ? "FASTER" : "LESS";
-  if (kind == Kind::kSlower) return time ? "SLOWER" : "MORE";
-  return kind == Kind::kSame ? "SAME" : "AMBIGUOUS";
+  if (!time && kind == Kind::kFaster) return "LESS";
+  if (!time && kind == Kind::kSlower) return "MORE";
+  return word_of(kind);
 }
 
 std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {

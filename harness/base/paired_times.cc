@@ -75,6 +75,12 @@ bool any_alarm(const std::vector<TimeVerdict>& verdicts) {
 
 }  // namespace
 
+const char* word_of(TimeVerdict::Kind kind) {
+  if (kind == Kind::kFaster) return "FASTER";
+  if (kind == Kind::kSlower) return "SLOWER";
+  return kind == Kind::kSame ? "SAME" : "AMBIGUOUS";
+}
+
 std::vector<TimeVerdict> judge_times(const std::vector<TimeSample>& samples, const CompareMethod& method) {
   Nulls nulls;
   return judge(samples, method, nulls);

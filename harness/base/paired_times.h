@@ -37,6 +37,9 @@ struct TimeVerdict {
   Interval interval95{0, 0};
 };
 
+/// "FASTER", "SLOWER", "SAME"; "AMBIGUOUS" of all else.
+const char* word_of(TimeVerdict::Kind kind);
+
 /// The pairs of one point.
 struct TimeSample {
   std::vector<double> log_ratios;  ///< ln(NEW / OLD), one of each pair; empty: not measured

@@ -18,6 +18,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
+#include "programs/programs.h"
 #include "run/interrupt.h"
 #include "run/memory_guard.h"
 #include "run/progress.h"
@@ -33,7 +34,10 @@ constexpr const char* kExamples =
     "  zerotax compare results/v1 results/v2 results/v3 --html versions.html\n"
     "  zerotax compare tcmalloc jemalloc --along touch --size 1MiB\n"
     "  zerotax compare glibc mine=./libmine.so --along size --from 1MiB --to 64MiB --json crossover.json\n"
-    "  zerotax compare v1=./v1/libmine.so v2=./v2/libmine.so --junit compare.xml --html compare.html\n";
+    "  zerotax compare v1=./v1/libmine.so v2=./v2/libmine.so --junit compare.xml --html compare.html\n"
+    "  zerotax compare -- ./decoder-old input.bin --- ./decoder-new input.bin\n"
+    "  zerotax compare --env new:MALLOC_TRIM_THRESHOLD_=1073741824 -- ./decoder --- ./decoder\n"
+    "Two commands run without a terminal; their input and output are /dev/null.\n";
 
 constexpr std::int64_t kMostPairs = 200;
 /// Pairs beyond the fewest that could prove anything, so that one of another sign may be among them.
@@ -239,11 +243,35 @@ ExitStatus compare(const Options& options) {
   return compare_status(verdicts);
 }
 
+ExitStatus compare_either(const Options& options, const Arguments& arguments) {
+  const std::vector<std::string> words = programs::command_words(
+      arguments,
+      {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch", "--thread", "--self-test",
+       "--cost", "--plot", "--html", "--csv", "--benchmark-json"},
+      {});
+  if (words.empty()) {
+    if (options.before.empty() || options.after.empty()) {
+      throw UsageError("it is not said what is compared",
+                       "give OLD and NEW, or two commands: zerotax compare -- COMMAND --- COMMAND");
+    }
+    return compare(options);
+  }
+  options.measure.check();
+  const auto other = std::find_if(options.explain.begin(), options.explain.end(),
+                                  [](const std::string& word) { return word != "all"; });
+  if (other != options.explain.end()) {
+    throw UsageError(fmt::format("--explain {} names no point", *other), "of commands, give --explain all");
+  }
+  return programs::compare(words, options.measure.env,
+                           options.pairs == kNotGiven ? std::nullopt : std::optional(options.pairs),
+                           options.measure.timeout_s, !options.explain.empty(), options.exchange);
+}
+
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   const char* what = "a run (results folder, run.json), or an allocator: NAME, NAME=PATH, or the path of a library";
-  arguments.option("OLD", options->before, what).required().path();
-  arguments.option("NEW", options->after, "what it is compared with: the same kind of thing").required().path();
+  arguments.option("OLD", options->before, what).path();
+  arguments.option("NEW", options->after, "what it is compared with: the same kind of thing").path();
   options->of_points.push_back(
       arguments.option("MORE", options->more, "further stored runs, each compared with OLD").path());
   arguments
@@ -265,7 +293,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
           .shown_as("N"));
   add_cost(arguments, options->cost);
   arguments
-      .option("--explain", options->explain, "explain the verdict of a point, given by its number or name (repeatable)")
+      .option("--explain", options->explain, "explain the verdict of a point, given by its number or name (repeatable); of commands, all: list every change")
       .shown_as("POINT")
       .repeatable();
   add_plot_option(arguments, options->plot, "the ratio of each point");
@@ -280,11 +308,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
                            "--html", "--csv", "--benchmark-json"}) {
     options->of_points.push_back(arguments.find(name));
   }
-  return [options] { return compare(*options); };
+  return [options, arguments] { return compare_either(*options, arguments); };
 }
 
 const Subcommand command("compare", Question::kAllocator,
-                         "judge what changed between two runs, allocators or versions, point by point", kExamples,
+                         "judge what changed between two runs, allocators, versions or programs", kExamples,
                          configure);
 
 }  // namespace

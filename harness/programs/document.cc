@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -131,6 +132,30 @@ Baseline read_baseline(const std::string& path) {
     throw UsageError(fmt::format("{} is damaged: program '{}': {}", path, program.name, problem), kRemedy);
   }
   return baseline;
+}
+
+ZEROTAX_FIELDS_WRITTEN(TimedPair, before_cpu_ns, after_cpu_ns, before_wall_ns, after_wall_ns)
+
+void to_json(Json& json, const ComparedTime& value) {
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, before_ns, after_ns))
+  const TimeVerdict& verdict = value.verdict;
+  json["verdict"] = word_of(verdict.kind);
+  json["ratio"] = {{"median", std::exp(verdict.log_ratio)},
+                   {"low", std::exp(verdict.interval95.low)},
+                   {"high", std::exp(verdict.interval95.high)}};
+  json["p"] = verdict.adjusted_p;
+  json["line"] = words_of(value);
+}
+
+Json compare_json(const Comparison& value) {
+  Json json{{"schema", "zerotax.program_compare/1"}, {"zerotax_version", ZEROTAX_VERSION}};
+  json["state"] = value.complete ? "complete" : "interrupted";
+  json["verdict"] = value.counts.verdict;
+  json["changes"] = value.counts.changes;
+  json["sites"] = value.counts.sites;
+  json["not_compared"] = value.counts.not_compared;
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, sentence, passed, before, after, times, pairs))
+  return json;
 }
 
 Json check_json(const Check& value) {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "programs/result.h"
+#include "programs/comparison.h"
 
 namespace zerotax::programs {
 
@@ -19,6 +19,9 @@ Baseline read_baseline(const std::string& path);
 
 /// The object "zerotax.program_check/1" (results/schema/program_check.schema.json).
 Json check_json(const Check& check);
+
+/// The object "zerotax.program_compare/1" (results/schema/program_compare.schema.json).
+Json compare_json(const Comparison& comparison);
 
 /// Those of this machine, for a program that calls this allocator.
 Conditions conditions_now(const std::string& allocator);

@@ -96,14 +96,6 @@ std::string accept_words(const Target& target, const std::string& baseline, bool
   return shell_text(words);
 }
 
-/// "A=1 ./decoder small.bin".
-std::string command_text(const Command& command) {
-  std::vector<std::string> words;
-  for (const auto& [key, value] : command.env) words.push_back(fmt::format("{}={}", key, value));
-  words.insert(words.end(), command.command.begin(), command.command.end());
-  return shell_text(words);
-}
-
 [[noreturn]] void refuse_other(const Program& there, const Target& target, const std::string& path,
                                const std::string& remedy) {
   throw UsageError(fmt::format("'{}' in {} is another command: {}, not {}", target.name, path, command_text(there),

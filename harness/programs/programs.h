@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,5 +32,10 @@ ExitStatus bless(const Request& request, std::int64_t rounds, bool allow_failing
 
 /// Compares a command with its baseline.
 ExitStatus check(const Request& request, bool strict, bool explain, const ExchangeOptions& exchange);
+
+/// Compares the two commands of `words`, with --- between them: counts, and times in `pairs` pairs (kUsualTimedPairs if
+/// none is given). `env`: old:KEY=VALUE or new:KEY=VALUE.
+ExitStatus compare(const std::vector<std::string>& words, const std::vector<std::string>& env,
+                   std::optional<std::int64_t> pairs, double timeout_s, bool explain, const ExchangeOptions& exchange);
 
 }  // namespace zerotax::programs

@@ -113,6 +113,40 @@ std::string allocator_of(const std::vector<record::RecordedProcess>& processes) 
   return busiest == nullptr ? "" : busiest->allocator;
 }
 
+MeteredCommand command_of(const Target& target, const TemporaryFolder& folder) {
+  MeteredCommand command;
+  command.program = target.recorded.program;
+  command.words = target.recorded.words;
+  command.folder = target.folder;
+  command.errors = folder.file("errors");
+  command.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(target.timeout_s * 1e3)));
+  return command;
+}
+
+/// Throws Stop, and UsageError if it does not end by itself.
+MeteredRun run_to_end(const Target& target, const MeteredCommand& command) {
+  MeteredRun run = run_metered(command);
+  switch (run.end) {
+    case MeteredRun::End::kStopped:
+      throw Stop{};
+    case MeteredRun::End::kTimeout:
+      throw UsageError(fmt::format("'{}' did not end within {:g} s", target.name, target.timeout_s),
+                       "give --timeout SECONDS, or a command that ends by itself");
+    case MeteredRun::End::kNotStarted:
+      throw UsageError(fmt::format("'{}' could not be started: {}", target.name, run.why_not_started),
+                       "try it without zerotax");
+    case MeteredRun::End::kEnded:
+      break;
+  }
+  return run;
+}
+
+/// The last line that it wrote as an error, in brackets.
+std::string last_words(const MeteredCommand& command) {
+  const std::string said = last_line_of_file(command.errors);
+  return said.empty() ? "" : fmt::format(" ({})", one_line(said));
+}
+
 }  // namespace
 
 CommandRun run_of(const record::Record& record, const std::string& name) {
@@ -149,41 +183,34 @@ Target target_for(const std::vector<std::string>& words, const std::string& name
 CommandRun run_once(const Target& target) {
   const TemporaryFolder folder{"programs"};
   record::RecordArena arena;
-  MeteredCommand command;
-  command.program = target.recorded.program;
-  command.words = target.recorded.words;
+  MeteredCommand command = command_of(target, folder);
   command.environment = record::recorded_command(target.recorded, arena).environment;
   for (const auto& entry : target.env) command.environment.emplace_back(entry);
-  command.folder = target.folder;
-  command.errors = folder.file("errors");
-  command.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(target.timeout_s * 1e3)));
   command.fixed_layout = true;
   const std::string started = utc_now();
-  const MeteredRun run = run_metered(command);
-  switch (run.end) {
-    case MeteredRun::End::kStopped:
-      throw Stop{};
-    case MeteredRun::End::kTimeout:
-      throw UsageError(fmt::format("'{}' did not end within {:g} s", target.name, target.timeout_s),
-                       "give --timeout SECONDS, or a command that ends by itself");
-    case MeteredRun::End::kNotStarted:
-      throw UsageError(fmt::format("'{}' could not be started: {}", target.name, run.why_not_started),
-                       "try it without zerotax");
-    case MeteredRun::End::kEnded:
-      break;
-  }
+  const MeteredRun run = run_to_end(target, command);
   const record::Record record = record_result(target.recorded, record::foreground_result(run), arena, started);
   CommandRun found;
   if (run.exited) found = run_of(record, target.name);
   if (run.exited && run.code == 0) return found;
-  const std::string said = last_line_of_file(command.errors);
-  const std::string words = said.empty() ? "" : fmt::format(" ({})", one_line(said));
+  const std::string words = last_words(command);
   if (!run.exited) {
     throw UsageError(fmt::format("'{}' was {}{}", target.name, end_text(false, run.code), words),
                      "give a command that ends by itself; it has no terminal, and its standard input is /dev/null");
   }
   found.notes.insert(found.notes.begin(), fmt::format("ended with exit status {}{}", run.code, words));
   return found;
+}
+
+MeteredRun run_plain(const Target& target) {
+  const TemporaryFolder folder{"programs"};
+  MeteredCommand command = command_of(target, folder);
+  for (const auto& entry : target.env) command.environment.emplace_back(entry);
+  MeteredRun run = run_to_end(target, command);
+  if (run.exited && run.code == 0) return run;
+  throw UsageError(fmt::format("'{}' {}{}{}", target.name, run.exited ? "ended with " : "was ",
+                               end_text(run.exited, run.code), last_words(command)),
+                   "give a command that succeeds each time");
 }
 
 }  // namespace zerotax::programs

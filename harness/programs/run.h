@@ -4,6 +4,7 @@
 
 #include "programs/result.h"
 #include "record/launch.h"
+#include "run/metered_run.h"
 
 namespace zerotax::programs {
 
@@ -20,6 +21,9 @@ Target target_for(const std::vector<std::string>& words, const std::string& name
 /// Runs it once under the recorder, without a terminal, at fixed addresses where that is permitted. Throws UsageError
 /// if it does not end by itself in time, MachineError if what it did cannot be counted here, Stop.
 CommandRun run_once(const Target& target);
+
+/// Runs it once without the recorder, as it is started otherwise. Throws as run_once, and UsageError if it fails.
+MeteredRun run_plain(const Target& target);
 
 /// The part of a record that is compared. Throws MachineError, with `name`, for one with holes.
 CommandRun run_of(const record::Record& record, const std::string& name);

@@ -90,7 +90,7 @@ exchange::Outcome outcome_of(const Check& check, const Change* change) {
   exchange::Outcome outcome;
   outcome.suite = check.subject.name;
   outcome.file = check.baseline_path;
-  outcome.name = "as in the baseline";
+  outcome.name = check.baseline_path.empty() ? "counts" : "as in the baseline";
   outcome.headline = check.sentence;
   if (change != nullptr) {
     const MetricRow& row = row_of(change->metric);
@@ -148,6 +148,57 @@ std::string bless_text(const Program& program, const std::vector<std::string>& n
   for (const auto& [why, names] : not_known) text += line(fmt::format("not compared: {} ({})", names, why));
   for (const std::string& note : notes) text += line(note);
   return text;
+}
+
+std::string command_text(const Command& command) {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : command.env) words.push_back(fmt::format("{}={}", key, value));
+  words.insert(words.end(), command.command.begin(), command.command.end());
+  return shell_text(words);
+}
+
+std::string compare_text(const Comparison& comparison, bool explain, const Palette& palette) {
+  const Check& counts = comparison.counts;
+  std::string text = wrap(comparison.sentence, "", "  ");
+  const auto side = [&](const char* name, const Program& program) {
+    text += wrap(command_text(program), fmt::format("  {}  ", name), "       ");
+  };
+  side("OLD", comparison.before);
+  side("NEW", comparison.after);
+  for (const ComparedTime& time : comparison.times) text += line(words_of(time));
+  if (!comparison.pairs.empty()) {
+    text += line(fmt::format("{} of runs; counts of {} and {}", format_counted(comparison.pairs.size(), "pair"),
+                             format_counted(comparison.before.runs, "recorded run"),
+                             format_counted(comparison.after.runs, "recorded run")));
+  }
+  text += changes_text(counts, explain, palette) + sites_text(counts, explain) + not_compared_text(counts, explain);
+  return text;
+}
+
+exchange::OutcomeList compare_outcomes(const Comparison& comparison) {
+  exchange::OutcomeList list = check_outcomes(comparison.counts);
+  list.command = "zerotax compare";
+  list.sentence = comparison.sentence;
+  list.subject = fmt::format("{} and {}", command_text(comparison.before), command_text(comparison.after));
+  list.notes.clear();
+  for (const ComparedTime& time : comparison.times) {
+    exchange::Outcome outcome;
+    outcome.suite = comparison.after.name;
+    outcome.name = time.name;
+    outcome.verdict = word_of(time.verdict.kind);
+    outcome.headline = words_of(time);
+    using enum TimeVerdict::Kind;
+    outcome.kind = time.verdict.kind == kSlower   ? exchange::OutcomeKind::kWorse
+                   : time.verdict.kind == kFaster ? exchange::OutcomeKind::kBetter
+                   : time.verdict.kind == kSame   ? exchange::OutcomeKind::kSame
+                                                  : exchange::OutcomeKind::kSkipped;
+    outcome.fails = time.verdict.kind == kSlower && &time == comparison.times.data();
+    list.outcomes.push_back(outcome);
+  }
+  if (list.kind == exchange::OutcomeKind::kSame || list.kind == exchange::OutcomeKind::kChanged) {
+    if (!comparison.passed) list.kind = exchange::OutcomeKind::kWorse;
+  }
+  return list;
 }
 
 exchange::OutcomeList check_outcomes(const Check& check) {

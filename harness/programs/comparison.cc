@@ -1,0 +1,155 @@
+#include "programs/comparison.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/bootstrap.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "programs/document.h"
+#include "programs/measure.h"
+#include "programs/verdict.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
+#include "run/progress.h"
+
+namespace zerotax::programs {
+namespace {
+
+constexpr std::uint64_t kMostRuns = 10;
+constexpr std::size_t kTimes = 2;
+constexpr std::uint64_t kSeed = 20'161'212;
+
+double weight(std::size_t runs) { return static_cast<double>(runs); }
+
+/// One side of a comparison while it is recorded.
+struct Recorded {
+  const Target& target;
+  Program program{};
+  std::uint64_t quiet = 0;
+  std::string allocator{};
+
+  [[nodiscard]] bool is_done() const { return program.runs >= gather_runs(0) && quiet >= 2; }
+
+  void record() {
+    const CommandRun run = run_once(target);
+    check_exit_status(run, target.name, 0, "give commands that succeed without a terminal and input");
+    quiet = add_run(program, run) ? 0 : quiet + 1;
+    allocator = run.allocator;
+  }
+};
+
+/// Both, in turn. Throws Stop.
+void record_both(Recorded& before, Recorded& after) {
+  const std::size_t expected = 2 * gather_runs(0);
+  Progress progress("recording both", expected, weight(expected));
+  for (Recorded* side : {&before, &after}) static_cast<Command&>(side->program) = side->target;
+  while (before.program.runs < kMostRuns && !(before.is_done() && after.is_done())) {
+    if (before.program.runs >= gather_runs(0)) progress.add(2, 2);
+    for (Recorded* side : {&before, &after}) {
+      end_if_stopped();
+      side->record();
+      progress.advance(1);
+    }
+  }
+  for (Recorded* side : {&before, &after}) side->program.measured_on = conditions_now(side->allocator);
+}
+
+std::vector<TimedPair> time_pairs(const Target& before, const Target& after, std::size_t count, bool& complete) {
+  std::vector<TimedPair> pairs;
+  Progress progress("timing pairs of runs", 2 * (count + 1), weight(2 * (count + 1)));
+  PairOrder order(kSeed);
+  // The first pair is a warm-up: files come from the page cache from then on.
+  for (std::size_t i = 0; i <= count; ++i) {
+    TimedPair pair;
+    const bool before_first = order.first_goes_first();
+    for (const bool second : {false, true}) {
+      if (stop_requested()) {
+        complete = false;
+        return pairs;
+      }
+      const bool is_before = before_first != second;
+      const MeteredRun run = run_plain(is_before ? before : after);
+      const auto cpu_ns = static_cast<double>(run.user_ns + run.system_ns);
+      (is_before ? pair.before_cpu_ns : pair.after_cpu_ns) = cpu_ns;
+      (is_before ? pair.before_wall_ns : pair.after_wall_ns) = static_cast<double>(run.wall_ns);
+      progress.advance(1);
+    }
+    if (i > 0) pairs.push_back(pair);
+  }
+  return pairs;
+}
+
+/// One kind of time of all pairs, and its medians.
+TimeSample sample_of(const std::vector<TimedPair>& pairs, double TimedPair::*before, double TimedPair::*after,
+                     ComparedTime& time) {
+  TimeSample sample;
+  std::vector<double> all_before;
+  std::vector<double> all_after;
+  for (const TimedPair& pair : pairs) {
+    sample.log_ratios.push_back(std::log(pair.*after / pair.*before));
+    all_before.push_back(pair.*before);
+    all_after.push_back(pair.*after);
+  }
+  time.before_ns = sample.old_ns = median(all_before);
+  time.after_ns = median(all_after);
+  return sample;
+}
+
+/// NEW with the name of OLD's own file for that of its own: the commands themselves are compared, whatever their names.
+Program named_as(const Program& old, Program program) {
+  const std::string before = file_name(old.command.front());
+  const std::string after = file_name(program.command.front());
+  const bool both = old.processes.contains(before) && program.processes.contains(after);
+  if (!both || old.processes.contains(after) || program.processes.contains(before)) return program;
+  auto own = program.processes.extract(after);
+  own.key() = before;
+  program.processes.insert(std::move(own));
+  return program;
+}
+
+}  // namespace
+
+std::string words_of(const ComparedTime& time) {
+  return fmt::format("{} {} → {} ({} times; {} to {}): {}", time.name, format_ns(time.before_ns),
+                     format_ns(time.after_ns), format_number(std::exp(time.verdict.log_ratio)),
+                     format_number(std::exp(time.verdict.interval95.low)),
+                     format_number(std::exp(time.verdict.interval95.high)), word_of(time.verdict.kind));
+}
+
+std::size_t fewest_timed_pairs() { return fewest_pairs(kTimes, CompareMethod{}.alpha); }
+
+Comparison compared(const Program& before, const Program& after, std::vector<TimedPair> pairs) {
+  Comparison comparison;
+  comparison.before = before;
+  comparison.after = after;
+  comparison.counts = check_of(before, compare(before, named_as(before, after)), after.measured_on, "as OLD");
+  comparison.counts.subject = after;
+  comparison.pairs = std::move(pairs);
+  const Verdict verdict = comparison.counts.verdict;
+  comparison.passed = verdict != Verdict::kWorse && verdict != Verdict::kMixed;
+  comparison.sentence = comparison.counts.sentence;
+  if (comparison.pairs.empty()) return comparison;
+  comparison.times = {ComparedTime{"CPU time", 0, 0, {}}, ComparedTime{"wall time", 0, 0, {}}};
+  const std::vector<TimeVerdict> verdicts = judge_times(
+      {sample_of(comparison.pairs, &TimedPair::before_cpu_ns, &TimedPair::after_cpu_ns, comparison.times[0]),
+       sample_of(comparison.pairs, &TimedPair::before_wall_ns, &TimedPair::after_wall_ns, comparison.times[1])});
+  for (std::size_t i = 0; i < kTimes; ++i) comparison.times[i].verdict = verdicts[i];
+  if (verdicts[0].kind == TimeVerdict::Kind::kSlower) comparison.passed = false;
+  comparison.sentence += "; " + words_of(comparison.times[0]);
+  return comparison;
+}
+
+Comparison compare_commands(const Target& before, const Target& after, std::size_t pairs) {
+  Recorded old_side{before};
+  Recorded new_side{after};
+  record_both(old_side, new_side);
+  bool complete = true;
+  std::vector<TimedPair> timed = time_pairs(before, after, pairs, complete);
+  Comparison comparison = compared(old_side.program, new_side.program, std::move(timed));
+  comparison.complete = complete;
+  return comparison;
+}
+
+}  // namespace zerotax::programs
