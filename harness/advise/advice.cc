@@ -84,7 +84,7 @@ void choose(Advice& advice, const Others& others) {
   }
   const bool all = request.all || !is_about_time(request.method.goal);
   const Situation situation{advice.allocator, advice.allocator_version, &advice.recording, all,
-                            has_huge_pages(advice.environment)};
+                            has_huge_pages(advice.environment), advice.inside};
   advice.catalogue = make_catalogue(situation, others.allocators, settings);
   advice.catalogue.not_tried.insert(advice.catalogue.not_tried.end(), others.missing.begin(), others.missing.end());
 }
@@ -134,6 +134,7 @@ Advice advise(const Request& request) {
   if (stopped) return advice;
   const Recording& recording = advice.recording;
   advice.allocator = recording ? allocator_name(recording->allocator_file) : "glibc";
+  if (recording) advice.inside = allocators_inside(recording->files);
   if (advice.allocator == "glibc") advice.allocator_version = ::gnu_get_libc_version();
   if (!request.all && is_about_time(request.method.goal) && recording && nothing_to_gain(*recording)) {
     advice.nothing_to_gain = advice.complete = true;

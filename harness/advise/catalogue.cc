@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/units.h"
 #include "judge/projects.h"
 #include "run/allocators.h"
@@ -64,6 +65,22 @@ class Maker {
     add_without_preload();
     for (const Remedy& setting : settings) {
       if (!setting.preload) made_.remedies.push_back(setting);
+    }
+  }
+
+  /// Settings of an allocator within the program, by the names that they have there.
+  void add_inside(const InsideAllocator& inside) {
+    const std::string name = fmt::format("{} in {}", inside.allocator, file_name(inside.file));
+    for (const KnownRemedy& entry : known_remedies(inside.allocator)) {
+      if (entry.always) continue;
+      Remedy remedy = remedy_of(name, entry);
+      for (const auto& [variable, here] : inside.variables) {
+        auto setting = remedy.env.extract(variable);
+        if (setting.empty()) continue;
+        setting.key() = here;
+        remedy.env.insert(std::move(setting));
+      }
+      consider(remedy, entry, "");
     }
   }
 
@@ -210,6 +227,12 @@ Catalogue make_catalogue(const Situation& situation, const std::vector<Allocator
                          const std::vector<Remedy>& settings) {
   Maker maker(situation);
   maker.add_own(settings);
+  for (const InsideAllocator& inside : situation.inside) {
+    const bool is_own = inside.allocator == situation.allocator &&
+                        std::all_of(inside.variables.begin(), inside.variables.end(),
+                                    [](const auto& variable) { return variable.first == variable.second; });
+    if (!is_own) maker.add_inside(inside);
+  }
   maker.add_pairs();
   for (const Allocator& allocator : others) maker.add_other(allocator, settings);
   return maker.take();

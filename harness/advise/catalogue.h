@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/inside.h"
 #include "advise/recording.h"
 #include "advise/remedy.h"
 #include "point/allocator.h"
@@ -21,6 +22,7 @@ struct Situation {
   const Recording* recording = nullptr;  ///< nullptr, or n/a: nothing is known
   bool all = false;                      ///< whatever its causes
   bool huge_pages = true;                ///< a program may have them
+  std::vector<InsideAllocator> inside{};  ///< allocators that the program brings besides
 };
 
 /// All remedies: of the program's own allocator its settings, each other allocator, and what these can be combined to.

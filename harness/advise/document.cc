@@ -1,5 +1,7 @@
 #include "advise/document.h"
 
+#include "advise/inside.h"
+#include "judge/projects.h"
 #include "record/document.h"
 
 namespace zerotax::advise {
@@ -18,6 +20,23 @@ NLOHMANN_JSON_SERIALIZE_ENUM(End, {{End::kOk, "ok"},
                                    {End::kFailed, "failed"},
                                    {End::kChangedOutput, "changed_output"},
                                    {End::kStopped, "stopped"}})
+
+ZEROTAX_FIELDS_READ(InsideMarks, text, variable)
+
+/// allocators/<name>/upstream.json, as far as it is read here.
+struct Upstream {
+  std::optional<InsideMarks> inside;
+};
+ZEROTAX_FIELDS_READ(Upstream, inside)
+
+std::map<std::string, InsideMarks> inside_marks() {
+  std::map<std::string, InsideMarks> marks;
+  for (const auto& [allocator, text] : embedded_upstreams()) {
+    const auto upstream = upstream_of(allocator)->get<Upstream>();
+    if (upstream.inside) marks.emplace(allocator, *upstream.inside);
+  }
+  return marks;
+}
 
 ZEROTAX_FIELDS(Figures, cpu_s, wall_s, faults, peak_bytes)
 ZEROTAX_FIELDS(RecordedCause, cause, cpu_ns, share_of_cpu)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/names.h"
 #include "os/utc.h"
@@ -45,6 +46,18 @@ bool is_mostly_unrecorded(const record::Tax& tax) {
   return static_cast<double>(tax.not_recorded.cpu_ns.value_or(0)) > kNoticed * static_cast<double>(tax.cpu_ns);
 }
 
+/// Those that may bring an allocator of their own: a library that is one has its settings already.
+std::vector<std::string> files_of(const record::Record& record) {
+  std::set<std::string> files;
+  for (const record::RecordedProcess& process : record.processes) files.insert(process.executable);
+  for (const record::RecordedSite& site : record.sites) {
+    for (const NamedFrame& frame : site.frames) {
+      if (frame.module && allocator_name(*frame.module).empty()) files.insert(*frame.module);
+    }
+  }
+  return {files.begin(), files.end()};
+}
+
 Recording read(const record::Record& record) {
   if (record.processes.empty()) return NotAvailable{"the recorder saw no process of it"};
   Recorded recorded;
@@ -59,6 +72,7 @@ Recording read(const record::Record& record) {
     for (const record::RecordedThread& thread : process.threads) threads += thread.threads;
     recorded.threads = recorded.threads || threads > 1;
   }
+  recorded.files = files_of(record);
   recorded.tax = record.tax;
   recorded.share_of_cpu = record.tax.share_of_cpu;
   for (const record::TaxRow& row : record.tax.rows) {

@@ -14,6 +14,7 @@ using record::kNoticed;
 struct Recorded : RecordedZeroing {
   bool threads = false;  ///< a process of it had several
   double calls = 0;      ///< of malloc's family, by all that was recorded
+  std::vector<std::string> files;  ///< of its programs and libraries that were seen, but for allocators
   record::Tax tax;
 
   /// Share of CPU time of a cause, 0 to 1, or the least that it is; nothing where it was not measured.

@@ -16,7 +16,8 @@ constexpr std::pair<std::string_view, char> kLists[] = {
 
 char separator_of(const std::string& variable) {
   for (const auto& [name, separator] : kLists) {
-    if (name == variable) return separator;
+    // jemalloc within a program may put letters of its own before the name.
+    if (variable.ends_with(name)) return separator;
   }
   return 0;
 }

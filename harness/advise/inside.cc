@@ -1,0 +1,65 @@
+#include "advise/inside.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace zerotax::advise {
+namespace {
+
+/// More than any program has; reading stays below a second.
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
+
+std::string bytes_of(const std::string& path) {
+  std::error_code failure;
+  const auto size = std::filesystem::file_size(path, failure);
+  if (failure || size > kMostBytes) return "";
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+bool is_of_name(char letter) {
+  return letter == '_' || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
+}
+
+/// The whole words of a file that end with this one, as strings of C.
+std::set<std::string> words_with_end(const std::string& bytes, const std::string& end) {
+  std::set<std::string> found;
+  const std::string wanted = end + '\0';
+  for (std::size_t at = bytes.find(wanted); at != std::string::npos; at = bytes.find(wanted, at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && is_of_name(bytes[begin - 1])) --begin;
+    found.insert(bytes.substr(begin, at + end.size() - begin));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<InsideAllocator> allocators_inside(const std::vector<std::string>& files) {
+  std::vector<InsideAllocator> found;
+  const auto add = [&](const InsideAllocator& inside) {
+    const auto same = [&](const InsideAllocator& each) {
+      return each.allocator == inside.allocator && each.variables == inside.variables;
+    };
+    if (std::none_of(found.begin(), found.end(), same)) found.push_back(inside);
+  };
+  for (const std::string& file : files) {
+    const std::string bytes = bytes_of(file);
+    for (const auto& [allocator, marks] : inside_marks()) {
+      if (bytes.find(marks.text) == std::string::npos) continue;
+      if (!marks.variable) {
+        add({allocator, file, {}});
+        continue;
+      }
+      for (const std::string& name : words_with_end(bytes, *marks.variable)) {
+        add({allocator, file, {{*marks.variable, name}}});
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace zerotax::advise
