@@ -31,6 +31,25 @@ def test_memory_that_glibc_trims_and_needs_again():
     assert found.why_not_tried("glibc: one arena") == "the program has one thread"
 
 
+def test_settings_of_an_allocator_that_a_program_brings_under_other_names():
+    found = advise(PROGRAMS / "prefixed", options=["--settings-only", "--rounds", "12"])
+    assert found.advice["line"].startswith("_RJEM_MALLOC_CONF=") and "dirty_decay_ms:-1" in found.advice["line"], found.out
+    assert found.advice["remedy"].startswith("jemalloc in prefixed: no decay")
+    assert found.json["recording"]["refilled_bytes"] > 59 * 8 * 2**20 * 0.95
+    assert found.json["recording_after"]["refilled_bytes"] < 2**20
+    # Only of the name that the program has.
+    assert not any("MALLOC_CONF" in remedy["env"] for remedy in found.json["remedies"])
+
+
+@pytest.mark.long("a search with twelve rounds")
+@pytest.mark.skipif(not (PROGRAMS / "brings_jemalloc").exists(), reason="there is no libjemalloc.a")
+def test_settings_of_the_jemalloc_that_a_program_is_linked_with():
+    found = advise(PROGRAMS / "brings_jemalloc", options=["--settings-only", "--rounds", "12"])
+    assert found.advice["line"].startswith("MALLOC_CONF=") and "dirty_decay_ms:-1" in found.advice["line"], found.out
+    assert found.advice["remedy"].startswith("jemalloc in brings_jemalloc: no decay")
+    assert found.remedy(found.advice["remedy"])["ratios"]["faults"]["high"] < 0.2
+
+
 @pytest.mark.long("a search with twelve rounds")
 @pytest.mark.parametrize("program", ["refill_by_mmap", "forks"])
 def test_memory_that_is_returned_at_each_free_or_in_each_child(program):
