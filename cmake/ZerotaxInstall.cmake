@@ -20,7 +20,7 @@ endforeach()
 if(TARGET recv-tls)
   install(TARGETS recv-tls LIBRARY DESTINATION ${private}/bin)
 endif()
-foreach(target IN ITEMS zerotax-record largecache)
+foreach(target IN ITEMS zerotax-record zerotax-marks largecache)
   install(TARGETS ${target} LIBRARY DESTINATION ${private}/lib)
 endforeach()
 # The reader of traces, for programs of others; Python finds the library beside its module.

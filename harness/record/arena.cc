@@ -136,6 +136,16 @@ std::uint64_t RecordArena::used_bytes() const {
   return ::fstat(fd_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * kStatBlock : 0;
 }
 
+std::vector<const Mark*> RecordArena::marks(std::size_t& missing) const {
+  std::vector<const Mark*> found;
+  const std::size_t all = arena_->marks_used;
+  for (std::size_t i = 0; i < std::min(all, kMarks); ++i) {
+    if (arena_->marks[i].ready != 0) found.push_back(&arena_->marks[i]);
+  }
+  missing = arena_->marks_skipped + (all - found.size());
+  return found;
+}
+
 std::size_t RecordArena::lost_processes() const {
   const std::size_t used = arena_->slots_used;
   return used > kProcesses ? used - kProcesses : 0;

@@ -335,12 +335,33 @@ struct ExecEntry {
   char path[kPathBytes];
 };
 
+/// What one process had counted when its program read the clock of CPU time. Sums from its start on.
+struct Mark {
+  std::atomic<std::uint32_t> ready;
+  std::int32_t pid;
+  std::int32_t tid;
+  std::uint32_t padding;
+  std::int64_t ns;  ///< CLOCK_MONOTONIC
+  std::uint64_t minor_faults;
+  std::uint64_t anonymous_bytes;  ///< held
+  std::uint64_t peak_bytes;       ///< the most that was ever held
+  std::uint64_t returned_bytes;
+  std::uint64_t zeroed_bytes;   ///< by the allocator, outside free
+  std::uint64_t by_hand_bytes;  ///< by memsets of the program
+  std::uint64_t calls;          ///< of malloc, calloc and realloc
+  std::uint64_t requested_bytes;
+};
+inline constexpr std::size_t kMarks = 32'768;
+
 struct Arena {
   std::uint64_t magic;
   std::uint32_t pagemap_method;           ///< how pages can be looked at here, as Pagemap::Method; found by the driver
   std::atomic<std::uint32_t> slots_used;  ///< may pass kProcesses: then some were not recorded
   std::atomic<std::uint32_t> execs_used;
   ExecEntry execs[kExecs];
+  std::atomic<std::uint32_t> marks_used;     ///< may pass kMarks: then some were lost
+  std::atomic<std::uint32_t> marks_skipped;  ///< that followed the one before too fast
+  alignas(4096) Mark marks[kMarks];
 };
 
 inline constexpr std::size_t kSlotBytes = (sizeof(ProcessSlot) + 4095) & ~std::size_t{4095};
@@ -349,7 +370,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'000a'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'000b'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

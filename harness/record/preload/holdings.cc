@@ -120,6 +120,11 @@ void about_to_return(std::uint64_t bytes) {
   look(holdings);
 }
 
+std::uint64_t look_at_holdings() {
+  look(process->holdings);
+  return process->holdings.last_bytes;
+}
+
 void have_returned(std::uint64_t bytes, std::uint64_t huge_bytes) {
   Holdings& holdings = process->holdings;
   holdings.returned_bytes += bytes;

@@ -18,6 +18,9 @@ void open_holdings(ProcessSlot& slot);
 /// were returned since the last time that it matters (64 KiB).
 void about_to_return(std::uint64_t bytes);
 
+/// Looks at what the process holds now, in bytes.
+std::uint64_t look_at_holdings();
+
 /// They were returned.
 void have_returned(std::uint64_t bytes, std::uint64_t huge_bytes);
 

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/document_head.h"
+#include "base/fields.h"
+#include "base/paired_times.h"
+
+namespace zerotax::bench {
+
+// The fields below are keys of results/schema/bench.schema.json.
+
+/// What one iteration costs besides time.
+struct Counts {
+  double minor_faults = 0;
+  double kernel_zeroed_bytes = 0;
+  double refilled_bytes = 0;  ///< of those: beyond what the process had held at its peak
+  double returned_bytes = 0;
+  double zeroed_bytes = 0;   ///< by the allocator, outside free
+  double by_hand_bytes = 0;  ///< by memsets of the program
+  double calls = 0;          ///< of malloc, calloc and realloc
+};
+
+/// How a benchmark is run.
+enum class Order : std::uint8_t {
+  kAlone,     ///< in a process of its own
+  kGiven,     ///< after those before it
+  kShuffled,  ///< in rounds of all, in random order
+};
+inline constexpr std::size_t kOrders = 3;
+/// "alone", "in order", "shuffled".
+const char* word_of(Order order);
+
+/// What is known of a benchmark under one order.
+struct Observed {
+  std::vector<double> times_ns;                             ///< of an iteration, one of each run without the recorder
+  Measured<Counts> counts{NotAvailable{"it was not run"}};  ///< of an iteration, of the runs with it
+};
+
+/// Why a benchmark depends on the order.
+struct Cause {
+  std::string before;  ///< the benchmark that changes it by running before; empty: none does so alone
+  std::string place;   ///< where memory is returned that is filled again: "free in Fill (bench.cc:12)"; may be empty
+};
+
+enum class Verdict : std::uint8_t {
+  kSame,           ///< counts do not depend on the order
+  kOrderDependent, ///< counts do, and so does the time
+  kCountsDiffer,   ///< counts do; that the time does is not proven
+  kUnknown,        ///< nothing was counted
+};
+/// "independent", "order-dependent", "counts differ", "unknown".
+const char* word_of(Verdict verdict);
+
+struct Benchmark {
+  std::string name;
+  Observed alone;
+  Observed in_order;
+  Observed shuffled;
+  TimeVerdict time;  ///< in order against alone
+  Verdict verdict = Verdict::kUnknown;
+  Cause cause;
+  std::string sentence;
+};
+
+/// A setting under which no benchmark depends on the order.
+struct Pin {
+  std::string name;  ///< "glibc: raised thresholds"
+  std::map<std::string, std::string> env;
+  std::string line;  ///< to put before the command
+  /// Of the benchmark that differed most: its time in order, to that alone, under the setting.
+  std::string benchmark;
+  TimeVerdict time;
+  double alone_ns = 0;  ///< medians under the setting
+  double in_order_ns = 0;
+};
+
+struct Report : DocumentHead {
+  bool complete = true;
+  std::vector<std::string> program;
+  std::size_t rounds = 0;
+  std::vector<Benchmark> benchmarks;
+  std::optional<Pin> pin;
+  std::vector<std::string> tried;  ///< settings that were tried and did not pin it
+  std::string sentence;
+  std::string next;  ///< a line to paste into CI
+};
+
+}  // namespace zerotax::bench

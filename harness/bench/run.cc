@@ -1,0 +1,295 @@
+#include "bench/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/bootstrap.h"
+#include "base/error.h"
+#include "base/names.h"
+#include "base/shell.h"
+#include "bench/verdict.h"
+#include "programs/review.h"
+#include "record/remedies.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
+
+namespace zerotax::bench {
+namespace {
+
+constexpr std::uint64_t kSeed = 20'161'212;
+/// So many benchmarks that ran before are asked one by one whether they did it.
+constexpr std::size_t kMostSuspects = 12;
+
+Measured<Counts> counts_in(const CountedRun& run, const std::string& name) {
+  const auto found = run.counts.find(name);
+  return found == run.counts.end() ? Measured<Counts>(NotAvailable{"the program did not report it"}) : found->second;
+}
+
+/// Where most memory is returned; empty if that is little.
+std::string place_of_returns(const programs::CommandRun& run) {
+  const std::pair<const programs::SiteKey, programs::Site>* most = nullptr;
+  const auto returned = [](const auto& site) { return site.second.numbers[programs::SiteNumber::kReturned]; };
+  for (const auto& site : run.sites) {
+    if (returned(site) != 0 && (most == nullptr || returned(site) > returned(*most))) most = &site;
+  }
+  if (most == nullptr) return "";
+  programs::SiteChange change;
+  change.kind = most->first.kind;
+  change.place = most->second.place;
+  return programs::place_words(change);
+}
+
+class Running {
+ public:
+  Running(const Suite& suite, const Request& request, Report& report)
+      : suite_(suite), request_(request), report_(report), random_(kSeed) {}
+
+  /// Throws Stop.
+  void run() {
+    for (const std::string& name : suite_.list()) report_.benchmarks.emplace_back().name = name;
+    report_.rounds = std::max(request_.rounds, fewest_rounds(report_.benchmarks.size()));
+    count();
+    time(report_.benchmarks, {}, "timing");
+    judge(report_);
+    const std::vector<std::size_t> differing = differing_ones();
+    if (differing.empty()) return;
+    explain(differing);
+    judge(report_);
+    pin();
+    judge(report_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const Benchmark& each : report_.benchmarks) all.push_back(each.name);
+    return all;
+  }
+
+  /// Throws Stop if a signal came.
+  static void finish(Experiment& experiment, const std::vector<Item>& items) {
+    if (!experiment.run(items)) throw Stop{};
+  }
+  static Item item(const std::string& label, double weight, const std::function<void()>& work) {
+    Item made;
+    made.label = label;
+    made.seconds = weight;
+    made.measure = [work](const Say&) { work(); };
+    return made;
+  }
+
+  void count() {
+    const auto all = static_cast<double>(report_.benchmarks.size());
+    alone_.resize(report_.benchmarks.size());
+    std::vector<Item> items;
+    items.push_back(item("all, in order", all, [this] { in_order_ = suite_.counted(names(), {}); }));
+    items.push_back(item("all, shuffled", 3 * all, [this] { shuffled_ = suite_.counted(names(), {}, true); }));
+    for (std::size_t i = 0; i < report_.benchmarks.size(); ++i) {
+      const std::string& name = report_.benchmarks[i].name;
+      items.push_back(item(name, 1, [this, i, &name] { alone_[i] = suite_.counted({name}, {}); }));
+    }
+    Experiment experiment("counting");
+    finish(experiment, items);
+    for (std::size_t i = 0; i < report_.benchmarks.size(); ++i) {
+      Benchmark& each = report_.benchmarks[i];
+      each.alone.counts = counts_in(alone_[i], each.name);
+      each.in_order.counts = counts_in(in_order_, each.name);
+      each.shuffled.counts = counts_in(shuffled_, each.name);
+    }
+    confirm();
+  }
+
+  /// What differs is counted once more: a difference that does not last is none.
+  void confirm() {
+    const std::vector<std::size_t> differing = differing_ones();
+    if (differing.empty()) return;
+    Experiment experiment("counting again");
+    CountedRun again;
+    std::vector<Item> items{item("all, in order", static_cast<double>(report_.benchmarks.size()),
+                                 [&] { again = suite_.counted(names(), {}); })};
+    std::vector<CountedRun> alone(report_.benchmarks.size());
+    for (const std::size_t i : differing) {
+      const std::string& name = report_.benchmarks[i].name;
+      items.push_back(item(name, 1, [&, i] { alone[i] = suite_.counted({name}, {}); }));
+    }
+    finish(experiment, items);
+    for (const std::size_t i : differing) {
+      Benchmark& each = report_.benchmarks[i];
+      if (!differ(counts_in(alone[i], each.name), counts_in(again, each.name))) each.in_order.counts = each.alone.counts;
+    }
+  }
+
+  [[nodiscard]] std::vector<std::size_t> differing_ones() const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < report_.benchmarks.size(); ++i) {
+      const Benchmark& each = report_.benchmarks[i];
+      if (differ(each.alone.counts, each.in_order.counts)) found.push_back(i);
+    }
+    return found;
+  }
+
+  /// Rounds of all in order and each alone, in random order.
+  void time(std::vector<Benchmark>& benchmarks, const Variables& variables, const char* what) {
+    std::vector<Item> items;
+    // Place i is benchmark i alone; the last place is all of them.
+    std::vector<std::size_t> places(benchmarks.size() + 1);
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::vector<std::string> all;
+    for (const Benchmark& each : benchmarks) all.push_back(each.name);
+    for (std::size_t round = 0; round < report_.rounds; ++round) {
+      for (std::size_t i = places.size(); i > 1; --i) std::swap(places[i - 1], places[random_.below(i)]);
+      for (const std::size_t place : places) {
+        if (place == benchmarks.size()) {
+          items.push_back(item("all, in order", static_cast<double>(benchmarks.size()), [this, &benchmarks, &variables, all] {
+            for (const Reported& each : suite_.timed(all, variables)) note(benchmarks, each, &Benchmark::in_order);
+          }));
+        } else {
+          items.push_back(item(benchmarks[place].name, 1, [this, &benchmarks, &variables, place] {
+            for (const Reported& each : suite_.timed({benchmarks[place].name}, variables)) {
+              note(benchmarks, each, &Benchmark::alone);
+            }
+          }));
+        }
+      }
+    }
+    Experiment experiment(what);
+    finish(experiment, items);
+  }
+
+  static void note(std::vector<Benchmark>& benchmarks, const Reported& reported, Observed Benchmark::*order) {
+    for (Benchmark& each : benchmarks) {
+      if (each.name == reported.name) (each.*order).times_ns.push_back(reported.real_ns);
+    }
+  }
+
+  void explain(const std::vector<std::size_t>& differing) {
+    Experiment experiment("looking for what does it");
+    for (const std::size_t at : differing) {
+      Benchmark& each = report_.benchmarks[at];
+      CountedRun both = in_order_;
+      for (std::size_t back = 1; back <= std::min(at, kMostSuspects); ++back) {
+        const std::string& before = report_.benchmarks[at - back].name;
+        CountedRun pair;
+        finish(experiment, {item(before + " and " + each.name, 2,
+                                 [&] { pair = suite_.counted({before, each.name}, {}); })});
+        if (!differ(each.alone.counts, counts_in(pair, each.name))) continue;
+        each.cause.before = before;
+        both = std::move(pair);
+        break;
+      }
+      const bool refills_alone = each.alone.counts->refilled_bytes > each.in_order.counts->refilled_bytes;
+      each.cause.place = place_of_returns(refills_alone ? alone_[at].recorded : both.recorded);
+    }
+  }
+
+  /// The benchmarks that depend on the order, with those that they depend on, each once.
+  [[nodiscard]] std::vector<std::string> involved() const {
+    std::vector<std::string> found;
+    for (const Benchmark& each : report_.benchmarks) {
+      if (each.verdict != Verdict::kOrderDependent) continue;
+      if (each.cause.before.empty()) return names();
+      for (const std::string& name : {each.cause.before, each.name}) {
+        if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
+      }
+    }
+    return found;
+  }
+
+  /// Whether no benchmark that depended on the order does so under this setting.
+  bool is_pinned_by(const Variables& env, const std::vector<std::string>& all, Experiment& experiment) {
+    CountedRun together;
+    std::vector<CountedRun> alone;
+    std::vector<std::string> dependent;
+    std::vector<Item> items{item("all, in order", static_cast<double>(all.size()),
+                                 [&] { together = suite_.counted(all, env); })};
+    for (const Benchmark& each : report_.benchmarks) {
+      if (each.verdict != Verdict::kOrderDependent) continue;
+      dependent.push_back(each.name);
+      items.push_back(item(each.name, 1, [&, name = each.name] { alone.push_back(suite_.counted({name}, env)); }));
+    }
+    finish(experiment, items);
+    for (std::size_t i = 0; i < dependent.size(); ++i) {
+      const Measured<Counts> own = counts_in(alone[i], dependent[i]);
+      const Measured<Counts> other = counts_in(together, dependent[i]);
+      if (!own || !other || differ(own, other)) return false;
+    }
+    return true;
+  }
+
+  void pin() {
+    const auto depends = [](const Benchmark& each) { return each.verdict == Verdict::kOrderDependent; };
+    if (std::none_of(report_.benchmarks.begin(), report_.benchmarks.end(), depends)) return;
+    std::string allocator = record::allocator_name(in_order_.recorded.allocator);
+    if (allocator.empty()) allocator = "glibc";
+    const std::vector<std::string> all = involved();
+    Experiment experiment("trying settings");
+    for (const record::KnownRemedy& remedy : record::known_remedies(allocator)) {
+      if (remedy.always || remedy.huge_pages) continue;
+      const std::string name = allocator + ": " + remedy.name;
+      if (!is_pinned_by(remedy.env, all, experiment)) {
+        report_.tried.push_back(name);
+        continue;
+      }
+      Pin pin;
+      pin.name = name;
+      pin.env = remedy.env;
+      for (const auto& [key, value] : remedy.env) {
+        pin.line += (pin.line.empty() ? "" : " ") + key + "=" + shell_word(value);
+      }
+      prove(pin, all);
+      report_.pin = pin;
+      return;
+    }
+  }
+
+  /// Times what depended on the order under a setting.
+  void prove(Pin& pin, const std::vector<std::string>& all) {
+    Report under;
+    for (const std::string& name : all) under.benchmarks.emplace_back().name = name;
+    time(under.benchmarks, pin.env, "timing with the setting");
+    judge(under);
+    double most = -1;
+    for (const Benchmark& each : report_.benchmarks) {
+      const double weight = std::abs(each.time.log_ratio);
+      if (each.verdict != Verdict::kOrderDependent || weight <= most) continue;
+      most = weight;
+      const auto found = std::find_if(under.benchmarks.begin(), under.benchmarks.end(),
+                                      [&](const Benchmark& other) { return other.name == each.name; });
+      pin.benchmark = each.name;
+      pin.time = found->time;
+      pin.alone_ns = median(found->alone.times_ns);
+      pin.in_order_ns = median(found->in_order.times_ns);
+    }
+  }
+
+  const Suite& suite_;
+  const Request& request_;
+  Report& report_;
+  Random random_;
+  CountedRun in_order_;
+  CountedRun shuffled_;
+  std::vector<CountedRun> alone_;
+};
+
+}  // namespace
+
+std::size_t fewest_rounds(std::size_t benchmarks) { return fewest_pairs(benchmarks, CompareMethod{}.alpha); }
+
+Report run(const Suite& suite, const Request& request) {
+  Report report;
+  report.program = request.words;
+  report.rounds = request.rounds;
+  try {
+    Running(suite, request, report).run();
+  } catch (const Stop&) {
+    report.complete = false;
+    if (report.benchmarks.empty()) throw;
+    judge(report);
+  }
+  return report;
+}
+
+}  // namespace zerotax::bench

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "bench/result.h"
+#include "bench/suite.h"
+
+namespace zerotax::bench {
+
+struct Request {
+  std::vector<std::string> words;
+  std::size_t rounds = 12;  ///< pairs of times for each benchmark, at least
+  double timeout_s = 600;   ///< of one run of all
+};
+
+/// Rounds that are enough to prove that one of so many depends on the order.
+std::size_t fewest_rounds(std::size_t benchmarks);
+
+/// Counts and times each benchmark alone and in order, counts all of them shuffled, and where one depends on the order,
+/// finds what does it and which setting ends it. A signal ends it early. Throws UsageError for a program that is no
+/// Google Benchmark, or fails.
+Report run(const Suite& suite, const Request& request);
+
+}  // namespace zerotax::bench

@@ -1,0 +1,133 @@
+#include "bench/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bootstrap.h"
+#include "base/shell.h"
+#include "base/units.h"
+
+namespace zerotax::bench {
+namespace {
+
+bool differs(double one, double other, double least) {
+  constexpr double kPart = 0.1;
+  const double off = std::abs(one - other);
+  return off >= least && off >= kPart * std::max(one, other);
+}
+
+/// "takes 512 faults an iteration alone, and 0 in order".
+std::string counts_words(const Benchmark& each) {
+  const Counts& alone = *each.alone.counts;
+  const bool given = differ(each.alone.counts, each.in_order.counts);
+  const Counts& other = given ? *each.in_order.counts : *each.shuffled.counts;
+  const char* const where = given ? "in order" : "shuffled";
+  constexpr double kPage = 4096;
+  if (differs(alone.refilled_bytes, other.refilled_bytes, kPage)) {
+    return fmt::format("the kernel refills {} an iteration alone, {} {}",
+                       format_size(static_cast<std::uint64_t>(std::llround(alone.refilled_bytes))),
+                       format_size(static_cast<std::uint64_t>(std::llround(other.refilled_bytes))), where);
+  }
+  if (differs(alone.zeroed_bytes, other.zeroed_bytes, kPage)) {
+    return fmt::format("the allocator zeroes {} an iteration alone, {} {}",
+                       format_size(static_cast<std::uint64_t>(std::llround(alone.zeroed_bytes))),
+                       format_size(static_cast<std::uint64_t>(std::llround(other.zeroed_bytes))), where);
+  }
+  return fmt::format("an iteration takes {} faults alone, {} {}", format_number(alone.minor_faults),
+                     format_number(other.minor_faults), where);
+}
+
+void judge_one(Benchmark& each) {
+  if (!each.alone.counts || !each.in_order.counts) {
+    each.verdict = Verdict::kUnknown;
+    each.sentence = fmt::format("not counted: {}", each.alone.counts ? each.in_order.counts.why()
+                                                                     : each.alone.counts.why());
+    return;
+  }
+  const bool given = differ(each.alone.counts, each.in_order.counts);
+  if (!given && !differ(each.alone.counts, each.shuffled.counts)) {
+    each.verdict = Verdict::kSame;
+    each.sentence = "the same in any order";
+    return;
+  }
+  using Kind = TimeVerdict::Kind;
+  const bool proven = given && (each.time.kind == Kind::kFaster || each.time.kind == Kind::kSlower);
+  each.verdict = proven ? Verdict::kOrderDependent : Verdict::kCountsDiffer;
+  each.sentence = counts_words(each);
+  if (!each.cause.before.empty()) each.sentence += fmt::format("; because {} runs before it", each.cause.before);
+  if (!each.cause.place.empty()) each.sentence += fmt::format("; returned by {}", each.cause.place);
+}
+
+TimeSample sample_of(const Benchmark& each) {
+  TimeSample sample;
+  const std::size_t pairs = std::min(each.alone.times_ns.size(), each.in_order.times_ns.size());
+  for (std::size_t i = 0; i < pairs; ++i) {
+    sample.log_ratios.push_back(std::log(each.in_order.times_ns[i] / each.alone.times_ns[i]));
+  }
+  if (pairs > 0) sample.old_ns = median(each.alone.times_ns);
+  return sample;
+}
+
+}  // namespace
+
+const char* word_of(Order order) {
+  constexpr const char* kWords[] = {"alone", "in order", "shuffled"};
+  return kWords[static_cast<std::size_t>(order)];
+}
+
+const char* word_of(Verdict verdict) {
+  constexpr const char* kWords[] = {"independent", "order-dependent", "counts differ", "unknown"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
+
+bool differ(const Measured<Counts>& one, const Measured<Counts>& other) {
+  if (!one || !other) return false;
+  constexpr double kFault = 1;
+  constexpr double kPage = 4096;
+  return differs(one->minor_faults, other->minor_faults, kFault) ||
+         differs(one->zeroed_bytes, other->zeroed_bytes, kPage);
+}
+
+std::string ratio_words(const TimeVerdict& time) {
+  if (time.kind == TimeVerdict::Kind::kUnknown) return "n/a";
+  return fmt::format("{} times ({} to {})", format_number(std::exp(time.log_ratio)),
+                     format_number(std::exp(time.interval95.low)), format_number(std::exp(time.interval95.high)));
+}
+
+void judge(Report& report) {
+  std::vector<TimeSample> samples;
+  for (const Benchmark& each : report.benchmarks) samples.push_back(sample_of(each));
+  CompareMethod method;
+  method.floor_ns = 0;  // a time is the mean of a loop
+  const std::vector<TimeVerdict> times = judge_times(samples, method);
+  std::vector<const Benchmark*> dependent;
+  std::size_t unknown = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    Benchmark& each = report.benchmarks[i];
+    each.time = times[i];
+    judge_one(each);
+    if (each.verdict == Verdict::kOrderDependent) dependent.push_back(&each);
+    unknown += each.verdict == Verdict::kUnknown ? 1 : 0;
+  }
+  const std::size_t all = report.benchmarks.size();
+  if (dependent.empty()) {
+    report.sentence = fmt::format("none of {} depends on the order{}", format_counted(all, "benchmark"),
+                                  unknown == 0 ? "" : fmt::format("; {} could not be counted", unknown));
+    report.next = shell_text(report.program);
+    return;
+  }
+  const auto weight = [](const Benchmark* each) { return std::abs(each->time.log_ratio); };
+  const Benchmark& worst = **std::max_element(
+      dependent.begin(), dependent.end(), [&](const auto* one, const auto* other) { return weight(one) < weight(other); });
+  const std::string after = "after " + (worst.cause.before.empty() ? "those before it" : worst.cause.before);
+  const bool slower_alone = worst.time.log_ratio < 0;
+  report.sentence = fmt::format("{} of {} {} order-dependent: {} takes {} times as long {} as {}", dependent.size(),
+                                format_counted(all, "benchmark"), dependent.size() == 1 ? "is" : "are", worst.name,
+                                format_number(std::exp(std::abs(worst.time.log_ratio))),
+                                slower_alone ? "alone" : after, slower_alone ? after : "alone");
+  report.next = report.pin ? report.pin->line + " " + shell_text(report.program) : shell_text(report.program);
+}
+
+}  // namespace zerotax::bench

@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "bench/suite.h"
+#include "bench/verdict.h"
+
+namespace zerotax::bench {
+namespace {
+
+/// Marks at these times, between each two of which so many faults happened.
+class Marks {
+ public:
+  void add(std::int64_t ns, std::uint64_t faults, std::int32_t tid = 1) {
+    record::Mark& mark = all_.emplace_back();
+    mark.pid = 1;
+    mark.tid = tid;
+    mark.ns = ns;
+    mark.minor_faults = faults;
+    mark.anonymous_bytes = 8 << 20;
+    mark.peak_bytes = 8 << 20;
+    mark.returned_bytes = faults * 4096;
+  }
+  [[nodiscard]] std::vector<const record::Mark*> list() const {
+    std::vector<const record::Mark*> found;
+    for (const record::Mark& mark : all_) found.push_back(&mark);
+    return found;
+  }
+
+ private:
+  std::deque<record::Mark> all_;
+};
+
+TEST(Counts, AreOfTheLoopWhoseLengthIsReported) {
+  Marks marks;
+  marks.add(0, 0);
+  marks.add(10'000'000, 5);  // a first try
+  marks.add(11'000'000, 5);
+  marks.add(111'020'000, 1005);  // 100 ms, and what the mark took
+  const auto counts = counts_of({{"a", 100, 1'000'000}}, marks.list());
+  ASSERT_TRUE(counts.at("a"));
+  EXPECT_EQ(counts.at("a")->minor_faults, 10);
+  EXPECT_EQ(counts.at("a")->refilled_bytes, 10 * 4096);
+}
+
+TEST(Counts, OfRepetitionsAreTheirMean) {
+  Marks marks;
+  marks.add(0, 0);
+  marks.add(100'000'000, 100);
+  marks.add(200'000'000, 400);
+  const auto counts = counts_of({{"a", 100, 1'000'000}, {"a", 100, 1'000'000}}, marks.list());
+  EXPECT_EQ(counts.at("a")->minor_faults, 2);
+}
+
+TEST(Counts, OfALoopThatIsNotFoundAreNotKnown) {
+  Marks marks;
+  marks.add(0, 0);
+  marks.add(50'000'000, 100);
+  marks.add(100'000'000, 100, 2);  // another thread's
+  EXPECT_FALSE(counts_of({{"a", 100, 1'000'000}}, marks.list()).at("a"));
+  EXPECT_FALSE(counts_of({{"a", 50, 1'000'000}, {"b", 50, 1'000'000}}, marks.list()).at("b"));
+}
+
+Measured<Counts> faults(double count) {
+  Counts counts;
+  counts.minor_faults = count;
+  return counts;
+}
+
+TEST(Differ, NeedsAFaultAndATenth) {
+  EXPECT_TRUE(differ(faults(0), faults(1)));
+  EXPECT_FALSE(differ(faults(0), faults(0.9)));
+  EXPECT_FALSE(differ(faults(1000), faults(1050)));
+  EXPECT_TRUE(differ(faults(1000), faults(1200)));
+  EXPECT_FALSE(differ(faults(1), NotAvailable{"not counted"}));
+}
+
+Benchmark benchmark(double alone, double in_order, double alone_ns, double in_order_ns) {
+  Benchmark made;
+  made.name = "a";
+  made.alone = {std::vector<double>(12, alone_ns), faults(alone)};
+  made.in_order = {std::vector<double>(12, in_order_ns), faults(in_order)};
+  made.shuffled.counts = faults(alone);
+  return made;
+}
+
+TEST(Verdict, NeedsBothCountsAndTime) {
+  Report report;
+  report.benchmarks = {benchmark(0, 0, 100, 200), benchmark(500, 0, 100, 100), benchmark(500, 0, 170, 100)};
+  judge(report);
+  EXPECT_EQ(report.benchmarks[0].verdict, Verdict::kSame);
+  EXPECT_EQ(report.benchmarks[1].verdict, Verdict::kCountsDiffer);
+  EXPECT_EQ(report.benchmarks[2].verdict, Verdict::kOrderDependent);
+  EXPECT_EQ(report.sentence, "1 of 3 benchmarks is order-dependent: a takes 1.7 times as long alone as after those before it");
+}
+
+}  // namespace
+}  // namespace zerotax::bench

@@ -1,0 +1,97 @@
+"""`zerotax bench` on programs of Google Benchmark: the one that depends on the order is named, with why and what ends it."""
+import json
+import subprocess
+
+import pytest
+from conftest import BUILD, check_schema, zerotax
+from refusing import refused
+
+BENCHED = BUILD / "tests" / "benched"
+SHORT = "--benchmark_min_time=0.05"
+
+
+@pytest.fixture(scope="module", name="found")
+def _found(tmp_path_factory):
+    file = tmp_path_factory.mktemp("bench") / "bench.json"
+    done = zerotax("bench", "--json", file, "--rounds", "10", "--", BENCHED / "order", SHORT)
+    document = json.loads(file.read_text())
+    check_schema(document, "bench")
+    return done, document
+
+
+def benchmark(document, name):
+    [found] = [each for each in document["benchmarks"] if each["name"] == name]
+    return found
+
+
+def test_the_one_that_depends_on_the_order_is_named(found):
+    done, document = found
+    assert done.returncode == 1, done.stdout + done.stderr
+    verdicts = {each["name"]: each["verdict"] for each in document["benchmarks"]}
+    assert verdicts == {"BM_Plain": "independent", "BM_Concat": "independent", "BM_Decode": "order-dependent"}
+    assert done.stdout.startswith("1 of 3 benchmarks is order-dependent: BM_Decode takes ")
+    assert "times as long alone as after BM_Concat" in " ".join(done.stdout.split())
+
+
+def test_counts_are_those_of_one_iteration(found):
+    decode = benchmark(found[1], "BM_Decode")
+    # 8 blocks of 1 MiB; what stays of them at the heap's end, and headers, are less than one block.
+    assert 7 * 256 <= decode["alone"]["counts"]["minor_faults"] <= 8 * 257
+    assert 7 << 20 <= decode["alone"]["counts"]["refilled_bytes"] <= 8.1 * 2**20
+    assert decode["in_order"]["counts"]["minor_faults"] < 30 and decode["in_order"]["counts"]["refilled_bytes"] < 2**17
+    assert decode["alone"]["counts"]["calls"] == pytest.approx(8, abs=0.5)
+    assert benchmark(found[1], "BM_Plain")["alone"]["counts"]["calls"] < 0.01
+
+
+def test_the_cause_is_named(found):
+    decode = benchmark(found[1], "BM_Decode")
+    assert decode["cause"]["before"] == "BM_Concat"
+    assert decode["cause"]["place"].startswith("free in ") and "order.cc:" in decode["cause"]["place"]
+
+
+def test_a_setting_that_ends_it_is_found_by_trying(found):
+    done, document = found
+    pin = document["pin"]
+    assert pin["name"] == "glibc: raised thresholds" and pin["benchmark"] == "BM_Decode"
+    assert f"In CI: {pin['line']} {BENCHED / 'order'} {SHORT}" in done.stdout and document["next"] in done.stdout
+    # With it, the reverse is proven: nothing depends on the order.
+    again = zerotax("bench", "--json", "-", "--rounds", "10", "--", BENCHED / "order", SHORT, **pin["env"])
+    again_document = json.loads(again.stdout)
+    assert again.returncode == 0 and {each["verdict"] for each in again_document["benchmarks"]} == {"independent"}, again.stderr
+
+
+def test_times_are_those_of_the_program_itself(found):
+    for each in found[1]["benchmarks"]:
+        assert len(each["alone"]["times_ns"]) == len(each["in_order"]["times_ns"]) == found[1]["rounds"] >= 11
+        assert each["shuffled"]["times_ns"] == []
+
+
+def test_a_steady_program_is_not_accused():
+    done = zerotax("bench", "--json", "-", "--rounds", "10", "--", BENCHED / "steady", SHORT)
+    document = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert [each["verdict"] for each in document["benchmarks"]] == ["independent"] * 7
+    assert document["sentence"] == "none of 7 benchmarks depends on the order"
+
+
+@pytest.mark.parametrize(("options", "words", "complaint"), [
+    ([], [], "no command is given"),
+    ([], ["true"], "'true' lists no benchmark"),
+    ([], ["false"], "'false' ended with exit status 1"),
+    ([], ["no-such-program"], "no-such-program"),
+    (["--rounds", "2"], ["true"], "--rounds 2 cannot prove anything"),
+    (["--timeout", "0"], ["true"], "invalid --timeout 0"),
+    (["--timeout", "0.3"], ["sh", "-c", "sleep 5"], "'sh' did not end within 0.3 s"),
+])
+def test_bad_input_is_refused(options, words, complaint):
+    refused(zerotax("bench", *options, "--", *words), complaint)
+
+
+def test_a_filter_that_chooses_nothing_is_refused():
+    refused(zerotax("bench", "--", BENCHED / "order", "--benchmark_filter=Nothing"), "lists no benchmark")
+
+
+def test_the_library_of_marks_changes_nothing_by_itself():
+    library = BUILD / "lib" / "libzerotax-marks.so"
+    done = subprocess.run(["date", "+%Y"], env={"LD_PRELOAD": str(library)}, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("20") and done.stderr == ""
