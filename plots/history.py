@@ -130,7 +130,8 @@ def _draw_program(rows: list[Row], words: dict[str, str], page: Layout, left: fl
             value = row.costs[column]
             axes.barh(top + PITCH / 2, value or 0.0, height=BAR, facecolor=COST_COLOUR, edgecolor=INK, linewidth=0.4)
             shown = "n/a" if value is None else size_text(value) if key.endswith("_bytes") else count_text(value)
-            axes.text((value or 0.0) + (most or 1.0) * 0.03, top + PITCH / 2, shown, fontsize=SMALL, va="center_baseline", color=INK)
+            axes.text((value or 0.0) + (most or 1.0) * 0.03, top + PITCH / 2, shown, fontsize=SMALL, va="center_baseline",
+                      color=INK)
     names = figure.add_axes((left / WIDTH, page.foot / total, width / WIDTH, height / total))
     names.set_ylim(height, 0)
     names.axis("off")

@@ -83,8 +83,9 @@ void choose(Advice& advice, const Others& others) {
     settings.push_back(setting_of(word, others.allocators, advice.allocator));
   }
   const bool all = request.all || !is_about_time(request.method.goal);
-  const Situation situation{advice.allocator, advice.allocator_version, &advice.recording, all,
-                            has_huge_pages(advice.environment), advice.inside};
+  const Situation situation{
+      advice.allocator, advice.allocator_version, &advice.recording, all, has_huge_pages(advice.environment),
+      advice.inside};
   advice.catalogue = make_catalogue(situation, others.allocators, settings);
   advice.catalogue.not_tried.insert(advice.catalogue.not_tried.end(), others.missing.begin(), others.missing.end());
 }

@@ -17,11 +17,11 @@ struct Catalogue {
 
 /// The situation that remedies are chosen for.
 struct Situation {
-  std::string allocator;                 ///< name of the program's own, as in allocators/; empty: unknown
-  std::string version;                   ///< of it; empty: unknown
-  const Recording* recording = nullptr;  ///< nullptr, or n/a: nothing is known
-  bool all = false;                      ///< whatever its causes
-  bool huge_pages = true;                ///< a program may have them
+  std::string allocator;                  ///< name of the program's own, as in allocators/; empty: unknown
+  std::string version;                    ///< of it; empty: unknown
+  const Recording* recording = nullptr;   ///< nullptr, or n/a: nothing is known
+  bool all = false;                       ///< whatever its causes
+  bool huge_pages = true;                 ///< a program may have them
   std::vector<InsideAllocator> inside{};  ///< allocators that the program brings besides
 };
 

@@ -31,7 +31,7 @@ std::set<std::string> words_with_end(const std::string& bytes, const std::string
   for (std::size_t at = bytes.find(wanted); at != std::string::npos; at = bytes.find(wanted, at + 1)) {
     std::size_t begin = at;
     while (begin > 0 && is_of_name(bytes[begin - 1])) --begin;
-    // What stands within another text is no name.
+    // The end of another text is not a name.
     if (begin > 0 && bytes[begin - 1] == '\0') found.insert(bytes.substr(begin, at + end.size() - begin));
   }
   return found;

@@ -16,8 +16,8 @@ struct InsideMarks {
 
 /// An allocator within a program's own file.
 struct InsideAllocator {
-  std::string allocator;  ///< as in allocators/
-  std::string file;       ///< the program, or a library of it
+  std::string allocator;                         ///< as in allocators/
+  std::string file;                              ///< the program, or a library of it
   std::map<std::string, std::string> variables;  ///< those of remedies that have another name here
 };
 

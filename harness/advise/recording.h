@@ -12,8 +12,8 @@ using record::kNoticed;
 
 /// What a recorded run of the program says.
 struct Recorded : RecordedZeroing {
-  bool threads = false;  ///< a process of it had several
-  double calls = 0;      ///< of malloc's family, by all that was recorded
+  bool threads = false;            ///< a process of it had several
+  double calls = 0;                ///< of malloc's family, by all that was recorded
   std::vector<std::string> files;  ///< of its programs and libraries that were seen, but for allocators
   record::Tax tax;
 

@@ -62,15 +62,16 @@ ExitStatus bench(const Options& options) {
   return ExitStatus::kDone;
 }
 
-const Subcommand command("bench", Question::kProgram,
-                         "find benchmarks whose result depends on what ran before, and the setting that ends it",
-                         kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
-                           const auto options = std::make_shared<Options>();
-                           add_rounds(arguments, options->rounds, "pairs, alone and in order; more for many benchmarks").with_default();
-                           add_timeout(arguments, options->timeout_s);
-                           add_json(arguments, options->json);
-                           return [options] { return bench(*options); };
-                         });
+const Subcommand command(
+    "bench", Question::kProgram,
+    "find benchmarks whose result depends on what ran before, and the setting that ends it", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      add_rounds(arguments, options->rounds, "pairs, alone and in order; more for many benchmarks").with_default();
+      add_timeout(arguments, options->timeout_s);
+      add_json(arguments, options->json);
+      return [options] { return bench(*options); };
+    });
 
 }  // namespace
 }  // namespace zerotax::bench

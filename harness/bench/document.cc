@@ -34,8 +34,7 @@ void to_json(Json& json, const Benchmark& value) {
 }
 
 void to_json(Json& json, const Pin& value) {
-  NLOHMANN_JSON_EXPAND(
-      NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, env, line, benchmark, alone_ns, in_order_ns))
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, env, line, benchmark, alone_ns, in_order_ns))
   json["time"] = time_json(value.time);
 }
 
@@ -44,8 +43,9 @@ Json bench_json(const Report& value) {
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, schema, zerotax_version, started, command, environment,
                                            program, rounds, benchmarks, tried, sentence, next))
   json["state"] = value.complete ? "complete" : "interrupted";
-  json["pin"] = value.pin ? Json(*value.pin) : not_available(value.tried.empty() ? "nothing depends on the order"
-                                                                                 : "no setting that was tried does it");
+  json["pin"] = value.pin ? Json(*value.pin)
+                          : not_available(value.tried.empty() ? "nothing depends on the order"
+                                                              : "no setting that was tried does it");
   return json;
 }
 

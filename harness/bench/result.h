@@ -48,10 +48,10 @@ struct Cause {
 };
 
 enum class Verdict : std::uint8_t {
-  kSame,           ///< counts do not depend on the order
-  kOrderDependent, ///< counts do, and so does the time
-  kCountsDiffer,   ///< counts do; that the time does is not proven
-  kUnknown,        ///< nothing was counted
+  kSame,            ///< counts do not depend on the order
+  kOrderDependent,  ///< counts do, and so does the time
+  kCountsDiffer,    ///< counts do; that the time does is not proven
+  kUnknown,         ///< nothing was counted
 };
 /// "independent", "order-dependent", "counts differ", "unknown".
 const char* word_of(Verdict verdict);

@@ -102,7 +102,7 @@ class Running {
     confirm();
   }
 
-  /// What differs is counted once more: a difference that does not last is none.
+  /// Benchmarks that differ are counted once more, and must differ again.
   void confirm() {
     const std::vector<std::size_t> differing = differing_ones();
     if (differing.empty()) return;
@@ -118,7 +118,8 @@ class Running {
     finish(experiment, items);
     for (const std::size_t i : differing) {
       Benchmark& each = report_.benchmarks[i];
-      if (!differ(counts_in(alone[i], each.name), counts_in(again, each.name))) each.in_order.counts = each.alone.counts;
+      if (!differ(counts_in(alone[i], each.name), counts_in(again, each.name)))
+        each.in_order.counts = each.alone.counts;
     }
   }
 
@@ -143,9 +144,10 @@ class Running {
       for (std::size_t i = places.size(); i > 1; --i) std::swap(places[i - 1], places[random_.below(i)]);
       for (const std::size_t place : places) {
         if (place == benchmarks.size()) {
-          items.push_back(item("all, in order", static_cast<double>(benchmarks.size()), [this, &benchmarks, &variables, all] {
-            for (const Reported& each : suite_.timed(all, variables)) note(benchmarks, each, &Benchmark::in_order);
-          }));
+          items.push_back(
+              item("all, in order", static_cast<double>(benchmarks.size()), [this, &benchmarks, &variables, all] {
+                for (const Reported& each : suite_.timed(all, variables)) note(benchmarks, each, &Benchmark::in_order);
+              }));
         } else {
           items.push_back(item(benchmarks[place].name, 1, [this, &benchmarks, &variables, place] {
             for (const Reported& each : suite_.timed({benchmarks[place].name}, variables)) {
@@ -173,8 +175,9 @@ class Running {
       for (std::size_t back = 1; back <= std::min(at, kMostSuspects); ++back) {
         const std::string& before = report_.benchmarks[at - back].name;
         CountedRun pair;
-        finish(experiment, {item(before + " and " + each.name, 2,
-                                 [&] { pair = suite_.counted({before, each.name}, {}); })});
+        finish(experiment, {item(before + " and " + each.name, 2, [&] {
+                 pair = suite_.counted({before, each.name}, {});
+               })});
         if (!differ(each.alone.counts, counts_in(pair, each.name))) continue;
         each.cause.before = before;
         both = std::move(pair);
@@ -203,8 +206,8 @@ class Running {
     CountedRun together;
     std::vector<CountedRun> alone;
     std::vector<std::string> dependent;
-    std::vector<Item> items{item("all, in order", static_cast<double>(all.size()),
-                                 [&] { together = suite_.counted(all, env); })};
+    std::vector<Item> items{
+        item("all, in order", static_cast<double>(all.size()), [&] { together = suite_.counted(all, env); })};
     for (const Benchmark& each : report_.benchmarks) {
       if (each.verdict != Verdict::kOrderDependent) continue;
       dependent.push_back(each.name);

@@ -61,18 +61,20 @@ std::string bench_text(const Report& report) {
     if (each.verdict == Verdict::kSame) continue;
     text += "\n" + wrap(fmt::format("{}: {}", each.name, each.sentence), "", "  ");
     if (each.time.kind == TimeVerdict::Kind::kUnknown) continue;
-    text += wrap(fmt::format("time in order to time alone: {}, {}", ratio_words(each.time), zerotax::word_of(each.time.kind)),
-                 "  ", "    ");
+    text += wrap(
+        fmt::format("time in order to time alone: {}, {}", ratio_words(each.time), zerotax::word_of(each.time.kind)),
+        "  ", "    ");
   }
   if (report.pin) {
     const Pin& pin = *report.pin;
-    text += "\n" + wrap(fmt::format("With {} it does not depend on the order: {} takes {} alone and {} in order, {}.", pin.name,
-                                    pin.benchmark, format_ns(pin.alone_ns), format_ns(pin.in_order_ns),
+    text += "\n" + wrap(fmt::format("With {} it does not depend on the order: {} takes {} alone and {} in order, {}.",
+                                    pin.name, pin.benchmark, format_ns(pin.alone_ns), format_ns(pin.in_order_ns),
                                     ratio_words(pin.time)),
                         "", "  ");
     text += "In CI: " + report.next + "\n";
   } else if (!report.tried.empty()) {
-    text += "\n" + wrap(fmt::format("No setting that was tried ends that: {}.", fmt::join(report.tried, ", ")), "", "  ");
+    text +=
+        "\n" + wrap(fmt::format("No setting that was tried ends that: {}.", fmt::join(report.tried, ", ")), "", "  ");
   }
   return text;
 }

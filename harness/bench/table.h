@@ -6,8 +6,8 @@
 
 namespace zerotax::bench {
 
-/// For people: the verdict in the first line, then a row for each benchmark, and what to do. At most 80 columns, but for
-/// names and the line to paste.
+/// For people: the verdict in the first line, then a row for each benchmark, and what to do. At most 80 columns, but
+/// for names and the line to paste.
 std::string bench_text(const Report& report);
 
 }  // namespace zerotax::bench

@@ -42,8 +42,8 @@ std::string counts_words(const Benchmark& each) {
 void judge_one(Benchmark& each) {
   if (!each.alone.counts || !each.in_order.counts) {
     each.verdict = Verdict::kUnknown;
-    each.sentence = fmt::format("not counted: {}", each.alone.counts ? each.in_order.counts.why()
-                                                                     : each.alone.counts.why());
+    each.sentence =
+        fmt::format("not counted: {}", each.alone.counts ? each.in_order.counts.why() : each.alone.counts.why());
     return;
   }
   const bool given = differ(each.alone.counts, each.in_order.counts);
@@ -119,14 +119,15 @@ void judge(Report& report) {
     return;
   }
   const auto weight = [](const Benchmark* each) { return std::abs(each->time.log_ratio); };
-  const Benchmark& worst = **std::max_element(
-      dependent.begin(), dependent.end(), [&](const auto* one, const auto* other) { return weight(one) < weight(other); });
+  const Benchmark& worst =
+      **std::max_element(dependent.begin(), dependent.end(),
+                         [&](const auto* one, const auto* other) { return weight(one) < weight(other); });
   const std::string after = "after " + (worst.cause.before.empty() ? "those before it" : worst.cause.before);
   const bool slower_alone = worst.time.log_ratio < 0;
   report.sentence = fmt::format("{} of {} {} order-dependent: {} takes {} times as long {} as {}", dependent.size(),
                                 format_counted(all, "benchmark"), dependent.size() == 1 ? "is" : "are", worst.name,
-                                format_number(std::exp(std::abs(worst.time.log_ratio))),
-                                slower_alone ? "alone" : after, slower_alone ? after : "alone");
+                                format_number(std::exp(std::abs(worst.time.log_ratio))), slower_alone ? "alone" : after,
+                                slower_alone ? after : "alone");
   report.next = report.pin ? report.pin->line + " " + shell_text(report.program) : shell_text(report.program);
 }
 

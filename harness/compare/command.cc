@@ -244,11 +244,11 @@ ExitStatus compare(const Options& options) {
 }
 
 ExitStatus compare_either(const Options& options, const Arguments& arguments) {
-  const std::vector<std::string> words = programs::command_words(
-      arguments,
-      {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch", "--thread", "--self-test",
-       "--cost", "--plot", "--html", "--csv", "--benchmark-json"},
-      {});
+  const std::vector<std::string> words =
+      programs::command_words(arguments,
+                              {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch",
+                               "--thread", "--self-test", "--cost", "--plot", "--html", "--csv", "--benchmark-json"},
+                              {});
   if (words.empty()) {
     if (options.before.empty() || options.after.empty()) {
       throw UsageError("it is not said what is compared",
@@ -293,7 +293,9 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
           .shown_as("N"));
   add_cost(arguments, options->cost);
   arguments
-      .option("--explain", options->explain, "explain the verdict of a point, given by its number or name (repeatable); of commands, all: list every change")
+      .option("--explain", options->explain,
+              "explain the verdict of a point, given by its number or name (repeatable); of commands, all: list every "
+              "change")
       .shown_as("POINT")
       .repeatable();
   add_plot_option(arguments, options->plot, "the ratio of each point");
@@ -312,8 +314,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
 }
 
 const Subcommand command("compare", Question::kAllocator,
-                         "judge what changed between two runs, allocators, versions or programs", kExamples,
-                         configure);
+                         "judge what changed between two runs, allocators, versions or programs", kExamples, configure);
 
 }  // namespace
 }  // namespace zerotax::compare

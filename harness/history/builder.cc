@@ -177,7 +177,8 @@ std::optional<Build> Builder::earlier(const Commit& commit) const {
     build.log = folder + "/build.log";
     std::error_code failure;
     if (build.state != Build::State::kBuilt) return build;
-    if (recipe.is_of_program()) return fs::is_directory(kept_folder(folder), failure) ? std::optional(build) : std::nullopt;
+    if (recipe.is_of_program())
+      return fs::is_directory(kept_folder(folder), failure) ? std::optional(build) : std::nullopt;
     // The cache may have been moved.
     build.library = folder + "/" + fs::path(build.library).filename().string();
     return fs::is_regular_file(build.library, failure) ? std::optional(build) : std::nullopt;

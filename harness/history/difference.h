@@ -20,8 +20,9 @@ struct Difference {
   [[nodiscard]] bool is_change() const { return !changes.empty(); }
 };
 
-/// Compares two measured versions; of a program, what their runs showed. Points that differ are measured again, for the later version as check does, and then
-/// for the earlier one: if a point is not the same each time, it is no change. Throws Stop.
+/// Compares two measured versions; of a program, what their runs showed. Points that differ are measured again, for the
+/// later version as check does, and then for the earlier one: if a point is not the same each time, it is no change.
+/// Throws Stop.
 Difference difference_between(const Versions& versions, Version& before, Version& after, const Grid& grid,
                               const std::function<void(const char* what)>& watch);
 

@@ -51,7 +51,7 @@ Json difference_json(const Difference& difference) {
             {"sentence", difference.sentence},
             {"changes", difference.changes},
             {"unsteady", difference.unsteady}};
-    return json;
+  return json;
 }
 
 Json build_json(const Version& version) {
@@ -133,7 +133,8 @@ Json bisect_json(const BisectRequest& request, const Bisection& found, const Bis
   json["between"] = found.between;
   json["steps"] = steps_json(found.steps);
   json["sentence"] = sentence_of(found, outcome);
-  const Json first = outcome != nullptr ? outcome_json(found, *outcome, request.recipe.is_of_program()) : not_available("it was not found");
+  const Json first = outcome != nullptr ? outcome_json(found, *outcome, request.recipe.is_of_program())
+                                        : not_available("it was not found");
   json["first_bad"] = found.is_fix ? not_available("the good version is the newer one") : first;
   json["first_good"] = found.is_fix ? first : not_available("the bad version is the newer one");
   json["merges"] = Json::array();

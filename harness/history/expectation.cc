@@ -97,8 +97,8 @@ void Expectation::take_value(const std::string& value) {
     word_ = value;
     return;
   }
-  number_ = parse_expected(value, subject_ == Subject::kThreshold ||
-                                      (subject_ == Subject::kMetric && row.kind == MetricKind::kBytes));
+  number_ = parse_expected(
+      value, subject_ == Subject::kThreshold || (subject_ == Subject::kMetric && row.kind == MetricKind::kBytes));
 }
 
 }  // namespace zerotax::history

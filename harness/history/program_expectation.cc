@@ -16,7 +16,8 @@ using programs::SiteNumber;
 
 /// "page faults" is page_faults.
 std::string key_of_name(std::string name) {
-  std::replace_if(name.begin(), name.end(), [](char letter) { return letter == ' ' || letter == '-'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char letter) { return letter == ' ' || letter == '-'; }, '_');
   return name;
 }
 

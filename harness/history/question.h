@@ -11,10 +11,10 @@ namespace zerotax::history {
 
 /// What is asked of each version of a bisection.
 struct Question {
-  std::optional<Expectation> expect;  ///< nothing: does it do what the good version does?
+  std::optional<Expectation> expect;                 ///< nothing: does it do what the good version does?
   std::optional<ProgramExpectation> expect_program;  ///< the same of a program
-  Place place;                        ///< where the expectation is measured
-  Grid grid;                          ///< what is compared with the good version
+  Place place;                                       ///< where the expectation is measured
+  Grid grid;                                         ///< what is compared with the good version
   Commit good;
 
   [[nodiscard]] bool is_of_a_point() const { return expect && expect->is_of_a_point(); }

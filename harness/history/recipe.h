@@ -11,9 +11,9 @@ struct RecipeTool {
   std::string package;
 };
 
-/// How a version of an allocator or a program is built: data, from allocators/<name>/recipe.json (results/schema/recipe.schema.json)
-/// or from --build and --library. In commands and paths {source} is the folder with the version's files, {build} an
-/// empty folder beside it, {jobs} a number.
+/// How a version of an allocator or a program is built: data, from allocators/<name>/recipe.json
+/// (results/schema/recipe.schema.json) or from --build and --library. In commands and paths {source} is the folder with
+/// the version's files, {build} an empty folder beside it, {jobs} a number.
 struct Recipe {
   std::string name;                    ///< of the allocator, as in points, or of the command
   std::vector<std::string> commands;   ///< for sh, in order, in the folder {source}; words are quoted already

@@ -15,8 +15,8 @@ void check_exit_status(const CommandRun& run, const std::string& name, int expec
 
 /// How a command is measured.
 struct Measuring {
-  std::uint64_t most_runs = 10;  ///< as gather() has it
-  bool allow_failing = false;    ///< an exit status other than 0 is how it ends
+  std::uint64_t most_runs = 10;               ///< as gather() has it
+  bool allow_failing = false;                 ///< an exit status other than 0 is how it ends
   std::vector<std::string>* notes = nullptr;  ///< gets what was not seen of the last run
 };
 

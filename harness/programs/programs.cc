@@ -158,9 +158,7 @@ std::vector<std::string> command_words(const Arguments& arguments, const std::ve
 }
 
 void add_name(Arguments& arguments, std::string& name) {
-  arguments.option("--name", name, "of a command: its name (default: that of its file)")
-      .shown_as("NAME")
-      .word();
+  arguments.option("--name", name, "of a command: its name (default: that of its file)").shown_as("NAME").word();
 }
 
 ExitStatus bless(const Request& request, std::int64_t rounds, bool allow_failing, bool force) {

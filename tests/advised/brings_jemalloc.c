@@ -1,4 +1,5 @@
-// Linked with jemalloc itself: blocks of 9 MiB, which it returns at each free, as they are above its oversize threshold.
+// Linked with jemalloc itself: blocks of 9 MiB, which it returns at each free, as they are above its oversize
+// threshold.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,11 +7,11 @@ int main(void) {
   const size_t size = 9 << 20;
   unsigned long sum = 0;
   for (int round = 0; round < 60; ++round) {
-    volatile char *block = malloc(size);
+    volatile char* block = malloc(size);
     if (block == NULL) return 1;
     for (size_t at = 0; at < size; at += 4096) block[at] = (char)round;
     sum += (unsigned char)block[size / 2];
-    free((void *)block);
+    free((void*)block);
   }
   printf("%lu\n", sum);
   return 0;

@@ -6,16 +6,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static const char *const message = "<jemalloc>: out of memory\n";
-static void *kept;
+static const char* const message = "<jemalloc>: out of memory\n";
+static void* kept;
 
-static void *_rjem_malloc(size_t size) {
+static void* _rjem_malloc(size_t size) {
   if (kept != NULL) {
-    void *block = kept;
+    void* block = kept;
     kept = NULL;
     return block;
   }
-  void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) {
     fputs(message, stderr);
     abort();
@@ -23,8 +23,8 @@ static void *_rjem_malloc(size_t size) {
   return block;
 }
 
-static void _rjem_free(void *block, size_t size) {
-  const char *settings = secure_getenv("_RJEM_MALLOC_CONF");
+static void _rjem_free(void* block, size_t size) {
+  const char* settings = secure_getenv("_RJEM_MALLOC_CONF");
   if (settings != NULL && strstr(settings, "dirty_decay_ms:-1") != NULL) {
     kept = block;
   } else {
@@ -36,10 +36,10 @@ int main(void) {
   const size_t size = 8 << 20;
   unsigned long sum = 0;
   for (int round = 0; round < 60; ++round) {
-    volatile char *block = _rjem_malloc(size);
+    volatile char* block = _rjem_malloc(size);
     for (size_t at = 0; at < size; at += 4096) block[at] = (char)round;
     sum += (unsigned char)block[size / 2];
-    _rjem_free((void *)block, size);
+    _rjem_free((void*)block, size);
   }
   printf("%lu\n", sum);
   return 0;

@@ -91,7 +91,8 @@ TEST(Verdict, NeedsBothCountsAndTime) {
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::kSame);
   EXPECT_EQ(report.benchmarks[1].verdict, Verdict::kCountsDiffer);
   EXPECT_EQ(report.benchmarks[2].verdict, Verdict::kOrderDependent);
-  EXPECT_EQ(report.sentence, "1 of 3 benchmarks is order-dependent: a takes 1.7 times as long alone as after those before it");
+  EXPECT_EQ(report.sentence,
+            "1 of 3 benchmarks is order-dependent: a takes 1.7 times as long alone as after those before it");
 }
 
 }  // namespace

@@ -115,9 +115,10 @@ TEST(Judge, AMetricThatIsNotAvailableNowIsNoChange) {
 TEST(Compare, IsOfTheNearestValuesOfTwoRanges) {
   const Program before = program_of({run_with({{kMinorFaults, 1000}}), run_with({{kMinorFaults, 1100}})});
   // 1,200 is one width of the earlier range beyond it.
-  EXPECT_TRUE(
-      compare(before, program_of({run_with({{kMinorFaults, 1200}}), run_with({{kMinorFaults, 9000}})})).changes.empty());
-  const Judged worse = compare(before, program_of({run_with({{kMinorFaults, 1201}}), run_with({{kMinorFaults, 9000}})}));
+  EXPECT_TRUE(compare(before, program_of({run_with({{kMinorFaults, 1200}}), run_with({{kMinorFaults, 9000}})}))
+                  .changes.empty());
+  const Judged worse =
+      compare(before, program_of({run_with({{kMinorFaults, 1201}}), run_with({{kMinorFaults, 9000}})}));
   ASSERT_EQ(worse.changes.size(), 1U);
   EXPECT_EQ(worse.changes[0].after, 1201U);
   EXPECT_EQ(worse.changes[0].direction, Direction::kWorse);
