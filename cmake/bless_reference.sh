@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise tour stress reports compare crossover check_alarms report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise tour stress reports compare crossover check_alarms program_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -137,6 +137,8 @@ crossover() {
 
 # Some forty minutes: ten checks of each allocator on an idle machine, and ten beside busy processes.
 check_alarms() { $python tests/stress/check_alarms.py "$1/check-alarms.json"; }
+
+program_alarms() { $python tests/stress/program_alarms.py "$1/program-alarms.json"; }
 
 # shellcheck disable=SC2086  # the words are meant to be split
 [ $# -gt 0 ] || set -- $all_parts

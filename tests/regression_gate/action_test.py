@@ -62,7 +62,7 @@ def test_no_expression_stands_in_a_script():
 
 def test_a_good_library_passes_with_every_report(tmp_path, baseline):
     job = runner(tmp_path, GOOD, baseline)
-    assert job.run() == (0, ["Check the library", "Say how it ended"]), job.log
+    assert job.run() == (0, ["Check it", "Say how it ended"]), job.log
     assert job.output("status") == "0"
     reports = pathlib.Path(job.output("reports"))
     assert {"check.json", "check.xml", "check.md", "check.bmf.json"} <= {path.name for path in reports.iterdir()}
@@ -85,6 +85,28 @@ def test_a_regression_fails_after_everything_is_reported(tmp_path, baseline):
     assert asked[1].startswith("api --method POST repos/me/mine/issues/7/comments -F body=@")
     body = (pathlib.Path(job.output("reports")) / "comment.md").read_text()
     assert body.startswith(f"<!-- zerotax check mine -->\n### zerotax check: {document['verdict']}\n") and len(body) < 65536
+
+
+def test_a_command_is_checked_in_place_of_a_library(tmp_path):
+    program = BUILD / "tests" / "recorded" / "regressed"
+    file = tmp_path / "programs.json"
+    done = zerotax("bless", "--baseline", file, "--name", "small", "--", program, "calloc")
+    assert done.returncode == 0, done.stderr
+    for work, options, status, word in (("good", "", 0, "same"), ("strict", "--strict", 0, "same"), ("other", "", 2, "another command")):
+        (tmp_path / work).mkdir()
+        command = f"{program} {'thread' if work == 'other' else 'calloc'}"
+        job = runner(tmp_path / work, "", file, PULL, command=command, name="small", options=options, comment="true")
+        assert job.run()[0] == status, job.log
+        assert word in job.log
+        comment = pathlib.Path(job.output("reports")) / "comment.md"
+        assert comment.exists() == (status == 0)
+        assert status != 0 or comment.read_text().startswith("<!-- zerotax check small -->\n### zerotax check: same\n")
+
+
+@pytest.mark.parametrize("given", [{"library": "", "command": ""}, {"library": str(GOOD), "command": "true"}])
+def test_a_library_or_a_command_must_be_given(tmp_path, baseline, given):
+    job = runner(tmp_path, given["library"], baseline, command=given["command"])
+    assert job.run()[0] == 2 and read_commands(job.log)[-1][2], job.log
 
 
 def test_a_comment_is_replaced_and_a_refusal_is_a_warning(tmp_path, baseline):
