@@ -32,6 +32,7 @@ constexpr Knob kKnobs[] = {
     {"LARGECACHE_ENTRY_LIMIT", &Settings::entry_limit, true, 0, kMostBytes},
     {"LARGECACHE_RESERVE", &Settings::reserve_limit, true, 0, kMostBytes},
     {"LARGECACHE_MEMORY", &Settings::memory_limit, true, 0, kMostBytes},
+    {"LARGECACHE_POPULATE", &Settings::populate_limit, true, 0, kMostBytes},
     {"LARGECACHE_DECAY_MS", &Settings::decay_ms, false, 0, 3'600'000},
 };
 

@@ -131,6 +131,11 @@ void* LargeHeap::allocate_fresh(std::size_t size, std::size_t alignment, const R
     unmap_pages(fresh, mapped_size(mapped));
     return out_of_memory();
   }
+  // One system call in place of a fault for each page. A block that is longer may be meant to stay sparse.
+  if (size <= settings_.populate_limit) {
+    populate_pages(fresh, size);
+    return as_pointer(fresh);
+  }
   if (policy().foresees_reads && request.contents == Contents::kZero) foresee_reads(fresh, size, 0);
   return as_pointer(fresh);
 }

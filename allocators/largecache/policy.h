@@ -20,6 +20,7 @@ struct Settings {
   std::size_t entry_limit = 0;     // bytes; longer blocks bypass the cache
   std::size_t reserve_limit = 0;   // bytes that may stay cached without MADV_FREE
   std::size_t memory_limit = 0;    // bytes that may stay cached in all
+  std::size_t populate_limit = 0;  // bytes; fresh blocks up to this long are populated at once
   std::size_t decay_ms = 0;        // a block that was cached for longer is given back; 0: never
   std::size_t medium_quantum = 0;  // bytes that realloc rounds a request of the medium class to; 0: there is none
 };

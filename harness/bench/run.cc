@@ -42,6 +42,13 @@ std::string place_of_returns(const programs::CommandRun& run) {
   return programs::place_words(change);
 }
 
+std::vector<std::string> names_of(const std::vector<Benchmark>& benchmarks) {
+  std::vector<std::string> names;
+  names.reserve(benchmarks.size());
+  for (const Benchmark& each : benchmarks) names.push_back(each.name);
+  return names;
+}
+
 class Running {
  public:
   Running(const Suite& suite, const Request& request, Report& report)
@@ -63,11 +70,7 @@ class Running {
   }
 
  private:
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const Benchmark& each : report_.benchmarks) all.push_back(each.name);
-    return all;
-  }
+  [[nodiscard]] std::vector<std::string> names() const { return names_of(report_.benchmarks); }
 
   /// Throws Stop if a signal came.
   static void finish(Experiment& experiment, const std::vector<Item>& items) {
@@ -138,8 +141,7 @@ class Running {
     // Place i is benchmark i alone; the last place is all of them.
     std::vector<std::size_t> places(benchmarks.size() + 1);
     std::iota(places.begin(), places.end(), std::size_t{0});
-    std::vector<std::string> all;
-    for (const Benchmark& each : benchmarks) all.push_back(each.name);
+    const std::vector<std::string> all = names_of(benchmarks);
     for (std::size_t round = 0; round < report_.rounds; ++round) {
       for (std::size_t i = places.size(); i > 1; --i) std::swap(places[i - 1], places[random_.below(i)]);
       for (const std::size_t place : places) {

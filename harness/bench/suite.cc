@@ -181,7 +181,7 @@ CountedRun Suite::counted(const std::vector<std::string>& names, const Variables
   MeteredCommand command = command_of(target_, words_for(names, out, shuffled), timeout_s_, folder);
   record::RecordArena arena;
   for (auto [key, value] : record::recorded_command(target_, arena).environment) {
-    if (key == "LD_PRELOAD") value = value + ":" + marks_;
+    if (key == "LD_PRELOAD") value += ":" + marks_;
     command.environment.emplace_back(key, value);
   }
   for (const auto& variable : variables) command.environment.emplace_back(variable);

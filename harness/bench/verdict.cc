@@ -98,6 +98,7 @@ std::string ratio_words(const TimeVerdict& time) {
 
 void judge(Report& report) {
   std::vector<TimeSample> samples;
+  samples.reserve(report.benchmarks.size());
   for (const Benchmark& each : report.benchmarks) samples.push_back(sample_of(each));
   CompareMethod method;
   method.floor_ns = 0;  // a time is the mean of a loop

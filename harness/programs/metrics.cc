@@ -35,6 +35,7 @@ const std::array<MetricRow, kMetrics>& metric_rows() {
       {kByHand, "by_hand_zeroed_bytes", "memory zeroed by malloc+memset", Unit::kBytes, true, kOfNewBlocks},
       {kByProgram, "by_program_zeroed_bytes", "memory zeroed by other memset", Unit::kBytes, true, kOfProgram},
       {kPeak, "peak_bytes", "peak resident memory", Unit::kBytes, true, kOfPeak},
+      {kMappingCalls, "mapping_calls", "system calls that change mappings", Unit::kCount, true, kOfMappings},
       {kAllocations, "allocation_calls", "allocation calls", Unit::kCount, true, kOfCalls},
       {kRequested, "allocation_bytes", "requested memory", Unit::kBytes, true, kOfCalls},
       {kCallocCalls, "calloc_calls", "calls of calloc", Unit::kCount, false, kOfCalls},

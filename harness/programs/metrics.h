@@ -31,6 +31,7 @@ enum class Metric : std::uint8_t {
   kByHand,
   kByProgram,
   kPeak,
+  kMappingCalls,
   kAllocations,
   kRequested,
   kCallocCalls,
@@ -44,7 +45,7 @@ enum class Metric : std::uint8_t {
 inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::kFreeCalls) + 1;
 
 /// Metrics that tell of one thing.
-enum class Family : std::uint8_t { kOfKernel, kOfAllocator, kOfNewBlocks, kOfProgram, kOfPeak, kOfCalls };
+enum class Family : std::uint8_t { kOfKernel, kOfAllocator, kOfNewBlocks, kOfProgram, kOfPeak, kOfMappings, kOfCalls };
 
 /// Which way a change goes. For a metric of cost, more is worse; for one that only describes how, it is neither.
 enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };

@@ -108,6 +108,7 @@ Measure measure_of(Metric metric) {
     case Family::kOfProgram:
       return {number<kZeroed>, is_other_memory};
     case Family::kOfPeak:
+    case Family::kOfMappings:
       return {fresh, any};
     case Family::kOfCalls:
       if (row.unit == Unit::kCount) return {number<kCalls>, allocates, number<kRequested>};

@@ -64,6 +64,7 @@ Values values_of(const record::Metrics& figures, const record::KernelMetrics& ke
   values[kMallocBytes] = figures.malloc_bytes;
   values[kReallocCalls] = figures.realloc_calls;
   values[kReallocBytes] = figures.realloc_bytes;
+  values[kMappingCalls] = kernel.returned_bytes ? figures.mapping_calls : kernel.returned_bytes;
   values[kFreeCalls] = figures.free_calls;
   return values;
 }

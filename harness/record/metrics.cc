@@ -109,6 +109,7 @@ Metrics metrics_of(const Tally& tally) {
   metrics.unseen = {tally.unseen_calls, tally.unseen_bytes};
   metrics.in_free = zeroing(kInFree);
   metrics.free_calls = tally.free_calls;
+  metrics.mapping_calls = tally.mapping_calls;
   metrics.returned = returned_of(tally);
   metrics.offered_bytes = tally.offered_bytes;
   metrics.huge_blocks = {tally.huge_blocks, tally.huge_examined_bytes, tally.huge_written_bytes};

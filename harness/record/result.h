@@ -101,6 +101,7 @@ struct Metrics : Zeroing {
   UnseenCalls unseen;
   Zeroing in_free;
   Count free_calls;
+  Count mapping_calls;  ///< not in the document
   Returned returned;
   std::uint64_t offered_bytes = 0;
   HugeBlocks huge_blocks;

@@ -51,6 +51,13 @@ def test_settings_of_the_jemalloc_that_a_program_is_linked_with():
 
 
 @pytest.mark.long("a search with twelve rounds")
+def test_prefaulting_is_tried_and_takes_few_faults():
+    found = advise(PROGRAMS / "fresh", options=["--allocator", "largecache", "--rounds", "12"])
+    row = found.remedy("largecache: adaptive, prefaulting")
+    assert row["env"]["LARGECACHE_POPULATE"] == "64MiB" and row["ratios"]["faults"]["median"] < 0.1, found.out
+
+
+@pytest.mark.long("a search with twelve rounds")
 @pytest.mark.parametrize("program", ["refill_by_mmap", "forks"])
 def test_memory_that_is_returned_at_each_free_or_in_each_child(program):
     found = advise(PROGRAMS / program, options=FEW)

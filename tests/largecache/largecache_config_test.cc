@@ -50,10 +50,12 @@ TEST(Config, TakesEveryKnobWithoutAWord) {
                                             {"LARGECACHE_THRESHOLD", "15KiB"},
                                             {"LARGECACHE_ENTRIES", "64"},
                                             {"LARGECACHE_ENTRY_LIMIT", "512MiB"},
+                                            {"LARGECACHE_POPULATE", "3MiB"},
                                             {"LARGECACHE_RESERVE", "2GiB"}});
   EXPECT_EQ(settings.threshold, 15U << 10);
   EXPECT_EQ(settings.entries, 64U);
   EXPECT_EQ(settings.entry_limit, std::size_t{512} << 20);
+  EXPECT_EQ(settings.populate_limit, 3U << 20);
   EXPECT_EQ(settings.reserve_limit, 2 * kGiB);
   EXPECT_EQ(said, "");
 }
@@ -76,6 +78,7 @@ TEST(Config, KeepsTheDefaultAndSaysSoWhenAValueIsUnusable) {
       {"LARGECACHE_THRESHOLD", {"", "4095", "0", "-1", "9223372036854775808", "128K", "1 MiB"}},
       {"LARGECACHE_ENTRIES", {"", "65", "-1", "0KiB", "16x", "0x10", "+3"}},
       {"LARGECACHE_ENTRY_LIMIT", {"", "KiB", "1.5GiB", " 1MiB", "99999999999999999999", "1TiB"}},
+      {"LARGECACHE_POPULATE", {"", "-1", "64M", "9223372036854775808"}},
       {"LARGECACHE_RESERVE", {"", "8589934592GiB", "17179869184GiB", "1MiBMiB", "1mib"}},
   };
   const Settings kept = outcome_of({}).settings;
@@ -87,6 +90,7 @@ TEST(Config, KeepsTheDefaultAndSaysSoWhenAValueIsUnusable) {
       EXPECT_EQ(settings.entries, kept.entries) << name << '=' << value;
       EXPECT_EQ(settings.entry_limit, kept.entry_limit) << name << '=' << value;
       EXPECT_EQ(settings.reserve_limit, kept.reserve_limit) << name << '=' << value;
+      EXPECT_EQ(settings.populate_limit, 0U) << name << '=' << value;
       EXPECT_EQ(said.find(named + " is unusable; give "), 0U) << said;
       EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
     }

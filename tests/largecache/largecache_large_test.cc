@@ -46,6 +46,23 @@ TEST(LargeHeap, CallsARequestLargeAbove127KiB) {
   heap.deallocate(block);
 }
 
+TEST(LargeHeap, PopulatesFreshBlocksUpToTheirLimit) {
+  Settings settings = settings_of("adaptive");
+  settings.populate_limit = kMiB;
+  LargeHeap heap(settings);
+  void* const populated = zero(heap, kMiB);
+  EXPECT_EQ(resident_pages(populated, kMiB), kMiB / kPage);
+  EXPECT_TRUE(is_zero(populated, kMiB));
+  void* const longer = any(heap, kMiB + 1);
+  EXPECT_EQ(resident_pages(longer, kMiB), 0U);
+  heap.deallocate(longer);
+  heap.deallocate(populated);
+  LargeHeap plain(settings_of("adaptive"));
+  void* const sparse = zero(plain, kMiB);
+  EXPECT_EQ(resident_pages(sparse, kMiB), 0U);
+  plain.deallocate(sparse);
+}
+
 TEST(LargeHeap, CachesBlocksStrictlyBelow128MiB) {
   LargeHeap heap(with_reserve(kUnlimited));
   void* const at_limit = any(heap, 134'217'727);  // 134,217,728 once rounded to pages

@@ -142,11 +142,12 @@ struct Tally {
   std::uint64_t sampled_stores;  ///< small stores that were looked at
   std::uint64_t sampled_bytes;
   std::uint64_t sampled_redundant_bytes;
-  std::uint64_t unseen_calls;  ///< large callocs that came back populated with no memset seen
-  std::uint64_t unseen_bytes;  ///< populated bytes of those
-  std::uint64_t own_ns;        ///< spent by the recorder on looking closely
-  std::uint64_t own_cpu_ns;    ///< the same by the thread's CPU clock
-  std::uint64_t free_calls;    ///< free and realloc of a block to nothing; not of a null pointer
+  std::uint64_t unseen_calls;   ///< large callocs that came back populated with no memset seen
+  std::uint64_t unseen_bytes;   ///< populated bytes of those
+  std::uint64_t own_ns;         ///< spent by the recorder on looking closely
+  std::uint64_t own_cpu_ns;     ///< the same by the thread's CPU clock
+  std::uint64_t free_calls;     ///< free and realloc of a block to nothing; not of a null pointer
+  std::uint64_t mapping_calls;  ///< of mmap, munmap, mremap, brk and madvise in the C library, by whomever
   ReturnRow returned[kReturnCauses][kMechanisms];
   std::uint64_t sampled_returns;  ///< of those calls: stood for by one in 32
   SmallReturns small_returns;
@@ -175,6 +176,7 @@ struct Tally {
     own_ns += more.own_ns;
     own_cpu_ns += more.own_cpu_ns;
     free_calls += more.free_calls;
+    mapping_calls += more.mapping_calls;
     for (std::size_t cause = 0; cause < kReturnCauses; ++cause) {
       for (std::size_t i = 0; i < kMechanisms; ++i) returned[cause][i].add(more.returned[cause][i]);
     }
@@ -370,7 +372,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'000b'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'000c'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

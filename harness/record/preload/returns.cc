@@ -37,11 +37,14 @@ struct Originals {
 Originals original{};
 const std::uintptr_t* heap_end = nullptr;  ///< glibc's __curbrk
 
-/// Whether memory that this thread returns is attributed to anybody.
+/// Whether memory that this thread returns is attributed to anybody. If so, the call counts as one that may change
+/// mappings.
 bool may_look(ThreadState& thread) {
   if (process == nullptr || thread.now.inside == Inside::kOwn) return false;
-  if (guard.alive != 0 && thread.block != nullptr) return true;
-  return (thread.armed != nullptr || thread.block == nullptr) && prepare(thread);
+  const bool known = guard.alive != 0 && thread.block != nullptr;
+  if (!known && !((thread.armed != nullptr || thread.block == nullptr) && prepare(thread))) return false;
+  ++thread.block->mapping_calls;
+  return true;
 }
 
 /// Where the thread is: a call that is over leaves its mark behind.
@@ -190,7 +193,7 @@ int watched_munmap(void* begin, std::size_t bytes) { return munmap_for(__builtin
 int madvise_for(const void* caller, void* begin, std::size_t bytes, int advice) {
   ThreadState& thread = state;
   const bool returns = advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED || advice == MADV_GUARD_INSTALL;
-  if ((!returns && advice != MADV_FREE) || !may_look(thread)) return original.madvise(begin, bytes, advice);
+  if (!may_look(thread) || (!returns && advice != MADV_FREE)) return original.madvise(begin, bytes, advice);
   if (!returns) {
     note_offer(thread, range_of(begin, bytes));
     return original.madvise(begin, bytes, advice);
@@ -236,7 +239,7 @@ void* watched_mremap(void* begin, std::size_t old_bytes, std::size_t new_bytes, 
     if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
     return moved;
   };
-  if (cut.bytes() == 0 || !may_look(thread)) return move();
+  if (!may_look(thread) || cut.bytes() == 0) return move();
   Return returned(thread, cut, kMremap, __builtin_return_address(0));
   void* const moved = move();
   returned.done(moved != MAP_FAILED);
