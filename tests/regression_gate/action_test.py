@@ -92,7 +92,8 @@ def test_a_command_is_checked_in_place_of_a_library(tmp_path):
     file = tmp_path / "programs.json"
     done = zerotax("bless", "--baseline", file, "--name", "small", "--", program, "calloc")
     assert done.returncode == 0, done.stderr
-    for work, options, status, word in (("good", "", 0, "same"), ("strict", "--strict", 0, "same"), ("other", "", 2, "another command")):
+    cases = (("good", "", 0, "same"), ("strict", "--strict", 0, "same"), ("other", "", 2, "another command"))
+    for work, options, status, word in cases:
         (tmp_path / work).mkdir()
         command = f"{program} {'thread' if work == 'other' else 'calloc'}"
         job = runner(tmp_path / work, "", file, PULL, command=command, name="small", options=options, comment="true")

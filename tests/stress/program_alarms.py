@@ -1,4 +1,5 @@
-"""How often `zerotax check -- COMMAND` gives a false alarm: ten unchanged programs against baselines of their own, again and again.
+"""How often `zerotax check -- COMMAND` gives a false alarm: ten unchanged programs against baselines of their own.
+
 
 usage: program_alarms.py FILE.json [--checks N] [--neighbours N] [--program NAME]...
 
