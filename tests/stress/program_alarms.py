@@ -1,6 +1,5 @@
 """How often `zerotax check -- COMMAND` gives a false alarm: ten unchanged programs against baselines of their own.
 
-
 usage: program_alarms.py FILE.json [--checks N] [--neighbours N] [--program NAME]...
 
 First all checks on a machine that is idle but for them, then as many beside busy processes. The file is rewritten after
