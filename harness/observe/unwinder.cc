@@ -186,16 +186,28 @@ Unwinder::Session& Unwinder::session() {
     ::dwfl_report_begin_add(session_->dwfl);
     for (const Mapping& file : new_files_) {
       // Another file of the same name would give its names to this one's functions.
-      const std::string path =
-          !file.path.empty() ? file.path
-                             : process_file(static_cast<pid_t>(pid_), file.begin, file.end, file.name, file.inode);
-      const std::optional<std::uint64_t> bias =
-          path.empty() ? std::nullopt : ElfFile(path).load_bias(file.begin, file.file_offset);
+      const auto find = [&] {
+        return process_file(static_cast<pid_t>(pid_), file.begin, file.end, file.name, file.inode);
+      };
+      std::string path = !file.path.empty() ? file.path : find();
+      UniqueFd opened = path.empty() ? UniqueFd() : open_file_of(path, file.inode);
+      if (!opened) {
+        path = find();
+        if (!path.empty()) opened = open_file_of(path, file.inode);
+      }
+      if (!opened) continue;
+      const std::string itself = fmt::format("/proc/self/fd/{}", opened.get());
+      const std::optional<std::uint64_t> bias = ElfFile(itself).load_bias(file.begin, file.file_offset);
       if (!bias) continue;
       // libdwfl takes a file that is reported again for another one at the same place, and drops both.
       if (!reported_.emplace(fmt::format("{} {}", file.inode, file.name), *bias).second) continue;
       paths_[{file.inode, file.name}] = path;
-      ::dwfl_report_elf(session_->dwfl, file_name(file.name).c_str(), path.c_str(), -1, *bias, true);
+      // By the name libdwfl finds debug information beside the file. It closes the file, if it takes it.
+      const std::string& known_as = path.starts_with("/proc/self/fd/") ? file.name : path;
+      if (::dwfl_report_elf(session_->dwfl, file_name(file.name).c_str(), known_as.c_str(), opened.get(), *bias,
+                            true) != nullptr) {
+        static_cast<void>(opened.release());
+      }
     }
     ::dwfl_report_end(session_->dwfl, nullptr, nullptr);
     new_files_.clear();

@@ -18,8 +18,12 @@ namespace zerotax {
 std::string process_file(pid_t pid, std::uint64_t begin, std::uint64_t end, const std::string& name,
                          std::uint64_t inode);
 
-/// As process_file(), of files that must be read after the end of their process, as long as this lives: what only the
-/// process's own root folder or mapping leads to is opened.
+/// Opens it, if it is still the file of this inode (0: any): another may have taken its name since it was found. Else
+/// nothing.
+UniqueFd open_file_of(const std::string& path, std::uint64_t inode);
+
+/// As process_file(), of files that must be read later, as long as this lives: they are opened, for until then another
+/// file may have the name, and the process may have ended.
 class ProcessFiles {
  public:
   std::string find(pid_t pid, std::uint64_t begin, std::uint64_t end, const std::string& name, std::uint64_t inode);
