@@ -25,8 +25,8 @@ constexpr const char* kExamples =
     "Exit status: 1 if a benchmark depends on the order.\n";
 
 struct Options {
-  std::int64_t rounds = 12;
-  double timeout_s = 600;
+  std::int64_t rounds = kUsualPairs;
+  double timeout_s = 60;
   std::string json;
 };
 
@@ -47,7 +47,7 @@ ExitStatus bench(const Options& options) {
   check_outputs({{"--json", options.json}}, program_input(words));
   const Suite suite(words, options.timeout_s);
   const std::string started = utc_now();
-  Report report = run(suite, {words, static_cast<std::size_t>(options.rounds), options.timeout_s});
+  Report report = run(suite, {words, static_cast<std::size_t>(options.rounds)});
   report.schema = "zerotax.bench/1";
   report.zerotax_version = ZEROTAX_VERSION;
   report.started = started;

@@ -7,8 +7,7 @@ namespace zerotax::bench {
 
 struct Request {
   std::vector<std::string> words;
-  std::size_t rounds = 12;  ///< pairs of times for each benchmark, at least
-  double timeout_s = 600;   ///< of one run of all
+  std::size_t rounds = 16;  ///< pairs of times for each benchmark, at least
 };
 
 /// Rounds that are enough to prove that one of so many depends on the order.

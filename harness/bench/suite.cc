@@ -169,16 +169,18 @@ std::vector<std::string> Suite::words_for(const std::vector<std::string>& names,
 std::vector<Reported> Suite::timed(const std::vector<std::string>& names, const Variables& variables) const {
   const TemporaryFolder folder{"bench"};
   const std::string out = folder.file("out.json");
-  MeteredCommand command = command_of(target_, words_for(names, out, false), timeout_s_, folder);
+  const double limit_s = timeout_s_ * static_cast<double>(names.size());
+  MeteredCommand command = command_of(target_, words_for(names, out, false), limit_s, folder);
   command.environment.assign(variables.begin(), variables.end());
-  run_to_success(command, timeout_s_);
+  run_to_success(command, limit_s);
   return read_google_benchmark(out);
 }
 
 CountedRun Suite::counted(const std::vector<std::string>& names, const Variables& variables, bool shuffled) const {
   const TemporaryFolder folder{"bench"};
   const std::string out = folder.file("out.json");
-  MeteredCommand command = command_of(target_, words_for(names, out, shuffled), timeout_s_, folder);
+  const double limit_s = timeout_s_ * static_cast<double>(names.size()) * (shuffled ? 3 : 1);
+  MeteredCommand command = command_of(target_, words_for(names, out, shuffled), limit_s, folder);
   record::RecordArena arena;
   for (auto [key, value] : record::recorded_command(target_, arena).environment) {
     if (key == "LD_PRELOAD") value += ":" + marks_;
@@ -187,7 +189,7 @@ CountedRun Suite::counted(const std::vector<std::string>& names, const Variables
   for (const auto& variable : variables) command.environment.emplace_back(variable);
   command.fixed_layout = true;
   const std::string started = utc_now();
-  const MeteredRun run = run_to_success(command, timeout_s_);
+  const MeteredRun run = run_to_success(command, limit_s);
   CountedRun found;
   found.recorded = programs::run_of(record_result(target_, record::foreground_result(run), arena, started),
                                     file_name(words_.front()));

@@ -29,7 +29,8 @@ using Variables = std::map<std::string, std::string>;
 /// A program of Google Benchmark.
 class Suite {
  public:
-  /// `words`: the command with the user's options. Throws UsageError if it cannot be recorded.
+  /// `words`: the command with the user's options; `timeout_s`: of each benchmark. Throws UsageError if it cannot be
+  /// recorded.
   Suite(std::vector<std::string> words, double timeout_s);
 
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }

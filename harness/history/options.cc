@@ -69,7 +69,7 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
       .path()
       .repeatable();
   programs::add_name(arguments, name);
-  arguments.option("--rounds", rounds, "with a command: runs of each version, at most").shown_as("N").with_default();
+  add_rounds(arguments, rounds, "of a command, at most").with_default();
   add_sizes(arguments, sizes, "the points of a baseline", sizes_more);
   arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)").shown_as("N");
   arguments.option("--build-timeout", build_timeout_s, "time limit of each build, in seconds")

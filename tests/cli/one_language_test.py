@@ -18,7 +18,7 @@ DEFAULTS = {"--thread": "main", "--timeout": "60", "--cost": "total", "--grid": 
 SEVERAL_DEFAULTS = {
     # 5 of one thing, 3 where the answer shall be quick, 16 pairs of two things; advise stops as soon as a remedy is
     # proven, after 24 at the latest; bless, as soon as ranges grow no more, after 10.
-    "--rounds": {"3", "5", "10", "24", "16, more for many points"},
+    "--rounds": {"3", "5", "10", "16", "24", "16, more for many points"},
 }
 # Names that options had before.
 FORMER = [
