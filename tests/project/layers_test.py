@@ -7,7 +7,8 @@ SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).pa
 README = (SOURCE / "harness" / "README.md").read_text()
 # Code that runs in other processes does not belong to its room's library.
 INSIDE = {"record/preload": {"base", "os", "meter", "record"}, "fork/process": {"fork"},
-          "snapshot/process": {"os", "snapshot"}, "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"}}
+          "snapshot/process": {"os", "snapshot"}, "bench/preload": set(),
+          "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"}}
 
 
 def rows(heading):
