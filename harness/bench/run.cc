@@ -130,7 +130,7 @@ class Running {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < report_.benchmarks.size(); ++i) {
       const Benchmark& each = report_.benchmarks[i];
-      if (differ(each.alone.counts, each.in_order.counts)) found.push_back(i);
+      if (depends_on_order(each)) found.push_back(i);
     }
     return found;
   }
@@ -194,7 +194,7 @@ class Running {
   [[nodiscard]] std::vector<std::string> involved() const {
     std::vector<std::string> found;
     for (const Benchmark& each : report_.benchmarks) {
-      if (each.verdict != Verdict::kOrderDependent) continue;
+      if (!depends_on_order(each)) continue;
       if (each.cause.before.empty()) return names();
       for (const std::string& name : {each.cause.before, each.name}) {
         if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
@@ -211,7 +211,7 @@ class Running {
     std::vector<Item> items{
         item("all, in order", static_cast<double>(all.size()), [&] { together = suite_.counted(all, env); })};
     for (const Benchmark& each : report_.benchmarks) {
-      if (each.verdict != Verdict::kOrderDependent) continue;
+      if (!depends_on_order(each)) continue;
       dependent.push_back(each.name);
       items.push_back(item(each.name, 1, [&, name = each.name] { alone.push_back(suite_.counted({name}, env)); }));
     }
@@ -225,8 +225,6 @@ class Running {
   }
 
   void pin() {
-    const auto depends = [](const Benchmark& each) { return each.verdict == Verdict::kOrderDependent; };
-    if (std::none_of(report_.benchmarks.begin(), report_.benchmarks.end(), depends)) return;
     std::string allocator = record::allocator_name(in_order_.recorded.allocator);
     if (allocator.empty()) allocator = "glibc";
     const std::vector<std::string> all = involved();
@@ -259,7 +257,7 @@ class Running {
     double most = -1;
     for (const Benchmark& each : report_.benchmarks) {
       const double weight = std::abs(each.time.log_ratio);
-      if (each.verdict != Verdict::kOrderDependent || weight <= most) continue;
+      if (!depends_on_order(each) || weight <= most) continue;
       most = weight;
       const auto found = std::find_if(under.benchmarks.begin(), under.benchmarks.end(),
                                       [&](const Benchmark& other) { return other.name == each.name; });

@@ -21,7 +21,7 @@ bool differs(double one, double other, double least) {
 /// "takes 512 faults an iteration alone, and 0 in order".
 std::string counts_words(const Benchmark& each) {
   const Counts& alone = *each.alone.counts;
-  const bool given = differ(each.alone.counts, each.in_order.counts);
+  const bool given = depends_on_order(each);
   const Counts& other = given ? *each.in_order.counts : *each.shuffled.counts;
   const char* const where = given ? "in order" : "shuffled";
   constexpr double kPage = 4096;
@@ -46,7 +46,7 @@ void judge_one(Benchmark& each) {
         fmt::format("not counted: {}", each.alone.counts ? each.in_order.counts.why() : each.alone.counts.why());
     return;
   }
-  const bool given = differ(each.alone.counts, each.in_order.counts);
+  const bool given = depends_on_order(each);
   if (!given && !differ(each.alone.counts, each.shuffled.counts)) {
     each.verdict = Verdict::kSame;
     each.sentence = "the same in any order";
@@ -90,6 +90,8 @@ bool differ(const Measured<Counts>& one, const Measured<Counts>& other) {
          differs(one->zeroed_bytes, other->zeroed_bytes, kPage);
 }
 
+bool depends_on_order(const Benchmark& benchmark) { return differ(benchmark.alone.counts, benchmark.in_order.counts); }
+
 std::string ratio_words(const TimeVerdict& time) {
   if (time.kind == TimeVerdict::Kind::kUnknown) return "n/a";
   return fmt::format("{} times ({} to {})", format_number(std::exp(time.log_ratio)),
@@ -113,10 +115,15 @@ void judge(Report& report) {
     unknown += each.verdict == Verdict::kUnknown ? 1 : 0;
   }
   const std::size_t all = report.benchmarks.size();
+  report.next = report.pin ? report.pin->line + " " + shell_text(report.program) : shell_text(report.program);
   if (dependent.empty()) {
-    report.sentence = fmt::format("none of {} depends on the order{}", format_counted(all, "benchmark"),
-                                  unknown == 0 ? "" : fmt::format("; {} could not be counted", unknown));
-    report.next = shell_text(report.program);
+    const auto counted = std::count_if(report.benchmarks.begin(), report.benchmarks.end(), depends_on_order);
+    report.sentence = counted == 0
+                          ? fmt::format("none of {} depends on the order", format_counted(all, "benchmark"))
+                          : fmt::format("{} of {} {} other counts in order than alone; that {} differs is not proven",
+                                        counted, format_counted(all, "benchmark"), counted == 1 ? "has" : "have",
+                                        counted == 1 ? "its time" : "their time");
+    if (unknown != 0) report.sentence += fmt::format("; {} could not be counted", unknown);
     return;
   }
   const auto weight = [](const Benchmark* each) { return std::abs(each->time.log_ratio); };
@@ -129,7 +136,6 @@ void judge(Report& report) {
                                 format_counted(all, "benchmark"), dependent.size() == 1 ? "is" : "are", worst.name,
                                 format_number(std::exp(std::abs(worst.time.log_ratio))), slower_alone ? "alone" : after,
                                 slower_alone ? after : "alone");
-  report.next = report.pin ? report.pin->line + " " + shell_text(report.program) : shell_text(report.program);
 }
 
 }  // namespace zerotax::bench

@@ -9,6 +9,9 @@ namespace zerotax::bench {
 /// Whether an iteration costs something else: by a fault or 4 KiB, and a tenth of the more. False if one is n/a.
 bool differ(const Measured<Counts>& one, const Measured<Counts>& other);
 
+/// Whether its counts do.
+bool depends_on_order(const Benchmark& benchmark);
+
 /// Puts the verdict of each benchmark, and of all, in place: counts by their difference, times by their pairs.
 void judge(Report& report);
 
