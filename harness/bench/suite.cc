@@ -98,9 +98,9 @@ void add_to_mean(Counts& mean, const Counts& more, double before) {
 
 std::map<std::string, Measured<Counts>> counts_of(const std::vector<Reported>& repetitions,
                                                   const std::vector<const record::Mark*>& marks) {
-  // A mark takes some microseconds, of which a part lies within the loop.
-  constexpr double kSlack_ns = 150'000;
-  constexpr double kPart = 0.002;
+  // Both are the same readings of the clock: only the rounding of the mean lies between.
+  constexpr double kSlack_ns = 100;
+  constexpr double kPart = 1e-6;
   std::map<std::string, Measured<Counts>> all;
   std::map<std::string, double> seen;
   std::vector<bool> used(marks.size(), false);

@@ -343,7 +343,7 @@ struct Mark {
   std::int32_t pid;
   std::int32_t tid;
   std::uint32_t padding;
-  std::int64_t ns;  ///< CLOCK_MONOTONIC
+  std::int64_t ns;  ///< CLOCK_MONOTONIC, as the program had read it last
   std::uint64_t minor_faults;
   std::uint64_t anonymous_bytes;  ///< held
   std::uint64_t peak_bytes;       ///< the most that was ever held
