@@ -162,7 +162,7 @@ def test_bad_input_is_refused_in_one_line(project, cache, words, complaint):
     ([], ["{build}/decoder", "missing"], "'decoder' ended with exit status 3 (no input)"),
     ([], ["/usr/bin/decoder"], "'/usr/bin/decoder' is not below a version's files"),
     ([], ["no-such-program"], "no-such-program"),
-    (["--timeout", "0.001"], ["{build}/decoder", "input"], "does not work: 'decoder' did not end within 0.001 s"),
+    (["--timeout", "0.3"], ["sleep", "9"], "does not work: 'sleep' did not end within 0.3 s"),
 ])
 def test_a_command_that_does_not_work_anywhere_is_refused(project, tmp_path, options, command, complaint):
     refused(run("history", project[0], tmp_path, *HOW, "--range", "main~1..main", *options, "--", *command), complaint)
