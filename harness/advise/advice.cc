@@ -135,13 +135,13 @@ Advice advise(const Request& request) {
   if (stopped) return advice;
   const Recording& recording = advice.recording;
   advice.allocator = recording ? allocator_name(recording->allocator_file) : "glibc";
-  if (recording) advice.inside = allocators_inside(recording->files);
   if (advice.allocator == "glibc") advice.allocator_version = ::gnu_get_libc_version();
   if (!request.all && is_about_time(request.method.goal) && recording && nothing_to_gain(*recording)) {
     advice.nothing_to_gain = advice.complete = true;
     advice.catalogue = {};
     return advice;
   }
+  if (recording) advice.inside = allocators_inside(recording->files);
   if (request.allocators.empty()) leave_out(others, advice.allocator);
   choose(advice, others);
   advice.request.method.brief = !request.all && recording && by_hand_dominates(*recording);

@@ -47,9 +47,10 @@ std::vector<InsideAllocator> allocators_inside(const std::vector<std::string>& f
     };
     if (std::none_of(found.begin(), found.end(), same)) found.push_back(inside);
   };
+  const std::map<std::string, InsideMarks> known = inside_marks();
   for (const std::string& file : files) {
     const std::string bytes = bytes_of(file);
-    for (const auto& [allocator, marks] : inside_marks()) {
+    for (const auto& [allocator, marks] : known) {
       if (bytes.find(marks.text) == std::string::npos) continue;
       if (!marks.variable) {
         add({allocator, file, {}});

@@ -43,11 +43,9 @@ std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
 /// "CPU time 910 ms -> 180 ms (0.20 times; 0.19 to 0.21)", of a confirmation.
 std::string change_text(const Confirmation& confirmation, Goal goal) {
   const TimeVerdict& verdict = verdict_of(confirmation, goal);
-  return fmt::format("{} {} -> {} ({} times; {} to {})", goal_words(goal),
+  return fmt::format("{} {} -> {} ({})", goal_words(goal),
                      value_text(goal, median(figures(confirmation.present, goal))),
-                     value_text(goal, median(figures(confirmation.remedy, goal))),
-                     format_number(std::exp(verdict.log_ratio)), format_number(std::exp(verdict.interval95.low)),
-                     format_number(std::exp(verdict.interval95.high)));
+                     value_text(goal, median(figures(confirmation.remedy, goal))), words_of(ratio_of(verdict)));
 }
 
 std::string gains_text(const Confirmation& confirmation, Goal goal) {
@@ -230,7 +228,8 @@ Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal
   const Confirmation* confirmation = confirmation_of(advice, remedy);
   if (confirmation != nullptr && !confirmation->verdicts.empty()) {
     const TimeVerdict& verdict = verdict_of(*confirmation, goal);
-    return Ratio{std::exp(verdict.log_ratio), std::exp(verdict.interval95.low), std::exp(verdict.interval95.high)};
+    const TimeRatio ratio = ratio_of(verdict);
+    return Ratio{ratio.median, ratio.low, ratio.high};
   }
   const auto ratios = ratios_to_neighbours(advice.result.runs, advice.catalogue.remedies.size(), goal);
   if (ratios[remedy].empty()) return NotAvailable{"no run of it ended well"};

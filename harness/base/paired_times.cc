@@ -1,11 +1,14 @@
 #include "base/paired_times.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 
 #include "base/signed_rank.h"
+#include "base/units.h"
 
 namespace zerotax {
 namespace {
@@ -74,6 +77,15 @@ bool any_alarm(const std::vector<TimeVerdict>& verdicts) {
 }
 
 }  // namespace
+
+TimeRatio ratio_of(const TimeVerdict& verdict) {
+  return {std::exp(verdict.log_ratio), std::exp(verdict.interval95.low), std::exp(verdict.interval95.high)};
+}
+
+std::string words_of(const TimeRatio& ratio) {
+  return fmt::format("{} times; {} to {}", format_number(ratio.median), format_number(ratio.low),
+                     format_number(ratio.high));
+}
 
 const char* word_of(TimeVerdict::Kind kind) {
   if (kind == Kind::kFaster) return "FASTER";

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/bootstrap.h"
@@ -36,6 +37,16 @@ struct TimeVerdict {
   Interval interval{0, 0};  ///< corrected
   Interval interval95{0, 0};
 };
+
+/// NEW to OLD, no logarithms: the estimate, and its 95 % interval.
+struct TimeRatio {
+  double median = 0;
+  double low = 0;
+  double high = 0;
+};
+TimeRatio ratio_of(const TimeVerdict& verdict);
+/// "0.2 times; 0.19 to 0.21".
+std::string words_of(const TimeRatio& ratio);
 
 /// "FASTER", "SLOWER", "SAME"; "AMBIGUOUS" of all else.
 const char* word_of(TimeVerdict::Kind kind);

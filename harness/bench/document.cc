@@ -1,7 +1,5 @@
 #include "bench/document.h"
 
-#include <cmath>
-
 #include "base/error.h"
 #include "bench/suite.h"
 #include "bench/verdict.h"
@@ -18,10 +16,11 @@ namespace {
 
 Json time_json(const TimeVerdict& time) {
   if (time.kind == TimeVerdict::Kind::kUnknown) return not_available("nothing was timed");
+  const TimeRatio ratio = ratio_of(time);
   return {{"verdict", zerotax::word_of(time.kind)},
-          {"ratio", std::exp(time.log_ratio)},
-          {"low", std::exp(time.interval95.low)},
-          {"high", std::exp(time.interval95.high)},
+          {"ratio", ratio.median},
+          {"low", ratio.low},
+          {"high", ratio.high},
           {"p", time.adjusted_p}};
 }
 

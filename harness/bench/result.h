@@ -25,16 +25,6 @@ struct Counts {
   double calls = 0;          ///< of malloc, calloc and realloc
 };
 
-/// How a benchmark is run.
-enum class Order : std::uint8_t {
-  kAlone,     ///< in a process of its own
-  kGiven,     ///< after those before it
-  kShuffled,  ///< in rounds of all, in random order
-};
-inline constexpr std::size_t kOrders = 3;
-/// "alone", "in order", "shuffled".
-const char* word_of(Order order);
-
 /// What is known of a benchmark under one order.
 struct Observed {
   std::vector<double> times_ns;                             ///< of an iteration, one of each run without the recorder
@@ -58,10 +48,10 @@ const char* word_of(Verdict verdict);
 
 struct Benchmark {
   std::string name;
-  Observed alone;
-  Observed in_order;
-  Observed shuffled;
-  TimeVerdict time;  ///< in order against alone
+  Observed alone;     ///< in a process of its own
+  Observed in_order;  ///< after those before it
+  Observed shuffled;  ///< among the others, in random order; not timed
+  TimeVerdict time;   ///< in order against alone
   Verdict verdict = Verdict::kUnknown;
   Cause cause;
   std::string sentence;

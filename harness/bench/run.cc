@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include "base/bootstrap.h"
 #include "base/error.h"
@@ -105,24 +107,33 @@ class Running {
     confirm();
   }
 
-  /// Benchmarks that differ are counted once more, and must differ again.
+  /// Of some benchmarks, what is counted when all of a list run in order, and alone: under a setting, by name.
+  std::map<std::string, std::pair<Measured<Counts>, Measured<Counts>>> counted_both_ways(
+      const std::vector<std::string>& list, const std::vector<std::size_t>& of, const Variables& env,
+      Experiment& experiment) {
+    std::map<std::string, std::pair<Measured<Counts>, Measured<Counts>>> found;
+    CountedRun together;
+    std::vector<Item> items{
+        item("all, in order", static_cast<double>(list.size()), [&] { together = suite_.counted(list, env); })};
+    for (const std::size_t i : of) {
+      items.push_back(item(report_.benchmarks[i].name, 1, [&, name = report_.benchmarks[i].name] {
+        found[name] = {counts_in(suite_.counted({name}, env), name), counts_in(together, name)};
+      }));
+    }
+    finish(experiment, items);
+    return found;
+  }
+
+  /// Benchmarks that differ are counted once more, and must differ again; else the later counts hold.
   void confirm() {
     const std::vector<std::size_t> differing = differing_ones();
     if (differing.empty()) return;
     Experiment experiment("counting again");
-    CountedRun again;
-    std::vector<Item> items{item("all, in order", static_cast<double>(report_.benchmarks.size()),
-                                 [&] { again = suite_.counted(names(), {}); })};
-    std::vector<CountedRun> alone(report_.benchmarks.size());
-    for (const std::size_t i : differing) {
-      const std::string& name = report_.benchmarks[i].name;
-      items.push_back(item(name, 1, [&, i] { alone[i] = suite_.counted({name}, {}); }));
-    }
-    finish(experiment, items);
+    const auto again = counted_both_ways(names(), differing, {}, experiment);
     for (const std::size_t i : differing) {
       Benchmark& each = report_.benchmarks[i];
-      if (!differ(counts_in(alone[i], each.name), counts_in(again, each.name)))
-        each.in_order.counts = each.alone.counts;
+      const auto& [alone, in_order] = again.at(each.name);
+      if (!differ(alone, in_order)) std::tie(each.alone.counts, each.in_order.counts) = std::tie(alone, in_order);
     }
   }
 
@@ -205,23 +216,11 @@ class Running {
 
   /// Whether no benchmark that depended on the order does so under this setting.
   bool is_pinned_by(const Variables& env, const std::vector<std::string>& all, Experiment& experiment) {
-    CountedRun together;
-    std::vector<CountedRun> alone;
-    std::vector<std::string> dependent;
-    std::vector<Item> items{
-        item("all, in order", static_cast<double>(all.size()), [&] { together = suite_.counted(all, env); })};
-    for (const Benchmark& each : report_.benchmarks) {
-      if (!depends_on_order(each)) continue;
-      dependent.push_back(each.name);
-      items.push_back(item(each.name, 1, [&, name = each.name] { alone.push_back(suite_.counted({name}, env)); }));
-    }
-    finish(experiment, items);
-    for (std::size_t i = 0; i < dependent.size(); ++i) {
-      const Measured<Counts> own = counts_in(alone[i], dependent[i]);
-      const Measured<Counts> other = counts_in(together, dependent[i]);
-      if (!own || !other || differ(own, other)) return false;
-    }
-    return true;
+    const auto found = counted_both_ways(all, differing_ones(), env, experiment);
+    return std::all_of(found.begin(), found.end(), [](const auto& each) {
+      const auto& [alone, in_order] = each.second;
+      return alone && in_order && !differ(alone, in_order);
+    });
   }
 
   void pin() {

@@ -7,20 +7,16 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/names.h"
-#include "base/one_line.h"
 #include "files/temporary_folder.h"
-#include "os/utc.h"
-#include "programs/run.h"
-#include "record/run.h"
-#include "run/interrupt.h"
-#include "run/metered_run.h"
+#include "programs/measure.h"
 #include "run/program_launch.h"
 
 namespace zerotax::bench {
 namespace {
 
 constexpr const char* kShortLoops = "--benchmark_min_time=0.1";
+constexpr const char* kRemedy = "give a program of Google Benchmark that succeeds";
+constexpr int kRepetitions = 3;  ///< of each benchmark, where they are shuffled
 
 /// A pattern that matches these names alone.
 std::string pattern_of(const std::vector<std::string>& names) {
@@ -37,32 +33,6 @@ std::string pattern_of(const std::vector<std::string>& names) {
 
 bool has_option(const std::vector<std::string>& words, const std::string& option) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(option); });
-}
-
-MeteredCommand command_of(const record::RecordTarget& target, std::vector<std::string> words, double timeout_s,
-                          const TemporaryFolder& folder) {
-  MeteredCommand command;
-  command.program = target.program;
-  command.words = std::move(words);
-  command.errors = folder.file("errors");
-  command.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(timeout_s * 1e3)));
-  return command;
-}
-
-MeteredRun run_to_success(const MeteredCommand& command, double timeout_s) {
-  MeteredRun run = run_metered(command);
-  const std::string name = file_name(command.words.front());
-  if (run.end == MeteredRun::End::kStopped) throw Stop{};
-  if (run.end == MeteredRun::End::kTimeout) {
-    throw UsageError(fmt::format("'{}' did not end within {:g} s", name, timeout_s), "give --timeout SECONDS");
-  }
-  if (run.end == MeteredRun::End::kEnded && run.exited && run.code == 0) return run;
-  const std::string how = run.end == MeteredRun::End::kNotStarted ? "could not be started: " + run.why_not_started
-                          : run.exited                            ? "ended with " + end_text(run.exited, run.code)
-                                                                  : "was " + end_text(run.exited, run.code);
-  const std::string said = last_line_of_file(command.errors);
-  throw UsageError(fmt::format("'{}' {}{}", name, how, said.empty() ? "" : fmt::format(" ({})", one_line(said))),
-                   "give a program of Google Benchmark that succeeds");
 }
 
 double difference(std::uint64_t before, std::uint64_t after) {
@@ -128,73 +98,63 @@ std::map<std::string, Measured<Counts>> counts_of(const std::vector<Reported>& r
   return all;
 }
 
-Suite::Suite(std::vector<std::string> words, double timeout_s) : words_(std::move(words)), timeout_s_(timeout_s) {
-  target_ = record::resolve_record_target(words_, "", {});
-  marks_ = project_library("libzerotax-marks.so");
-  if (!has_option(words_, "--benchmark_min_time")) words_.emplace_back(kShortLoops);
+Suite::Suite(const std::vector<std::string>& words, double timeout_s)
+    : target_(programs::target_for(words, "", timeout_s)), marks_(project_library("libzerotax-marks.so")) {
+  if (!has_option(words, "--benchmark_min_time")) target_.recorded.words.emplace_back(kShortLoops);
 }
 
 std::vector<std::string> Suite::list() const {
   const TemporaryFolder folder{"bench"};
-  std::vector<std::string> words = words_;
-  words.emplace_back("--benchmark_list_tests=true");
-  MeteredCommand command = command_of(target_, words, timeout_s_, folder);
-  command.output = folder.file("list");
-  run_to_success(command, timeout_s_);
-  std::ifstream stream(command.output);
+  programs::Target target = target_;
+  target.recorded.words.emplace_back("--benchmark_list_tests=true");
+  target.output = folder.file("list");
+  programs::run_plain(target, kRemedy);
+  std::ifstream stream(target.output);
   std::vector<std::string> names;
   for (std::string line; std::getline(stream, line);) {
     if (!line.empty() && line.find(' ') == std::string::npos) names.push_back(line);
   }
   if (names.empty()) {
-    throw UsageError(fmt::format("'{}' lists no benchmark", file_name(words_.front())),
+    throw UsageError(fmt::format("'{}' lists no benchmark", target.name),
                      "give a program of Google Benchmark; for any other: zerotax check -- COMMAND");
   }
   return names;
 }
 
-std::vector<std::string> Suite::words_for(const std::vector<std::string>& names, const std::string& out,
-                                          bool shuffled) const {
-  std::vector<std::string> words = words_;
-  words.push_back("--benchmark_filter=" + pattern_of(names));
-  words.push_back("--benchmark_out=" + out);
-  words.emplace_back("--benchmark_out_format=json");
-  if (shuffled) {
-    words.emplace_back("--benchmark_repetitions=3");
-    words.emplace_back("--benchmark_enable_random_interleaving=true");
+programs::Target Suite::target_for(const std::vector<std::string>& names, const Variables& variables,
+                                   const std::string& out) const {
+  programs::Target target = target_;
+  target.env = variables;
+  target.timeout_s *= static_cast<double>(names.size());
+  for (const std::string& word : {"--benchmark_filter=" + pattern_of(names), "--benchmark_out=" + out,
+                                  std::string("--benchmark_out_format=json")}) {
+    target.recorded.words.push_back(word);
   }
-  return words;
+  return target;
 }
 
 std::vector<Reported> Suite::timed(const std::vector<std::string>& names, const Variables& variables) const {
   const TemporaryFolder folder{"bench"};
   const std::string out = folder.file("out.json");
-  const double limit_s = timeout_s_ * static_cast<double>(names.size());
-  MeteredCommand command = command_of(target_, words_for(names, out, false), limit_s, folder);
-  command.environment.assign(variables.begin(), variables.end());
-  run_to_success(command, limit_s);
+  programs::run_plain(target_for(names, variables, out), kRemedy);
   return read_google_benchmark(out);
 }
 
 CountedRun Suite::counted(const std::vector<std::string>& names, const Variables& variables, bool shuffled) const {
   const TemporaryFolder folder{"bench"};
   const std::string out = folder.file("out.json");
-  const double limit_s = timeout_s_ * static_cast<double>(names.size()) * (shuffled ? 3 : 1);
-  MeteredCommand command = command_of(target_, words_for(names, out, shuffled), limit_s, folder);
-  record::RecordArena arena;
-  for (auto [key, value] : record::recorded_command(target_, arena).environment) {
-    if (key == "LD_PRELOAD") value += ":" + marks_;
-    command.environment.emplace_back(key, value);
+  programs::Target target = target_for(names, variables, out);
+  target.preload = marks_;
+  if (shuffled) {
+    target.timeout_s *= kRepetitions;
+    target.recorded.words.push_back(fmt::format("--benchmark_repetitions={}", kRepetitions));
+    target.recorded.words.emplace_back("--benchmark_enable_random_interleaving=true");
   }
-  for (const auto& variable : variables) command.environment.emplace_back(variable);
-  command.fixed_layout = true;
-  const std::string started = utc_now();
-  const MeteredRun run = run_to_success(command, limit_s);
+  record::RecordArena arena;
   CountedRun found;
-  found.recorded = programs::run_of(record_result(target_, record::foreground_result(run), arena, started),
-                                    file_name(words_.front()));
-  std::size_t missing = 0;
-  found.counts = counts_of(read_google_benchmark(out), arena.marks(missing));
+  found.recorded = programs::run_once(target, arena);
+  programs::check_exit_status(found.recorded, target.name, 0, kRemedy);
+  found.counts = counts_of(read_google_benchmark(out), arena.marks());
   return found;
 }
 

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "bench/result.h"
-#include "programs/result.h"
-#include "record/launch.h"
+#include "programs/run.h"
 
 namespace zerotax::bench {
 
@@ -31,29 +30,26 @@ class Suite {
  public:
   /// `words`: the command with the user's options; `timeout_s`: of each benchmark. Throws UsageError if it cannot be
   /// recorded.
-  Suite(std::vector<std::string> words, double timeout_s);
+  Suite(const std::vector<std::string>& words, double timeout_s);
 
-  [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   /// The benchmarks that its options choose, in their order. Throws UsageError if it lists none.
   [[nodiscard]] std::vector<std::string> list() const;
-  /// Runs these in their order, or all; `shuffled`: three times each, in random order. Throws UsageError if it fails,
-  /// Stop.
+  /// Runs these in their order, with these variables. Throws UsageError if it fails, Stop.
   [[nodiscard]] std::vector<Reported> timed(const std::vector<std::string>& names, const Variables& variables) const;
+  /// The same with the recorder; `shuffled`: three times each, in random order.
   [[nodiscard]] CountedRun counted(const std::vector<std::string>& names, const Variables& variables,
                                    bool shuffled = false) const;
 
  private:
-  [[nodiscard]] std::vector<std::string> words_for(const std::vector<std::string>& names, const std::string& out,
-                                                   bool shuffled) const;
+  [[nodiscard]] programs::Target target_for(const std::vector<std::string>& names, const Variables& variables,
+                                            const std::string& out) const;
 
-  std::vector<std::string> words_;
-  record::RecordTarget target_;
+  programs::Target target_;
   std::string marks_;  ///< the library that marks timed loops
-  double timeout_s_;
 };
 
-/// Of the repetitions of a run, what one iteration took, from the marks around its timed loop (mark.h says which): n/a
-/// for one that has none, as where the benchmark pauses its clock or measures time by itself. `pid`: whose marks.
+/// Of the repetitions of a run, what one iteration took, from the marks around its timed loop: n/a for one that has
+/// none, as where the benchmark pauses its clock or measures time by itself.
 std::map<std::string, Measured<Counts>> counts_of(const std::vector<Reported>& repetitions,
                                                   const std::vector<const record::Mark*>& marks);
 

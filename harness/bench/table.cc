@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-
 #include "base/bootstrap.h"
 #include "base/table.h"
 #include "base/units.h"
@@ -26,8 +24,7 @@ std::string faults_text(const Observed& observed) {
 }
 
 std::string bytes_text(const Observed& observed, double Counts::*bytes) {
-  return observed.counts ? format_size(static_cast<std::uint64_t>(std::llround(std::max(0.0, *observed.counts.*bytes))))
-                         : "n/a";
+  return observed.counts ? bytes_words(*observed.counts.*bytes) : "n/a";
 }
 
 Column right(const char* name) { return {name, Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight}; }
@@ -43,18 +40,15 @@ std::string bench_text(const Report& report) {
                right("refilled"),
                right("zeroed"),
                {"verdict", Unit::kText}});
+  const auto add = [&](const std::string& name, const char* order, const Observed& observed, const char* verdict) {
+    table.add({name, order, time_text(observed), faults_text(observed), bytes_text(observed, &Counts::refilled_bytes),
+               bytes_text(observed, &Counts::zeroed_bytes), verdict});
+  };
   for (const Benchmark& each : report.benchmarks) {
+    add(each.name, "alone", each.alone, word_of(each.verdict));
+    add("", "in order", each.in_order, "");
     const bool same = each.verdict == Verdict::kSame;
-    table.add({each.name, word_of(Order::kAlone), time_text(each.alone), faults_text(each.alone),
-               bytes_text(each.alone, &Counts::refilled_bytes), bytes_text(each.alone, &Counts::zeroed_bytes),
-               word_of(each.verdict)});
-    table.add({"", word_of(Order::kGiven), time_text(each.in_order), faults_text(each.in_order),
-               bytes_text(each.in_order, &Counts::refilled_bytes), bytes_text(each.in_order, &Counts::zeroed_bytes),
-               ""});
-    if (same || !differ(each.alone.counts, each.shuffled.counts)) continue;
-    table.add({"", word_of(Order::kShuffled), "n/a", faults_text(each.shuffled),
-               bytes_text(each.shuffled, &Counts::refilled_bytes), bytes_text(each.shuffled, &Counts::zeroed_bytes),
-               ""});
+    if (!same && differ(each.alone.counts, each.shuffled.counts)) add("", "shuffled", each.shuffled, "");
   }
   text += "\n" + table.text() + "All are of one iteration. Times are medians, without the recorder.\n";
   for (const Benchmark& each : report.benchmarks) {

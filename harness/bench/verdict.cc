@@ -12,6 +12,8 @@
 namespace zerotax::bench {
 namespace {
 
+constexpr double kPage = 4096;
+
 bool differs(double one, double other, double least) {
   constexpr double kPart = 0.1;
   const double off = std::abs(one - other);
@@ -24,16 +26,13 @@ std::string counts_words(const Benchmark& each) {
   const bool given = depends_on_order(each);
   const Counts& other = given ? *each.in_order.counts : *each.shuffled.counts;
   const char* const where = given ? "in order" : "shuffled";
-  constexpr double kPage = 4096;
   if (differs(alone.refilled_bytes, other.refilled_bytes, kPage)) {
-    return fmt::format("the kernel refills {} an iteration alone, {} {}",
-                       format_size(static_cast<std::uint64_t>(std::llround(alone.refilled_bytes))),
-                       format_size(static_cast<std::uint64_t>(std::llround(other.refilled_bytes))), where);
+    return fmt::format("the kernel refills {} an iteration alone, {} {}", bytes_words(alone.refilled_bytes),
+                       bytes_words(other.refilled_bytes), where);
   }
   if (differs(alone.zeroed_bytes, other.zeroed_bytes, kPage)) {
-    return fmt::format("the allocator zeroes {} an iteration alone, {} {}",
-                       format_size(static_cast<std::uint64_t>(std::llround(alone.zeroed_bytes))),
-                       format_size(static_cast<std::uint64_t>(std::llround(other.zeroed_bytes))), where);
+    return fmt::format("the allocator zeroes {} an iteration alone, {} {}", bytes_words(alone.zeroed_bytes),
+                       bytes_words(other.zeroed_bytes), where);
   }
   return fmt::format("an iteration takes {} faults alone, {} {}", format_number(alone.minor_faults),
                      format_number(other.minor_faults), where);
@@ -72,11 +71,6 @@ TimeSample sample_of(const Benchmark& each) {
 
 }  // namespace
 
-const char* word_of(Order order) {
-  constexpr const char* kWords[] = {"alone", "in order", "shuffled"};
-  return kWords[static_cast<std::size_t>(order)];
-}
-
 const char* word_of(Verdict verdict) {
   constexpr const char* kWords[] = {"independent", "order-dependent", "counts differ", "unknown"};
   return kWords[static_cast<std::size_t>(verdict)];
@@ -85,17 +79,21 @@ const char* word_of(Verdict verdict) {
 bool differ(const Measured<Counts>& one, const Measured<Counts>& other) {
   if (!one || !other) return false;
   constexpr double kFault = 1;
-  constexpr double kPage = 4096;
   return differs(one->minor_faults, other->minor_faults, kFault) ||
          differs(one->zeroed_bytes, other->zeroed_bytes, kPage);
 }
 
 bool depends_on_order(const Benchmark& benchmark) { return differ(benchmark.alone.counts, benchmark.in_order.counts); }
 
+std::string bytes_words(double bytes) {
+  return format_size(static_cast<std::uint64_t>(std::llround(std::max(0.0, bytes))));
+}
+
 std::string ratio_words(const TimeVerdict& time) {
   if (time.kind == TimeVerdict::Kind::kUnknown) return "n/a";
-  return fmt::format("{} times ({} to {})", format_number(std::exp(time.log_ratio)),
-                     format_number(std::exp(time.interval95.low)), format_number(std::exp(time.interval95.high)));
+  const TimeRatio ratio = ratio_of(time);
+  return fmt::format("{} times ({} to {})", format_number(ratio.median), format_number(ratio.low),
+                     format_number(ratio.high));
 }
 
 void judge(Report& report) {

@@ -12,6 +12,9 @@ bool differ(const Measured<Counts>& one, const Measured<Counts>& other);
 /// Whether its counts do.
 bool depends_on_order(const Benchmark& benchmark);
 
+/// "7.88 MiB", of a mean.
+std::string bytes_words(double bytes);
+
 /// Puts the verdict of each benchmark, and of all, in place: counts by their difference, times by their pairs.
 void judge(Report& report);
 

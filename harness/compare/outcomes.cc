@@ -55,8 +55,8 @@ std::vector<Measure> measures_of(const ComparedPoint& point, const CompareVerdic
     }
   }
   if (const TimeVerdict& time = verdict.time; time.kind != TimeVerdict::Kind::kUnknown) {
-    measures.push_back(
-        {"time-ratio", std::exp(time.log_ratio), std::exp(time.interval95.low), std::exp(time.interval95.high)});
+    const TimeRatio ratio = ratio_of(time);
+    measures.push_back({"time-ratio", ratio.median, ratio.low, ratio.high});
   }
   for (const WorkChange& change : verdict.work) {
     if (change.after) measures.push_back({slug_of(change.name), static_cast<double>(*change.after)});

@@ -38,8 +38,7 @@ constexpr const char* kBisectExamples =
     "  --expect 'peak_bytes of cc1 <= 64MiB'                  of a command: of its processes cc1\n"
     "  --expect 'refilled_bytes in Decoder::reset == 0'       of a command: of this function\n"
     "Without --expect: a version is bad if any deterministic metric, or a threshold, differs from the good version's, "
-    "or if the check of a "
-    "command against the good version fails.\n"
+    "or if the check of a command against the good version fails.\n"
     "Exit status: 0 if the commit was found; 1 if it cannot be decided, because versions do not build.\n";
 
 struct BisectOptions {

@@ -38,8 +38,7 @@ SiteNumber number_named(const std::string& key) {
     if (key == programs::key_of(number)) return number;
     keys.emplace_back(programs::key_of(number));
   }
-  throw UsageError(fmt::format("--expect: '{}' is not counted of a function", key),
-                   did_you_mean(key, keys) + fmt::format("choose: {}", fmt::join(keys, ", ")));
+  refuse_word(fmt::format("--expect: '{}' is not counted of a function", key), key, keys);
 }
 
 }  // namespace

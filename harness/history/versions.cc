@@ -136,9 +136,7 @@ void Versions::measure_program(Version& version, const Grid& grid,
   const RecipePlaces places{workspace_.source(), workspace_.build(), builder_.jobs};
   try {
     version.measurement = {{}, {}, measured_program(grid, places, [&] { watch("measuring"); })};
-  } catch (const UsageError& problem) {
-    version.reason = problem.what();
-  } catch (const MachineError& problem) {
+  } catch (const Error& problem) {
     version.reason = problem.what();
   }
   if (!version.measurement) version.state = Version::State::kUnusable;

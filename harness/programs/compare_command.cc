@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/colour.h"
+#include "cli/common_options.h"
 #include "files/output_paths.h"
 #include "programs/document.h"
 #include "programs/programs.h"
@@ -14,7 +15,6 @@
 namespace zerotax::programs {
 namespace {
 
-constexpr std::size_t kUsualPairs = 16;
 constexpr std::size_t kMostPairs = 200;
 
 /// The words before and after ---.
@@ -34,10 +34,7 @@ void add_settings(const std::vector<std::string>& env, Target& before, Target& a
       throw UsageError(fmt::format("--env names '{}', which is neither old nor new", parsed.allocator),
                        fmt::format("give --env new:{}={}", parsed.key, parsed.value));
     }
-    Target& side = parsed.allocator == "old" ? before : after;
-    if (!side.env.emplace(parsed.key, parsed.value).second) {
-      throw UsageError(fmt::format("--env sets {} of {} twice", parsed.key, parsed.allocator), "leave one of them out");
-    }
+    add_setting(parsed, parsed.allocator == "old" ? before : after);
   }
 }
 

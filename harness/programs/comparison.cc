@@ -27,15 +27,13 @@ double weight(std::size_t runs) { return static_cast<double>(runs); }
 struct Recorded {
   const Target& target;
   Program program{};
-  std::uint64_t quiet = 0;
+  Gathering gathering{program};
   std::string allocator{};
-
-  [[nodiscard]] bool is_done() const { return program.runs >= gather_runs(0) && quiet >= 2; }
 
   void record() {
     const CommandRun run = run_once(target);
     check_exit_status(run, target.name, 0, "give commands that succeed without a terminal and input");
-    quiet = add_run(program, run) ? 0 : quiet + 1;
+    gathering.add(run);
     allocator = run.allocator;
   }
 };
@@ -45,7 +43,7 @@ void record_both(Recorded& before, Recorded& after) {
   const std::size_t expected = 2 * gather_runs(0);
   Progress progress("recording both", expected, weight(expected));
   for (Recorded* side : {&before, &after}) static_cast<Command&>(side->program) = side->target;
-  while (before.program.runs < kMostRuns && !(before.is_done() && after.is_done())) {
+  while (before.program.runs < kMostRuns && !(before.gathering.is_done() && after.gathering.is_done())) {
     if (before.program.runs >= gather_runs(0)) progress.add(2, 2);
     for (Recorded* side : {&before, &after}) {
       end_if_stopped();
@@ -70,7 +68,7 @@ std::vector<TimedPair> time_pairs(const Target& before, const Target& after, std
         return pairs;
       }
       const bool is_before = before_first != second;
-      const MeteredRun run = run_plain(is_before ? before : after);
+      const MeteredRun run = run_plain(is_before ? before : after, "give a command that succeeds each time");
       const auto cpu_ns = static_cast<double>(run.user_ns + run.system_ns);
       (is_before ? pair.before_cpu_ns : pair.after_cpu_ns) = cpu_ns;
       (is_before ? pair.before_wall_ns : pair.after_wall_ns) = static_cast<double>(run.wall_ns);
@@ -112,10 +110,8 @@ Program named_as(const Program& old, Program program) {
 }  // namespace
 
 std::string words_of(const ComparedTime& time) {
-  return fmt::format("{} {} → {} ({} times; {} to {}): {}", time.name, format_ns(time.before_ns),
-                     format_ns(time.after_ns), format_number(std::exp(time.verdict.log_ratio)),
-                     format_number(std::exp(time.verdict.interval95.low)),
-                     format_number(std::exp(time.verdict.interval95.high)), word_of(time.verdict.kind));
+  return fmt::format("{} {} → {} ({}): {}", time.name, format_ns(time.before_ns), format_ns(time.after_ns),
+                     words_of(ratio_of(time.verdict)), word_of(time.verdict.kind));
 }
 
 std::size_t fewest_timed_pairs() { return fewest_pairs(kTimes, CompareMethod{}.alpha); }

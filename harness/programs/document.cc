@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -140,9 +139,8 @@ void to_json(Json& json, const ComparedTime& value) {
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, before_ns, after_ns))
   const TimeVerdict& verdict = value.verdict;
   json["verdict"] = word_of(verdict.kind);
-  json["ratio"] = {{"median", std::exp(verdict.log_ratio)},
-                   {"low", std::exp(verdict.interval95.low)},
-                   {"high", std::exp(verdict.interval95.high)}};
+  const TimeRatio ratio = ratio_of(verdict);
+  json["ratio"] = {{"median", ratio.median}, {"low", ratio.low}, {"high", ratio.high}};
   json["p"] = verdict.adjusted_p;
   json["line"] = words_of(value);
 }

@@ -90,17 +90,20 @@ bool add_run(Program& program, const CommandRun& run) {
 
 std::uint64_t gather_runs(std::uint64_t most) { return std::max(kFewestRuns, most); }
 
-void gather(Program& program, const Runner& run, std::uint64_t most) {
-  std::uint64_t quiet = 0;
-  while (program.runs < gather_runs(most) && (program.runs < kFewestRuns || quiet < 2)) {
-    const CommandRun found = run();
-    if (program.runs != 0 && found.exit_status != program.exit_status) {
-      throw UsageError(fmt::format("'{}' ended with exit status {}, and {} before", program.name, found.exit_status,
-                                   program.exit_status),
-                       "give a command that ends alike each time");
-    }
-    quiet = add_run(program, found) ? 0 : quiet + 1;
+bool Gathering::is_done() const { return program_.runs >= kFewestRuns && quiet_ >= 2; }
+
+void Gathering::add(const CommandRun& run) {
+  if (program_.runs != 0 && run.exit_status != program_.exit_status) {
+    throw UsageError(fmt::format("'{}' ended with exit status {}, and {} before", program_.name, run.exit_status,
+                                 program_.exit_status),
+                     "give a command that ends alike each time");
   }
+  quiet_ = add_run(program_, run) ? 0 : quiet_ + 1;
+}
+
+void gather(Program& program, const Runner& run, std::uint64_t most) {
+  Gathering gathering(program);
+  while (program.runs < gather_runs(most) && !gathering.is_done()) gathering.add(run());
 }
 
 }  // namespace zerotax::programs

@@ -16,6 +16,20 @@ const Values& no_values();
 /// beyond its least slack.
 bool add_run(Program& program, const CommandRun& run);
 
+/// A program while runs are added, until no range has grown in the last two, and at least three times.
+class Gathering {
+ public:
+  explicit Gathering(Program& program) : program_(program) {}
+
+  [[nodiscard]] bool is_done() const;
+  /// Throws UsageError if it did not end as before.
+  void add(const CommandRun& run);
+
+ private:
+  Program& program_;
+  std::uint64_t quiet_ = 0;  ///< runs since a range grew
+};
+
 /// How many runs gather() makes if ranges keep growing, for an option of at most so many.
 std::uint64_t gather_runs(std::uint64_t most);
 

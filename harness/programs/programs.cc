@@ -39,9 +39,7 @@ Target target_of(const Request& request) {
       throw UsageError(fmt::format("--env names '{}', which is not the command", parsed.allocator),
                        fmt::format("give --env {}:{}={}", target.name, parsed.key, parsed.value));
     }
-    if (!target.env.emplace(parsed.key, parsed.value).second) {
-      throw UsageError(fmt::format("--env sets {} of {} twice", parsed.key, parsed.allocator), "leave one of them out");
-    }
+    add_setting(parsed, target);
   }
   return target;
 }

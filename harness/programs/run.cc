@@ -119,6 +119,7 @@ MeteredCommand command_of(const Target& target, const TemporaryFolder& folder) {
   command.program = target.recorded.program;
   command.words = target.recorded.words;
   command.folder = target.folder;
+  if (!target.output.empty()) command.output = target.output;
   command.errors = folder.file("errors");
   command.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(target.timeout_s * 1e3)));
   return command;
@@ -182,10 +183,17 @@ Target target_for(const std::vector<std::string>& words, const std::string& name
 }
 
 CommandRun run_once(const Target& target) {
-  const TemporaryFolder folder{"programs"};
   record::RecordArena arena;
+  return run_once(target, arena);
+}
+
+CommandRun run_once(const Target& target, record::RecordArena& arena) {
+  const TemporaryFolder folder{"programs"};
   MeteredCommand command = command_of(target, folder);
   command.environment = record::recorded_command(target.recorded, arena).environment;
+  for (auto& [key, value] : command.environment) {
+    if (key == "LD_PRELOAD" && !target.preload.empty()) value += ":" + target.preload;
+  }
   for (const auto& entry : target.env) command.environment.emplace_back(entry);
   command.fixed_layout = true;
   const std::string started = utc_now();
@@ -203,7 +211,7 @@ CommandRun run_once(const Target& target) {
   return found;
 }
 
-MeteredRun run_plain(const Target& target) {
+MeteredRun run_plain(const Target& target, const std::string& remedy) {
   const TemporaryFolder folder{"programs"};
   MeteredCommand command = command_of(target, folder);
   for (const auto& entry : target.env) command.environment.emplace_back(entry);
@@ -211,7 +219,12 @@ MeteredRun run_plain(const Target& target) {
   if (run.exited && run.code == 0) return run;
   throw UsageError(fmt::format("'{}' {}{}{}", target.name, run.exited ? "ended with " : "was ",
                                end_text(run.exited, run.code), last_words(command)),
-                   "give a command that succeeds each time");
+                   remedy);
+}
+
+void add_setting(const EnvWord& word, Target& target) {
+  if (target.env.emplace(word.key, word.value).second) return;
+  throw UsageError(fmt::format("--env sets {} of {} twice", word.key, word.allocator), "leave one of them out");
 }
 
 }  // namespace zerotax::programs

@@ -4,6 +4,7 @@
 
 #include "programs/result.h"
 #include "record/launch.h"
+#include "run/allocators.h"
 #include "run/metered_run.h"
 
 namespace zerotax::programs {
@@ -12,7 +13,9 @@ namespace zerotax::programs {
 struct Target : Command {
   record::RecordTarget recorded;
   double timeout_s = 60;
-  std::string folder;  ///< in which it runs; empty: where we do
+  std::string folder;   ///< in which it runs; empty: where we do
+  std::string output;   ///< a file that gets its output; empty: none
+  std::string preload;  ///< a library beside the recorder; empty: none
 };
 
 /// Finds the program of a command. Throws UsageError if it cannot be recorded.
@@ -21,9 +24,15 @@ Target target_for(const std::vector<std::string>& words, const std::string& name
 /// Runs it once under the recorder, without a terminal, at fixed addresses where that is permitted. Throws UsageError
 /// if it does not end by itself in time, MachineError if what it did cannot be counted here, Stop.
 CommandRun run_once(const Target& target);
+/// The same, recorded in an arena of which the caller reads more.
+CommandRun run_once(const Target& target, record::RecordArena& arena);
 
-/// Runs it once without the recorder, as it is started otherwise. Throws as run_once, and UsageError if it fails.
-MeteredRun run_plain(const Target& target);
+/// Runs it once without the recorder, as it is started otherwise. Throws as run_once, and UsageError, with `remedy`, if
+/// it fails.
+MeteredRun run_plain(const Target& target, const std::string& remedy);
+
+/// Adds a setting of the command line. Throws UsageError if its variable is set already.
+void add_setting(const EnvWord& word, Target& target);
 
 /// The part of a record that is compared. Throws MachineError, with `name`, for one with holes.
 CommandRun run_of(const record::Record& record, const std::string& name);

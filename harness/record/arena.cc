@@ -136,13 +136,12 @@ std::uint64_t RecordArena::used_bytes() const {
   return ::fstat(fd_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * kStatBlock : 0;
 }
 
-std::vector<const Mark*> RecordArena::marks(std::size_t& missing) const {
+std::vector<const Mark*> RecordArena::marks() const {
   std::vector<const Mark*> found;
-  const std::size_t all = arena_->marks_used;
-  for (std::size_t i = 0; i < std::min(all, kMarks); ++i) {
+  const std::size_t used = std::min<std::size_t>(arena_->marks_used, kMarks);
+  for (std::size_t i = 0; i < used; ++i) {
     if (arena_->marks[i].ready != 0) found.push_back(&arena_->marks[i]);
   }
-  missing = arena_->marks_skipped + (all - found.size());
   return found;
 }
 

@@ -33,8 +33,8 @@ class RecordArena {
   static void unwatch(const ProcessSlot* head);
   /// Bytes of memory or disk that the file takes up now: what recording costs beside the processes.
   [[nodiscard]] std::uint64_t used_bytes() const;
-  /// The marks so far, in their order; how many were lost or skipped is in `missing`.
-  [[nodiscard]] std::vector<const Mark*> marks(std::size_t& missing) const;
+  /// The marks so far, in their order.
+  [[nodiscard]] std::vector<const Mark*> marks() const;
   /// Processes that found no slot.
   [[nodiscard]] std::size_t lost_processes() const;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from page.comparison import counted, number, outcome
@@ -40,6 +41,21 @@ def _total(value: Any) -> float | None:
     return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
+def _chart(key: str, name: str, lines: list[Part], values: Iterable[list[float | None]]) -> Part:
+    """A chart of one metric by version; `values`: of each of its lines."""
+    changed = any(len(set(ys) - {None}) > 1 for ys in values)
+    return {"key": key, "name": name, "unit": "bytes" if key.endswith("_bytes") else "count", "lines": lines, "changed": changed}
+
+
+def _view(name: str, charts: list[Part]) -> Part:
+    return {"name": name, "charts": charts, "differs": any(chart["changed"] for chart in charts)}
+
+
+def _sorted(views: list[Part]) -> list[Part]:
+    """Those that differ first."""
+    return sorted(views, key=lambda view: not view["differs"])
+
+
 def _views(versions: list[Part]) -> list[Part]:
     """Each metric by version, a line for each size, for each case, touch and thread."""
     values: dict[str, dict[str, dict[int, list[float | None]]]] = {}
@@ -59,11 +75,9 @@ def _views(versions: list[Part]) -> list[Part]:
             for n, (size, ys) in enumerate(sorted(sizes.items())):
                 style = Style(SHADES[n % len(SHADES)], MARKERS[n % len(MARKERS)], "-")
                 lines.append(line(size_text(size), style, [float(x) for x in range(len(versions))], ys))
-            changed = any(len(set(ys) - {None}) > 1 for ys in sizes.values())
-            unit = "bytes" if metric.endswith("_bytes") else "count"
-            charts.append({"key": metric, "name": metric.replace("_", " "), "unit": unit, "lines": lines, "changed": changed})
-        views.append({"name": name, "charts": charts, "differs": any(chart["changed"] for chart in charts)})
-    return sorted(views, key=lambda view: not view["differs"])
+            charts.append(_chart(metric, metric.replace("_", " "), lines, sizes.values()))
+        views.append(_view(name, charts))
+    return _sorted(views)
 
 
 def _upper(value: Any) -> float | None:
@@ -83,11 +97,10 @@ def _program_views(document: Part) -> list[Part]:
         charts = []
         for key, name in document["words"].items():
             ys = [_upper(each.get(key)) for each in metrics]
-            chart = line(title, Style(SHADES[0], MARKERS[0], "-"), [float(x) for x in range(len(versions))], ys)
-            charts.append({"key": key, "name": name, "unit": "bytes" if key.endswith("_bytes") else "count", "lines": [chart],
-                           "changed": len(set(ys) - {None}) > 1})
-        views.append({"name": title, "charts": charts, "differs": any(chart["changed"] for chart in charts)})
-    return sorted(views, key=lambda view: not view["differs"])
+            style = Style(SHADES[0], MARKERS[0], "-")
+            charts.append(_chart(key, name, [line(title, style, [float(x) for x in range(len(versions))], ys)], [ys]))
+        views.append(_view(title, charts))
+    return _sorted(views)
 
 
 def _row(version: Part) -> Part:

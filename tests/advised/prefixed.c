@@ -1,5 +1,5 @@
-// Plays a Rust program that brings jemalloc: its allocator, with functions and a variable of other names, returns each
-// block unless it is told not to.
+// Stands in for a Rust program with a built-in jemalloc, whose functions and variable have a prefix. Its allocator
+// returns each block to the kernel, unless the variable says otherwise.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

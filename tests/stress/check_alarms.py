@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 BUILD = Path(os.environ.get("ZEROTAX_BUILD", Path(__file__).resolve().parents[2] / "build"))
@@ -77,6 +77,19 @@ def summary(checks: list[dict]) -> dict:
         "seconds": [entry["seconds"] for entry in checks]}
 
 
+def check_in_both_states(options: argparse.Namespace, found: dict, subjects: dict[str, tuple[dict, Callable[[], dict]]]) -> None:
+    """Checks each subject, on an idle machine and then beside busy processes: by name, its entry in `found` and its check."""
+    for state, neighbours in (("idle", 0), ("loaded", options.neighbours)):
+        with busy_neighbours(neighbours):
+            for name, (entry, one_check) in subjects.items():
+                checks = []
+                for _ in range(options.checks):
+                    checks.append(one_check())
+                    entry[state] = summary(checks)
+                    options.file.write_text(json.dumps(found, indent=2) + "\n")
+                print(f"{name} {state}: {entry[state]['alarms']} alarms in {options.checks} checks", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
@@ -104,15 +117,9 @@ def main() -> int:
                 "by_the_clock": made["by_the_clock"], "bless_seconds": round(time.monotonic() - start, 1),
                 "ranges": len(made.get("ranges", [])), "uncertain_thresholds": len(made.get("uncertain_thresholds", []))}
             found["allocators"].append(entries[allocator])
-        for state, neighbours in (("idle", 0), ("loaded", options.neighbours)):
-            with busy_neighbours(neighbours):
-                for allocator, entry in entries.items():
-                    checks = []
-                    for _ in range(options.checks):
-                        checks.append(check(allocator, baseline_of(folder, allocator)))
-                        entry[state] = summary(checks)
-                        options.file.write_text(json.dumps(found, indent=2) + "\n")
-                    print(f"{entry['allocator']} {state}: {entry[state]['alarms']} alarms in {options.checks} checks", flush=True)
+        check_in_both_states(options, found, {
+            entry["allocator"]: (entry, lambda each=allocator: check(each, baseline_of(folder, each)))
+            for allocator, entry in entries.items()})
         for allocator, entry in entries.items() if options.unsteady else ():
             found_regressions = [
                 how for how in REGRESSIONS

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from check_alarms import ZEROTAX, busy_neighbours, summary
+from check_alarms import ZEROTAX, check_in_both_states
 
 SOURCE = Path(__file__).resolve().parents[2]
 PYTHON = "/usr/bin/python3"
@@ -151,15 +151,8 @@ def main() -> int:
             words = [word.replace(folder, "DIR") for word in made["command"]]
             entries[name] = {"program": name, "command": words, "runs": made["runs"], "kernel": made["measured_on"]["kernel"]}
             found["programs"].append(entries[name])
-        for state, neighbours in (("idle", 0), ("loaded", options.neighbours)):
-            with busy_neighbours(neighbours):
-                for name, entry in entries.items():
-                    checks = []
-                    for _ in range(options.checks):
-                        checks.append(check(name, commands[name], baseline))
-                        entry[state] = summary(checks)
-                        options.file.write_text(json.dumps(found, indent=2) + "\n")
-                    print(f"{name} {state}: {entry[state]['alarms']} alarms in {options.checks} checks", flush=True)
+        check_in_both_states(options, found, {
+            name: (entry, lambda each=name: check(each, commands[each], baseline)) for name, entry in entries.items()})
     return int(any(entry[state]["alarms"] for entry in entries.values() for state in ("idle", "loaded")))
 
 

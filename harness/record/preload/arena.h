@@ -351,7 +351,6 @@ struct Mark {
   std::uint64_t zeroed_bytes;   ///< by the allocator, outside free
   std::uint64_t by_hand_bytes;  ///< by memsets of the program
   std::uint64_t calls;          ///< of malloc, calloc and realloc
-  std::uint64_t requested_bytes;
 };
 inline constexpr std::size_t kMarks = 32'768;
 
@@ -361,8 +360,7 @@ struct Arena {
   std::atomic<std::uint32_t> slots_used;  ///< may pass kProcesses: then some were not recorded
   std::atomic<std::uint32_t> execs_used;
   ExecEntry execs[kExecs];
-  std::atomic<std::uint32_t> marks_used;     ///< may pass kMarks: then some were lost
-  std::atomic<std::uint32_t> marks_skipped;  ///< that followed the one before too fast
+  std::atomic<std::uint32_t> marks_used;  ///< may pass kMarks: then some were lost
   alignas(4096) Mark marks[kMarks];
 };
 
@@ -372,7 +370,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'000c'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'000d'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

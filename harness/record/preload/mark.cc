@@ -24,10 +24,7 @@ void fill(Mark& mark) {
     for (std::size_t k = 0; k < kClasses; ++k) {
       mark.zeroed_bytes += block.zeroed[kInCalloc][k].bytes + block.zeroed[kInOther][k].bytes;
       mark.by_hand_bytes += block.zeroed[kByHand][k].bytes + block.zeroed[kCleared][k].bytes;
-      for (std::size_t call = 0; call < kCallKinds; ++call) {
-        mark.calls += block.calls[call][k].calls;
-        mark.requested_bytes += block.calls[call][k].bytes;
-      }
+      for (std::size_t call = 0; call < kCallKinds; ++call) mark.calls += block.calls[call][k].calls;
     }
   }
   const Holdings& holdings = process->holdings;
@@ -47,10 +44,7 @@ extern "C" [[gnu::visibility("default")]] void zerotax_record_mark(std::int64_t 
   const std::int64_t now = monotonic_ns();
   // A loop may begin right after another has ended: only a program that pauses its clock has so many.
   const bool many = arena->marks_used > kAllOf;
-  if (now - last_ns.exchange(now) < kLeastBetween_ns && many) {
-    ++arena->marks_skipped;
-    return;
-  }
+  if (now - last_ns.exchange(now) < kLeastBetween_ns && many) return;
   const OwnWork own;
   const std::uint32_t index = arena->marks_used.fetch_add(1);
   if (index >= kMarks) return;

@@ -37,9 +37,9 @@ struct Originals {
 Originals original{};
 const std::uintptr_t* heap_end = nullptr;  ///< glibc's __curbrk
 
-/// Whether memory that this thread returns is attributed to anybody. If so, the call counts as one that may change
-/// mappings.
-bool may_look(ThreadState& thread) {
+/// Counts a system call that may change mappings. False if it is not the program's or its allocator's: then what it
+/// returns is attributed to nobody.
+bool count_mapping_call(ThreadState& thread) {
   if (process == nullptr || thread.now.inside == Inside::kOwn) return false;
   const bool known = guard.alive != 0 && thread.block != nullptr;
   if (!known && !((thread.armed != nullptr || thread.block == nullptr) && prepare(thread))) return false;
@@ -175,7 +175,7 @@ void note_fresh(ThreadState& thread, AddressRange range) {
 
 int munmap_for(const void* caller, void* begin, std::size_t bytes) {
   ThreadState& thread = state;
-  if (!may_look(thread)) return original.munmap(begin, bytes);
+  if (!count_mapping_call(thread)) return original.munmap(begin, bytes);
   Return returned(thread, range_of(begin, bytes), kMunmap, caller);
   const int status = original.munmap(begin, bytes);
   returned.done(status == 0);
@@ -193,7 +193,7 @@ int watched_munmap(void* begin, std::size_t bytes) { return munmap_for(__builtin
 int madvise_for(const void* caller, void* begin, std::size_t bytes, int advice) {
   ThreadState& thread = state;
   const bool returns = advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED || advice == MADV_GUARD_INSTALL;
-  if (!may_look(thread) || (!returns && advice != MADV_FREE)) return original.madvise(begin, bytes, advice);
+  if (!count_mapping_call(thread) || (!returns && advice != MADV_FREE)) return original.madvise(begin, bytes, advice);
   if (!returns) {
     note_offer(thread, range_of(begin, bytes));
     return original.madvise(begin, bytes, advice);
@@ -210,7 +210,7 @@ int watched_madvise(void* begin, std::size_t bytes, int advice) {
 
 int watched_brk(void* end) {
   ThreadState& thread = state;
-  if (end == nullptr || !may_look(thread)) return original.brk(end);
+  if (end == nullptr || !count_mapping_call(thread)) return original.brk(end);
   // Where the C library does not say, the kernel answers with the present end of the heap.
   const auto before = heap_end != nullptr ? *heap_end : static_cast<std::uintptr_t>(::syscall(SYS_brk, 0));
   const auto after = reinterpret_cast<std::uintptr_t>(end);
@@ -239,7 +239,7 @@ void* watched_mremap(void* begin, std::size_t old_bytes, std::size_t new_bytes, 
     if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
     return moved;
   };
-  if (!may_look(thread) || cut.bytes() == 0) return move();
+  if (!count_mapping_call(thread) || cut.bytes() == 0) return move();
   Return returned(thread, cut, kMremap, __builtin_return_address(0));
   void* const moved = move();
   returned.done(moved != MAP_FAILED);
@@ -250,7 +250,7 @@ void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd
   ThreadState& thread = state;
   // MAP_FIXED_NOREPLACE fails where there is something.
   const bool replaces = (flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) == 0;
-  if (!may_look(thread)) return original.mmap(begin, bytes, rights, flags, fd, offset);
+  if (!count_mapping_call(thread)) return original.mmap(begin, bytes, rights, flags, fd, offset);
   const auto mapped = [&](void* memory) {
     if (memory == MAP_FAILED) return memory;
     if ((flags & MAP_PRIVATE) == 0) {
