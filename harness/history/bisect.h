@@ -41,6 +41,8 @@ struct Bisection {
   /// What versions before the change answer, and those after it.
   [[nodiscard]] Answer::Kind kind_before() const { return is_fix ? Answer::Kind::kBad : Answer::Kind::kGood; }
   [[nodiscard]] Answer::Kind kind_after() const { return is_fix ? Answer::Kind::kGood : Answer::Kind::kBad; }
+  /// The commit that did it: the origin, if a merge brought it. Only if `first` was found.
+  [[nodiscard]] const Commit& author_of_change() const { return origin ? origin->commit : *first; }
   /// What was answered so far; nullptr if nobody has asked.
   [[nodiscard]] const Answer* answer_of(const std::string& id) const;
 };

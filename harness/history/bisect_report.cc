@@ -42,7 +42,7 @@ std::string heading_of(const Bisection& found, const BisectOutcome& outcome, con
 std::string merge_lines(const Bisection& found) {
   std::string text;
   for (const MergeFound& merge : found.merges) text += merge.sentence + "\n";
-  if (found.origin) text += "\n" + commit_lines(found.origin->commit);
+  if (found.origin) text += "\nThe merge:\n\n" + commit_lines(*found.first);
   return text.empty() ? "" : text + "\n";
 }
 
@@ -71,7 +71,8 @@ std::string report_draft(const BisectRequest& request, const Bisection& found, c
   if (outcome.difference) {
     text += fmt::format("All that changed in the metrics of `zerotax check`: {}\n\n", outcome.difference->sentence);
   }
-  text += fmt::format("## The commit\n\n{}\n```\n{}\n```\n\n", commit_lines(*found.first), outcome.diffstat);
+  text +=
+      fmt::format("## The commit\n\n{}\n```\n{}\n```\n\n", commit_lines(found.author_of_change()), outcome.diffstat);
   text += merge_lines(found);
   text += fmt::format("Found by `git bisect` among {}, in {}:\n\n```\n{}\n```\n\nBuilt by:\n\n```\n",
                       format_counted(found.between, "commit"), format_counted(found.steps.size(), "step"),

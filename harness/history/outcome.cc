@@ -43,7 +43,7 @@ BisectOutcome outcome_of(const BisectSetup& setup, const Bisection& found) {
   outcome.before = setup.repository.commit(after.parents.front(), "git bisect");
   outcome.before_answer = answer_of(outcome.before);
   outcome.after_answer = answer_of(after);
-  outcome.diffstat = setup.repository.diffstat(after);
+  outcome.diffstat = setup.repository.diffstat(found.author_of_change());
   Version old_version = versions.measured(outcome.before, setup.question.grid, watch);
   Version new_version = versions.measured(after, setup.question.grid, watch);
   if (old_version.measurement && new_version.measurement) {

@@ -19,7 +19,7 @@ struct BisectOutcome {
   std::vector<Finding> findings;  ///< that it has and its parent has not; of a fix, the reverse
   std::string version;            ///< as the library says
   std::string library;            ///< path of what was built of it, in the cache
-  std::string diffstat;
+  std::string diffstat;           ///< of the commit that did it
 };
 
 /// Measures it beside its parent. `found.first` is there. Throws Stop.

@@ -121,8 +121,8 @@ std::vector<std::string> Repository::line(const Commit& from, const Commit& to) 
 }
 
 std::string Repository::diffstat(const Commit& commit) const {
-  return git_.output_of(folder_, {"show", "--no-show-signature", "--first-parent", "-m", "--stat=78", "--no-ext-diff",
-                                  "--no-textconv", "--format=", commit.id});
+  return git_.output_of(folder_, {"show", "--no-show-signature", "--first-parent", "-m", "--stat=78,60,40",
+                                  "--no-ext-diff", "--no-textconv", "--format=", commit.id});
 }
 
 }  // namespace zerotax::history

@@ -55,9 +55,9 @@ std::string bisect_text(const BisectRequest& request, const Bisection& found, co
     text += fmt::format("  {}  {}\n", commit.id.substr(0, 10), first_characters(one_line(commit.subject), 66));
   }
   if (outcome == nullptr) return text;
-  const Commit& first = *found.first;
-  text += fmt::format("\ncommit {}\nauthor {}\ndate   {}\n\n    {}\n\n{}\n\n", first.id, one_line(first.author),
-                      first.date, one_line(first.subject), outcome->diffstat);
+  const Commit& commit = found.author_of_change();
+  text += fmt::format("\ncommit {}\nauthor {}\ndate   {}\n\n    {}\n\n{}\n\n", commit.id, one_line(commit.author),
+                      commit.date, one_line(commit.subject), outcome->diffstat);
   const auto add = [&](const char* label, const std::string& what) {
     text += wrap(what, fmt::format("{:<8}", label), std::string(8, ' '));
   };

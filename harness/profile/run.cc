@@ -13,12 +13,11 @@
 #include "os/utc.h"
 #include "profile/account.h"
 #include "profile/attach.h"
-#include "run/interrupt.h"
+#include "run/experiment.h"
 #include "run/make_plan.h"
 #include "run/memory_guard.h"
 #include "run/probe_process.h"
 #include "run/program_launch.h"
-#include "run/progress.h"
 
 namespace zerotax::profile {
 namespace {
@@ -100,15 +99,15 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
   ::getrusage(RUSAGE_CHILDREN, &before);
   const std::int64_t start = monotonic_ns();
   ProfiledRun run;
-  Progress progress("profiling", processes, static_cast<double>(processes));
-  for (std::size_t i = 0; i < processes && interrupted() == 0; ++i) {
-    progress.show(allocator.name);
+  Item item;
+  item.label = allocator.name;
+  item.measure = [&](const Say&) {
     ProfileRecorder recorder(options);
     one_pass(allocator, point, Pass::kBare, ops, ops * op_ns / kNs);
     run.data.add(recorder.finish());
-    progress.advance(1);
-  }
-  progress.clear();
+  };
+  // A signal ends the profile early; its samples count.
+  (void)Experiment("profiling").run(std::vector<Item>(processes, item));
   run.wall_s = static_cast<double>(monotonic_ns() - start) / kNs;
   rusage after{};
   ::getrusage(RUSAGE_CHILDREN, &after);

@@ -12,7 +12,6 @@
 #include "programs/verdict.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
-#include "run/progress.h"
 
 namespace zerotax::programs {
 namespace {
@@ -20,8 +19,6 @@ namespace {
 constexpr std::uint64_t kMostRuns = 10;
 constexpr std::size_t kTimes = 2;
 constexpr std::uint64_t kSeed = 20'161'212;
-
-double weight(std::size_t runs) { return static_cast<double>(runs); }
 
 /// One side of a comparison while it is recorded.
 struct Recorded {
@@ -41,42 +38,41 @@ struct Recorded {
 /// Both, in turn. Throws Stop.
 void record_both(Recorded& before, Recorded& after) {
   const std::size_t expected = 2 * gather_runs(0);
-  Progress progress("recording both", expected, weight(expected));
-  for (Recorded* side : {&before, &after}) static_cast<Command&>(side->program) = side->target;
+  Experiment experiment("recording both");
+  experiment.expect(expected, static_cast<double>(expected));
+  std::vector<Item> round;
+  for (Recorded* side : {&before, &after}) {
+    static_cast<Command&>(side->program) = side->target;
+    round.emplace_back().measure = [side](const Say&) { side->record(); };
+  }
   while (before.program.runs < kMostRuns && !(before.gathering.is_done() && after.gathering.is_done())) {
-    if (before.program.runs >= gather_runs(0)) progress.add(2, 2);
-    for (Recorded* side : {&before, &after}) {
-      end_if_stopped();
-      side->record();
-      progress.advance(1);
-    }
+    if (!experiment.run(round)) throw Stop{};
   }
   for (Recorded* side : {&before, &after}) side->program.measured_on = conditions_now(side->allocator);
 }
 
-std::vector<TimedPair> time_pairs(const Target& before, const Target& after, std::size_t count, bool& complete) {
-  std::vector<TimedPair> pairs;
-  Progress progress("timing pairs of runs", 2 * (count + 1), weight(2 * (count + 1)));
-  PairOrder order(kSeed);
+/// The pairs of which both runs finished, and whether those are all.
+std::pair<std::vector<TimedPair>, bool> time_pairs(const Target& before, const Target& after, std::size_t count) {
   // The first pair is a warm-up: files come from the page cache from then on.
-  for (std::size_t i = 0; i <= count; ++i) {
-    TimedPair pair;
+  std::vector<TimedPair> pairs(count + 1);
+  std::size_t timed = 0;
+  std::vector<Item> items;
+  PairOrder order(kSeed);
+  for (TimedPair& pair : pairs) {
     const bool before_first = order.first_goes_first();
     for (const bool second : {false, true}) {
-      if (stop_requested()) {
-        complete = false;
-        return pairs;
-      }
-      const bool is_before = before_first != second;
-      const MeteredRun run = run_plain(is_before ? before : after, "give a command that succeeds each time");
-      const auto cpu_ns = static_cast<double>(run.user_ns + run.system_ns);
-      (is_before ? pair.before_cpu_ns : pair.after_cpu_ns) = cpu_ns;
-      (is_before ? pair.before_wall_ns : pair.after_wall_ns) = static_cast<double>(run.wall_ns);
-      progress.advance(1);
+      items.emplace_back().measure = [&, is_before = before_first != second](const Say&) {
+        const MeteredRun run = run_plain(is_before ? before : after, "give a command that succeeds each time");
+        const auto cpu_ns = static_cast<double>(run.user_ns + run.system_ns);
+        (is_before ? pair.before_cpu_ns : pair.after_cpu_ns) = cpu_ns;
+        (is_before ? pair.before_wall_ns : pair.after_wall_ns) = static_cast<double>(run.wall_ns);
+      };
     }
-    if (i > 0) pairs.push_back(pair);
   }
-  return pairs;
+  const bool complete = Experiment("timing pairs of runs", {1, false, [&](const Item&) { ++timed; }}).run(items);
+  pairs.resize(timed / 2);
+  if (!pairs.empty()) pairs.erase(pairs.begin());
+  return {pairs, complete};
 }
 
 /// One kind of time of all pairs, and its medians.
@@ -141,8 +137,7 @@ Comparison compare_commands(const Target& before, const Target& after, std::size
   Recorded old_side{before};
   Recorded new_side{after};
   record_both(old_side, new_side);
-  bool complete = true;
-  std::vector<TimedPair> timed = time_pairs(before, after, pairs, complete);
+  auto [timed, complete] = time_pairs(before, after, pairs);
   Comparison comparison = compared(old_side.program, new_side.program, std::move(timed));
   comparison.complete = complete;
   return comparison;

@@ -20,9 +20,9 @@
 #include "programs/table.h"
 #include "programs/verdict.h"
 #include "run/allocators.h"
+#include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
-#include "run/progress.h"
 
 namespace zerotax::programs {
 namespace {
@@ -61,25 +61,22 @@ bool is_same_command(std::vector<std::string> one, std::vector<std::string> othe
 class Runs {
  public:
   /// `expected`: runs, of which more may follow.
-  Runs(const Target& target, std::size_t expected)
-      : target_(target), expected_(expected), progress_("recording " + target.name, expected, as_weight(expected)) {}
+  Runs(const Target& target, std::size_t expected) : target_(target), experiment_("recording " + target.name) {
+    experiment_.expect(expected, static_cast<double>(expected));
+  }
 
   /// Throws Stop, and what run_once throws.
   CommandRun next() {
-    end_if_stopped();
-    if (++begun_ > expected_) progress_.add(1, 1);
-    CommandRun run = run_once(target_);
-    progress_.advance(1);
+    CommandRun run;
+    Item item;
+    item.measure = [&](const Say&) { run = run_once(target_); };
+    if (!experiment_.run({item})) throw Stop{};
     return run;
   }
 
  private:
-  static double as_weight(std::size_t runs) { return static_cast<double>(runs); }
-
   const Target& target_;
-  std::size_t expected_;
-  std::size_t begun_ = 0;
-  Progress progress_;
+  Experiment experiment_;
 };
 
 std::string accept_words(const Target& target, const std::string& baseline, bool force) {

@@ -6,11 +6,10 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "os/memory.h"
 #include "os/numa_nodes.h"
+#include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/probe_identity.h"
-#include "run/progress.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -54,18 +53,16 @@ SweptFigures figures_of(const std::vector<SnapshotRun>& timing) {
   return figures;
 }
 
-/// All runs of a row.
-SweptRow measured_row(const SweepPlan& plan, SweptRow row, const std::string& library,
-                      const std::function<bool()>& stop) {
+/// All runs of a row. Throws Stop.
+SweptRow measured_row(const SweepPlan& plan, SweptRow row, const std::string& library) {
   const auto once = [&](SnapshotPass pass) {
-    SnapshotRun run;
-    run.reason = kNotRun;
-    if (stop()) return run;
+    end_if_stopped();
     const auto timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan.timeout_s));
     try {
-      return run_snapshot(plan.allocator, library, row.alternative, row, pass, timeout, stop);
+      return run_snapshot(plan.allocator, library, row.alternative, row, pass, timeout, stop_requested);
     } catch (const MachineError& failure) {
+      SnapshotRun run;
       run.status = Status::kFailed;
       run.reason = failure.what();
       return run;
@@ -101,37 +98,34 @@ SweptFigures no_figures(const std::string& why) {
   return {na, na, na, na, na, na, na, na, na};
 }
 
-Sweep run_sweep(const SweepPlan& plan, const std::function<bool()>& stop) {
+Sweep run_sweep(const SweepPlan& plan) {
   Sweep sweep;
   sweep.schema = "zerotax.snapshot_sweep/1";
   sweep.zerotax_version = ZEROTAX_VERSION;
-  sweep.state = "interrupted";
   sweep.allocator = allocator_json(plan.allocator);
   sweep.repeat = plan.repeat;
   static_cast<SweepAxes&>(sweep.axes) = plan.axes;
   sweep.axes.placement = NotAvailable{"this machine has one NUMA node"};
   if (numa_nodes().size() > 1) sweep.axes.placement = plan.axes.placement;
   sweep.rows = plan.rows;
-  std::uint64_t most = 0;
-  double weight = 0;
-  for (const SweptRow& row : plan.rows) {
-    most = std::max(most, row.sizes * row.array_bytes);
-    weight += sweep_weight(row);
-  }
-  // The host of a virtual machine backs memory at its first touch, which is slow.
-  if (!warm_up_memory(most, stop_requested)) return sweep;
   const std::string library = library_to_preload(plan.allocator).value_or("");
-  Progress progress("sweeping", plan.rows.size(), weight);
+  std::vector<Item> items;
   for (SweptRow& row : sweep.rows) {
-    progress.show(fmt::format("{}, {} of {}, {} and {}", row.alternative, format_size(row.batch_bytes),
-                              format_size(row.array_bytes), format_counted(row.writers, "writer"),
-                              format_counted(row.checkpointers, "checkpointer")));
-    const SweptRow measured = measured_row(plan, row, library, stop);
-    if (stop()) return sweep;
-    row = measured;
-    progress.advance(sweep_weight(row));
+    Item item;
+    item.label = fmt::format("{}, {} of {}, {} and {}", row.alternative, format_size(row.batch_bytes),
+                             format_size(row.array_bytes), format_counted(row.writers, "writer"),
+                             format_counted(row.checkpointers, "checkpointer"));
+    item.seconds = sweep_weight(row);
+    item.memory_bytes = row.sizes * row.array_bytes;
+    item.measure = [&plan, &library, &row](const Say&) {
+      SweptRow measured = measured_row(plan, row, library);
+      end_if_stopped();
+      row = std::move(measured);
+    };
+    items.push_back(std::move(item));
   }
-  sweep.state = "complete";
+  Experiment experiment("sweeping", {0, true, {}});
+  sweep.state = experiment.run(items) ? "complete" : "interrupted";
   return sweep;
 }
 

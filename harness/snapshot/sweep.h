@@ -112,8 +112,8 @@ struct SweepPlan {
 };
 
 /// Carries it out, one row after the other: the timing runs, one for CPU time over time, one for faults. Of rows that
-/// were not finished when `stop` asked for an end, nothing is kept. All but the verdict and the environment.
-Sweep run_sweep(const SweepPlan& plan, const std::function<bool()>& stop);
+/// were not finished when a signal asked for an end, nothing is kept. All but the verdict and the environment.
+Sweep run_sweep(const SweepPlan& plan);
 
 /// The verdict on a row: is the kernel copying, and is the copy done before the writers are?
 Measured<SweepVerdict> sweep_verdict(const SweptRow& row);

@@ -52,7 +52,7 @@ ExitStatus run_sweep_command(const Options& options) {
   const SweepPlan plan{allocators_of(options).front(), axes, rows, sized.repeat, sized.timeout_s};
   const std::string started = utc_now();
   const Json environment = describe_environment();
-  Sweep sweep = run_sweep(plan, stop_requested);
+  Sweep sweep = run_sweep(plan);
   sweep.started = started;
   sweep.command = Subcommand::command_line;
   sweep.environment = environment;

@@ -46,6 +46,8 @@ def test_the_merge_is_named_and_the_commit_that_it_brought(tmp_path, cache):
     [merge] = document["merges"]
     assert [(each["commit"], each["answer"]) for each in merge["parents"]] == [(named["b"], "good"), (named["s3"], "bad")]
     assert f"its parent {named['s3'][:10]} brought it" in text and f"{named['s2'][:10]} is the first" in text
+    # The commit that is shown is the one that did it, and its files.
+    assert f"commit {named['s2']} author" in text and named["c"] not in text
     # Every answer that this rests on was measured.
     assert {answers(document)[named[name]] for name in ("b", "s1")} == {"good"}
     assert {answers(document)[named[name]] for name in ("m", "s2", "s3")} == {"bad"}

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from conftest import check_schema, clean_environment, mostly_long
+from conftest import SOURCE, check_schema, clean_environment, mostly_long
 from projects import builds_in, git, run, untouched
 from refusing import refused
 
@@ -180,3 +180,17 @@ def test_what_the_build_makes_is_kept_at_its_place(tmp_path):
     assert set(document["versions"][0]["program"]["processes"]) == {"dash", "decoder"}
     again = run("history", tmp_path / "p", tmp_path, "--keep", "decoder", "--keep", "data", *words)
     assert all(version["measured_earlier"] for version in json.loads(again.stdout)["versions"])
+
+
+def test_the_bisections_of_zstd_that_the_page_shows_are_the_committed_ones():
+    folder = SOURCE / "results" / "reference" / "history" / "zstd"
+    page = (SOURCE / "docs" / "history.md").read_text()
+    assert (folder / "history.txt").read_text().split("v1.5.0")[1].split("v1.5.1")[0] in page
+    check_schema(json.loads((folder / "history.json").read_text()), "history")
+    for name, is_fix in (("bisect-worse", False), ("bisect-better", True)):
+        document = json.loads((folder / f"{name}.json").read_text())
+        check_schema(document, "bisect")
+        text = (folder / f"{name}.txt").read_text()
+        assert document["state"] == "complete" and f"history/zstd/{name}.txt" in page
+        assert f"commit {document['origin']['commit']}" in text and "ZSTD_reset_matchState" in text
+        assert document["first_good" if is_fix else "first_bad"]["diffstat"] in text
