@@ -205,6 +205,13 @@ def test_a_promise_that_hangs_is_a_result():
     assert row["verdict"] == "broken" and row["detail"].startswith("no end within 0.3 s; it hangs in: r = madvise(m0")
 
 
+def test_a_promise_that_is_slow_does_not_hang():
+    # 32,000 calls of a millisecond: more than four times the limit, and never the limit without a step.
+    [row] = rows("--only", "enomem-mappings", "--lie", "slow", "--limit", 1, "--seconds", 0.1, program=LIAR)
+    assert row["verdict"] == "not testable here"
+    assert row["detail"].startswith("too slow: no end within 4.4 s; the last step was: r = mprotect(m0")
+
+
 def test_interrupted_it_shows_what_was_finished():
     with subprocess.Popen([ZEROTAX, "contract", "--promise", "mmap-fixed", "--promise", "fork-race", "--seconds", "600"],
                           env=clean_environment(ZEROTAX_CONTRACT_SUITE=str(SUITE)), stdout=subprocess.PIPE,

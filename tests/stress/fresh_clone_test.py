@@ -35,8 +35,8 @@ echo "== action"
 
 
 def blocks(page):
-    """The shell commands of a page, a text for each block."""
-    return re.findall(r"^```\n(.*?)^```$", (SOURCE / page).read_text(), re.S | re.M)
+    """The shell commands of a page that change the system, a text for each block."""
+    return re.findall(r"^```sh\n(.*?)^```$", (SOURCE / page).read_text(), re.S | re.M)
 
 
 def run_lines(containerfile):
@@ -46,10 +46,11 @@ def run_lines(containerfile):
 
 
 def test_the_documented_steps_work_from_a_clean_clone(base, tmp_path):  # noqa: F811
-    install, package = blocks("docs/install.md")[:2]
+    build, install, package = blocks("docs/install.md")[:3]
+    assert "./run build" in build
     assert "cmake --install" in install and "cpack" in package
     (first, second), entry = run_lines("Containerfile")
-    script = SCRIPT.format(install=install, package=package.replace("apt-get install ", "apt-get install -y "), first=first,
+    script = SCRIPT.format(install=build + install, package=package.replace("apt-get install ", "apt-get install -y "), first=first,
                            second=second, entry=entry)
     enter = ENTER.replace('cp "$DEB" "$root/tmp/zerotax.deb"', 'git clone -q "$PROJECT" "$root/src"')
     assert enter != ENTER

@@ -29,6 +29,7 @@ void step(const char* format, ...) {
   vsnprintf(line, sizeof line, format, words);  // NOLINT(clang-analyzer-valist.Uninitialized): it is
   va_end(words);
   memcpy(report->last_step, line, sizeof report->last_step - 1);
+  __atomic_fetch_add(&report->steps_taken, 1, __ATOMIC_RELAXED);
   if (silent) return;
   const unsigned who = in_the_child ? 1 : 0;
   char* to = report->steps[who] + report->used[who];

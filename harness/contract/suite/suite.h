@@ -32,9 +32,10 @@ struct report {
   int error;            // errno of what is unsupported
   char detail[512];     // a sentence
   char last_step[160];  // what was being done when it crashed
-  uint64_t address;     // of the first wrong byte
-  uint64_t offset;      // of it in what was looked at
-  uint64_t looked_at;   // bytes
+  uint32_t steps_taken;
+  uint64_t address;    // of the first wrong byte
+  uint64_t offset;     // of it in what was looked at
+  uint64_t looked_at;  // bytes
   unsigned char found[16];
   uint32_t found_bytes;  // 0: nothing was read
   int expected;          // a byte; -1: none

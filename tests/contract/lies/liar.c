@@ -91,15 +91,22 @@ long lying_kernel(long number, long a, long b, long c, long d, long e, long f) {
   return result;
 }
 
-// A call that never returns: "hang". In no table, as every promise that calls it would have to be waited for.
+// A call that never returns, "hang", and one that takes a millisecond, "slow". In no table, as every promise that calls
+// it would have to be waited for.
 static long never(const struct call* call) {
   while (is_madvise(call, MADV_DONTNEED)) pause();
   return truth(call);
 }
+static long late(const struct call* call) {
+  if (call->number == SYS_mprotect) usleep(1000);
+  return truth(call);
+}
 static const struct lie kHang = {.name = "hang", .tell = never};
+static const struct lie kSlow = {.name = "slow", .tell = late};
 
 int choose_lie(const char* name) {
   if (strcmp(name, kHang.name) == 0) chosen = &kHang;
+  if (strcmp(name, kSlow.name) == 0) chosen = &kSlow;
   for (size_t t = 0; t < sizeof kTables / sizeof kTables[0]; ++t) {
     for (const struct lie* lie = kTables[t]; lie->name != NULL; ++lie) {
       if (strcmp(lie->name, name) == 0) chosen = lie;
