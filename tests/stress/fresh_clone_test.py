@@ -50,8 +50,8 @@ def test_the_documented_steps_work_from_a_clean_clone(base, tmp_path):  # noqa: 
     assert "./run build" in build
     assert "cmake --install" in install and "cpack" in package
     (first, second), entry = run_lines("Containerfile")
-    script = SCRIPT.format(install=build + install, package=package.replace("apt-get install ", "apt-get install -y "), first=first,
-                           second=second, entry=entry)
+    script = SCRIPT.format(install=build + install, first=first, second=second, entry=entry,
+                           package=package.replace("apt-get install ", "apt-get install -y "))
     enter = ENTER.replace('cp "$DEB" "$root/tmp/zerotax.deb"', 'git clone -q "$PROJECT" "$root/src"')
     assert enter != ENTER
     layer = tmp_path / "layer"
