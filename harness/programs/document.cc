@@ -17,8 +17,8 @@ namespace zerotax::programs {
 
 namespace {
 
-constexpr const char* kSiteKeys[] = {"calls",          "requested_bytes", "kernel_zeroed_bytes",
-                                     "refilled_bytes", "returned_bytes",  "zeroed_bytes"};
+constexpr const char* kSiteKeys[] = {"calls",          "requested_bytes", "kernel_zeroed_bytes", "refilled_bytes",
+                                     "returned_bytes", "zeroed_bytes",    "peak_live_bytes"};
 static_assert(std::size(kSiteKeys) == kSiteNumbers);
 
 const char* json_key(Metric metric) { return row_of(metric).key; }
@@ -34,7 +34,11 @@ void to_json(Json& json, const ByEnum<Enum, T, kSize>& values) {
 }
 template <typename Enum, typename T, std::size_t kSize>
 void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
-  for (std::size_t i = 0; i < kSize; ++i) read_field(json, json_key(static_cast<Enum>(i)), values.all[i]);
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const char* const key = json_key(static_cast<Enum>(i));
+    // Earlier versions counted less of a site.
+    if (!std::is_same_v<T, Range> || json.contains(key)) read_field(json, key, values.all[i]);
+  }
 }
 
 void to_json(Json& json, Metric metric) { json = json_key(metric); }
