@@ -49,7 +49,10 @@ ZEROTAX_FIELDS(Range, low, high)
 ZEROTAX_FIELDS(Conditions, kernel, thp, libc, aslr, allocator, cpus, page_bytes, zerotax)
 ZEROTAX_FIELDS(Place, function, file, line)
 ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
-ZEROTAX_FIELDS_WRITTEN(SiteChange, kind, place, called_by, before, after)
+void to_json(Json& json, const SiteChange& value) {
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, kind, place, called_by, before, after))
+  json["line"] = place_words(value);
+}
 
 /// A call stack of a baseline, with its key.
 struct SiteEntry : SiteKey, SiteRange {};
@@ -174,6 +177,7 @@ Json check_json(const Check& value) {
   json["metrics"] = value.measured.all;
   json["processes"] = value.measured.processes;
   json["notes"] = value.measured.notes;
+  for (const MetricRow& row : metric_rows()) json["words"][row.key] = row.name;
   return json;
 }
 
