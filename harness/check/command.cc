@@ -33,6 +33,7 @@ constexpr const char* kExamples =
     "  zerotax check --baseline mine.json --allocator mine=./libmine.so --junit check.xml --github\n"
     "  zerotax check --baseline programs.json -- ./decoder input.bin\n"
     "  zerotax check --baseline programs.json --name small --explain -- ./decoder small.bin\n"
+    "  zerotax check --baseline programs.json --html check.html -- ./decoder input.bin\n"
     "A command runs without a terminal; its input and output are /dev/null.\n";
 
 struct Options {
@@ -133,7 +134,7 @@ ExitStatus check(const Options& options) {
 
 ExitStatus check_either(const Options& options, const Arguments& arguments) {
   const std::vector<std::string> words =
-      programs::command_words(arguments, {"--allocator", "--size", "--only", "--tolerance", "--html"}, {"--name"});
+      programs::command_words(arguments, {"--allocator", "--size", "--only", "--tolerance"}, {"--name"});
   if (words.empty()) return check(options);
   options.measure.check();
   return programs::check({words, options.baseline, options.name, options.measure.env, options.measure.timeout_s},

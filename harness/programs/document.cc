@@ -17,8 +17,8 @@ namespace zerotax::programs {
 
 namespace {
 
-constexpr const char* kSiteKeys[] = {"calls",          "requested_bytes", "kernel_zeroed_bytes",
-                                     "refilled_bytes", "returned_bytes",  "zeroed_bytes"};
+constexpr const char* kSiteKeys[] = {"calls",          "requested_bytes", "kernel_zeroed_bytes", "refilled_bytes",
+                                     "returned_bytes", "zeroed_bytes",    "peak_live_bytes"};
 static_assert(std::size(kSiteKeys) == kSiteNumbers);
 
 const char* json_key(Metric metric) { return row_of(metric).key; }
@@ -34,7 +34,11 @@ void to_json(Json& json, const ByEnum<Enum, T, kSize>& values) {
 }
 template <typename Enum, typename T, std::size_t kSize>
 void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
-  for (std::size_t i = 0; i < kSize; ++i) read_field(json, json_key(static_cast<Enum>(i)), values.all[i]);
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const char* const key = json_key(static_cast<Enum>(i));
+    // Earlier versions counted less of a site.
+    if (!std::is_same_v<T, Range> || json.contains(key)) read_field(json, key, values.all[i]);
+  }
 }
 
 void to_json(Json& json, Metric metric) { json = json_key(metric); }
@@ -45,7 +49,10 @@ ZEROTAX_FIELDS(Range, low, high)
 ZEROTAX_FIELDS(Conditions, kernel, thp, libc, aslr, allocator, cpus, page_bytes, zerotax)
 ZEROTAX_FIELDS(Place, function, file, line)
 ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
-ZEROTAX_FIELDS_WRITTEN(SiteChange, kind, place, called_by, before, after)
+void to_json(Json& json, const SiteChange& value) {
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, kind, place, called_by, before, after))
+  json["line"] = place_words(value);
+}
 
 /// A call stack of a baseline, with its key.
 struct SiteEntry : SiteKey, SiteRange {};
@@ -170,6 +177,7 @@ Json check_json(const Check& value) {
   json["metrics"] = value.measured.all;
   json["processes"] = value.measured.processes;
   json["notes"] = value.measured.notes;
+  for (const MetricRow& row : metric_rows()) json["words"][row.key] = row.name;
   return json;
 }
 

@@ -34,6 +34,7 @@ const std::array<MetricRow, kMetrics>& metric_rows() {
       {kZeroedInFree, "zeroed_in_free_bytes", "memory zeroed in free", Unit::kBytes, true, kOfAllocator},
       {kByHand, "by_hand_zeroed_bytes", "memory zeroed by malloc+memset", Unit::kBytes, true, kOfNewBlocks},
       {kByProgram, "by_program_zeroed_bytes", "memory zeroed by other memset", Unit::kBytes, true, kOfProgram},
+      {kPeakLive, "peak_live_bytes", "peak of live heap", Unit::kBytes, true, kOfPeak},
       {kPeak, "peak_bytes", "peak resident memory", Unit::kBytes, true, kOfPeak},
       {kMappingCalls, "mapping_calls", "system calls that change mappings", Unit::kCount, true, kOfMappings},
       {kAllocations, "allocation_calls", "allocation calls", Unit::kCount, true, kOfCalls},

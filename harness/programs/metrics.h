@@ -30,6 +30,7 @@ enum class Metric : std::uint8_t {
   kZeroedInFree,
   kByHand,
   kByProgram,
+  kPeakLive,
   kPeak,
   kMappingCalls,
   kAllocations,

@@ -189,6 +189,7 @@ ExitStatus check(const Request& request, bool strict, bool explain, const Exchan
   std::vector<NamedPath> inputs = program_input(request.words);
   inputs.push_back({"--baseline", request.baseline});
   check_outputs(exchange.outputs(), inputs);
+  exchange.check_page();
 
   Judged judged = [&] {
     Runs runs(target, 1);

@@ -14,8 +14,8 @@ namespace zerotax::programs {
 // The fields below are keys of results/schema/program_baseline.schema.json and program_check.schema.json.
 
 /// What is counted of a call stack.
-enum class SiteNumber : std::uint8_t { kCalls, kRequested, kKernelZeroed, kRefilled, kReturned, kZeroed };
-inline constexpr std::size_t kSiteNumbers = static_cast<std::size_t>(SiteNumber::kZeroed) + 1;
+enum class SiteNumber : std::uint8_t { kCalls, kRequested, kKernelZeroed, kRefilled, kReturned, kZeroed, kLive };
+inline constexpr std::size_t kSiteNumbers = static_cast<std::size_t>(SiteNumber::kLive) + 1;
 template <typename T>
 using BySiteNumber = ByEnum<SiteNumber, T, kSiteNumbers>;
 using SiteValues = BySiteNumber<std::uint64_t>;

@@ -100,6 +100,7 @@ bool allocates(SiteKind kind) {
 
 Measure measure_of(Metric metric) {
   const MetricRow& row = row_of(metric);
+  if (metric == Metric::kPeakLive) return {number<kLive>, any};
   switch (row.family) {
     case Family::kOfAllocator:
       return {number<kZeroed>, is_allocator};
@@ -136,11 +137,14 @@ const SiteChange* explaining(const std::vector<SiteChange>& sites, const Measure
 
 /// "returned by free in f (f.cc:3), 0 → 64 calls, 0 B → 64 MiB".
 std::string site_words(const SiteChange& site, const Measure& measure) {
+  const std::string bytes =
+      fmt::format("{} → {}", format_size(measure.bytes(site.before)), format_size(measure.bytes(site.after)));
+  // Blocks that live may be from a few of the calls.
+  if (measure.of == number<kLive>) return fmt::format("{}, {}", place_words(site), bytes);
   const std::uint64_t before = site.before[kCalls];
   const std::string after = format_counted(site.after[kCalls], "call");
-  return fmt::format("{}{}, {}, {} → {}", measure.of == number<kReturned> ? "returned by " : "", place_words(site),
-                     before == site.after[kCalls] ? after : fmt::format("{} → {}", format_count(before), after),
-                     format_size(measure.bytes(site.before)), format_size(measure.bytes(site.after)));
+  return fmt::format("{}{}, {}, {}", measure.of == number<kReturned> ? "returned by " : "", place_words(site),
+                     before == site.after[kCalls] ? after : fmt::format("{} → {}", format_count(before), after), bytes);
 }
 
 /// Explains a change of the kernel's part: by memory that was returned and filled again, or by memory that is fresh.
@@ -191,13 +195,20 @@ const Change* headline(const std::vector<Change>& changes, Direction direction) 
   return best;
 }
 
+/// Blocks of less than 64 KiB have no site: a place that has less than half of a peak does not explain it.
+bool explains(const SiteChange& site, const Change& change) {
+  if (change.metric != Metric::kPeakLive) return true;
+  const std::uint64_t all = change.grew() ? change.after - change.before.high : change.before.low - change.after;
+  return difference(site, kLive) >= all / 2;
+}
+
 std::string headline_words(const Check& check, const Change& change) {
   const bool up = change.grew();
   std::string why;
   if (change.metric <= Metric::kRefilled && change.metric != Metric::kFresh) {
     why = kernel_words(check, up);
   } else if (const SiteChange* site = explaining(check.sites, measure_of(change.metric), up)) {
-    why = site_words(*site, measure_of(change.metric));
+    if (explains(*site, change)) why = site_words(*site, measure_of(change.metric));
   }
   return words_of(change) + (why.empty() ? "" : ": " + why);
 }
@@ -251,6 +262,8 @@ std::vector<SiteChange> site_changes(const Program& baseline, const CommandRun& 
   }
   std::vector<SiteChange> found;
   for (auto& [at, change] : all) {
+    // A baseline of an earlier version does not have them.
+    if (!baseline.metrics[Metric::kPeakLive]) change.after[kLive] = change.before[kLive];
     if (differs(change)) found.push_back(std::move(change));
   }
   const auto weight = [](const SiteChange& site) { return difference(site, most_different(site)); };

@@ -69,15 +69,29 @@ Values values_of(const record::Metrics& figures, const record::KernelMetrics& ke
   return values;
 }
 
+/// The higher one, for peaks of different processes.
+Count most_of(const Count& one, const Count& other) {
+  if (!one || !other) return one ? other : one;
+  return std::max(*one, *other);
+}
+
+Values values_of(const record::RecordedProcess& process) {
+  Values values = values_of(process.figures, process.kernel);
+  values[Metric::kPeakLive] = process.peak_live_bytes;
+  return values;
+}
+
+/// Of all processes of this name: sums, but for the peak of the live heap, which is that of the worst.
 std::map<std::string, Values> by_name(const std::vector<record::RecordedProcess>& processes) {
   std::map<std::string, Values> found;
   for (const record::RecordedProcess& process : processes) {
-    const Values values = values_of(process.figures, process.kernel);
+    const Values values = values_of(process);
     const auto [entry, is_new] = found.try_emplace(file_name(process.executable), values);
     if (is_new) continue;
-    for (std::size_t i = 0; i < kMetrics; ++i) {
-      entry->second.all[i] = sum_of({&entry->second.all[i], &values.all[i]});
-    }
+    Values& sums = entry->second;
+    const Count peak = most_of(sums[Metric::kPeakLive], values[Metric::kPeakLive]);
+    for (std::size_t i = 0; i < kMetrics; ++i) sums.all[i] = sum_of({&sums.all[i], &values.all[i]});
+    sums[Metric::kPeakLive] = peak;
   }
   return found;
 }
@@ -93,6 +107,7 @@ void add_site(const record::RecordedSite& recorded, std::map<SiteKey, Site>& sit
   site.numbers[kRefilled] += recorded.refilled_bytes;
   site.numbers[kReturned] += recorded.returned_bytes;
   site.numbers[kZeroed] += recorded.zeroed_bytes;
+  site.numbers[kLive] += recorded.live_bytes;
 }
 
 /// Sites of samples alone differ from run to run, and small ones explain nothing.
@@ -164,6 +179,8 @@ CommandRun run_of(const record::Record& record, const std::string& name) {
                        "give a command whose processes all end by themselves, and see: zerotax record -- COMMAND");
   }
   run.processes = by_name(record.processes);
+  Count& peak = run.all[Metric::kPeakLive] = std::uint64_t{0};
+  for (const auto& [name, values] : run.processes) peak = most_of(peak, values[Metric::kPeakLive]);
   for (const record::RecordedSite& site : record.sites) add_site(site, run.sites);
   std::erase_if(run.sites, [](const auto& each) { return is_small(each.second); });
   run.allocator = allocator_of(record.processes);
@@ -184,6 +201,7 @@ Target target_for(const std::vector<std::string>& words, const std::string& name
 
 CommandRun run_once(const Target& target) {
   record::RecordArena arena;
+  arena.count_live_heap();
   return run_once(target, arena);
 }
 

@@ -52,7 +52,7 @@ std::string sites_text(const Check& check, bool explain) {
     if (!explain && shown == kPlaces) break;
     ++shown;
     const SiteNumber most = most_different(site);
-    constexpr const char* kWords[] = {"", "requested", "by kernel", "refilled", "returned", "zeroed"};
+    constexpr const char* kWords[] = {"", "requested", "by kernel", "refilled", "returned", "zeroed", "live"};
     table.add({"  " + place_words(site),
                fmt::format("{} → {}", format_count(site.before[SiteNumber::kCalls]),
                            format_count(site.after[SiteNumber::kCalls])),

@@ -22,6 +22,10 @@ class RecordArena {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  /// Has programs count the peak of their live heap. For runs that are not timed; before the program starts.
+  void count_live_heap() { arena_->counts_live_heap = 1; }
+  [[nodiscard]] bool counts_live_heap() const { return arena_->counts_live_heap != 0; }
+
   /// Copies of the current state; running processes keep writing to the file. Each call copies what is new
   /// since the last.
   [[nodiscard]] std::vector<const ProcessSlot*> processes();

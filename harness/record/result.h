@@ -174,6 +174,8 @@ struct RecordedSite {
   std::uint64_t refilled_bytes = 0;
   ReturnedBytes returned_by;
   std::uint64_t returned_bytes = 0;
+  /// Of large blocks got here: live at the peak of the live heap, of the process with the highest. Not in the document.
+  std::uint64_t live_bytes = 0;
   std::vector<NamedFrame> frames;
 
   /// Large stores and blocks, and what samples of small ones stand for.
@@ -211,6 +213,7 @@ struct RecordedProcess {
   Metrics figures;
   KernelMetrics kernel;
   std::uint64_t lost_blocks = 0;
+  Count peak_live_bytes;  ///< not in the document
   std::vector<RecordedThread> threads;
 };
 

@@ -19,6 +19,8 @@ namespace zerotax::record {
 namespace {
 
 constexpr const char* kUnseenStores = "the allocator's calls of memset could not be seen";
+constexpr const char* kNoSizes = "its allocator does not say how large a block is (malloc_usable_size)";
+constexpr const char* kOwnAllocator = "the program's own allocator was called in place of ours";
 constexpr const char* kNotTimed = "no store of zeros was large enough to be timed";
 
 /// Of the CPU time of the program, the recorder's left out on both sides.
@@ -59,6 +61,7 @@ constexpr std::pair<Gap, const char*> kGaps[] = {
      "the C library's munmap, madvise and brk could not be watched: what was returned to the kernel is unknown"},
     {kBlocksLost, "more large blocks at once than there is room for: by size and site, less is shown than was zeroed"},
     {kNoHoldings, "/proc could not be read any more: what it held is unknown"},
+    {kNoUsableSize, kNoSizes},
     {kHoldsChildren, "forked children that could not open the recording are counted in their parent"},
     {kMadeCode, "it made code in memory (JIT), whose stores of zeros cannot be seen"},
 };
@@ -70,7 +73,7 @@ M withheld(M metrics, std::uint32_t gaps) {
     for (Count Metrics::*calls :
          {&Metrics::calloc_calls, &Metrics::requested_bytes, &Metrics::malloc_calls, &Metrics::malloc_bytes,
           &Metrics::realloc_calls, &Metrics::realloc_bytes, &Metrics::free_calls}) {
-      metrics.*calls = NotAvailable{"the program's own allocator was called in place of ours"};
+      metrics.*calls = NotAvailable{kOwnAllocator};
     }
   }
   if ((gaps & (kOwnCalloc | kNoLibcSlots)) != 0 && metrics.zeroed_bytes == std::uint64_t{0}) {
@@ -80,6 +83,12 @@ M withheld(M metrics, std::uint32_t gaps) {
     }
   }
   return metrics;
+}
+
+Count peak_live_bytes(const ProcessSlot& slot, const RecordArena& arena) {
+  if (!arena.counts_live_heap()) return NotAvailable{"not counted in this run"};
+  if ((slot.gaps & kOwnCalloc) != 0) return NotAvailable{kOwnAllocator};
+  return known_if((slot.gaps & kNoUsableSize) == 0, slot.holdings.peak_live_bytes.load(), kNoSizes);
 }
 
 /// How a process ended, as far as known. An exec leaves the same process, as another program, followed or not.
@@ -152,6 +161,7 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   process.figures = withheld(metrics_of(tally_of(slot)), slot.gaps);
   process.kernel = seen.kernel(slot).metrics(cost);
   process.lost_blocks = slot.holdings.lost_blocks;
+  process.peak_live_bytes = peak_live_bytes(slot, arena);
   for (const ThreadBlock& block : slot.threads) {
     if (block.state == BlockState::kFree) continue;
     const std::string name(&block.name[0], ::strnlen(&block.name[0], sizeof block.name));

@@ -64,6 +64,22 @@ Estimate Site::*better_estimate(const ProcessSlot& process) {
   return looks >= growths ? &Site::first_pages : &Site::growth;
 }
 
+/// The process whose live heap had the highest peak, so that the sites of one process add up to it; nullptr if there is
+/// no process.
+const ProcessSlot* largest_live(const std::vector<const ProcessSlot*>& processes) {
+  const auto found =
+      std::max_element(processes.begin(), processes.end(), [](const ProcessSlot* one, const ProcessSlot* other) {
+        return one->holdings.peak_live_bytes < other->holdings.peak_live_bytes;
+      });
+  return found == processes.end() ? nullptr : *found;
+}
+
+/// A peak of which sites have kept nothing was with the blocks that they have in the end.
+std::uint64_t live_at_peak(const ProcessSlot& process, const Site& site) {
+  const Holdings& holdings = process.holdings;
+  return holdings.peak_live_bytes > holdings.kept_peak_live_bytes ? site.live_bytes : site.live_at_peak_bytes;
+}
+
 /// The factor for the estimates of a process: with the known bytes of its large blocks, they are at most the bytes that
 /// the kernel zeroed for it. Any bytes left over belong to no site.
 double share_out(const SeenRun& seen, const ProcessSlot& process, Estimate Site::*estimate, RecordedSites& sites) {
@@ -86,6 +102,7 @@ double share_out(const SeenRun& seen, const ProcessSlot& process, Estimate Site:
 RecordedSites record_sites(const SeenRun& seen, RecordedScripts& scripts) {
   std::map<StackKey, RecordedSite> stacks;
   RecordedSites sites;
+  const ProcessSlot* const largest = largest_live(seen.processes());
   for (const ProcessSlot* process : seen.processes()) {
     const auto estimate = better_estimate(*process);
     const double scale = share_out(seen, *process, estimate, sites);
@@ -108,6 +125,7 @@ RecordedSites record_sites(const SeenRun& seen, RecordedScripts& scripts) {
       sum.kernel_zeroed_bytes += site.kernel_zeroed_bytes;
       if (estimate != nullptr) sum.sampled.kernel_zeroed_bytes += scaled((site.*estimate).bytes, scale);
       sum.refilled_bytes += site.refilled_bytes;
+      if (process == largest) sum.live_bytes += live_at_peak(*process, site);
       for (std::size_t i = 0; i < kMechanisms; ++i) {
         sum.returned_by.by[i] += site.returned[i];
         sum.returned_bytes += site.returned[i];

@@ -2,7 +2,7 @@
 """Writes the page of a comparison: one HTML file, before and after, that needs no other file and no network.
 
 Usage: write_comparison.py DOCUMENT --out FILE, where DOCUMENT is what `zerotax compare --json`, `zerotax check --json`
-or `zerotax history --json` wrote. Every verdict and sentence comes from it. `--check` alone says whether a page can be
+(of an allocator or a program) or `zerotax history --json` wrote. Every verdict and sentence comes from it. `--check` alone says whether a page can be
 made here.
 """
 
@@ -17,6 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
 
 from page.comparison import compare_parts  # noqa: E402
+from page.programs import program_parts  # noqa: E402
 from page.review import check_parts  # noqa: E402
 from page.versions import history_parts  # noqa: E402
 from page.write_page import PARTS, library, rendered, write  # noqa: E402
@@ -26,6 +27,7 @@ MAKES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "zerotax.compare/1": compare_parts,
     "zerotax.check/1": check_parts,
     "zerotax.history/1": history_parts,
+    "zerotax.program_check/1": program_parts,
 }
 
 
@@ -34,7 +36,8 @@ def page(document: dict[str, Any]) -> str:
     make = MAKES.get(document.get("schema", ""))
     if make is None:
         raise ResultsError(f"the schema {document.get('schema')!r} has no page; give one of {', '.join(MAKES)}")
-    parts = {"commands": [], "rows": [], "verdicts": [], "versions": [], "map": None, "names": None, **make(document)}
+    parts = {"commands": [], "rows": [], "verdicts": [], "versions": [], "map": None, "names": None, "places": None}
+    parts |= {"every": "point", **make(document)}
     data = {name: parts[name] for name in ("views", "map", "names")}
     run_line = " · ".join([parts["command"], *(f"{name} {text}" for name, text in parts["sides"])])
     return rendered("comparison.html", [*PARTS, "comparison"], data, parts=parts, run_line=run_line)

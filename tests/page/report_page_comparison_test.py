@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import KIB, MIB, SOURCE, check_schema, options, planted, zerotax
+from conftest import BUILD, KIB, MIB, SOURCE, check_schema, options, planted, zerotax
 from report_pages import REFERENCE, Keys, browser, lines, needs_browser, quiet  # noqa: F401
 
 pytestmark = needs_browser
@@ -160,3 +160,18 @@ def test_each_fits_its_screen_and_is_accessible(browser, request, made, width, m
     assert browser.run("const b = document.querySelector('.plot').getBoundingClientRect().bottom; return b + scrollY") <= most
     assert browser.run(ACCESSIBLE) == []
     assert browser.pdf().startswith(b"%PDF")
+
+
+def test_the_page_of_a_program_fits_its_screen_and_is_accessible(browser, tmp_path):
+    program, file, page = BUILD / "tests" / "recorded" / "regressed", tmp_path / "baseline.json", tmp_path / "page.html"
+    assert zerotax("bless", "--baseline", file, "--", program, "reserve").returncode == 0
+    done = zerotax("check", "--baseline", file, "--html", page, "--", program, "reserve", REGRESSED="1")
+    assert done.returncode == 1, done.stderr
+    for width in (1280, 390):
+        browser.window(width, 900, mobile=width < 500)
+        browser.open(page)
+        browser.run("for (const each of document.querySelectorAll('details')) each.open = true")
+        assert browser.run("return document.documentElement.scrollWidth") <= width
+        assert browser.run(ACCESSIBLE) == []
+        assert browser.text("h1").startswith("Regressed. peak of live heap")
+    assert browser.requested() == [f"file://{page}"]

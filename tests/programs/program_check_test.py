@@ -1,6 +1,8 @@
 """zerotax bless and check of a command: planted regressions and improvements are named, with the function; others are refused."""
+import html
 import json
 import os
+import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -14,12 +16,13 @@ REGRESSED = PROGRAMS / "regressed"
 WAYS = {
     "threshold": ("page faults", "returned by free in Decoder::reset (regressed.cc:", "0 → 64 calls, 0 B → 64.2 MiB"),
     "shrink": ("requested memory", "malloc in parse_lines (regressed.cc:", "1 → 16 calls, 1 MiB → 16 MiB"),
-    "reserve": ("peak resident memory", "malloc in collect (regressed.cc:", "1 → 7 calls"),
+    "reserve": ("peak of live heap", "malloc in collect (regressed.cc:", ", 2.29 MiB → 6.00 MiB"),
     "memset": ("memory zeroed by other memset 0 B → 15 MiB", "memset in render (regressed.cc:", "0 → 15 calls, 0 B → 15 MiB"),
     "calloc": ("memory zeroed by malloc+memset 0 B → 8 MiB", "memset of a new block in make_table (regressed.cc:", "0 → 1 call"),
     "loop": ("requested memory", "malloc in copy_all (regressed.cc:", "1 → 16 calls, 1 MiB → 16 MiB"),
     "trim": ("page faults", "returned by the program in serve (regressed.cc:", "0 → 16 calls"),
-    "peak": ("peak resident memory", "malloc in merge (regressed.cc:", "2 calls, 8.00 MiB → 16.0 MiB"),
+    "peak": ("peak of live heap", "malloc in merge (regressed.cc:", ", 8.00 MiB → 16.0 MiB"),
+    "live": ("peak of live heap", "malloc in join (regressed.cc:", ", 8.00 MiB → 16.0 MiB"),
     "child": ("memory zeroed by malloc+memset 0 B → 8 MiB", "memset of a new block in make_table (regressed.cc:", "0 → 1 call"),
     "thread": ("memory zeroed by other memset 0 B → 15 MiB", "memset in render (regressed.cc:", "0 → 15 calls"),
 }
@@ -94,7 +97,7 @@ def test_an_unchanged_program_is_the_same_wherever_it_was_built(baseline, tmp_pa
     check_schema(json.loads(file.read_text()), "program_baseline")
     copy = shutil.copy(REGRESSED, tmp_path / "regressed")
     text = check(file, copy, "threshold", options=["--name", name], REGRESSED="1")
-    assert text.startswith("same: 28 metrics as in the baseline\n")
+    assert text.startswith("same: 29 metrics as in the baseline\n")
 
 
 def test_improvements_fail_where_that_is_wanted(baseline):
@@ -137,6 +140,47 @@ def test_other_formats_show_each_change(baseline, tmp_path):
     assert int(suites.get("failures")) > 0
     assert outputs["markdown"].read_text().startswith("### zerotax check: worse")
     assert json.loads(outputs["bmf"].read_text())[name]["by-program-zeroed-bytes"]["value"] == 15 << 20
+
+
+def test_a_page_shows_the_verdict_both_sides_what_changed_and_where(baseline, tmp_path):
+    file, name = baseline("reserve", False)
+    page, report = tmp_path / "page.html", tmp_path / "check.json"
+    check(file, REGRESSED, "reserve", options=["--name", name, "--html", page, "--json", report], status=1, REGRESSED="1")
+    text = page.read_text()
+    document = json.loads(report.read_text())
+    words = " ".join(html.unescape(re.sub("<[^>]+>", " ", text[text.index("<main"):text.index("</main")])).split())
+    assert words.startswith("Regressed. " + document["sentence"].removeprefix("worse: "))
+    assert f"{name} in {file}, 3 runs; Linux {document['baseline']['measured_on']['kernel']}" in words
+    assert document["accept"] in words and str(REGRESSED) in words
+    # What is worse stands apart from what only changed.
+    parts = {each["direction"]: each["line"] for each in reversed(document["changes"])}
+    assert set(parts) == {"worse", "neither"}
+    for direction, line in parts.items():
+        assert line in html.unescape(text.split(f'id="{direction}"')[1].split("</details>")[0])
+    [place] = [site["line"] for site in document["sites"]]
+    assert f"{place} 1 → 7 2.29 MiB → 7.94 MiB" in words
+    for metric in document["words"].values():
+        assert f'<th scope="row">{html.escape(metric)}</th>' in text
+    worse = sum(each["direction"] == "worse" for each in document["changes"])
+    assert f"Every metric {worse} regressed, {len(document['changes']) - worse} changed" in words
+    assert "<script src" not in text and "http://" not in text.replace("http://www.w3.org", "")
+
+
+def test_of_an_unchanged_program_the_page_says_so_and_asks_for_nothing(baseline, tmp_path):
+    file, name = baseline("memset", True)
+    page = tmp_path / "page.html"
+    check(file, REGRESSED, "memset", options=["--name", name, "--html", page], REGRESSED="1")
+    text = page.read_text()
+    assert "Same." in text and "accept it with" not in text and 'id="changes"' not in text and 'id="places"' not in text
+
+
+def test_where_no_page_can_be_made_nothing_is_run(baseline, tmp_path):
+    file, name = baseline("memset", False)
+    (tmp_path / "jinja2.py").write_text("raise ImportError('as if it were not installed')\n")
+    done = zerotax("check", "--baseline", file, "--name", name, "--html", tmp_path / "page.html", "--", REGRESSED, "memset",
+                   PYTHONPATH=str(tmp_path))
+    refused(done, "no python3 with jinja2 was found", status=3)
+    assert not done.stdout and not (tmp_path / "page.html").exists()
 
 
 def test_it_says_what_else_is_not_as_it_was(baseline, tmp_path):

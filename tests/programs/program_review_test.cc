@@ -35,6 +35,26 @@ TEST(Sentence, NamesWhoReturnedWhatWasFilledAgain) {
             "(decoder.cc:118), 64 → 0 calls, 64 MiB → 0 B");
 }
 
+TEST(Sentence, NamesWhoseBlocksLiveAtAPeakIfTheyAreHalfOfIt) {
+  CommandRun after = run_with({{kPeakLive, 8'192'000}, {kPeak, 8'192'000}});
+  EXPECT_EQ(sentence_of(run_with(), after), "worse: peak of live heap 3.91 MiB → 7.81 MiB");
+  add_site(after, SiteKind::kOther, {"index (decoder.cc)"}, SiteNumber::kLive, 0, 2'000'000, 7);
+  EXPECT_EQ(sentence_of(run_with(), after), "worse: peak of live heap 3.91 MiB → 7.81 MiB");
+  add_site(after, SiteKind::kRealloc, {"grow (decoder.cc)"}, SiteNumber::kLive, 3, 2'048'000, 9);
+  EXPECT_EQ(sentence_of(run_with(), after),
+            "worse: peak of live heap 3.91 MiB → 7.81 MiB: realloc in grow (decoder.cc:9), 0 B → 1.95 MiB");
+  EXPECT_EQ(sentence_of(after, run_with()),
+            "better: peak of live heap 7.81 MiB → 3.91 MiB: realloc in grow (decoder.cc:9), 1.95 MiB → 0 B");
+}
+
+TEST(Sentence, HasNoBlocksThatABaselineOfAnEarlierVersionDidNotCount) {
+  Program before = program_of({run_with()});
+  before.metrics[kPeakLive] = NotAvailable{"an earlier version wrote this file"};
+  CommandRun after = run_with();
+  add_site(after, SiteKind::kOther, {"index (decoder.cc)"}, SiteNumber::kLive, 0, 4'096'000);
+  EXPECT_TRUE(site_changes(before, after).empty());
+}
+
 TEST(Sentence, HasTheMetricThatChangedMost) {
   CommandRun after = run_with({{kMinorFaults, 2000}, {kByHand, 40'960'000}});
   add_site(after, SiteKind::kByHand, {"load (decoder.cc)"}, SiteNumber::kZeroed, 9, 36'864'000, 7);
@@ -50,7 +70,7 @@ TEST(Sentence, OfAMixedOneHasBothSides) {
 
 TEST(Sentence, OfWhatCostsNothingIsChanged) {
   EXPECT_EQ(sentence_of(run_with(), run_with({{kReturnedByBrk, 0}})), "changed: memory returned by brk 3.91 MiB → 0 B");
-  EXPECT_EQ(sentence_of(run_with(), run_with()), "same: 28 metrics as in the baseline");
+  EXPECT_EQ(sentence_of(run_with(), run_with()), "same: 29 metrics as in the baseline");
 }
 
 TEST(Sentence, NamesAProcessIfTheCommandAsAWholeIsAsItWas) {

@@ -122,6 +122,18 @@ void merge() {
   std::free(second);
 }
 
+/// Two large blocks that are hardly touched: as many faults, and as much resident memory either way.
+void join() {
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  void* first = std::malloc(8 * kMiB);
+  escape(first);
+  if (!regressed) std::free(first);
+  void* second = std::malloc(8 * kMiB);
+  escape(second);
+  if (regressed) std::free(first);
+  std::free(second);
+}
+
 void in_child() {
   const pid_t child = fork();
   if (child == 0) {
@@ -149,6 +161,7 @@ int main(int count, char** words) {
   if (way == "loop") copy_all();
   if (way == "trim") serve();
   if (way == "peak") merge();
+  if (way == "live") join();
   if (way == "child") in_child();
   if (way == "thread") in_thread();
   return 0;

@@ -203,6 +203,13 @@ struct ThreadBlock : Tally {
 
 enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther, kFree, kPurge, kProgram, kCleared };
 
+/// Sets what is the most so far.
+inline void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {
+  std::uint64_t known = most;
+  while (known < value && !most.compare_exchange_weak(known, value)) {
+  }
+}
+
 struct Estimate {
   std::atomic<std::uint64_t> bytes;
   std::atomic<std::uint64_t> events;
@@ -219,7 +226,8 @@ struct Site {
   std::atomic<std::uint32_t> ready;
   SiteKind kind;
   std::uint32_t depth;
-  std::uint32_t padding;
+  std::atomic<std::uint32_t>
+      next_holder;                ///< in the list of sites whose large blocks were counted as live; 0: not in it
   std::uint64_t frames[kFrames];  ///< innermost first: index of the module in the upper 16 bits, address within it
   std::atomic<std::uint64_t> calls;
   std::atomic<std::uint64_t> requested_bytes;
@@ -236,6 +244,8 @@ struct Site {
   /// that they were first on, by the calls that were looked at; and by how much the heap grew in these calls.
   Estimate first_pages;
   Estimate growth;
+  std::atomic<std::uint64_t> live_bytes;          ///< of large blocks got here, where the live heap is counted
+  std::atomic<std::uint64_t> live_at_peak_bytes;  ///< the same at Holdings::kept_peak_live_bytes
 };
 
 inline constexpr std::uint64_t kFrameModuleShift = 48;
@@ -264,6 +274,7 @@ enum Gap : std::uint32_t {
   kNoReturns = 64,      ///< the C library's munmap, madvise and brk could not be watched
   kBlocksLost = 128,    ///< more large blocks at once than there is room for
   kNoHoldings = 256,    ///< what it held could not be looked at any more
+  kNoUsableSize = 512,  ///< its allocator does not say how large a block is, so that live bytes cannot be counted
   kMadeCode = 1 << 16,  ///< it ran code made in memory, whose stores cannot be seen
 };
 
@@ -289,6 +300,9 @@ struct Holdings {
   FaultSample samples[kFaultSamples];
   std::atomic<std::uint64_t> own_bytes;   ///< of a sample that is being taken: no memory of the program's
   std::atomic<std::uint64_t> own_faults;  ///< of those samples, and of pages of the arena
+
+  std::atomic<std::uint64_t> peak_live_bytes;       ///< the most that its blocks had, where that is counted
+  std::atomic<std::uint64_t> kept_peak_live_bytes;  ///< the last one of which sites kept their part
 
   std::uint32_t closed;  ///< 1: the following were read when it ended, or became another program
   std::uint64_t at_end_bytes;
@@ -357,6 +371,7 @@ inline constexpr std::size_t kMarks = 32'768;
 struct Arena {
   std::uint64_t magic;
   std::uint32_t pagemap_method;           ///< how pages can be looked at here, as Pagemap::Method; found by the driver
+  std::uint32_t counts_live_heap;         ///< 1: the driver wants to know the peak of live bytes
   std::atomic<std::uint32_t> slots_used;  ///< may pass kProcesses: then some were not recorded
   std::atomic<std::uint32_t> execs_used;
   ExecEntry execs[kExecs];
@@ -370,7 +385,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'000d'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'000e'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

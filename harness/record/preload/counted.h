@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "record/preload/first_pages.h"
+#include "record/preload/large_blocks.h"
 #include "record/preload/live_blocks.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"

@@ -10,7 +10,7 @@
 #include "os/fault_cost.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/kept_file.h"
-#include "record/preload/live_blocks.h"
+#include "record/preload/large_blocks.h"
 #include "record/preload/process.h"
 #include "record/preload/returns.h"
 #include "record/preload/state.h"
@@ -73,12 +73,6 @@ std::optional<Rollup> rollup() {
     return number(line) << 10;
   };
   return Rollup{kib("\nAnonymous:"), kib("\nAnonHugePages:"), kib("\nSwap:")};
-}
-
-void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {
-  std::uint64_t known = most;
-  while (known < value && !most.compare_exchange_weak(known, value)) {
-  }
 }
 
 void look(Holdings& holdings) {

@@ -6,6 +6,7 @@
 
 #include "record/preload/counted.h"
 #include "record/preload/examine.h"
+#include "record/preload/large_blocks.h"
 #include "record/preload/returns.h"
 #include "record/preload/site.h"
 
@@ -86,7 +87,7 @@ ZEROTAX_EXPORT void* realloc(void* old, std::size_t bytes) {
                                     : call(thread, armed, what.inside, what.size_class, grow);
   remember(thread, block, bytes);
   // It failed: the old one is still there.
-  if (known && block == nullptr && bytes != 0) remember_block(ended);
+  if (known && block == nullptr && bytes != 0) restore_block(ended);
   if (thread.eventful) [[unlikely]]
     note_realloc(thread, bytes, known ? &ended : nullptr);
   if (bytes >= kLargeBytes) note_block(thread, SiteKind::kRealloc, nullptr, block, bytes);
@@ -119,4 +120,12 @@ ZEROTAX_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noe
 
 ZEROTAX_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
   return counted(bytes, [&] { return real.memalign(alignment, bytes); });
+}
+
+ZEROTAX_EXPORT void* valloc(std::size_t bytes) noexcept {
+  return counted(bytes, [&] { return real.valloc(bytes); });
+}
+
+ZEROTAX_EXPORT void* pvalloc(std::size_t bytes) noexcept {
+  return counted(bytes, [&] { return real.pvalloc(bytes); });
 }

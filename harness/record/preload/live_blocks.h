@@ -8,13 +8,14 @@
 
 namespace zerotax::record {
 
-/// A large block that the program holds, and that was not wholly populated when it got it.
+/// A large block that the program holds, and that was not wholly populated when it got it, or counts as live.
 struct LiveBlock {
   std::uintptr_t begin;
   std::uint64_t bytes;            ///< asked for
   std::uint64_t populated_bytes;  ///< of it, by what came before
   std::uint64_t taken_bytes;      ///< of the pool of returned memory, which it may fill again
   Site* site;                     ///< where it was got; nullptr: unknown
+  std::uint64_t live_bytes;       ///< what it is of the live heap, where that is counted
 };
 
 /// Maps the table of live blocks: memory that is not part of the program's anonymous memory. In a child of fork: a new

@@ -10,6 +10,7 @@
 
 #include "os/got_hook.h"
 #include "record/preload/counted.h"
+#include "record/preload/live_heap.h"
 #include "record/preload/real.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
@@ -71,7 +72,8 @@ void* allocate(Operator& throwing, Operator& nothrow, std::size_t bytes, More...
   if (throwing.is_allocators() && nothrow.find() != nullptr) {
     static const char kAnything = 0;
     const auto* const no_throw = reinterpret_cast<const NoThrow*>(&kAnything);
-    void* const block = counted(bytes, [&] { return nothrow.as<Quiet>()(bytes, more..., no_throw); });
+    void* const block = counted(
+        bytes, [&] { return allocated_live(bytes, [&] { return nothrow.as<Quiet>()(bytes, more..., no_throw); }); });
     if (block != nullptr) return block;
   }
   const auto function = throwing.as<Throwing>();
@@ -87,7 +89,7 @@ void* allocate_quietly(Operator& nothrow, std::size_t bytes, More... more) {
   const auto function = nothrow.as<void* (*)(std::size_t, More...)>();
   if (function == nullptr) return std::malloc(bytes);
   if (!nothrow.is_allocators()) return function(bytes, more...);
-  return counted(bytes, [&] { return function(bytes, more...); });
+  return counted(bytes, [&] { return allocated_live(bytes, [&] { return function(bytes, more...); }); });
 }
 
 template <typename... More>
@@ -95,7 +97,7 @@ void release(Operator& remove, void* block, More... more) {
   const auto function = remove.as<void (*)(void*, More...)>();
   if (function == nullptr) return std::free(block);
   if (!remove.is_allocators()) return function(block, more...);
-  freed(block, [&] { function(block, more...); });
+  freed(block, [&] { released_live(block, [&] { function(block, more...); }); });
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "record/preload/first_pages.h"
 #include "record/preload/holdings.h"
 #include "record/preload/live_blocks.h"
+#include "record/preload/live_heap.h"
 #include "record/preload/modules.h"
 #include "record/preload/new_delete.h"
 #include "record/preload/real.h"
@@ -150,6 +151,7 @@ void open_after_fork() {
   own->libc_slots = parent->libc_slots;
   own->pagemap_method = parent->pagemap_method;
   std::memcpy(&own->allocator[0], &parent->allocator[0], kPathBytes);
+  open_live_heap(*own);
   process = own;
   own->ready = 1;
   ::munmap(parent, kSlotBytes);
@@ -227,7 +229,7 @@ void after_fork_in_child() {
 void name_allocator(ProcessSlot& slot) {
   void* const first = ::dlsym(RTLD_DEFAULT, "calloc");
   if (first != nullptr && first != reinterpret_cast<void*>(&::calloc)) slot.gaps |= kOwnCalloc;
-  const void* const called = (slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(real.calloc);
+  const void* const called = (slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(plain_real.calloc);
   copy_text(slot.allocator, object_path(called, slot));
 }
 
@@ -253,6 +255,7 @@ void begin_process() {
     slot->ready = 1;
     if (&__register_atfork != nullptr) __register_atfork(nullptr, nullptr, after_fork_in_child, &__dso_handle);
   }
+  begin_live_heap(slot);
   guard.alive = 1;
   state.block = claim_block();
   begin_samples(state);

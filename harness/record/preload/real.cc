@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "record/preload/live_heap.h"
+
 namespace zerotax::record {
 namespace {
 
@@ -59,6 +61,16 @@ void* first_memalign(std::size_t alignment, std::size_t bytes) {
   return real.memalign(alignment, bytes);
 }
 
+void* first_valloc(std::size_t bytes) {
+  resolve_real();
+  return real.valloc(bytes);
+}
+
+void* first_pvalloc(std::size_t bytes) {
+  resolve_real();
+  return real.pvalloc(bytes);
+}
+
 void first_free(void* block) {
   resolve_real();
   real.free(block);
@@ -91,10 +103,15 @@ wchar_t* first_wmemset(wchar_t* target, wchar_t value, std::size_t count) {
 
 bool early_used = false;
 AddressRange allocator_code{};
+Real plain_real{};
 
-constinit Real real{first_malloc,         first_calloc,   first_realloc, first_posix_memalign,
-                    first_aligned_alloc,  first_memalign, first_free,    first_memset,
-                    first_memset_checked, first_bzero,    first_bzero,   first_explicit_bzero_checked,
+constinit Real real{first_malloc,         first_calloc,
+                    first_realloc,        first_posix_memalign,
+                    first_aligned_alloc,  first_memalign,
+                    first_valloc,         first_pvalloc,
+                    first_free,           first_memset,
+                    first_memset_checked, first_bzero,
+                    first_bzero,          first_explicit_bzero_checked,
                     first_wmemset,        nullptr};
 
 bool is_in_early(const void* block) {
@@ -106,7 +123,7 @@ bool is_beside_malloc(const void* function) {
   dl_find_object one{};
   dl_find_object other{};
   return real.find_object != nullptr && real.find_object(const_cast<void*>(function), &one) == 0 &&
-         real.find_object(reinterpret_cast<void*>(real.malloc), &other) == 0 &&
+         real.find_object(reinterpret_cast<void*>(plain_real.malloc), &other) == 0 &&
          one.dlfo_map_start == other.dlfo_map_start;
 }
 
@@ -126,6 +143,8 @@ void resolve_real() {
   find("posix_memalign", found.posix_memalign);
   find("aligned_alloc", found.aligned_alloc);
   find("memalign", found.memalign);
+  find("valloc", found.valloc);
+  find("pvalloc", found.pvalloc);
   find("free", found.free);
   find("memset", found.memset);
   find("__memset_chk", found.memset_checked);
@@ -144,7 +163,8 @@ void resolve_real() {
     allocator_code = {reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_start),
                       reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_end)};
   }
-  real = found;
+  real = plain_real = found;
+  count_live_heap();
   resolved = true;
   resolving = false;
 }

@@ -19,6 +19,8 @@ struct Real {
   int (*posix_memalign)(void**, std::size_t, std::size_t);
   void* (*aligned_alloc)(std::size_t, std::size_t);
   void* (*memalign)(std::size_t, std::size_t);
+  void* (*valloc)(std::size_t);
+  void* (*pvalloc)(std::size_t);
   void (*free)(void*);
   void* (*memset)(void*, int, std::size_t);
   void* (*memset_checked)(void*, int, std::size_t, std::size_t);
@@ -29,6 +31,8 @@ struct Real {
   int (*find_object)(void*, dl_find_object*);  ///< nullptr before glibc 2.35
 };
 extern Real real;
+/// The same, once they are looked up, without those of live_heap.h, which may stand before them in `real`.
+extern Real plain_real;
 
 /// Looks all of them up, once; safe to call again.
 void resolve_real();

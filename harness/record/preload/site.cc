@@ -143,6 +143,13 @@ Site* find(const Stack& stack, SiteKind kind) {
   return nullptr;
 }
 
+}  // namespace
+
+bool is_on_signal_stack() {
+  stack_t stack{};
+  return ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
 Site* current_site(SiteKind kind) {
   if (process == nullptr) return nullptr;
   Stack stack;
@@ -159,13 +166,6 @@ Site* current_site(SiteKind kind) {
     ++process->sites_lost;
   }
   return site;
-}
-
-}  // namespace
-
-bool is_on_signal_stack() {
-  stack_t stack{};
-  return ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
 Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures) {

@@ -11,8 +11,12 @@ namespace zerotax::record {
 /// at pages needs. A system call.
 bool is_on_signal_stack();
 
-/// Puts figures of a large call down to the call stack that made it. Allocates nothing and takes no lock.
-/// Returns the site; nullptr if there is no room for it.
+/// The site of the call stack that leads here, made if it is new; nullptr if there is no room for it. Allocates nothing
+/// and takes no lock.
+Site* current_site(SiteKind kind);
+
+/// Puts figures of a large call down to the call stack that made it. Returns the site; nullptr if there is no
+/// room for it.
 Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures);
 
 /// Puts the small stores since the last sample down to the call stack of the one that was looked at.

@@ -67,6 +67,7 @@ struct alignas(64) ThreadState {
   std::uint32_t look_every;        ///< small blocks for each that is looked at, now
   std::int64_t looked_ns;          ///< when one was looked at last
   CallFigures call;                ///< of the call that is going on, or went on last; to be read if it is eventful
+  bool in_allocator;               ///< in a call that counts for the live heap
 };
 
 // initial-exec: no allocation to reach it, not even the first time; a preloaded library may have it.

@@ -1,0 +1,94 @@
+#include "record/preload/large_blocks.h"
+
+#include <bit>
+
+#include "record/preload/examine.h"
+#include "record/preload/holdings.h"
+#include "record/preload/live_heap.h"
+#include "record/preload/process.h"
+#include "record/preload/site.h"
+
+namespace zerotax::record {
+namespace {
+
+/// A huge page is zeroed whole, however little of it the program writes. The first sixteen blocks of a thread, then the
+/// 32nd, 64th, 128th … are looked at.
+void examine_huge(const LiveBlock& block, std::uint64_t populated) {
+  constexpr std::uint64_t kAllOf = 16;
+  ThreadBlock& counts = *state.block;
+  const std::uint64_t number = ++counts.huge_blocks;
+  if (number > kAllOf && !std::has_single_bit(number)) return;
+  std::uint64_t zero = 0;
+  if (!redundant_bytes(reinterpret_cast<const void*>(block.begin), block.bytes, zero)) return;
+  counts.huge_examined_bytes += populated;
+  counts.huge_written_bytes += block.bytes - zero;
+}
+
+/// What the kernel zeroed of a block since it was last looked at.
+void settle(LiveBlock& block) {
+  const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
+  const auto found = anonymous_in(pages);
+  if (found.huge != 0) examine_huge(block, found.bytes);
+  const std::uint64_t populated = found.bytes;
+  if (populated <= block.populated_bytes) return;
+  const std::uint64_t zeroed = populated - block.populated_bytes;
+  const std::uint64_t refilled = zeroed < block.taken_bytes ? zeroed : block.taken_bytes;
+  block.populated_bytes = populated;
+  block.taken_bytes -= refilled;
+  FilledRow& row = state.block->filled[class_of(block.bytes)];
+  row.kernel_zeroed_bytes += zeroed;
+  row.refilled_bytes += refilled;
+  if (block.site == nullptr) return;
+  block.site->kernel_zeroed_bytes += zeroed;
+  block.site->refilled_bytes += refilled;
+}
+
+}  // namespace
+
+void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
+  if (block == nullptr || process == nullptr) return;
+  const TimedOwnWork own;
+  const AddressRange pages = range_of(block, bytes).pages();
+  const AddressRange fresh = thread.eventful ? pages.intersect(thread.call.fresh) : AddressRange{};
+  std::uint64_t populated = 0;
+  if (fresh.bytes() < pages.bytes()) populated = anonymous_in(pages).bytes;
+  if (fresh.bytes() != 0 && populated != 0) {
+    const std::uint64_t new_ones = anonymous_in(fresh).bytes;
+    populated -= new_ones < populated ? new_ones : populated;
+  }
+  const bool is_whole = populated >= pages.bytes();
+  if (is_whole && !live_heap_counted) return;
+  const std::uint64_t taken = is_whole ? 0 : take_from_pool(pages.bytes() - populated);
+  if (site == nullptr) site = is_whole ? current_site(kind) : note_site(kind, bytes, {});
+  LiveBlock live{reinterpret_cast<std::uintptr_t>(block), bytes, populated, taken, site, 0};
+  if (live_heap_counted) enter_site(live);
+  if (remember_block(live)) {
+    if (!is_whole) ++thread.block->filled[class_of(bytes)].blocks;
+  } else {
+    give_to_pool(taken);
+    if (live_heap_counted) leave_site(live);
+    note_gap(kBlocksLost);
+    ++process->holdings.lost_blocks;
+  }
+}
+
+bool end_block(const void* block, LiveBlock& ended) {
+  if (!take_block(block, ended)) return false;
+  const TimedOwnWork own;
+  settle(ended);
+  give_to_pool(ended.taken_bytes);
+  ended.taken_bytes = 0;
+  if (live_heap_counted) leave_site(ended);
+  return true;
+}
+
+void restore_block(LiveBlock& ended) {
+  if (live_heap_counted) enter_site(ended);
+  remember_block(ended);
+}
+
+void settle_live_blocks() {
+  for_each_live_block([](void* /*context*/, LiveBlock& block) { settle(block); }, nullptr);
+}
+
+}  // namespace zerotax::record

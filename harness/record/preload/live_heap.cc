@@ -1,0 +1,164 @@
+#include "record/preload/live_heap.h"
+
+#include <dlfcn.h>
+
+#include "record/preload/process.h"
+#include "record/preload/real.h"
+
+namespace zerotax::record {
+
+bool live_heap_counted = false;
+
+namespace {
+
+constexpr std::uint32_t kLastHolder = kSites + 1;
+
+constinit LiveHeap heap;
+constinit std::atomic<std::uint64_t> early_peak{0};
+std::atomic<std::uint64_t>* peak_bytes = &early_peak;            ///< of the slot, once there is one
+std::size_t (*find_size)(void*) = nullptr;                       ///< how many bytes of a block may be used
+constinit std::atomic<std::uint32_t> first_holder{kLastHolder};  ///< 1 + its index among the sites
+
+/// How many bytes of a block may be used. An allocator may allocate to answer (gperftools, the first time).
+std::uint64_t usable_size(void* block) {
+  ThreadState& thread = state;
+  const bool before = thread.in_allocator;
+  thread.in_allocator = true;
+  const std::uint64_t bytes = find_size(block);
+  thread.in_allocator = before;
+  return bytes;
+}
+
+void* live_malloc(std::size_t bytes) {
+  return allocated_live(bytes, [&] { return plain_real.malloc(bytes); });
+}
+
+void* live_calloc(std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return plain_real.calloc(count, size);
+  return allocated_live(bytes, [&] { return plain_real.calloc(count, size); });
+}
+
+/// A block that moves counts once, whatever its allocator holds while it copies.
+void* live_realloc(void* old, std::size_t bytes) {
+  if (old == nullptr || state.in_allocator)
+    return allocated_live(bytes, [&] { return plain_real.realloc(old, bytes); });
+  const std::uint64_t before = usable_size(old);
+  if (bytes >= kLargeBytes) keep_peak();
+  heap.leave(before);
+  void* const block = allocated_live(0, [&] { return plain_real.realloc(old, bytes); });
+  // It failed: the old one is still there.
+  if (block == nullptr && bytes != 0) heap.enter(before, *peak_bytes);
+  return block;
+}
+
+int live_posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
+  int status = 0;
+  allocated_live(bytes, [&] {
+    status = plain_real.posix_memalign(block, alignment, bytes);
+    return status == 0 ? *block : nullptr;
+  });
+  return status;
+}
+
+void* live_aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  return allocated_live(bytes, [&] { return plain_real.aligned_alloc(alignment, bytes); });
+}
+
+void* live_memalign(std::size_t alignment, std::size_t bytes) {
+  return allocated_live(bytes, [&] { return plain_real.memalign(alignment, bytes); });
+}
+
+void* live_valloc(std::size_t bytes) {
+  return allocated_live(bytes, [&] { return plain_real.valloc(bytes); });
+}
+
+void* live_pvalloc(std::size_t bytes) {
+  return allocated_live(bytes, [&] { return plain_real.pvalloc(bytes); });
+}
+
+void live_free(void* block) {
+  released_live(block, [&] { plain_real.free(block); });
+}
+
+/// Puts a site into the list of those that have had live blocks.
+void list(Site& site) {
+  std::uint32_t unlisted = 0;
+  if (!site.next_holder.compare_exchange_strong(unlisted, kLastHolder)) return;
+  const auto place = static_cast<std::uint32_t>(&site - &process->sites[0]) + 1;
+  std::uint32_t first = first_holder;
+  do {
+    site.next_holder = first;
+  } while (!first_holder.compare_exchange_weak(first, place));
+}
+
+}  // namespace
+
+void enter_live(void* block) { heap.enter(usable_size(block), *peak_bytes); }
+
+void leave_live(void* block) { heap.leave(usable_size(block)); }
+
+void keep_peak() {
+  if (process == nullptr) return;
+  Holdings& holdings = process->holdings;
+  const std::uint64_t peak = holdings.peak_live_bytes;
+  if (peak <= holdings.kept_peak_live_bytes) return;
+  for (std::uint32_t place = first_holder; place != kLastHolder;) {
+    Site& site = process->sites[place - 1];
+    site.live_at_peak_bytes = site.live_bytes.load();
+    place = site.next_holder;
+  }
+  holdings.kept_peak_live_bytes = peak;
+}
+
+void enter_site(LiveBlock& block) {
+  block.live_bytes = usable_size(reinterpret_cast<void*>(block.begin));
+  if (block.site == nullptr) return;
+  list(*block.site);
+  block.site->live_bytes += block.live_bytes;
+}
+
+void leave_site(const LiveBlock& block) {
+  if (block.site == nullptr) return;
+  keep_peak();
+  block.site->live_bytes -= block.live_bytes;
+}
+
+void count_live_heap() {
+  find_size = reinterpret_cast<decltype(find_size)>(::dlsym(RTLD_NEXT, "malloc_usable_size"));
+  const auto is_own = [](auto function) { return is_beside_malloc(reinterpret_cast<const void*>(function)); };
+  if (find_size == nullptr || !is_own(find_size) || !is_own(real.free)) return;
+  // A function that this allocator lacks is another's.
+  const auto stand_before = [&](auto& function, auto* ours) {
+    if (is_own(function)) function = ours;
+  };
+  stand_before(real.malloc, live_malloc);
+  stand_before(real.calloc, live_calloc);
+  stand_before(real.realloc, live_realloc);
+  stand_before(real.posix_memalign, live_posix_memalign);
+  stand_before(real.aligned_alloc, live_aligned_alloc);
+  stand_before(real.memalign, live_memalign);
+  stand_before(real.valloc, live_valloc);
+  stand_before(real.pvalloc, live_pvalloc);
+  stand_before(real.free, live_free);
+  live_heap_counted = true;
+}
+
+void begin_live_heap(ProcessSlot* slot) {
+  if (slot != nullptr && arena->counts_live_heap != 0) {
+    if (!live_heap_counted) slot->gaps |= kNoUsableSize;
+    slot->holdings.peak_live_bytes = early_peak.load();
+    peak_bytes = &slot->holdings.peak_live_bytes;
+  } else if (live_heap_counted) {
+    live_heap_counted = false;
+    real = plain_real;
+  }
+}
+
+void open_live_heap(ProcessSlot& child) {
+  first_holder = kLastHolder;
+  child.holdings.peak_live_bytes = heap.bytes();
+  peak_bytes = &child.holdings.peak_live_bytes;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,109 @@
+"""The peak of the live heap of a command is exact: programs add up the usable bytes of their blocks, and know it themselves."""
+import json
+import subprocess
+
+import pytest
+from allocators_here import available, library_of
+from conftest import KIB, MIB, check_schema, is_na, zerotax
+from recording import PROGRAMS
+
+LIVE = PROGRAMS / "live"
+# Of one thread: to the byte.
+WAYS = ["known", "family", "realloc", "small", "random", "child", "handler", "exec", "early", "operators"]
+# Those that every allocator knows: pvalloc is no function of all, and some cannot tell the size of a block as early.
+COMMON = [way for way in WAYS if way not in ("family", "early")]
+
+
+def peak_of(folder, *command, name=None, **environment):
+    """The peak that was counted, in each run the same, and that of its process name."""
+    file = folder / "baseline.json"
+    done = zerotax("bless", "--force", "--baseline", file, "--", *command, **environment)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(file.read_text())
+    check_schema(document, "program_baseline")
+    [program] = document["programs"]
+    found = program["processes"][name]["peak_live_bytes"] if name else program["metrics"]["peak_live_bytes"]
+    file.unlink()
+    return found
+
+
+def beyond(folder, way, **environment):
+    """How much more was counted than the program knows of: what was live when main began."""
+    own = folder / "peak"
+    own.unlink(missing_ok=True)
+    found = peak_of(folder, LIVE, way, own, **environment)
+    assert found["low"] == found["high"], found
+    return found["low"] - int(own.read_text())
+
+
+@pytest.fixture(scope="module")
+def at_start(tmp_path_factory):
+    return beyond(tmp_path_factory.mktemp("live"), "none")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_is_exact_for_one_thread(way, at_start, tmp_path):
+    # The C++ library's blocks of its start.
+    assert beyond(tmp_path, way) == at_start <= 128 * KIB
+
+
+def test_threads_hold_their_blocks_at_the_same_time(at_start, tmp_path):
+    # pthread_create allocates for each of 8 threads, too.
+    assert at_start <= beyond(tmp_path, "threads") <= at_start + 8 * KIB
+
+
+@pytest.mark.parametrize("allocator", [
+    pytest.param(name, marks=available(name)) for name in ("jemalloc", "mimalloc", "tcmalloc", "largecache")])
+def test_it_is_exact_with_other_allocators(allocator, tmp_path):
+    preload = {"LD_PRELOAD": library_of(allocator)}
+    at_start = beyond(tmp_path, "none", **preload)
+    # Of gperftools' allocator only what it gives to the C++ library once it has begun.
+    assert [beyond(tmp_path, way, **preload) for way in COMMON] == [pytest.approx(at_start, abs=64)] * len(COMMON)
+
+
+def test_each_process_name_has_the_peak_of_its_worst_process(tmp_path):
+    own = tmp_path / "peak"
+    command = ["sh", "-c", f"{LIVE} handler {own}; {LIVE} known {own}; {LIVE} handler {own}"]
+    whole = peak_of(tmp_path, *command)
+    known = peak_of(tmp_path, LIVE, "known", own)
+    assert whole == known == peak_of(tmp_path, *command, name="live")
+    assert peak_of(tmp_path, *command, name="dash")["high"] < MIB
+
+
+def test_it_is_not_available_where_the_allocator_has_no_sizes(tmp_path):
+    """Not 0, and nothing of the size that the C library would guess for a block of another."""
+    source, library = tmp_path / "plain.c", tmp_path / "plain.so"
+    source.write_text("""
+#include <stddef.h>
+#include <string.h>
+static char memory[1 << 30];
+static size_t used;
+void *malloc(size_t bytes) {
+  void *block = memory + __atomic_fetch_add(&used, (bytes + 31) & ~(size_t)15, __ATOMIC_RELAXED) + 16;
+  ((size_t *)block)[-1] = bytes;
+  return block;
+}
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *old, size_t bytes) {
+  void *block = malloc(bytes);
+  if (old) memcpy(block, old, ((size_t *)old)[-1] < bytes ? ((size_t *)old)[-1] : bytes);
+  return block;
+}
+void free(void *block) { (void)block; }
+""")
+    subprocess.run(["cc", "-shared", "-fPIC", "-fno-builtin", "-O1", source, "-o", library], check=True)
+    found = peak_of(tmp_path, "true", LD_PRELOAD=library)
+    assert is_na(found) and "malloc_usable_size" in found["na"], found
+
+
+def test_a_baseline_of_an_earlier_version_is_compared_without_it(tmp_path):
+    file = tmp_path / "baseline.json"
+    assert zerotax("bless", "--baseline", file, "--", LIVE, "known", "/dev/null").returncode == 0
+    document = json.loads(file.read_text())
+    [program] = document["programs"]
+    for part in [program["metrics"], *program["processes"].values(), *(site["numbers"] for site in program["sites"])]:
+        del part["peak_live_bytes"]
+    file.write_text(json.dumps(document))
+    done = zerotax("check", "--baseline", file, "--", LIVE, "known", "/dev/null")
+    assert done.returncode == 0 and done.stdout.startswith("same: 28 metrics"), done.stdout
+    assert "an earlier version wrote this file: peak of live heap" in " ".join(done.stdout.split())
