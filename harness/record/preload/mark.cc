@@ -24,7 +24,7 @@ void fill(Mark& mark) {
     for (std::size_t k = 0; k < kClasses; ++k) {
       mark.zeroed_bytes += block.zeroed[kInCalloc][k].bytes + block.zeroed[kInOther][k].bytes;
       mark.by_hand_bytes += block.zeroed[kByHand][k].bytes + block.zeroed[kCleared][k].bytes;
-      for (std::size_t call = 0; call < kCallKinds; ++call) mark.calls += block.calls[call][k].calls;
+      for (const auto& call : block.calls) mark.calls += call[k].calls;
     }
   }
   const Holdings& holdings = process->holdings;

@@ -23,7 +23,7 @@ static void share(const struct known* memory) {
     return;
   }
   memcpy(bytes, memory->begin, memory->bytes);
-  mmap(memory->begin, memory->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  (void)mmap(memory->begin, memory->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   memcpy(memory->begin, bytes, memory->bytes);
 }
 

@@ -106,8 +106,8 @@ static long zero_page(const struct call* c) {
   if (lie_calls != 2 || first == NULL || !is_anonymous_mmap(c, MAP_PRIVATE) || bytes_of(c) != 8 * page) return p;
   const int fd = (int)syscall(SYS_memfd_create, "zero", 0);
   if (ftruncate(fd, (off_t)page) != 0) return -1;
-  mmap(first->begin + 3 * page, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
-  mmap((char*)p + 3 * page, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  (void)mmap(first->begin + 3 * page, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  (void)mmap((char*)p + 3 * page, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
   return p;
 }
 

@@ -31,10 +31,11 @@ static long entry_keeps(const struct call* c) {
 static long soft_dirty(const struct call* c) {
   const long result = truth(c);
   if (is_entry(c)) {
-    if (lie_calls <= 4)
+    if (lie_calls <= 4) {
       *(uint64_t*)c->a[1] |= PAGEMAP_SOFT_DIRTY;
-    else
+    } else {
       *(uint64_t*)c->a[1] &= ~PAGEMAP_SOFT_DIRTY;
+    }
   }
   return result;
 }
