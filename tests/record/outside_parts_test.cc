@@ -48,6 +48,19 @@ TEST(OutsideKernel, WhatNobodyLookedAtCountsAsGrowth) {
   EXPECT_EQ((*kernel.refilled_interval)[1], 800 * kPage);
 }
 
+TEST(OutsideKernel, AfterTheLastLookAProcessGrowsAsItDidBefore) {
+  OutsideData data = counted();
+  data.pid = 10;
+  data.processes[10].faults = 700;
+  data.processes[10].growing = 0;
+  EXPECT_EQ(outside_kernel(data).part.refilled, 790 * kPage);
+  data.processes[10].growing = 0.5;
+  EXPECT_EQ(outside_kernel(data).part.refilled, 640 * kPage);
+  EXPECT_EQ((*outside_kernel(data).refilled_interval)[0], 490 * kPage);
+  data.processes[11] = process_with(0, 0, 0);
+  EXPECT_EQ(outside_kernel(data).part.refilled, 490 * kPage) << "whose they were is not known";
+}
+
 TEST(OutsideKernel, FaultsOfTheChildBeforeItsExecAreNotTheProgramsOwn) {
   OutsideData data = counted();
   data.counts.minor_faults = std::nullopt;

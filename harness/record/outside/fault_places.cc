@@ -1,7 +1,9 @@
 #include "record/outside/fault_places.h"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
+#include <utility>
 
 #include "os/clock.h"
 #include "os/elf_file.h"
@@ -26,6 +28,26 @@ Stack place_of(const Stack& stack) {
   while (place.size() > 1 && works_for_caller(place.back().function)) place.pop_back();
   if (place.size() > kMostFrames) place.erase(place.begin(), place.end() - kMostFrames);
   return place;
+}
+
+/// A function that has no call frame information, as musl's memset, has pushed nothing if it works for its caller: it
+/// returns to the word on top of the stack.
+Stack through_caller(const PerfEvent& event, Stack stack, Unwinder& unwinder) {
+  constexpr std::size_t kStackPointer = 7;
+  constexpr std::size_t kProgramCounter = 16;
+  std::uint64_t back = 0;
+  if (stack.size() != 2 || !works_for_caller(stack.back().function) || event.stack.size() < sizeof back) return stack;
+  std::memcpy(&back, event.stack.data(), sizeof back);
+  const Unwinder::Mapping* mapping = unwinder.mapping_of(back);
+  if (mapping == nullptr || !mapping->name.starts_with('/')) return stack;
+  PerfEvent caller = event;
+  caller.registers[kProgramCounter] = back;
+  caller.registers[kStackPointer] += sizeof back;
+  caller.stack.erase(caller.stack.begin(), caller.stack.begin() + sizeof back);
+  Stack all{stack.front()};
+  for (Frame& frame : unwinder.frames(caller)) all.push_back(std::move(frame));
+  all.push_back(stack.back());
+  return all;
 }
 
 bool is_address(const std::string& name) { return name.starts_with("0x"); }
@@ -95,13 +117,14 @@ FaultPlaces::Spot FaultPlaces::spot(const Frame& frame, bool caller, pid_t pid, 
   return spot;
 }
 
-void FaultPlaces::fault(const PerfEvent& event, const Stack& stack, Unwinder& unwinder) {
+void FaultPlaces::fault(const PerfEvent& event, const Stack& sampled, Unwinder& unwinder) {
   const auto pid = static_cast<pid_t>(event.pid);
   const auto times = static_cast<double>(event.count);
   all_.add(times);
   const Region* where = region(pid, event.address);
   if (where != nullptr && where->of_file()) return;
   (sharing_.contains(pid) ? unsure_ : zero_fills_).add(times);
+  const Stack stack = through_caller(event, sampled, unwinder);
   Stack key = place_of(stack);
   if (places_.size() >= kMostPlaces && !places_.contains(key)) key = {{"(other places)", ""}};
   const auto [entry, is_new] = places_.try_emplace(std::move(key));

@@ -72,6 +72,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   process.forked = of_parent != processes_.end() && of_parent->second.executable == process.executable;
   Watched watched;
   watched.others = parts->others;
+  watched.resident_peak = parts->peak;
   const std::uint64_t faults = process_minor_faults(pid).value_or(0);
   process.held = process.peak = parts->anonymous;
   if (ran_before) {
@@ -96,25 +97,24 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   watched_[pid] = std::move(watched);
 }
 
-void HoldingsWatch::note_exec(pid_t pid) {
-  const std::lock_guard lock(mutex_);
-  const auto watched = watched_.find(pid);
-  if (watched != watched_.end()) watched->second.exec = true;
+/// It has become another program: what it held before is gone.
+void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched) {
+  watched.grown_before = process.grown;
+  watched.grown_at_most_before = process.grown_at_most;
+  watched.base = watched.peak_at_most = watched.others = 0;
+  process.peak = process.held = 0;
+  process.executable = process_program(process.pid);
+  process.words = process_command(process.pid);
+  process.forked = false;
 }
 
 void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int64_t now, std::uint64_t faults) {
   const auto parts = resident_parts(process.pid);
   if (!parts) return;
-  if (watched.exec) {
-    watched.exec = false;
-    watched.grown_before = process.grown;
-    watched.grown_at_most_before = process.grown_at_most;
-    watched.base = process.peak = watched.peak_at_most = 0;
-    process.executable = process_program(process.pid);
-    process.words = process_command(process.pid);
-    process.forked = false;
-    process.held = 0;
-  }
+  // The most that was ever resident never falls, but by some pages that CPUs have not added up yet.
+  const bool is_new = parts->peak < watched.resident_peak / 2 || process_program(process.pid) != process.executable;
+  if (is_new) note_exec(process, watched);
+  watched.resident_peak = parts->peak;
   // Between two looks it held no more than it had then, and what its faults populated since; and the kernel keeps the
   // most that was ever resident.
   watched.huge = watched.huge || less(parts->anonymous, process.held) > (faults - process.faults) * kPageBytes;
@@ -134,6 +134,16 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int
   process.grown_at_most = watched.grown_at_most_before + less(watched.peak_at_most, watched.base);
 }
 
+/// By the last fifth of its faults, or up to twice as many.
+void HoldingsWatch::note_trend(HeldProcess& process, Watched& watched) {
+  auto& [older, newer] = watched.marks;
+  const auto populated = as_double((process.faults - older.first) * kPageBytes);
+  if (populated > 0) process.growing = std::min(1.0, as_double(less(process.grown, older.second)) / populated);
+  if (process.faults < newer.first + newer.first / 4 + 1) return;
+  older = newer;
+  newer = {process.faults, process.grown};
+}
+
 void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t now) {
   const auto facts = process_facts(process.pid);
   const auto faults = process_minor_faults(process.pid);
@@ -144,6 +154,7 @@ void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t
   const std::uint64_t since = less(*faults, watched.faults_before);
   note_memory(process, watched, now, std::max(since, process.faults));
   process.faults = std::max(since, process.faults);
+  note_trend(process, watched);
   process.user_ns = facts->user_ns - watched.user_before_ns;
   process.system_ns = facts->system_ns - watched.system_before_ns;
   process.last_ns = now;

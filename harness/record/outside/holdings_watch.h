@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "observe/tree_clock.h"
@@ -34,6 +36,7 @@ struct HeldProcess {
   std::uint64_t peak = 0;           ///< the most that was seen
   std::uint64_t grown = 0;          ///< by so much the peak has risen since the first look
   std::uint64_t grown_at_most = 0;  ///< or by so much, if it was higher between two looks
+  double growing = 1;  ///< of what its last faults before the last look populated, the part that was growth
 };
 
 /// Looks at what processes and their descendants hold, again and again, in a thread of its own. From outside a refill
@@ -52,9 +55,6 @@ class HoldingsWatch {
 
   /// Looks a last time. Once.
   void finish();
-  /// A process has become another program: what it held before is gone. From any thread.
-  void note_exec(pid_t pid);
-
   /// Of each process, by its PID.
   [[nodiscard]] const std::map<pid_t, HeldProcess>& processes() const { return processes_; }
   /// CPU time of all since the beginning, of children that were waited for, too.
@@ -80,14 +80,18 @@ class HoldingsWatch {
     std::uint64_t base = 0;  ///< held when the present program began
     std::uint64_t grown_before = 0;
     std::uint64_t grown_at_most_before = 0;
-    bool huge = false;  ///< it has huge pages: a fault populated more than a page
-    bool exec = false;  ///< noted, and not looked at since
+    std::array<std::pair<std::uint64_t, std::uint64_t>, 2>
+        marks{};                      ///< earlier faults and growth: at least a fifth ago
+    bool huge = false;                ///< it has huge pages: a fault populated more than a page
+    std::uint64_t resident_peak = 0;  ///< as the kernel kept it, at the last look
     std::vector<Growth> growths;
   };
 
   void work();
   void look();
   void look_at(HeldProcess& process, Watched& watched, std::int64_t now);
+  static void note_exec(HeldProcess& process, Watched& watched);
+  static void note_trend(HeldProcess& process, Watched& watched);
   void note_memory(HeldProcess& process, Watched& watched, std::int64_t now, std::uint64_t faults);
   void begin(pid_t pid, pid_t parent, bool ran_before);
   void find_children();

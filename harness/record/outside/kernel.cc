@@ -93,6 +93,19 @@ void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked)
   part.why_not = data.denied.empty() ? "no page fault was sampled" : data.denied.substr(0, data.denied.find(';'));
 }
 
+/// Of bytes that nobody looked at: those that one process populated after the last look at it are growth as those
+/// before were. Of others nothing is known, and they count as growth.
+std::uint64_t likely_growth(const OutsideKernel& kernel, const OutsideData& data, std::uint64_t unseen_bytes) {
+  const auto root = data.processes.find(data.run ? data.run->pid : data.pid.value_or(0));
+  if (root == data.processes.end() || kernel.unseen_faults == 0) return unseen_bytes;
+  const std::uint64_t seen = less(root->second.faults, data.faults_before_exec);
+  const std::uint64_t after = data.run                     ? less(waited_faults(data), seen)
+                              : data.processes.size() == 1 ? kernel.unseen_faults
+                                                           : 0;
+  const double share = std::min(1.0, as_double(after) / as_double(kernel.unseen_faults));
+  return rounded(as_double(unseen_bytes) * (1 - share * (1 - root->second.growing)));
+}
+
 }  // namespace
 
 OutsideKernel outside_kernel(const OutsideData& data) {
@@ -112,8 +125,11 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   kernel.unseen_faults = less(part.minor_faults, looked.faults);
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * kHugePageBytes);
   const std::uint64_t unseen = kernel.unseen_faults * kPageBytes + huge;
-  part.refilled = less(part.zeroed, looked.grown_at_most + unseen);
-  kernel.refilled_interval = {part.refilled, less(part.zeroed, looked.grown)};
+  const std::uint64_t least = less(part.zeroed, looked.grown_at_most + unseen);
+  const std::uint64_t most = less(part.zeroed, looked.grown);
+  part.refilled =
+      std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
+  kernel.refilled_interval = {least, most};
   part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
   return kernel;
 }

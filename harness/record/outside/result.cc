@@ -78,11 +78,10 @@ OutsideTimes times_of(const OutsideData& data, const KernelPart& kernel) {
   return times;
 }
 
-/// That of the process, if it is a library that it has mapped.
-std::string allocator_of(const OutsideData& data) {
-  if (!data.pid) return "";
+/// That of a process, if it is a library that it has mapped and still runs.
+std::string allocator_of(pid_t pid) {
   std::string found;
-  for (const ProcessMapping& mapping : process_mappings(*data.pid)) {
+  for (const ProcessMapping& mapping : process_mappings(pid)) {
     const std::string name = allocator_name(mapping.name);
     if (!name.empty() && (found.empty() || name != "glibc")) found = mapping.name;
   }
@@ -101,11 +100,12 @@ RunResult run_of(const OutsideData& data) {
   return run;
 }
 
-RecordedProcess process_of(const HeldProcess& held, const OutsideData& data) {
+RecordedProcess process_of(const HeldProcess& held, const OutsideData& data, const std::string& allocator) {
   RecordedProcess process;
   process.pid = held.pid;
   process.parent_pid = held.parent;
   process.executable = held.executable;
+  process.allocator = allocator.empty() ? "unknown" : allocator;
   process.command = fmt::format("{}", fmt::join(held.words, " "));
   process.began = held.forked ? Began::kFork : Began::kExec;
   process.started_ns = std::max<std::int64_t>(0, held.first_ns - data.began_ns);
@@ -210,7 +210,8 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   const FaultCost cost = fault_cost({}, kernel.part.huge != 0);
   const OutsideTimes times = times_of(data, kernel.part);
   const Tally nothing{};
-  record.tax = make_tax({nothing, kernel.part, cpu_ns(data), "", {}, allocator_of(data), &times}, cost);
+  record.tax =
+      make_tax({nothing, kernel.part, cpu_ns(data), "", {}, data.pid ? allocator_of(*data.pid) : "", &times}, cost);
   record.tax.kernel_unknown_processes =
       kernel.part.why_not.empty() ? 0 : std::max<std::size_t>(1, data.processes.size());
   KernelMetrics& metrics = record.totals.kernel;
@@ -242,7 +243,7 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
   record.script_names = data.profile.scripts.list();
   for (const auto& [pid, held] : data.processes) {
     if (record.processes.size() == kMostListed) break;
-    record.processes.push_back(process_of(held, data));
+    record.processes.push_back(process_of(held, data, held.ended ? "" : allocator_of(pid)));
   }
   record.lost_processes = data.processes.size() - record.processes.size();
   record.outside = outside_of(data, kernel, why);

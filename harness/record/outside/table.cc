@@ -19,10 +19,12 @@ std::string time_text(std::uint64_t ns) { return format_ns(as_double(ns)); }
 
 std::string bytes_text(const Count& bytes) { return bytes ? format_size(*bytes) : "n/a"; }
 
-/// "between 1 and 2"; empty where both are one.
+/// " (1 KiB to 2 KiB)"; empty where both read the same.
 std::string between(const IntervalBytes& interval) {
-  if (!interval || (*interval)[0] == (*interval)[1]) return "";
-  return fmt::format(" ({} to {})", format_size((*interval)[0]), format_size((*interval)[1]));
+  if (!interval) return "";
+  const std::string least = format_size((*interval)[0]);
+  const std::string most = format_size((*interval)[1]);
+  return least == most ? "" : fmt::format(" ({} to {})", least, most);
 }
 
 std::string counted_text(const Record& record) {

@@ -58,11 +58,7 @@ void OutsideWatch::start_sampling(const std::vector<pid_t>& processes) {
   ProfileOptions options;
   options.hz = kHz;
   options.processes = processes;
-  options.faults = FaultListener{[this](const PerfEvent& event) {
-                                   places_.change(event);
-                                   if (event.kind == PerfEvent::Kind::kExec)
-                                     holdings_.note_exec(static_cast<pid_t>(event.pid));
-                                 },
+  options.faults = FaultListener{[this](const PerfEvent& event) { places_.change(event); },
                                  [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) {
                                    places_.fault(event, stack, unwinder);
                                  }};

@@ -1,9 +1,9 @@
-/* Populates memory of known size: refills WAY ROUNDS. Under "attach" it prints a line and waits for one, before and after.
- * Each line is the minor faults that the kernel has counted for it by then.
+/* Populates memory of known size: refills WAY ROUNDS. It prints how many minor faults the kernel counted for it before and
+ * after. With a third word it says "ready" and waits for a line first, and waits for one in the end.
  * map: 16 MiB that it keeps, then a mapping of 1 MiB, filled and unmapped, ROUNDS times. malloc: the same by malloc.
  * forks: ROUNDS children, each of which fills 1 MiB and ends. threads: ROUNDS threads, likewise, one after the other.
  * zeros: memset of zeros over 1 MiB that it keeps, ROUNDS times. read: 1 MiB of /dev/zero is read into a new mapping.
- * exec: becomes itself with "map". */
+ * exec: becomes itself with "map". sleep: does nothing for ROUNDS ms. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
@@ -54,12 +54,12 @@ __attribute__((noinline)) static void clear_here(char* memory) {
   memset(memory, 0, MIB);
 }
 
-static void* refill_in_thread(void* nothing) {
+__attribute__((noinline)) static void* refill_in_thread(void* nothing) {
   refill_here();
   return nothing;
 }
 
-static void fork_here(void) {
+__attribute__((noinline)) static void fork_here(void) {
   const pid_t child = fork();
   if (child == 0) {
     refill_here();
@@ -68,13 +68,13 @@ static void fork_here(void) {
   waitpid(child, NULL, 0);
 }
 
-static void thread_here(void) {
+__attribute__((noinline)) static void thread_here(void) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, refill_in_thread, NULL) != 0) exit(3);
   pthread_join(thread, NULL);
 }
 
-static void read_here(void) {
+__attribute__((noinline)) static void read_here(void) {
   const int zeros = open("/dev/zero", O_RDONLY);
   char* memory = map(MIB);
   if (read(zeros, memory, MIB) != MIB) exit(3);
@@ -93,6 +93,7 @@ static void work(const char* way, long rounds) {
     if (strcmp(way, "threads") == 0) thread_here();
     if (strcmp(way, "zeros") == 0) clear_here(kept);
     if (strcmp(way, "read") == 0) read_here();
+    if (strcmp(way, "sleep") == 0) usleep(1000);
   }
 }
 
@@ -101,15 +102,18 @@ int main(int count, char** words) {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
-  const long rounds = atol(words[2]);
-  const int attach = count > 3;
-  if (strcmp(words[1], "exec") == 0) execl("/proc/self/exe", words[0], "map", words[2], words[3], (char*)NULL);
-  printf("%ld\n", minor_faults());
+  const int wait = count > 3;
+  if (wait) {
+    puts("ready");
+    fflush(stdout);
+    getchar();
+  }
+  if (strcmp(words[1], "exec") == 0) execl("/proc/self/exe", words[0], "map", words[2], (char*)NULL);
+  const long before = minor_faults();
+  work(words[1], atol(words[2]));
+  const long after = minor_faults();
+  printf("%ld %ld\n", before, after);
   fflush(stdout);
-  if (attach) getchar();
-  work(words[1], rounds);
-  printf("%ld\n", minor_faults());
-  fflush(stdout);
-  if (attach) getchar();
+  if (wait) getchar();
   return 5;
 }
