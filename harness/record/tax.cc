@@ -111,7 +111,7 @@ void set_sampled(TaxRow& row, const SampledTime& time) {
   row.cpu_interval_ns = time.interval_ns;
 }
 
-/// Of a program that is recorded from outside: whether its stores of zeros were redundant is not known.
+/// From outside, nobody knows whether stores of zeros were redundant.
 TaxRow outside_row(Cause cause, const Count& bytes, const Measured<SampledTime>& time, std::uint64_t most_ns) {
   TaxRow row = known_row(cause, 0, 0);
   row.bytes = bytes;

@@ -1,12 +1,14 @@
 """`zerotax record` from outside: programs that take no library, and processes that run already, by planted programs whose
 faults and bytes are known."""
 
+import contextlib
 import json
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -36,12 +38,18 @@ def build(folder, *command):
     return program
 
 
+@contextlib.contextmanager
+def open_folder():
+    """A folder that everybody may use: those of pytest are root's alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        yield pathlib.Path(folder)
+
+
 @pytest.fixture(scope="module", name="static")
-def static_program(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("static")
-    for each in [folder, *folder.parents[:2]]:
-        each.chmod(0o755)
-    return build(folder, "gcc", "-static", "-g", "-O1", "-fno-builtin")
+def static_program():
+    with open_folder() as folder:
+        yield build(folder, "gcc", "-static", "-g", "-O1", "-fno-builtin")
 
 
 @pytest.fixture(scope="module", name="musl")
@@ -65,7 +73,7 @@ def check_said(found, why):
 
 
 def check_not_seen(found):
-    """What only the library sees is n/a, with a reason, and never 0."""
+    """The metrics that need the library are n/a, with a reason, and never 0."""
     totals = found.totals
     for figures in (totals, totals["by_hand"], totals["in_free"]):
         assert is_na(figures["zeroed_bytes"]) and is_na(figures["redundant_zeroed_bytes"])
@@ -174,7 +182,6 @@ class Attached:
 
 
 def start_record(folder, pid, *options, prefix=()):
-    folder.chmod(0o777)
     started = subprocess.Popen([*prefix, str(ZEROTAX), "record", "--pid", str(pid), "--json", str(folder / "record.json"),
                                 "--text", str(folder / "record.txt"), *map(str, options)], stderr=subprocess.PIPE,
                                text=True, env=clean_environment())
@@ -242,7 +249,7 @@ def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
 
 
 @root_only
-def test_nobody_records_a_program_of_theirs_from_outside(static, tmp_path):
+def test_nobody_records_a_program_of_theirs_from_outside(static):
     skip_if_unreadable()
     found = record(static, "map", ROUNDS, prefix=NOBODY)
     check_said(found, "it is statically linked")
@@ -253,12 +260,12 @@ def test_nobody_records_a_program_of_theirs_from_outside(static, tmp_path):
     first, last = map(int, found.out.split())
     assert last - first <= kernel["minor_faults"] <= last + 50
     assert "refill_here" in functions(found.json["sites"][0])
-    with Attached(static, "map", ROUNDS, prefix=NOBODY) as target:
-        started = start_record(tmp_path, target.run.pid, "--seconds", 60, prefix=NOBODY)
+    with open_folder() as folder, Attached(static, "map", ROUNDS, prefix=NOBODY) as target:
+        started = start_record(folder, target.run.pid, "--seconds", 60, prefix=NOBODY)
         target.go_on()
         faults = target.faults()
         started.send_signal(signal.SIGINT)
-        found = Outcome(tmp_path, started, 128 + signal.SIGINT)
+        found = Outcome(folder, started, 128 + signal.SIGINT)
     assert faults <= found.totals["kernel"]["minor_faults"] <= faults + 5
     assert "refill_here" in functions(found.json["sites"][0])
 

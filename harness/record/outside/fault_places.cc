@@ -141,8 +141,8 @@ void FaultPlaces::fault(const PerfEvent& event, const Stack& sampled, Unwinder& 
   if (waiting_.size() >= kMostWaiting) attribute(holdings_.looked_ns());
 }
 
-/// While the most that a process ever held rises by so much, so much is fresh. What is populated in addition is
-/// refilled; of a process that nobody looked at, nothing.
+/// While the most that a process ever held rises by so much, so much is fresh, and the rest refilled. A
+/// process that nobody looked at refilled nothing.
 void FaultPlaces::attribute(std::uint64_t before_ns) {
   const auto end =
       std::partition(waiting_.begin(), waiting_.end(), [&](const Waiting& each) { return each.time_ns <= before_ns; });

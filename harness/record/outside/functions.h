@@ -13,8 +13,8 @@ enum class Filling {
   kByValue,  ///< it stored a byte that its second argument says
 };
 
-/// Of a function in user mode: of the C library, of a program that has it built in (static, musl), of a runtime or an
-/// allocator.
+/// By the name of a function in user mode: of the C library, of a program that has it built in (static, musl), of a
+/// runtime or an allocator.
 Filling filling_of(const std::string& function);
 
 /// Whether it writes or copies memory for its caller, who is the one to name as a site.

@@ -66,7 +66,8 @@ class HoldingsWatch {
     std::uint64_t to_ns = 0;
     std::uint64_t bytes = 0;
   };
-  /// Of a process that is watched, in the order of time. Complete up to looked_ns(). From any thread.
+  /// Those of a watched process, in the order of time; nothing for another. Complete up to looked_ns(). From any
+  /// thread.
   [[nodiscard]] std::optional<std::vector<Growth>> growths(pid_t pid) const;
   [[nodiscard]] std::uint64_t looked_ns() const { return looked_ns_; }
 

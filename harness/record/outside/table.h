@@ -6,7 +6,7 @@
 
 namespace zerotax::record {
 
-/// Of a program that was recorded from outside, the first lines: how, and what was watched.
+/// The first lines: how the program was recorded, and what was watched.
 std::string outside_head(const Record& record);
 
 /// Where memory was populated, most refilled bytes first.
